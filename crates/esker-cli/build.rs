@@ -1,7 +1,8 @@
 //! Makes the released program smaller by two options of the linker, where they work: 1.3 MB.
 //!
-//! `lld`, the default of Rust on most machines, knows both; the linker of GNU knows the second in newer versions. A program with packed
-//! relocations starts only where the C library knows them (glibc 2.36 or later). So an empty program is linked first, and started.
+//! `lld`, the default of Rust on most machines, knows both; the linker of GNU knows the second in newer
+//! versions. A program with packed relocations starts only where the C library knows them (glibc 2.36 or
+//! later). So an empty program is linked first, and started.
 
 #![allow(clippy::print_stdout)] // Cargo reads it.
 
@@ -25,7 +26,8 @@ fn main() {
     }
 }
 
-/// Whether an empty program that is built with this option, as the command will be, can be linked and started.
+/// Whether an empty program that is built with this option, as the command will be, can be linked and
+/// started.
 fn works(option: &str) -> bool {
     let (Ok(rustc), Ok(out), Ok(target)) = (var("RUSTC"), var("OUT_DIR"), var("TARGET")) else {
         return false;

@@ -1,8 +1,9 @@
 //! The files of databases under test: damages one file, then reads everything that can be read.
 //!
-//! An input is the name of a file (`1/layers/1.columns`) or of a column in one (`1/layers/1/out.targets`), a line feed, the first bytes
-//! of its header page, and what follows that page. Without repair, every answer must equal that of the sound database, or an error must name the file. With
-//! repaired checksums, as a hostile writer would leave them, answers may differ, but nothing may panic or hang.
+//! An input is the name of a file (`1/layers/1.columns`) or of a column in one (`1/layers/1/out.targets`), a
+//! line feed, the first bytes of its header page, and what follows that page. Without repair, every answer
+//! must equal that of the sound database, or an error must name the file. With repaired checksums, as a
+//! hostile writer would leave them, answers may differ, but nothing may panic or hang.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -40,7 +41,8 @@ pub(crate) struct Sound {
     content: String,
 }
 
-/// Small databases of every kind of ids, with and without weights, texts and in-lists; then some that were changed.
+/// Small databases of every kind of ids, with and without weights, texts and in-lists; then some that were
+/// changed.
 fn sound() -> &'static [Sound] {
     static SOUND: OnceLock<Vec<Sound>> = OnceLock::new();
     SOUND.get_or_init(|| {
@@ -97,7 +99,8 @@ fn archived(path: &Path) -> Option<PathBuf> {
     (path.extension()? == "columns").then(|| path.with_extension(""))
 }
 
-/// Whether damage at the end of a file gives an older state: the manifest and the log grow, and their last records may be torn.
+/// Whether damage at the end of a file gives an older state: the manifest and the log grow, and their last
+/// records may be torn.
 fn grows(name: &str) -> bool {
     name == "MANIFEST" || name.starts_with("log/")
 }
@@ -226,7 +229,8 @@ fn repair_list(content: &mut [u8]) {
     put_checksum(content, 0..PAGE_BYTES - 4, PAGE_BYTES - 4);
 }
 
-/// Repairs the checksums of the manifest's records, up to the first record that does not follow its predecessor.
+/// Repairs the checksums of the manifest's records, up to the first record that does not follow its
+/// predecessor.
 fn repair_records(content: &mut [u8]) {
     let mut start = PAGE_BYTES;
     while let Some(bytes) = content.get(start..start + 4) {

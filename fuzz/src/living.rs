@@ -70,7 +70,8 @@ fn begin(root: &Path, name: &str, text: &str, directed: bool) -> Result<Begun, E
     Ok((disk, db))
 }
 
-/// One layer of several versions with tiles; layers above tiles, with commits in the log; and a layer with heads.
+/// One layer of several versions with tiles; layers above tiles, with commits in the log; and a layer with
+/// heads.
 pub(crate) fn disks(root: &Path, run: &Run) -> Result<[Arc<dyn Disk>; 4], Error> {
     let texts = "source,target,weight,kind\na,b,5,x\nb,c,1,y\nc,a,2,x\nd,d,3,z\n";
     let ints = "0 1\n1 2\n2 0\n3 1\n3 3\n4 1\n";

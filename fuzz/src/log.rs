@@ -1,8 +1,9 @@
 //! Segments of the log under test: damages one segment, then reads the database, and opens it for writing.
 //!
-//! An input is the number of a database and of a segment (`0/1`), a line feed, the first bytes of the segment's header page, and its records.
-//! Without repair, the database shows a prefix of the original commits, each unchanged, or an error names the log. With repaired checksums,
-//! as a hostile writer would leave them, other commits may appear, but nothing may panic or hang.
+//! An input is the number of a database and of a segment (`0/1`), a line feed, the first bytes of the
+//! segment's header page, and its records. Without repair, the database shows a prefix of the original
+//! commits, each unchanged, or an error names the log. With repaired checksums, as a hostile writer would
+//! leave them, other commits may appear, but nothing may panic or hang.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -17,7 +17,8 @@ use crate::target::{Target, WAYS};
 pub const HANG_SECONDS: u64 = 10;
 /// Different failures after which a run gives up.
 const FAILURES_MAX: usize = 20;
-/// Inputs of one target in the corpus; messages that vary in more than numbers and quoted text are many kinds.
+/// Inputs of one target in the corpus; messages that vary in more than numbers and quoted text are many
+/// kinds.
 const KEPT_MAX: usize = 40;
 /// Bytes of an input that is worth keeping in the corpus.
 const KEPT_BYTES_MAX: usize = 4096;

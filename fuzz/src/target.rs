@@ -1,4 +1,5 @@
-//! The targets of the fuzzer: each reader of an input format, given bytes and one of several ways to read them.
+//! The targets of the fuzzer: each reader of an input format, given bytes and one of several ways to read
+//! them.
 
 use std::sync::Arc;
 
@@ -86,7 +87,8 @@ struct Edges {
 }
 
 impl Target {
-    /// Bytes at the start of an input that mutations leave alone: the name of the file, for files of a database.
+    /// Bytes at the start of an input that mutations leave alone: the name of the file, for files of a
+    /// database.
     pub fn fixed_bytes(&self, bytes: &[u8]) -> usize {
         let name = bytes.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);
         if self.name == DATABASE || self.name == LOG { name } else { 0 }
@@ -141,7 +143,8 @@ impl Target {
     }
 }
 
-/// Writes the parts of `bytes` between [`seeds::SEPARATOR`]s as the files of a Graphalytics graph, to a directory of this thread.
+/// Writes the parts of `bytes` between [`seeds::SEPARATOR`]s as the files of a Graphalytics graph, to a
+/// directory of this thread.
 fn three_files(bytes: &[u8]) -> Input {
     let thread = format!("esker-fuzz-{}-{:?}", std::process::id(), std::thread::current().id());
     let directory = std::env::temp_dir().join(thread);
@@ -171,8 +174,9 @@ impl From<Error> for Failure {
     }
 }
 
-/// The edges of a text must not depend on its division into blocks. The exception is a quote that never closes: the reader guesses how
-/// much such a line swallows, and searches for its end no further than a block.
+/// The edges of a text must not depend on its division into blocks. The exception is a quote that never
+/// closes: the reader guesses how much such a line swallows, and searches for its end no further than a
+/// block.
 fn compare(small: &Result<Edges, Failure>, large: &Result<Edges, Failure>) -> Result<(), String> {
     let open_quote = |read: &Result<Edges, Failure>| {
         read.as_ref()
@@ -183,7 +187,8 @@ fn compare(small: &Result<Edges, Failure>, large: &Result<Edges, Failure>) -> Re
         (Ok(small), Ok(large)) if small != large => {
             Err(format!("small blocks give {small:?}, large ones {large:?}"))
         }
-        // Two numbers of which no type holds both: in different blocks, the import refuses them once all blocks are read.
+        // Two numbers of which no type holds both: in different blocks, the import refuses them once all
+        // blocks are read.
         (Ok(_), Err(Failure::Refused(error))) if error.to_string().contains("holds both exactly") => Ok(()),
         (Ok(_), Err(Failure::Refused(error))) => Err(format!("refused only in large blocks: {error}")),
         (Err(Failure::Refused(error)), Ok(_)) => Err(format!("refused only in small blocks: {error}")),

@@ -1,4 +1,5 @@
-//! Adjacency as NetworkX keeps it: for each node, a dictionary from its neighbours to the attributes of the edges.
+//! Adjacency as NetworkX keeps it: for each node, a dictionary from its neighbours to the attributes of the
+//! edges.
 
 use pyo3::exceptions::{PyIndexError, PyKeyError};
 use pyo3::prelude::*;
@@ -23,8 +24,8 @@ struct ReadArc<'py> {
     attributes: Option<Bound<'py, PyAny>>,
 }
 
-/// Calls `visit` with the arcs in the dictionaries of rows, batch by batch, and with their attributes if `with_attributes`. Returns `false`
-/// if a row has no plain dictionary, or `visit` has returned `false`.
+/// Calls `visit` with the arcs in the dictionaries of rows, batch by batch, and with their attributes if
+/// `with_attributes`. Returns `false` if a row has no plain dictionary, or `visit` has returned `false`.
 fn walk<'py>(
     rows: &Bound<'py, PyList>,
     row_of: &RowOf<'_, 'py>,
@@ -153,8 +154,8 @@ impl<'py> ReadLists<'_, 'py> {
         Ok(true)
     }
 
-    /// Gives each arc to a smaller row the weight of the arc in the opposite direction. NetworkX keeps one dictionary of attributes for
-    /// both. Returns `false` if an arc has a dictionary of its own.
+    /// Gives each arc to a smaller row the weight of the arc in the opposite direction. NetworkX keeps one
+    /// dictionary of attributes for both. Returns `false` if an arc has a dictionary of its own.
     fn mirror(&mut self) -> bool {
         if self.addresses.is_empty() {
             return true;
@@ -210,8 +211,9 @@ impl<'py> ReadLists<'_, 'py> {
 /// The length of the list of each row, the targets of all, their weights and which are integers.
 type Lists = (Array, Array, Option<Array>, Option<Array>);
 
-/// The lists of the neighbours of each row. `rows` holds the dictionary of each, `row_of` the rows of the nodes. With an attribute, its
-/// values are the weights. `None` if dictionaries or weights are not of the plain types, or an edge of an undirected graph has two.
+/// The lists of the neighbours of each row. `rows` holds the dictionary of each, `row_of` the rows of the
+/// nodes. With an attribute, its values are the weights. `None` if dictionaries or weights are not of the
+/// plain types, or an edge of an undirected graph has two.
 #[pyfunction]
 #[pyo3(signature = (rows, row_of, directed, attribute=None, default=None))]
 pub(crate) fn read_adjacency<'py>(
@@ -252,8 +254,8 @@ struct Attributes<'py> {
 }
 
 impl<'py> Attributes<'py> {
-    /// Appends the attributes of an edge, whose first is known. Returns `false` if their names are not those of the edges before, or a column
-    /// needs a closer look.
+    /// Appends the attributes of an edge, whose first is known. Returns `false` if their names are not those
+    /// of the edges before, or a column needs a closer look.
     fn push(&mut self, attributes: &Bound<'py, PyDict>, first: Option<Attribute<'py>>) -> PyResult<bool> {
         self.edges += 1;
         let len = attributes.len();
@@ -290,8 +292,9 @@ impl<'py> Attributes<'py> {
     }
 }
 
-/// The edges as rows of sources and targets, and their attributes as names and columns; an undirected edge from the end with the smaller row.
-/// `None` unless dictionaries are plain, all edges have the same attributes in the same order, and each column is of one usual type.
+/// The edges as rows of sources and targets, and their attributes as names and columns; an undirected edge
+/// from the end with the smaller row. `None` unless dictionaries are plain, all edges have the same
+/// attributes in the same order, and each column is of one usual type.
 #[pyfunction]
 #[allow(clippy::type_complexity, reason = "what Python takes apart")]
 pub(crate) fn read_edges<'py>(
@@ -327,8 +330,9 @@ pub(crate) fn read_edges<'py>(
 
 /// Adds edges to the dictionaries of a graph of NetworkX that has its nodes, but no edges.
 ///
-/// Args: the dictionaries of neighbours, those of predecessors for a directed graph; the node of each row; the rows of sources and targets;
-/// the name and the values of each property; a list for the attributes of each edge, `None` for a graph that keeps parallel edges.
+/// Args: the dictionaries of neighbours, those of predecessors for a directed graph; the node of each row;
+/// the rows of sources and targets; the name and the values of each property; a list for the attributes of
+/// each edge, `None` for a graph that keeps parallel edges.
 #[pyfunction]
 #[pyo3(signature = (adjacency, predecessors, nodes, source, target, properties, made))]
 #[allow(clippy::too_many_arguments)]
@@ -395,8 +399,9 @@ impl<'py> WrittenEdges<'py> {
         Ok(values)
     }
 
-    /// Adds arcs, given as row, other row and edge, to the dictionaries of rows. One dictionary after another is filled, which keeps it in
-    /// the cache; the order within each is that of the arcs. `made` gets the attributes of each edge once an end has them.
+    /// Adds arcs, given as row, other row and edge, to the dictionaries of rows. One dictionary after another
+    /// is filled, which keeps it in the cache; the order within each is that of the arcs. `made` gets the
+    /// attributes of each edge once an end has them.
     fn fill(
         &mut self,
         rows: &[Bound<'py, PyDict>],

@@ -60,7 +60,8 @@ impl Answer {
 
 #[pymethods]
 impl Answer {
-    /// The name, kind (`vertex`, `index`, `integer`, `count`, `float`) and ranking (`largest`, `groups`) of each column.
+    /// The name, kind (`vertex`, `index`, `integer`, `count`, `float`) and ranking (`largest`, `groups`) of
+    /// each column.
     fn columns(&self) -> Vec<(&'static str, &'static str, &'static str)> {
         let answer = self.given();
         let columns = answer.columns.iter();
@@ -132,7 +133,8 @@ impl Answer {
         facts_by_name(py, &self.given().facts)
     }
 
-    /// Appends the top rows of the principal column to `rows`: keys and values, with external ids; ties by row.
+    /// Appends the top rows of the principal column to `rows`: keys and values, with external ids; ties by
+    /// row.
     fn top(&self, py: Python<'_>, count: usize, rows: &Bound<'_, PyList>) -> Outcome<()> {
         let cancel = Cancel::default();
         let rank = || {
@@ -157,8 +159,8 @@ impl Answer {
     }
 }
 
-/// Appends keys and values, with external ids, one by one, so that Ctrl-C ends the loop. The caller keeps the list: to free many tuples takes
-/// longer than Ctrl-C may.
+/// Appends keys and values, with external ids, one by one, so that Ctrl-C ends the loop. The caller keeps the
+/// list: to free many tuples takes longer than Ctrl-C may.
 pub(crate) fn append_ranked(
     rows: &Bound<'_, PyList>,
     snapshot: &Snapshot,

@@ -98,8 +98,8 @@ impl Array {
         let len = self.shape[0] as usize;
         let start = NonNull::new(self.address as *mut u8).unwrap_or(NonNull::dangling());
         let keep: Arc<dyn Any + Send + Sync> = Arc::clone(&self.owner);
-        // SAFETY: `address` and `len` describe a slice owned by `owner`. Nothing changes the slice while the owner lives, and the
-        // buffer keeps the owner alive.
+        // SAFETY: `address` and `len` describe a slice owned by `owner`. Nothing changes the slice while the
+        // owner lives, and the buffer keeps the owner alive.
         let buffer = unsafe {
             Buffer::from_custom_allocation(
                 start,
@@ -147,8 +147,8 @@ impl Array {
         }
         let wants = |flag: c_int| flags & flag == flag;
         let array = slf.get();
-        // SAFETY: the interpreter passes a view to fill. All pointers are static, or point into `array`, which is frozen and which
-        // `obj` keeps alive, or into memory of the array's owner.
+        // SAFETY: the interpreter passes a view to fill. All pointers are static, or point into `array`,
+        // which is frozen and which `obj` keeps alive, or into memory of the array's owner.
         unsafe {
             (*view).buf = array.address as *mut c_void;
             (*view).len = array.shape[0] * array.strides[0];

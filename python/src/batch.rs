@@ -180,7 +180,8 @@ impl Batch {
         })
     }
 
-    /// Sets a property of vertices; a missing value removes the property's value. A new property gets the type of the values.
+    /// Sets a property of vertices; a missing value removes the property's value. A new property gets the
+    /// type of the values.
     fn set_vertices(&self, py: Python<'_>, ids: &Column, name: &str, values: &Column) -> Outcome<()> {
         ids.expect_ids(self.text_ids)?;
         same_length(ids, values)?;

@@ -44,8 +44,8 @@ pub(crate) fn chunks(object: &Bound<'_, PyAny>) -> Outcome<Option<(DataType, Vec
 /// A capsule of this name must hold a `T`, and `empty` must own nothing.
 unsafe fn take<T>(capsule: &Bound<'_, PyCapsule>, name: &CStr, empty: T) -> Outcome<T> {
     let pointer = capsule.pointer_checked(Some(name))?.cast::<T>();
-    // SAFETY: the Arrow PyCapsule interface defines the type that a capsule of this name points to. The consumer must move it out and
-    // leave a released structure, which `empty` is.
+    // SAFETY: the Arrow PyCapsule interface defines the type that a capsule of this name points to. The
+    // consumer must move it out and leave a released structure, which `empty` is.
     Ok(unsafe { pointer.as_ptr().replace(empty) })
 }
 
@@ -81,7 +81,8 @@ fn check(code: i32, stream: &mut FFI_ArrowArrayStream) -> Outcome<()> {
         unsafe { get(&raw mut *stream) }
     });
     let message = message.filter(|message| !message.is_null()).map(|message| {
-        // SAFETY: the interface guarantees a zero-terminated string that is valid until the next call on the stream.
+        // SAFETY: the interface guarantees a zero-terminated string that is valid until the next call on the
+        // stream.
         unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned()
     });
     Err(Failure::Named(

@@ -20,7 +20,8 @@ pub(crate) enum ColumnType {
     Texts,
 }
 
-/// Decimals as integers if they have no digits behind the point, else as the nearest floats; other values as they are.
+/// Decimals as integers if they have no digits behind the point, else as the nearest floats; other values as
+/// they are.
 pub(crate) fn without_decimals(chunk: ArrayRef, what: &str) -> Outcome<ArrayRef> {
     use DataType::{Decimal32, Decimal64, Decimal128};
     let (Decimal32(_, scale) | Decimal64(_, scale) | Decimal128(_, scale)) = *chunk.data_type() else {

@@ -1,4 +1,5 @@
-//! Columns of ids or values from Python: arrays, Arrow data or sequences. Stored as Arrow arrays, without a copy if possible.
+//! Columns of ids or values from Python: arrays, Arrow data or sequences. Stored as Arrow arrays, without a
+//! copy if possible.
 #![allow(unsafe_code)] // reads the memory of Python buffers in place
 
 use std::ops::Range;
@@ -45,8 +46,9 @@ pub(crate) struct Column {
 
 #[pymethods]
 impl Column {
-    /// Makes a column from Arrow data, a contiguous one-dimensional buffer of numbers, or an iterable of integers, floats, strings, truth values,
-    /// dates or times. `logical` names the type that integers stand for.
+    /// Makes a column from Arrow data, a contiguous one-dimensional buffer of numbers, or an iterable of
+    /// integers, floats, strings, truth values, dates or times. `logical` names the type that integers stand
+    /// for.
     #[new]
     #[pyo3(signature = (object, what, logical=None))]
     fn new(object: &Bound<'_, PyAny>, what: String, logical: Option<&str>) -> Outcome<Self> {
@@ -77,7 +79,8 @@ impl Column {
         })
     }
 
-    /// The name of the type that its integers stand for: `bool`, `date` or one of timestamps; `None` for numbers and texts.
+    /// The name of the type that its integers stand for: `bool`, `date` or one of timestamps; `None` for
+    /// numbers and texts.
     #[getter]
     fn kind(&self) -> Option<String> {
         self.logical.clone().map(|logical| PropertyType::from(logical).to_string())
@@ -173,7 +176,8 @@ impl Column {
                 property.name,
                 self.kind().unwrap_or_default()
             )),
-            // Only where nothing says what values are, in files of text and scripts, is a text read as a number.
+            // Only where nothing says what values are, in files of text and scripts, is a text read as a
+            // number.
             None if property.is_number() && self.column_type == ColumnType::Texts && !range.is_empty() => {
                 let name = &property.name;
                 mistyped(format!(
@@ -192,7 +196,8 @@ impl Column {
         &self.what
     }
 
-    /// Checks that the column can hold ids, which are text if `texts`, else integers. An empty column can hold either.
+    /// Checks that the column can hold ids, which are text if `texts`, else integers. An empty column can
+    /// hold either.
     pub(crate) fn expect_ids(&self, texts: bool) -> Outcome<()> {
         // Floats are ids if they are whole, as those of pandas where a column had a missing value.
         if (self.column_type == ColumnType::Texts) == texts || self.len() == 0 {
@@ -228,7 +233,8 @@ impl Column {
         self.ids_of(range, texts, false)
     }
 
-    /// The elements of a range as ids to look up. Databases of older versions may have longer ones than a new vertex may have.
+    /// The elements of a range as ids to look up. Databases of older versions may have longer ones than a new
+    /// vertex may have.
     pub(crate) fn known_ids(&self, range: Range<usize>, texts: bool) -> Outcome<ArrayRef> {
         self.ids_of(range, texts, true)
     }
@@ -293,7 +299,8 @@ impl Column {
         self.pieces(range).map(plain).collect()
     }
 
-    /// The end of a block of elements from `start` on, `rows_max` at most, which is shorter where their texts are long.
+    /// The end of a block of elements from `start` on, `rows_max` at most, which is shorter where their texts
+    /// are long.
     pub(crate) fn block_end(&self, start: usize, rows_max: usize) -> usize {
         let mut end = self.len().min(start + rows_max);
         let bytes = |end| self.pieces(start..end).map(|(_, piece)| text_bytes(&piece)).sum::<usize>();
@@ -461,8 +468,8 @@ fn view<P: ArrowPrimitiveType<Native: Element>>(
     }
     let start = NonNull::new(start as *mut u8).unwrap_or(NonNull::dangling());
     let owner = Arc::new(BufferOwner(AssertUnwindSafe(buffer)));
-    // SAFETY: the exporter keeps the memory in place while the buffer is held, and the Arrow buffer holds it. Users must not change it
-    // meanwhile. Every bit pattern is a valid integer or float.
+    // SAFETY: the exporter keeps the memory in place while the buffer is held, and the Arrow buffer holds it.
+    // Users must not change it meanwhile. Every bit pattern is a valid integer or float.
     let bytes = unsafe { Buffer::from_custom_allocation(start, len * size_of::<P::Native>(), owner) };
     Ok(Arc::new(PrimitiveArray::<P>::new(ScalarBuffer::new(bytes, 0, len), None)))
 }

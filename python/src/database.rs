@@ -188,8 +188,8 @@ impl Database {
         py.detach(|| self.shut())
     }
 
-    /// The graph of a version, given by number, tag, time or `latest`; the newest if `None`. If the commits in the log must be read
-    /// first, the settings hold for that.
+    /// The graph of a version, given by number, tag, time or `latest`; the newest if `None`. If the commits
+    /// in the log must be read first, the settings hold for that.
     fn graph(&self, py: Python<'_>, at: Option<&str>, settings: Settings) -> Outcome<Graph> {
         let open = self.open()?;
         let reads_log = match &open {
@@ -231,7 +231,8 @@ impl Database {
         Ok(store.files()?.iter().map(|(_, bytes)| bytes).sum())
     }
 
-    /// Whether edges are directed, the name of their weight, and the names of all their properties, in the newest version.
+    /// Whether edges are directed, the name of their weight, and the names of all their properties, in the
+    /// newest version.
     fn schema(&self) -> Outcome<(bool, Option<String>, Vec<String>)> {
         let schema = self.writer()?.schema();
         let weight = schema.edge_properties.iter().find(|property| property.weight);
@@ -268,8 +269,8 @@ impl Database {
         })
     }
 
-    /// Commits a batch; returns the number of the version, the number of duplicate edges that the rule left out, and that of the edges that it
-    /// deleted.
+    /// Commits a batch; returns the number of the version, the number of duplicate edges that the rule left
+    /// out, and that of the edges that it deleted.
     fn commit(
         &self,
         py: Python<'_>,
@@ -325,8 +326,8 @@ impl Database {
         py.detach(|| Ok(writer.retain(retention)?))
     }
 
-    /// Merges all layers, and stores heads of `heads` neighbours, or of as many as the memory holds if it is 0; returns counts by name, and why
-    /// kept heads were left out.
+    /// Merges all layers, and stores heads of `heads` neighbours, or of as many as the memory holds if it is
+    /// 0; returns counts by name, and why kept heads were left out.
     fn compact(
         &self,
         py: Python<'_>,

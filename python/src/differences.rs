@@ -26,7 +26,8 @@ const BATCH_ROWS: usize = 1 << 16;
 /// Differences of a list of JSON. Python reads a list in a call that handles no signals.
 const LIST_LEN: usize = 1 << 13;
 
-/// Differences as lists of JSON, none of them long. The writer of differences writes each at once, after the first with a comma before it.
+/// Differences as lists of JSON, none of them long. The writer of differences writes each at once, after the
+/// first with a comma before it.
 #[derive(Default)]
 pub(crate) struct JsonLists {
     lists: Vec<Vec<u8>>,
@@ -59,7 +60,8 @@ impl Write for JsonLists {
     }
 }
 
-/// The changes of edges or of vertices between two versions as a stream of Arrow record batches; every call compares the versions anew.
+/// The changes of edges or of vertices between two versions as a stream of Arrow record batches; every call
+/// compares the versions anew.
 #[pyclass(frozen, module = "esker._esker")]
 pub(crate) struct DifferenceStream {
     pub(crate) a: Snapshot,

@@ -46,7 +46,8 @@ pub(crate) fn values_between<'py>(
     Ok(found)
 }
 
-/// Reads edges in the order of rows: by source, then by target. An undirected edge comes with the end whose row is smaller.
+/// Reads edges in the order of rows: by source, then by target. An undirected edge comes with the end whose
+/// row is smaller.
 pub(crate) struct RowLists<'a> {
     graph: StoredExport<'a>,
     remaining: Option<&'a Remaining>,
@@ -56,7 +57,8 @@ pub(crate) struct RowLists<'a> {
 impl<'a> RowLists<'a> {
     pub(crate) fn new(rows: &'a Rows, run: &Run) -> Outcome<Self> {
         let snapshot = rows.snapshot();
-        // The export numbers the vertices that are there, in order of vertex: those are rows, if vertices ascend with rows.
+        // The export numbers the vertices that are there, in order of vertex: those are rows, if vertices
+        // ascend with rows.
         let order = rows.order()?.filter(|order| !order.ascends());
         Ok(Self { graph: StoredExport::new(snapshot, run)?, remaining: snapshot.remaining(run)?, order })
     }
@@ -119,7 +121,8 @@ struct Property {
 }
 
 impl EdgeArrays {
-    /// Reads the edges, each undirected edge once. With `among`, only the edges with both ends among these rows. Memory: the arrays.
+    /// Reads the edges, each undirected edge once. With `among`, only the edges with both ends among these
+    /// rows. Memory: the arrays.
     pub(crate) fn read(
         rows: &Rows,
         run: &Run,
@@ -187,7 +190,8 @@ impl EdgeArrays {
         Ok(())
     }
 
-    /// Sources, targets, and properties by name; a text property is a pair of codes and the texts they refer to.
+    /// Sources, targets, and properties by name; a text property is a pair of codes and the texts they refer
+    /// to.
     pub(crate) fn into_python(self, py: Python<'_>) -> PyResult<(Array, Array, Bound<'_, PyDict>)> {
         let properties = PyDict::new(py);
         for Property { info, parts, texts } in self.properties {

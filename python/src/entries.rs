@@ -1,5 +1,5 @@
-//! Reads entries of dictionaries of Python. To touch a key or a value costs a cache miss, so values that the caller does not need are
-//! not touched, and the misses of many entries overlap.
+//! Reads entries of dictionaries of Python. To touch a key or a value costs a cache miss, so values that the
+//! caller does not need are not touched, and the misses of many entries overlap.
 #![allow(unsafe_code)] // PyO3's iterator touches all entries one by one, and panics if the dictionary changes
 
 use pyo3::exceptions::PyRuntimeError;
@@ -19,8 +19,8 @@ type Lent = (*mut ffi::PyObject, *mut ffi::PyObject);
 #[inline(always)]
 fn lend(dictionary: &Bound<'_, PyDict>, at: &mut ffi::Py_ssize_t) -> Option<Lent> {
     let (mut key, mut value) = (std::ptr::null_mut(), std::ptr::null_mut());
-    // SAFETY: the dictionary is one, and the interpreter's lock is held. `PyDict_Next` checks `at` against the entries, also if the
-    // dictionary changed.
+    // SAFETY: the dictionary is one, and the interpreter's lock is held. `PyDict_Next` checks `at` against
+    // the entries, also if the dictionary changed.
     let found = unsafe { ffi::PyDict_Next(dictionary.as_ptr(), at, &raw mut key, &raw mut value) };
     (found != 0).then_some((key, value))
 }
@@ -99,7 +99,8 @@ impl<'a, 'py> RowEntries<'a, 'py> {
         self.row >= self.rows.len()
     }
 
-    /// Appends the next entries; none if many dictionaries in a row are empty. Returns `false` if the next row is no plain dictionary.
+    /// Appends the next entries; none if many dictionaries in a row are empty. Returns `false` if the next
+    /// row is no plain dictionary.
     ///
     /// # Errors
     /// `RuntimeError` if entries were added or removed meanwhile.
@@ -134,7 +135,8 @@ impl<'a, 'py> RowEntries<'a, 'py> {
             }
         }
         batch.extend(lent[..count].iter().map(|&(row, key, value)| {
-            // SAFETY: the objects still belong to their dictionary, which nothing has changed since it lent them.
+            // SAFETY: the objects still belong to their dictionary, which nothing has changed since it lent
+            // them.
             let own = |object| unsafe { Bound::from_borrowed_ptr(py, object) };
             RowEntry { row, key: own(key), value: self.with_values.then(|| own(value)) }
         }));

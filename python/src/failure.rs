@@ -129,7 +129,8 @@ fn raise_store(py: Python<'_>, error: &StoreError, message: &str) -> PyErr {
             exception.setattr("text", text)?;
             exception.setattr("reason", reason)
         }),
-        // The store has no kind of its own for a lock that another process, or another handle of this one, holds.
+        // The store has no kind of its own for a lock that another process, or another handle of this one,
+        // holds.
         StoreError::Invalid(text) if text.contains("is being written to by") => {
             named(py, "LockedError", text, |_| Ok(()))
         }

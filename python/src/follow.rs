@@ -37,15 +37,18 @@ struct FollowState {
     window: Option<MovingWindow>,
     /// The unit of the times, of a window.
     unit: Option<TimeUnit>,
-    /// The newest version that was looked at. The answer is of an earlier one if its window has not moved since.
+    /// The newest version that was looked at. The answer is of an earlier one if its window has not moved
+    /// since.
     passed: u64,
     /// Why a state that was kept is of no use.
     refused: Option<String>,
-    /// What changed between the version of that state, which was forgotten, and the one with which the answer begins: the first step.
+    /// What changed between the version of that state, which was forgotten, and the one with which the answer
+    /// begins: the first step.
     missed: Option<FollowStep>,
 }
 
-/// The version of a step, the vertices with other values, whether it was computed anew, and the end of the window with its unit.
+/// The version of a step, the vertices with other values, whether it was computed anew, and the end of the
+/// window with its unit.
 type StepObjects<'py> = (u64, Vec<ChangedObjects<'py>>, bool, Option<(i64, &'static str)>);
 
 /// A vertex whose value changed, the old value and the new one.

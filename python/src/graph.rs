@@ -81,8 +81,7 @@ impl Graph {
         Ok(Answer::new(answer, &self.rows))
     }
 
-    /// PageRank, until a round changes the scores by less than the tolerance in all, as NetworkX has it; returns the score of each row and
-    /// whether they converged.
+    /// PageRank until a round changes less than the tolerance, as in NetworkX; and whether it converged.
     fn pagerank(
         &self,
         py: Python<'_>,
@@ -288,7 +287,7 @@ impl Graph {
         })
     }
 
-    /// A property of all rows: an array of values and an array with 1 for rows that have a value, or a list of strings.
+    /// A property of all rows: an array of values and one with 1 where a row has one, or a list of texts.
     fn property<'py>(&self, py: Python<'py>, name: &str, settings: Settings) -> Outcome<Bound<'py, PyAny>> {
         let (run, cancel, listener) = settings.run("property")?;
         let values = watched_reading(py, &cancel, listener.as_ref(), self.path(), || {
@@ -300,7 +299,7 @@ impl Graph {
         })
     }
 
-    /// Sources, targets and properties of the edges, in the order of rows; with `among`, of the edges between these rows.
+    /// Sources, targets and properties of the edges, in the order of rows; with `among`, between these.
     #[pyo3(signature = (among, with_properties, settings))]
     fn edges<'py>(
         &self,
@@ -317,7 +316,7 @@ impl Graph {
         Ok(edges.into_python(py)?)
     }
 
-    /// The rows of the vertices within `radius` steps of the one with an id, by ascending distance, itself first.
+    /// The rows of the vertices within `radius` steps of one, by ascending distance, itself first.
     fn within(
         &self,
         py: Python<'_>,
@@ -356,7 +355,8 @@ impl Graph {
     }
 }
 
-/// The refusal of a run with the limit that the whole of it needs. A graph that is read as undirected reserves memory before the algorithm does.
+/// The refusal of a run with the limit that the whole of it needs. A graph that is read as undirected
+/// reserves memory before the algorithm does.
 fn with_whole_need(
     error: esker::Error,
     job: &Job<'_>,

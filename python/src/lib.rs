@@ -1,8 +1,9 @@
 //! The native half of the Python package `esker`: `esker._esker`.
 //!
-//! It only converts values between Python and the facade; everything that can be written in Python is in `python/esker`. Long work runs on
-//! a separate thread, while the calling thread, detached from the interpreter, handles signals and progress ([`watch`]). Arrays pass
-//! both ways without a copy, through the buffer protocol and the Arrow C data interface.
+//! It only converts values between Python and the facade; everything that can be written in Python is in
+//! `python/esker`. Long work runs on a separate thread, while the calling thread, detached from the
+//! interpreter, handles signals and progress ([`watch`]). Arrays pass both ways without a copy, through the
+//! buffer protocol and the Arrow C data interface.
 
 #![allow(clippy::needless_pass_by_value, reason = "Python passes arguments by value")]
 

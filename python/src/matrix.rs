@@ -17,8 +17,8 @@ use crate::watch::watched_reading;
 /// Offsets, targets and weights.
 type Csr = (Array, Array, Option<Array>);
 
-/// The lists of all rows in order, with rows as targets: mapped where row `v` is vertex `v`, else copied. `None` unless each list is stored in
-/// one piece.
+/// The lists of all rows in order, with rows as targets: mapped where row `v` is vertex `v`, else copied.
+/// `None` unless each list is stored in one piece.
 #[pyfunction]
 pub(crate) fn csr(
     py: Python<'_>,

@@ -34,9 +34,9 @@ const SYNCS: [(&str, Sync); 3] = [
     ("interval", Sync::Interval(std::time::Duration::from_millis(100))),
 ];
 
-/// Opens the database at `path`, for writing if `writable`. `sync` is `always`, `never` or `interval`. A writer reads the commits in
-/// the log under `settings`, and keeps later commits within their limit. With `scratch`, a commit that does not fit lies in a scratch file;
-/// without, it is refused.
+/// Opens the database at `path`, for writing if `writable`. `sync` is `always`, `never` or `interval`. A
+/// writer reads the commits in the log under `settings`, and keeps later commits within their limit. With
+/// `scratch`, a commit that does not fit lies in a scratch file; without, it is refused.
 #[pyfunction]
 pub(crate) fn open(
     py: Python<'_>,
@@ -91,7 +91,8 @@ pub(crate) fn recover(py: Python<'_>, path: PathBuf, accept_loss: bool) -> Outco
     .to_string())
 }
 
-/// Imports from a reader into a new database at `target`, or in memory; returns a database in memory, open for writing.
+/// Imports from a reader into a new database at `target`, or in memory; returns a database in memory, open
+/// for writing.
 fn build(
     reader: Box<dyn Reader>,
     target: Option<&Path>,
@@ -111,7 +112,8 @@ fn build(
     Ok((report, Some(Database::new(handle, PathBuf::from(":memory:")))))
 }
 
-/// Imports files into a new database at `target`, or in memory; returns a report as JSON and the database in memory.
+/// Imports files into a new database at `target`, or in memory; returns a report as JSON and the database in
+/// memory.
 #[pyfunction]
 pub(crate) fn import_files(
     py: Python<'_>,
@@ -132,7 +134,8 @@ pub(crate) fn import_files(
     })
 }
 
-/// Imports columns into a new database at `path`, or in memory; returns a report as JSON and the database in memory.
+/// Imports columns into a new database at `path`, or in memory; returns a report as JSON and the database in
+/// memory.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn import_columns(

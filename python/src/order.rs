@@ -1,7 +1,8 @@
 //! Serial searches that visit vertices in the order of NetworkX, for graphs converted from it.
 //!
-//! NetworkX returns dictionaries in the order of discovery, which follows the order of its adjacency lists. Parallel algorithms have no such
-//! order, and a database sorts its lists; so these searches run on the lists as NetworkX has them. Work O(n + m), with weights O(m log m).
+//! NetworkX returns dictionaries in the order of discovery, which follows the order of its adjacency lists.
+//! Parallel algorithms have no such order, and a database sorts its lists; so these searches run on the lists
+//! as NetworkX has them. Work O(n + m), with weights O(m log m).
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
@@ -27,7 +28,8 @@ pub(crate) struct OrderedLists {
     targets: Int64Array,
 }
 
-/// Rows in the order of discovery, and the value, the parent and the index of the arc from the parent of each.
+/// Rows in the order of discovery, and the value, the parent and the index of the arc from the parent of
+/// each.
 type Found = (Array, Array, Array, Array);
 
 #[pymethods]
@@ -70,7 +72,8 @@ impl OrderedLists {
         Ok(py.detach(|| self.in_breadth(source, steps_max.unwrap_or(u64::MAX))))
     }
 
-    /// Dijkstra's algorithm from `source` with a weight for each arc, until `target` is reached or all distances up to `cutoff` are known.
+    /// Dijkstra's algorithm from `source` with a weight for each arc, until `target` is reached or all
+    /// distances up to `cutoff` are known.
     #[pyo3(signature = (weights, source, target=None, cutoff=None))]
     fn dijkstra(
         &self,
@@ -100,7 +103,8 @@ impl OrderedLists {
         })
     }
 
-    /// Bellman-Ford's algorithm from `source` with a weight for each arc. ``None`` if a negative cycle is reached.
+    /// Bellman-Ford's algorithm from `source` with a weight for each arc. ``None`` if a negative cycle is
+    /// reached.
     fn bellman_ford(&self, py: Python<'_>, weights: &Column, source: usize) -> Outcome<Option<Found>> {
         let values = self.weights(weights, source)?;
         py.detach(|| match weights.column_type() {
@@ -124,8 +128,8 @@ impl OrderedLists {
         py.detach(|| Array::of(self.finished()))
     }
 
-    /// The blocks of an undirected graph as the sources and targets of their edges and the end of each block, and the articulation points,
-    /// each as often as it separates blocks.
+    /// The blocks of an undirected graph as the sources and targets of their edges and the end of each block,
+    /// and the articulation points, each as often as it separates blocks.
     fn blocks(&self, py: Python<'_>) -> Found {
         py.detach(|| self.in_depth())
     }
@@ -218,8 +222,8 @@ impl OrderedLists {
         Ok((Array::of(rows), lengths, Array::of(parents), Array::of(arcs)))
     }
 
-    /// Relaxes the arcs of rows in a queue, as NetworkX does: a row waits while one of its parents is in the queue. `None` if a row enters the
-    /// queue as often as there are rows, because of a negative cycle.
+    /// Relaxes the arcs of rows in a queue, as NetworkX does: a row waits while one of its parents is in the
+    /// queue. `None` if a row enters the queue as often as there are rows, because of a negative cycle.
     #[allow(clippy::type_complexity, reason = "the columns of `Found`, one of them not yet an array")]
     fn by_relaxing<L: Copy + Ord>(
         &self,

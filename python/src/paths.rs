@@ -28,9 +28,9 @@ impl From<PathLength> for LengthObject {
 /// The ids on a path, and the lengths of its edges.
 type PathObject<'py> = (Vec<Bound<'py, PyAny>>, Vec<LengthObject>);
 
-/// The ids of the vertices of each path between the vertices with two ids, and the length from its start to each of
-/// them, shortest first. `weight`: the edge property that is the length of an edge; `steps`: each edge has the length
-/// 1; else the weight of the graph counts, if it has one.
+/// The ids of the vertices of each path between the vertices with two ids, and the length from its start to
+/// each of them, shortest first. `weight`: the edge property that is the length of an edge; `steps`: each
+/// edge has the length 1; else the weight of the graph counts, if it has one.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn shortest_paths<'py>(

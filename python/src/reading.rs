@@ -70,7 +70,8 @@ pub(crate) fn export_version(
     })
 }
 
-/// The problems that a check found, the checks passed, and the files that a writer that died has left, with their bytes.
+/// The problems that a check found, the checks passed, and the files that a writer that died has left, with
+/// their bytes.
 type Checked = (Vec<String>, Vec<String>, Vec<(String, u64)>);
 
 /// Verifies every byte of the layers that a version needs, by default the newest, and of the log.
@@ -87,7 +88,8 @@ pub(crate) fn check_database(
     let (report, left) = watched(py, &cancel, listener.as_ref(), || {
         let store = match &open {
             Handle::Reader(store) => store,
-            // The writer's own log is in order, it left nothing, and a database in memory has no other readers.
+            // The writer's own log is in order, it left nothing, and a database in memory has no other
+            // readers.
             Handle::Writer(_) => return Ok((check(&Database::snapshot(&open, at)?, &run)?, Vec::new())),
         };
         let log = store.check_log(&run);

@@ -1,8 +1,8 @@
 //! The rows of a graph: the one order and numbering of its vertices that Python sees.
 //!
-//! Row `r` is the vertex whose id is the `r`-th of `Graph.ids()`. Integer ids ascend; text ids are in the order in which the database numbers
-//! their vertices. Removed vertices have no row. Whatever goes to Python or comes from it is numbered by rows; no other module shows numbers
-//! of the store.
+//! Row `r` is the vertex whose id is the `r`-th of `Graph.ids()`. Integer ids ascend; text ids are in the
+//! order in which the database numbers their vertices. Removed vertices have no row. Whatever goes to Python
+//! or comes from it is numbered by rows; no other module shows numbers of the store.
 
 use std::sync::{Arc, OnceLock};
 
@@ -45,7 +45,8 @@ impl Rows {
         &self.0.snapshot
     }
 
-    /// The order; `None` if row `v` is vertex `v`. Time: at first O(n), and a sort if integer ids are sparse and do not ascend.
+    /// The order; `None` if row `v` is vertex `v`. Time: at first O(n), and a sort if integer ids are sparse
+    /// and do not ascend.
     pub(crate) fn order(&self) -> Outcome<Option<&RowOrder>> {
         if let Some(known) = self.0.order.get() {
             return Ok(known.as_ref());
@@ -134,7 +135,8 @@ impl RowOrder {
         pick(of_vertices, &self.vertices)
     }
 
-    /// An answer with rows in place of vertices. Rows of vertices are in order; rows that are edges keep theirs.
+    /// An answer with rows in place of vertices. Rows of vertices are in order; rows that are edges keep
+    /// theirs.
     pub(crate) fn answer(&self, mut answer: Answer) -> Answer {
         for (u, v) in answer.edges.iter_mut().flatten() {
             (*u, *v) = (self.row(*u), self.row(*v));
@@ -162,7 +164,8 @@ impl RowOrder {
         answer
     }
 
-    /// For an answer on `count` vertices, in ascending order: the rows that it has, unless it has all, and the place of each in the answer.
+    /// For an answer on `count` vertices, in ascending order: the rows that it has, unless it has all, and
+    /// the place of each in the answer.
     fn places(&self, vertices: Option<&[VertexId]>, count: usize) -> (Option<Vec<VertexId>>, Vec<VertexId>) {
         let vertex_at = |place: usize| vertices.map_or_else(|| vertex(place), |some| some[place]);
         if count == self.len() {

@@ -17,7 +17,8 @@ struct TupleColumns {
 }
 
 impl TupleColumns {
-    /// Appends a tuple. Returns `false` unless it has as many elements as the others, two or three, and each is of the type of its column.
+    /// Appends a tuple. Returns `false` unless it has as many elements as the others, two or three, and each
+    /// is of the type of its column.
     fn push(&mut self, row: &Bound<'_, PyAny>) -> PyResult<bool> {
         let Ok(row) = row.cast_exact::<PyTuple>() else { return Ok(false) };
         if self.len == 0 && matches!(row.len(), 2 | 3) {
@@ -55,8 +56,8 @@ impl TupleColumns {
     }
 }
 
-/// The columns of tuples: sources, targets, and weights if there are three; `None` unless all tuples have the same length, and each column
-/// holds only integers, only floats or only strings.
+/// The columns of tuples: sources, targets, and weights if there are three; `None` unless all tuples have the
+/// same length, and each column holds only integers, only floats or only strings.
 #[pyfunction]
 pub(crate) fn columns_of_tuples(tuples: &Bound<'_, PyList>) -> Outcome<Option<Vec<Column>>> {
     let (mut columns, mut turns) = (TupleColumns::default(), Turns::new());
@@ -69,8 +70,8 @@ pub(crate) fn columns_of_tuples(tuples: &Bound<'_, PyList>) -> Outcome<Option<Ve
     columns.finish()
 }
 
-/// The columns of the tuples of an iterable, as [`columns_of_tuples`], and the rows if there are no columns. Of an iterator no list is made:
-/// it can be endless, and freeing its tuples would delay Ctrl-C.
+/// The columns of the tuples of an iterable, as [`columns_of_tuples`], and the rows if there are no columns.
+/// Of an iterator no list is made: it can be endless, and freeing its tuples would delay Ctrl-C.
 #[pyfunction]
 pub(crate) fn read_tuples<'py>(
     iterable: &Bound<'py, PyAny>,
@@ -96,7 +97,8 @@ pub(crate) fn read_tuples<'py>(
     Ok((columns.finish()?, PyList::empty(py)))
 }
 
-/// The keys of dictionaries in the order in which they first occur, as the keys of one dictionary; `None` if an element is no dictionary.
+/// The keys of dictionaries in the order in which they first occur, as the keys of one dictionary; `None` if
+/// an element is no dictionary.
 #[pyfunction]
 pub(crate) fn keys_of_dictionaries<'py>(rows: &Bound<'py, PyList>) -> PyResult<Option<Bound<'py, PyDict>>> {
     let (py, mut turns) = (rows.py(), Turns::new());

@@ -77,11 +77,13 @@ impl Settings {
     }
 }
 
-/// A run for what one thread does at once, kept: to start the thread of a new one takes longer than to look up an id.
+/// A run for what one thread does at once, kept: to start the thread of a new one takes longer than to look
+/// up an id.
 pub(crate) fn brief() -> Outcome<Arc<Run>> {
     static KEPT: Mutex<Option<(u32, Arc<Run>)>> = Mutex::new(None);
     let process = std::process::id();
-    // Never wait for the lock: a thread of the parent process can have held it at the fork, and it does not exist in the child.
+    // Never wait for the lock: a thread of the parent process can have held it at the fork, and it does not
+    // exist in the child.
     let Ok(mut kept) = KEPT.try_lock() else { return Ok(Arc::new(Run::with_threads(1)?)) };
     if let Some((_, run)) = kept.as_ref().filter(|(of, _)| *of == process) {
         return Ok(Arc::clone(run));
@@ -118,7 +120,8 @@ impl Reading {
     }
 }
 
-/// Which graph of a version is computed on: the edge property that is the weight, and whether directions are dropped.
+/// Which graph of a version is computed on: the edge property that is the weight, and whether directions are
+/// dropped.
 #[derive(FromPyObject)]
 pub(crate) struct Choice(Option<String>, bool);
 
@@ -206,7 +209,8 @@ impl BuildSettings {
     }
 }
 
-/// How commits become layers: policy of copies, bytes of commits to freeze, whether layers are merged. What is not given stays.
+/// How commits become layers: policy of copies, bytes of commits to freeze, whether layers are merged. What
+/// is not given stays.
 #[derive(FromPyObject)]
 pub(crate) struct WriteSettings(Option<String>, Option<u64>, Option<bool>);
 

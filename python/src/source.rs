@@ -17,7 +17,8 @@ const BLOCK_EDGES: usize = 1 << 16;
 /// Bytes per edge in reports of progress: two ids.
 pub(crate) const EDGE_BYTES: u64 = 16;
 
-/// How many rows of some columns from `first` on, `rows_max` at most, are taken together: fewer where texts are long.
+/// How many rows of some columns from `first` on, `rows_max` at most, are taken together: fewer where texts
+/// are long.
 pub(crate) fn block_rows<'c>(
     columns: impl Iterator<Item = &'c Column>,
     first: usize,
@@ -111,7 +112,8 @@ impl Columns {
     }
 }
 
-/// Reads columns. A block carries only the index of its first row; the parser reads the rows from the columns.
+/// Reads columns. A block carries only the index of its first row; the parser reads the rows from the
+/// columns.
 pub(crate) struct ColumnReader {
     schema: Schema,
     columns: Arc<Columns>,
@@ -119,8 +121,9 @@ pub(crate) struct ColumnReader {
 }
 
 impl ColumnReader {
-    /// A reader at the first row. `weight` names the property that is the weight; `num_vertices` declares that ids are `0..num_vertices`.
-    /// `declared` are the types of properties; the others have those of their columns.
+    /// A reader at the first row. `weight` names the property that is the weight; `num_vertices` declares
+    /// that ids are `0..num_vertices`. `declared` are the types of properties; the others have those of their
+    /// columns.
     pub(crate) fn new(
         columns: Columns,
         weight: Option<&str>,

@@ -101,8 +101,8 @@ pub(crate) struct EdgeStream {
     has_texts: bool,
 }
 
-/// The version, edges taken, edges committed, late edges, watermark with its unit, seconds that the last commit made an edge wait, and edges
-/// removed.
+/// The version, edges taken, edges committed, late edges, watermark with its unit, seconds that the last
+/// commit made an edge wait, and edges removed.
 type StateObjects = (Option<u64>, u64, u64, u64, Option<(i64, &'static str)>, f64, u64);
 
 /// The columns of a stream: those of the edges of a database.
@@ -290,7 +290,8 @@ impl EdgeStream {
         thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    /// Converts edges to the types of the database. What does not fit is refused here, where it does not end the stream.
+    /// Converts edges to the types of the database. What does not fit is refused here, where it does not end
+    /// the stream.
     fn chunk(&self, columns: &Columns) -> Outcome<Chunk> {
         let (mut chunk, mut first) = (Chunk::new(), 0);
         while first < columns.num_rows() {
@@ -388,7 +389,8 @@ impl EdgeStream {
         }
     }
 
-    /// Commits what was handed over, and ends the stream. A file that is not followed is read to its end first, unless a signal comes.
+    /// Commits what was handed over, and ends the stream. A file that is not followed is read to its end
+    /// first, unless a signal comes.
     fn close(&self, py: Python<'_>) -> Outcome<()> {
         if self.is_followed {
             self.stop.cancel();
@@ -411,8 +413,8 @@ impl EdgeStream {
         }
     }
 
-    /// The numbers of the versions, of edges, duplicates, late edges, edges that earlier versions had, and edges removed; `None` before the
-    /// end.
+    /// The numbers of the versions, of edges, duplicates, late edges, edges that earlier versions had, and
+    /// edges removed; `None` before the end.
     fn report(&self) -> Option<(Vec<u64>, u64, u64, u64, u64, u64)> {
         let report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
         report.as_ref().map(|StreamReport { fed, state, passed_over }| {
@@ -431,7 +433,8 @@ impl EdgeStream {
     }
 }
 
-/// Removes the edges that are older than the latest by a length or more; returns the version, if there are any, and their number.
+/// Removes the edges that are older than the latest by a length or more; returns the version, if there are
+/// any, and their number.
 #[pyfunction]
 pub(crate) fn expire(
     py: Python<'_>,

@@ -1,4 +1,5 @@
-//! Edges and vertices as Arrow streams. A batch is made when it is asked for, so a stream takes the memory of a batch, whatever the graph.
+//! Edges and vertices as Arrow streams. A batch is made when it is asked for, so a stream takes the memory of
+//! a batch, whatever the graph.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -29,7 +30,8 @@ use crate::watch::reading;
 /// Rows of a batch, about: a list of edges is not cut.
 const BATCH_ROWS: usize = 1 << 16;
 
-/// The edges or the vertices of a version as a stream of Arrow record batches; every call starts a new stream.
+/// The edges or the vertices of a version as a stream of Arrow record batches; every call starts a new
+/// stream.
 #[pyclass(frozen, module = "esker._esker")]
 pub(crate) struct TableStream {
     rows: Rows,

@@ -10,7 +10,8 @@ use pyo3::prelude::*;
 
 use crate::failure::{Outcome, invalid};
 
-/// The column of objects of `datetime.datetime` or of `datetime.date`, some of them missing; `None` if the first that is not missing is neither.
+/// The column of objects of `datetime.datetime` or of `datetime.date`, some of them missing; `None` if the
+/// first that is not missing is neither.
 pub(crate) fn from_objects(items: &[Bound<'_, PyAny>], what: &str) -> Outcome<Option<ArrayRef>> {
     let Some(first) = items.iter().find(|item| !item.is_none()) else { return Ok(None) };
     let module = first.py().import("datetime")?;

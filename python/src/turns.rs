@@ -1,6 +1,7 @@
 //! Turns at the interpreter, for loops over Python objects.
 //!
-//! Such a loop holds the interpreter's lock. Without turns, other threads would stand still and Ctrl-C would have no effect until the loop ends.
+//! Such a loop holds the interpreter's lock. Without turns, other threads would stand still and Ctrl-C would
+//! have no effect until the loop ends.
 
 use std::time::{Duration, Instant};
 

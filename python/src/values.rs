@@ -58,7 +58,8 @@ fn date_object(py: Python<'_>, days: i32) -> PyResult<Bound<'_, PyAny>> {
     }
 }
 
-/// A time, in UTC if the property has a zone; one that Python's type does not hold exactly, as a `numpy.datetime64`.
+/// A time, in UTC if the property has a zone; one that Python's type does not hold exactly, as a
+/// `numpy.datetime64`.
 fn time_object(py: Python<'_>, time: Timestamp) -> PyResult<Bound<'_, PyAny>> {
     let microseconds = match time.unit {
         TimeUnit::Nano => (time.count % 1000 == 0).then_some(time.count / 1000),

@@ -15,7 +15,8 @@ use crate::turns::is_cancelled;
 /// Interval between checks for signals and progress. An algorithm stops within 100 ms after that.
 const CHECK_EVERY: Duration = Duration::from_millis(25);
 
-/// The arguments of a progress callback: stage, fraction done, round, number of vertices or edges, parts done, all parts.
+/// The arguments of a progress callback: stage, fraction done, round, number of vertices or edges, parts
+/// done, all parts.
 pub(crate) type ProgressArgs = (String, Option<f64>, Option<u64>, u64, Option<u64>, Option<u64>);
 
 /// Holds the latest progress of the working thread for the calling thread.
@@ -66,9 +67,9 @@ pub(crate) fn token(handle: Option<&Py<CancelHandle>>) -> Cancel {
     handle.map_or_else(Cancel::default, |handle| handle.get().cancel.clone())
 }
 
-/// Runs `work` on another thread, with the calling thread detached from the interpreter. If a signal handler or the callback raises an
-/// exception, `cancel` is set, and the exception is returned once the work has stopped. The handle of the block that the thread is in sets
-/// `cancel`, too.
+/// Runs `work` on another thread, with the calling thread detached from the interpreter. If a signal handler
+/// or the callback raises an exception, `cancel` is set, and the exception is returned once the work has
+/// stopped. The handle of the block that the thread is in sets `cancel`, too.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     cancel: &Cancel,
@@ -112,8 +113,8 @@ pub(crate) fn watched<T: Send>(
     })
 }
 
-/// As [`watched`], for work that reads a database: an error instead of its result, or of its panic, if another program overwrote a file of
-/// the database.
+/// As [`watched`], for work that reads a database: an error instead of its result, or of its panic, if
+/// another program overwrote a file of the database.
 pub(crate) fn watched_reading<T: Send>(
     py: Python<'_>,
     cancel: &Cancel,
@@ -124,7 +125,8 @@ pub(crate) fn watched_reading<T: Send>(
     watched(py, cancel, listener, || esker::guarded(database, work))
 }
 
-/// Does short work that reads a database, detached from the interpreter. Errors as those of [`watched_reading`].
+/// Does short work that reads a database, detached from the interpreter. Errors as those of
+/// [`watched_reading`].
 pub(crate) fn reading<T: Send>(
     py: Python<'_>,
     database: &Path,

@@ -63,8 +63,8 @@ fn step((every, edges): StepText) -> Outcome<Option<Step>> {
     Ok(every.as_deref().map(span).transpose()?.map(Step::Length).or(edges))
 }
 
-/// The ends of windows that follow each other, in the unit of the times. Steps of a length begin with the `calendar`, the `first` edge or a
-/// time.
+/// The ends of windows that follow each other, in the unit of the times. Steps of a length begin with the
+/// `calendar`, the `first` edge or a time.
 #[pyfunction]
 pub(crate) fn window_ends(
     py: Python<'_>,
@@ -93,7 +93,8 @@ pub(crate) fn window_ends(
     })
 }
 
-/// The time that a window excludes and the last that it includes: of a length, or from the first time on; until a time, or to the latest.
+/// The time that a window excludes and the last that it includes: of a length, or from the first time on;
+/// until a time, or to the latest.
 #[pyfunction]
 pub(crate) fn window_range(
     times: KnownTimes,
@@ -138,8 +139,8 @@ pub(crate) fn symbol(unit: TimeUnit) -> &'static str {
     TimeUnit::ALL.iter().find(|known| known.1 == unit).map_or("s", |known| known.0)
 }
 
-/// A window that moves with the versions: its length, how far its end moves, property and unit of the times, kind, and whether all vertices
-/// are kept.
+/// A window that moves with the versions: its length, how far its end moves, property and unit of the times,
+/// kind, and whether all vertices are kept.
 pub(crate) type Moving = (String, StepText, Option<String>, Option<String>, String, bool);
 
 /// Reads the description of a window that moves.
@@ -177,7 +178,8 @@ pub(crate) fn window(
     Ok(Graph { snapshot, rows: graph.rows.clone() })
 }
 
-/// The answers of an algorithm on some windows, in order: those that overlap share one reading of their edges.
+/// The answers of an algorithm on some windows, in order: those that overlap share one reading of their
+/// edges.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn window_answers(

@@ -1,6 +1,6 @@
-//! Tries readers that pin, and a writer that publishes, retires and changes in place, in all interleavings of their steps that the memory
-//! model allows. The code under test is the store's own file, through which `Database` publishes its state; only the primitives of
-//! synchronisation are loom's.
+//! Tries readers that pin, and a writer that publishes, retires and changes in place, in all interleavings of
+//! their steps that the memory model allows. The code under test is the store's own file, through which
+//! `Database` publishes its state; only the primitives of synchronisation are loom's.
 
 #[cfg(test)]
 mod sync {

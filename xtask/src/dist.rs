@@ -1,8 +1,9 @@
 //! `cargo xtask dist`: a program and a wheel that need no build, checked where nothing can be built.
 //!
-//! The program is one file: the C library is linked into it. The wheel serves Python from 3.11 on, and gets the tag of the oldest
-//! `manylinux` that the symbols of this machine's C library allow. The check makes a small tree of Debian without compilers, and runs
-//! the example of the README and a PageRank in Python with that tree as the root directory and without a network.
+//! The program is one file: the C library is linked into it. The wheel serves Python from 3.11 on, and gets
+//! the tag of the oldest `manylinux` that the symbols of this machine's C library allow. The check makes a
+//! small tree of Debian without compilers, and runs the example of the README and a PageRank in Python with
+//! that tree as the root directory and without a network.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -73,7 +74,8 @@ fn made(out: &Path) -> Result<Vec<(PathBuf, f64)>, String> {
     Ok(files)
 }
 
-/// Runs a command to its end, with its progress on standard error; returns what it printed on standard output.
+/// Runs a command to its end, with its progress on standard error; returns what it printed on standard
+/// output.
 #[allow(clippy::print_stdout)]
 fn output(command: &mut Command) -> Result<String, String> {
     println!("== {command:?}");
@@ -246,7 +248,8 @@ impl Bare {
         output(self.administrator(&["cp", "-r"]).arg(from).arg(to)).map(drop)
     }
 
-    /// Runs a command with the tree as its root directory, without variables of this machine and without a network.
+    /// Runs a command with the tree as its root directory, without variables of this machine and without a
+    /// network.
     fn run(&self, words: &[&str]) -> Result<String, String> {
         let mut command = self.administrator(&["unshare", "--net", "chroot"]);
         command.arg(&self.tree).args(["env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8"]);

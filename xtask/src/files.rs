@@ -1,4 +1,5 @@
-//! Rules about the files of the repository: sizes, links between documents, paths of one machine.
+//! Rules about the files of the repository: sizes, links between documents, paths of one machine, widths of
+//! comments.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,6 +7,8 @@ use std::process::Command;
 use crate::findings::Findings;
 
 const FILE_BYTES_MAX: u64 = 3_000_000;
+/// Characters of a line with a comment, as rustfmt has it for lines of code.
+const COMMENT_CHARS_MAX: usize = 110;
 /// Folders that exist on the machine of one developer only. In pieces, so that this file keeps the rule.
 const LOCAL_FOLDERS: [&[&str]; 4] =
     [&["", "work", ""], &["", "home", ""], &["", "root", ""], &["", "Users", ""]];
@@ -47,6 +50,9 @@ pub(crate) fn check(root: &Path, tracked: &[PathBuf], findings: &mut Findings) -
         if is_document {
             check_links(root, path, &text, findings);
         }
+        if path.extension().is_some_and(|extension| extension == "rs") {
+            check_comments(&path.display().to_string(), &text, findings);
+        }
         check_paths(&path.display().to_string(), &text, is_document, findings);
     }
     check_paths("commit messages", &git(root, &["log", "--format=%B"])?, true, findings);
@@ -66,6 +72,19 @@ fn check_links(root: &Path, path: &Path, text: &str, findings: &mut Findings) {
             if !folder.join(file).exists() {
                 findings.errors.push(format!("{}:{}: broken link to {file}", path.display(), number + 1));
             }
+        }
+    }
+}
+
+/// Reports lines that are too wide because of their comment. rustfmt wraps code, and leaves comments as they
+/// are.
+fn check_comments(name: &str, text: &str, findings: &mut Findings) {
+    for (number, line) in text.lines().enumerate() {
+        let chars = line.chars().count();
+        if chars > COMMENT_CHARS_MAX && (line.trim_start().starts_with("//") || line.contains(" // ")) {
+            let message =
+                format!("{name}:{}: a comment of {chars} columns, at most {COMMENT_CHARS_MAX}", number + 1);
+            findings.breach("wide-comment", name, message);
         }
     }
 }
@@ -91,8 +110,18 @@ fn check_paths(name: &str, text: &str, is_prose: bool, findings: &mut Findings) 
 
 #[cfg(test)]
 mod tests {
-    use super::{LOCAL_FOLDERS, check_paths};
+    use super::{LOCAL_FOLDERS, check_comments, check_paths};
     use crate::findings::Findings;
+
+    #[test]
+    fn a_wide_comment_is_found_and_a_wide_text_is_not() {
+        let wide = "long ".repeat(22);
+        let mut findings = Findings::default();
+        let text = format!("/// {wide}\n/// short\nlet a = \"{wide}\";\n    call(); // {wide}\n");
+        check_comments("a.rs", &text, &mut findings);
+        assert_eq!(findings.errors.len(), 2, "{:?}", findings.errors);
+        assert!(findings.errors[1].starts_with("a.rs:4: a comment of 125 columns"), "{:?}", findings.errors);
+    }
 
     #[test]
     fn paths_of_one_machine_are_found_and_parts_of_other_paths_are_not() {

@@ -28,7 +28,8 @@ impl Findings {
         Ok(Self { known, ..Self::default() })
     }
 
-    /// Reports a breach of a rule by a subject: a warning if the list of known offenders names the pair, otherwise an error.
+    /// Reports a breach of a rule by a subject: a warning if the list of known offenders names the pair,
+    /// otherwise an error.
     pub(crate) fn breach(&mut self, rule: &str, subject: &str, message: String) {
         let entry = format!("{rule} {subject}");
         if self.known.contains(&entry) {

@@ -1,4 +1,5 @@
-//! Chores of the project: `cargo xtask tidy`, `cargo xtask quick`, `cargo xtask prove` and `cargo xtask dist`.
+//! Chores of the project: `cargo xtask tidy`, `cargo xtask quick`, `cargo xtask prove` and `cargo xtask
+//! dist`.
 
 mod findings;
 mod source;

@@ -1,5 +1,5 @@
-//! The modules of a crate: the order of `mod` lines is the layer order, and a module imports only modules declared
-//! above it.
+//! The modules of a crate: the order of `mod` lines is the layer order, and a module imports only modules
+//! declared above it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -144,7 +144,8 @@ pub(crate) fn check_dead_files(trees: &[Tree], tracked: &[PathBuf], findings: &m
     }
 }
 
-/// Reports test programs beside the one of their crate: each links the whole library. A folder is a program that needs its own process.
+/// Reports test programs beside the one of their crate: each links the whole library. A folder is a program
+/// that needs its own process.
 pub(crate) fn check_test_programs(tracked: &[PathBuf], findings: &mut Findings) {
     for path in tracked {
         let words: Vec<_> = path.iter().map(|word| word.to_string_lossy()).collect();

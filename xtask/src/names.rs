@@ -8,8 +8,9 @@ use crate::modules::Tree;
 /// Names that every crate has by convention.
 const CONVENTIONAL: [&str; 2] = ["Error", "Result"];
 
-/// Reports names that structs, enums, traits, unions or type aliases of several files share: all those of one crate, and the public ones of
-/// all libraries. Definitions in one file are alternatives for different features.
+/// Reports names that structs, enums, traits, unions or type aliases of several files share: all those of one
+/// crate, and the public ones of all libraries. Definitions in one file are alternatives for different
+/// features.
 pub(crate) fn check(trees: &[Tree], findings: &mut Findings) {
     let mut public = Files::new();
     for tree in trees {
@@ -40,7 +41,8 @@ fn report(mut files: Files, what: &str, findings: &mut Findings) {
     }
 }
 
-/// The name of the type that a line such as `pub struct Name<T>` at the left margin defines, and whether it is public.
+/// The name of the type that a line such as `pub struct Name<T>` at the left margin defines, and whether it
+/// is public.
 fn defined_type(line: &str) -> Option<(String, bool)> {
     let (mut rest, mut is_public) = (line, false);
     if let Some(after) = line.strip_prefix("pub ") {

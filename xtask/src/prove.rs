@@ -91,7 +91,8 @@ fn proofs(effort: f64) -> Vec<Proof> {
     ]
 }
 
-/// Runs the proofs whose names are given, or all, and prints a summary in Markdown. Returns whether all succeeded.
+/// Runs the proofs whose names are given, or all, and prints a summary in Markdown. Returns whether all
+/// succeeded.
 #[allow(clippy::print_stdout)]
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<bool, String> {
     let (effort, names) = match arguments {

@@ -1,7 +1,7 @@
 //! `cargo xtask quick`: the tests of what a change touches.
 //!
-//! A source file maps to the unit tests below its module; a file of `esker-algo` also to the integration tests that name it. The map is
-//! made for speed, not for proof: `./test.sh` runs everything.
+//! A source file maps to the unit tests below its module; a file of `esker-algo` also to the integration
+//! tests that name it. The map is made for speed, not for proof: `./test.sh` runs everything.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -144,7 +144,8 @@ fn module_name(file: &str) -> &str {
     file.strip_suffix(".rs").unwrap_or(file)
 }
 
-/// Integration tests of `esker-algo` for one of its modules: the test of that name; else those that name it; else a sample.
+/// Integration tests of `esker-algo` for one of its modules: the test of that name; else those that name it;
+/// else a sample.
 fn tests_that_name(root: &Path, module: &str) -> std::io::Result<Vec<String>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(root.join("crates/esker-algo/tests/algo"))? {

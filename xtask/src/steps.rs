@@ -39,7 +39,8 @@ impl Step {
         variables.chain(self.words.iter().cloned()).collect::<Vec<_>>().join(" ")
     }
 
-    /// Runs in the root of the workspace. Passes all output on, and keeps the lines of standard output that `keep` accepts.
+    /// Runs in the root of the workspace. Passes all output on, and keeps the lines of standard output that
+    /// `keep` accepts.
     #[allow(clippy::print_stdout)]
     pub(crate) fn run(&self, root: &Path, keep: impl Fn(&str) -> bool) -> std::io::Result<Ended> {
         println!("\n== {}", self.line());

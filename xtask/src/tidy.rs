@@ -8,8 +8,8 @@ use crate::lengths;
 use crate::modules;
 use crate::names;
 
-/// Checks all rules and prints the breaches. Returns whether there are none but known ones. With `shrink`, repaired entries leave the
-/// list of known ones; otherwise they are errors.
+/// Checks all rules and prints the breaches. Returns whether there are none but known ones. With `shrink`,
+/// repaired entries leave the list of known ones; otherwise they are errors.
 #[allow(clippy::print_stdout)]
 pub(crate) fn run(root: &Path, shrink: bool) -> std::io::Result<bool> {
     let mut findings = check(root)?;

@@ -1,10 +1,12 @@
 //! Answers on several graphs at once against one at a time.
 //!
-//! `cargo bench -p esker-algo --bench many -- [--scale 18] [--degree 16] [--graphs 64] [--window 0.9] [--threads 2] [--trials 3]`
+//! `cargo bench -p esker-algo --bench many -- [--scale 18] [--degree 16] [--graphs 64] [--window 0.9]
+//! [--threads 2] [--trials 3]`
 //!
-//! The edges of a Kronecker graph, in a random order, are a stream. Graph `i` is a window of the part `window` of it; the windows are spread evenly
-//! over the stream. Seconds are medians: of the answer on the middle one of the graphs alone, and of those on all of them together, lists in
-//! memory in both cases. Without arguments: once, small.
+//! The edges of a Kronecker graph, in a random order, are a stream. Graph `i` is a window of the part
+//! `window` of it; the windows are spread evenly over the stream. Seconds are medians: of the answer on the
+//! middle one of the graphs alone, and of those on all of them together, lists in memory in both cases.
+//! Without arguments: once, small.
 #![allow(clippy::print_stdout)] // A benchmark prints what it measures.
 
 use std::time::Instant;
@@ -61,7 +63,8 @@ impl Settings {
     }
 }
 
-/// The graphs of each edge, by its place in the stream; the slot of an arc is the number of window ends before it.
+/// The graphs of each edge, by its place in the stream; the slot of an arc is the number of window ends
+/// before it.
 struct Stream {
     n: usize,
     edges: Vec<(VertexId, VertexId)>,

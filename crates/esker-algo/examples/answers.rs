@@ -1,8 +1,10 @@
-//! Runs algorithms on many small graphs, for `tests/compare`, which compares the results with other libraries.
+//! Runs algorithms on many small graphs, for `tests/compare`, which compares the results with other
+//! libraries.
 //!
-//! Standard input has graphs, each a line `graph KIND VERTICES EDGES SOURCE THREADS ROUNDS` (KIND: `directed` or
-//! `undirected`; ROUNDS: iterations of label propagation) and one line `from to weight` per edge. For each graph,
-//! standard output has lines of a name and the values in vertex order, with `-` for unreached, then `end`.
+//! Standard input has graphs, each a line `graph KIND VERTICES EDGES SOURCE THREADS ROUNDS` (KIND: `directed`
+//! or `undirected`; ROUNDS: iterations of label propagation) and one line `from to weight` per edge. For each
+//! graph, standard output has lines of a name and the values in vertex order, with `-` for unreached, then
+//! `end`.
 
 #![allow(clippy::print_stdout)] // This is a program.
 

@@ -46,9 +46,10 @@ impl Shape {
 /// The needs of a computation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Estimate {
-    /// The most bytes that the algorithm's own arrays take at one time, including its result but not the graph.
+    /// The most bytes that the algorithm's own arrays take at one time, including its result but not the
+    /// graph.
     pub memory_bytes: u64,
-    /// Bytes of neighbour lists that the whole run reads, counted uncompressed. Each algorithm says whether this is
-    /// exact, expected or an upper bound.
+    /// Bytes of neighbour lists that the whole run reads, counted uncompressed. Each algorithm says whether
+    /// this is exact, expected or an upper bound.
     pub read_bytes: u64,
 }

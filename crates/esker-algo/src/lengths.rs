@@ -23,7 +23,8 @@ pub trait Length: Weight {
 
     /// A number of unit steps as a distance.
     fn of_steps(steps: u64) -> Self::Distance;
-    /// The distance after one more edge; `None` if it is negative or not a number, or the sum is unreached or cannot be held.
+    /// The distance after one more edge; `None` if it is negative or not a number, or the sum is unreached or
+    /// cannot be held.
     fn extend(distance: Self::Distance, edge: Self) -> Option<Self::Distance>;
     /// The weight as a number.
     fn to_f64(self) -> f64;
@@ -32,7 +33,8 @@ pub trait Length: Weight {
     const INTEGRAL: bool;
     /// The distance of a source.
     const ORIGIN: Self::Distance;
-    /// The distance after one more edge, which may be negative; `None` if it is not a number, or the sum cannot be held.
+    /// The distance after one more edge, which may be negative; `None` if it is not a number, or the sum
+    /// cannot be held.
     fn extend_signed(distance: Self::Distance, edge: Self) -> Option<Self::Distance>;
     /// Whether a distance is less than nothing.
     fn is_negative(distance: Self::Distance) -> bool {
@@ -47,8 +49,8 @@ pub trait Reach<W: Length>: ArrayValue {
     /// Of a vertex not reached; larger than any other.
     const FAR: Self;
 
-    /// The distance after an edge, and whether it is one: not so if the edge is not of a length that is zero or more, or on overflow.
-    /// Without branches.
+    /// The distance after an edge, and whether it is one: not so if the edge is not of a length that is zero
+    /// or more, or on overflow. Without branches.
     fn sum(self, edge: W) -> (Self, bool);
     /// The distance after an edge, if it is one.
     #[inline(always)]
@@ -60,7 +62,8 @@ pub trait Reach<W: Length>: ArrayValue {
     fn is_shorter_than(self, edge: W) -> bool;
     /// The least distance that is more than `self` and at least `self + span`; [`Reach::FAR`] on overflow.
     fn beyond(self, span: Self) -> Self;
-    /// A width so great that a longer edge leads from `self`, or from what is farther, to `end` at least, also where sums are rounded.
+    /// A width so great that a longer edge leads from `self`, or from what is farther, to `end` at least,
+    /// also where sums are rounded.
     fn width_to(self, end: Self) -> Self;
     /// Whole steps from `start`, which is no more than `self`.
     fn steps_from(self, start: Self, step: Self) -> usize;
@@ -77,7 +80,8 @@ pub trait Signed<W: Length>: ArrayValue {
     /// Of a vertex not reached; larger than any other.
     const FAR: Self;
 
-    /// The distance after an edge, and whether it is one: not so if the edge is not a number, or on overflow. Without branches.
+    /// The distance after an edge, and whether it is one: not so if the edge is not a number, or on overflow.
+    /// Without branches.
     fn sum(self, edge: W) -> (Self, bool);
     /// This distance as it is given.
     fn give(self) -> W::Distance;

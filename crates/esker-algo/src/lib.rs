@@ -20,8 +20,8 @@
 //! # }
 //! ```
 //!
-//! * [`algorithm`] has one file for each algorithm. Its header states the method, the source, the work, the memory in bytes a vertex,
-//!   the reads of a round, and what the answer depends on.
+//! * [`algorithm`] has one file for each algorithm. Its header states the method, the source, the work, the
+//!   memory in bytes a vertex, the reads of a round, and what the answer depends on.
 //! * [`primitive`] has the parts: frontiers, `edge_map`, buckets, filters, arrays that threads share.
 //! * [`check`] has the verifiers. They test the properties of a right answer, so any right answer passes.
 //! * [`many`] answers on several graphs that have most of their edges in common.

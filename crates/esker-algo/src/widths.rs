@@ -17,8 +17,8 @@ pub trait Width: Weight {
     fn width(self) -> Option<Self::Width>;
     /// Reverses the order: a wider width becomes a lesser value. Its own inverse.
     fn reverse(width: Self::Width) -> Self::Width;
-    /// The bucket of a width. A wider width never has a lesser bucket. The leading bit and the nine bits after it
-    /// count.
+    /// The bucket of a width. A wider width never has a lesser bucket. The leading bit and the nine bits
+    /// after it count.
     fn bucket(width: Self::Width) -> u64;
 }
 

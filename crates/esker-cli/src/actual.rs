@@ -130,14 +130,15 @@ pub(crate) fn actual_rows(
     rows
 }
 
-/// Bytes that the system read from the disk for mapped files: of lists, of weights beside a pool or heads, of later layers that are gathered.
-/// They are what it read in all without what was read past the page cache.
+/// Bytes that the system read from the disk for mapped files: of lists, of weights beside a pool or heads, of
+/// later layers that are gathered. They are what it read in all without what was read past the page cache.
 fn mapped_bytes(run: &Run, actual: &Actual) -> Option<u64> {
     let past_the_cache: u64 = run.reads().all().iter().map(|reads| reads.read_bytes).sum();
     Some(actual.disk_bytes?.saturating_sub(past_the_cache))
 }
 
-/// Rows of the mapped files that were looked at most; a version of many layers has hundreds, so the others are one row.
+/// Rows of the mapped files that were looked at most; a version of many layers has hundreds, so the others
+/// are one row.
 fn mapped_rows(files: &[(String, u64)]) -> Vec<(String, String)> {
     let (shown, others) = files.split_at(files.len().min(MAPPED_ROWS));
     let value = |looked_at| format!("{} looked at", bytes(looked_at));

@@ -11,11 +11,12 @@ use crate::importing::DuplicatesArg;
 
 /// Add edges from files to a database
 ///
-/// All edges become one version unless --each-file or --batch is given; an interrupted command leaves complete versions only. An
-/// edge that exists gets the properties of the new one, unless the database was imported with another rule for --duplicates.
-/// If edges have properties, the files need columns of the same names; a number that does not fit the type of its property gives it
-/// a wider one. --vertices adds vertices, those of a file or 0 to N - 1. --define first adds a
-/// property to all edges: existing edges get 0 or the empty text.
+/// All edges become one version unless --each-file or --batch is given; an interrupted command leaves
+/// complete versions only. An edge that exists gets the properties of the new one, unless the database was
+/// imported with another rule for --duplicates. If edges have properties, the files need columns of the same
+/// names; a number that does not fit the type of its property gives it a wider one. --vertices adds vertices,
+/// those of a file or 0 to N - 1. --define first adds a property to all edges: existing edges get 0 or the
+/// empty text.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker add web.esker more.csv
@@ -25,8 +26,8 @@ use crate::importing::DuplicatesArg;
 pub(crate) struct AddCommand {
     /// The database
     database: PathBuf,
-    /// Add an edge property if it is missing; TYPE as for --schema [default type: f64]. The property named by --weight,
-    /// or called weight, becomes the weight. This merges all layers
+    /// Add an edge property if it is missing; TYPE as for --schema [default type: f64]. The property named by
+    /// --weight, or called weight, becomes the weight. This merges all layers
     #[arg(long, value_name = "NAME:TYPE")]
     define: Vec<Definition>,
     /// What to do with edges that exist or are given more than once [default: the rule of the database]

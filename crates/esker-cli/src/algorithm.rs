@@ -1,4 +1,5 @@
-//! A subcommand for each algorithm of the catalogue, with the options of that algorithm and those that all share.
+//! A subcommand for each algorithm of the catalogue, with the options of that algorithm and those that all
+//! share.
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;

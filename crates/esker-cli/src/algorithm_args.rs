@@ -15,8 +15,8 @@ pub(crate) struct AlgorithmArgs {
     /// Edge property that is the weight [default: the weight of the import]
     #[arg(long, value_name = "NAME")]
     weight: Option<String>,
-    /// Read a directed graph as undirected: `a -> b` and `b -> a` become one edge with the smaller weight; if parallel edges are kept,
-    /// each stays an edge
+    /// Read a directed graph as undirected: `a -> b` and `b -> a` become one edge with the smaller weight; if
+    /// parallel edges are kept, each stays an edge
     #[arg(long)]
     as_undirected: bool,
 }
@@ -35,7 +35,8 @@ impl AlgorithmArgs {
         Ok((entry, params))
     }
 
-    /// A version as the algorithm reads it: with the weight that was asked for, and without directions if that was.
+    /// A version as the algorithm reads it: with the weight that was asked for, and without directions if
+    /// that was.
     pub(crate) fn of_version(&self, snapshot: Snapshot) -> store::Result<Snapshot> {
         let snapshot = match &self.weight {
             Some(name) => snapshot.weighted_by(name)?,

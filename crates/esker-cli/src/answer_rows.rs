@@ -10,8 +10,8 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::rows::{RowFormat, Rows};
 
-/// The first `count` rows of an answer by rank, or its largest groups; without a count, all of its rows in order. The figures are the
-/// row of an answer that has no others.
+/// The first `count` rows of an answer by rank, or its largest groups; without a count, all of its rows in
+/// order. The figures are the row of an answer that has no others.
 pub(crate) fn answer_rows(
     snapshot: &Snapshot,
     answer: &Answer,

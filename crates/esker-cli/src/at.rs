@@ -10,8 +10,8 @@ use crate::failure::Failure;
 /// `--at`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AtArgs {
-    /// Version to read: a number, a tag, a time (2026-11-21, 2026-11-21T10:00:00Z, or an integer as the edges of a stream have it), or
-    /// latest [default: latest]
+    /// Version to read: a number, a tag, a time (2026-11-21, 2026-11-21T10:00:00Z, or an integer as the edges
+    /// of a stream have it), or latest [default: latest]
     #[arg(long, value_name = "VERSION", value_parser = parse_version)]
     pub(crate) at: Option<VersionSelector>,
 }
@@ -111,7 +111,8 @@ pub(crate) fn parse_versions(text: &str) -> Result<Versions, String> {
     }
 }
 
-/// A database whose commits in the log change at most this much is read whole, to tell the number of edges after each: half a second.
+/// A database whose commits in the log change at most this much is read whole, to tell the number of edges
+/// after each: half a second.
 const COUNTED_CHANGES_MAX: u64 = 1 << 22;
 
 /// The commits in a log: their number, and how much they change.

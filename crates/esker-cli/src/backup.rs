@@ -18,13 +18,16 @@ use crate::text;
 
 /// Copy a database, or bring its copy up to date
 ///
-/// The copy has every version that was committed before; others may read and write the database meanwhile. It is made beside its place, verified, and
-/// put there in one step: whatever happens, there is a whole copy. Files that never change are shared with the database, as reflinks where the file
-/// system has them, else as hard links; on another file system they are copied. A copy that was made before is brought up to date: only files that are
-/// not in it are shared or copied, and verified. `esker check` verifies all of a copy. States of `esker follow` are not copied.
+/// The copy has every version that was committed before; others may read and write the database meanwhile. It
+/// is made beside its place, verified, and put there in one step: whatever happens, there is a whole copy.
+/// Files that never change are shared with the database, as reflinks where the file system has them, else as
+/// hard links; on another file system they are copied. A copy that was made before is brought up to date:
+/// only files that are not in it are shared or copied, and verified. `esker check` verifies all of a copy.
+/// States of `esker follow` are not copied.
 ///
-/// Every command that reads a database reads a copy. A command that writes to it makes a database of its own of it, which `esker backup` refuses to
-/// replace. `cp -r` and `rsync` make right copies only while nothing writes.
+/// Every command that reads a database reads a copy. A command that writes to it makes a database of its own
+/// of it, which `esker backup` refuses to replace. `cp -r` and `rsync` make right copies only while nothing
+/// writes.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker backup web.esker web.backup              as often as you like
@@ -41,7 +44,8 @@ pub(crate) struct BackupCommand {
 
 /// Make a database of a copy
 ///
-/// Copies as `esker backup` does, and verifies every file. The copy stays as it is, and can be restored again.
+/// Copies as `esker backup` does, and verifies every file. The copy stays as it is, and can be restored
+/// again.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: esker restore web.backup web.esker")]
 pub(crate) struct RestoreCommand {

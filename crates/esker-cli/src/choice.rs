@@ -22,12 +22,12 @@ pub(crate) struct ChoiceArgs {
     /// Turn all edges of a directed graph round
     #[arg(long)]
     reverse: bool,
-    /// Read a directed graph as undirected: `a -> b` and `b -> a` become one edge with the smaller weight; if parallel edges are kept,
-    /// each stays an edge
+    /// Read a directed graph as undirected: `a -> b` and `b -> a` become one edge with the smaller weight; if
+    /// parallel edges are kept, each stays an edge
     #[arg(long)]
     as_undirected: bool,
-    /// Only the edges of this length of time, such as 90s, 15m, 1h, 7d, or a number in the unit of the times. The window ends with the
-    /// latest edge, or with --at if that is a date
+    /// Only the edges of this length of time, such as 90s, 15m, 1h, 7d, or a number in the unit of the times.
+    /// The window ends with the latest edge, or with --at if that is a date
     #[arg(long, value_name = "LENGTH", help_heading = "Windows")]
     window: Option<Span>,
     #[command(flatten)]
@@ -64,7 +64,8 @@ impl ChoiceArgs {
         }
     }
 
-    /// Refuses an integer in `--at` that stood for a time: it chose the version, and the window would end with the latest edge of that.
+    /// Refuses an integer in `--at` that stood for a time: it chose the version, and the window would end
+    /// with the latest edge of that.
     pub(crate) fn expect_end(&self, at: &AtArgs, snapshot: &Snapshot) -> Result<(), Failure> {
         match at.at {
             Some(VersionSelector::Number(number))
@@ -78,7 +79,8 @@ impl ChoiceArgs {
         }
     }
 
-    /// The version with these choices, this weight, and its times in this property. The window ends at `until`, or with the latest edge.
+    /// The version with these choices, this weight, and its times in this property. The window ends at
+    /// `until`, or with the latest edge.
     ///
     /// # Errors
     /// No such property, or no numbers in it.

@@ -31,9 +31,10 @@ use crate::text;
 
 /// Keep one graph in several databases, each held by a process of its own
 ///
-/// A cluster is a directory with a database for each shard; shards may also lie on several machines (--hosts). Vertices belong to shards by a hash of their ids. Commands that compute or
-/// change start a worker process for each shard, and end all of them within 5 seconds if one fails; then all shards are at the last version of the
-/// whole.
+/// A cluster is a directory with a database for each shard; shards may also lie on several machines
+/// (--hosts). Vertices belong to shards by a hash of their ids. Commands that compute or change start a
+/// worker process for each shard, and end all of them within 5 seconds if one fails; then all shards are at
+/// the last version of the whole.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker cluster create web.cluster --shards 4 --ids text
@@ -123,7 +124,8 @@ struct ClusterCreateCommand {
     /// Number of shards, and of worker processes [default: one on each host]
     #[arg(long, alias = "processes", value_name = "N", required_unless_present = "hosts")]
     shards: Option<usize>,
-    /// The machines with the shards, one a line: address, port, and directory of the shard below that of `esker cluster worker`; the line `tls` has connections encrypted
+    /// The machines with the shards, one a line: address, port, and directory of the shard below that of
+    /// `esker cluster worker`; the line `tls` has connections encrypted
     #[arg(long, value_name = "FILE", requires = "secret")]
     hosts: Option<PathBuf>,
     /// The secret that the workers on these machines know: 32 random bytes, with mode 0600
@@ -314,9 +316,10 @@ impl ClusterLogCommand {
 
 /// Verify every shard, and that they fit together
 ///
-/// Compares every checksum, as `esker check` does. Then checks that each edge lies with the owner of its source, or, if that is a delegate, of its
-/// target, and that shards agree on the vertices and undirected edges between them. Notes tell what a change that died has left behind, which the next change removes. The exit
-/// code is 1 if there is a problem.
+/// Compares every checksum, as `esker check` does. Then checks that each edge lies with the owner of its
+/// source, or, if that is a delegate, of its target, and that shards agree on the vertices and undirected
+/// edges between them. Notes tell what a change that died has left behind, which the next change removes. The
+/// exit code is 1 if there is a problem.
 #[derive(Debug, Args)]
 struct ClusterCheckCommand {
     /// The cluster

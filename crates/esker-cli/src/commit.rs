@@ -15,13 +15,14 @@ use crate::interrupt;
 use crate::text;
 use crate::writing::WriteArgs;
 
-/// Bytes of a script that are read before the database is locked. The rest is read as it is needed, so a long script takes no memory.
+/// Bytes of a script that are read before the database is locked. The rest is read as it is needed, so a long
+/// script takes no memory.
 const TYPED_BYTES_MAX: u64 = 1 << 20;
 
 /// Commit a script of changes as one version
 ///
-/// Reads one change per line and commits all of them, or none, as one version. The output of `esker diff` is such a script:
-/// `esker diff a.esker 3 4 | esker commit b.esker` repeats the changes in another database.
+/// Reads one change per line and commits all of them, or none, as one version. The output of `esker diff` is
+/// such a script: `esker diff a.esker 3 4 | esker commit b.esker` repeats the changes in another database.
 #[derive(Debug, Args)]
 #[command(after_help = "Changes:
   + u v name=value ...      add an edge, or set the properties of an existing one
@@ -43,7 +44,8 @@ pub(crate) struct CommitCommand {
     /// File of changes; `-` is standard input
     #[arg(default_value = "-")]
     script: String,
-    /// Take lines that delete, or set properties, of vertices that do not exist: nothing is deleted, and properties add the vertex
+    /// Take lines that delete, or set properties, of vertices that do not exist: nothing is deleted, and
+    /// properties add the vertex
     #[arg(long)]
     new: bool,
     /// Report as JSON

@@ -1,5 +1,5 @@
-//! Commits of a command: says "committed as version N" as soon as one is durable, and ends the process on a signal, but
-//! never while the record of a commit is being written.
+//! Commits of a command: says "committed as version N" as soon as one is durable, and ends the process on a
+//! signal, but never while the record of a commit is being written.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,9 +39,9 @@ struct CommitsState {
 }
 
 impl Commits {
-    /// Of a command that makes one commit if `single`; otherwise [`Commits::complete`] tells that all are made. From now
-    /// on SIGINT, SIGTERM and SIGHUP end the process at once, or as soon as the commit in progress is durable. This is
-    /// safe: a database survives the end of its writer at any moment.
+    /// Of a command that makes one commit if `single`; otherwise [`Commits::complete`] tells that all are
+    /// made. From now on SIGINT, SIGTERM and SIGHUP end the process at once, or as soon as the commit in
+    /// progress is durable. This is safe: a database survives the end of its writer at any moment.
     ///
     /// # Errors
     /// If the system refuses the signal handlers.
@@ -95,7 +95,8 @@ impl Commits {
 }
 
 impl CommitsState {
-    /// The exit code if a page of a file fails, which ends the process at once: it tells whether everything is committed.
+    /// The exit code if a page of a file fails, which ends the process at once: it tells whether everything
+    /// is committed.
     fn choose_exit_code(&self) {
         if self.is_complete && !self.versions.is_empty() {
             end_on_failing_pages(EXIT_DONE);

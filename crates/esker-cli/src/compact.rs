@@ -25,12 +25,13 @@ use crate::tiling::describe;
 
 /// Merge all layers and reclaim space
 ///
-/// Merges all commits and layers into one layer. Every version stays readable, and the newest is read at full speed. The space of
-/// forgotten versions is freed. Where the database keeps an age from which edges are removed (`esker options --expire`), a new version
-/// without them comes first. Other processes can read the database meanwhile. A database with tiles or heads keeps them, and one with tiles
-/// instead of lists stays so until `--encoding plain` or `compressed`; parts of the
-/// tiles in which no edge changed are shared with the old layer, or copied. Vertices that are removed in every version are left out for good, with their properties, if
-/// they are more than one of eight.
+/// Merges all commits and layers into one layer. Every version stays readable, and the newest is read at full
+/// speed. The space of forgotten versions is freed. Where the database keeps an age from which edges are
+/// removed (`esker options --expire`), a new version without them comes first. Other processes can read the
+/// database meanwhile. A database with tiles or heads keeps them, and one with tiles instead of lists stays
+/// so until `--encoding plain` or `compressed`; parts of the tiles in which no edge changed are shared with
+/// the old layer, or copied. Vertices that are removed in every version are left out for good, with their
+/// properties, if they are more than one of eight.
 #[derive(Debug, Args)]
 pub(crate) struct CompactCommand {
     /// The database
@@ -42,8 +43,8 @@ pub(crate) struct CompactCommand {
     only: OnlyArgs,
     #[command(flatten)]
     heads: HeadsArgs,
-    /// Whether to leave out vertices that are removed in every version: `auto` does so if they are more than one of eight and the memory is
-    /// enough. The others get new numbers; their ids stay
+    /// Whether to leave out vertices that are removed in every version: `auto` does so if they are more than
+    /// one of eight and the memory is enough. The others get new numbers; their ids stay
     #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
     renumber: RenumberChoice,
     /// Report as JSON

@@ -19,10 +19,11 @@ use crate::text;
 
 /// List the differences between two versions
 ///
-/// Prints the changes from version A to version B, one per line: `+ u v weight=3` is an added edge, `- u v weight=3` a removed one,
-/// `~ u v weight=3 -> 5` one with changed properties; `+ u`, `- u` and `~ u name=old -> new` are changes of vertices. An undirected
-/// edge is listed once. Where edges may be parallel, a number says how many equal ones were added or removed, as in `-2 u v weight=3`.
-/// `esker commit` reads this format. The time depends on the number of changes, not on the size of the graph.
+/// Prints the changes from version A to version B, one per line: `+ u v weight=3` is an added edge, `- u v
+/// weight=3` a removed one, `~ u v weight=3 -> 5` one with changed properties; `+ u`, `- u` and `~ u name=old
+/// -> new` are changes of vertices. An undirected edge is listed once. Where edges may be parallel, a number
+/// says how many equal ones were added or removed, as in `-2 u v weight=3`. `esker commit` reads this format.
+/// The time depends on the number of changes, not on the size of the graph.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker diff web.esker 3                      from version 3 to the latest
@@ -39,8 +40,8 @@ pub(crate) struct DiffCommand {
     /// Print only the number of changes of each kind
     #[arg(long)]
     summary: bool,
-    /// Name the edges that are removed by their ids, where edges have some: committed to a copy of this database, the output then removes the same
-    /// ones of parallel edges
+    /// Name the edges that are removed by their ids, where edges have some: committed to a copy of this
+    /// database, the output then removes the same ones of parallel edges
     #[arg(long)]
     edge_ids: bool,
     /// Report as JSON

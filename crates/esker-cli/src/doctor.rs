@@ -95,7 +95,8 @@ impl DoctorCommand {
             (None, None) => std::env::temp_dir(),
         };
         let directory = std::path::absolute(&directory)?;
-        // A run copies lists to memory that is new to the process. Else the trials would use the same memory again and again.
+        // A run copies lists to memory that is new to the process. Else the trials would use the same memory
+        // again and again.
         return_large_blocks();
         let bar = Bar::spinner(false);
         let run = self.resources.run(&cancel, 0, false, Some(bar.on_round("measuring")))?;
@@ -153,7 +154,8 @@ impl DoctorCommand {
     }
 }
 
-/// New rates, or what was measured before of the same disk with as many threads on a busy machine, if that is higher.
+/// New rates, or what was measured before of the same disk with as many threads on a busy machine, if that is
+/// higher.
 fn with_former(new: Known, former: &Known) -> Known {
     let is_alike = former.rates.threads == new.rates.threads && former.directory == new.directory;
     if !(former.is_doubtful() && new.is_doubtful() && is_alike) {

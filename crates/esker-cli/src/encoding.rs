@@ -13,7 +13,8 @@ pub(crate) enum StoredEncoding {
     Plain,
     /// Difference-coded lists: about half the size, nearly as fast.
     Compressed,
-    /// Tiles in addition to the lists, or with --only instead of them: the smallest form, for analyses that stream the graph.
+    /// Tiles in addition to the lists, or with --only instead of them: the smallest form, for analyses that
+    /// stream the graph.
     Tiles,
 }
 
@@ -36,7 +37,8 @@ impl StoredEncoding {
 /// Whether the encoding is stored alone.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct OnlyArgs {
-    /// With `--encoding tiles`: store no lists beside the tiles. This takes the least disk space, but single lists are decoded from tiles
+    /// With `--encoding tiles`: store no lists beside the tiles. This takes the least disk space, but single
+    /// lists are decoded from tiles
     #[arg(long)]
     only: bool,
 }

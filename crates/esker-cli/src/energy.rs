@@ -1,6 +1,7 @@
 //! Energy consumed by the processors, from the powercap counters of Linux.
 
-/// One reading of the counters of all processor packages: microjoules, and the value at which the counter wraps.
+/// One reading of the counters of all processor packages: microjoules, and the value at which the counter
+/// wraps.
 pub(crate) struct Energy(Vec<(u64, u64)>);
 
 impl Energy {
@@ -23,7 +24,8 @@ impl Energy {
     }
 }
 
-/// Reads the counters of whole packages: adding their subdomains, such as `intel-rapl:0:1`, would count energy twice.
+/// Reads the counters of whole packages: adding their subdomains, such as `intel-rapl:0:1`, would count
+/// energy twice.
 #[allow(clippy::disallowed_methods)] // not files of a database
 fn packages() -> Vec<(u64, u64)> {
     let Ok(entries) = std::fs::read_dir("/sys/class/powercap") else { return Vec::new() };

@@ -20,9 +20,10 @@ use crate::window_args::TIME_HELP;
 
 /// Estimate the time, the memory and the disk reads of an algorithm
 ///
-/// Shows the memory of the algorithm's own arrays, the bytes of lists that it reads, the encoding and residency that a run would choose, and
-/// the time that it is predicted to take, without running it. Times follow from the rates that `esker doctor` measured; without them,
-/// from those of another machine. `esker estimate ALGORITHM --help` shows the options of an algorithm.
+/// Shows the memory of the algorithm's own arrays, the bytes of lists that it reads, the encoding and
+/// residency that a run would choose, and the time that it is predicted to take, without running it. Times
+/// follow from the rates that `esker doctor` measured; without them, from those of another machine. `esker
+/// estimate ALGORITHM --help` shows the options of an algorithm.
 #[derive(Debug, Args)]
 pub(crate) struct EstimateCommand {
     #[command(flatten)]

@@ -19,9 +19,10 @@ use crate::writing::WriteArgs;
 
 /// Remove the edges that are older than a length of time
 ///
-/// Removes each edge that is older than the latest edge by AGE or more, as a new version: what stays is the window of that length that ends
-/// with the latest edge. Older versions keep their edges as long as they are retained; `esker retain` says how long, and the next merge frees
-/// the space. `esker stream --expire` does so while edges come, and `esker options --expire` makes the database keep the age.
+/// Removes each edge that is older than the latest edge by AGE or more, as a new version: what stays is the
+/// window of that length that ends with the latest edge. Older versions keep their edges as long as they are
+/// retained; `esker retain` says how long, and the next merge frees the space. `esker stream --expire` does
+/// so while edges come, and `esker options --expire` makes the database keep the age.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker expire timed.esker 30d
@@ -29,11 +30,11 @@ use crate::writing::WriteArgs;
 pub(crate) struct ExpireCommand {
     /// The database
     database: PathBuf,
-    /// Age from which edges are removed, such as 90s, 15m, 1h, 30d, or a number in the unit of the times [default: that which
-    /// `esker options --expire` set]
+    /// Age from which edges are removed, such as 90s, 15m, 1h, 30d, or a number in the unit of the times
+    /// [default: that which `esker options --expire` set]
     age: Option<Span>,
-    /// Edge property that holds the times, whole numbers since 1970 [default: as `esker options --time` set, or the only one that can, but for
-    /// the weight]
+    /// Edge property that holds the times, whole numbers since 1970 [default: as `esker options --time` set,
+    /// or the only one that can, but for the weight]
     #[arg(long, value_name = "NAME")]
     time: Option<String>,
     /// Unit of the times [default: guessed from the latest]

@@ -119,7 +119,8 @@ impl FeedArgs {
         print(path, feeding.purpose, &report, &written, taken)
     }
 
-    /// The weight among the defined properties, as for imports: the one named by `--weight`, else the one called weight.
+    /// The weight among the defined properties, as for imports: the one named by `--weight`, else the one
+    /// called weight.
     fn weight_of<'a>(&'a self, defined: &'a [Definition]) -> Option<&'a str> {
         let called = || defined.iter().map(|property| property.name.as_str()).find(|name| *name == "weight");
         match &self.read.weight {

@@ -8,13 +8,14 @@ use serde_json::json;
 use crate::answer_rows::fact_json;
 use crate::rows::Rows;
 
-/// What the edges of a version are called beside their number: those of an undirected view are not counted, for edges in both directions
-/// are one in it.
+/// What the edges of a version are called beside their number: those of an undirected view are not counted,
+/// for edges in both directions are one in it.
 pub(crate) fn edges_name(snapshot: &Snapshot) -> &'static str {
     if snapshot.drops_directions() { "directed_edges" } else { "edges" }
 }
 
-/// The figures of an answer, after the numbers of vertices and edges of its graph, which is a version or a part of one.
+/// The figures of an answer, after the numbers of vertices and edges of its graph, which is a version or a
+/// part of one.
 pub(crate) fn sized_figures(
     entry: &Entry,
     snapshot: &Snapshot,

@@ -44,15 +44,16 @@ const KEEP_PARTS: u32 = 50;
 
 /// Keep an answer up to date as versions are committed, and print the changes
 ///
-/// Computes the answer for the newest version, then waits for commits of other processes, and prints the vertices whose values each version
-/// changed: the version, the vertex, its old value and its new one. What a version changed is found and taken in at a cost in proportion to
-/// the change; where computing anew is cheaper, that is done instead, and always for algorithms and options without an update, and on windows
-/// that join edges.
-/// Values are those of `esker run` on that version, ranks within the tolerance; colours, independent sets and matchings differ where
-/// vertices were removed.
+/// Computes the answer for the newest version, then waits for commits of other processes, and prints the
+/// vertices whose values each version changed: the version, the vertex, its old value and its new one. What a
+/// version changed is found and taken in at a cost in proportion to the change; where computing anew is
+/// cheaper, that is done instead, and always for algorithms and options without an update, and on windows
+/// that join edges. Values are those of `esker run` on that version, ranks within the tolerance; colours,
+/// independent sets and matchings differ where vertices were removed.
 ///
-/// With --window, the answer is that of the edges of one length of time until the latest edge, and moves with each version; with --every, it
-/// moves when the latest edge passes the end of a step; a version that passes several moves it to the last. Edges that age are taken out as edges that come are taken in.
+/// With --window, the answer is that of the edges of one length of time until the latest edge, and moves with
+/// each version; with --every, it moves when the latest edge passes the end of a step; a version that passes
+/// several moves it to the last. Edges that age are taken out as edges that come are taken in.
 #[derive(Debug, Args)]
 #[command(mut_args(needs_window), mut_arg("all_vertices", |kept| kept.requires("window")))]
 #[command(after_help = "Examples:
@@ -70,7 +71,8 @@ pub(crate) struct FollowCommand {
     algorithm: String,
     #[command(flatten)]
     options: AlgorithmArgs,
-    /// Print the N vertices with the largest values, or the N largest groups, of the first version and of each that changes them
+    /// Print the N vertices with the largest values, or the N largest groups, of the first version and of
+    /// each that changes them
     #[arg(long, value_name = "N")]
     top: Option<usize>,
     /// Form of the rows on standard output [default: jsonl; with --once table]
@@ -88,14 +90,16 @@ pub(crate) struct FollowCommand {
     /// End with the newest version that there is, without waiting for others
     #[arg(long)]
     once: bool,
-    /// Keep the state in the directory of the database, about once a second and at the end, and go on from what an earlier follow of the same
-    /// kept: from its version, whose later changes are printed
+    /// Keep the state in the directory of the database, about once a second and at the end, and go on from
+    /// what an earlier follow of the same kept: from its version, whose later changes are printed
     #[arg(long, conflicts_with = "from")]
     keep: bool,
-    /// Follow the edges of this length of time, such as 90s, 15m, 1h, 7d, or a number in the unit of the times
+    /// Follow the edges of this length of time, such as 90s, 15m, 1h, 7d, or a number in the unit of the
+    /// times
     #[arg(long, value_name = "LENGTH", help_heading = "Windows")]
     window: Option<Span>,
-    /// Move the window at the ends of steps of this length, which follow the calendar in UTC [default: with each version]
+    /// Move the window at the ends of steps of this length, which follow the calendar in UTC [default: with
+    /// each version]
     #[arg(long, value_name = "LENGTH", requires = "window", help_heading = "Windows")]
     every: Option<Span>,
     /// Move the window with every N-th edge, in the order of their times
@@ -256,7 +260,8 @@ impl FollowCommand {
         self.every.map(Step::Length).or(self.every_edges.map(Step::Edges))
     }
 
-    /// Takes the answer to a version, and says the unit of the times of its window; `None` if its window has not moved.
+    /// Takes the answer to a version, and says the unit of the times of its window; `None` if its window has
+    /// not moved.
     fn advance(
         &self,
         follow: &mut Follow,
@@ -413,7 +418,8 @@ impl Printed<'_> {
         self.rows.add(of_version)
     }
 
-    /// Prints the first rows, or the figures of an answer without rows, if they are not those that were printed last.
+    /// Prints the first rows, or the figures of an answer without rows, if they are not those that were
+    /// printed last.
     fn print_top(&mut self, follow: &mut Follow) -> Outcome {
         if self.command.top.is_none() && !follow.answer().columns.is_empty() {
             return Ok(());

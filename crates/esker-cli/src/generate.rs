@@ -52,8 +52,8 @@ enum Family {
 
 /// Generate a graph from a seed, as a database or a file
 ///
-/// The same seed gives the same graph for any number of threads. The output is a file if its extension names a format (as for
-/// `esker export`), else a database.
+/// The same seed gives the same graph for any number of threads. The output is a file if its extension names
+/// a format (as for `esker export`), else a database.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker generate kron --scale 20 --degree 16 --seed 1 k20.esker

@@ -11,7 +11,8 @@ use crate::rows::Rows;
 
 /// Show vertices: their properties and degrees
 ///
-/// A property that is called like another column is shown with `property.` before its name, as in `property.vertex`.
+/// A property that is called like another column is shown with `property.` before its name, as in
+/// `property.vertex`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: esker get web.esker alice bob")]
 pub(crate) struct GetCommand {

@@ -33,10 +33,10 @@ enum Kernels {
 
 /// Run the Graph500 benchmark
 ///
-/// Generates the Kronecker graph, constructs it (kernel 1), searches from random roots (kernel 2) and finds shortest paths
-/// from the same roots (kernel 3), validates every tree against the generated edges, and prints the official statistics. The command
-/// fails if a tree is invalid. With a residency other than mapped, half of the memory limit is reserved for validation, and half for the
-/// graph and the searches.
+/// Generates the Kronecker graph, constructs it (kernel 1), searches from random roots (kernel 2) and finds
+/// shortest paths from the same roots (kernel 3), validates every tree against the generated edges, and
+/// prints the official statistics. The command fails if a tree is invalid. With a residency other than
+/// mapped, half of the memory limit is reserved for validation, and half for the graph and the searches.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker graph500 --scale 22
@@ -68,9 +68,10 @@ pub(crate) struct Graph500Command {
     database: Option<PathBuf>,
     /// Run over so many processes, each with a shard of a cluster; breadth-first search only
     ///
-    /// The processors are divided among the processes. --memory is of all processes together: it counts the trees that are validated, in half of it, and
-    /// during construction the edges that are in no layer yet, at least 160 MiB a process. It does not count the graph, the arrays of a search, and
-    /// the process itself.
+    /// The processors are divided among the processes. --memory is of all processes together: it counts the
+    /// trees that are validated, in half of it, and during construction the edges that are in no layer yet,
+    /// at least 160 MiB a process. It does not count the graph, the arrays of a search, and the process
+    /// itself.
     #[cfg(feature = "cluster")]
     #[arg(long, value_name = "N", conflicts_with_all = ["encoding", "residency", "head", "threads"])]
     processes: Option<std::num::NonZeroUsize>,

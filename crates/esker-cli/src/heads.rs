@@ -16,8 +16,8 @@ use crate::size::{bytes, counted};
 /// Which heads to store.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct HeadsArgs {
-    /// Also store heads, the K neighbours of highest degree of each vertex; without K, as many as --memory holds. Runs with --residency
-    /// headed then read them instead of all lists
+    /// Also store heads, the K neighbours of highest degree of each vertex; without K, as many as --memory
+    /// holds. Runs with --residency headed then read them instead of all lists
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
     heads: Option<Option<u32>>,
 }
@@ -28,7 +28,8 @@ impl HeadsArgs {
         self.heads.is_some()
     }
 
-    /// Stores the heads of a newly created database, if they are asked for. A failure leaves the database without heads.
+    /// Stores the heads of a newly created database, if they are asked for. A failure leaves the database
+    /// without heads.
     pub(crate) fn make_at(
         &self,
         path: &Path,

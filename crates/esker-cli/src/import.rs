@@ -27,8 +27,8 @@ use crate::writing::{parse_event_time, remark_future};
 
 /// Import edges from files into a new database
 ///
-/// Formats and compression (.gz, .zst, .bz2) are detected from the content. `-` is standard input; patterns such as
-/// 'part-*.csv' are expanded.
+/// Formats and compression (.gz, .zst, .bz2) are detected from the content. `-` is standard input; patterns
+/// such as 'part-*.csv' are expanded.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker import edges.csv web.esker --src from --dst to --weight w
@@ -49,16 +49,17 @@ pub(crate) struct ImportCommand {
     heads: HeadsArgs,
     #[command(flatten)]
     policy: PolicyArgs,
-    /// With --duplicates keep, give edges ids that tell parallel ones apart, in the property edge_id: the version that added the edge, and its
-    /// place among those between its ends that this version added, as in v1.2. An id never changes. Takes 8 bytes an edge and direction, and writes
-    /// the lists twice
+    /// With --duplicates keep, give edges ids that tell parallel ones apart, in the property edge_id: the
+    /// version that added the edge, and its place among those between its ends that this version added, as in
+    /// v1.2. An id never changes. Takes 8 bytes an edge and direction, and writes the lists twice
     #[arg(long)]
     edge_ids: bool,
     #[command(flatten)]
     writes: WriteOptionArgs,
     #[command(flatten)]
     resources: ResourceArgs,
-    /// When what the edges record happened: 2026-11-21, 2026-11-21T10:00:00Z, or @ and milliseconds since 1970 [default: now]
+    /// When what the edges record happened: 2026-11-21, 2026-11-21T10:00:00Z, or @ and milliseconds since
+    /// 1970 [default: now]
     #[arg(long, value_name = "TIME", value_parser = parse_event_time)]
     event_time: Option<u64>,
     /// Replace an existing database, if nothing but its own files is in its directory

@@ -101,13 +101,15 @@ pub(crate) struct PolicyArgs {
     /// Edges are undirected
     #[arg(long)]
     pub(crate) undirected: bool,
-    /// Do not store in-edges of a directed graph: half the size, but some analyses become slower or impossible
+    /// Do not store in-edges of a directed graph: half the size, but some analyses become slower or
+    /// impossible
     #[arg(long, conflicts_with = "undirected")]
     pub(crate) no_in_edges: bool,
     /// Internal numbering of the vertices; results always use your ids
     #[arg(long, value_enum, default_value_t)]
     pub(crate) order: OrderArg,
-    /// How to store the graph: only the verbs that create a lasting database have the option, see [`PolicyArgs::with_encoding`].
+    /// How to store the graph: only the verbs that create a lasting database have the option, see
+    /// [`PolicyArgs::with_encoding`].
     #[arg(skip)]
     encoding: StoredEncoding,
     /// Whether the encoding is stored alone.
@@ -119,8 +121,8 @@ pub(crate) struct PolicyArgs {
     /// How later commits become layers: likewise, see [`PolicyArgs::written`].
     #[arg(skip)]
     writes: WriteOptionArgs,
-    /// What to do with edges given more than once; also the rule of the database for later commits [default: last; the entries of a
-    /// matrix add up]
+    /// What to do with edges given more than once; also the rule of the database for later commits [default:
+    /// last; the entries of a matrix add up]
     #[arg(long, value_enum)]
     pub(crate) duplicates: Option<DuplicatesArg>,
     /// What to do with edges from a vertex to itself

@@ -23,8 +23,8 @@ use crate::write_options::{describe, describe_stream, stream_json, to_json};
 
 /// Describe a database
 ///
-/// Shows the size, properties, ids, versions and encoding of a database. If the log holds over four million changes that are in no layer,
-/// describes the newest version in a layer, unless --at names one.
+/// Shows the size, properties, ids, versions and encoding of a database. If the log holds over four million
+/// changes that are in no layer, describes the newest version in a layer, unless --at names one.
 #[derive(Debug, Args)]
 pub(crate) struct InfoCommand {
     /// The database

@@ -30,8 +30,9 @@ struct Early {
     end_process: fn() -> !,
 }
 
-/// Has SIGINT and SIGTERM end the process with a message and an exit code, as long as it has begun nothing. SIGXFSZ is no
-/// signal any more: a write beyond the greatest size of files fails, as on a full disk. Called first of all.
+/// Has SIGINT and SIGTERM end the process with a message and an exit code, as long as it has begun nothing.
+/// SIGXFSZ is no signal any more: a write beyond the greatest size of files fails, as on a full disk. Called
+/// first of all.
 pub(crate) fn end_before_work(end_process: fn() -> !) {
     let early =
         EARLY.get_or_init(|| Early { asked: Arc::default(), has_begun: AtomicBool::new(false), end_process });
@@ -64,8 +65,8 @@ pub(crate) fn work_begins() {
     }
 }
 
-/// Returns a token that SIGINT, SIGTERM and SIGHUP cancel, for work that then ends in good order. A second signal, some time later, ends the
-/// process at once.
+/// Returns a token that SIGINT, SIGTERM and SIGHUP cancel, for work that then ends in good order. A second
+/// signal, some time later, ends the process at once.
 ///
 /// # Errors
 /// If the system refuses the signal handlers.

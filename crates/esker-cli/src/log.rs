@@ -17,8 +17,9 @@ use crate::text;
 
 /// List the versions of a database
 ///
-/// Prints one version per line, newest first: number, event time, edges, vertices, tags, the time of the commit if it is another, message. If the log holds many changes that are in
-/// no layer, its versions show the number of changes instead of edges.
+/// Prints one version per line, newest first: number, event time, edges, vertices, tags, the time of the
+/// commit if it is another, message. If the log holds many changes that are in no layer, its versions show
+/// the number of changes instead of edges.
 #[derive(Debug, Args)]
 pub(crate) struct LogCommand {
     /// The database

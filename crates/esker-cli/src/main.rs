@@ -183,7 +183,8 @@ fn main() {
     }
 }
 
-/// Carries out a verb. If another program wrote to a mapped file meanwhile, that is the failure, whatever came of it.
+/// Carries out a verb. If another program wrote to a mapped file meanwhile, that is the failure, whatever
+/// came of it.
 fn guarded(verb: Verb) -> failure::Outcome {
     let outcome = catch_unwind(|| carry_out(verb));
     match (outcome, esker::check_maps(Path::new(""))) {

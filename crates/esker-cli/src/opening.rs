@@ -39,7 +39,8 @@ pub(crate) struct GraphArgs<'a> {
 /// The option of `run` for the format of input files; its `--format` is the form of the rows that it prints.
 pub(crate) const INPUT_FORMAT: &str = "input-format";
 
-/// Refuses options that say how to read files, where a database is given. The weight and the time are properties there.
+/// Refuses options that say how to read files, where a database is given. The weight and the time are
+/// properties there.
 pub(crate) fn refuse_reading(database: &str, given: &[String]) -> Result<(), Failure> {
     let command = PolicyArgs::augment_args(ReadArgs::augment_args(Command::new("")));
     let command = command.mut_arg("format", |input| input.long(INPUT_FORMAT));
@@ -98,7 +99,8 @@ pub(crate) fn open_graph(args: &GraphArgs<'_>, cancel: &Cancel) -> Result<Opened
     Ok(Opened { snapshot, is_imported: true, _temporary: Some(temporary) })
 }
 
-/// The failure of a first step. If the memory limit was too low for it, it names a limit that suffices for what comes later, too.
+/// The failure of a first step. If the memory limit was too low for it, it names a limit that suffices for
+/// what comes later, too.
 pub(crate) fn with_later(
     error: impl Into<Error>,
     later_bytes: impl FnOnce() -> Result<u64, Failure>,
@@ -112,8 +114,8 @@ pub(crate) fn with_later(
     }
 }
 
-/// The memory that an algorithm takes on a version, about: what its plan needs at least, and the tables of vertices that selections, windows
-/// and live answers have beside it.
+/// The memory that an algorithm takes on a version, about: what its plan needs at least, and the tables of
+/// vertices that selections, windows and live answers have beside it.
 pub(crate) fn later_bytes_on(
     snapshot: &Snapshot,
     entry: &Entry,
@@ -131,7 +133,8 @@ pub(crate) fn open_store_with(path: &Path, cancel: &Cancel) -> Result<Store, Fai
     Ok(Store::open(path)?.under(run))
 }
 
-/// Opens a database for reading. Reading the commits in its log shows progress, can be interrupted, and keeps to the memory limit.
+/// Opens a database for reading. Reading the commits in its log shows progress, can be interrupted, and keeps
+/// to the memory limit.
 pub(crate) fn open_store(
     path: &Path,
     resources: &ResourceArgs,

@@ -18,9 +18,10 @@ use crate::write_options::{DeclareArgs, WriteOptionArgs, describe, describe_stre
 
 /// Show or set the options of a database: freezing, merging, copying, streams
 ///
-/// The database keeps these options, and every process that writes to it obeys them. Layers that exist stay as they are. Without an
-/// option, prints the current ones. With options of a stream, the database is declared one: `esker stream`, `window`, `run --window`,
-/// `follow --window` and `expire` find the times there without being told, and old edges are removed.
+/// The database keeps these options, and every process that writes to it obeys them. Layers that exist stay
+/// as they are. Without an option, prints the current ones. With options of a stream, the database is
+/// declared one: `esker stream`, `window`, `run --window`, `follow --window` and `expire` find the times
+/// there without being told, and old edges are removed.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker options web.esker --freeze-size 16MiB --merge never
@@ -34,8 +35,8 @@ pub(crate) struct OptionsCommand {
     writes: WriteOptionArgs,
     #[command(flatten)]
     stream: DeclareArgs,
-    /// Give edges ids, where parallel edges are kept: see `esker import --edge-ids`. This writes all layers anew. Edges that exist get ids, too; unless
-    /// the import is the only version, theirs begin with v0
+    /// Give edges ids, where parallel edges are kept: see `esker import --edge-ids`. This writes all layers
+    /// anew. Edges that exist get ids, too; unless the import is the only version, theirs begin with v0
     #[arg(long)]
     edge_ids: bool,
     /// Report as JSON

@@ -10,8 +10,9 @@ use crate::rows::Rows;
 
 /// Show the shortest paths between two vertices
 ///
-/// The length of an edge is its weight, if edges have one, else one step. A path is told by its vertices: of parallel edges only the
-/// shortest counts. A negative length is an error, wherever in the graph it lies. Exit code 1 if there is no path.
+/// The length of an edge is its weight, if edges have one, else one step. A path is told by its vertices: of
+/// parallel edges only the shortest counts. A negative length is an error, wherever in the graph it lies.
+/// Exit code 1 if there is no path.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker path web.esker alice dave

@@ -10,7 +10,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::text;
 
-/// A bar or a spinner on standard error; hidden if standard error is not a terminal, or `quiet` or `--quiet` is set.
+/// A bar or a spinner on standard error; hidden if standard error is not a terminal, or `quiet` or `--quiet`
+/// is set.
 #[derive(Debug, Clone)]
 pub(crate) struct Bar {
     bar: ProgressBar,
@@ -64,7 +65,8 @@ impl Bar {
         let bar = self.bar.clone();
         let last = Arc::new(AtomicU64::new(0));
         Arc::new(move |progress: Progress<'_>| {
-            // Graphs with long paths have thousands of rounds per second; a message for each would cost more than the rounds.
+            // Graphs with long paths have thousands of rounds per second; a message for each would cost more
+            // than the rounds.
             let now = bar.elapsed().as_millis() as u64 / 100;
             if last.swap(now, Ordering::Relaxed) != now {
                 bar.set_message(describe(name, &progress));

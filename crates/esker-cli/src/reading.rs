@@ -36,8 +36,8 @@ impl FromStr for SchemaArg {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Reading")]
 pub(crate) struct ReadArgs {
-    /// Format of the input: el, wel, snap, csv, tsv, mtx, metis, dimacs, adj, graphalytics, sg, wsg, graph500, graph500-64,
-    /// parquet, arrow [default: detected]
+    /// Format of the input: el, wel, snap, csv, tsv, mtx, metis, dimacs, adj, graphalytics, sg, wsg,
+    /// graph500, graph500-64, parquet, arrow [default: detected]
     #[arg(long, value_name = "NAME")]
     pub(crate) format: Option<String>,
     /// Column of the source: a name, or a number from 1
@@ -52,16 +52,18 @@ pub(crate) struct ReadArgs {
     /// Ignore weights
     #[arg(long)]
     pub(crate) no_weight: bool,
-    /// Column of the time, stored as an edge property: whole numbers, timestamps, or dates, which become the beginnings of their
-    /// days. A new database remembers it for windows and streams; `esker options --time` sets it later
+    /// Column of the time, stored as an edge property: whole numbers, timestamps, or dates, which become the
+    /// beginnings of their days. A new database remembers it for windows and streams; `esker options --time`
+    /// sets it later
     #[arg(long, value_name = "COLUMN")]
     pub(crate) time: Option<String>,
     /// Column to store as an edge property, or `all` for all columns; may be repeated
     #[arg(long = "property", value_name = "COLUMN")]
     pub(crate) properties: Vec<String>,
-    /// Types of edge properties, which their values must have; a column that is declared becomes a property. TYPE is text, bool,
-    /// date, timestamp, timestamp[UNIT] or timestamp[UNIT, ZONE] with the unit s, ms, us or ns, or a number type as shown by
-    /// `esker info`; may be repeated [default: as the input says, or as its first lines show]
+    /// Types of edge properties, which their values must have; a column that is declared becomes a property.
+    /// TYPE is text, bool, date, timestamp, timestamp[UNIT] or timestamp[UNIT, ZONE] with the unit s, ms, us
+    /// or ns, or a number type as shown by `esker info`; may be repeated [default: as the input says, or as
+    /// its first lines show]
     #[arg(long, value_name = "NAME:TYPE,...")]
     pub(crate) schema: Vec<SchemaArg>,
     /// Type of the vertex ids
@@ -79,7 +81,8 @@ pub(crate) struct ReadArgs {
     /// Treat `"` as an ordinary character
     #[arg(long)]
     pub(crate) no_quotes: bool,
-    /// File of vertex ids, one per line, or a number N: the vertices 0 to N - 1. Else only ids that stand in an edge are vertices
+    /// File of vertex ids, one per line, or a number N: the vertices 0 to N - 1. Else only ids that stand in
+    /// an edge are vertices
     #[arg(long, value_name = "FILE|N")]
     pub(crate) vertices: Option<String>,
     /// The input has each undirected edge twice, in both directions, as `esker export --both-ends` writes it

@@ -18,9 +18,10 @@ use crate::text;
 
 /// Report what a database has lost, or accept the loss
 ///
-/// For a database that is refused because files are missing, cut, damaged, or older than the rest. Restore the files from a copy
-/// if there is one. Else this reads all files, says which versions are lost, and with --accept-loss keeps each version whose files are whole. A lost
-/// MANIFEST is made of the layers, and lost in-lists of the out-lists, or the reverse. The numbers of lost versions are not used again.
+/// For a database that is refused because files are missing, cut, damaged, or older than the rest. Restore
+/// the files from a copy if there is one. Else this reads all files, says which versions are lost, and with
+/// --accept-loss keeps each version whose files are whole. A lost MANIFEST is made of the layers, and lost
+/// in-lists of the out-lists, or the reverse. The numbers of lost versions are not used again.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker recover web.esker                     what is missing, and what can be kept

@@ -40,7 +40,8 @@ impl ResourceArgs {
         self.memory.unwrap_or_else(|| available_bytes() / 2)
     }
 
-    /// The resources of a run, for its plan. Without a limit, mapped files may take all memory that is available.
+    /// The resources of a run, for its plan. Without a limit, mapped files may take all memory that is
+    /// available.
     pub(crate) fn of_run(&self, deterministic: bool) -> Resources {
         let threads = match self.threads() {
             0 => std::thread::available_parallelism().map_or(1, Into::into),
@@ -52,8 +53,8 @@ impl ResourceArgs {
         Resources { threads, deterministic, memory_bytes, mapped_bytes, rates }
     }
 
-    /// Options to write a database. Its commits draw from the budget of `run` under an explicit limit, and where so little memory is
-    /// available, as in a small container, that they could not do without one.
+    /// Options to write a database. Its commits draw from the budget of `run` under an explicit limit, and
+    /// where so little memory is available, as in a small container, that they could not do without one.
     pub(crate) fn of_database(&self, run: &Run) -> DatabaseOptions {
         let budget = if self.memory.is_some() || self.memory_bytes() < SMALL_BYTES {
             return_large_blocks();
@@ -92,15 +93,17 @@ pub(crate) fn peak_memory_bytes() -> Option<u64> {
     Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
 }
 
-/// Bytes read from storage for this process, as the system counts them; reads from the page cache do not count.
+/// Bytes read from storage for this process, as the system counts them; reads from the page cache do not
+/// count.
 #[allow(clippy::disallowed_methods)]
 pub(crate) fn bytes_read() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/io").ok()?;
     text.lines().find_map(|line| line.strip_prefix("read_bytes:"))?.trim().parse().ok()
 }
 
-/// Bytes of each file below `directory` that this process has mapped and looked at, by path in the directory, the most first. Pages that the
-/// system took back meanwhile do not count; pages around those that were looked at do. Empty where the system does not say.
+/// Bytes of each file below `directory` that this process has mapped and looked at, by path in the directory,
+/// the most first. Pages that the system took back meanwhile do not count; pages around those that were
+/// looked at do. Empty where the system does not say.
 ///
 /// Takes some milliseconds for each GiB.
 #[allow(clippy::disallowed_methods)]
@@ -109,7 +112,8 @@ pub(crate) fn mapped_files(directory: &Path) -> Vec<(String, u64)> {
     resident_files(&std::fs::read_to_string("/proc/self/smaps").unwrap_or_default(), &directory)
 }
 
-/// The same, from the text in which the system describes each mapping: a line of six fields that ends in the path, and lines such as `Rss: 4 kB`.
+/// The same, from the text in which the system describes each mapping: a line of six fields that ends in the
+/// path, and lines such as `Rss: 4 kB`.
 fn resident_files(mappings: &str, directory: &Path) -> Vec<(String, u64)> {
     let mut sums: HashMap<String, u64> = HashMap::new();
     let mut file: Option<String> = None;

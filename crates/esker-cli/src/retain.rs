@@ -16,8 +16,8 @@ use crate::text;
 
 /// Show or set which versions are retained
 ///
-/// The rule applies to existing versions at once and to later versions as they come. Tagged versions and the newest are always
-/// retained. Without a rule, prints the current one.
+/// The rule applies to existing versions at once and to later versions as they come. Tagged versions and the
+/// newest are always retained. Without a rule, prints the current one.
 #[derive(Debug, Args)]
 #[command(after_help = "Rules:
   all                    every version

@@ -38,8 +38,8 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// No rows yet, of columns with these names. A property that is called like a column before it becomes `property.NAME`, so that each
-    /// column can be told by its name.
+    /// No rows yet, of columns with these names. A property that is called like a column before it becomes
+    /// `property.NAME`, so that each column can be told by its name.
     pub(crate) fn of<S: Into<String>>(header: impl IntoIterator<Item = S>) -> Self {
         let mut names: Vec<String> = Vec::new();
         for name in header {
@@ -142,7 +142,8 @@ impl Rows {
     }
 }
 
-/// Rows that are printed as they come, in forms that allow it; in others, which need all rows first, at the end.
+/// Rows that are printed as they come, in forms that allow it; in others, which need all rows first, at the
+/// end.
 pub(crate) struct PrintedRows {
     format: RowFormat,
     has_header: bool,

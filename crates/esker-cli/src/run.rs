@@ -49,7 +49,8 @@ const SHOWN: usize = 10;
 
 /// Run an algorithm on a database or a file of edges
 ///
-/// Results go to standard output, time and memory to standard error. `esker run ALGORITHM --help` shows the options of an algorithm.
+/// Results go to standard output, time and memory to standard error. `esker run ALGORITHM --help` shows the
+/// options of an algorithm.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker run pagerank web.esker --top 10
@@ -74,7 +75,8 @@ struct RunArgs {
     at: AtArgs,
     #[command(flatten)]
     choice: ChoiceArgs,
-    /// Show the N vertices with the largest values, or the N largest groups; `--output -` then prints these only
+    /// Show the N vertices with the largest values, or the N largest groups; `--output -` then prints these
+    /// only
     #[arg(long, value_name = "N")]
     top: Option<usize>,
     /// Write all values: .csv, .parquet, .arrow or .npy; `-` is CSV on standard output
@@ -86,8 +88,9 @@ struct RunArgs {
     /// Show how the values, or the sizes of groups, are distributed
     #[arg(long, conflicts_with_all = ["top", "json"])]
     histogram: bool,
-    /// Run on these versions, by number, tag or time, both included, and show the figures of each in one table; with --top, its first rows. --output then writes the
-    /// values of all versions, after the column version; `-` prints them instead of figures
+    /// Run on these versions, by number, tag or time, both included, and show the figures of each in one
+    /// table; with --top, its first rows. --output then writes the values of all versions, after the column
+    /// version; `-` prints them instead of figures
     #[arg(long, value_name = "FIRST..LAST", value_parser = parse_range, conflicts_with_all = ["at", "histogram"])]
     versions: Option<VersionRange>,
     /// Run on all versions
@@ -96,7 +99,8 @@ struct RunArgs {
     /// Form of the rows on standard output [default: a table; with `--output -`, CSV]
     #[arg(long = "format", value_enum, value_name = "FORM")]
     rows: Option<RowFormat>,
-    /// Report as JSON, on standard error if the rows are on standard output; of several versions, print the rows as an array of objects
+    /// Report as JSON, on standard error if the rows are on standard output; of several versions, print the
+    /// rows as an array of objects
     #[arg(long)]
     json: bool,
     /// Check the answer with a serial verifier

@@ -13,8 +13,8 @@ use crate::text;
 /// Conditions on edges.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct WhereArgs {
-    /// Only edges whose property meets a condition: kind=depends, kind!=breaks, since>=2011 and so on; all of several. Vertices without such
-    /// an edge are left out
+    /// Only edges whose property meets a condition: kind=depends, kind!=breaks, since>=2011 and so on; all of
+    /// several. Vertices without such an edge are left out
     #[arg(long = "where", value_name = "CONDITION")]
     conditions: Vec<Condition>,
 }

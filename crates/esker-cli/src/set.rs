@@ -16,9 +16,9 @@ use crate::writing::WriteArgs;
 
 /// Set properties of vertices
 ///
-/// TABLE is a CSV or TSV file with a header: vertex ids in the first column, a property in every other column. An empty field
-/// removes the value. The type of a new property is the first that fits all its values: integer, number, truth value, date, time, text. All changes become
-/// one version.
+/// TABLE is a CSV or TSV file with a header: vertex ids in the first column, a property in every other
+/// column. An empty field removes the value. The type of a new property is the first that fits all its
+/// values: integer, number, truth value, date, time, text. All changes become one version.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker set web.esker people.csv
@@ -41,7 +41,8 @@ pub(crate) struct SetCommand {
     /// The first line names the columns, though it looks like values
     #[arg(long, conflicts_with = "vertex")]
     header: bool,
-    /// Types of new properties, by the names of their columns, as in zip:text; others are told by their values
+    /// Types of new properties, by the names of their columns, as in zip:text; others are told by their
+    /// values
     #[arg(long, value_name = "NAME:TYPE,...", conflicts_with = "vertex")]
     schema: Vec<SchemaArg>,
     /// Report as JSON

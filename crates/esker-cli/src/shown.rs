@@ -1,4 +1,5 @@
-//! What a command shows of answers on several graphs, such as versions and windows, and the file of their values.
+//! What a command shows of answers on several graphs, such as versions and windows, and the file of their
+//! values.
 
 use std::path::Path;
 
@@ -57,7 +58,8 @@ impl ShownRows {
         Ok(output.filter(is_file).map(|path| StepsFile::create(path, &options)).transpose()?)
     }
 
-    /// The rows of the answer on a graph of this many vertices and edges, which is a version or a part of one.
+    /// The rows of the answer on a graph of this many vertices and edges, which is a version or a part of
+    /// one.
     pub(crate) fn rows(
         self,
         entry: &Entry,

@@ -3,8 +3,8 @@
 /// The first amount of bytes that 64 bits cannot hold: 16 EiB.
 const BYTES_END: f64 = 18_446_744_073_709_551_616.0;
 
-/// Parses a number of bytes: `1500`, `256MiB`, `2G`, `1.5 GiB`. KB, MB and GB are powers of 1000; K, M, G, KiB, MiB and GiB
-/// are powers of 1024.
+/// Parses a number of bytes: `1500`, `256MiB`, `2G`, `1.5 GiB`. KB, MB and GB are powers of 1000; K, M, G,
+/// KiB, MiB and GiB are powers of 1024.
 pub(crate) fn parse_bytes(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());

@@ -35,11 +35,13 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Commit a stream of timed edges as it comes
 ///
-/// The edges of a file, a growing file (--follow), a pipe or standard input become a version every second, or as --commit-every says.
-/// Each version has the watermark as its event time: the last time of which all edges have come, if they come in order but for --delay.
-/// An edge with a time until the watermark of an earlier version is late; --late says what becomes of it, and all are counted. Ctrl-C and
-/// SIGTERM commit what was read and end the stream; so does a malformed line. A file that is streamed again, after that or after a crash,
-/// is read on from the first edge that no version has: until then it may only have grown. Once a second a line on standard error says how far the stream is.
+/// The edges of a file, a growing file (--follow), a pipe or standard input become a version every second, or
+/// as --commit-every says. Each version has the watermark as its event time: the last time of which all edges
+/// have come, if they come in order but for --delay. An edge with a time until the watermark of an earlier
+/// version is late; --late says what becomes of it, and all are counted. Ctrl-C and SIGTERM commit what was
+/// read and end the stream; so does a malformed line. A file that is streamed again, after that or after a
+/// crash, is read on from the first edge that no version has: until then it may only have grown. Once a
+/// second a line on standard error says how far the stream is.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker stream timed.esker later.csv --commit-every 10000
@@ -53,7 +55,8 @@ pub(crate) struct StreamCommand {
     /// A file of edges, in any format that `esker import` reads; `-` is standard input
     #[arg(value_name = "FILE", default_value = "-")]
     input: String,
-    /// Commit a version after a time, such as 500ms, or when the edges that came take half of the memory limit; or after a number of edges
+    /// Commit a version after a time, such as 500ms, or when the edges that came take half of the memory
+    /// limit; or after a number of edges
     #[arg(long, value_name = "TIME|N", default_value = "1s")]
     commit_every: EveryArg,
     /// At the end of the file, wait for what will be appended to it
@@ -68,16 +71,16 @@ pub(crate) struct StreamCommand {
     /// Unit of the times [default: guessed from the first]
     #[arg(long, value_enum, value_name = "UNIT")]
     time_unit: Option<UnitArg>,
-    /// By how much edges may be out of order, such as 10s, or a number in the unit of the times [default: as `esker options --delay`
-    /// set]
+    /// By how much edges may be out of order, such as 10s, or a number in the unit of the times [default: as
+    /// `esker options --delay` set]
     #[arg(long, value_name = "LENGTH")]
     delay: Option<Span>,
-    /// What becomes of late edges: next (the next version gets them), reject:FILE (they are appended to a CSV file), or refuse (the
-    /// stream ends)
+    /// What becomes of late edges: next (the next version gets them), reject:FILE (they are appended to a CSV
+    /// file), or refuse (the stream ends)
     #[arg(long, value_name = "WHAT", default_value = "next")]
     late: LateArg,
-    /// Remove edges that are older than the latest by so much or more, such as 30d: whenever a sixteenth of it has passed, and at the end
-    /// [default: the age that `esker options --expire` set]
+    /// Remove edges that are older than the latest by so much or more, such as 30d: whenever a sixteenth of
+    /// it has passed, and at the end [default: the age that `esker options --expire` set]
     #[arg(long, value_name = "AGE")]
     expire: Option<Span>,
     /// Read the file from its start, also if versions have edges of it

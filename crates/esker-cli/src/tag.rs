@@ -14,7 +14,8 @@ use crate::text;
 
 /// Create, list or delete tags
 ///
-/// A tag is a name for a version. Tagged versions are retained under any retention rule. An existing tag is moved.
+/// A tag is a name for a version. Tagged versions are retained under any retention rule. An existing tag is
+/// moved.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker tag web.esker                         list all tags

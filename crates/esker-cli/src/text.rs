@@ -1,7 +1,7 @@
 //! Text on standard output and standard error. A closed pipe ends a command without a message.
 //!
-//! Ids, messages and names come from inputs, and may hold control characters that move the cursor, colour the terminal or
-//! give it a title. In lines for people, and in all that a terminal shows, they are escaped.
+//! Ids, messages and names come from inputs, and may hold control characters that move the cursor, colour the
+//! terminal or give it a title. In lines for people, and in all that a terminal shows, they are escaped.
 
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
@@ -84,7 +84,8 @@ pub(crate) fn remark(text: &str) {
     }
 }
 
-/// Prints a line on standard error also with `--quiet`. If that is closed or full, the line is lost: the work goes on.
+/// Prints a line on standard error also with `--quiet`. If that is closed or full, the line is lost: the work
+/// goes on.
 pub(crate) fn warn(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", message(text));
 }

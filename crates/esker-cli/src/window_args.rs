@@ -1,4 +1,5 @@
-//! The options of windows: which edge property holds the times, and what becomes of several edges between two vertices.
+//! The options of windows: which edge property holds the times, and what becomes of several edges between two
+//! vertices.
 
 use clap::{Args, ValueEnum};
 use esker::graph::Run;
@@ -141,7 +142,8 @@ impl WindowArgs {
     }
 }
 
-/// A window as a line of facts: `after 2026-11-21T09:00:00Z until 2026-11-21T10:00:00Z, by "time" in seconds`.
+/// A window as a line of facts: `after 2026-11-21T09:00:00Z until 2026-11-21T10:00:00Z, by "time" in
+/// seconds`.
 pub(crate) fn describe(snapshot: &Snapshot, times: &Times) -> Option<String> {
     let window = snapshot.window_index()?.window();
     let (after, until) = (times.unit.format(window.after), times.unit.format(window.until));

@@ -1,4 +1,5 @@
-//! Options that the database keeps: how commits become layers, set when it is made or by `esker options`, and what stream it is.
+//! Options that the database keeps: how commits become layers, set when it is made or by `esker options`, and
+//! what stream it is.
 
 use std::str::FromStr;
 
@@ -101,7 +102,8 @@ impl FromStr for LengthArg {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Stream of timed edges")]
 pub(crate) struct DeclareArgs {
-    /// Edge property that holds the times, whole numbers since 1970 [default: the only one that can, but for the weight]
+    /// Edge property that holds the times, whole numbers since 1970 [default: the only one that can, but for
+    /// the weight]
     #[arg(long, value_name = "NAME")]
     time: Option<String>,
     /// Unit of the times [default: guessed from the latest]
@@ -110,8 +112,8 @@ pub(crate) struct DeclareArgs {
     /// By how much edges may be out of order, such as 10s, a number in the unit of the times, or none
     #[arg(long, value_name = "LENGTH")]
     delay: Option<LengthArg>,
-    /// Age from which edges are removed, such as 30d, a number in the unit of the times, or never: by `esker stream`, `esker expire` and
-    /// `esker compact`
+    /// Age from which edges are removed, such as 30d, a number in the unit of the times, or never: by `esker
+    /// stream`, `esker expire` and `esker compact`
     #[arg(long, value_name = "AGE")]
     expire: Option<LengthArg>,
 }

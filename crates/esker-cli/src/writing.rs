@@ -23,7 +23,8 @@ use crate::resources::ResourceArgs;
 use crate::size::{count, counted};
 use crate::text;
 
-/// With more changes than this, the counts of edges are taken from freezing instead of a diff, which would take too long.
+/// With more changes than this, the counts of edges are taken from freezing instead of a diff, which would
+/// take too long.
 pub(crate) const SUMMARY_CHANGES_MAX: u64 = 1 << 20;
 
 /// Options for commits.
@@ -33,8 +34,8 @@ pub(crate) struct WriteArgs {
     /// Message of the version, shown by `esker log` [default: a short form of the command]
     #[arg(long, short, value_name = "TEXT", value_parser = parse_message)]
     pub(crate) message: Option<String>,
-    /// When what the changes record happened: 2026-11-21, 2026-11-21T10:00:00Z, or @ and milliseconds since 1970; not before that of an earlier
-    /// version. --at selects versions by it [default: now]
+    /// When what the changes record happened: 2026-11-21, 2026-11-21T10:00:00Z, or @ and milliseconds since
+    /// 1970; not before that of an earlier version. --at selects versions by it [default: now]
     #[arg(long, value_name = "TIME", value_parser = parse_event_time)]
     pub(crate) event_time: Option<u64>,
     /// Write all commits in the log to a layer, which is faster to read
@@ -49,7 +50,8 @@ pub(crate) struct WriteArgs {
 /// Where a commit may lie.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ScratchArgs {
-    /// Refuse a commit that exceeds the memory limit. Otherwise it lies in a scratch file in the database until it is written, which is slower
+    /// Refuse a commit that exceeds the memory limit. Otherwise it lies in a scratch file in the database
+    /// until it is written, which is slower
     #[arg(long)]
     no_scratch: bool,
 }

@@ -1,4 +1,5 @@
-//! What the command does while workers follow the versions of a cluster: tells them of each one, and joins what they report.
+//! What the command does while workers follow the versions of a cluster: tells them of each one, and joins
+//! what they report.
 
 use std::time::{Duration, Instant};
 
@@ -24,13 +25,14 @@ pub struct FollowedVersion {
     pub version: u64,
     /// Facts about the answer, and the rounds that it took.
     pub outline: Outline,
-    /// The vertices whose values changed, in order of id, each with the old value and the new one. Of the first version all, if they are wanted.
+    /// The vertices whose values changed, in order of id, each with the old value and the new one. Of the
+    /// first version all, if they are wanted.
     pub rows: Vec<Row>,
 }
 
 impl Supervisor<'_> {
-    /// Keeps an answer up to date: calls `take` for the first version and for each later one, in order, until it is cancelled; if `once`, until the
-    /// newest version. Returns what each worker counted.
+    /// Keeps an answer up to date: calls `take` for the first version and for each later one, in order, until
+    /// it is cancelled; if `once`, until the newest version. Returns what each worker counted.
     ///
     /// # Errors
     /// The first failure; the message names the worker. What `take` returns.

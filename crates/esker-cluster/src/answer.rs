@@ -19,7 +19,8 @@ pub enum ColumnKind {
     Id,
 }
 
-/// The second column of an answer whose rows are groups: the number of vertices that have the id in the first one.
+/// The second column of an answer whose rows are groups: the number of vertices that have the id in the first
+/// one.
 pub const MEMBERS: &str = "members";
 
 /// A value of a row.

@@ -31,7 +31,8 @@ pub(crate) fn ask(
     Ok(ask_host(&hosts[shard], shard, &brief, cancel, take)?)
 }
 
-/// Does a task on each shard and returns the answers in the order of shards. Workers on other machines do it at the same time.
+/// Does a task on each shard and returns the answers in the order of shards. Workers on other machines do it
+/// at the same time.
 ///
 /// # Errors
 /// The first one.
@@ -80,8 +81,8 @@ fn gather(answer: &mut Vec<u8>) -> impl FnMut(Vec<u8>) -> Result<()> {
     }
 }
 
-/// Makes an empty cluster at `path` whose shards lie on other machines, where workers that know the secret wait. If one cannot make its shard, those
-/// that were made are removed, or named.
+/// Makes an empty cluster at `path` whose shards lie on other machines, where workers that know the secret
+/// wait. If one cannot make its shard, those that were made are removed, or named.
 ///
 /// # Errors
 /// As [`Cluster::create`]; those of the machines; [`Error::Usage`] if there is not a machine for each shard.
@@ -131,12 +132,12 @@ pub fn create_on(
     })
 }
 
-/// Finds the versions of shards that are in no version of the whole: what an operation that failed has left. Returns the number of each, with
-/// its shard.
+/// Finds the versions of shards that are in no version of the whole: what an operation that failed has left.
+/// Returns the number of each, with its shard.
 ///
 /// # Errors
-/// [`Error::Invalid`] if they are more than one operation can leave, so that the manifest and its seal are older copies; the first shard that
-/// cannot be read.
+/// [`Error::Invalid`] if they are more than one operation can leave, so that the manifest and its seal are
+/// older copies; the first shard that cannot be read.
 pub fn unpublished(cluster: &Cluster) -> Result<Vec<(usize, u64)>> {
     let answers = ask_all(cluster, &ShardTask::Unpublished, &Cancel::default())?;
     // What was published meanwhile is read last.
@@ -154,13 +155,15 @@ pub fn unpublished(cluster: &Cluster) -> Result<Vec<(usize, u64)>> {
     Ok(found)
 }
 
-/// Takes every shard back to the newest version of the whole. Returns the number of versions of shards that were undone. The caller holds
-/// the lock of the cluster.
+/// Takes every shard back to the newest version of the whole. Returns the number of versions of shards that
+/// were undone. The caller holds the lock of the cluster.
 ///
 /// # Errors
-/// Those of the disk; the first shard that cannot be opened or taken back. Those on other machines that can be are.
+/// Those of the disk; the first shard that cannot be opened or taken back. Those on other machines that can
+/// be are.
 pub fn roll_back(cluster: &Cluster) -> Result<usize> {
-    // It has a number of its own, so that workers of the operation that failed leave the shards alone, should they come back later.
+    // It has a number of its own, so that workers of the operation that failed leave the shards alone, should
+    // they come back later.
     let mut cluster = cluster.clone();
     cluster.begin()?;
     let answers = ask_all(&cluster, &ShardTask::RollBack, &Cancel::default())?;

@@ -31,7 +31,8 @@ pub(crate) fn put_pair(block: &mut Vec<u8>, place: usize, value: u64) {
     put_u64(block, value);
 }
 
-/// A block that names the members of a list: their places, or a bit for each of the list, whichever is shorter.
+/// A block that names the members of a list: their places, or a bit for each of the list, whichever is
+/// shorter.
 pub(crate) fn encode_members(head: u64, list: &[VertexId], members: &Bitmap) -> Vec<u8> {
     let words = list
         .chunks(64)
@@ -70,8 +71,8 @@ pub(crate) fn take_members(
     Ok(())
 }
 
-/// A block of the values of a list: pairs of place and value, or if all are there one of them, and the pairs of those that differ from it, or all. Whichever is
-/// shortest, where the one is the most frequent.
+/// A block of the values of a list: pairs of place and value, or if all are there one of them, and the pairs
+/// of those that differ from it, or all. Whichever is shortest, where the one is the most frequent.
 pub(crate) fn encode(head: u64, values: impl Iterator<Item = Option<u64>> + Clone) -> Vec<u8> {
     let put_pairs = |block: &mut Vec<u8>, but: Option<u64>| {
         for (place, value) in values.clone().enumerate().filter(|(_, value)| *value != but) {
@@ -124,7 +125,8 @@ pub(crate) fn take_values(
     Ok(())
 }
 
-/// The number of values, and that which is more than half of them, if one is; `None` if one is missing, or all are.
+/// The number of values, and that which is more than half of them, if one is; `None` if one is missing, or
+/// all are.
 ///
 /// R. Boyer, J. Moore, "MJRTY: A Fast Majority Vote Algorithm", in "Automated Reasoning", 1991.
 fn majority(values: impl Iterator<Item = Option<u64>>) -> Option<(u64, usize)> {

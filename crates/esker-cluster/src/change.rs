@@ -1,11 +1,15 @@
-//! Adding and removing edges: every process parses its own part of the input, sends edges to their owners in blocks, and applies what it gets.
+//! Adding and removing edges: every process parses its own part of the input, sends edges to their owners in
+//! blocks, and applies what it gets.
 //!
-//! All processes cut the same files into the same blocks of about a mebibyte; process p of P parses the blocks p, p + P, p + 2P and so on.
-//! A round takes one block of each process ([`crate::parts`]), and blocks are applied in their order in the files, so of the weights of an edge that is given
-//! several times the last one stays. Where edges go: see [`crate::outbox`]. Vertices with many edges become delegates: see [`crate::hubs`].
+//! All processes cut the same files into the same blocks of about a mebibyte; process p of P parses the
+//! blocks p, p + P, p + 2P and so on. A round takes one block of each process ([`crate::parts`]), and blocks
+//! are applied in their order in the files, so of the weights of an edge that is given several times the last
+//! one stays. Where edges go: see [`crate::outbox`]. Vertices with many edges become delegates: see
+//! [`crate::hubs`].
 //!
-//! Memory of a process: the blocks of a round, and a batch (40 bytes an edge, 48 with a weight) until the version is made. Under a limit, the
-//! first process whose batch and its commit would fill half of it asks all others for a version.
+//! Memory of a process: the blocks of a round, and a batch (40 bytes an edge, 48 with a weight) until the
+//! version is made. Under a limit, the first process whose batch and its commit would fill half of it asks
+//! all others for a version.
 
 use esker_format::{Error, Result, trimmed_budget};
 use esker_graph::{Budget, Run};
@@ -66,11 +70,12 @@ pub trait Publisher {
     }
 }
 
-/// Adds edges to the shard of this process or removes them from it, together with all other processes. Returns where the time went.
+/// Adds edges to the shard of this process or removes them from it, together with all other processes.
+/// Returns where the time went.
 ///
 /// # Errors
-/// The first error of reading, of the shard or of the publisher. Then the shard may be ahead of the whole; see
-/// [`roll_back`](crate::roll_back).
+/// The first error of reading, of the shard or of the publisher. Then the shard may be ahead of the whole;
+/// see [`roll_back`](crate::roll_back).
 pub fn change(
     cluster: &Cluster,
     engine: &mut Engine<'_>,
@@ -265,7 +270,8 @@ impl<'a> Changing<'a> {
         }
     }
 
-    /// Makes the hubs of all processes delegates from the next version on. There are no changes since the last one.
+    /// Makes the hubs of all processes delegates from the next version on. There are no changes since the
+    /// last one.
     fn promote(&mut self, outbox: &mut Outbox, engine: &mut Engine<'_>) -> Result<()> {
         // The whole has at most the edges that were given, so no list is so long. A snapshot may cost memory.
         if !self.watch.is_on() || 2 * self.edges_given < self.watch.degree() {

@@ -1,4 +1,5 @@
-//! The worker processes as the command sees them: started together, ended together, and who of them failed first.
+//! The worker processes as the command sees them: started together, ended together, and who of them failed
+//! first.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::process::ExitStatusExt;
@@ -20,7 +21,8 @@ use crate::threads::no_thread;
 use crate::worker::{CONNECT_TIMEOUT, Meeting, SIGABRT, WorkerCommand, WorkerPlace, name_of_signal};
 
 const LOOK_EVERY: Duration = Duration::from_millis(1);
-/// How often a command that waits for a process to start looks at whether it is cancelled, and how late it is.
+/// How often a command that waits for a process to start looks at whether it is cancelled, and how late it
+/// is.
 const TICK: Duration = Duration::from_millis(20);
 
 /// The worker processes of one operation. Dropping them ends them.
@@ -32,7 +34,8 @@ pub(crate) enum Workers {
 }
 
 impl Workers {
-    /// Starts a worker for each shard, and waits until all are connected. If `reads_stdin`, the first has the standard input of the command, if it is here.
+    /// Starts a worker for each shard, and waits until all are connected. If `reads_stdin`, the first has the
+    /// standard input of the command, if it is here.
     pub(crate) fn start(
         cluster: &Cluster,
         secret: &Secret,
@@ -118,8 +121,8 @@ impl Drop for RemoteWorkers {
 
 type Start = Box<dyn FnOnce() -> std::io::Result<Child> + Send>;
 
-/// A thread that starts processes: one that is stopped before it executes its program keeps its parent waiting. It lives as long as the
-/// processes, which the system kills when the thread that started them ends.
+/// A thread that starts processes: one that is stopped before it executes its program keeps its parent
+/// waiting. It lives as long as the processes, which the system kills when the thread that started them ends.
 struct Starter {
     orders: Sender<Start>,
     started: Receiver<std::io::Result<Child>>,
@@ -150,7 +153,8 @@ impl Starter {
         Ok(Self { orders, started, is_given_up })
     }
 
-    /// Starts a process. After an error this starts no others; a process that is late is killed as soon as it goes on.
+    /// Starts a process. After an error this starts no others; a process that is late is killed as soon as it
+    /// goes on.
     ///
     /// # Errors
     /// [`Error::Invalid`]; cancellation.

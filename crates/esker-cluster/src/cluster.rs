@@ -93,13 +93,15 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// What a worker knows of its cluster: its shard, and what it was told of the manifest and of the operation.
+    /// What a worker knows of its cluster: its shard, and what it was told of the manifest and of the
+    /// operation.
     pub(crate) fn of_worker(manifest: ClusterManifest, shard: usize, path: &Path, epoch: u64) -> Self {
         let place = Place::Own(shard, path.to_owned());
         Self { disk: Arc::new(RealDisk), path: parent(path), manifest, place, epoch, locked: None }
     }
 
-    /// Looks for the shards on the machines of a list, as [`parse_hosts`] reads it, for as long as this handle lives.
+    /// Looks for the shards on the machines of a list, as [`parse_hosts`] reads it, for as long as this
+    /// handle lives.
     ///
     /// # Errors
     /// As [`parse_hosts`]; [`Error::Usage`] if the list has not a line for each shard.
@@ -172,7 +174,8 @@ impl Cluster {
     /// Opens a shard for reading.
     ///
     /// # Errors
-    /// As [`Store::open`]; [`Error::Invalid`] if another database lies in its place; [`Error::Usage`] if it is on another machine.
+    /// As [`Store::open`]; [`Error::Invalid`] if another database lies in its place; [`Error::Usage`] if it
+    /// is on another machine.
     pub fn open_shard(&self, shard: usize) -> Result<Store> {
         let is_here = match &self.place {
             Place::Here => true,
@@ -242,8 +245,8 @@ impl Cluster {
         Ok(read_secret(&secret_in(&self.path))?.encrypting(is_encrypting))
     }
 
-    /// Takes the lock of the command that changes the cluster, reads the manifest again, and begins an operation: workers of earlier ones leave
-    /// the shards alone that it has opened.
+    /// Takes the lock of the command that changes the cluster, reads the manifest again, and begins an
+    /// operation: workers of earlier ones leave the shards alone that it has opened.
     ///
     /// # Errors
     /// [`Error::Invalid`] if another command holds it; those of the disk.
@@ -304,9 +307,10 @@ impl Cluster {
         Ok(())
     }
 
-    /// Makes the version that the manifest ends with durable, reads it, and seals it. A command that died or failed may have renamed the manifest
-    /// and not synced the directory: what is built on such a version would outlast it when the power fails. Or it may not have written the
-    /// seal: then no reader that waits for the version would see it, and an older copy without it would pass as current. The caller holds the
+    /// Makes the version that the manifest ends with durable, reads it, and seals it. A command that died or
+    /// failed may have renamed the manifest and not synced the directory: what is built on such a version
+    /// would outlast it when the power fails. Or it may not have written the seal: then no reader that waits
+    /// for the version would see it, and an older copy without it would pass as current. The caller holds the
     /// lock.
     ///
     /// # Errors
@@ -321,11 +325,12 @@ impl Cluster {
         Ok(())
     }
 
-    /// Publishes a version of the whole: the given versions of all shards, which are durable. The caller holds the lock.
+    /// Publishes a version of the whole: the given versions of all shards, which are durable. The caller
+    /// holds the lock.
     ///
     /// # Errors
-    /// [`Error::Io`]: the next [`Cluster::lock`] finds out whether the version is published. [`Error::Invalid`] if the lock is not the cluster's any
-    /// more.
+    /// [`Error::Io`]: the next [`Cluster::lock`] finds out whether the version is published.
+    /// [`Error::Invalid`] if the lock is not the cluster's any more.
     pub fn publish(&mut self, shards: Vec<u64>, edges_given: u64, message: &str) -> Result<u64> {
         self.publish_with(shards, edges_given, message, &[])
     }
@@ -354,7 +359,8 @@ impl Cluster {
         Ok(number)
     }
 
-    /// An error if LOCK is another file than the one that was locked: another command may have begun to change the cluster.
+    /// An error if LOCK is another file than the one that was locked: another command may have begun to
+    /// change the cluster.
     fn expect_lock(&self) -> Result<()> {
         let Some(locked) = self.locked else { return Ok(()) };
         let path = self.path.join(LOCK_NAME);

@@ -48,8 +48,9 @@ impl Connection {
         self.peer
     }
 
-    /// Has the system end the connection if its other side can no longer be reached: after 3 seconds of silence while nothing is sent and, if `sends`,
-    /// after [`UNREACHABLE`] while what was sent is not acknowledged or not read.
+    /// Has the system end the connection if its other side can no longer be reached: after 3 seconds of
+    /// silence while nothing is sent and, if `sends`, after [`UNREACHABLE`] while what was sent is not
+    /// acknowledged or not read.
     ///
     /// # Errors
     /// That of the system.
@@ -68,14 +69,16 @@ impl Connection {
         Ok(())
     }
 
-    /// Calls `on_cut` if an encrypted connection ends although the other side has not ended it. It is called before a reader sees an end.
+    /// Calls `on_cut` if an encrypted connection ends although the other side has not ended it. It is called
+    /// before a reader sees an end.
     pub(crate) fn on_cut(&self, on_cut: impl FnOnce(IoError) + Send + 'static) {
         if let Some(tunnel) = &self.tunnel {
             tunnel.on_cut(on_cut);
         }
     }
 
-    /// Writes nothing more, and waits until all is sent: what an encrypted connection has not sent when its process ends is lost.
+    /// Writes nothing more, and waits until all is sent: what an encrypted connection has not sent when its
+    /// process ends is lost.
     pub(crate) fn finish(&self) {
         if let Some(tunnel) = &self.tunnel {
             let _ = self.stream.shutdown(Shutdown::Write);

@@ -1,4 +1,5 @@
-//! Messages between the command, its worker processes, and those that start workers on other machines: a length, a kind, and what belongs to it.
+//! Messages between the command, its worker processes, and those that start workers on other machines: a
+//! length, a kind, and what belongs to it.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -93,7 +94,8 @@ pub(crate) enum Report {
 /// What the command says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// Connect to the other workers, which listen at these addresses, take the number of the operation and a part of the manifest, and do a job.
+    /// Connect to the other workers, which listen at these addresses, take the number of the operation and a
+    /// part of the manifest, and do a job.
     Start(Vec<SocketAddr>, u64, Vec<u8>, Vec<u8>),
     /// The version of the whole is published.
     Published,

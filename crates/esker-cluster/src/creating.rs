@@ -37,7 +37,8 @@ pub struct CreateOptions {
     pub weights: Option<WeightKind>,
     /// Seed of the hash that finds the owner of a vertex.
     pub seed: u64,
-    /// Edges in the list of a vertex from which on they lie with the owners of their other ends; 0: they never do. Usually [`HUB_DEGREE`].
+    /// Edges in the list of a vertex from which on they lie with the owners of their other ends; 0: they
+    /// never do. Usually [`HUB_DEGREE`].
     pub hub_degree: u64,
 }
 
@@ -71,11 +72,13 @@ impl<'a> NewCluster<'a> {
 }
 
 impl Cluster {
-    /// Makes an empty cluster at `path`, with version 1. It is made beside `path`, in `.NAME.creating-<random>`, and renamed at the end. What
-    /// a command that was killed has left there is removed first.
+    /// Makes an empty cluster at `path`, with version 1. It is made beside `path`, in
+    /// `.NAME.creating-<random>`, and renamed at the end. What a command that was killed has left there is
+    /// removed first.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if something is at `path`, or for a number of shards out of 1..=1024; [`Error::Io`].
+    /// [`Error::Invalid`] if something is at `path`, or for a number of shards out of 1..=1024;
+    /// [`Error::Io`].
     pub fn create(path: &Path, options: &CreateOptions) -> Result<Self> {
         Self::create_with(path, &NewCluster::empty(options), |disk, _, place| {
             create_shard(disk, place, options)?;
@@ -83,7 +86,8 @@ impl Cluster {
         })
     }
 
-    /// The same with shards that `make_shard` makes: it is given the disk, the number of the shard, and its place, and returns its database.
+    /// The same with shards that `make_shard` makes: it is given the disk, the number of the shard, and its
+    /// place, and returns its database.
     ///
     /// # Errors
     /// As [`Cluster::create`]; those of `make_shard`.
@@ -104,7 +108,8 @@ impl Cluster {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let prefix = format!(".{name}.creating-");
         remove_leftovers(disk.as_ref(), &parent(path), &prefix)?;
-        // Held until the cluster has its name, so that no other command takes the directory for a leftover. It becomes the cluster's.
+        // Held until the cluster has its name, so that no other command takes the directory for a leftover.
+        // It becomes the cluster's.
         let (staging, _lock) = lock_new_directory(disk.as_ref(), &parent(path), &prefix)?;
         let made = create_in(&disk, &staging, new, make_shard).and_then(|()| disk.rename(&staging, path));
         if let Err(error) = made {

@@ -1,11 +1,12 @@
 //! The exchange between processes: the one module that knows the dataflow engine.
 //!
-//! Work goes in rounds. In a round each process gives one block of bytes for each process, and gets the blocks that all others gave it.
-//! A round ends when the engine's progress tracking says that nothing of it is under way, so what is in flight is bounded by the blocks of
-//! one round. Blocks travel in parcels of a mebibyte. Nothing is sent through the engine to the process itself.
+//! Work goes in rounds. In a round each process gives one block of bytes for each process, and gets the
+//! blocks that all others gave it. A round ends when the engine's progress tracking says that nothing of it
+//! is under way, so what is in flight is bounded by the blocks of one round. Blocks travel in parcels of a
+//! mebibyte. Nothing is sent through the engine to the process itself.
 //!
-//! If a peer ends, the engine panics in a thread of its own and in the one that calls [`Engine::exchange`]: a process that exchanges has to
-//! be a child that may be lost. See `worker.rs`.
+//! If a peer ends, the engine panics in a thread of its own and in the one that calls [`Engine::exchange`]: a
+//! process that exchanges has to be a child that may be lost. See `worker.rs`.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -167,7 +168,8 @@ impl<'w> Engine<'w> {
         self.sent_messages
     }
 
-    /// Gives a block to each process, and returns the block that each gave to this one. All processes call it equally often.
+    /// Gives a block to each process, and returns the block that each gave to this one. All processes call it
+    /// equally often.
     pub fn exchange(&mut self, mut blocks: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
         let (me, peers, round) = (self.index(), self.peers(), self.round);
         blocks.resize(peers, Vec::new());
@@ -221,7 +223,8 @@ impl<'w> Engine<'w> {
     }
 }
 
-/// Runs `work` as process `index` of those that the sockets lead to; the place of the process itself is empty.
+/// Runs `work` as process `index` of those that the sockets lead to; the place of the process itself is
+/// empty.
 ///
 /// # Errors
 /// That of `work`; [`Error::Invalid`] if the engine fails.

@@ -1,4 +1,5 @@
-//! What a worker is told of the manifest: the versions that its job needs, and later ones as they are published. Messages and times stay with the command.
+//! What a worker is told of the manifest: the versions that its job needs, and later ones as they are
+//! published. Messages and times stay with the command.
 
 use esker_format::{DatabaseId, Result};
 

@@ -1,8 +1,10 @@
-//! Which operation of a cluster is the later one: a number that each takes with it, and that stays beside every shard that it opens for writing.
+//! Which operation of a cluster is the later one: a number that each takes with it, and that stays beside
+//! every shard that it opens for writing.
 //!
-//! A worker that was stopped before it opened its shard may go on long after its command died and others have published versions, which it would
-//! take for leftovers. It finds the number of a later operation beside the shard then, and leaves the shard alone. One that has opened its
-//! shard holds the lock of the database, so no other operation publishes anything until it has ended.
+//! A worker that was stopped before it opened its shard may go on long after its command died and others have
+//! published versions, which it would take for leftovers. It finds the number of a later operation beside the
+//! shard then, and leaves the shard alone. One that has opened its shard holds the lock of the database, so
+//! no other operation publishes anything until it has ended.
 
 use std::path::{Path, PathBuf};
 
@@ -14,8 +16,9 @@ use crate::manifest::put_in_place;
 /// The file in the directory of a cluster with the number of the last operation that began.
 pub(crate) const EPOCH_NAME: &str = "CLUSTER.epoch";
 
-/// Draws the number of an operation that changes the cluster: it is greater than all before it, and durable on return. The caller holds the lock of
-/// the cluster. `now_ms`, in milliseconds since 1970, takes the place of a file that was lost.
+/// Draws the number of an operation that changes the cluster: it is greater than all before it, and durable
+/// on return. The caller holds the lock of the cluster. `now_ms`, in milliseconds since 1970, takes the place
+/// of a file that was lost.
 ///
 /// # Errors
 /// [`Error::Io`]; [`Error::Invalid`] if the file does not hold a number.
@@ -25,7 +28,8 @@ pub(crate) fn draw(disk: &dyn Disk, directory: &Path, now_ms: u64) -> Result<u64
     Ok(epoch)
 }
 
-/// Notes beside a shard that an operation opens it for writing: durable on return. The caller holds the lock of the database, and has changed nothing.
+/// Notes beside a shard that an operation opens it for writing: durable on return. The caller holds the lock
+/// of the database, and has changed nothing.
 ///
 /// # Errors
 /// [`Error::Invalid`] if a later operation has opened it; as [`draw`].

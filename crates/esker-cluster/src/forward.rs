@@ -24,7 +24,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// A thread that passes standard input on. Dropping this ends it.
 pub(crate) struct Forwarding {
     stop: Cancel,
-    /// Why standard input could not be read, and the connection. It stays open: the worker would take its end for the end of the input.
+    /// Why standard input could not be read, and the connection. It stays open: the worker would take its end
+    /// for the end of the input.
     failed: Receiver<(IoError, Connection)>,
 }
 
@@ -79,7 +80,8 @@ fn is_readable() -> bool {
     poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&time)).is_ok_and(|ready| ready > 0)
 }
 
-/// Passes on what comes until its end, or until it is told to stop: then whole lines only. If the connection is lost, the worker says so.
+/// Passes on what comes until its end, or until it is told to stop: then whole lines only. If the connection
+/// is lost, the worker says so.
 ///
 /// # Errors
 /// That of `input`.
@@ -119,7 +121,8 @@ mod tests {
 
     use super::*;
 
-    /// Passes `input` on, which has so many bytes, in pieces; stops after the last one, or meets the end. Returns what arrived.
+    /// Passes `input` on, which has so many bytes, in pieces; stops after the last one, or meets the end.
+    /// Returns what arrived.
     fn passed_on(mut input: impl Read, bytes: usize, stops: bool) -> std::io::Result<Vec<u8>> {
         let listener = TcpListener::bind("127.0.0.1:0").expect("bind");
         let here = TcpStream::connect(listener.local_addr().expect("address")).expect("connect");

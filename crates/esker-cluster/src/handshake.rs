@@ -1,10 +1,12 @@
-//! Connections between the processes of a cluster: each side proves that it knows the secret of the cluster before a byte of work.
+//! Connections between the processes of a cluster: each side proves that it knows the secret of the cluster
+//! before a byte of work.
 //!
-//! The one that connects sends a magic number, the version of its program, the secret, and which process it is; the one that accepts answers with
-//! the magic number, its version and the secret. Whatever else connects is refused, and waited for no longer than [`PATIENCE`], however slowly its
-//! bytes come. So is another version of the program. Unless connections are encrypted (`tunnel`), the secret is sent as it is, and first by the one that
-//! connects. So it keeps out what connects by mistake or without the secret, but not those who can read the network, or who listen on the port of a
-//! process that has ended.
+//! The one that connects sends a magic number, the version of its program, the secret, and which process it
+//! is; the one that accepts answers with the magic number, its version and the secret. Whatever else connects
+//! is refused, and waited for no longer than [`PATIENCE`], however slowly its bytes come. So is another
+//! version of the program. Unless connections are encrypted (`tunnel`), the secret is sent as it is, and
+//! first by the one that connects. So it keeps out what connects by mistake or without the secret, but not
+//! those who can read the network, or who listen on the port of a process that has ended.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -56,7 +58,8 @@ impl Secret {
 }
 
 const MAGIC: [u8; 8] = *b"ESKERcl2";
-/// In the place of the magic number, from a process that encrypts to one that knows the secret but does not encrypt.
+/// In the place of the magic number, from a process that encrypts to one that knows the secret but does not
+/// encrypt.
 const ENCRYPTS: [u8; 8] = *b"ESKERtls";
 /// Changes with every change of what processes tell each other.
 const PROTOCOL: u8 = 4;
@@ -143,11 +146,12 @@ pub fn connect(address: SocketAddr, secret: &Secret, index: usize, until: Instan
     Ok(connection)
 }
 
-/// Accepts a connection from each process in `expected`, and refuses all others. Returns them in that order. Asks `go_on` again and again
-/// whether to wait.
+/// Accepts a connection from each process in `expected`, and refuses all others. Returns them in that order.
+/// Asks `go_on` again and again whether to wait.
 ///
 /// # Errors
-/// [`Error::Invalid`] if one has not come at `until`; the message says who was refused meanwhile. That of `go_on`.
+/// [`Error::Invalid`] if one has not come at `until`; the message says who was refused meanwhile. That of
+/// `go_on`.
 pub fn accept(
     listener: &TcpListener,
     secret: &Secret,
@@ -265,7 +269,8 @@ fn expect_encrypted(mut stream: &TcpStream, secret: &Secret) -> std::io::Result<
     ))
 }
 
-/// Fills a buffer, unless the time is over before its last byte has come. Afterwards the stream waits without a limit.
+/// Fills a buffer, unless the time is over before its last byte has come. Afterwards the stream waits without
+/// a limit.
 fn read_until(mut stream: &TcpStream, buffer: &mut [u8], until: Instant) -> std::io::Result<()> {
     let mut filled = 0;
     while filled < buffer.len() {

@@ -1,7 +1,8 @@
 //! A machine with shards: waits for commands, and starts a worker process for each operation of one.
 //!
-//! A command that knows the secret names a shard and its directory. A process of its own holds it, so that it may be lost, and listens on a port of its
-//! own; this one tells the command which, and how that process ended. If the command ends or can no longer be reached, the worker is killed.
+//! A command that knows the secret names a shard and its directory. A process of its own holds it, so that it
+//! may be lost, and listens on a port of its own; this one tells the command which, and how that process
+//! ended. If the command ends or can no longer be reached, the worker is killed.
 
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
@@ -24,7 +25,8 @@ use crate::threads::no_thread;
 use crate::worker::{Meeting, SIGABRT, WorkerPlace, name_of_signal};
 
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// The most connections at a time that have not introduced themselves. Others wait in the system: all commands of a large cluster may come together.
+/// The most connections at a time that have not introduced themselves. Others wait in the system: all
+/// commands of a large cluster may come together.
 const STRANGERS_MAX: usize = 64;
 
 /// What a machine offers.
@@ -52,7 +54,8 @@ impl std::fmt::Debug for HostOptions<'_> {
 /// Serves commands until it is cancelled.
 ///
 /// # Errors
-/// [`Error::Invalid`] if nothing can listen there, or a file lies in the place of the directory; as [`read_secret`].
+/// [`Error::Invalid`] if nothing can listen there, or a file lies in the place of the directory; as
+/// [`read_secret`].
 pub fn serve(address: SocketAddr, options: &HostOptions<'_>) -> Result<()> {
     let secret = read_secret(&options.secret)?.encrypting(options.is_encrypting);
     if RealDisk.look(&options.directory)?.is_some_and(|entry| !entry.is_directory) {
@@ -93,7 +96,8 @@ pub fn serve(address: SocketAddr, options: &HostOptions<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Serves a connection: starts the worker that it asks for, and watches both. Drops `stranger` once it has introduced itself.
+/// Serves a connection: starts the worker that it asks for, and watches both. Drops `stranger` once it has
+/// introduced itself.
 fn keep(stream: TcpStream, stranger: Arc<()>, secret: &Secret, options: &HostOptions<'_>) -> Result<()> {
     let lost = |error: std::io::Error| Error::Invalid(error.to_string());
     let here = stream.local_addr().map_err(lost)?.ip();

@@ -47,7 +47,8 @@ pub struct Hosts {
     pub is_encrypting: bool,
 }
 
-/// A line of a list of hosts that says that connections are encrypted. A host of that name is written with its port.
+/// A line of a list of hosts that says that connections are encrypted. A host of that name is written with
+/// its port.
 const ENCRYPTING: &str = "tls";
 
 /// Writes a list of hosts for [`parse_hosts`].
@@ -57,9 +58,9 @@ pub(crate) fn list_of_hosts(hosts: &[Host], is_encrypting: bool) -> String {
     std::iter::once(first).chain(lines).collect()
 }
 
-/// Reads a list of hosts, whose line number s says where shard s lies: name or address, a port after a colon ([`HOST_PORT`]), and the directory of
-/// the shard there (`NAME/shard-s`, of the cluster `name`). Blank lines and what follows `#` are left out.
-/// The line `tls` has connections encrypted.
+/// Reads a list of hosts, whose line number s says where shard s lies: name or address, a port after a colon
+/// ([`HOST_PORT`]), and the directory of the shard there (`NAME/shard-s`, of the cluster `name`). Blank lines
+/// and what follows `#` are left out. The line `tls` has connections encrypted.
 ///
 /// # Errors
 /// [`Error::Usage`] with the line that is wrong, for an empty list, and for two shards in one place.
@@ -96,7 +97,8 @@ pub fn parse_hosts(file: &str, text: &str, name: &str) -> Result<Hosts> {
     Ok(Hosts { list: hosts, is_encrypting })
 }
 
-/// Whether a word may stand for the line that has connections encrypted. If it were taken for a host, the secret would be sent as it is.
+/// Whether a word may stand for the line that has connections encrypted. If it were taken for a host, the
+/// secret would be sent as it is.
 fn looks_like_encrypting(word: &str) -> bool {
     let name = word.split(['=', ':']).next().unwrap_or_default();
     let has_port = word.rsplit_once(':').is_some_and(|(_, port)| !port.is_empty());

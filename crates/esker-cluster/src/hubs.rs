@@ -1,8 +1,9 @@
 //! Hubs: vertices that become delegates, and what moves then.
 //!
-//! Each process counts the edges that its own vertices get, in counters that several vertices share. Once a counter reaches the degree of hubs, a version is
-//! made, and the owners look for own vertices with so many edges. These become delegates with the next version: what they have at their owner moves to
-//! the owners of the other ends in that version. Undirected edges between two shards lie there already.
+//! Each process counts the edges that its own vertices get, in counters that several vertices share. Once a
+//! counter reaches the degree of hubs, a version is made, and the owners look for own vertices with so many
+//! edges. These become delegates with the next version: what they have at their owner moves to the owners of
+//! the other ends in that version. Undirected edges between two shards lie there already.
 
 use esker_format::{Error, Result};
 use esker_graph::{Direction, Reservation, VertexId, vertex};
@@ -110,8 +111,8 @@ pub(crate) fn announce(
     Ok(all)
 }
 
-/// An error if the ids of new delegates take more bytes than a version can have. In a message each id has a byte more than among processes, of at least
-/// four.
+/// An error if the ids of new delegates take more bytes than a version can have. In a message each id has a
+/// byte more than among processes, of at least four.
 fn expect_few(id_bytes: usize, degree: u64, bytes_max: usize) -> Result<()> {
     if id_bytes + id_bytes / 4 <= bytes_max {
         return Ok(());
@@ -178,8 +179,8 @@ pub(crate) struct Moves {
 }
 
 impl Moves {
-    /// Finds out which edges of own vertices that become delegates move. They are counted first, so that all their memory is reserved at
-    /// once: a refusal then names the limit that suffices for it.
+    /// Finds out which edges of own vertices that become delegates move. They are counted first, so that all
+    /// their memory is reserved at once: a refusal then names the limit that suffices for it.
     ///
     /// # Errors
     /// As [`Database::reserve`]; those of the snapshot.
@@ -214,7 +215,8 @@ impl Moves {
         Ok(moves)
     }
 
-    /// Takes the edges that other shards give up to this one, and their memory: to be held until they are applied.
+    /// Takes the edges that other shards give up to this one, and their memory: to be held until they are
+    /// applied.
     ///
     /// # Errors
     /// As [`Database::reserve`], before anything is sent.

@@ -30,8 +30,9 @@ pub struct ChangeJob {
     pub weight: Option<String>,
     /// How the input is read as a stream; `None`: every process reads its own part of files.
     pub stream: Option<StreamJob>,
-    /// Memory of each process for edges that are in no layer of its shard. A version is made whenever those of one process fill half of it.
-    /// At least [`MEMORY_BYTES_MIN`] serves any input whose arcs are spread evenly. `None`: no limit.
+    /// Memory of each process for edges that are in no layer of its shard. A version is made whenever those
+    /// of one process fill half of it. At least [`MEMORY_BYTES_MIN`] serves any input whose arcs are spread
+    /// evenly. `None`: no limit.
     pub memory_bytes: Option<u64>,
     /// The edges of a generator, in place of files.
     pub generated: Option<KroneckerGraph>,
@@ -91,8 +92,8 @@ impl Graph500Job {
     /// How many trees each of so many processes validates together.
     ///
     /// # Errors
-    /// [`Stop::OverBudget`] with the limit of all processes that suffices, if this one does not for a tree; [`Stop::Unsuitable`] if such a graph is
-    /// impossible.
+    /// [`Stop::OverBudget`] with the limit of all processes that suffices, if this one does not for a tree;
+    /// [`Stop::Unsuitable`] if such a graph is impossible.
     pub fn trees_together(&self, processes: usize) -> Result<usize> {
         let (n, parts) = (self.graph.generator()?.num_vertices() as usize, 2 * processes.max(1) as u64);
         let together = Graph500Trees::max_together(n, self.memory_bytes / parts);
@@ -136,13 +137,14 @@ impl StreamJob {
     }
 }
 
-/// How many edges of a stream were read, and the fingerprint of the last one, as the message of a version says it; `None` if it says nothing of
-/// that stream.
+/// How many edges of a stream were read, and the fingerprint of the last one, as the message of a version
+/// says it; `None` if it says nothing of that stream.
 pub fn stream_position(message: &str, name: &str) -> Option<(u64, Option<u64>)> {
     stream_of(message).filter(|(found, ..)| *found == name).map(|(_, edges, mark)| (edges, mark))
 }
 
-/// The name of the stream that the message of a version speaks of, how many of its edges were read, and the fingerprint of the last one.
+/// The name of the stream that the message of a version speaks of, how many of its edges were read, and the
+/// fingerprint of the last one.
 pub(crate) fn stream_of(message: &str) -> Option<(&str, u64, Option<u64>)> {
     let (name, place) = message.strip_prefix("stream ")?.rsplit_once(": ")?;
     let (edges, mark) = match place.split_once(", mark ") {
@@ -162,8 +164,9 @@ pub struct RunJob {
     pub params: Vec<(String, String)>,
     /// The version of the whole.
     pub version: u64,
-    /// How many vertices with the greatest first values are wanted; `None`: all. If it is given and the values are ids,
-    /// each shard gives a row for each id, with the number of its vertices that have it ([`crate::answer::MEMBERS`]).
+    /// How many vertices with the greatest first values are wanted; `None`: all. If it is given and the
+    /// values are ids, each shard gives a row for each id, with the number of its vertices that have it
+    /// ([`crate::answer::MEMBERS`]).
     pub top: Option<usize>,
     /// Memory limit of each process; `None`: no limit.
     pub memory_bytes: Option<u64>,

@@ -1,13 +1,16 @@
-//! One graph over the shards of a cluster: databases that are changed and analysed together, each by a process of its own.
+//! One graph over the shards of a cluster: databases that are changed and analysed together, each by a
+//! process of its own.
 //!
-//! A [`Cluster`] is a directory with a manifest and a database for each shard ([`mod@cluster`], [`manifest`]). A vertex belongs to the shard
-//! that a seeded hash of its external id names ([`owner`]). An edge lies with the owner of its source; an undirected one also with that of
-//! its target; those of hubs are spread over the shards (`placement`). What a shard holds of other shards' vertices are ghosts.
+//! A [`Cluster`] is a directory with a manifest and a database for each shard ([`mod@cluster`],
+//! [`manifest`]). A vertex belongs to the shard that a seeded hash of its external id names ([`owner`]). An
+//! edge lies with the owner of its source; an undirected one also with that of its target; those of hubs are
+//! spread over the shards (`placement`). What a shard holds of other shards' vertices are ghosts.
 //!
-//! A [`Supervisor`] starts a worker process for each shard ([`worker`]), and ends them all when one fails. Workers exchange blocks through
-//! a dataflow engine ([`engine`]) over connections on which both sides have proved that they know the secret of the cluster ([`handshake`]);
-//! between machines they may be encrypted (`tunnel`).
-//! A version of the whole exists once every shard has synced its part and the manifest names all parts.
+//! A [`Supervisor`] starts a worker process for each shard ([`worker`]), and ends them all when one fails.
+//! Workers exchange blocks through a dataflow engine ([`engine`]) over connections on which both sides have
+//! proved that they know the secret of the cluster ([`handshake`]); between machines they may be encrypted
+//! (`tunnel`). A version of the whole exists once every shard has synced its part and the manifest names all
+//! parts.
 //!
 //! `docs/cluster.md` is the page for users.
 

@@ -1,9 +1,10 @@
 //! The manifest of a cluster: its shards, and which version of each shard makes each version of the whole.
 //!
-//! `CLUSTER` is a header page (the fields of `Head`, zeros, a checksum) and a body with a checksum of its own. It is never changed in
-//! place: a new file is written, synced, and renamed over the old one, so at every moment the name stands for a whole manifest, and any
-//! checksum that does not match is damage. `CLUSTER.seal`, replaced in the same way afterwards, says how many versions there were: a
-//! manifest with fewer is an older copy. Size: 4096 bytes, 16 a shard, and for each version 32, its message, and 8 a shard;
+//! `CLUSTER` is a header page (the fields of `Head`, zeros, a checksum) and a body with a checksum of its
+//! own. It is never changed in place: a new file is written, synced, and renamed over the old one, so at
+//! every moment the name stands for a whole manifest, and any checksum that does not match is damage.
+//! `CLUSTER.seal`, replaced in the same way afterwards, says how many versions there were: a manifest with
+//! fewer is an older copy. Size: 4096 bytes, 16 a shard, and for each version 32, its message, and 8 a shard;
 //! 16, and for each delegate 8 and its id.
 
 use std::collections::BTreeMap;
@@ -83,7 +84,8 @@ pub struct ClusterManifest {
     pub text_ids: bool,
     /// The database of each shard.
     pub shards: Vec<DatabaseId>,
-    /// The versions of the whole, oldest first; never empty. What a worker is sent begins later than with the first.
+    /// The versions of the whole, oldest first; never empty. What a worker is sent begins later than with the
+    /// first.
     pub versions: Vec<WholeVersion>,
     /// Edges that were given for versions before these.
     pub edges_before: u64,
@@ -198,8 +200,8 @@ impl ClusterManifest {
         }
     }
 
-    /// Reads the manifest of the cluster at `directory`, and compares it with its seal. A command that publishes versions meanwhile does not
-    /// disturb.
+    /// Reads the manifest of the cluster at `directory`, and compares it with its seal. A command that
+    /// publishes versions meanwhile does not disturb.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Corrupt`]; [`Error::Invalid`] if it is an older copy, or of a newer Esker.

@@ -5,8 +5,8 @@ use arrow_array::types::{Float64Type, Int64Type};
 use esker_import::source::{EdgeBatch, id_at};
 use esker_store::ids::ExternalId;
 
-/// A number that is the same for the same edge: FNV-1a over its ids and its weight, if it has one. An integer weight counts as the float
-/// nearest to it, because another block of the same file may have fractions.
+/// A number that is the same for the same edge: FNV-1a over its ids and its weight, if it has one. An integer
+/// weight counts as the float nearest to it, because another block of the same file may have fractions.
 pub(crate) fn fingerprint(batch: &EdgeBatch, row: usize, weight: Option<usize>) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut add = |bytes: &[u8]| {

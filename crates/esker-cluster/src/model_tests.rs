@@ -1,4 +1,5 @@
-//! The cluster against one database: random edges, one to four processes (threads here), integer and text ids, both kinds of edges.
+//! The cluster against one database: random edges, one to four processes (threads here), integer and text
+//! ids, both kinds of edges.
 #![allow(clippy::disallowed_methods)] // The tests write files of their own.
 
 mod changes;
@@ -248,8 +249,8 @@ fn expect_same_answers(cluster: &Cluster, version: u64, alone: &Snapshot) {
     assert!(apart < 2e-6 && found.is_empty(), "{apart}");
 }
 
-/// The ends of each edge have different colours, and each vertex has the least that its neighbours before it leave: at most one more than they
-/// are.
+/// The ends of each edge have different colours, and each vertex has the least that its neighbours before it
+/// leave: at most one more than they are.
 fn expect_greedy_colours(colours: &BTreeMap<OwnedId, Vec<Cell>>, alone: &Snapshot, ids: &[OwnedId]) {
     let colour = |v: usize| match colours[&ids[v]][..] {
         [Cell::Count(colour)] => colour,

@@ -1,15 +1,17 @@
 //! What a run needs in a process: memory, and bytes that it sends.
 //!
-//! Memory is that of the arrays of the algorithm, of the vertices that are shared, and of the blocks of one exchange with the copies that the
-//! engine makes of them. The graph comes on top: layers are mapped, and what is read of them to memory draws from the same budget. All are upper
-//! bounds, but for two: the entries that wait in `sssp` are taken to be four a vertex at most, and `cdlp` ranks texts in ranges that are taken
+//! Memory is that of the arrays of the algorithm, of the vertices that are shared, and of the blocks of one
+//! exchange with the copies that the engine makes of them. The graph comes on top: layers are mapped, and
+//! what is read of them to memory draws from the same budget. All are upper bounds, but for two: the entries
+//! that wait in `sssp` are taken to be four a vertex at most, and `cdlp` ranks texts in ranges that are taken
 //! to be as large as the shards.
 
 use esker_graph::VertexId;
 
 /// What the process itself takes, and small things beside arrays.
 pub const PROCESS_BYTES: u64 = 64 << 20;
-/// Bytes of memory for each vertex that an exchange names: 12 in a block that grows, and the copies of the engine at both ends.
+/// Bytes of memory for each vertex that an exchange names: 12 in a block that grows, and the copies of the
+/// engine at both ends.
 const EXCHANGE_BYTES: u64 = 48;
 /// Bytes of a row while the greatest are found.
 const ROW_BYTES: u64 = 72;
@@ -91,22 +93,24 @@ impl ShardShape {
         2 * self.vertices() + id * self.owned + 2 * id * (self.ghosts + self.mirrors)
     }
 
-    /// Memory to find them, before the algorithm: their ids on the way, and own vertices by the hash of their ids.
+    /// Memory to find them, before the algorithm: their ids on the way, and own vertices by the hash of their
+    /// ids.
     fn finding_bytes(&self) -> u64 {
         let id = size_of::<VertexId>() as u64;
         4 * (self.ghost_id_bytes + self.mirror_id_bytes) + (16 + 5 * id) * self.owned
     }
 
-    /// Bytes of the ids that other shards are told for the labels of this one, each shard each one at most once: what they share with it bounds the
-    /// labels. They may be the longest ones, but no more than all.
+    /// Bytes of the ids that other shards are told for the labels of this one, each shard each one at most
+    /// once: what they share with it bounds the labels. They may be the longest ones, but no more than all.
     fn told_names(&self) -> u64 {
         let labels = self.owned.min(self.ghosts + self.mirrors);
         let texts = (labels * self.id_bytes_max).min(self.all_id_bytes);
         self.shards.saturating_sub(1) * (8 * labels + texts)
     }
 
-    /// Memory of an answer that is kept while versions are published: the values and what is shared, in lists that grow, and what a version
-    /// takes that changes all vertices, without the changed edges. If `is_reported`, the values of all own vertices are handed over.
+    /// Memory of an answer that is kept while versions are published: the values and what is shared, in lists
+    /// that grow, and what a version takes that changes all vertices, without the changed edges. If
+    /// `is_reported`, the values of all own vertices are handed over.
     pub(crate) fn follow_bytes(&self, is_reported: bool) -> u64 {
         let (n, shared) = (self.vertices(), self.ghosts + self.mirrors);
         let names = if self.text_ids { 48 * n + 2 * self.id_bytes } else { 0 };

@@ -1,7 +1,7 @@
 //! Edges on their way to the shards that hold them.
 //!
-//! An edge goes to the shards that hold it (`placement`). Where a directed edge has its target elsewhere, the owner of the target is told of the
-//! vertex, unless edges are removed: then all vertices stay.
+//! An edge goes to the shards that hold it (`placement`). Where a directed edge has its target elsewhere, the
+//! owner of the target is told of the vertex, unless edges are removed: then all vertices stay.
 
 use std::ops::Range;
 
@@ -81,7 +81,8 @@ impl Outbox {
         self.placement.extend(delegates.iter().cloned());
     }
 
-    /// Takes some edges of a batch, with the weights in a column if the cluster has weights. If `is_reversed`, each stands for its reverse too.
+    /// Takes some edges of a batch, with the weights in a column if the cluster has weights. If
+    /// `is_reversed`, each stands for its reverse too.
     ///
     /// # Errors
     /// [`Error::Invalid`] if a weight is not of the cluster's kind.
@@ -158,8 +159,8 @@ impl Outbox {
         put_id(&mut self.vertices[owner], id);
     }
 
-    /// The blocks of a round: the head, the bytes of edges, edges, vertices. A process counts what it read in the block to itself and to
-    /// each other alike, so all processes have the same counts.
+    /// The blocks of a round: the head, the bytes of edges, edges, vertices. A process counts what it read in
+    /// the block to itself and to each other alike, so all processes have the same counts.
     pub(crate) fn blocks(&mut self, given: Given) -> Vec<Vec<u8>> {
         let blocks = self.edges.iter_mut().zip(&mut self.vertices).map(|(edges, vertices)| {
             let mut block = Vec::with_capacity(32 + edges.len() + vertices.len());

@@ -11,8 +11,8 @@ use crate::wire::{Taker, Travels};
 /// Ids looked up together.
 const LOOK_UP_LEN: usize = 1 << 10;
 
-/// Finds own vertices by their ids. Other shards ask for most of them, and each look-up in the map of a snapshot waits for memory
-/// several times.
+/// Finds own vertices by their ids. Other shards ask for most of them, and each look-up in the map of a
+/// snapshot waits for memory several times.
 ///
 /// Memory: 12 to 24 bytes a vertex, and 6 to 12 with the index.
 pub(crate) struct OwnIds<'s> {
@@ -21,7 +21,8 @@ pub(crate) struct OwnIds<'s> {
     vertices: Vec<VertexId>,
     /// The hashes of their ids; those of integers differ.
     hashes: Vec<u64>,
-    /// Places of vertices by their hashes, with open addressing; a power of two, of which at least a third are [`NONE`].
+    /// Places of vertices by their hashes, with open addressing; a power of two, of which at least a third
+    /// are [`NONE`].
     slots: Vec<VertexId>,
 }
 
@@ -93,7 +94,8 @@ impl<'s> OwnIds<'s> {
     }
 }
 
-/// The vertices that a shard asks for, whose ids are in a block; `look_up` finds them as [`IdMap::vertices_of`] does.
+/// The vertices that a shard asks for, whose ids are in a block; `look_up` finds them as
+/// [`IdMap::vertices_of`] does.
 ///
 /// # Errors
 /// [`Error::Invalid`] if one is not there; those of the snapshot.

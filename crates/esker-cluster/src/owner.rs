@@ -1,7 +1,8 @@
 //! Which shard owns a vertex: a seeded hash of its external id.
 //!
-//! The hash is part of the format: a cluster that exists keeps every vertex where it is. An integer is mixed with the seed; a text is
-//! mixed in words of eight bytes, little-endian, the last one padded with zeros, after its length.
+//! The hash is part of the format: a cluster that exists keeps every vertex where it is. An integer is mixed
+//! with the seed; a text is mixed in words of eight bytes, little-endian, the last one padded with zeros,
+//! after its length.
 
 use esker_format::{Error, Result, decimal};
 use esker_store::ids::ExternalId;

@@ -1,8 +1,9 @@
 //! The parts of an input that a process parses.
 //!
-//! Files are cut into the same blocks by all processes, and each parses every P-th one. A stream is read by process 0 alone, as it comes:
-//! edges that versions have are passed over, and process 0 asks for a version after so many edges or so much time. A thread reads
-//! [`BLOCKS_AHEAD`] blocks ahead, so a slow cluster slows the writer of a pipe.
+//! Files are cut into the same blocks by all processes, and each parses every P-th one. A stream is read by
+//! process 0 alone, as it comes: edges that versions have are passed over, and process 0 asks for a version
+//! after so many edges or so much time. A thread reads [`BLOCKS_AHEAD`] blocks ahead, so a slow cluster slows
+//! the writer of a pipe.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -31,7 +32,8 @@ const BLOCKS_AHEAD: usize = 2;
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Edges of a stream that go to the shards in one round, at most.
 const ROUND_EDGES: u64 = 1 << 17;
-/// Vertices without edges that a header may state, whatever the size of the input: 64 bytes each in a commit, 4 GiB in all workers together.
+/// Vertices without edges that a header may state, whatever the size of the input: 64 bytes each in a commit,
+/// 4 GiB in all workers together.
 const STATED_VERTICES_MAX: u64 = 1 << 26;
 
 /// What a process has for a round.
@@ -183,7 +185,8 @@ impl Parts {
         })
     }
 
-    /// If `is_over`, checks that all processes have read the same files: then their parts make the whole. To be called by all.
+    /// If `is_over`, checks that all processes have read the same files: then their parts make the whole. To
+    /// be called by all.
     ///
     /// # Errors
     /// [`Error::Input`] if they have not.
@@ -209,13 +212,14 @@ impl Parts {
         self.stream.as_mut().and_then(|course| course.broken.take())
     }
 
-    /// The fingerprint of the last edge of a stream that was handed out, by this run or for the last version before it.
+    /// The fingerprint of the last edge of a stream that was handed out, by this run or for the last version
+    /// before it.
     pub(crate) fn mark(&self) -> Option<u64> {
         self.stream.as_ref().and_then(|course| course.mark)
     }
 
-    /// The next part, when `pending` edges and vertices of earlier ones are in no version. Waits for a stream until there are edges or a version is due,
-    /// or `is_stopping` says that it ends.
+    /// The next part, when `pending` edges and vertices of earlier ones are in no version. Waits for a stream
+    /// until there are edges or a version is due, or `is_stopping` says that it ends.
     ///
     /// # Errors
     /// Those of the input.
@@ -261,7 +265,8 @@ impl StreamCourse {
             let is_stopped = self.reading.stop.is_cancelled();
             match batches.recv_timeout(LOOK_EVERY) {
                 Ok(Ok(batch)) => self.take(sound(batch)?)?,
-                // What was read before is whole, and a file that was renamed cannot be read again under its name.
+                // What was read before is whole, and a file that was renamed cannot be read again under its
+                // name.
                 Ok(Err(error)) if self.to_pass == 0 => {
                     self.broken = Some(self.ended(error));
                     return Ok(InputPart { rows: None, is_done: true, commits: true });
@@ -380,8 +385,8 @@ fn sound(batch: EdgeBatch) -> Result<EdgeBatch> {
     })
 }
 
-/// A header of a few bytes may state billions of vertices. It is believed as far as the bytes of the input, or the memory for a commit, bear
-/// it out.
+/// A header of a few bytes may state billions of vertices. It is believed as far as the bytes of the input,
+/// or the memory for a commit, bear it out.
 fn expect_borne_out(stated: u64, input_bytes: u64, input: &str) -> Result<()> {
     if stated <= input_bytes.max(STATED_VERTICES_MAX) {
         return Ok(());
@@ -430,7 +435,8 @@ fn expect_fit(schema: &Schema, cluster: &Cluster, input: &str, is_weighted: bool
     Ok(weight)
 }
 
-/// Parses every `peers`-th block of a reader, and hands it over until `give` wants no more or the reading is stopped.
+/// Parses every `peers`-th block of a reader, and hands it over until `give` wants no more or the reading is
+/// stopped.
 fn read_part(
     mut reader: Box<dyn Reader>,
     reading: &Reading,

@@ -1,11 +1,13 @@
 //! Where edges lie: with the owners of their ends.
 //!
-//! A directed edge lies with the owner of its source, an undirected one with the owners of both ends. A *delegate* is a vertex with so many
-//! edges that one shard should not hold them all: its edges lie with the owner of the other end. An undirected edge between two delegates
-//! lies with the owner of the lesser one. So every shard has the part of a delegate's list that leads to its own vertices, but for those that are
+//! A directed edge lies with the owner of its source, an undirected one with the owners of both ends. A
+//! *delegate* is a vertex with so many edges that one shard should not hold them all: its edges lie with the
+//! owner of the other end. An undirected edge between two delegates lies with the owner of the lesser one. So
+//! every shard has the part of a delegate's list that leads to its own vertices, but for those that are
 //! delegates too.
 //!
-//! R. Pearce, M. Gokhale, N. Amato, "Faster Parallel Traversal of Scale Free Graphs at Extreme Scale with Vertex Delegates", SC 2014.
+//! R. Pearce, M. Gokhale, N. Amato, "Faster Parallel Traversal of Scale Free Graphs at Extreme Scale with
+//! Vertex Delegates", SC 2014.
 
 use esker_store::ids::ExternalId;
 
@@ -88,8 +90,9 @@ impl Placement {
         same.into_iter().any(|(_, other)| other.as_id() == id)
     }
 
-    /// Whether the list of a vertex in a shard has edges that count there: its own vertices do, and delegates. The lists of other ghosts of an
-    /// undirected cluster repeat edges that count with their owners.
+    /// Whether the list of a vertex in a shard has edges that count there: its own vertices do, and
+    /// delegates. The lists of other ghosts of an undirected cluster repeat edges that count with their
+    /// owners.
     pub(crate) fn counts_list(&self, shard: usize, id: ExternalId<'_>) -> bool {
         self.owners.of(id) == shard || self.is_delegate(id)
     }

@@ -1,7 +1,8 @@
 //! Selected edges and vertices of databases, as the input of an import, here or from another machine.
 //!
-//! A cluster of a database, a database of a cluster and a cluster of a cluster are imports of such portions. Where a shard lies on another machine, its worker
-//! selects, and sends blocks as they travel in an exchange: the bytes of edges, edges with the bits of their weights, vertices.
+//! A cluster of a database, a database of a cluster and a cluster of a cluster are imports of such portions.
+//! Where a shard lies on another machine, its worker selects, and sends blocks as they travel in an exchange:
+//! the bytes of edges, edges with the bits of their weights, vertices.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -60,14 +61,16 @@ impl Selection {
             && self.to.as_ref().is_none_or(|(shard, to)| to.owners().of(id) == *shard)
     }
 
-    /// Whether edges in the list of a source can be selected: others repeat edges that are selected elsewhere.
+    /// Whether edges in the list of a source can be selected: others repeat edges that are selected
+    /// elsewhere.
     fn has_source(&self, part: usize, source: ExternalId<'_>) -> bool {
         let is_counted = self.from.as_ref().is_none_or(|from| from.counts_list(part, source));
         is_counted
             && self.to.as_ref().is_none_or(|(shard, to)| !self.directed || to.counts_list(*shard, source))
     }
 
-    /// Whether an edge is selected, if [`Self::has_source`] holds for its source. An undirected one is in the lists of both ends.
+    /// Whether an edge is selected, if [`Self::has_source`] holds for its source. An undirected one is in the
+    /// lists of both ends.
     fn has_edge(&self, source: ExternalId<'_>, target: ExternalId<'_>) -> bool {
         let is_wanted = |(shard, to): &(usize, Placement)| {
             let place = to.of_edge(source, target);
@@ -92,7 +95,8 @@ fn schema_of(is_text: bool, directed: bool, weights: Option<WeightKind>) -> Sche
     }
 }
 
-/// Reads selected edges and vertices. A block is a range of vertices of a part: its `file` is the part, its `first_line` the first vertex.
+/// Reads selected edges and vertices. A block is a range of vertices of a part: its `file` is the part, its
+/// `first_line` the first vertex.
 pub(crate) struct PartsReader {
     schema: Schema,
     parser: Arc<PartsParser>,
@@ -286,8 +290,8 @@ fn block_of(edges: &mut Vec<u8>, vertices: &mut Vec<u8>) -> Vec<u8> {
     block
 }
 
-/// Reads blocks that workers on other machines send, until the thread that asks them sends `None`. A thread that has died sends nothing, which
-/// is not the end of the input.
+/// Reads blocks that workers on other machines send, until the thread that asks them sends `None`. A thread
+/// that has died sends nothing, which is not the end of the input.
 pub(crate) struct SentReader {
     schema: Schema,
     parser: Arc<SentParser>,

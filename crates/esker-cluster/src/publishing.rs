@@ -1,7 +1,8 @@
-//! A commit in two steps, as the command sees it: parts of shards become a version of the whole, or what they left is found and undone.
+//! A commit in two steps, as the command sees it: parts of shards become a version of the whole, or what they
+//! left is found and undone.
 //!
-//! Nothing here knows of sockets or threads. The supervisor hands over what workers report; a simulation (`model_tests/simulation.rs`)
-//! does in any order that a network, processes and disks that fail allow.
+//! Nothing here knows of sockets or threads. The supervisor hands over what workers report; a simulation
+//! (`model_tests/simulation.rs`) does in any order that a network, processes and disks that fail allow.
 
 use esker_format::{Error, Result};
 
@@ -27,11 +28,13 @@ impl Publishing {
         Self { message: job.message.clone(), stream: job.stream.clone(), edges: 0, parts: vec![None; shards] }
     }
 
-    /// Takes the part of a shard, which is durable there. If it is the last one, publishes the version of the whole, and then tells the workers,
-    /// so that none goes on before the version is durable. Returns its number and its edges.
+    /// Takes the part of a shard, which is durable there. If it is the last one, publishes the version of the
+    /// whole, and then tells the workers, so that none goes on before the version is durable. Returns its
+    /// number and its edges.
     ///
     /// # Errors
-    /// [`Error::Io`]: [`Cluster::settle`] finds out whether the version is published. [`Error::Invalid`] if the parts are not of one version.
+    /// [`Error::Io`]: [`Cluster::settle`] finds out whether the version is published. [`Error::Invalid`] if
+    ///                the parts are not of one version.
     pub(crate) fn take(
         &mut self,
         cluster: &mut Cluster,
@@ -68,10 +71,12 @@ pub(crate) fn position_of(manifest: &ClusterManifest, stream: &StreamJob) -> (u6
     versions.find_map(|version| stream_position(&version.message, name)).unwrap_or((0, None))
 }
 
-/// Which of some versions of a shard, each with its message, are in no version of the whole: what an operation that failed has left.
+/// Which of some versions of a shard, each with its message, are in no version of the whole: what an
+/// operation that failed has left.
 ///
 /// # Errors
-/// [`Error::Invalid`] if one operation cannot have left them, so that the manifest and its seal are older copies.
+/// [`Error::Invalid`] if one operation cannot have left them, so that the manifest and its seal are older
+/// copies.
 pub(crate) fn left_behind<'a>(
     cluster: &Cluster,
     shard: usize,

@@ -1,7 +1,8 @@
 //! Workers on other machines, as the command sees them.
 //!
-//! Where a shard lies, `esker cluster worker` waits ([`mod@crate::host`]). The command has it start a worker process, connects to that, and keeps the
-//! first connection too: on it, it hears how the worker ended, and the worker is killed when it ends.
+//! Where a shard lies, `esker cluster worker` waits ([`mod@crate::host`]). The command has it start a worker
+//! process, connects to that, and keeps the first connection too: on it, it hears how the worker ended, and
+//! the worker is killed when it ends.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,7 +1,8 @@
 //! The course of a worker through a change, without I/O: what it does after each round.
 //!
-//! All workers see the heads of the same blocks, so all take the same steps. [`mod@crate::change`] carries them out with a database and an
-//! engine; a simulation (`model_tests/simulation.rs`) does with queues that fail.
+//! All workers see the heads of the same blocks, so all take the same steps. [`mod@crate::change`] carries
+//! them out with a database and an engine; a simulation (`model_tests/simulation.rs`) does with queues that
+//! fail.
 
 use crate::outbox::Given;
 

@@ -1,9 +1,10 @@
 //! Which vertices of a shard are its own, and with which vertices of other shards the rest are one.
 //!
-//! A shard holds the vertices that it owns and *ghosts*: copies of vertices of other shards, at the other end of its edges. The owner of a
-//! ghost has the same vertex as a *mirror*. For each pair of shards both sides list these in the same order, so values travel without ids.
-//! The lists of own vertices count in a shard, and those of delegates, of which each shard has a part (`placement`).
-//! Memory: two bytes a vertex, and an id for each own vertex, each ghost and each mirror.
+//! A shard holds the vertices that it owns and *ghosts*: copies of vertices of other shards, at the other end
+//! of its edges. The owner of a ghost has the same vertex as a *mirror*. For each pair of shards both sides
+//! list these in the same order, so values travel without ids. The lists of own vertices count in a shard,
+//! and those of delegates, of which each shard has a part (`placement`). Memory: two bytes a vertex, and an
+//! id for each own vertex, each ghost and each mirror.
 
 use esker_algo::primitive::{ArrayValue, VertexValues};
 use esker_format::{Result, lower_bound};
@@ -125,8 +126,8 @@ impl Routes {
         self.owned.iter().copied()
     }
 
-    /// Sends a value of each ghost that has one to its owner, and calls `take` with the own vertex and the value. `head` goes to every
-    /// process; the sum of the heads of all comes back.
+    /// Sends a value of each ghost that has one to its owner, and calls `take` with the own vertex and the
+    /// value. `head` goes to every process; the sum of the heads of all comes back.
     pub(crate) fn to_owners(
         &self,
         engine: &mut Engine<'_>,
@@ -150,7 +151,8 @@ impl Routes {
         self.hand_over(engine, blocks, &self.ghosts, take)
     }
 
-    /// Calls `take` with the ghosts of members, in all processes. `head` goes to every process; the sum of the heads of all comes back.
+    /// Calls `take` with the ghosts of members, in all processes. `head` goes to every process; the sum of
+    /// the heads of all comes back.
     pub(crate) fn mark_ghosts(
         &self,
         engine: &mut Engine<'_>,
@@ -168,7 +170,8 @@ impl Routes {
         Ok(sum)
     }
 
-    /// Gives each ghost the value of its vertex. `heads` are numbers of this process, which travel along: returns their sums over all processes.
+    /// Gives each ghost the value of its vertex. `heads` are numbers of this process, which travel along:
+    /// returns their sums over all processes.
     pub(crate) fn tell_all_ghosts<T: Travels + ArrayValue, const N: usize>(
         &self,
         engine: &mut Engine<'_>,
@@ -190,7 +193,8 @@ impl Routes {
         })
     }
 
-    /// As [`Routes::to_ghosts`], from own vertices that are delegates. Without delegates nothing is exchanged, and the sum is 0.
+    /// As [`Routes::to_ghosts`], from own vertices that are delegates. Without delegates nothing is
+    /// exchanged, and the sum is 0.
     pub(crate) fn to_delegates(
         &self,
         engine: &mut Engine<'_>,
@@ -206,8 +210,8 @@ impl Routes {
         self.hand_over(engine, blocks, &self.delegates.ghosts_of, take)
     }
 
-    /// Own vertices whose lists are to be read, with the ghosts here of the delegates among those of all shards: each ghost is told to `follow`. Exchanges
-    /// only if there are delegates.
+    /// Own vertices whose lists are to be read, with the ghosts here of the delegates among those of all
+    /// shards: each ghost is told to `follow`. Exchanges only if there are delegates.
     pub(crate) fn with_delegates(
         &self,
         engine: &mut Engine<'_>,
@@ -228,7 +232,8 @@ impl Routes {
         Ok(own)
     }
 
-    /// As [`Routes::to_owners`], for a few ghosts with their values. Time: that of the few, less if they ascend.
+    /// As [`Routes::to_owners`], for a few ghosts with their values. Time: that of the few, less if they
+    /// ascend.
     pub(crate) fn tell_owners(
         &self,
         engine: &mut Engine<'_>,
@@ -330,8 +335,8 @@ pub(crate) fn id_bytes(id: ExternalId<'_>) -> u64 {
     }
 }
 
-/// The sizes of a shard that decide what a run needs, of the vertices from `first` on. Counts ids and tells the other shards how many of theirs are here, before
-/// any id is copied or sent.
+/// The sizes of a shard that decide what a run needs, of the vertices from `first` on. Counts ids and tells
+/// the other shards how many of theirs are here, before any id is copied or sent.
 ///
 /// # Errors
 /// Those of the snapshot.

@@ -8,7 +8,8 @@ use esker_store::{Database, DatabaseOptions};
 
 use crate::cluster::Cluster;
 
-/// How the message of each commit to a shard begins that a cluster makes; the number of the version of the whole follows.
+/// How the message of each commit to a shard begins that a cluster makes; the number of the version of the
+/// whole follows.
 const MESSAGE_START: &str = "cluster version ";
 
 /// The message of the commit to a shard for a version of the whole.
@@ -27,11 +28,12 @@ pub(crate) fn threads_each(processes: usize) -> usize {
     (processors / processes.max(1)).max(1)
 }
 
-/// Opens a shard for writing, at its version in the newest version of the whole: what an operation that failed has left behind it is undone.
-/// Returns it with the number of versions that were undone.
+/// Opens a shard for writing, at its version in the newest version of the whole: what an operation that
+/// failed has left behind it is undone. Returns it with the number of versions that were undone.
 ///
 /// # Errors
-/// As [`Database::open_under`]; [`Error::Invalid`] if a later operation has opened the shard, or it lacks its version, or was changed by another command.
+/// As [`Database::open_under`]; [`Error::Invalid`] if a later operation has opened the shard, or it lacks its
+/// version, or was changed by another command.
 pub(crate) fn open_at_newest(
     cluster: &Cluster,
     shard: usize,
@@ -96,7 +98,8 @@ mod tests {
         Ok(open_at_newest(cluster, 0, DatabaseOptions::default(), &run)?.0)
     }
 
-    /// A worker that was stopped before it opened its shard, and went on after another command had published, forgot what that had committed.
+    /// A worker that was stopped before it opened its shard, and went on after another command had published,
+    /// forgot what that had committed.
     #[test]
     fn a_worker_of_an_earlier_operation_leaves_the_shard_alone() {
         let place = tempfile::tempdir().expect("directory");

@@ -1,4 +1,5 @@
-//! What is asked of a shard alone: by the command, if the shard is here, else by the worker on its machine. Answers are bytes.
+//! What is asked of a shard alone: by the command, if the shard is here, else by the worker on its machine.
+//! Answers are bytes.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -174,7 +175,8 @@ pub(crate) fn carry_out(
     }
 }
 
-/// Makes the empty database of a shard, and the directories above it: durable on return. A database has its mark from the start.
+/// Makes the empty database of a shard, and the directories above it: durable on return. A database has its
+/// mark from the start.
 fn create(disk: &Arc<dyn Disk>, path: &Path, options: &CreateOptions) -> Result<DatabaseId> {
     if disk.look(path)?.is_some() {
         return Err(Error::Invalid(format!(

@@ -1,8 +1,10 @@
-//! A cluster of a database, a database of a cluster, and a cluster of a cluster with another number of shards.
+//! A cluster of a database, a database of a cluster, and a cluster of a cluster with another number of
+//! shards.
 //!
-//! All are imports of selected edges: a shard is imported from the edges that it holds, one shard after another; a database from the edges of
-//! all shards. An edge of a cluster is taken where its source is owned. Time: a pass over all lists for each shard that is made. Memory: that of
-//! an import ([`ImportOptions::memory_bytes`]); blocks are read as the import wants them.
+//! All are imports of selected edges: a shard is imported from the edges that it holds, one shard after
+//! another; a database from the edges of all shards. An edge of a cluster is taken where its source is owned.
+//! Time: a pass over all lists for each shard that is made. Memory: that of an import
+//! ([`ImportOptions::memory_bytes`]); blocks are read as the import wants them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -42,8 +44,8 @@ pub struct NewShards {
 /// Blocks that workers on other machines are ahead of the import.
 const BLOCKS_AHEAD: usize = 2;
 
-/// Makes a cluster of a version of a database. Its first version has all edges with their weights, and all vertices; other properties are
-/// left out. Returns it with the names of the properties that were.
+/// Makes a cluster of a version of a database. Its first version has all edges with their weights, and all
+/// vertices; other properties are left out. Returns it with the names of the properties that were.
 ///
 /// # Errors
 /// [`Error::Invalid`] if the database keeps parallel edges; as [`Cluster::create`] and [`import`].
@@ -98,8 +100,9 @@ fn hubs_of(part: &DatabasePart, options: &CreateOptions) -> Result<Vec<OwnedId>>
     Ok(hubs)
 }
 
-/// Makes a cluster at `path` of a version of another one, with another number of shards. Its first version has all vertices and edges, with their
-/// weights. Delegates stay so. A version without edges follows for each stream that was read until then, and says how far, so that the stream goes on there.
+/// Makes a cluster at `path` of a version of another one, with another number of shards. Its first version
+/// has all vertices and edges, with their weights. Delegates stay so. A version without edges follows for
+/// each stream that was read until then, and says how far, so that the stream goes on there.
 ///
 /// # Errors
 /// [`Error::Invalid`] if there is no such version; those of a shard; as [`Cluster::create`] and [`import`].
@@ -153,7 +156,8 @@ fn create_of(parts: &ShardSource, path: &Path, new: &NewCluster<'_>, run: &Run) 
 /// Makes a database at `target` of a version of a cluster.
 ///
 /// # Errors
-/// [`Error::Invalid`] if there is no such version, or something is at `target`; those of a shard; as [`import`].
+/// [`Error::Invalid`] if there is no such version, or something is at `target`; those of a shard; as
+/// [`import`].
 pub fn merge(cluster: &Cluster, version: u64, target: &Path, run: &Run) -> Result<()> {
     let parts = ShardSource::of(cluster, version, run)?;
     let directed = cluster.manifest().directed;

@@ -10,8 +10,8 @@ pub(crate) const LOCK_NAME: &str = "LOCK";
 /// How often a directory is made anew that another command took for a leftover.
 const ATTEMPTS: usize = 16;
 
-/// Makes a directory in which a cluster is made, and takes its lock. Until it is locked, another command may take it for a leftover and remove it;
-/// then another one is made.
+/// Makes a directory in which a cluster is made, and takes its lock. Until it is locked, another command may
+/// take it for a leftover and remove it; then another one is made.
 pub(crate) fn lock_new_directory(
     disk: &dyn Disk,
     directory: &Path,
@@ -36,7 +36,8 @@ pub(crate) fn lock_new_directory(
     )))
 }
 
-/// Removes the directories in which commands that have died were making a cluster: nobody holds their locks. What cannot be removed is an error.
+/// Removes the directories in which commands that have died were making a cluster: nobody holds their locks.
+/// What cannot be removed is an error.
 pub(crate) fn remove_leftovers(disk: &dyn Disk, directory: &Path, prefix: &str) -> Result<()> {
     let is_random = |rest: &str| rest.len() == 32 && rest.bytes().all(|byte| byte.is_ascii_hexdigit());
     for entry in disk.list(directory)? {
@@ -44,7 +45,8 @@ pub(crate) fn remove_leftovers(disk: &dyn Disk, directory: &Path, prefix: &str) 
             continue;
         }
         let leftover = directory.join(&entry.name);
-        // A directory without a lock may be one that was just made. It is left alone if it is empty: its command takes the lock first of all.
+        // A directory without a lock may be one that was just made. It is left alone if it is empty: its
+        // command takes the lock first of all.
         if disk.list(&leftover).is_ok_and(|inside| inside.is_empty()) {
             continue;
         }

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use crate::control::Report;
 
-/// How long the workers of a stream that is cancelled may go on without a sign of progress. The time of a commit does not count: the worker
-/// says that it is alive, and ends it some time.
+/// How long the workers of a stream that is cancelled may go on without a sign of progress. The time of a
+/// commit does not count: the worker says that it is alive, and ends it some time.
 pub(crate) const STOP_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Which signs of progress the workers have given.

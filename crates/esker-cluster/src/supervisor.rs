@@ -1,8 +1,9 @@
-//! What the command does while the worker processes work: passes orders on, publishes versions, and ends everything when one worker fails.
+//! What the command does while the worker processes work: passes orders on, publishes versions, and ends
+//! everything when one worker fails.
 //!
-//! A worker fails if it says so, ends, loses a peer, or says nothing for [`Supervisor::silence`]. Then all are killed, and the error names
-//! the one that failed first: one that a signal killed before one that gave a reason, and that before those that only lost a peer. For
-//! that, the command listens a moment longer.
+//! A worker fails if it says so, ends, loses a peer, or says nothing for [`Supervisor::silence`]. Then all
+//! are killed, and the error names the one that failed first: one that a signal killed before one that gave a
+//! reason, and that before those that only lost a peer. For that, the command listens a moment longer.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -107,8 +108,8 @@ pub struct ClusterAnswer {
 }
 
 impl Supervisor<'_> {
-    /// Adds the edges of files or removes them. The versions that `report` names after an error are published and stay; every shard is taken back to the
-    /// last of them.
+    /// Adds the edges of files or removes them. The versions that `report` names after an error are published
+    /// and stay; every shard is taken back to the last of them.
     ///
     /// # Errors
     /// The first failure; the message names the worker, and the version that the cluster is left at.
@@ -186,7 +187,8 @@ impl Supervisor<'_> {
         self.answer(cluster, &ClusterJob::Run(job.clone()))
     }
 
-    /// Runs the searches of the Graph500 benchmark: a row for each root, in order, with the columns `seconds`, `validate_seconds` and `edges`.
+    /// Runs the searches of the Graph500 benchmark: a row for each root, in order, with the columns
+    /// `seconds`, `validate_seconds` and `edges`.
     ///
     /// # Errors
     /// The first failure; the message names the worker.
@@ -241,7 +243,8 @@ impl Supervisor<'_> {
         Ok(answer)
     }
 
-    /// The refusal of a worker, with a limit that suffices for all workers and the whole run: a worker knows only what it came to.
+    /// The refusal of a worker, with a limit that suffices for all workers and the whole run: a worker knows
+    /// only what it came to.
     fn sufficient_limit(&self, cluster: &Cluster, job: &RunJob, refusal: Error) -> Result<Error> {
         let needs = estimate(cluster, job.version, &job.algorithm, job.top.is_some(), &self.cancel)?;
         let most = needs.iter().map(|needs| needs.memory_bytes).enumerate().max_by_key(|(_, bytes)| *bytes);
@@ -313,7 +316,8 @@ impl Supervisor<'_> {
     }
 }
 
-/// Takes all shards back after a change failed, and completes the report. Returns the error with what it left and what to do.
+/// Takes all shards back after a change failed, and completes the report. Returns the error with what it left
+/// and what to do.
 fn take_back(
     cluster: &mut Cluster,
     report: &mut ChangeReport,

@@ -1,10 +1,13 @@
-//! Encrypted connections: TLS 1.3, in which both sides show the raw public key (RFC 7250) that follows from the secret of the cluster.
+//! Encrypted connections: TLS 1.3, in which both sides show the raw public key (RFC 7250) that follows from
+//! the secret of the cluster.
 //!
-//! Both derive the same key pair (Ed25519) from the secret, so there are no certificates to manage, and who lacks the secret can neither call nor
-//! answer. A stranger who calls learns the public key, from which the secret could be guessed if it were short.
+//! Both derive the same key pair (Ed25519) from the secret, so there are no certificates to manage, and who
+//! lacks the secret can neither call nor answer. A stranger who calls learns the public key, from which the
+//! secret could be guessed if it were short.
 //!
-//! The engine, and threads that read while others write, want plain sockets. So two threads pass what they send and receive through the encrypted
-//! connection: the rest of the process has one end of a pair of local sockets.
+//! The engine, and threads that read while others write, want plain sockets. So two threads pass what they
+//! send and receive through the encrypted connection: the rest of the process has one end of a pair of local
+//! sockets.
 
 use std::io::{Error as IoError, ErrorKind, Read, Result as IoResult, Write};
 use std::net::{Shutdown, TcpStream};
@@ -40,7 +43,8 @@ const RECORD_HEAD: [u8; 2] = [22, 3];
 /// Bytes before the content of a record, which has at most 2^14 bytes before it is encrypted.
 const RECORD_HEAD_BYTES: usize = 5;
 const RECORD_BYTES_MAX: usize = 1 << 14;
-/// The alert by which a process that does not encrypt refuses one that does: that there is no such application here (RFC 7301).
+/// The alert by which a process that does not encrypt refuses one that does: that there is no such
+/// application here (RFC 7301).
 const NOT_HERE: [u8; 7] = [21, 3, 3, 0, 2, 2, 120];
 
 /// The two directions of an encrypted connection.
@@ -81,7 +85,8 @@ impl Tunnel {
         let _ = self.state.sent.wait_timeout_while(ends, timeout, |ends| !ends.is_sent);
     }
 
-    /// Calls `on_cut` if the connection ends although the other side has not ended it. It is called before a reader sees an end.
+    /// Calls `on_cut` if the connection ends although the other side has not ended it. It is called before a
+    /// reader sees an end.
     pub(crate) fn on_cut(&self, on_cut: impl FnOnce(IoError) + Send + 'static) {
         let mut ends = lock(&self.state.ends);
         match ends.cut.take() {
@@ -367,7 +372,8 @@ impl State {
         }
     }
 
-    /// Decrypts. Returns how many bytes it took, their content, and whether the other side has ended the connection.
+    /// Decrypts. Returns how many bytes it took, their content, and whether the other side has ended the
+    /// connection.
     fn open(&self, sealed: &[u8]) -> IoResult<(usize, Vec<u8>, bool)> {
         let (mut rest, mut tls) = (sealed, lock(&self.tls));
         if !rest.is_empty() {

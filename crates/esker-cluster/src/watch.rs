@@ -14,9 +14,11 @@ use crate::counters::WorkerCounters;
 pub(crate) const TICK: Duration = Duration::from_millis(100);
 /// How long the command listens for the first cause of a failure.
 const GRACE: Duration = Duration::from_millis(300);
-/// Time of one tick that counts as silence, at most: if the command itself was stopped, its workers are not to blame.
+/// Time of one tick that counts as silence, at most: if the command itself was stopped, its workers are not
+/// to blame.
 const TICK_MAX: Duration = Duration::from_millis(250);
-/// If connections between workers are lost, one that said nothing for so long is the cause: it missed several signs of life.
+/// If connections between workers are lost, one that said nothing for so long is the cause: it missed several
+/// signs of life.
 const DOUBTFUL_SILENCE: Duration = Duration::from_millis(1500);
 
 /// Listens to all workers.
@@ -176,8 +178,8 @@ impl Watch {
                 best = reason;
             }
         }
-        // A worker that is stopped loses its connections too, once the others have sent more than the system keeps. And the end of an encrypted
-        // connection does not say that it was cut.
+        // A worker that is stopped loses its connections too, once the others have sent more than the system
+        // keeps. And the end of an encrypted connection does not say that it was cut.
         if best.weight <= 1
             && let Err(reason) = self.expect_signs(DOUBTFUL_SILENCE)
         {

@@ -1,4 +1,5 @@
-//! What is asked of all shards one after another or at once: counts, estimates, checks, and the edges as a file.
+//! What is asked of all shards one after another or at once: counts, estimates, checks, and the edges as a
+//! file.
 
 use std::io::Write;
 use std::path::Path;
@@ -31,8 +32,9 @@ pub struct Counts {
     pub ghosts: u64,
 }
 
-/// Counts the vertices and edges of each shard of a version, and of the whole. A shard counts the edges of its own vertices to others whole, so
-/// an undirected edge between two shards counts in both; the whole counts it once.
+/// Counts the vertices and edges of each shard of a version, and of the whole. A shard counts the edges of
+/// its own vertices to others whole, so an undirected edge between two shards counts in both; the whole
+/// counts it once.
 ///
 /// Time: a hash of each id and the length of each list.
 ///
@@ -60,7 +62,8 @@ pub fn counts(cluster: &Cluster, version: u64) -> Result<(Vec<Counts>, Counts)> 
     Ok((all, whole))
 }
 
-/// What a run of an algorithm needs in the process of each shard of a version: memory, with the process and the graph, and bytes sent.
+/// What a run of an algorithm needs in the process of each shard of a version: memory, with the process and
+/// the graph, and bytes sent.
 ///
 /// Time: a hash of each id, and what opening the graph takes.
 ///
@@ -114,9 +117,10 @@ pub struct CheckReport {
     pub problems: Vec<String>,
 }
 
-/// Checks that the secret can be read, every shard of the newest version as `esker check` does, and that the shards fit together: each edge lies with the owner of its
-/// source, those of a delegate with the owners of the other ends, each ghost is a vertex of its owner, and shards agree on the number of
-/// undirected edges between them.
+/// Checks that the secret can be read, every shard of the newest version as `esker check` does, and that the
+/// shards fit together: each edge lies with the owner of its source, those of a delegate with the owners of
+/// the other ends, each ghost is a vertex of its owner, and shards agree on the number of undirected edges
+/// between them.
 ///
 /// # Errors
 /// [`Error::Io`]; cancellation; [`Error::Usage`] if the shards are on other machines: see
@@ -185,7 +189,8 @@ fn note_unpublished(cluster: &Cluster, report: &mut CheckReport) -> Result<()> {
     Ok(())
 }
 
-/// Checks that the shards of the newest version fit together, as one of all processes; returns what this shard and its vertices elsewhere have of problems.
+/// Checks that the shards of the newest version fit together, as one of all processes; returns what this
+/// shard and its vertices elsewhere have of problems.
 pub(crate) fn check_together(
     cluster: &Cluster,
     engine: &mut Engine<'_>,
@@ -271,8 +276,8 @@ fn check_vertex(
     Ok(())
 }
 
-/// Writes the edges of a version as CSV with the columns `source` and `target`, and `weight` if they have weights; each edge once, shard by
-/// shard. Returns their number.
+/// Writes the edges of a version as CSV with the columns `source` and `target`, and `weight` if they have
+/// weights; each edge once, shard by shard. Returns their number.
 ///
 /// # Errors
 /// Those of the shards; [`Error::Io`] named `path` if writing fails; cancellation.

@@ -1,4 +1,5 @@
-//! Values in blocks and frames: integers are little-endian; an integer id takes eight bytes, a text four of length and its own.
+//! Values in blocks and frames: integers are little-endian; an integer id takes eight bytes, a text four of
+//! length and its own.
 
 use esker_format::{Error, Result};
 use esker_store::ids::ExternalId;

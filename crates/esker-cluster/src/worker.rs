@@ -1,8 +1,9 @@
 //! A worker process: holds one shard during one operation.
 //!
-//! It connects to the command, or on another machine is called by it. The command tells it what to do, and it connects to the other workers. A thread
-//! tells the command every quarter of a second that it is alive; another waits for orders, and ends the process at once when the command is gone. If
-//! the engine loses a peer it panics: the panic hook reports that and ends the process before the engine can abort it.
+//! It connects to the command, or on another machine is called by it. The command tells it what to do, and it
+//! connects to the other workers. A thread tells the command every quarter of a second that it is alive;
+//! another waits for orders, and ends the process at once when the command is gone. If the engine loses a
+//! peer it panics: the panic hook reports that and ends the process before the engine can abort it.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -108,8 +109,9 @@ pub fn work(place: &WorkerPlace) -> ! {
 fn begin(place: &WorkerPlace) -> Result<(Line, Receiver<Order>, TcpListener, Secret)> {
     let secret = read_secret(&place.secret)?.encrypting(place.is_encrypting);
     let failed = |error: std::io::Error| Error::Invalid(format!("cannot begin: {error}"));
-    // A worker that is stopped does not notice that its command, or what started it on another machine, is gone. Should it go on later, it would
-    // undo what others have published meanwhile. The handshake comes after this, so what started it is alive still.
+    // A worker that is stopped does not notice that its command, or what started it on another machine, is
+    // gone. Should it go on later, it would undo what others have published meanwhile. The handshake comes
+    // after this, so what started it is alive still.
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
         .map_err(|error| failed(error.into()))?;
@@ -175,7 +177,8 @@ fn report_panics(line: &Line) {
     }));
 }
 
-/// Names the peer with which a thread of the engine exchanges: the engine calls these threads `timely:send-1` and `timely:recv-1`.
+/// Names the peer with which a thread of the engine exchanges: the engine calls these threads `timely:send-1`
+/// and `timely:recv-1`.
 fn lost_peer() -> String {
     let thread = std::thread::current();
     let number = thread.name().and_then(|name| name.rsplit('-').next()?.parse::<usize>().ok());
@@ -268,7 +271,8 @@ fn carry_out(
         match worked {
             Ok(times) => Ok(WorkerCounters::of(engine, times)),
             Err(error) => {
-                // Before the engine ends: the others would go on without this one, and fail for other reasons.
+                // Before the engine ends: the others would go on without this one, and fail for other
+                // reasons.
                 link.line.exit(EXIT_FAILED, &Report::Failed(Remedy::of(&error), error.to_string()))
             }
         }
@@ -291,8 +295,8 @@ fn answer(cluster: &Cluster, engine: &mut Engine<'_>, job: &ClusterJob, link: &m
     }
 }
 
-/// Connects this worker with all others: it calls those with lower numbers, and is called by those with higher ones. On other machines, the first is also
-/// called by the command if its standard input is read.
+/// Connects this worker with all others: it calls those with lower numbers, and is called by those with
+/// higher ones. On other machines, the first is also called by the command if its standard input is read.
 fn meet(
     place: &WorkerPlace,
     addresses: &[SocketAddr],

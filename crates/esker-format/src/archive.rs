@@ -1,10 +1,12 @@
 //! Archives: the files of one directory, with the small ones stored together in one file. Layout and reading.
 //!
-//! A layer has about ten columns, and most layers are small: with one file per column, freezing would spend its time in syncs.
-//! So an [`ArchiveWriter`](super::ArchiveWriter) writes the files of a directory, once. It gathers files of at most [`SMALL_BYTES`] in memory and stores
-//! them, one after another, in the file `<directory>.columns`, with one write and one sync. It writes larger files into the
-//! directory, which exists only if there are any. The size of a file alone decides where it is stored. An [`Archive`] opens
-//! all files by the same paths, and maps them when it is opened: they stay readable if somebody removes them. Errors name the file on the disk and the offset in it.
+//! A layer has about ten columns, and most layers are small: with one file per column, freezing would spend
+//! its time in syncs. So an [`ArchiveWriter`](super::ArchiveWriter) writes the files of a directory, once. It
+//! gathers files of at most [`SMALL_BYTES`] in memory and stores them, one after another, in the file
+//! `<directory>.columns`, with one write and one sync. It writes larger files into the directory, which
+//! exists only if there are any. The size of a file alone decides where it is stored. An [`Archive`] opens
+//! all files by the same paths, and maps them when it is opened: they stay readable if somebody removes them.
+//! Errors name the file on the disk and the offset in it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,25 +19,29 @@ use crate::error::{Error, Result};
 use crate::io::{Disk, File, Files, Map, MappedFile};
 
 pub(super) const ARCHIVE_MAGIC: [u8; 8] = *b"Eskerarc";
-/// Files of at most this size are stored together. Memory of an [`ArchiveWriter`](super::ArchiveWriter): at most as much for each file.
+/// Files of at most this size are stored together. Memory of an [`ArchiveWriter`](super::ArchiveWriter): at
+/// most as much for each file.
 pub(crate) const SMALL_BYTES: u64 = 1 << 20;
 /// Alignment of the files in an archive.
 pub(super) const ALIGNMENT: usize = 64;
 
 layout! {
-    /// The start of `<directory>.columns`. Zeros follow up to byte 4092, which begins the CRC-32C of all bytes before it.
+    /// The start of `<directory>.columns`. Zeros follow up to byte 4092, which begins the CRC-32C of all
+    /// bytes before it.
     pub(crate) struct ArchiveHeader {
         /// `Eskerarc`.
         magic: [u8; 8],
         /// Version of the format.
         format_version: u32,
-        /// Offset of the list of files, which extends to the end of the file: one `ArchiveEntry` each, ascending by name.
+        /// Offset of the list of files, which extends to the end of the file: one `ArchiveEntry` each,
+        /// ascending by name.
         list_offset: u64,
         /// Bytes of the list.
         list_bytes: u64,
         /// CRC-32C of the list.
         list_checksum: u32,
-        /// CRC-32C of the name of the directory, which detects an archive that was put in the place of another.
+        /// CRC-32C of the name of the directory, which detects an archive that was put in the place of
+        /// another.
         name_checksum: u32,
     }
 }
@@ -45,7 +51,8 @@ layout! {
     pub(crate) struct ArchiveEntry {
         /// Its name.
         name: String,
-        /// Its offset in `<directory>.columns`: the first multiple of 64 after the previous file, with zeros between. 0: the file is in the directory.
+        /// Its offset in `<directory>.columns`: the first multiple of 64 after the previous file, with zeros
+        /// between. 0: the file is in the directory.
         offset: u64,
         /// Its size.
         bytes: u64,
@@ -98,8 +105,8 @@ impl Archive {
         missing.into_iter().next().map_or(Ok(archive), |(_, problem)| Err(problem))
     }
 
-    /// As [`Archive::open`], without the files in the directory that are missing or have another length. Returns their paths too, and what is
-    /// wrong. For a recovery.
+    /// As [`Archive::open`], without the files in the directory that are missing or have another length.
+    /// Returns their paths too, and what is wrong. For a recovery.
     ///
     /// # Errors
     /// As [`Archive::open`].

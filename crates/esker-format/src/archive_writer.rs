@@ -21,8 +21,8 @@ const GATHERED_BYTES: u64 = 16 << 20;
 /// Size of the writes of small files.
 const JOINED_BYTES: usize = 4 << 20;
 
-/// Writes the files of a directory that does not exist yet, in a parent that does. [`Archive`](super::Archive) can open them after
-/// [`ArchiveWriter::finish`].
+/// Writes the files of a directory that does not exist yet, in a parent that does.
+/// [`Archive`](super::Archive) can open them after [`ArchiveWriter::finish`].
 #[derive(Debug)]
 pub struct ArchiveWriter {
     disk: Arc<dyn Disk>,
@@ -88,14 +88,15 @@ impl ArchiveWriter {
         Self { disk, directory, small_bytes, gathered, members: Mutex::default(), is_made: Arc::default() }
     }
 
-    /// Prepares for so many files: if there are many, fewer of them are gathered in memory, and the others are files of
-    /// their own. To be called before the first file is made.
+    /// Prepares for so many files: if there are many, fewer of them are gathered in memory, and the others
+    /// are files of their own. To be called before the first file is made.
     pub fn expect_files(&mut self, count: usize) {
         self.small_bytes = (GATHERED_BYTES / count.max(1) as u64).clamp(PAGE_BYTES as u64, SMALL_BYTES);
     }
 
-    /// Gathers at most `bytes` of small files in memory; those that would exceed it are files of their own. To be called before the first
-    /// file is made. Where several threads write, their order then decides which files these are.
+    /// Gathers at most `bytes` of small files in memory; those that would exceed it are files of their own.
+    /// To be called before the first file is made. Where several threads write, their order then decides
+    /// which files these are.
     pub fn limit_gathered(&mut self, bytes: u64) {
         self.gathered = Gathered::new(bytes);
     }
@@ -105,8 +106,9 @@ impl ArchiveWriter {
         &self.directory
     }
 
-    /// Writes and syncs the small files, and syncs the directory; the writer of each large file has synced it. All files are durable once the
-    /// caller has synced the parent of the directory. Writes nothing if there are no files.
+    /// Writes and syncs the small files, and syncs the directory; the writer of each large file has synced
+    /// it. All files are durable once the caller has synced the parent of the directory. Writes nothing if
+    /// there are no files.
     ///
     /// # Errors
     /// [`Error::Io`].

@@ -40,13 +40,15 @@ pub fn date_of(days: i64) -> (i64, i64, i64) {
     (year, month, day + 1)
 }
 
-/// Parses a date such as `2026-11-21` at the start of `rest`, and advances `rest` past it: its days since 1970-01-01.
+/// Parses a date such as `2026-11-21` at the start of `rest`, and advances `rest` past it: its days since
+/// 1970-01-01.
 pub fn take_date(rest: &mut &str) -> Option<i64> {
     let (year, month, day) = (digits(rest, 4)?, then(rest, '-', 2).flatten()?, then(rest, '-', 2).flatten()?);
     days_since_1970(year, month, day)
 }
 
-/// Parses what follows the digits of a time: nothing (`Some(None)`), `Z` or an offset such as `+01:30`, in minutes ahead of UTC.
+/// Parses what follows the digits of a time: nothing (`Some(None)`), `Z` or an offset such as `+01:30`, in
+/// minutes ahead of UTC.
 pub fn offset(text: &str) -> Option<Option<i64>> {
     if text.is_empty() {
         return Some(None);

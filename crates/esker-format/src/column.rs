@@ -21,8 +21,8 @@ use crate::prefetch::prefetch;
 /// Number of blocks that a worker verifies at a time.
 const UNIT_BLOCKS: usize = 16;
 
-/// An array in a file. Opening checks the header and the length of the file. Reading elements first verifies the
-/// checksums of their blocks, once per block and process.
+/// An array in a file. Opening checks the header and the length of the file. Reading elements first verifies
+/// the checksums of their blocks, once per block and process.
 ///
 /// Memory: address space backed by the page cache, and one bit for each 64 KiB.
 pub struct Column<T> {
@@ -130,8 +130,8 @@ impl<T: Element> Column<T> {
         self.count == 0
     }
 
-    /// The least and the greatest value, of floats rounded down and up to integers of 64 bits, without reading them; `None` if the file does
-    /// not say: it has no elements, or they have no sign.
+    /// The least and the greatest value, of floats rounded down and up to integers of 64 bits, without
+    /// reading them; `None` if the file does not say: it has no elements, or they have no sign.
     pub fn value_range(&self) -> Option<(i64, i64)> {
         self.range.as_deref().copied()
     }
@@ -178,7 +178,8 @@ impl<T: Element> Column<T> {
         self.map.len() as u64
     }
 
-    /// Opens the file anew for reads past the page cache. If it was removed or replaced since it was mapped, the reads come from the map.
+    /// Opens the file anew for reads past the page cache. If it was removed or replaced since it was mapped,
+    /// the reads come from the map.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -191,8 +192,9 @@ impl<T: Element> Column<T> {
         self.map.release();
     }
 
-    /// Hint: elements will be read in no order, so the system reads only the pages that are accessed. It holds until each call with `true`
-    /// was followed by one with `false`. See [`Column::will_need`] for ranges of more than a page.
+    /// Hint: elements will be read in no order, so the system reads only the pages that are accessed. It
+    /// holds until each call with `true` was followed by one with `false`. See [`Column::will_need`] for
+    /// ranges of more than a page.
     pub fn read_at_random(&self, at_random: bool) {
         let is_changed = if at_random {
             self.random_readers.fetch_add(1, Ordering::Relaxed) == 0
@@ -266,8 +268,8 @@ impl<T: Element> Column<T> {
         self.complete.load(Ordering::Acquire).then(|| self.unverified())
     }
 
-    /// Verifies every block not yet verified. While a block is in the cache, calls `look` with all elements of the column and the
-    /// range in the block. Elements outside of the range may be unverified.
+    /// Verifies every block not yet verified. While a block is in the cache, calls `look` with all elements
+    /// of the column and the range in the block. Elements outside of the range may be unverified.
     ///
     /// # Errors
     /// [`Error::Corrupt`] if a checksum does not match; an error of `look`; cancellation.
@@ -293,7 +295,8 @@ impl<T: Element> Column<T> {
         Ok(())
     }
 
-    /// Hint: the element at `index`, if there is one, will be read at once. Moves it to the cache of the processor without waiting.
+    /// Hint: the element at `index`, if there is one, will be read at once. Moves it to the cache of the
+    /// processor without waiting.
     #[inline(always)]
     pub fn prefetch(&self, index: usize) {
         prefetch(self.unverified(), index);
@@ -399,7 +402,8 @@ impl<T: Element> Column<T> {
     }
 }
 
-/// A view of a column for reading many elements one by one: it finds the map, and whether all blocks are verified, only once.
+/// A view of a column for reading many elements one by one: it finds the map, and whether all blocks are
+/// verified, only once.
 #[derive(Debug)]
 pub struct ColumnReader<'a, T> {
     column: &'a Column<T>,

@@ -54,7 +54,8 @@ layout! {
 }
 
 layout! {
-    /// The second time of a commit, right after its `CommitSummary`. It is left out if it equals the event time.
+    /// The second time of a commit, right after its `CommitSummary`. It is left out if it equals the event
+    /// time.
     pub struct CommitTimes {
         /// Time of the commit: milliseconds since 1970, UTC.
         committed_ms: u64,
@@ -62,9 +63,10 @@ layout! {
 }
 
 layout! {
-    /// The start of a commit, the payload of a record of the log. Then follow: the new external ids (64 bits each, or a text: u32 bytes, then UTF-8);
-    /// the sources of all edges, their targets (both vertex ids) and their rows (u32; 2^32 - 1: the edge is removed);
-    /// for each edge property the bits of the values of all rows, zero-extended to 64.
+    /// The start of a commit, the payload of a record of the log. Then follow: the new external ids (64 bits
+    /// each, or a text: u32 bytes, then UTF-8); the sources of all edges, their targets (both vertex ids) and
+    /// their rows (u32; 2^32 - 1: the edge is removed); for each edge property the bits of the values of all
+    /// rows, zero-extended to 64.
     pub struct CommitHeader {
         /// Event time: milliseconds since 1970, UTC.
         time_ms: u64,

@@ -1,9 +1,11 @@
-//! Ids and numbers from text: one rule for every door through which a value comes, as `docs/values.md` states it.
+//! Ids and numbers from text: one rule for every door through which a value comes, as `docs/values.md` states
+//! it.
 //!
 //! Callers strip blanks outside quotes; blanks in the given text belong to the value.
 
-/// Bytes that a text may have, as an id or as a value of a property. So a few values that a thread holds at a time, and their copies, take
-/// little of any memory limit. Databases of older versions may hold longer texts; these can be read.
+/// Bytes that a text may have, as an id or as a value of a property. So a few values that a thread holds at a
+/// time, and their copies, take little of any memory limit. Databases of older versions may hold longer
+/// texts; these can be read.
 pub const TEXT_BYTES_MAX: usize = 1 << 16;
 
 /// Why a longer text is refused, as what is said of it.
@@ -82,12 +84,14 @@ impl NotId {
         }
     }
 
-    /// Whether it is a number, though no id. Such an id does not make texts of those beside it: it is refused.
+    /// Whether it is a number, though no id. Such an id does not make texts of those beside it: it is
+    /// refused.
     pub fn is_number(self) -> bool {
         matches!(self, Self::Negative | Self::Signed | Self::Fraction)
     }
 
-    /// Whether ids of text could be taken as they are: what is refused is refused only because ids are integers.
+    /// Whether ids of text could be taken as they are: what is refused is refused only because ids are
+    /// integers.
     pub fn is_text(self) -> bool {
         !matches!(self, Self::Empty | Self::ZeroByte | Self::Long)
     }
@@ -131,13 +135,15 @@ impl NotNumber {
         }
     }
 
-    /// Whether a number is meant, though none may be written so. Such a value does not make texts of its column: it is refused.
+    /// Whether a number is meant, though none may be written so. Such a value does not make texts of its
+    /// column: it is refused.
     fn is_meant(self) -> bool {
         matches!(self, Self::NotFinite | Self::TooLong | Self::TooSmall | Self::Signed)
     }
 }
 
-/// A whole text as an integer id: digits without a sign and without zeros in front, and perhaps a point and zeros behind them.
+/// A whole text as an integer id: digits without a sign and without zeros in front, and perhaps a point and
+/// zeros behind them.
 ///
 /// # Errors
 /// Why it is none.
@@ -212,8 +218,8 @@ pub fn text_id(text: &[u8]) -> Result<(), NotId> {
     }
 }
 
-/// Whether the ids of a sample are texts: if one of them would lose its zeros as an integer, or more than one in ten is no number.
-/// Fewer are refused, and so are numbers that are no ids.
+/// Whether the ids of a sample are texts: if one of them would lose its zeros as an integer, or more than one
+/// in ten is no number. Fewer are refused, and so are numbers that are no ids.
 pub fn are_text_ids<'t>(sample: impl Iterator<Item = &'t [u8]>) -> bool {
     let (mut given, mut texts) = (0_u64, 0);
     for text in sample {
@@ -228,8 +234,8 @@ pub fn are_text_ids<'t>(sample: impl Iterator<Item = &'t [u8]>) -> bool {
     texts * 10 > given
 }
 
-/// A whole text as a number. An integer beyond 64 bits is taken as a float if it is one exactly. Fractions and numbers with an exponent
-/// are rounded, as floats are everywhere; an integer is not.
+/// A whole text as a number. An integer beyond 64 bits is taken as a float if it is one exactly. Fractions
+/// and numbers with an exponent are rounded, as floats are everywhere; an integer is not.
 ///
 /// # Errors
 /// Why it is none.
@@ -253,7 +259,8 @@ fn long_number(text: &[u8]) -> Result<Number, NotNumber> {
     match text {
         [] => return Err(NotNumber::Empty),
         [b'+', rest @ ..] => {
-            // One sign, and no blank behind it: the text may be as long as a file, and each further sign would be a call.
+            // One sign, and no blank behind it: the text may be as long as a file, and each further sign
+            // would be a call.
             let begins =
                 |rest: &str| !rest.starts_with(|c: char| matches!(c, '+' | '-') || c.is_whitespace());
             let is_meant = std::str::from_utf8(rest).is_ok_and(begins)
@@ -291,7 +298,8 @@ pub fn is_numeral(text: &[u8]) -> bool {
     number(text).map_or_else(NotNumber::is_meant, |_| true)
 }
 
-/// Whether the values of a column are numbers, though some may be missing or refused: all that are given are meant as numbers.
+/// Whether the values of a column are numbers, though some may be missing or refused: all that are given are
+/// meant as numbers.
 pub fn are_numbers<'t>(values: impl Iterator<Item = &'t [u8]>) -> bool {
     let mut given = values.filter(|value| !value.is_empty()).peekable();
     given.peek().is_some() && given.all(is_numeral)
@@ -314,8 +322,8 @@ pub const EXACT: [f64; 23] = [
     1e19, 1e20, 1e21, 1e22,
 ];
 
-/// Numbers of up to 15 digits, with a point perhaps: exact in one division, for both are exact floats (W. Clinger,
-/// "How to read floating point numbers accurately", PLDI 1990).
+/// Numbers of up to 15 digits, with a point perhaps: exact in one division, for both are exact floats (W.
+/// Clinger, "How to read floating point numbers accurately", PLDI 1990).
 #[inline]
 fn short_decimal(digits: &[u8], is_negative: bool) -> Option<Number> {
     if digits.len() > 16 {

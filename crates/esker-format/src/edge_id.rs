@@ -6,9 +6,11 @@ use std::str::FromStr;
 /// Bits of the place.
 const PLACE_BITS: u32 = 28;
 
-/// The id of an edge among those between the same two vertices: the version that added it, and its place among those that this version added.
+/// The id of an edge among those between the same two vertices: the version that added it, and its place
+/// among those that this version added.
 ///
-/// It never changes, whatever becomes of the other edges, and no later edge gets it. It is written `v7.2`: version 7, the second edge.
+/// It never changes, whatever becomes of the other edges, and no later edge gets it. It is written `v7.2`:
+/// version 7, the second edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EdgeId(u64);
 
@@ -20,8 +22,8 @@ impl EdgeId {
     /// The largest version that an id can name.
     pub const VERSION_MAX: u64 = (1 << (63 - PLACE_BITS)) - 1;
 
-    /// The id of the edge at a place, from 1, among those that a version added; `None` if a number is too large, or the place is 0. Version 0 means
-    /// that the edge is older than the ids.
+    /// The id of the edge at a place, from 1, among those that a version added; `None` if a number is too
+    /// large, or the place is 0. Version 0 means that the edge is older than the ids.
     pub fn new(version: u64, place: u64) -> Option<Self> {
         let fits = version <= Self::VERSION_MAX && (1..=Self::PLACE_MAX).contains(&place);
         fits.then_some(Self(version << PLACE_BITS | place))

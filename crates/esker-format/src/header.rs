@@ -46,8 +46,8 @@ impl std::fmt::Debug for DatabaseId {
     }
 }
 
-/// The secret of a database, drawn when it is created and stored in its manifest. It keys the hash of external ids, so
-/// that an input cannot be made whose ids collide. No message shows it.
+/// The secret of a database, drawn when it is created and stored in its manifest. It keys the hash of
+/// external ids, so that an input cannot be made whose ids collide. No message shows it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct IdSecret(pub [u8; 16]);
 
@@ -86,9 +86,10 @@ macro_rules! random_values {
 
 random_values!(DatabaseId, IdSecret, Stamp);
 
-/// A random number of a set of files that were written together: a layer, its tiles, its heads, or the map of ids. It stands in the header
-/// of each of these files and in the record of MANIFEST that lists them. So files of two copies of a database that took different courses
-/// cannot pass for one another, although they have the same names and the same [`DatabaseId`].
+/// A random number of a set of files that were written together: a layer, its tiles, its heads, or the map of
+/// ids. It stands in the header of each of these files and in the record of MANIFEST that lists them. So
+/// files of two copies of a database that took different courses cannot pass for one another, although they
+/// have the same names and the same [`DatabaseId`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Stamp(pub [u8; 16]);
 
@@ -108,7 +109,8 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// That of the files of an import. They need no other number than that of the database, which is drawn anew for each import.
+    /// That of the files of an import. They need no other number than that of the database, which is drawn
+    /// anew for each import.
     pub const fn of_import(database: DatabaseId) -> Self {
         Self { database, stamp: Stamp(database.0) }
     }
@@ -204,7 +206,8 @@ codes! {
         DictionaryEnds = 8,
         /// The values of a vertex property, parallel to 10; 0 where a vertex lost its value.
         VertexProperty = 9,
-        /// The vertices that gained or lost a value of a vertex property, ascending; entries of one vertex are in order of version.
+        /// The vertices that gained or lost a value of a vertex property, ascending; entries of one vertex
+        /// are in order of version.
         VertexPropertyVertices = 10,
         /// Parallel to 10, the code of the version; the highest bit is set where the vertex lost its value.
         VertexPropertyCodes = 11,
@@ -212,7 +215,8 @@ codes! {
         VertexPropertyTexts = 12,
         /// Parallel to 10, where each text ends.
         VertexPropertyEnds = 13,
-        /// For each vertex, its external integer. Dense integers: less their base, and as wide as a vertex id.
+        /// For each vertex, its external integer. Dense integers: less their base, and as wide as a vertex
+        /// id.
         IdIntegers = 16,
         /// The external texts of all vertices, concatenated, in order of vertex.
         IdTexts = 17,
@@ -226,18 +230,21 @@ codes! {
         IdIndexVertices = 21,
         /// A filter and an index of the external ids that a layer adds.
         IdSegmentIndex = 22,
-        /// How many arcs the versions of an incomplete layer added to out-lists, at most, and to in-lists. All its other arcs are older,
-        /// in lists that it holds whole.
+        /// How many arcs the versions of an incomplete layer added to out-lists, at most, and to in-lists.
+        /// All its other arcs are older, in lists that it holds whole.
         LayerAdded = 30,
         /// The versions that a layer distinguishes, ascending; the code of a version is its position plus 1.
         LayerVersions = 31,
-        /// The vertices with fragments of out-lists in an incomplete layer, ascending; the layer's offsets are parallel to it.
+        /// The vertices with fragments of out-lists in an incomplete layer, ascending; the layer's offsets
+        /// are parallel to it.
         OutVertices = 32,
         /// For each fragment, the length of the whole list at the end of the layer's range.
         OutDegrees = 33,
-        /// For each fragment, the address of the next older one: 24 bits of layer number, 40 bits of position in that layer's column of vertices. 0: the fragment is the whole list.
+        /// For each fragment, the address of the next older one: 24 bits of layer number, 40 bits of position
+        /// in that layer's column of vertices. 0: the fragment is the whole list.
         OutPrevious = 34,
-        /// For each arc, the code of the version that added it, or 0 if it is older than the layer. In a whole list of a layer that is not complete, 0 may also be the first version of the layer.
+        /// For each arc, the code of the version that added it, or 0 if it is older than the layer. In a
+        /// whole list of a layer that is not complete, 0 may also be the first version of the layer.
         OutBorn = 35,
         /// The vertices with tombstones, ascending.
         OutDeadVertices = 36,
@@ -307,12 +314,14 @@ codes! {
         TileInDegrees = 72,
         /// As 71, for in-lists of a directed graph.
         TileInHubs = 73,
-        /// Where the blocks with the chunks lie, if not all lie in the layer's own file, in its order: for each range of blocks that follow one
-        /// another in a file, the number of the layer that wrote the file (0: this layer), the first block there, and the number of blocks.
-        /// Positions in 65 count these blocks one after another, each with its full length. Chunks of groups that are not in use may lie
+        /// Where the blocks with the chunks lie, if not all lie in the layer's own file, in its order: for
+        /// each range of blocks that follow one another in a file, the number of the layer that wrote the
+        /// file (0: this layer), the first block there, and the number of blocks. Positions in 65 count these
+        /// blocks one after another, each with its full length. Chunks of groups that are not in use may lie
         /// among those that are.
         TileExtents = 74,
-        /// Compressed lists: for each 64 out-lists, the arcs before them, the bytes before them, and the offset of their sizes in 81 times 256 plus widths; then the same for the end.
+        /// Compressed lists: for each 64 out-lists, the arcs before them, the bytes before them, and the
+        /// offset of their sizes in 81 times 256 plus widths; then the same for the end.
         OutGroups = 80,
         /// For each 64 out-lists, their degrees, then their lengths in bytes.
         OutSizes = 81,
@@ -330,7 +339,8 @@ codes! {
         InBlocks = 87,
         /// Heads: the first targets of each out-list, one head after another.
         OutHeads = 90,
-        /// For each page of 4096 bytes of the file with 2, from the page with the first target on: its CRC-32C up to the last target.
+        /// For each page of 4096 bytes of the file with 2, from the page with the first target on: its
+        /// CRC-32C up to the last target.
         OutPageSums = 91,
         /// As 90, for in-lists.
         InHeads = 92,
@@ -349,7 +359,8 @@ pub struct ColumnSpec {
 }
 
 layout! {
-    /// The start of a column file. Zeros follow up to byte 4092, which begins the CRC-32C of all bytes before it.
+    /// The start of a column file. Zeros follow up to byte 4092, which begins the CRC-32C of all bytes before
+    /// it.
     pub(crate) struct ColumnHeader {
         /// `Eskercol`.
         magic: [u8; 8],
@@ -367,10 +378,11 @@ layout! {
         count: u64,
         /// Bytes of data under one checksum.
         block_bytes: u32,
-        /// CRC-32C of the path of the file from the number of its layer on, as in `7/out.targets`, or of its name in other directories. It detects
-        /// a column that was put in the place of another.
+        /// CRC-32C of the path of the file from the number of its layer on, as in `7/out.targets`, or of its
+        /// name in other directories. It detects a column that was put in the place of another.
         place_checksum: u32,
-        /// 1 if the least and the greatest value follow: in columns of signed integers and floats that have elements.
+        /// 1 if the least and the greatest value follow: in columns of signed integers and floats that have
+        /// elements.
         has_range: u8,
         /// The least value, of floats rounded down to an i64.
         least: i64,
@@ -379,7 +391,8 @@ layout! {
     }
 }
 
-/// The checksum of the place of a column: of its path from the number of its layer on, or of its name in other directories.
+/// The checksum of the place of a column: of its path from the number of its layer on, or of its name in
+/// other directories.
 pub(super) fn place_checksum(path: &Path) -> u32 {
     let parts: Vec<_> = path.iter().collect();
     // Tiles and heads lie one directory deeper than the other files of a layer.

@@ -3,8 +3,8 @@
 use super::field::{codes, layout};
 use super::header::Stamp;
 
-/// The most neighbours of a head that is chosen by degree. Choosing longer ones would take much memory, and hubs are among the first
-/// neighbours of such a list too.
+/// The most neighbours of a head that is chosen by degree. Choosing longer ones would take much memory, and
+/// hubs are among the first neighbours of such a list too.
 pub const CHOSEN_HEAD_LEN_MAX: u64 = 1 << 12;
 
 codes! {
@@ -12,8 +12,9 @@ codes! {
     pub enum HeadOrder: u8 {
         /// The first ones of the list, in its order.
         First = 1,
-        /// Those of highest degree, by descending degree, then by ascending id. The degree of a vertex is the number of arcs in its stored
-        /// lists, out and in. At most 4096 of each list, and not in graphs that may have several edges between two vertices.
+        /// Those of highest degree, by descending degree, then by ascending id. The degree of a vertex is the
+        /// number of arcs in its stored lists, out and in. At most 4096 of each list, and not in graphs that
+        /// may have several edges between two vertices.
         Degree = 2,
     }
 }

@@ -1,9 +1,9 @@
 //! Bytes and values: files, blocks, checksums and the layout of every file of a database. Knows no graph.
 //!
-//! A layout is a table of fields (`field`). The table generates the struct, its encoding and decoding, and its
-//! chapter of `docs/format.md`, so the three cannot drift apart. Arrays are stored in column files: [`ColumnWriter`]
-//! writes one, [`Column`] maps one and verifies its checksums at first use. An [`Archive`] keeps the small columns of a
-//! layer together in one file. [`io`] is the only door to the disk.
+//! A layout is a table of fields (`field`). The table generates the struct, its encoding and decoding, and
+//! its chapter of `docs/format.md`, so the three cannot drift apart. Arrays are stored in column files:
+//! [`ColumnWriter`] writes one, [`Column`] maps one and verifies its checksums at first use. An [`Archive`]
+//! keeps the small columns of a layer together in one file. [`io`] is the only door to the disk.
 
 #[cfg(target_endian = "big")]
 compile_error!("big-endian machines are not supported: arrays are mapped as stored, in little-endian order");

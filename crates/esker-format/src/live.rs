@@ -13,7 +13,8 @@ use crate::memory::filled;
 
 /// The directory of these files in that of a database.
 pub const LIVE_DIRECTORY: &str = "live";
-/// What separates the name of a state from that of the file in which its next one is written, before it takes its place.
+/// What separates the name of a state from that of the file in which its next one is written, before it takes
+/// its place.
 const NEW: &str = ".new";
 /// Random hexadecimal digits at the end of the name of such a file.
 const NONCE_DIGITS: usize = 16;
@@ -24,8 +25,8 @@ const MEMORY_PARTS: u64 = 3;
 const LIVE_MAGIC: [u8; 8] = *b"Eskerliv";
 
 layout! {
-    /// The start of a file `live/<name>`. Zeros follow up to byte 4092, which begins the CRC-32C of all bytes before it. From byte 4096 on: a
-    /// `LiveContent`, up to the end of the file.
+    /// The start of a file `live/<name>`. Zeros follow up to byte 4092, which begins the CRC-32C of all bytes
+    /// before it. From byte 4096 on: a `LiveContent`, up to the end of the file.
     pub(crate) struct LiveHeader {
         /// `Eskerliv`.
         magic: [u8; 8],
@@ -51,8 +52,8 @@ layout! {
         version: u64,
         /// Time of its commit: milliseconds since 1970, UTC.
         committed_ms: u64,
-        /// The checksum in the header of the log record of its commit; 0: an import. It tells the version from one of the same number in a
-        /// copy of the database that took another course.
+        /// The checksum in the header of the log record of its commit; 0: an import. It tells the version
+        /// from one of the same number in a copy of the database that took another course.
         commit: u32,
         /// The window: edges at this time are not in it.
         after: Option<u64>,
@@ -88,7 +89,8 @@ impl LiveContent {
         format!("{algorithm}-{:08x}", crc32c::crc32c(words.as_bytes()))
     }
 
-    /// Writes it to a file of its own beside the one at `path`, which it then replaces, durably. Other processes may do the same.
+    /// Writes it to a file of its own beside the one at `path`, which it then replaces, durably. Other
+    /// processes may do the same.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Invalid`] if it is too large.
@@ -125,7 +127,8 @@ impl LiveContent {
     /// Reads a file, within the memory of a run. Damage is no error: the state can be computed anew.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Stop`] if the budget has no room for it; [`Error::Invalid`] if the system has none.
+    /// [`Error::Io`]; [`Error::Stop`] if the budget has no room for it; [`Error::Invalid`] if the system has
+    /// none.
     pub fn read(disk: &dyn Disk, path: &Path, database: DatabaseId, run: &Run) -> Result<LiveFound> {
         let file = match disk.open(path) {
             Err(error) if error.is_not_found() => return Ok(LiveFound::Nothing),
@@ -170,7 +173,8 @@ impl LiveContent {
     }
 }
 
-/// Creates the directory of these files, durably, if it is not there. Another process may create it meanwhile.
+/// Creates the directory of these files, durably, if it is not there. Another process may create it
+/// meanwhile.
 fn expect_directory(disk: &dyn Disk, directory: &Path) -> Result<()> {
     if disk.look(directory)?.is_some() {
         return Ok(());
@@ -199,7 +203,8 @@ fn new_path(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// The files in the directory of states that replaced no other, and their bytes: a process that wrote one died, or is writing it.
+/// The files in the directory of states that replaced no other, and their bytes: a process that wrote one
+/// died, or is writing it.
 ///
 /// # Errors
 /// [`Error::Io`].
@@ -213,7 +218,8 @@ pub fn left_live_files(disk: &dyn Disk, directory: &Path) -> Result<Vec<(PathBuf
     Ok(left.map(|entry| (directory.join(entry.name), entry.bytes)).collect())
 }
 
-/// Whether a file has the name of one that is to replace a state, such as `wcc-0123abcd.new-0123456789abcdef`.
+/// Whether a file has the name of one that is to replace a state, such as
+/// `wcc-0123abcd.new-0123456789abcdef`.
 fn is_new(name: &str) -> bool {
     let is_hex = |text: &str, digits: usize| {
         text.len() == digits && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))

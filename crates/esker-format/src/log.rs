@@ -7,7 +7,8 @@ use super::header::DatabaseId;
 pub const LOG_MAGIC: [u8; 8] = *b"Eskerlog";
 
 layout! {
-    /// The start of a segment of the log. Zeros follow up to byte 4092, which begins the CRC-32C of all bytes before it. Then records follow.
+    /// The start of a segment of the log. Zeros follow up to byte 4092, which begins the CRC-32C of all bytes
+    /// before it. Then records follow.
     pub struct SegmentHeader {
         /// `Eskerlog`.
         magic: [u8; 8],
@@ -19,7 +20,8 @@ layout! {
         number: u64,
         /// The version of its first record.
         first_version: u64,
-        /// Number of the last record of MANIFEST when the segment was created: MANIFEST must have at least as many.
+        /// Number of the last record of MANIFEST when the segment was created: MANIFEST must have at least as
+        /// many.
         manifest_records: u64,
         /// The checksum in the header of the record of the commit before its first. 0: an import.
         previous: u32,
@@ -31,10 +33,11 @@ codes! {
     pub enum LogRecordKind: u16 {
         /// A commit. The log does not interpret its payload.
         Commit = 1,
-        /// The writer closed after syncing everything before this record. The summary is a `ManifestHead`; no payload. `version` is that of the
-        /// last commit.
+        /// The writer closed after syncing everything before this record. The summary is a `ManifestHead`; no
+        /// payload. `version` is that of the last commit.
         Close = 2,
-        /// MANIFEST has got a record since. The summary is a `ManifestHead`; no payload. `version` is that of the last commit.
+        /// MANIFEST has got a record since. The summary is a `ManifestHead`; no payload. `version` is that of
+        /// the last commit.
         Manifest = 3,
         /// The next segment exists. No summary and no payload; `version` is that of the last commit.
         Continue = 4,
@@ -42,12 +45,13 @@ codes! {
 }
 
 layout! {
-    /// The start of a record of the log, at a multiple of eight bytes. The summary follows, then the payload, then zeros up to the next
-    /// such multiple.
+    /// The start of a record of the log, at a multiple of eight bytes. The summary follows, then the payload,
+    /// then zeros up to the next such multiple.
     pub struct LogRecordHeader {
         /// `ESKr`.
         mark: [u8; 4],
-        /// CRC-32C of the database (16 bytes), the number of the segment (8), the record's offset in it (8), and the rest of this header.
+        /// CRC-32C of the database (16 bytes), the number of the segment (8), the record's offset in it (8),
+        /// and the rest of this header.
         checksum: u32,
         /// Bytes of the payload.
         payload_bytes: u64,
@@ -65,8 +69,8 @@ layout! {
         summary_bytes: u32,
         /// CRC-32C of the summary.
         summary_checksum: u32,
-        /// `checksum` of the record of the commit before, so that each commit depends on all commits before it. 0: an import. Other kinds: that of
-        /// the last commit.
+        /// `checksum` of the record of the commit before, so that each commit depends on all commits before
+        /// it. 0: an import. Other kinds: that of the last commit.
         previous: u32,
         /// 0.
         unused: u32,

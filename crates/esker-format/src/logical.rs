@@ -1,4 +1,5 @@
-//! What the numbers of a property stand for: the types that users see, beside the types in which values are stored.
+//! What the numbers of a property stand for: the types that users see, beside the types in which values are
+//! stored.
 
 use std::fmt;
 use std::str::FromStr;
@@ -62,10 +63,11 @@ codes! {
         Boolean = 2,
         /// Days since 1970-01-01, as `I32`.
         Date = 3,
-        /// Units of time since 1970-01-01 00:00, as `I64`: in UTC if there is a zone, else of a clock that is not known.
+        /// Units of time since 1970-01-01 00:00, as `I64`: in UTC if there is a zone, else of a clock that is
+        /// not known.
         Timestamp = 4,
-        /// Ids of edges, as `I64`: 2^28 times the version that added the edge, plus its place among the edges between its two ends that this version
-        /// added, from 1.
+        /// Ids of edges, as `I64`: 2^28 times the version that added the edge, plus its place among the edges
+        /// between its two ends that this version added, from 1.
         EdgeId = 5,
     }
 }
@@ -88,7 +90,8 @@ pub enum LogicalType {
     Timestamp {
         /// The unit.
         unit: TimeUnit,
-        /// The time zone in which they are shown, such as `UTC` or `Europe/Berlin`; empty if the zone of the clock is not known.
+        /// The time zone in which they are shown, such as `UTC` or `Europe/Berlin`; empty if the zone of the
+        /// clock is not known.
         zone: String,
     },
     /// Ids that the database gives to edges: see [`crate::EdgeId`].
@@ -291,7 +294,8 @@ impl Timestamp {
         i128::from(self.count) * i128::from(1_000_000_000 / self.unit.per_second())
     }
 
-    /// Parses a time such as `2026-11-21T10:00:00.25Z`; without seconds or without a time of day, these are 0. An offset makes it UTC.
+    /// Parses a time such as `2026-11-21T10:00:00.25Z`; without seconds or without a time of day, these
+    /// are 0. An offset makes it UTC.
     ///
     /// # Errors
     /// Why `text` is no such time.

@@ -11,7 +11,8 @@ use super::version::VersionRecord;
 pub const MANIFEST_MAGIC: [u8; 8] = *b"Eskerman";
 
 layout! {
-    /// The start of MANIFEST. Zeros follow up to byte 4092, which begins the CRC-32C of all bytes before it. Then records follow.
+    /// The start of MANIFEST. Zeros follow up to byte 4092, which begins the CRC-32C of all bytes before it.
+    /// Then records follow.
     pub struct ManifestHeader {
         /// `Eskerman`.
         magic: [u8; 8],
@@ -25,14 +26,15 @@ layout! {
         created_ms: u64,
         /// Number of the first record: 1, or the number of the last record before MANIFEST was rewritten.
         first_record: u64,
-        /// The chain value of the first record. The chain value of each later record is the CRC-32C of the record, continued from the
-        /// previous record's chain value.
+        /// The chain value of the first record. The chain value of each later record is the CRC-32C of the
+        /// record, continued from the previous record's chain value.
         first_chain: u32,
     }
 }
 
 layout! {
-    /// The state of MANIFEST after one of its records. The log repeats it, so that a cut or older MANIFEST is noticed.
+    /// The state of MANIFEST after one of its records. The log repeats it, so that a cut or older MANIFEST is
+    /// noticed.
     #[derive(Copy)]
     pub struct ManifestHead {
         /// Number of the record.
@@ -43,7 +45,8 @@ layout! {
 }
 
 layout! {
-    /// How far the log reached when the record was written: to its last durable commit. A log that ends earlier has lost commits.
+    /// How far the log reached when the record was written: to its last durable commit. A log that ends
+    /// earlier has lost commits.
     #[derive(Copy)]
     pub struct LogMark {
         /// Number of the segment of that commit. Without commits: of the last segment.
@@ -52,7 +55,8 @@ layout! {
         bytes: u64,
         /// The commit's version. Without commits: the version before the segment's first.
         version: u64,
-        /// The checksum in the header of the commit's record. Without commits: that of the commit before, which is in a layer.
+        /// The checksum in the header of the commit's record. Without commits: that of the commit before,
+        /// which is in a layer.
         checksum: u32,
     }
 }
@@ -64,8 +68,9 @@ layout! {
         bytes: u32,
         /// CRC-32C of the record except these four bytes.
         checksum: u32,
-        /// Number of the record: one more than the previous record's. A last record without edits repeats the previous record's
-        /// number: it confirms that the previous record was synced. The next record overwrites it.
+        /// Number of the record: one more than the previous record's. A last record without edits repeats the
+        /// previous record's number: it confirms that the previous record was synced. The next record
+        /// overwrites it.
         number: u64,
         /// Number of edits.
         edits: u32,
@@ -107,7 +112,8 @@ codes! {
         RemoveHeads = 17,
         /// A `PropertyRecord`: replaces the one with its owner and number.
         SetProperty = 18,
-        /// A `KeptForms`: which second forms merging gives the complete layer. Without it, those that the complete layer has.
+        /// A `KeptForms`: which second forms merging gives the complete layer. Without it, those that the
+        /// complete layer has.
         KeepForms = 19,
         /// A `WriteOptions`: how commits become layers. Without it, `Mixed`, 67108864 bytes and merging.
         SetOptions = 20,
@@ -125,8 +131,8 @@ codes! {
         Plain = 1,
         /// Bit-packed differences. Only in complete layers, for the arcs alive at the end of the range.
         Compressed = 2,
-        /// Tiles alone: the offsets of the lists are stored, but no targets; these are in the tiles of the layer, which it must have.
-        /// Only in complete layers, for the arcs alive at the end of the range.
+        /// Tiles alone: the offsets of the lists are stored, but no targets; these are in the tiles of the
+        /// layer, which it must have. Only in complete layers, for the arcs alive at the end of the range.
         Tiles = 3,
     }
 }
@@ -173,12 +179,13 @@ layout! {
         first_version: u64,
         /// The last version of its range.
         last_version: u64,
-        /// Number of versions that it distinguishes. If more than one, the column `versions` lists them, and columns of codes are
-        /// parallel to the arcs.
+        /// Number of versions that it distinguishes. If more than one, the column `versions` lists them, and
+        /// columns of codes are parallel to the arcs.
         num_versions: u32,
         /// How it stores its lists.
         encoding: Encoding,
-        /// Whether it holds whole lists and needs no older layer; else it holds fragments of the changed lists.
+        /// Whether it holds whole lists and needs no older layer; else it holds fragments of the changed
+        /// lists.
         complete: bool,
         /// Whether out-lists and in-lists differ.
         directed: bool,
@@ -194,7 +201,8 @@ layout! {
         num_arcs: u64,
         /// Number of self-loops at the end of the range.
         num_loops: u64,
-        /// The checksum in the header of the log record of the commit before the range. 0: an import, or none.
+        /// The checksum in the header of the log record of the commit before the range. 0: an import, or
+        /// none.
         previous_commit: u32,
         /// The same of the last commit in the range: the next commit of the log repeats it. 0: an import.
         last_commit: u32,
@@ -336,7 +344,8 @@ layout! {
     pub struct IdMapRecord {
         /// How external ids map to vertices.
         kind: IdMapKind,
-        /// The least external id of dense integers. If all ids are in layers: the layer that the last renumbering of vertices made. Else 0.
+        /// The least external id of dense integers. If all ids are in layers: the layer that the last
+        /// renumbering of vertices made. Else 0.
         base: u64,
         /// The order in which vertices are numbered.
         order: VertexOrder,

@@ -41,7 +41,8 @@ pub fn filled<T: Clone>(element: T, elements: usize) -> Result<Vec<T>> {
     Ok(vec)
 }
 
-/// An array of `elements` copies of `element`, written by all threads of a run so that each faults in its own pages.
+/// An array of `elements` copies of `element`, written by all threads of a run so that each faults in its own
+/// pages.
 pub fn filled_by_all<T: Copy + Send + Sync>(element: T, elements: usize, run: &Run) -> Result<Vec<T>> {
     let mut vec = with_room(elements)?;
     run.install(|| vec.par_extend(repeat_n(element, elements)));

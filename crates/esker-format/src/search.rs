@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 
-/// The first index of `0..len` for which `less` is false, or `len`; `less` must be true before it and false from it on. Searches from
-/// `guess` in doubling steps, so a good guess touches few blocks.
+/// The first index of `0..len` for which `less` is false, or `len`; `less` must be true before it and false
+/// from it on. Searches from `guess` in doubling steps, so a good guess touches few blocks.
 ///
 /// # Errors
 /// Those of `less`.

@@ -13,8 +13,8 @@ use crate::error::Result;
 pub use crate::io::refuse_rings;
 use crate::io::{Disk, File, Files};
 
-/// Settings of a property test. `weight` says how many cases it gets relative to other tests: one of weight 200 gets `ESKER_CASES`,
-/// or 32 if that is not set.
+/// Settings of a property test. `weight` says how many cases it gets relative to other tests: one of weight
+/// 200 gets `ESKER_CASES`, or 32 if that is not set.
 pub fn cases(weight: u32) -> ProptestConfig {
     let cases_of_200 = match std::env::var("ESKER_CASES") {
         Ok(cases) => cases.parse().expect("ESKER_CASES is a number"),
@@ -24,8 +24,8 @@ pub fn cases(weight: u32) -> ProptestConfig {
     ProptestConfig::with_cases((cases as u32).max(8))
 }
 
-/// Sorts arcs: source, target, weight. Here and not in the tests, because this crate is optimised (`Cargo.toml`): elsewhere, checks that no
-/// compiler inlines are most of the time of a sort.
+/// Sorts arcs: source, target, weight. Here and not in the tests, because this crate is optimised
+/// (`Cargo.toml`): elsewhere, checks that no compiler inlines are most of the time of a sort.
 pub fn sort_arcs(arcs: &mut [(VertexId, VertexId, i32)]) {
     arcs.sort_unstable();
 }

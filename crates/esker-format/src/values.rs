@@ -36,7 +36,8 @@ macro_rules! values {
         }
 
         impl ValueSlice<'_> {
-            /// Appends the bits of a range of elements, as [`Values::bits_at`] returns them. Panics if the range exceeds the slice.
+            /// Appends the bits of a range of elements, as [`Values::bits_at`] returns them. Panics if the
+            /// range exceeds the slice.
             pub fn append_bits(&self, range: Range<usize>, out: &mut Vec<u64>) {
                 match self {
                     $(Self::$code(values) => out.extend(values[range].iter().map(|value| {
@@ -49,7 +50,8 @@ macro_rules! values {
         }
 
         impl ValueSlice<'_> {
-            /// The bits of an element, as [`Values::bits_at`] returns them. Panics if `index` exceeds the slice.
+            /// The bits of an element, as [`Values::bits_at`] returns them. Panics if `index` exceeds the
+            /// slice.
             #[inline]
             pub fn bits_at(&self, index: usize) -> u64 {
                 match self {
@@ -61,7 +63,8 @@ macro_rules! values {
                 }
             }
 
-            /// Copies the bits of ranges of elements to `out`, each to the position given with it. Panics if a range exceeds the slice or `out`.
+            /// Copies the bits of ranges of elements to `out`, each to the position given with it. Panics if
+            /// a range exceeds the slice or `out`.
             pub fn put_bits(&self, runs: impl Iterator<Item = (usize, Range<usize>)>, out: &mut [u64]) {
                 match self {
                     $(Self::$code(values) => runs.for_each(|(to, range)| {

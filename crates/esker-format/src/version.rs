@@ -1,4 +1,5 @@
-//! Tables of versions: their times, their names, which of them to keep, and the rule for edges that they add again.
+//! Tables of versions: their times, their names, which of them to keep, and the rule for edges that they add
+//! again.
 
 use super::field::{FieldInput, FieldValue, codes, layout};
 use crate::error::Result;
@@ -14,7 +15,8 @@ layout! {
         committed_ms: u64,
         /// The author's message.
         message: String,
-        /// The checksum in the header of the log record of its commit, which depends on all commits before it. 0: an import.
+        /// The checksum in the header of the log record of its commit, which depends on all commits before
+        /// it. 0: an import.
         commit: u32,
         /// Number of vertices, removed ones included.
         num_vertices: u64,

@@ -21,7 +21,8 @@ impl Widening {
         matches!((from, to), (U8 | U16 | U32 | I32, I64) | (U8 | U16 | U32 | U64 | I32 | I64 | F32, F64))
     }
 
-    /// The widening of a property from one type to another; `None` if they are the same or it is not possible.
+    /// The widening of a property from one type to another; `None` if they are the same or it is not
+    /// possible.
     pub fn between(property: u32, from: ElementType, to: ElementType) -> Option<Self> {
         Self::is_possible(from, to).then_some(Self { property, from, to })
     }

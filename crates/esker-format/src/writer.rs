@@ -12,7 +12,8 @@ use crate::error::Result;
 use crate::io::{File, Files};
 use crate::memory::reserve;
 
-/// Size of the writes into which appended data is gathered, and so of a writer's buffer, unless there are many writers at a time.
+/// Size of the writes into which appended data is gathered, and so of a writer's buffer, unless there are
+/// many writers at a time.
 pub const WRITE_BYTES: usize = 1 << 20;
 
 /// Writes a column file: append elements with [`ColumnWriter::append`], then call [`ColumnWriter::finish`].
@@ -82,7 +83,8 @@ impl<T: Element> ColumnWriter<T> {
         Ok(())
     }
 
-    /// Completes and syncs the file. Its name is durable once the caller has synced the directory. Returns the number of elements.
+    /// Completes and syncs the file. Its name is durable once the caller has synced the directory. Returns
+    /// the number of elements.
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io).
@@ -129,7 +131,8 @@ impl<T: Element> ColumnWriter<T> {
         let mut start = 0;
         for run in blocks.chunk_by(|a, b| is_zero(a) == is_zero(b)) {
             let end = start + run.iter().map(|block| block.len()).sum::<usize>();
-            // Blocks of zeros are left out: what is written behind them, the table at the latest, makes them a hole.
+            // Blocks of zeros are left out: what is written behind them, the table at the latest, makes them
+            // a hole.
             if !is_zero(run[0]) {
                 self.file.write_at(&bytes[start..end], PAGE_BYTES as u64 + self.written)?;
             }
@@ -146,8 +149,8 @@ fn is_zero(bytes: &[u8]) -> bool {
     bytes.chunks(1 << 10).all(|part| part.iter().fold(0, |all, byte| all | byte) == 0)
 }
 
-/// The least and the greatest of some values, of floats rounded down and up to integers of 64 bits; `None` if there are none, or they have no
-/// sign.
+/// The least and the greatest of some values, of floats rounded down and up to integers of 64 bits; `None` if
+/// there are none, or they have no sign.
 pub(super) fn range_of<T: Element>(values: &[T]) -> Option<(i64, i64)> {
     fn of<I: Copy + Ord + Into<i64>>(values: &[I]) -> Option<(i64, i64)> {
         let first = *values.first()?;

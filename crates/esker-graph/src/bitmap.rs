@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::id::{VertexId, vertex};
 
-/// A set of integers in `0..len`, one bit each. All operations take `&self` and use `Relaxed` accesses; the joins
-/// between threads order them.
+/// A set of integers in `0..len`, one bit each. All operations take `&self` and use `Relaxed` accesses; the
+/// joins between threads order them.
 #[derive(Debug)]
 pub struct Bitmap {
     words: Vec<AtomicU64>,
@@ -35,12 +35,14 @@ impl Bitmap {
         self.words[v as usize / 64].load(Ordering::Relaxed) >> (v % 64) & 1 != 0
     }
 
-    /// Adds `v`. Returns whether this call added it. Other threads may set bits of the same word at the same time.
+    /// Adds `v`. Returns whether this call added it. Other threads may set bits of the same word at the same
+    /// time.
     #[inline(always)]
     pub fn insert(&self, v: VertexId) -> bool {
         let bit = 1 << (v % 64);
         let word = &self.words[v as usize / 64];
-        // A plain load first: in dense sets most bits are set already, and a load keeps the cache line shared.
+        // A plain load first: in dense sets most bits are set already, and a load keeps the cache line
+        // shared.
         word.load(Ordering::Relaxed) & bit == 0 && word.fetch_or(bit, Ordering::Relaxed) & bit == 0
     }
 
@@ -52,7 +54,8 @@ impl Bitmap {
         word.store(word.load(Ordering::Relaxed) | 1 << (v % 64), Ordering::Relaxed);
     }
 
-    /// The vertices in `first..end`, at most 64 and `first` a multiple of 64, that are in a set, or all if there is none; a bit each.
+    /// The vertices in `first..end`, at most 64 and `first` a multiple of 64, that are in a set, or all if
+    /// there is none; a bit each.
     #[inline(always)]
     pub fn selected(set: Option<&Self>, first: usize, end: usize) -> u64 {
         set.map_or(u64::MAX, |set| set.word(first / 64)) & u64::MAX >> (64 - (end - first).min(64))

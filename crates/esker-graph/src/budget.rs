@@ -7,8 +7,8 @@ use crate::stop::Stop;
 
 /// An amount of memory that several users share: imports, pools, runs, commits. Clones share the amount.
 ///
-/// It counts; it does not allocate. The code that is about to allocate something large reserves its bytes and keeps the
-/// [`Reservation`] beside it, which gives them back when it is dropped. The default has no limit.
+/// It counts; it does not allocate. The code that is about to allocate something large reserves its bytes and
+/// keeps the [`Reservation`] beside it, which gives them back when it is dropped. The default has no limit.
 #[derive(Debug, Clone)]
 pub struct Budget(Arc<Inner>);
 
@@ -38,8 +38,8 @@ impl Budget {
         Self::of(limit_bytes, None)
     }
 
-    /// A budget that calls `trim` before a reservation if much was released before. So the process takes what is
-    /// reserved now, not what was once reserved.
+    /// A budget that calls `trim` before a reservation if much was released before. So the process takes what
+    /// is reserved now, not what was once reserved.
     pub fn trimmed(limit_bytes: u64, trim: fn()) -> Self {
         Self::of(limit_bytes, Some(trim))
     }
@@ -147,8 +147,8 @@ impl Reservation {
         more == 0 || self.try_grow(more)
     }
 
-    /// Appends an element to a list, of whose elements `copies` are reserved as the list grows. Returns whether that fits: if not, the list is as
-    /// it was.
+    /// Appends an element to a list, of whose elements `copies` are reserved as the list grows. Returns
+    /// whether that fits: if not, the list is as it was.
     #[must_use]
     pub fn push<T>(&mut self, list: &mut Vec<T>, element: T, copies: usize) -> bool {
         if list.len() == list.capacity() {

@@ -110,8 +110,8 @@ struct OwnedRows<W> {
     weights: Vec<W>,
 }
 
-/// Edges sorted by one of their ends, otherwise in the given order, and where the edges of each vertex begin. Counts instead of comparing:
-/// a step for each edge and each vertex.
+/// Edges sorted by one of their ends, otherwise in the given order, and where the edges of each vertex begin.
+/// Counts instead of comparing: a step for each edge and each vertex.
 fn counted<W>(
     num_vertices: usize,
     edges: Vec<&(VertexId, VertexId, W)>,
@@ -151,8 +151,8 @@ impl<W: Weight> OwnedRows<W> {
     }
 }
 
-/// A graph in memory that owns its arrays. Memory: 8 bytes per vertex and 4 bytes (plus the weight) per arc, twice if
-/// directed.
+/// A graph in memory that owns its arrays. Memory: 8 bytes per vertex and 4 bytes (plus the weight) per arc,
+/// twice if directed.
 #[derive(Debug, Clone)]
 pub struct Csr<W = ()> {
     out: OwnedRows<W>,
@@ -170,7 +170,8 @@ impl<W: Weight> Csr<W> {
         Self::copy_with(graph, graph.has(Direction::In), &Cancel::default())
     }
 
-    /// A copy of any graph, with in-lists if it is directed and they are wanted. Tiles have in-edges, but no in-lists to read one by one.
+    /// A copy of any graph, with in-lists if it is directed and they are wanted. Tiles have in-edges, but no
+    /// in-lists to read one by one.
     ///
     /// # Errors
     /// The first list that cannot be read; [`Stop::Cancelled`].

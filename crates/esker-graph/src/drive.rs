@@ -1,7 +1,8 @@
-//! The scan driver: cuts a scan into units of work, shares them among the threads of a run, and hands over huge lists last.
+//! The scan driver: cuts a scan into units of work, shares them among the threads of a run, and hands over
+//! huge lists last.
 //!
-//! The driver knows neither the visitor nor where lists lie. [`ScanWorker`] is what differs; the driver calls it once for some ten
-//! thousand entries, so it is compiled once for all algorithms and graphs.
+//! The driver knows neither the visitor nor where lists lie. [`ScanWorker`] is what differs; the driver calls
+//! it once for some ten thousand entries, so it is compiled once for all algorithms and graphs.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -34,7 +35,8 @@ pub trait Extents: Sync {
     /// Length of the list of `v`.
     fn degree(&self, v: VertexId) -> usize;
 
-    /// The vertices of `list` and the lengths of their lists, or a lesser number once that is more than `most`.
+    /// The vertices of `list` and the lengths of their lists, or a lesser number once that is more than
+    /// `most`.
     fn entries_of(&self, list: &[VertexId], most: usize) -> usize {
         let mut entries = list.len();
         for &v in list {
@@ -64,8 +66,8 @@ impl Default for Units {
 
 /// One worker of a scan: a thread's buffers, its visitor and the visitor's state.
 pub trait ScanWorker<E>: Send {
-    /// Hands over the lists of a range of vertices, all or those in `bits`. The range begins at a multiple of 64. Lists that are too
-    /// long to hand over whole go to `huge` instead.
+    /// Hands over the lists of a range of vertices, all or those in `bits`. The range begins at a multiple
+    /// of 64. Lists that are too long to hand over whole go to `huge` instead.
     ///
     /// # Errors
     /// The first list that cannot be read; cancellation.
@@ -91,7 +93,8 @@ pub trait ScanWorker<E>: Send {
     }
 }
 
-/// Scans the selected lists with workers made by `new_worker`. Workers are dropped before the function returns.
+/// Scans the selected lists with workers made by `new_worker`. Workers are dropped before the function
+/// returns.
 ///
 /// # Errors
 /// The first error of a worker; [`Stop::Cancelled`].
@@ -123,8 +126,9 @@ struct Drive<'p, 'w, E> {
     extents: &'p dyn Extents,
     units: Units,
     new_worker: &'p (dyn Fn() -> BoxedWorker<'w, E> + Sync),
-    /// Vertices whose huge lists wait for the end of the scan, where all threads share them. `None`: each is handed over right after
-    /// its unit, in a run of one thread and in a deterministic one, where sums of floating-point numbers depend on the order of their parts.
+    /// Vertices whose huge lists wait for the end of the scan, where all threads share them. `None`: each is
+    /// handed over right after its unit, in a run of one thread and in a deterministic one, where sums of
+    /// floating-point numbers depend on the order of their parts.
     huge: Option<Mutex<Vec<VertexId>>>,
 }
 
@@ -146,7 +150,8 @@ impl<'w, E: From<Stop> + Send> Drive<'_, 'w, E> {
 
     fn list(&self, list: &[VertexId]) -> Result<Vec<BoxedWorker<'w, E>>, E> {
         let threads = self.run.threads();
-        // Of a few lists each thread takes one part, so that in the next round it meets what it left in its cache.
+        // Of a few lists each thread takes one part, so that in the next round it meets what it left in its
+        // cache.
         let parts = |count: usize| list.len().div_ceil(count).max(1);
         let unit = match self.few_entries(list) {
             None if threads == 1 => LIST_UNIT_MAX,

@@ -10,8 +10,9 @@ use crate::stop::Stop;
 const RANGE_LEN: usize = 64;
 
 /// Hands out the lists of a [`CsrGraph`] in pieces of one to three neighbours, those of all vertices shuffled
-/// together, never exclusive, from all threads of the run, and sends every piece although enough was had. With an odd seed, scans of
-/// all vertices or of a set shuffle the pieces of 64 vertices at a time, which one thread enters, is handed exclusively, and leaves.
+/// together, never exclusive, from all threads of the run, and sends every piece although enough was had.
+/// With an odd seed, scans of all vertices or of a set shuffle the pieces of 64 vertices at a time, which one
+/// thread enters, is handed exclusively, and leaves.
 ///
 /// Every algorithm must give on it the answer that it gives on the graph inside.
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +27,8 @@ impl<'a, W: Weight> Fragmented<'a, W> {
         Self { inner, seed }
     }
 
-    /// All pieces of the selected lists, as (vertex, first entry, end), shuffled, in groups that are handed over together.
+    /// All pieces of the selected lists, as (vertex, first entry, end), shuffled, in groups that are handed
+    /// over together.
     fn pieces(&self, direction: Direction, select: Select<'_>) -> Vec<Vec<(VertexId, usize, usize)>> {
         let mut random = self.seed;
         let mut pieces = Vec::new();

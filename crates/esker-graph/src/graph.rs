@@ -49,9 +49,9 @@ pub struct Piece<'a, W> {
     pub targets: &'a [VertexId],
     /// Weight of the edge to each neighbour; as long as `targets`.
     pub weights: &'a [W],
-    /// Whether no other thread is handed a piece of this vertex meanwhile, and what others did with pieces of it before is seen. If
-    /// so, what is kept per visited vertex may be updated by plain stores; if not, atomically. Sets of one bit a vertex: see
-    /// [`Graph::words_apart`].
+    /// Whether no other thread is handed a piece of this vertex meanwhile, and what others did with pieces of
+    /// it before is seen. If so, what is kept per visited vertex may be updated by plain stores; if not,
+    /// atomically. Sets of one bit a vertex: see [`Graph::words_apart`].
     pub exclusive: bool,
 }
 
@@ -120,7 +120,8 @@ impl End {
     }
 }
 
-/// Vertices of a strip: the rows of a [`Patch`] lie in one strip, and so do its columns. Strips begin at multiples of this.
+/// Vertices of a strip: the rows of a [`Patch`] lie in one strip, and so do its columns. Strips begin at
+/// multiples of this.
 pub const STRIP_LEN: usize = 1 << 16;
 
 /// Entries of a part of the adjacency matrix, row by row: pieces of the lists of many vertices.
@@ -155,21 +156,26 @@ impl<W> Patch<'_, W> {
 
 /// What a scan does with the pieces it hands over.
 pub trait Visitor<W>: Sync {
-    /// Carried by each worker through the scan and handed back at its end: counts, output chunks, partial sums.
+    /// Carried by each worker through the scan and handed back at its end: counts, output chunks, partial
+    /// sums.
     type State: Send;
 
-    /// Whether [`Visitor::visit`] may answer [`Flow::Enough`]. If not, a graph that decodes lists decodes each as a whole.
+    /// Whether [`Visitor::visit`] may answer [`Flow::Enough`]. If not, a graph that decodes lists decodes
+    /// each as a whole.
     const STOPS: bool = true;
 
-    /// Whether lists are handed over in batches, by calls through a pointer, however they are stored. Scans of mapped lists are else
-    /// compiled for each visitor, plain and compressed. For visitors that run rarely, or once beside many other scans: the scan takes some
-    /// percent longer, and the program is smaller and sooner built.
+    /// Whether lists are handed over in batches, by calls through a pointer, however they are stored. Scans
+    /// of mapped lists are else compiled for each visitor, plain and compressed. For visitors that run
+    /// rarely, or once beside many other scans: the scan takes some percent longer, and the program is
+    /// smaller and sooner built.
     const BOXED: bool = false;
 
-    /// Whether [`Visitor::visit_rows`] is called where whole lists lie one after another. Such a visitor wants every vertex.
+    /// Whether [`Visitor::visit_rows`] is called where whole lists lie one after another. Such a visitor
+    /// wants every vertex.
     const ROWS: bool = false;
 
-    /// Whether [`Visitor::visit_patch`] is called where a graph has patches; if not, they are handed over row by row.
+    /// Whether [`Visitor::visit_patch`] is called where a graph has patches; if not, they are handed over row
+    /// by row.
     const PATCHES: bool = !Self::BOXED;
 
     /// A state for one worker.
@@ -181,8 +187,9 @@ pub trait Visitor<W>: Sync {
         true
     }
 
-    /// Whether `u` matters as a neighbour. Where it does not, it may be missing from pieces: a graph that keeps lists in parts need not read
-    /// those of which no neighbour matters. The answer stays the same throughout a scan.
+    /// Whether `u` matters as a neighbour. Where it does not, it may be missing from pieces: a graph that
+    /// keeps lists in parts need not read those of which no neighbour matters. The answer stays the same
+    /// throughout a scan.
     #[inline(always)]
     fn minds(&self, _u: VertexId) -> bool {
         true
@@ -191,9 +198,10 @@ pub trait Visitor<W>: Sync {
     /// Takes one piece of the list of `v`. Vertices without neighbours get no call.
     fn visit(&self, state: &mut Self::State, v: VertexId, piece: Piece<'_, W>) -> Flow;
 
-    /// Takes the lists of the vertices from `first` on: that of `first + i` is the part from `offsets[i]` to `offsets[i + 1]` of
-    /// `targets`, which begins at `offsets[0]`. The same as [`Visitor::visit`] for each list that is not empty, with an exclusive piece;
-    /// where lists are short, a loop over all of them is faster.
+    /// Takes the lists of the vertices from `first` on: that of `first + i` is the part from `offsets[i]` to
+    /// `offsets[i + 1]` of `targets`, which begins at `offsets[0]`. The same as [`Visitor::visit`] for each
+    /// list that is not empty, with an exclusive piece; where lists are short, a loop over all of them is
+    /// faster.
     #[inline(always)]
     fn visit_rows(
         &self,
@@ -207,10 +215,11 @@ pub trait Visitor<W>: Sync {
         });
     }
 
-    /// Takes arcs from their other end: `u` is one neighbour of each of these vertices, in the list of each. A graph that keeps
-    /// every edge once hands over the one end of its edges by [`Visitor::visit`] and the other by this; each vertex of the piece is
-    /// selected, but not yet asked for with [`Visitor::wants`]. The same as a visit to each with a piece of `u` alone; what can be
-    /// said of `u` once and for all is worth a method of its own.
+    /// Takes arcs from their other end: `u` is one neighbour of each of these vertices, in the list of each.
+    /// A graph that keeps every edge once hands over the one end of its edges by [`Visitor::visit`] and the
+    /// other by this; each vertex of the piece is selected, but not yet asked for with [`Visitor::wants`].
+    /// The same as a visit to each with a piece of `u` alone; what can be said of `u` once and for all is
+    /// worth a method of its own.
     #[inline(always)]
     fn visit_back(&self, state: &mut Self::State, u: VertexId, vertices: Piece<'_, W>) {
         for (&v, weight) in vertices.targets.iter().zip(vertices.weights) {
@@ -221,8 +230,9 @@ pub trait Visitor<W>: Sync {
         }
     }
 
-    /// Takes pieces of the lists of many vertices. All are selected; none was asked for with [`Visitor::wants`] yet. The same as
-    /// [`Visitor::visit`] for each row and [`Visitor::visit_back`] for each row; where rows are short, a loop over all entries is faster.
+    /// Takes pieces of the lists of many vertices. All are selected; none was asked for with
+    /// [`Visitor::wants`] yet. The same as [`Visitor::visit`] for each row and [`Visitor::visit_back`] for
+    /// each row; where rows are short, a loop over all entries is faster.
     #[inline(always)]
     fn visit_patch(&self, state: &mut Self::State, patch: &Patch<'_, W>) {
         for (row, range) in patch.iter() {
@@ -251,20 +261,23 @@ pub trait Graph: Sync {
     /// Number of vertices; their ids are `0..num_vertices`.
     fn num_vertices(&self) -> usize;
 
-    /// Whether lists are handed over in parts all over the scan, so that no visit is likely to see a whole one. A hint.
+    /// Whether lists are handed over in parts all over the scan, so that no visit is likely to see a whole
+    /// one. A hint.
     #[inline(always)]
     fn is_scattered(&self) -> bool {
         false
     }
 
-    /// Whether a scan of a few lists reads these alone, in microseconds, and several threads may scan at once. A hint.
+    /// Whether a scan of a few lists reads these alone, in microseconds, and several threads may scan at
+    /// once. A hint.
     #[inline(always)]
     fn is_at_hand(&self) -> bool {
         false
     }
 
-    /// Whether, in a scan of all vertices or of a set, two threads never hold exclusive pieces of two vertices whose bits lie in one word
-    /// of 64 at the same time. If so, sets of one bit a vertex may be updated by plain stores too.
+    /// Whether, in a scan of all vertices or of a set, two threads never hold exclusive pieces of two
+    /// vertices whose bits lie in one word of 64 at the same time. If so, sets of one bit a vertex may be
+    /// updated by plain stores too.
     #[inline(always)]
     fn words_apart(&self) -> bool {
         true
@@ -276,15 +289,16 @@ pub trait Graph: Sync {
     /// Whether out-lists and in-lists differ.
     fn is_directed(&self) -> bool;
 
-    /// Whether lists of this direction are kept. Out-lists always are; in-lists in every undirected graph and in
-    /// those directed ones that were stored with them.
+    /// Whether lists of this direction are kept. Out-lists always are; in-lists in every undirected graph and
+    /// in those directed ones that were stored with them.
     fn has(&self, direction: Direction) -> bool;
 
     /// Length of the list of `v`. O(1), without touching the disk. Panics if the direction is not kept.
     fn degree(&self, direction: Direction, v: VertexId) -> usize;
 
     /// Hands the lists of the selected vertices to `visitor`, in parallel on the threads of `run`, and
-    /// returns the workers' states. A handful of vertices is handled on the calling thread, within microseconds.
+    /// returns the workers' states. A handful of vertices is handled on the calling thread, within
+    /// microseconds.
     ///
     /// # Errors
     /// The first list that cannot be read; [`Stop::Cancelled`] within 100 ms of a cancellation;
@@ -311,8 +325,9 @@ pub trait Lists: Graph {
         f: impl FnOnce(&[VertexId], &[Self::Weight]) -> R,
     ) -> Result<R, Self::Error>;
 
-    /// Reads where the lists of at most [`crate::BATCH_LEN`] vertices begin, if that is memory: each of these reads may miss all caches;
-    /// the misses of one call overlap, where those of [`Lists::with_list`] come one after another. Without other effect.
+    /// Reads where the lists of at most [`crate::BATCH_LEN`] vertices begin, if that is memory: each of these
+    /// reads may miss all caches; the misses of one call overlap, where those of [`Lists::with_list`] come
+    /// one after another. Without other effect.
     #[inline(always)]
     fn touch(&self, _direction: Direction, _batch: &[VertexId]) {}
 }

@@ -10,11 +10,12 @@ use crate::stop::Stop;
 /// Vertices of a selection that one unit of shared work translates.
 const GRAIN: usize = 1 << 16;
 
-/// The graph over the vertices that are left of another: those are numbered anew, without gaps and in the same order,
-/// so sorted lists stay sorted. Removed vertices have no edges; that is the caller's duty.
+/// The graph over the vertices that are left of another: those are numbered anew, without gaps and in the
+/// same order, so sorted lists stay sorted. Removed vertices have no edges; that is the caller's duty.
 ///
-/// Every piece is translated, whole, into a buffer of the worker before it is visited: about a nanosecond an arc. Memory: that
-/// buffer, as long as the longest piece; in a scan of a selection, the selection once more. [`Remaining`] is extra.
+/// Every piece is translated, whole, into a buffer of the worker before it is visited: about a nanosecond an
+/// arc. Memory: that buffer, as long as the longest piece; in a scan of a selection, the selection once more.
+/// [`Remaining`] is extra.
 #[derive(Debug, Clone, Copy)]
 pub struct Induced<'g, G> {
     graph: &'g G,

@@ -1,7 +1,7 @@
 //! Scans compiled for each visitor: arrays in memory and mapped files, plain or compressed.
 //!
-//! A [`Layout`] says where lists lie and how they are decoded; [`scan`] gives its loops to the driver. Graphs whose lists come from
-//! elsewhere are a [`crate::Source`].
+//! A [`Layout`] says where lists lie and how they are decoded; [`scan`] gives its loops to the driver. Graphs
+//! whose lists come from elsewhere are a [`crate::Source`].
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -13,8 +13,8 @@ use crate::id::{VertexId, vertex};
 use crate::run::Run;
 use crate::stop::Stop;
 
-/// Longer lists are handed over last, in pieces that all threads share: a thread that met one within a unit of work would still be busy
-/// with it when the others are done.
+/// Longer lists are handed over last, in pieces that all threads share: a thread that met one within a unit
+/// of work would still be busy with it when the others are done.
 pub const HUGE_LEN: usize = 1 << 18;
 /// Vertices of a selected list that are located side by side.
 pub const BATCH_LEN: usize = 16;
@@ -26,8 +26,8 @@ pub trait Layout<W>: Extents {
     /// What a worker decodes into.
     type Buffer: Send;
 
-    /// Whether blocks of vertices are handed over by [`Visitor::visit_rows`] to visitors that have it. Vertices that have no neighbours may
-    /// then be among those wanted.
+    /// Whether blocks of vertices are handed over by [`Visitor::visit_rows`] to visitors that have it.
+    /// Vertices that have no neighbours may then be among those wanted.
     const ROWS: bool = false;
 
     /// A buffer; `stops` is [`Visitor::STOPS`].
@@ -39,8 +39,8 @@ pub trait Layout<W>: Extents {
         true
     }
 
-    /// Hands over lists of the 64 vertices from `first` on: those whose bits are set in `wanted`. Lists of more than [`HUGE_LEN`] arcs
-    /// go to `huge`.
+    /// Hands over lists of the 64 vertices from `first` on: those whose bits are set in `wanted`. Lists of
+    /// more than [`HUGE_LEN`] arcs go to `huge`.
     fn visit_block<V: Visitor<W>>(
         &self,
         visitor: &V,
@@ -50,7 +50,8 @@ pub trait Layout<W>: Extents {
         huge: &mut Vec<VertexId>,
     );
 
-    /// Hands over the lists of at most [`BATCH_LEN`] vertices, in any order of vertices, if they are still wanted.
+    /// Hands over the lists of at most [`BATCH_LEN`] vertices, in any order of vertices, if they are still
+    /// wanted.
     fn visit_batch<V: Visitor<W>>(
         &self,
         visitor: &V,

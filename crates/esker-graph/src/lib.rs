@@ -1,4 +1,5 @@
-//! What a graph is to Esker: vertex ids, the trait through which every algorithm sees every graph, and the settings of a run.
+//! What a graph is to Esker: vertex ids, the trait through which every algorithm sees every graph, and the
+//! settings of a run.
 //!
 //! ```
 //! use esker_graph::{Csr, Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor};
@@ -28,15 +29,15 @@
 //! # }
 //! ```
 //!
-//! * [`Graph`] is the waist between algorithms and stored graphs. A scan hands over the lists of selected vertices in pieces,
-//!   in parallel, to a [`Visitor`]. [`Lists`] adds point reads of whole lists.
+//! * [`Graph`] is the waist between algorithms and stored graphs. A scan hands over the lists of selected
+//!   vertices in pieces, in parallel, to a [`Visitor`]. [`Lists`] adds point reads of whole lists.
 //! * [`Run`] holds the threads, seed, memory limit, progress report and cancel token of a computation.
 //! * [`Csr`] is the reference graph in memory; [`generate`] makes graphs from a seed.
-//! * [`Induced`], [`Boxed`] and [`Fragmented`] wrap a graph: without some vertices, with its type erased, with lists in shuffled
-//!   pieces (for tests).
+//! * [`Induced`], [`Boxed`] and [`Fragmented`] wrap a graph: without some vertices, with its type erased,
+//!   with lists in shuffled pieces (for tests).
 //!
-//! Vertex ids have 32 bits, or 64 with the feature `id64`. This crate knows no files, and contains `unsafe` in one place: where the
-//! threads of a run share short steps.
+//! Vertex ids have 32 bits, or 64 with the feature `id64`. This crate knows no files, and contains `unsafe`
+//! in one place: where the threads of a run share short steps.
 
 mod counted;
 mod id;

@@ -8,8 +8,8 @@ use crate::stop::Stop;
 /// Vertices per block.
 const BLOCK: usize = 64;
 
-/// For 64 consecutive vertices: which are removed, and how many are removed before them. At sixteen bytes, a lookup
-/// touches one cache line of a table of n/4 bytes; a plain array would take 4n.
+/// For 64 consecutive vertices: which are removed, and how many are removed before them. At sixteen bytes, a
+/// lookup touches one cache line of a table of n/4 bytes; a plain array would take 4n.
 #[derive(Debug, Clone, Copy, Default)]
 struct RemovedBlock {
     removed: u64,
@@ -97,12 +97,14 @@ impl Remaining {
         (!removed).then(|| self.rank(v))
     }
 
-    /// The number of remaining vertices before `v`: its place, if it remains. Panics if `v` is not less than `n`.
+    /// The number of remaining vertices before `v`: its place, if it remains. Panics if `v` is not less than
+    /// `n`.
     #[inline(always)]
     pub fn rank(&self, v: VertexId) -> VertexId {
         let block = &self.blocks[v as usize / BLOCK];
         let mut removed = block.removed_before;
-        // Most blocks have no removed vertex, and counting bits is slow on the older processors that Esker supports.
+        // Most blocks have no removed vertex, and counting bits is slow on the older processors that Esker
+        // supports.
         if block.removed != 0 {
             removed += u64::from((block.removed & ((1 << (v as usize % BLOCK)) - 1)).count_ones());
         }

@@ -27,8 +27,8 @@ impl<'a, W: Weight> Rows<'a, W> {
     ///
     /// # Errors
     /// [`Stop::Unsuitable`] unless there is at least one offset, the last offset equals the length of
-    /// `targets`, and `weights` is as long. That offsets ascend and targets are below the number of vertices is the
-    /// caller's duty; a breach makes scans panic.
+    /// `targets`, and `weights` is as long. That offsets ascend and targets are below the number of vertices
+    /// is the caller's duty; a breach makes scans panic.
     pub fn new(offsets: &'a [u64], targets: &'a [VertexId], weights: &'a [W]) -> Result<Self, Stop> {
         let fits = offsets.last().is_some_and(|&end| end == targets.len() as u64);
         if !fits || weights.len() != targets.len() {
@@ -75,7 +75,8 @@ impl<'a, W: Weight> Rows<'a, W> {
         (&self.targets[range.clone()], &self.weights[range])
     }
 
-    /// The weights of the edges from `u` to `v`: several if they are parallel, none if there is no edge. O(log of the degree).
+    /// The weights of the edges from `u` to `v`: several if they are parallel, none if there is no edge.
+    /// O(log of the degree).
     pub fn between(&self, u: VertexId, v: VertexId) -> &'a [W] {
         let (targets, weights) = self.list(u);
         let first = targets.partition_point(|&target| target < v);
@@ -95,8 +96,9 @@ impl<'a, W: Weight> Rows<'a, W> {
         scan(self, run, select, visitor)
     }
 
-    /// Reads where the lists of a batch begin and end, and then their first and last entries. Selected vertices lie anywhere, so each of
-    /// these reads may miss all caches; here the misses of a batch overlap, where a visit would wait for the one before.
+    /// Reads where the lists of a batch begin and end, and then their first and last entries. Selected
+    /// vertices lie anywhere, so each of these reads may miss all caches; here the misses of a batch overlap,
+    /// where a visit would wait for the one before.
     #[inline(always)]
     pub fn touch(&self, batch: &[VertexId]) {
         let mut ends = [(0, 0); BATCH_LEN];
@@ -117,7 +119,8 @@ impl<'a, W: Weight> Rows<'a, W> {
         }
     }
 
-    /// As [`Rows::touch`], for lists that will be read without their weights and probably not only at their beginning.
+    /// As [`Rows::touch`], for lists that will be read without their weights and probably not only at their
+    /// beginning.
     #[inline(always)]
     pub fn touch_targets(&self, batch: &[VertexId]) {
         let mut starts = [0; BATCH_LEN];
@@ -184,8 +187,8 @@ impl<W: Weight> Layout<W> for Rows<'_, W> {
         self.offsets[v] < self.offsets[v + 1]
     }
 
-    /// If visits may end early, lists are read in part, which the processor does not foresee: then the first entries of all are read
-    /// ahead, unless so many are wanted that the processor reads ahead by itself.
+    /// If visits may end early, lists are read in part, which the processor does not foresee: then the first
+    /// entries of all are read ahead, unless so many are wanted that the processor reads ahead by itself.
     #[inline(always)]
     fn visit_block<V: Visitor<W>>(
         &self,

@@ -76,8 +76,8 @@ pub struct RunOptions {
 
 /// A pool of threads and the settings under which an algorithm computes on it.
 ///
-/// One run may serve many computations; each is a run of its own while it lasts: see [`Run::begin`]. Threads are its own: the
-/// global pool of rayon is never used.
+/// One run may serve many computations; each is a run of its own while it lasts: see [`Run::begin`]. Threads
+/// are its own: the global pool of rayon is never used.
 pub struct Run {
     options: RunOptions,
     pool: Arc<rayon::ThreadPool>,
@@ -205,8 +205,8 @@ impl Run {
         if self.alone.is_some() { self.pool.current_num_threads() } else { 1 }
     }
 
-    /// This run with one thread, the caller's, whichever that is: for steps too small to share. A scan with it hands over
-    /// everything on the calling thread, so visitors need no atomic updates.
+    /// This run with one thread, the caller's, whichever that is: for steps too small to share. A scan with
+    /// it hands over everything on the calling thread, so visitors need no atomic updates.
     pub fn alone(&self) -> &Self {
         self.alone.as_deref().unwrap_or(self)
     }
@@ -233,8 +233,8 @@ impl Run {
 
     /// Calls `f` on a thread of the run's pool. Everything parallel inside uses that pool.
     ///
-    /// A computation of many short rounds should run inside as a whole: a parallel step that begins on a thread of the pool
-    /// never waits for another thread to wake up, but does the work itself if none comes.
+    /// A computation of many short rounds should run inside as a whole: a parallel step that begins on a
+    /// thread of the pool never waits for another thread to wake up, but does the work itself if none comes.
     pub fn install<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
         if self.alone.is_none() {
             return f();
@@ -244,13 +244,15 @@ impl Run {
         result.expect("the pool called the closure")
     }
 
-    /// As [`Run::install`]: the pool sees a pointer, since it makes several kilobytes of code from each closure.
+    /// As [`Run::install`]: the pool sees a pointer, since it makes several kilobytes of code from each
+    /// closure.
     fn install_pointer(&self, f: &mut (dyn FnMut() + Send)) {
         self.pool.install(f);
     }
 
-    /// Begins a computation: a run with the same threads and settings that counts its own rounds, and holds `needed_bytes` of the
-    /// budget until it is dropped. A computation that is a part of another draws from the bytes of that one first.
+    /// Begins a computation: a run with the same threads and settings that counts its own rounds, and holds
+    /// `needed_bytes` of the budget until it is dropped. A computation that is a part of another draws from
+    /// the bytes of that one first.
     ///
     /// # Errors
     /// [`Stop::OverBudget`] with the limit that would suffice; [`Stop::Cancelled`].
@@ -278,8 +280,8 @@ impl Run {
         run
     }
 
-    /// This run for one long step: the items that [`Run::share`] hands out, and so the units of a scan, are the parts that
-    /// progress callbacks are told of.
+    /// This run for one long step: the items that [`Run::share`] hands out, and so the units of a scan, are
+    /// the parts that progress callbacks are told of.
     pub fn measured(&self) -> Self {
         let run = self.derived(self.options.clone(), Arc::clone(&self.stage), self.reserved_bytes, None);
         Self { measured: true, ..run }
@@ -301,8 +303,8 @@ impl Run {
         self.check()
     }
 
-    /// Notes that `done` of the `total` parts of this computation are done, such as the sources of searches. Progress callbacks
-    /// are told so now or in the next round.
+    /// Notes that `done` of the `total` parts of this computation are done, such as the sources of searches.
+    /// Progress callbacks are told so now or in the next round.
     pub fn set_done(&self, done: u64, total: u64) {
         if self.stage.set_done(done, total) {
             self.report();
@@ -375,14 +377,16 @@ impl Run {
         }
     }
 
-    /// Says that the next [`Run::share`] is a step of some ten microseconds that probably follows and precedes others. Returns whether the
-    /// threads of the run are awake, and stay so for a while. They are not on a busy machine, nor for callers outside [`Run::install`].
+    /// Says that the next [`Run::share`] is a step of some ten microseconds that probably follows and
+    /// precedes others. Returns whether the threads of the run are awake, and stay so for a while. They are
+    /// not on a busy machine, nor for callers outside [`Run::install`].
     pub fn short_step(&self) -> bool {
         self.threads() > 1 && self.team.step(&self.pool)
     }
 
-    /// Calls `work` on `workers` threads with the number of the worker; 0 is the calling thread. A thread pool makes several kilobytes of
-    /// code from a closure, and there are hundreds of callers, so the pool sees a pointer.
+    /// Calls `work` on `workers` threads with the number of the worker; 0 is the calling thread. A thread
+    /// pool makes several kilobytes of code from a closure, and there are hundreds of callers, so the pool
+    /// sees a pointer.
     fn on_each(&self, workers: usize, work: &(dyn Fn(usize) + Sync)) {
         self.install(|| {
             if self.team.lead(&self.pool, workers, work) {
@@ -397,8 +401,8 @@ impl Run {
         });
     }
 
-    /// Cuts `0..len` into ranges of about `grain` and shares them as [`Run::share`] does. Ranges begin at multiples
-    /// of 64, so that no two workers write to the same word of a bitmap.
+    /// Cuts `0..len` into ranges of about `grain` and shares them as [`Run::share`] does. Ranges begin at
+    /// multiples of 64, so that no two workers write to the same word of a bitmap.
     ///
     /// # Errors
     /// The first error of `work`, or [`Stop::Cancelled`].

@@ -1,8 +1,9 @@
 //! Boxed sources of lists: graphs that are read without compiling each algorithm for them.
 //!
-//! A graph that streams its lists (several layers, tiles, a pool, heads with tails on disk, removed vertices) implements [`Source`], which
-//! does not depend on the visitor's type. It hands over batches of pieces through a [`Sink`], so one virtual call serves a thousand arcs.
-//! [`Boxed`] wraps any graph, with one virtual call per piece, for tests.
+//! A graph that streams its lists (several layers, tiles, a pool, heads with tails on disk, removed vertices)
+//! implements [`Source`], which does not depend on the visitor's type. It hands over batches of pieces
+//! through a [`Sink`], so one virtual call serves a thousand arcs. [`Boxed`] wraps any graph, with one
+//! virtual call per piece, for tests.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -28,8 +29,8 @@ pub enum ListAccess {
     OnlyScans,
 }
 
-/// The lists of one direction behind a pointer, with weights of type `W` and errors of type `E`. The methods are those of [`Graph`] and
-/// [`Lists`].
+/// The lists of one direction behind a pointer, with weights of type `W` and errors of type `E`. The methods
+/// are those of [`Graph`] and [`Lists`].
 pub trait Source<W, E>: Send + Sync {
     /// See [`Graph::degree`].
     fn degree(&self, v: VertexId) -> usize;
@@ -119,15 +120,16 @@ pub trait AnyVisitor<W>: Sync {
     fn wanted(&self, first: usize, selected: u64) -> u64;
     /// Whether [`Visitor::minds`] holds for any vertex of a range.
     fn minds_any(&self, vertices: Range<usize>) -> bool;
-    /// The edges that a tile of strips of rows and columns must leave out, with all their copies: in ascending order, the row and the column
-    /// within the tile, the row times [`STRIP_LEN`](crate::STRIP_LEN). Only for sources of tiles.
+    /// The edges that a tile of strips of rows and columns must leave out, with all their copies: in
+    /// ascending order, the row and the column within the tile, the row times
+    /// [`STRIP_LEN`](crate::STRIP_LEN). Only for sources of tiles.
     fn left_out(&self, tile: (u32, u32)) -> &[u32];
     /// A worker with a state of its own. When dropped, it gives its state back.
     fn sink(&self) -> Box<dyn Sink<W> + '_>;
 }
 
-/// The vertices of a range, all or those in `bits`, that are wanted. For each block of 64 that holds any: its first vertex, and a bit for
-/// each.
+/// The vertices of a range, all or those in `bits`, that are wanted. For each block of 64 that holds any: its
+/// first vertex, and a bit for each.
 pub fn wanted_blocks<'v, W>(
     visitor: &'v dyn AnyVisitor<W>,
     vertices: Range<usize>,
@@ -143,8 +145,9 @@ pub fn wanted_blocks<'v, W>(
 
 /// A visitor together with the state of one worker.
 pub trait Sink<W>: Send {
-    /// Calls [`Visitor::visit`] for each piece whose vertex is still wanted. Returns which pieces have enough, a bit each: visits that
-    /// returned [`Flow::Enough`] and vertices no longer wanted. At most [`SINK_BATCH_MAX`] pieces.
+    /// Calls [`Visitor::visit`] for each piece whose vertex is still wanted. Returns which pieces have
+    /// enough, a bit each: visits that returned [`Flow::Enough`] and vertices no longer wanted. At most
+    /// [`SINK_BATCH_MAX`] pieces.
     fn visit(&mut self, batch: &[(VertexId, Piece<'_, W>)]) -> u64;
     /// [`Visitor::visit_back`].
     fn visit_back(&mut self, u: VertexId, vertices: Piece<'_, W>);
@@ -260,7 +263,8 @@ impl<W: Weight, V: Visitor<W>> Sink<W> for Collector<'_, W, V> {
     }
 }
 
-/// Shows an [`AnyVisitor`] as a [`Visitor`], with one virtual call a piece. `STOPS` must be [`AnyVisitor::stops`] or true.
+/// Shows an [`AnyVisitor`] as a [`Visitor`], with one virtual call a piece. `STOPS` must be
+/// [`AnyVisitor::stops`] or true.
 pub struct DynVisitor<'a, W, const STOPS: bool>(pub &'a dyn AnyVisitor<W>);
 
 impl<'a, W, const STOPS: bool> Visitor<W> for DynVisitor<'a, W, STOPS> {

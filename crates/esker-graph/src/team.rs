@@ -1,17 +1,20 @@
 //! A team: threads that stay in a run over many short steps, and take part in each without a queue.
 //!
-//! A thread of a pool that finds no work falls asleep within some microseconds, and waking it takes as long as a short step does. Even
-//! while it is awake, a task takes some microseconds from one thread to another through the queues of the pool. A search of a grid has
-//! thousands of such steps, one after another. So a run that shares one of them asks its other threads to *watch*: to look at one word of
-//! memory, where the thread that leads a step shows it to the others, until there was no step for [`WATCH`].
+//! A thread of a pool that finds no work falls asleep within some microseconds, and waking it takes as long
+//! as a short step does. Even while it is awake, a task takes some microseconds from one thread to another
+//! through the queues of the pool. A search of a grid has thousands of such steps, one after another. So a
+//! run that shares one of them asks its other threads to *watch*: to look at one word of memory, where the
+//! thread that leads a step shows it to the others, until there was no step for [`WATCH`].
 //!
-//! A step has a slot for each other thread of the run, its *members*. A member takes a slot, calls the closure and leaves; no thread waits for a
-//! member that did not take one.
-//! When the leader has done its own part, it withdraws the slots that are left, and waits only for those who took one. Items of work are handed
-//! out one by one ([`crate::Run::share`]), so a leader whose members were set aside by the system has done all items itself by then.
+//! A step has a slot for each other thread of the run, its *members*. A member takes a slot, calls the
+//! closure and leaves; no thread waits for a member that did not take one. When the leader has done its own
+//! part, it withdraws the slots that are left, and waits only for those who took one. Items of work are
+//! handed out one by one ([`crate::Run::share`]), so a leader whose members were set aside by the system has
+//! done all items itself by then.
 //!
-//! Where other programs need the processors, watching takes their time and gains nothing, for the threads do not run when they are
-//! needed. A watching thread notices that the system set it aside; then no thread of the run watches for [`PAUSE`].
+//! Where other programs need the processors, watching takes their time and gains nothing, for the threads do
+//! not run when they are needed. A watching thread notices that the system set it aside; then no thread of
+//! the run watches for [`PAUSE`].
 
 #![allow(unsafe_code)] // Members call a closure that the leader borrows: see `Team::lead`.
 
@@ -31,7 +34,8 @@ const SET_ASIDE: Duration = Duration::from_micros(500);
 const PAUSE: Duration = Duration::from_millis(20);
 /// Looks at the word of the team between two looks at the clock and at the queues of the pool.
 const LOOKS: usize = 32;
-/// Looks of a leader at what its members do, before it lets other threads of the machine run between two looks.
+/// Looks of a leader at what its members do, before it lets other threads of the machine run between two
+/// looks.
 const LEADER_LOOKS: usize = 1 << 12;
 /// The low bits of the word count free slots, the others steps.
 const SLOTS: u64 = u16::MAX as u64;
@@ -89,8 +93,8 @@ impl Default for Team {
 }
 
 impl Team {
-    /// Notes a short step on a thread of `pool`, and asks the other threads to watch unless they do. Returns whether they watch or will soon;
-    /// they do not on a busy machine, nor for a thread of another pool.
+    /// Notes a short step on a thread of `pool`, and asks the other threads to watch unless they do. Returns
+    /// whether they watch or will soon; they do not on a busy machine, nor for a thread of another pool.
     pub(crate) fn step(self: &Arc<Self>, pool: &rayon::ThreadPool) -> bool {
         // Two computations of one run may lose a step between them, which does no harm.
         self.steps.store(self.steps.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
@@ -121,7 +125,8 @@ impl Team {
         }
     }
 
-    /// Threads that watch, besides this one: a thread that watches may have taken over the computation that leads a step.
+    /// Threads that watch, besides this one: a thread that watches may have taken over the computation that
+    /// leads a step.
     fn others_present(&self) -> usize {
         self.present.load(Ordering::SeqCst).saturating_sub(usize::from(WATCHES.get()))
     }
@@ -130,8 +135,9 @@ impl Team {
         self.began.elapsed().as_micros() as u64
     }
 
-    /// Calls `work(0)` here and `work(1..workers)` on those other threads of the pool that come while it lasts; each number at most
-    /// once. Returns false, without a call, unless all of them watch, the calling thread is of the pool, and no other leads a step.
+    /// Calls `work(0)` here and `work(1..workers)` on those other threads of the pool that come while it
+    /// lasts; each number at most once. Returns false, without a call, unless all of them watch, the calling
+    /// thread is of the pool, and no other leads a step.
     ///
     /// # Panics
     /// If a call panics; after all calls have ended.
@@ -193,9 +199,10 @@ impl Team {
         {
             return false;
         }
-        // SAFETY: the slot was taken by the exchange from a word that `lead` stored after `work`, and before it withdrew the slots. It
-        // counts the slots taken, and does not return until as many members have left. So what `work` points to and what that borrows
-        // live at least until the member is counted below. A word with this number and slots is never stored again.
+        // SAFETY: the slot was taken by the exchange from a word that `lead` stored after `work`, and before
+        // it withdrew the slots. It counts the slots taken, and does not return until as many members have
+        // left. So what `work` points to and what that borrows live at least until the member is counted
+        // below. A word with this number and slots is never stored again.
         let work = unsafe { &*self.work.load(Ordering::Relaxed) };
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| (work.0)(slot as usize))) {
             self.panic.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(panic);

@@ -1,6 +1,7 @@
 //! Imports a file and prints what each stage took: for measurements.
 //!
-//! `cargo run --release -p esker-import --example import -- INPUT DATABASE [--undirected] [--memory MIB] [--threads N] [--order keep|degree]`
+//! `cargo run --release -p esker-import --example import -- INPUT DATABASE [--undirected] [--memory MIB]
+//! [--threads N] [--order keep|degree]`
 #![allow(clippy::print_stdout)]
 
 use std::path::Path;

@@ -1,8 +1,9 @@
-//! From edges to the columns of one direction: arcs are divided into buckets, each is sorted, and the lists are handed
-//! on in order.
+//! From edges to the columns of one direction: arcs are divided into buckets, each is sorted, and the lists
+//! are handed on in order.
 //!
-//! Work: one scatter, and per bucket a radix sort in cache when memory is ample. A bucket that does not fit its share of
-//! memory is divided again by ranges of its keys, on disk, until the parts fit or all keys of a part are equal.
+//! Work: one scatter, and per bucket a radix sort in cache when memory is ample. A bucket that does not fit
+//! its share of memory is divided again by ranges of its keys, on disk, until the parts fit or all keys of a
+//! part are equal.
 
 use esker_format::{Error, Result};
 use esker_graph::{Reservation, Stop, VertexId};
@@ -25,7 +26,8 @@ const BUCKETS_MAX: u64 = 2048;
 /// With memory for fewer arcs than this in each thread an import is refused.
 const SORT_LEN_MIN: u64 = 1 << 9;
 
-/// A thread sets the arcs of a bucket aside when it has this many bytes of them: enough for sequential writes.
+/// A thread sets the arcs of a bucket aside when it has this many bytes of them: enough for sequential
+/// writes.
 const CHUNK_BYTES_MAX: u64 = 1 << 16;
 
 /// Parts into which a bucket that is too long is divided.
@@ -37,7 +39,8 @@ pub(super) struct Plan {
     /// Most arcs of a bucket that is sorted in memory.
     sort_len_max: u64,
     buckets_max: u64,
-    /// Bytes of keys that a thread collects for a bucket before it sets them aside, as a function of the buckets.
+    /// Bytes of keys that a thread collects for a bucket before it sets them aside, as a function of the
+    /// buckets.
     scatter_bytes: u64,
     /// What chunks may take while they are collected.
     keep_bytes: u64,
@@ -74,8 +77,8 @@ impl Plan {
         })
     }
 
-    /// Arcs that a bucket should have, of `arcs` in all. Where they go through the disk, few long buckets: each is
-    /// then written and read in few long chunks.
+    /// Arcs that a bucket should have, of `arcs` in all. Where they go through the disk, few long buckets:
+    /// each is then written and read in few long chunks.
     fn bucket_len(&self, arcs: u64, words: usize) -> u64 {
         if arcs * (8 + 4 * words as u64) > self.keep_bytes {
             return self.sort_len_max;
@@ -91,14 +94,15 @@ impl Plan {
     }
 }
 
-/// Memory to sort one arc: keys and the other side of the sort, lists and their lengths, properties as read and as
-/// handed on.
+/// Memory to sort one arc: keys and the other side of the sort, lists and their lengths, properties as read
+/// and as handed on.
 fn arc_bytes(words: usize) -> u64 {
     let sort = if words == 0 { 8 + 8 } else { 8 + 16 + 16 };
     (sort + size_of::<VertexId>() + size_of::<(VertexId, u32)>() + 2 * 4 * words) as u64
 }
 
-/// Memory of an open bucket in one thread, and as much again for what it was made of: a line and a chunk of keys and words.
+/// Memory of an open bucket in one thread, and as much again for what it was made of: a line and a chunk of
+/// keys and words.
 fn open_bytes(words: usize) -> u64 {
     let record_bytes = 8 + 4 * words;
     (2 * (2048.max(LINE * record_bytes) + LINE * record_bytes)).max(4096) as u64

@@ -12,7 +12,8 @@ use super::scratch::Work;
 /// Vertices below this are counted one by one: in degree order they are the hubs.
 const HEAD: u64 = 1 << 16;
 
-/// A division of the vertices into at most 2^17 cells, ascending: one vertex each at the front, equal ranges after it.
+/// A division of the vertices into at most 2^17 cells, ascending: one vertex each at the front, equal ranges
+/// after it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cells {
     shift: u32,
@@ -74,7 +75,8 @@ pub(super) fn degrees_bytes(num_vertices: u64, directed: bool) -> u64 {
 pub(super) fn degrees(work: &Work, edges: &Edges, directed: bool, tracker: &Tracker) -> Result<Degrees> {
     let n = edges.num_vertices as usize;
     let threads = work.run.threads() as u64;
-    // What the threads' own counters take is little of what is free, else they share: an atomic addition costs more.
+    // What the threads' own counters take is little of what is free, else they share: an atomic addition
+    // costs more.
     let own_bytes = degrees_bytes(edges.num_vertices, directed) * (threads - 1);
     let own =
         if own_bytes <= work.budget.free_bytes() / 4 { work.budget.try_reserve(own_bytes) } else { None };

@@ -18,11 +18,12 @@ struct End {
     at: u64,
 }
 
-/// Chooses the order and, if it is by degree, puts the new numbers in place of the old in `edges`; returns the new number
-/// of each vertex, in order.
+/// Chooses the order and, if it is by degree, puts the new numbers in place of the old in `edges`; returns
+/// the new number of each vertex, in order.
 ///
-/// The ends of all edges are sorted by vertex, which gives the degrees; (degree, vertex) pairs are sorted into the order;
-/// its inverse is joined with the sorted ends, and those are sorted back into the order of the edges.
+/// The ends of all edges are sorted by vertex, which gives the degrees; (degree, vertex) pairs are sorted
+/// into the order; its inverse is joined with the sorted ends, and those are sorted back into the order of
+/// the edges.
 pub(super) fn order_on_disk(
     work: &Work,
     edges: &mut Edges,

@@ -30,8 +30,8 @@ pub(crate) struct Driven {
 /// What the reader says of bytes that it does not understand.
 ///
 /// # Panics
-/// If the reader breaks its contract: columns of unequal length, ids of another kind or outside the range that the
-/// schema promises, a NaN, a line rejected without a reason.
+/// If the reader breaks its contract: columns of unequal length, ids of another kind or outside the range
+/// that the schema promises, a NaN, a line rejected without a reason.
 pub(crate) fn drive(
     name: &str,
     format: Option<Format>,

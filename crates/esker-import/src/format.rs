@@ -115,8 +115,8 @@ impl Format {
         }
     }
 
-    /// The format that the end of a file's name promises, compression suffixes left aside. Names that many formats
-    /// share (`.txt`, `.graph`, `.e`) promise nothing alone; `.graph` is taken as METIS.
+    /// The format that the end of a file's name promises, compression suffixes left aside. Names that many
+    /// formats share (`.txt`, `.graph`, `.e`) promise nothing alone; `.graph` is taken as METIS.
     pub fn from_name(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         let name = [".gz", ".zst", ".bz2"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
@@ -188,8 +188,8 @@ pub enum PickProperties {
     None,
     /// Every other column.
     All,
-    /// These: names from the header, or numbers from 1. `:number` or a type such as `:text` or `:date` at the end of a name fixes its
-    /// type, which is otherwise decided on a sample.
+    /// These: names from the header, or numbers from 1. `:number` or a type such as `:text` or `:date` at the
+    /// end of a name fixes its type, which is otherwise decided on a sample.
     Columns(Vec<String>),
 }
 
@@ -221,8 +221,8 @@ pub(crate) fn split_type(name: &str) -> (&str, Suffix) {
     }
 }
 
-/// A name that is not empty, and what stands behind the colon that ends it. The zone of a timestamp may have another, as in
-/// `t:timestamp[us, +02:00]`.
+/// A name that is not empty, and what stands behind the colon that ends it. The zone of a timestamp may have
+/// another, as in `t:timestamp[us, +02:00]`.
 fn split_last_colon(text: &str) -> Option<(&str, &str)> {
     let before_zone = text.rfind('[').filter(|_| text.ends_with(']')).unwrap_or(text.len());
     let colon = text[..before_zone].rfind(':').filter(|&at| at > 0)?;
@@ -303,7 +303,8 @@ pub struct ReadOptions {
     pub properties: PickProperties,
     /// The types of properties; a column that is declared becomes a property.
     pub schema: Vec<Declaration>,
-    /// Whether the edges go to a database, whose properties have their types already. Then no message proposes another type.
+    /// Whether the edges go to a database, whose properties have their types already. Then no message
+    /// proposes another type.
     pub types_are_fixed: bool,
     /// What ids are.
     pub ids: PickIds,
@@ -313,7 +314,8 @@ pub struct ReadOptions {
     pub header: Option<bool>,
     /// Whether `"` quotes fields; sniffed if `None`.
     pub quotes: Option<bool>,
-    /// A file with one vertex id a line, for vertices without edges; or a number `n`: the vertices are `0..n`.
+    /// A file with one vertex id a line, for vertices without edges; or a number `n`: the vertices are
+    /// `0..n`.
     pub vertices: Option<String>,
     /// Whether the input has each undirected edge at both of its ends, where the format does not say so.
     pub both_ends: bool,
@@ -321,7 +323,8 @@ pub struct ReadOptions {
     pub block_bytes: usize,
     /// Bytes that one line may have. A longer one is an error.
     pub line_bytes_max: usize,
-    /// A memory limit. What opening an input reads and keeps, such as a file of the ids of vertices, stays within its share of it.
+    /// A memory limit. What opening an input reads and keeps, such as a file of the ids of vertices, stays
+    /// within its share of it.
     pub memory_bytes: u64,
     /// If the input is still being written: how to read it.
     pub live: Option<Live>,

@@ -1,4 +1,5 @@
-//! The first step of an import: one thread cuts the input into blocks, the others parse them and set the edges aside.
+//! The first step of an import: one thread cuts the input into blocks, the others parse them and set the
+//! edges aside.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -381,7 +382,8 @@ impl InOrder {
 
     pub(super) fn push(&self, sequence: u64, batch: Parted) -> Result<()> {
         let mut queue = lock(&self.queue);
-        // The worker with the earliest batch never waits, so the others do not wait for ever; unless it was cancelled.
+        // The worker with the earliest batch never waits, so the others do not wait for ever; unless it was
+        // cancelled.
         while sequence > queue.next + Self::AHEAD_MAX && !queue.given_up {
             self.work.check()?;
             queue = self.moved.wait_timeout(queue, PATIENCE).unwrap_or_else(PoisonError::into_inner).0;

@@ -107,8 +107,8 @@ impl Input {
     }
 }
 
-/// What the user named, as inputs in order: `-` is standard input, a name that is no file but has `*`, `?` or `[` in
-/// it is a pattern, whose files come in the order of their names.
+/// What the user named, as inputs in order: `-` is standard input, a name that is no file but has `*`, `?` or
+/// `[` in it is a pattern, whose files come in the order of their names.
 ///
 /// # Errors
 /// If there is nothing, a pattern matches no file or is malformed, or standard input is named twice.
@@ -202,7 +202,8 @@ impl<R: Read> Read for CountingReader<R> {
     }
 }
 
-/// An open input, decompressed. Memory: a buffer of 256 KiB and the window of the decompressor, if compressed.
+/// An open input, decompressed. Memory: a buffer of 256 KiB and the window of the decompressor, if
+/// compressed.
 pub struct Stream {
     path: Arc<PathBuf>,
     file_id: Option<(u64, u64)>,

@@ -29,13 +29,15 @@ use super::spool::Spool;
 
 /// Imports everything that `reader` gives into a new database at `target`.
 ///
-/// The database is made beside `target` and renamed into place at the end: until then, and after any failure, crash
-/// or cancellation, there is none. Memory: [`ImportOptions::memory_bytes`] and at most 64 MiB more. Temporary files take
-/// up to 16 bytes (and the properties) for each arc; none are written if memory suffices.
+/// The database is made beside `target` and renamed into place at the end: until then, and after any failure,
+/// crash or cancellation, there is none. Memory: [`ImportOptions::memory_bytes`] and at most 64 MiB more.
+/// Temporary files take up to 16 bytes (and the properties) for each arc; none are written if memory
+/// suffices.
 ///
 /// # Errors
-/// [`Error::Input`] for bad lines, by policy; [`Error::Invalid`] if the options make no sense for the input, or
-/// something stands at `target`; [`Error::Stop`] when cancelled or refused for want of memory; [`Error::Io`].
+/// [`Error::Input`] for bad lines, by policy; [`Error::Invalid`] if the options make no sense for the input,
+/// or something stands at `target`; [`Error::Stop`] when cancelled or refused for want of memory;
+/// [`Error::Io`].
 pub fn import(
     disk: &Arc<dyn Disk>,
     reader: Box<dyn Reader>,

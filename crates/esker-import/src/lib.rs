@@ -21,8 +21,9 @@
 //! # }
 //! ```
 //!
-//! A reader gives batches of Arrow columns. The import numbers the ids, sorts the edges, on disk if memory does not suffice, and writes the
-//! lists as the base layer of a new database ([`install`]). [`mod@export`] writes a version to a file of another format.
+//! A reader gives batches of Arrow columns. The import numbers the ids, sorts the edges, on disk if memory
+//! does not suffice, and writes the lists as the base layer of a new database ([`install`]). [`mod@export`]
+//! writes a version to a file of another format.
 
 pub mod source;
 pub mod typed;

@@ -50,7 +50,8 @@ impl Policy<'_> {
         self.duplicates != Duplicates::Keep
     }
 
-    /// Appends sorted arcs without properties. `last` is the key before the first of them, if it is of this bucket.
+    /// Appends sorted arcs without properties. `last` is the key before the first of them, if it is of this
+    /// bucket.
     pub(super) fn append_keys(&self, lists: &mut Lists, bucket: usize, keys: &[u64], mut last: Option<u64>) {
         let bits = self.ranges.target_bits();
         let unites = self.unites();

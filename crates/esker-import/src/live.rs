@@ -23,7 +23,8 @@ impl Live {
     /// At the end of what there is: waits a moment, and says whether to read on.
     ///
     /// # Errors
-    /// [`Error::Input`] if the file was removed, renamed or replaced, or became shorter than what was read of it.
+    /// [`Error::Input`] if the file was removed, renamed or replaced, or became shorter than what was read of
+    /// it.
     pub(crate) fn waits(&self, input: &Input, stream: &Stream) -> Result<bool> {
         if !self.follow || self.stop.is_cancelled() {
             return Ok(false);

@@ -39,7 +39,8 @@ pub trait NumberedIds: Send {
     /// If temporary files cannot be read.
     fn name(&self, number: u64) -> Result<String>;
 
-    /// Writes the map between external ids and vertices, both ways, to `files`. `renumbered` gives the vertex of each number, in order of the numbers; `None`: each number is its vertex.
+    /// Writes the map between external ids and vertices, both ways, to `files`. `renumbered` gives the vertex
+    /// of each number, in order of the numbers; `None`: each number is its vertex.
     ///
     /// # Errors
     /// If files cannot be written or memory does not suffice; cancellation.

@@ -42,7 +42,8 @@ pub fn open<S: AsRef<str>>(inputs: &[S], options: &ReadOptions) -> Result<Opened
     open_inputs(&expand(inputs, &options.cancel)?, options)
 }
 
-/// The same for inputs of any kind. Several inputs are read one after another, as one; the first tells the format.
+/// The same for inputs of any kind. Several inputs are read one after another, as one; the first tells the
+/// format.
 ///
 /// # Errors
 /// As [`open_reader`].

@@ -69,15 +69,17 @@ pub struct ImportOptions {
     pub in_edges: bool,
     /// How vertices are numbered. Default: [`VertexOrder::Auto`].
     pub order: VertexOrder,
-    /// The encoding of the lists. Default: plain. With [`Encoding::Tiles`] tiles are all that is kept of them.
+    /// The encoding of the lists. Default: plain. With [`Encoding::Tiles`] tiles are all that is kept of
+    /// them.
     pub encoding: Encoding,
     /// Whether there are tiles beside the lists, too. Default: no.
     pub tiles: bool,
-    /// Which edge is stored if the input has it several times. The database applies this rule to later commits too. Default:
-    /// [`Duplicates::Last`].
+    /// Which edge is stored if the input has it several times. The database applies this rule to later
+    /// commits too. Default: [`Duplicates::Last`].
     pub duplicates: Duplicates,
-    /// Whether the entries of a matrix for one pair add up, as they do in other programs, instead of following that rule: for where nobody
-    /// has chosen one. It does not become the rule of the database. Default: no.
+    /// Whether the entries of a matrix for one pair add up, as they do in other programs, instead of
+    /// following that rule: for where nobody has chosen one. It does not become the rule of the database.
+    /// Default: no.
     pub adds_entries: bool,
     /// How the database turns later commits into layers. `None` (default): as [`WriteOptions::default`].
     pub writes: Option<WriteOptions>,
@@ -87,12 +89,13 @@ pub struct ImportOptions {
     pub bad_lines: BadLines,
     /// Worker threads; 0 (default) takes as many as the machine has processors.
     pub threads: usize,
-    /// The memory limit of the import, at least [`MEMORY_BYTES_MIN`]. Its process stays below this plus 64 MiB. Default:
-    /// 4 GiB.
+    /// The memory limit of the import, at least [`MEMORY_BYTES_MIN`]. Its process stays below this plus 64
+    /// MiB. Default: 4 GiB.
     pub memory_bytes: u64,
     /// The message of the version. `None` (default): the format of the input.
     pub message: Option<String>,
-    /// The event time of the version, in milliseconds since 1970, UTC. `None` (default): the time of the import.
+    /// The event time of the version, in milliseconds since 1970, UTC. `None` (default): the time of the
+    /// import.
     pub time_ms: Option<u64>,
     /// The token that stops the import within 100 ms.
     pub cancel: Cancel,
@@ -166,7 +169,8 @@ pub struct ImportReport {
     pub arcs: u64,
     /// Whether the graph is directed.
     pub directed: bool,
-    /// Edges that repeat an earlier edge of the input, and were left out or merged into it by the rule for duplicates.
+    /// Edges that repeat an earlier edge of the input, and were left out or merged into it by the rule for
+    /// duplicates.
     pub duplicates: u64,
     /// That rule: the one that was given, or the one by which the entries of a matrix add up.
     pub rule: Duplicates,

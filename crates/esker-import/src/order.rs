@@ -1,10 +1,11 @@
 //! The vertex order: degrees, the locality that each order gives, and the renumbering by descending degree.
 //!
-//! The cost of an analysis is that of reading something of each neighbour. Such an access is cheap if the neighbour
-//! lies near the vertex itself or among the few vertices whose data stay in cache. So the locality of an order is the
-//! share of accesses to a neighbour that is *near* (at most [`NEAR_MAX`] away) or *hot* (in the given order: one of the
-//! first; in degree order: one of those with the most edges). Road networks and crawls have it in the order in which
-//! they come; Kronecker and social graphs only in degree order; uniformly random graphs never.
+//! The cost of an analysis is that of reading something of each neighbour. Such an access is cheap if the
+//! neighbour lies near the vertex itself or among the few vertices whose data stay in cache. So the locality
+//! of an order is the share of accesses to a neighbour that is *near* (at most [`NEAR_MAX`] away) or *hot*
+//! (in the given order: one of the first; in degree order: one of those with the most edges). Road networks
+//! and crawls have it in the order in which they come; Kronecker and social graphs only in degree order;
+//! uniformly random graphs never.
 
 use esker_format::Result;
 use esker_graph::VertexId;
@@ -53,8 +54,8 @@ fn window(num_vertices: u64) -> u64 {
     (num_vertices / 64).clamp(1, NEAR_MAX)
 }
 
-/// Chooses between the orders by a sample of edges. `degree_of` gives degrees; `hot_degree` is the degree of the last
-/// of the hot vertices in degree order, see [`hot_degree`].
+/// Chooses between the orders by a sample of edges. `degree_of` gives degrees; `hot_degree` is the degree of
+/// the last of the hot vertices in degree order, see [`hot_degree`].
 pub(super) fn choose(
     sample: &[[VertexId; 2]],
     num_vertices: u64,
@@ -80,9 +81,9 @@ pub(super) fn choose(
 /// Degrees from here on are counted together when the hot vertices are found.
 pub(super) const DEGREE_CLASSES: usize = 1 << 16;
 
-/// The least degree of those vertices that come first in degree order, if not many more vertices have it: in a graph
-/// where most degrees are equal none is hot. `counts[d]` is the number of vertices of degree `d`, the last of those
-/// with at least that degree.
+/// The least degree of those vertices that come first in degree order, if not many more vertices have it: in
+/// a graph where most degrees are equal none is hot. `counts[d]` is the number of vertices of degree `d`, the
+/// last of those with at least that degree.
 pub(super) fn hot_degree(counts: &[u64], num_vertices: u64) -> u32 {
     let room = window(num_vertices);
     let mut sum = 0;
@@ -98,8 +99,9 @@ pub(super) fn hot_degree(counts: &[u64], num_vertices: u64) -> u32 {
 /// Vertices between two looks for cancellation.
 const CHECK_EVERY: usize = 1 << 20;
 
-/// Numbers of vertices by descending degree, ties by the number that they had: a counting sort, and for the few degrees
-/// of [`DEGREE_CLASSES`] and more a sort by comparison. Memory: the result, and 16 bytes for each of those few.
+/// Numbers of vertices by descending degree, ties by the number that they had: a counting sort, and for the
+/// few degrees of [`DEGREE_CLASSES`] and more a sort by comparison. Memory: the result, and 16 bytes for each
+/// of those few.
 pub(super) fn by_degree(
     work: &Work,
     num_vertices: u64,

@@ -53,7 +53,8 @@ enum WeightOutput {
 }
 
 impl<'a> Output<'a> {
-    /// Begins the columns, in an encoding, of the lists of so many vertices. `summed`: the property whose values are sums, so that its type is not known yet.
+    /// Begins the columns, in an encoding, of the lists of so many vertices. `summed`: the property whose
+    /// values are sums, so that its type is not known yet.
     pub(super) fn new(
         work: &Work,
         writer: &'a PlainWriter<'a>,

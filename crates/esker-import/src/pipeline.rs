@@ -38,7 +38,8 @@ pub(crate) struct Destination<'a> {
     pub(crate) directory: &'a Path,
 }
 
-/// Reads everything and writes the base layer, with temporary files in `place`. `hasher` is the hash of the database's ids.
+/// Reads everything and writes the base layer, with temporary files in `place`. `hasher` is the hash of the
+/// database's ids.
 ///
 /// The memory limit may be any that suffices; [`super::options::MEMORY_BYTES_MIN`] always suffices to begin.
 ///
@@ -114,7 +115,8 @@ pub(crate) fn build_layer(
     Ok(Built { report, loops, in_edges, ids, properties, weight, time, work })
 }
 
-/// The error for an edge between the vertices `ends` that the input has more than once; `is_either`: in either direction.
+/// The error for an edge between the vertices `ends` that the input has more than once; `is_either`: in
+/// either direction.
 fn twice(
     work: &Work,
     edges: &Edges,
@@ -270,11 +272,12 @@ fn check_numbered(ids: &IdStats, first: u64, count: u64, format: &str) -> Result
 
 /// As many vertices for each edge are believed of a header.
 const VERTICES_PER_EDGE: u64 = 64;
-/// ... and as many as have this share of the memory limit each: what the database holds of a vertex without edges.
+/// ... and as many as have this share of the memory limit each: what the database holds of a vertex without
+/// edges.
 const VERTEX_BYTES: u64 = 16;
 
-/// A header of a few bytes may promise billions of vertices, each of which takes room in the database. It is believed as far
-/// as the edges or the bytes of the input bear it out, or as the memory limit allows.
+/// A header of a few bytes may promise billions of vertices, each of which takes room in the database. It is
+/// believed as far as the edges or the bytes of the input bear it out, or as the memory limit allows.
 fn check_borne_out(count: u64, edges: u64, limit_bytes: u64, schema: &Schema) -> Result<()> {
     let borne_out = edges.saturating_mul(VERTICES_PER_EDGE).max(schema.input_bytes.unwrap_or(0));
     if count <= borne_out.max(limit_bytes / VERTEX_BYTES) || schema.format == GENERATOR {
@@ -413,8 +416,8 @@ struct Directions<'a> {
 }
 
 impl Directions<'_> {
-    /// Builds what the options ask for; returns what was written outwards, the types of the properties, and the number
-    /// of self-loops dropped.
+    /// Builds what the options ask for; returns what was written outwards, the types of the properties, and
+    /// the number of self-loops dropped.
     fn build(&self, directed: bool) -> Result<(Written, Vec<ElementType>, u64)> {
         let [sources, targets] = &self.order.counts;
         let both: Vec<u64> = sources.iter().zip(targets).map(|(a, b)| a + b).collect();

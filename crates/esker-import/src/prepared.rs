@@ -10,7 +10,8 @@ use super::source::{Reader, Schema};
 pub(crate) fn schema_of(reader: &dyn Reader, options: &ImportOptions) -> Schema {
     let mut schema = reader.schema().clone();
     if [Format::Graph500, Format::Graph500Wide].map(Format::name).contains(&schema.format) {
-        // By convention its pairs have no direction, but nothing in a file says so: they have one if the user says so.
+        // By convention its pairs have no direction, but nothing in a file says so: they have one if the user
+        // says so.
         schema.directed = options.directed.or(schema.directed);
     }
     schema
@@ -18,7 +19,8 @@ pub(crate) fn schema_of(reader: &dyn Reader, options: &ImportOptions) -> Schema 
 
 /// The options, with the rule by which the entries of a matrix for one pair are joined.
 pub(crate) fn options_for(reader: &dyn Reader, schema: &Schema, options: &ImportOptions) -> ImportOptions {
-    // Two entries of a matrix that is not symmetric are no entries for one pair, though an undirected graph has one edge for them.
+    // Two entries of a matrix that is not symmetric are no entries for one pair, though an undirected graph
+    // has one edge for them.
     let is_as_given = options.directed != Some(false) || schema.directed == Some(false);
     match options.adds_entries && is_as_given && reader.entries_add_up() {
         true => ImportOptions { duplicates: Duplicates::Sum, ..options.clone() },

@@ -1,7 +1,8 @@
 //! The integer ids that stand in the input, and the closing of the gaps between them.
 //!
-//! A vertex exists if the input names it, so the integers of a range are vertices only as far as they occur. A set of
-//! bits tells which do; if some do not, every id is replaced by its rank, the number of smaller ids that occur.
+//! A vertex exists if the input names it, so the integers of a range are vertices only as far as they occur.
+//! A set of bits tells which do; if some do not, every id is replaced by its rank, the number of smaller ids
+//! that occur.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -16,8 +17,8 @@ use super::options::Tracker;
 use super::scratch::Work;
 use super::spool::Spool;
 
-/// A range is too wide for a set of bits if it has more integers than this for each id of the input: the set would
-/// then be larger than the input.
+/// A range is too wide for a set of bits if it has more integers than this for each id of the input: the set
+/// would then be larger than the input.
 const RANGE_PER_ID_MAX: u64 = 32;
 
 /// A set of this many bits is never too large.
@@ -25,7 +26,8 @@ const RANGE_MIN: u64 = 1 << 16;
 
 /// The distinct integer ids of an input, one bit for each integer between the least and the greatest.
 ///
-/// Memory: an eighth of a byte for each integer of the range, and half as much again (with `id64`, as much) while gaps are closed.
+/// Memory: an eighth of a byte for each integer of the range, and half as much again (with `id64`, as much)
+/// while gaps are closed.
 pub(super) struct PresentIds {
     work: Work,
     least: u64,
@@ -35,7 +37,8 @@ pub(super) struct PresentIds {
 }
 
 impl PresentIds {
-    /// Finds the ids of an input that has some. `None` if their range is too wide for the input or for the memory that is free.
+    /// Finds the ids of an input that has some. `None` if their range is too wide for the input or for the
+    /// memory that is free.
     ///
     /// # Errors
     /// If a temporary file cannot be read; cancellation.

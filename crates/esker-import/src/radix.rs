@@ -67,8 +67,8 @@ const SMALL: usize = 256;
 /// Below this number of bytes a slice is sorted by one thread.
 const ALONE_BYTES: usize = 1 << 20;
 
-/// Sorts `records` by `key`, stably, on one thread, with `spare` of the same length as the other half of each pass.
-/// Work: 11 bits of those in which the keys differ a pass.
+/// Sorts `records` by `key`, stably, on one thread, with `spare` of the same length as the other half of each
+/// pass. Work: 11 bits of those in which the keys differ a pass.
 pub(crate) fn sort_alone<T: Pod, K: RadixKey>(records: &mut [T], spare: &mut [T], key: impl Fn(&T) -> K) {
     debug_assert_eq!(records.len(), spare.len());
     if records.len() < SMALL {
@@ -132,7 +132,8 @@ fn pass<T: Copy>(from: &[T], to: &mut [T], counts: &mut [u32], digit: impl Fn(&T
     }
 }
 
-/// Sorts `records` by `key`, stably, on the threads of `run`. The result lies in `records`; `spare` has the same length.
+/// Sorts `records` by `key`, stably, on the threads of `run`. The result lies in `records`; `spare` has the
+/// same length.
 ///
 /// Work: one parallel scatter by the highest differing bits, then each part alone, in cache when it fits.
 ///

@@ -1,7 +1,9 @@
-//! Dividing arcs into buckets, each a range of source vertices small enough to be sorted in cache or at least in memory.
+//! Dividing arcs into buckets, each a range of source vertices small enough to be sorted in cache or at least
+//! in memory.
 //!
-//! An arc in a bucket is one key: source (less the first of the bucket) above target, so that a sort by key is a sort of
-//! the lists. Threads write to buckets of their own, so nothing is shared; a bucket is the threads' pieces in order.
+//! An arc in a bucket is one key: source (less the first of the bucket) above target, so that a sort by key
+//! is a sort of the lists. Threads write to buckets of their own, so nothing is shared; a bucket is the
+//! threads' pieces in order.
 
 use esker_format::{Error, Result};
 use esker_graph::VertexId;
@@ -38,8 +40,8 @@ pub(super) struct Ranges {
 }
 
 impl Ranges {
-    /// Joins neighbouring cells as long as a bucket has at most `bucket_len` arcs; more buckets than `buckets_max` are
-    /// avoided by making them longer.
+    /// Joins neighbouring cells as long as a bucket has at most `bucket_len` arcs; more buckets than
+    /// `buckets_max` are avoided by making them longer.
     pub(super) fn new(
         cells: Cells,
         counts: &[u64],
@@ -136,8 +138,8 @@ impl Scatter<'_> {
     /// Divides all edges.
     pub(super) fn run(&self) -> Result<Buckets> {
         let shelf = Shelf::new(self.work, self.keep_free_bytes);
-        // Without properties equal keys are alike, so their order is free and blocks go to whoever is ready. With them
-        // each thread takes one stretch of the input.
+        // Without properties equal keys are alike, so their order is free and blocks go to whoever is ready.
+        // With them each thread takes one stretch of the input.
         let blocks = self.edges.num_blocks();
         let stretches = if self.edges.words == 0 { blocks } else { blocks.min(self.work.run.threads()) };
         let mut taken =
@@ -173,8 +175,8 @@ impl Scatter<'_> {
     }
 }
 
-/// Keys that are collected in one place for each bucket: a cache line. The chunks of all buckets lie in far more pages
-/// than the processor has translations at hand for; with this, one key in eight goes there.
+/// Keys that are collected in one place for each bucket: a cache line. The chunks of all buckets lie in far
+/// more pages than the processor has translations at hand for; with this, one key in eight goes there.
 pub(super) const LINE: usize = 8;
 
 /// A cache line of keys.

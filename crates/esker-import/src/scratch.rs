@@ -21,7 +21,8 @@ pub struct Work {
     pub budget: Budget,
     /// Where temporary files are made.
     pub disk: Arc<dyn Disk>,
-    /// Directory for temporary files. They vanish when what they hold is dropped, and with the directory after a crash.
+    /// Directory for temporary files. They vanish when what they hold is dropped, and with the directory
+    /// after a crash.
     pub dir: Arc<PathBuf>,
 }
 
@@ -32,7 +33,8 @@ impl Work {
         Self::on(Arc::new(RealDisk), run, limit_bytes, dir)
     }
 
-    /// Work on the threads of `run`, in `limit_bytes` of memory, with temporary files in `dir`, which must exist on `disk`.
+    /// Work on the threads of `run`, in `limit_bytes` of memory, with temporary files in `dir`, which must
+    /// exist on `disk`.
     pub(crate) fn on(disk: Arc<dyn Disk>, run: Arc<Run>, limit_bytes: u64, dir: impl Into<PathBuf>) -> Self {
         Self { run, budget: trimmed_budget(limit_bytes), disk, dir: Arc::new(dir.into()) }
     }
@@ -154,7 +156,8 @@ impl Shelf {
         Self { budget: work.budget.clone(), keep_free_bytes, file: ScratchFile::new(work) }
     }
 
-    /// Sets `records` aside. The vector is kept as it is when memory allows; otherwise it is written and freed.
+    /// Sets `records` aside. The vector is kept as it is when memory allows; otherwise it is written and
+    /// freed.
     ///
     /// # Errors
     /// If the temporary file cannot be written.

@@ -4,7 +4,8 @@ use super::format::Format;
 
 /// What an input is taken for.
 ///
-/// Magic bytes decide first, then what only one text format begins with, then the name; any other text is a table.
+/// Magic bytes decide first, then what only one text format begins with, then the name; any other text is a
+/// table.
 ///
 /// # Errors
 /// The bytes are of a known kind that is not read, in words.

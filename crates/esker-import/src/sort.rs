@@ -1,7 +1,7 @@
 //! External sort: stable, of fixed-width records by an integer key, in a given amount of memory.
 //!
-//! Runs that fill the memory are radix sorted by all threads and set aside; at the end they are merged, at most
-//! [`FAN_IN_MAX`] at a time. When everything fits in memory nothing is written.
+//! Runs that fill the memory are radix sorted by all threads and set aside; at the end they are merged, at
+//! most [`FAN_IN_MAX`] at a time. When everything fits in memory nothing is written.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,5 +1,5 @@
-//! What every reader of an input format gives the import: blocks that are cut in order by one thread, and parsed
-//! into batches by many.
+//! What every reader of an input format gives the import: blocks that are cut in order by one thread, and
+//! parsed into batches by many.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -89,7 +89,8 @@ pub struct Rejected {
     pub path: Arc<PathBuf>,
     /// Line number from 1, or row number from 1 where the format has no lines.
     pub line: u64,
-    /// The offending text, at most some 80 bytes of it. It and the reason may be empty behind the first 256 of a block.
+    /// The offending text, at most some 80 bytes of it. It and the reason may be empty behind the first 256
+    /// of a block.
     pub text: String,
     /// What is wrong with it and what to do.
     pub reason: String,
@@ -114,11 +115,11 @@ pub struct WideInteger {
 
 /// Edges in the order of the input: Arrow arrays of equal length, without nulls.
 ///
-/// Ids are `UInt64` or `Binary` (texts, UTF-8 is not required), and all batches of one import are of one kind. Values are
-/// `Int64`, `Float64` (never NaN), `UInt64` (of a property that is declared so) or `Binary` (texts, few of them distinct: stored as codes
-/// with a dictionary). Batches may
-/// differ in the type of a numeric property: the import unites them and stores the narrowest of i32 and i64, or of f32 and f64 if any batch has floats, that
-/// holds every value exactly.
+/// Ids are `UInt64` or `Binary` (texts, UTF-8 is not required), and all batches of one import are of one
+/// kind. Values are `Int64`, `Float64` (never NaN), `UInt64` (of a property that is declared so) or `Binary`
+/// (texts, few of them distinct: stored as codes with a dictionary). Batches may differ in the type of a
+/// numeric property: the import unites them and stores the narrowest of i32 and i64, or of f32 and f64 if any
+/// batch has floats, that holds every value exactly.
 #[derive(Debug, Clone)]
 pub struct EdgeBatch {
     /// Where each edge leaves.
@@ -127,11 +128,13 @@ pub struct EdgeBatch {
     pub target: ArrayRef,
     /// Property values, one column for each property of the [`Schema`].
     pub properties: Vec<ArrayRef>,
-    /// Vertices named without an edge (vertex files, isolated vertices of adjacency formats that have sparse ids).
+    /// Vertices named without an edge (vertex files, isolated vertices of adjacency formats that have sparse
+    /// ids).
     pub vertices: Option<ArrayRef>,
     /// What was left out.
     pub rejected: Vec<Rejected>,
-    /// For each property that has integers that no float equals, the first: for messages. Formats without lines give none.
+    /// For each property that has integers that no float equals, the first: for messages. Formats without
+    /// lines give none.
     pub wide: Vec<WideInteger>,
     /// Bytes of input, as stored on disk (compressed), that this batch came from: for progress.
     pub input_bytes: u64,
@@ -167,7 +170,8 @@ impl EdgeBatch {
 pub enum IdKind {
     /// Integers. Those that occur are vertices; there may be gaps between them.
     Int,
-    /// The format numbers its `num_vertices` vertices `first..first + num_vertices`; others are errors of the reader.
+    /// The format numbers its `num_vertices` vertices `first..first + num_vertices`; others are errors of the
+    /// reader.
     Numbered {
         /// The first id: 0 or 1.
         first: u64,
@@ -187,14 +191,15 @@ pub struct Schema {
     pub ids: IdKind,
     /// Names of the edge properties, in the order of [`EdgeBatch::properties`].
     pub properties: Vec<String>,
-    /// For each property, its type if it is declared or the input says it; `None` (or nothing) if its values decide.
+    /// For each property, its type if it is declared or the input says it; `None` (or nothing) if its values
+    /// decide.
     pub types: Vec<Option<PropertyType>>,
     /// Index in `properties` of the weight, if there is one.
     pub weight: Option<usize>,
     /// Index in `properties` of the time, if the user named it: the database remembers it.
     pub time: Option<usize>,
-    /// Whether the format itself says that edges are directed (`Some(true)`), or undirected with each edge given once
-    /// or at both ends (`Some(false)`). `None`: it does not say.
+    /// Whether the format itself says that edges are directed (`Some(true)`), or undirected with each edge
+    /// given once or at both ends (`Some(false)`). `None`: it does not say.
     pub directed: Option<bool>,
     /// The format lists each undirected edge at both of its ends already, so the import need not reverse any.
     pub both_ends: bool,
@@ -203,8 +208,8 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// Whether each edge of the input stands for the edge back too: the input is undirected and gives each edge once, but the
-    /// graph is directed.
+    /// Whether each edge of the input stands for the edge back too: the input is undirected and gives each
+    /// edge once, but the graph is directed.
     pub fn stands_for_both(&self, graph_is_directed: bool) -> bool {
         graph_is_directed && self.directed == Some(false) && !self.both_ends
     }
@@ -228,14 +233,14 @@ pub struct Block {
     pub input_bytes: u64,
 }
 
-/// An input in some format. One thread calls [`Reader::next_block`]; any number call [`BlockParser::parse`] on the
-/// blocks at the same time; batches are used in the order of their blocks.
+/// An input in some format. One thread calls [`Reader::next_block`]; any number call [`BlockParser::parse`]
+/// on the blocks at the same time; batches are used in the order of their blocks.
 pub trait Reader: Send {
     /// What is known before reading.
     fn schema(&self) -> &Schema;
 
-    /// Divides memory among so many threads that parse: at most `bytes` beside a few mebibytes for each. Returns what
-    /// parsing will take. Called before the first block, if at all.
+    /// Divides memory among so many threads that parse: at most `bytes` beside a few mebibytes for each.
+    /// Returns what parsing will take. Called before the first block, if at all.
     ///
     /// # Errors
     /// If that is too little for what the input says of itself; the error's `needed_bytes` would do.
@@ -280,7 +285,8 @@ pub trait BlockParser: Send + Sync {
 /// The share of a memory limit that decoding an input may take.
 pub(crate) const DECODING_SHARE: u64 = 4;
 
-/// Gives the decoding of an input on these threads its share of a memory limit; returns the memory that it takes.
+/// Gives the decoding of an input on these threads its share of a memory limit; returns the memory that it
+/// takes.
 ///
 /// # Errors
 /// [`Stop::OverBudget`], in terms of the whole limit, if the share is too little.

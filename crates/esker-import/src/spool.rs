@@ -1,5 +1,5 @@
-//! A long sequence of records that is written once, in order, and read often: in memory while the budget allows,
-//! else in a temporary file.
+//! A long sequence of records that is written once, in order, and read often: in memory while the budget
+//! allows, else in a temporary file.
 
 use bytemuck::Pod;
 use esker_format::Result;
@@ -73,7 +73,8 @@ impl<T: Pod> Spool<T> {
         Ok(())
     }
 
-    /// Appends a whole block as it is, without copying it when memory allows. Its length need not be that of others.
+    /// Appends a whole block as it is, without copying it when memory allows. Its length need not be that of
+    /// others.
     ///
     /// # Errors
     /// As [`Spool::push`].

@@ -459,7 +459,8 @@ fn texts_are_numbered_by_first_appearance() {
 
 #[test]
 fn texts_that_are_not_there_yet_are_texts() {
-    // An empty input that was declared to have text ids made a database of integer ids, which took no texts later.
+    // An empty input that was declared to have text ids made a database of integer ids, which took no texts
+    // later.
     let (built, _) = build(schema(IdKind::Text, false), Vec::new(), &ImportOptions::default()).unwrap();
     let BuiltIds::Mapped { map, .. } = built.ids else { panic!("{:?}", built.report) };
     assert_eq!((map.kind(), built.report.vertices), (IdMapKind::Texts, 0));
@@ -495,7 +496,8 @@ fn only_integers_that_the_input_names_are_vertices() {
 
 #[test]
 fn the_spacing_of_ids_changes_no_answer() {
-    // Ids of which some do not occur, and their images under ascending maps: close, shifted, apart, far apart.
+    // Ids of which some do not occur, and their images under ascending maps: close, shifted, apart, far
+    // apart.
     let edges: Vec<_> = skewed(60_000, 50_000).into_iter().filter(|e| e.0 % 7 != 3 && e.1 % 7 != 3).collect();
     let mut present: Vec<u64> = edges.iter().flat_map(|e| [e.0, e.1]).collect();
     present.sort_unstable();

@@ -1,4 +1,5 @@
-//! Converts values of Arrow types and texts to the declared type of a property, and reports values that do not fit.
+//! Converts values of Arrow types and texts to the declared type of a property, and reports values that do
+//! not fit.
 
 use std::sync::Arc;
 
@@ -49,7 +50,8 @@ pub fn logical_of(data_type: &DataType) -> Option<LogicalType> {
     }
 }
 
-/// The property type that an Arrow column declares: its logical type, or `u64`; `None` for other numbers and for texts.
+/// The property type that an Arrow column declares: its logical type, or `u64`; `None` for other numbers and
+/// for texts.
 pub fn type_of(data_type: &DataType) -> Option<PropertyType> {
     match data_type {
         DataType::UInt64 => Some(ElementType::U64.into()),
@@ -76,7 +78,8 @@ pub fn arrow_type(logical: &LogicalType) -> Option<DataType> {
     }
 }
 
-/// Converts stored numbers that stand for truth values, dates or times to a column of Arrow's type. Leaves others as they are.
+/// Converts stored numbers that stand for truth values, dates or times to a column of Arrow's type. Leaves
+/// others as they are.
 pub fn arrow_column(logical: &LogicalType, numbers: &ArrayRef) -> ArrayRef {
     use arrow_array::types::{
         Date32Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
@@ -213,7 +216,8 @@ pub(crate) fn as_time(found: PropertyType) -> PropertyType {
     }
 }
 
-/// Guesses the logical type of a sample of texts: one that all of them fit, other than plain numbers and texts.
+/// Guesses the logical type of a sample of texts: one that all of them fit, other than plain numbers and
+/// texts.
 pub fn sniff<'v>(values: impl Iterator<Item = &'v [u8]> + Clone) -> Option<LogicalType> {
     let mut given = values.filter(|value| !value.is_empty()).map(std::str::from_utf8).peekable();
     given.peek()?;
@@ -222,7 +226,8 @@ pub fn sniff<'v>(values: impl Iterator<Item = &'v [u8]> + Clone) -> Option<Logic
         .find(|logical| given.clone().all(|text| text.is_ok_and(|text| fits(logical, text))))
 }
 
-/// The type of a new property with these values. Empty values are ignored. Of numbers, also if some of them are refused.
+/// The type of a new property with these values. Empty values are ignored. Of numbers, also if some of them
+/// are refused.
 pub fn sniff_type<'v>(values: impl Iterator<Item = &'v [u8]> + Clone) -> PropertyType {
     if !decimal::are_numbers(values.clone()) {
         return sniff(values).map_or_else(PropertyType::text, PropertyType::from);
@@ -234,7 +239,8 @@ pub fn sniff_type<'v>(values: impl Iterator<Item = &'v [u8]> + Clone) -> Propert
     }
 }
 
-/// Guesses the logical type of a sample of times: the one that most of them fit, unless more of them are numbers.
+/// Guesses the logical type of a sample of times: the one that most of them fit, unless more of them are
+/// numbers.
 pub(crate) fn sniff_most<'v>(values: &(impl Iterator<Item = &'v [u8]> + Clone)) -> Option<LogicalType> {
     let given = || values.clone().filter(|value| !value.is_empty()).map(std::str::from_utf8);
     let count =
@@ -264,8 +270,8 @@ pub fn is_unsigned(wanted: &PropertyType) -> bool {
     wanted.logical.is_number() && wanted.element == ElementType::U64
 }
 
-/// Casts a column of `Int64`, `UInt64`, `Float64` or `Binary` to a declared type. `given` says what its numbers stand for. Calls `fault` with
-/// the row of each value that does not fit, why, and the value.
+/// Casts a column of `Int64`, `UInt64`, `Float64` or `Binary` to a declared type. `given` says what its
+/// numbers stand for. Calls `fault` with the row of each value that does not fit, why, and the value.
 pub fn cast(
     column: &ArrayRef,
     given: Option<&LogicalType>,

@@ -1,4 +1,5 @@
-//! Property values on their way through an import: what each column turns out to hold, and the type that it gets.
+//! Property values on their way through an import: what each column turns out to hold, and the type that it
+//! gets.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
@@ -146,7 +147,8 @@ impl Range {
         self.numbers && !self.texts && !self.i64 && !self.f64
     }
 
-    /// The narrowest type of its kind that holds every value: floating-point numbers stay such also if all are whole.
+    /// The narrowest type of its kind that holds every value: floating-point numbers stay such also if all
+    /// are whole.
     pub(super) fn narrowest(self, name: &str, texts: usize) -> Result<ElementType> {
         if self.texts && self.numbers {
             return Err(Error::Invalid(format!(
@@ -195,7 +197,8 @@ struct TextTable {
     beyond: Option<Beyond>,
 }
 
-/// The texts that did not fit: they are only counted, to name the limit that would do. If two of 2^64 hashes were equal, one would be missed.
+/// The texts that did not fit: they are only counted, to name the limit that would do. If two of 2^64 hashes
+/// were equal, one would be missed.
 #[derive(Debug, Default)]
 struct Beyond {
     hashes: HashSet<u64>,
@@ -241,8 +244,8 @@ impl Texts {
         Ok(code)
     }
 
-    /// An error, once all texts were met, if those of some properties did not fit the memory limit. It names a limit that leaves as much
-    /// for everything else as there was with all of them.
+    /// An error, once all texts were met, if those of some properties did not fit the memory limit. It names
+    /// a limit that leaves as much for everything else as there was with all of them.
     pub(super) fn expect_fit(all: &[Self], budget: &Budget) -> Result<()> {
         let (mut names, mut texts_bytes) = (Vec::new(), 0);
         for texts in all {
@@ -261,7 +264,8 @@ impl Texts {
         Err(Error::Stop(Stop::OverBudget { what, needed_bytes: budget_bytes + texts_bytes, budget_bytes }))
     }
 
-    /// Takes out all texts, in order of their bytes, and the rank of each code. The reservation for them stays.
+    /// Takes out all texts, in order of their bytes, and the rank of each code. The reservation for them
+    /// stays.
     pub(super) fn take_ranked(&self) -> (Vec<Box<[u8]>>, Vec<u32>) {
         let mut table = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let mut entries: Vec<(Box<[u8]>, u32)> = std::mem::take(&mut table.codes).into_iter().collect();
@@ -274,8 +278,8 @@ impl Texts {
     }
 }
 
-/// What an entry of a table of texts takes beside its text: itself in the table, which is old and new while it grows, and
-/// what the allocator adds.
+/// What an entry of a table of texts takes beside its text: itself in the table, which is old and new while
+/// it grows, and what the allocator adds.
 const ENTRY_BYTES: u64 = 112;
 
 /// What one worker remembers of the texts of one property, to spare the shared table.

@@ -13,8 +13,8 @@ const BLOCKS_MAX: usize = 2;
 /// How often the token is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// A reader whose reads end soon after the token is cancelled, although what they wait for does not come. A thread waits in its place; it
-/// stays until the next byte comes or the process ends.
+/// A reader whose reads end soon after the token is cancelled, although what they wait for does not come. A
+/// thread waits in its place; it stays until the next byte comes or the process ends.
 pub(crate) struct WaitingInput {
     blocks: Receiver<io::Result<Vec<u8>>>,
     cancel: Cancel,

@@ -1,13 +1,15 @@
-//! LAMA, the large multiversioned array: pages of elements behind an indirection table. Clones share pages; a write copies
-//! a shared page.
+//! LAMA, the large multiversioned array: pages of elements behind an indirection table. Clones share pages; a
+//! write copies a shared page.
 //!
-//! A clone copies the indirection table (8 bytes a page) and increments the reference count of each page. The first write of
-//! a clone to a shared page copies the page. Growing adds entries that all point to one page of defaults, so a
-//! large capacity costs only its table. Reading an element takes one load more than in a flat array.
+//! A clone copies the indirection table (8 bytes a page) and increments the reference count of each page. The
+//! first write of a clone to a shared page copies the page. Growing adds entries that all point to one page
+//! of defaults, so a large capacity costs only its table. Reading an element takes one load more than in a
+//! flat array.
 //!
-//! Pages hold 2^m elements, with the largest m that fits 8 KiB. The thesis found 4 and 8 KiB to work well; the
-//! larger size keeps the table, which every clone copies, small (0.8 MB for 10^8 entries of 8 bytes). Pages are arrays of a
-//! length known to the compiler, so their pointers are thin and reads need no length check.
+//! Pages hold 2^m elements, with the largest m that fits 8 KiB. The thesis found 4 and 8 KiB to work well;
+//! the larger size keeps the table, which every clone copies, small (0.8 MB for 10^8 entries of 8 bytes).
+//! Pages are arrays of a length known to the compiler, so their pointers are thin and reads need no length
+//! check.
 //!
 //! Source: P. Macko, "LLAMA" (thesis), section 4.2.1.
 
@@ -97,7 +99,8 @@ impl<T: Paged> Lama<T> {
         self.len
     }
 
-    /// The element at `index`. An index of [`Lama::len`] or more gives a default within the last page and panics beyond it.
+    /// The element at `index`. An index of [`Lama::len`] or more gives a default within the last page and
+    /// panics beyond it.
     #[inline(always)]
     pub(crate) fn get(&self, index: usize) -> T {
         T::Page::as_ref(&self.pages[index >> Self::BITS])[index & (Self::PAGE_LEN - 1)]
@@ -159,8 +162,8 @@ impl<T: Paged> Lama<T> {
         self.pages.capacity() * size_of::<Arc<T::Page>>()
     }
 
-    /// Builds an array of `len` elements on the threads of `run`: calls `fill` once a page, with the index of the page's first
-    /// element and its elements, which hold the default value.
+    /// Builds an array of `len` elements on the threads of `run`: calls `fill` once a page, with the index of
+    /// the page's first element and its elements, which hold the default value.
     ///
     /// # Errors
     /// The first error of `fill`; cancellation.
@@ -174,8 +177,9 @@ impl<T: Paged> Lama<T> {
         Ok(array)
     }
 
-    /// Changes pages on the threads of `run`. Calls `edit` for each page whose range of indexes `wants` accepts, with the index of the
-    /// page's first element and its elements; copies the page first if another clone shares it.
+    /// Changes pages on the threads of `run`. Calls `edit` for each page whose range of indexes `wants`
+    /// accepts, with the index of the page's first element and its elements; copies the page first if another
+    /// clone shares it.
     ///
     /// # Errors
     /// The first error of `edit`; cancellation. Some pages may then be changed and others not.

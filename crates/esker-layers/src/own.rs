@@ -128,8 +128,8 @@ impl OwnDirectory {
         }
     }
 
-    /// Removes the archive of a directory, and the files in it that are Esker's, by name and kind. The directory goes too, unless it holds
-    /// something else.
+    /// Removes the archive of a directory, and the files in it that are Esker's, by name and kind. The
+    /// directory goes too, unless it holds something else.
     ///
     /// # Errors
     /// [`esker_format::Error::Io`].
@@ -166,7 +166,8 @@ impl OwnDirectory {
         Ok(files)
     }
 
-    /// What a directory of this kind holds and is not Esker's; and the bytes of the files that are, `None` if there are none.
+    /// What a directory of this kind holds and is not Esker's; and the bytes of the files that are, `None` if
+    /// there are none.
     ///
     /// # Errors
     /// [`esker_format::Error::Io`].

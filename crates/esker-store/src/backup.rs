@@ -1,13 +1,15 @@
 //! Copies of a database, made while others read and write it.
 //!
-//! A copy is made in a directory beside its place (`StagedDirectory`) and takes its place in one step, once it is verified:
+//! A copy is made in a directory beside its place (`StagedDirectory`) and takes its place in one step, once
+//! it is verified:
 //!
 //! 1. MANIFEST is read: it names the files of layers, which never change.
-//! 2. These are taken from the copy that was made before, if they are the same there (`is_same`), or shared with the database as clones (reflinks)
-//!    or hard links, or copied.
+//! 2. These are taken from the copy that was made before, if they are the same there (`is_same`), or shared
+//!    with the database as clones (reflinks) or hard links, or copied.
 //! 3. The complete records of the log are copied.
-//! 4. MANIFEST is read again. If a writer has changed it meanwhile, the steps are repeated; files that are the same stay. Else log and layers are of
-//!    one state, and MANIFEST is written anew for it, with the last commit of the copied log as its mark.
+//! 4. MANIFEST is read again. If a writer has changed it meanwhile, the steps are repeated; files that are
+//!    the same stay. Else log and layers are of one state, and MANIFEST is written anew for it, with the last
+//!    commit of the copied log as its mark.
 //! 5. What is new is verified, and the log.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,8 +29,8 @@ use crate::version::{BACKUP_NAME, MANIFEST_NAME, Manifest, StagedDirectory, expe
 
 /// How often the steps are repeated.
 const ATTEMPTS_MAX: u32 = 100;
-/// Files up to this size, and archives, are compared whole; of longer ones the header and at least this much of the end, with the checksums of all
-/// their blocks.
+/// Files up to this size, and archives, are compared whole; of longer ones the header and at least this much
+/// of the end, with the checksums of all their blocks.
 const COMPARED_BYTES: u64 = 1 << 20;
 /// A file has one byte of checksums for more than this many bytes.
 const BYTES_PER_CHECKSUM_BYTE: u64 = 1 << 10;
@@ -36,8 +38,9 @@ const BYTES_PER_CHECKSUM_BYTE: u64 = 1 << 10;
 /// How a copy is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BackupOptions {
-    /// Whether to copy all files that are new, instead of sharing their blocks on the disk, or the files, with the database. An earlier copy
-    /// that shares files is then copied anew; one that shares blocks as clones is not, because these cannot be told apart from copies.
+    /// Whether to copy all files that are new, instead of sharing their blocks on the disk, or the files,
+    /// with the database. An earlier copy that shares files is then copied anew; one that shares blocks as
+    /// clones is not, because these cannot be told apart from copies.
     pub apart: bool,
 }
 
@@ -74,13 +77,15 @@ pub struct BackupReport {
     pub verified_bytes: u64,
 }
 
-/// Makes a copy of the database at `database`, or brings the copy up to date that an earlier call made at `target`. A writer goes on meanwhile. The
-/// copy has all versions that were committed when it was made. It is a database that can be read; once it is opened for writing, it is no backup any
-/// more, and is not replaced by a later call. States of live answers are not copied.
+/// Makes a copy of the database at `database`, or brings the copy up to date that an earlier call made at
+/// `target`. A writer goes on meanwhile. The copy has all versions that were committed when it was made. It
+/// is a database that can be read; once it is opened for writing, it is no backup any more, and is not
+/// replaced by a later call. States of live answers are not copied.
 ///
 /// # Errors
-/// [`Error::Invalid`] if something else is at `target`, or a backup with versions that the database does not have; [`Error::Corrupt`] and
-/// [`Error::Lost`] if a file that must be copied is damaged; the old copy stays; [`Error::Io`]; cancellation.
+/// [`Error::Invalid`] if something else is at `target`, or a backup with versions that the database does not
+/// have; [`Error::Corrupt`] and [`Error::Lost`] if a file that must be copied is damaged; the old copy stays;
+/// [`Error::Io`]; cancellation.
 pub fn backup(
     disk: &Arc<dyn Disk>,
     database: &Path,
@@ -109,8 +114,8 @@ pub fn backup(
     Ok(report)
 }
 
-/// Makes a database at `target` of a backup, or of any other database, whose files are all verified. `replace` says whether to replace a database at
-/// `target`.
+/// Makes a database at `target` of a backup, or of any other database, whose files are all verified.
+/// `replace` says whether to replace a database at `target`.
 ///
 /// # Errors
 /// [`Error::Invalid`] if something is at `target` that may not be replaced; otherwise as [`backup`].
@@ -208,7 +213,8 @@ fn expect_same_history(disk: &Arc<dyn Disk>, database: &Path, target: &Path, run
     Ok(())
 }
 
-/// The manifest of a database, and the versions that it and the log have. Opens no layers: an earlier backup with damage there is replaced.
+/// The manifest of a database, and the versions that it and the log have. Opens no layers: an earlier backup
+/// with damage there is replaced.
 fn history(disk: &Arc<dyn Disk>, database: &Path, run: &Run) -> Result<(Manifest, Vec<VersionRecord>)> {
     expect_database(disk.as_ref(), database)?;
     let (manifest, logged) = Manifest::read_with(disk.as_ref(), database, |manifest| {
@@ -379,8 +385,9 @@ impl Copying<'_> {
     }
 }
 
-/// Whether two files hold the same, by what proves it: they are one file; or they have the same length, header and checksums of all blocks.
-/// Short files and archives are compared whole. `bytes` is the length of the first.
+/// Whether two files hold the same, by what proves it: they are one file; or they have the same length,
+/// header and checksums of all blocks. Short files and archives are compared whole. `bytes` is the length of
+/// the first.
 fn is_same(disk: &dyn Disk, a: &Path, b: &Path, bytes: u64) -> Result<bool> {
     let (Some(first), Some(second)) = (disk.identify(a)?, disk.identify(b)?) else { return Ok(false) };
     if first.id == second.id {

@@ -1,6 +1,7 @@
 //! Makes the second forms of a complete layer, tiles and heads, of its lists.
 //!
-//! They are written before the manifest names them: by an import before the database exists, by a merge before the layer does.
+//! They are written before the manifest names them: by an import before the database exists, by a merge
+//! before the layer does.
 
 use std::fmt::{Display, Formatter};
 use std::path::Path;
@@ -104,8 +105,8 @@ pub(crate) struct FormFiles<'a> {
 }
 
 impl FormFiles<'_> {
-    /// Makes the forms of a layer whose lists are written. `write_tiles` makes its tiles. Lists that are to be kept as tiles alone lie
-    /// apart, and go.
+    /// Makes the forms of a layer whose lists are written. `write_tiles` makes its tiles. Lists that are to
+    /// be kept as tiles alone lie apart, and go.
     pub(crate) fn write(
         &self,
         (record, properties): (&LayerRecord, &[PropertyRecord]),
@@ -188,8 +189,8 @@ pub(crate) fn expect_layer_directory(disk: &dyn Disk, directory: &Path) -> Resul
     Ok(())
 }
 
-/// Heads of the same length as before, or as long as the memory of `run` allows. Without memory for any, there are none: runs gather heads
-/// without stored ones.
+/// Heads of the same length as before, or as long as the memory of `run` allows. Without memory for any,
+/// there are none: runs gather heads without stored ones.
 pub(crate) fn heads_again(
     lists: &PlainLayer,
     head_len: u64,

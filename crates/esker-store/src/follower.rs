@@ -20,9 +20,9 @@ const BYTES_PER_BYTE: u64 = 8;
 
 /// A database opened for reading, which [`Follower::refresh`] brings up to date.
 ///
-/// A refresh costs what was committed, not what there is: it reads only the new commits in the log, and keeps layers open that are still
-/// part of the database, with all that was verified of them. A merge makes a new layer, which is verified anew. Snapshots taken earlier
-/// stay readable.
+/// A refresh costs what was committed, not what there is: it reads only the new commits in the log, and keeps
+/// layers open that are still part of the database, with all that was verified of them. A merge makes a new
+/// layer, which is verified anew. Snapshots taken earlier stay readable.
 ///
 /// Memory: eight bytes for each byte of the commits in the log.
 pub struct Follower {
@@ -36,8 +36,8 @@ pub struct Follower {
     commits: Vec<Arc<Commit>>,
     /// Bytes of these commits in the log.
     log_bytes: u64,
-    /// Layers in memory for the commits, oldest first. A layer has more commits than all of the later ones, or nearly, so that a commit is
-    /// taken into new layers only a few times.
+    /// Layers in memory for the commits, oldest first. A layer has more commits than all of the later ones,
+    /// or nearly, so that a commit is taken into new layers only a few times.
     memory_layers: Vec<MemoryLayer>,
     /// The layers that are shown: with those in memory, unless reading the log failed since.
     whole: Arc<State>,
@@ -64,7 +64,8 @@ impl std::fmt::Debug for Follower {
 }
 
 impl Follower {
-    /// Opens the database at `path` and reads the commits in its log. Threads, memory and cancellation are those of `run`.
+    /// Opens the database at `path` and reads the commits in its log. Threads, memory and cancellation are
+    /// those of `run`.
     ///
     /// # Errors
     /// As [`crate::Store::open`] and [`Follower::refresh`].
@@ -80,12 +81,13 @@ impl Follower {
         Ok(follower)
     }
 
-    /// Takes in what was committed since the last call. Returns whether the newest version is another: newer, or, if it was forgotten
-    /// and so undone, older.
+    /// Takes in what was committed since the last call. Returns whether the newest version is another: newer,
+    /// or, if it was forgotten and so undone, older.
     ///
     /// # Errors
-    /// [`Error::Corrupt`]; [`Error::Lost`]; [`Error::Io`]; [`Error::Invalid`] if another database took the place of this one, or an earlier
-    /// state of it; [`Error::Stop`] if the commits exceed the memory of the run; cancellation.
+    /// [`Error::Corrupt`]; [`Error::Lost`]; [`Error::Io`]; [`Error::Invalid`] if another database took the
+    /// place of this one, or an earlier state of it; [`Error::Stop`] if the commits exceed the memory of the
+    /// run; cancellation.
     pub fn refresh(&mut self) -> Result<bool> {
         let before = self.versions().next_back().cloned();
         let mut manifest = self.read_manifest()?;
@@ -105,7 +107,8 @@ impl Follower {
         }
     }
 
-    /// Whether the newest version is another than one that was shown. Where that has its number still, it must be the same.
+    /// Whether the newest version is another than one that was shown. Where that has its number still, it
+    /// must be the same.
     fn is_other_than(&self, shown: Option<&VersionRecord>) -> Result<bool> {
         let Some(shown) = shown else { return Ok(true) };
         let now = self.whole.manifest().version(shown.number);

@@ -1,8 +1,8 @@
 //! Random histories of small graphs, and layers built directly from them, for tests.
 //!
 //! A [`History`] is the model: every copy of every edge, with the versions in which it was born and died.
-//! [`History::layers`] writes it as layers with given ranges, and [`check_version`] compares a stack of layers
-//! with the model.
+//! [`History::layers`] writes it as layers with given ranges, and [`check_version`] compares a stack of
+//! layers with the model.
 
 mod tests;
 

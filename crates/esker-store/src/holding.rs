@@ -1,17 +1,22 @@
-//! The lock by which one process at a time writes to a database, and the proof that it still has the files that it writes to.
+//! The lock by which one process at a time writes to a database, and the proof that it still has the files
+//! that it writes to.
 //!
-//! A lock belongs to a file, not to its name. If somebody removes LOCK, or removes, renames or replaces the database, its writer goes on with
-//! files that nobody finds any more, and another process may begin to write to those that have the names now. So:
+//! A lock belongs to a file, not to its name. If somebody removes LOCK, or removes, renames or replaces the
+//! database, its writer goes on with files that nobody finds any more, and another process may begin to write
+//! to those that have the names now. So:
 //!
-//! * The writer locks each file that it appends to, MANIFEST and the last segment of the log, beside LOCK: no two processes append to one file.
-//! * Before it acknowledges anything, it compares the files that it has locked with those that have their names ([`WriterLock::expect`]). What was
-//!   written before is then seen by whoever opens the database later, because the names still lead to it. A commit compares the segment of the
-//!   log, and the directory: as long as that has not changed, LOCK and MANIFEST are where they were ([`WriterLock::expect_segment`]).
-//! * It changes no names in the directory of the database without the same comparison ([`WriterLock::disk`]): it removes no files of a database
-//!   that took the place of its own.
-//! * It notes the length of the files that grow, and stops if one is shorter: an older file was copied over it (`cp old/log/* db/log/`).
-//! * A copy made of hard links (`cp -al`) would share the files that grow. A writer that opens such a database gives these files copies of their
-//!   own; one that has it open stops.
+//! * The writer locks each file that it appends to, MANIFEST and the last segment of the log, beside LOCK: no
+//!   two processes append to one file.
+//! * Before it acknowledges anything, it compares the files that it has locked with those that have their
+//!   names ([`WriterLock::expect`]). What was written before is then seen by whoever opens the database
+//!   later, because the names still lead to it. A commit compares the segment of the log, and the directory:
+//!   as long as that has not changed, LOCK and MANIFEST are where they were ([`WriterLock::expect_segment`]).
+//! * It changes no names in the directory of the database without the same comparison ([`WriterLock::disk`]):
+//!   it removes no files of a database that took the place of its own.
+//! * It notes the length of the files that grow, and stops if one is shorter: an older file was copied over
+//!   it (`cp old/log/* db/log/`).
+//! * A copy made of hard links (`cp -al`) would share the files that grow. A writer that opens such a
+//!   database gives these files copies of their own; one that has it open stops.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,7 +32,8 @@ const MANIFEST: &str = "MANIFEST";
 /// Name of a new MANIFEST, or of another file that grows, before it replaces the old one.
 pub(crate) const NEW_NAME: &str = "MANIFEST.new";
 
-/// File times advance in steps of some milliseconds. A change this long after the last one gets a different time.
+/// File times advance in steps of some milliseconds. A change this long after the last one gets a different
+/// time.
 const SETTLED_NS: i128 = 100_000_000;
 
 /// A file that grows.
@@ -52,7 +58,8 @@ struct Held {
     directory: Option<Arc<dyn File>>,
     /// What it was when LOCK and MANIFEST were compared.
     unchanged: Mutex<Option<NamedFile>>,
-    /// The first finding that a file is not in its place. It may be put back, but others may have written meanwhile.
+    /// The first finding that a file is not in its place. It may be put back, but others may have written
+    /// meanwhile.
     loss: OnceLock<String>,
 }
 
@@ -68,8 +75,8 @@ struct HeldFile {
 /// Takes the lock for writing to the database at `path`; dropping it releases it.
 ///
 /// # Errors
-/// [`Error::Invalid`] if another process, or another handle of this one, holds it, or if a part of the database is a symbolic link;
-/// [`Error::Io`] if the directory is not writable.
+/// [`Error::Invalid`] if another process, or another handle of this one, holds it, or if a part of the
+/// database is a symbolic link; [`Error::Io`] if the directory is not writable.
 pub fn lock_writer(disk: &Arc<dyn Disk>, path: &Path) -> Result<WriterLock> {
     expect_no_links(disk.as_ref(), path)?;
     let file = path.join(LOCK_NAME);
@@ -85,8 +92,9 @@ pub fn lock_writer(disk: &Arc<dyn Disk>, path: &Path) -> Result<WriterLock> {
     })))
 }
 
-/// Checks that no part of a database is a symbolic link to one of another database, as in a copy made by `cp -rs`: a writer would change
-/// what it leads to. Directories behind a link that belong to no other database may lie where the user wants them.
+/// Checks that no part of a database is a symbolic link to one of another database, as in a copy made by `cp
+/// -rs`: a writer would change what it leads to. Directories behind a link that belong to no other database
+/// may lie where the user wants them.
 fn expect_no_links(disk: &dyn Disk, database: &Path) -> Result<()> {
     for (name, is_file) in [(LOCK_NAME, true), (MANIFEST, true), ("log", false), ("layers", false)] {
         let part = database.join(name);
@@ -122,12 +130,14 @@ impl WriterLock {
         &self.0.database
     }
 
-    /// The disk, which changes no names once the database is not this writer's any more. It does not keep the lock.
+    /// The disk, which changes no names once the database is not this writer's any more. It does not keep the
+    /// lock.
     pub(crate) fn disk(&self) -> Arc<dyn Disk> {
         Arc::new(HeldDisk { disk: Arc::clone(&self.0.disk), held: Arc::downgrade(&self.0) })
     }
 
-    /// Opens a file that grows, to append to it, and locks it. If it has other names, it is copied first: what another name leads to does not change.
+    /// Opens a file that grows, to append to it, and locks it. If it has other names, it is copied first:
+    /// what another name leads to does not change.
     ///
     /// # Errors
     /// [`Error::Invalid`] if another process, or another handle of this one, has locked it; [`Error::Io`].
@@ -137,7 +147,8 @@ impl WriterLock {
         Ok(file)
     }
 
-    /// As [`WriterLock::open`], for a file that is changed once: it is locked until the lock that is returned is dropped.
+    /// As [`WriterLock::open`], for a file that is changed once: it is locked until the lock that is returned
+    /// is dropped.
     ///
     /// # Errors
     /// As [`WriterLock::open`].
@@ -167,8 +178,9 @@ impl WriterLock {
         self.0.put(&mut self.0.growing(), kind, path, lock);
     }
 
-    /// Renames a new file to `path`, the name of a file that grows, and keeps the lock on the new file in the place of the other one. No
-    /// other thread compares between the two steps: it would find that the file was replaced.
+    /// Renames a new file to `path`, the name of a file that grows, and keeps the lock on the new file in the
+    /// place of the other one. No other thread compares between the two steps: it would find that the file
+    /// was replaced.
     ///
     /// # Errors
     /// As [`WriterLock::expect`].
@@ -186,7 +198,8 @@ impl WriterLock {
         Ok(())
     }
 
-    /// Notes that the file of a kind has so many bytes: if it is ever shorter, somebody has cut it, or copied an older one over it.
+    /// Notes that the file of a kind has so many bytes: if it is ever shorter, somebody has cut it, or copied
+    /// an older one over it.
     pub(crate) fn note_written(&self, kind: GrowingFile, bytes: u64) {
         let growing = self.0.growing();
         if let Some((_, file)) = growing.iter().find(|(other, _)| *other == kind) {
@@ -207,8 +220,8 @@ impl WriterLock {
         disk.sync_directory(database)
     }
 
-    /// An error unless the names of the database still lead to the files that this writer has locked, and no other names do. To be called before
-    /// anything is acknowledged.
+    /// An error unless the names of the database still lead to the files that this writer has locked, and no
+    /// other names do. To be called before anything is acknowledged.
     ///
     /// # Errors
     /// [`Error::Invalid`] that says what happened; [`Error::Io`].
@@ -216,7 +229,8 @@ impl WriterLock {
         self.0.expect()
     }
 
-    /// As [`WriterLock::expect`], at the cost of one path and one open file. A second name of MANIFEST is not noticed.
+    /// As [`WriterLock::expect`], at the cost of one path and one open file. A second name of MANIFEST is not
+    /// noticed.
     ///
     /// # Errors
     /// As [`WriterLock::expect`].
@@ -224,7 +238,8 @@ impl WriterLock {
         self.0.expect_segment()
     }
 
-    /// As [`WriterLock::expect`], for LOCK alone, and after the directory of the database was renamed to `database`.
+    /// As [`WriterLock::expect`], for LOCK alone, and after the directory of the database was renamed to
+    /// `database`.
     ///
     /// # Errors
     /// As [`WriterLock::expect`].

@@ -42,7 +42,8 @@
 //! * [`mod@check`] verifies every byte. The crate `esker-import` reads and writes files of other formats.
 //! * [`DynamicGraph`] is a graph in memory that changes edge by edge.
 //!
-//! `docs/format.md` describes the files. All access to the disk goes through [`io`]. This crate knows no algorithms.
+//! `docs/format.md` describes the files. All access to the disk goes through [`io`]. This crate knows no
+//! algorithms.
 
 mod holding;
 pub mod log;

@@ -9,8 +9,8 @@ use esker_layers::graph::window::{Copies, TimeWindow};
 use crate::diff::{DiffEdge, Difference, diff};
 use crate::snapshot::{AgingEdges, Snapshot, WindowMove};
 
-/// A window is made from the one before if it moves by at most one part of its length in this many: finding an edge that came or went takes
-/// as long as counting that many.
+/// A window is made from the one before if it moves by at most one part of its length in this many: finding
+/// an edge that came or went takes as long as counting that many.
 const PARTS_MIN: u64 = 64;
 /// That of a window of few arcs.
 const FEW_PARTS_MIN: u64 = 8;
@@ -24,8 +24,9 @@ const COPIES: usize = 2;
 const AGING_PARTS: u64 = 8;
 
 impl Snapshot {
-    /// As [`Snapshot::window`], made from the window of an earlier version, or an earlier window of this one. Where little changed, that takes
-    /// time in proportion to the change and to the number of vertices, not of edges; else the edges are counted.
+    /// As [`Snapshot::window`], made from the window of an earlier version, or an earlier window of this one.
+    /// Where little changed, that takes time in proportion to the change and to the number of vertices, not
+    /// of edges; else the edges are counted.
     ///
     /// # Errors
     /// As [`Snapshot::window`].
@@ -158,14 +159,16 @@ impl<'a> Move<'a> {
         (coming.after < coming.until).then_some(coming)
     }
 
-    /// Whether the former version has no edges of the times that come to the window, so that all of these are differences between the versions.
+    /// Whether the former version has no edges of the times that come to the window, so that all of these are
+    /// differences between the versions.
     fn comes_by_commits(&self) -> bool {
         let stated = self.former.stack().value_range(self.property.0);
         stated.is_some_and(|(_, latest)| latest <= self.before.until)
     }
 
-    /// The edges of the former version that leave the window next, as far as this move and further, if it has any: the known ones, or else
-    /// those of a part of the window. The outer `None`: there is no room for them.
+    /// The edges of the former version that leave the window next, as far as this move and further, if it has
+    /// any: the known ones, or else those of a part of the window. The outer `None`: there is no room for
+    /// them.
     fn aging(&self, run: &Run) -> Result<Option<Option<Arc<AgingEdges>>>> {
         let known = self.former.aging();
         let Some(leaving) = self.leaving() else { return Ok(Some(known.cloned())) };
@@ -183,8 +186,8 @@ impl<'a> Move<'a> {
         Ok(None)
     }
 
-    /// The differences between the versions, of the edges that both windows show, and of those that only the later one shows if all of these
-    /// came between the versions. `None`: there is no room for them.
+    /// The differences between the versions, of the edges that both windows show, and of those that only the
+    /// later one shows if all of these came between the versions. `None`: there is no room for them.
     fn differences(&self, run: &Run) -> Result<Option<Found>> {
         let Some(from) = self.former.window_position() else {
             unreachable!("the former version has a window")

@@ -20,9 +20,10 @@ use crate::version::{MANIFEST_NAME, Manifest, Strays, expect_database, not_retai
 /// A database opened for reading. Any number of threads and processes may read at the same time, also from
 /// read-only media and while another process writes.
 ///
-/// It shows the database as of the opening, plus the commits in the log as of the first call that needs them, [`Store::pin`] at the latest.
-/// That call lists these commits without reading their changes; later versions stay unseen, whatever writers do. The first call that needs the changes builds a layer of them in
-/// memory, which takes time and memory linear in the commits: see [`Store::under`].
+/// It shows the database as of the opening, plus the commits in the log as of the first call that needs them,
+/// [`Store::pin`] at the latest. That call lists these commits without reading their changes; later versions
+/// stay unseen, whatever writers do. The first call that needs the changes builds a layer of them in memory,
+/// which takes time and memory linear in the commits: see [`Store::under`].
 #[derive(Clone)]
 pub struct Store {
     state: Arc<State>,
@@ -67,13 +68,14 @@ pub struct CommitInLog {
 pub struct LogCheck {
     /// The number of commits in the log.
     pub commits: usize,
-    /// The files that grow, the log and MANIFEST, if they end with bytes that are no complete record, and the number of these bytes.
-    /// A writer died there or is still writing, or the bytes are damaged; they hold nothing that another file knows of. The next
-    /// writer removes them.
+    /// The files that grow, the log and MANIFEST, if they end with bytes that are no complete record, and the
+    /// number of these bytes. A writer died there or is still writing, or the bytes are damaged; they hold
+    /// nothing that another file knows of. The next writer removes them.
     pub unfinished: Vec<(PathBuf, u64)>,
 }
 
-/// The memory that a layer in memory takes, for each byte of its commits in the log: while it is made, and then.
+/// The memory that a layer in memory takes, for each byte of its commits in the log: while it is made, and
+/// then.
 const LAYER_BYTES_PER_BYTE: [u64; 2] = [8, 4];
 
 impl std::fmt::Debug for Store {
@@ -104,8 +106,8 @@ impl Store {
         Ok(Self { state, tail: Arc::default(), run: None })
     }
 
-    /// The same, with a run that reads the commits in the log: it reports a round for each, stops the reading, and lends its
-    /// threads and memory.
+    /// The same, with a run that reads the commits in the log: it reports a round for each, stops the
+    /// reading, and lends its threads and memory.
     pub fn under(self, run: impl Into<Arc<Run>>) -> Self {
         Self { run: Some(run.into()), ..self }
     }
@@ -125,7 +127,8 @@ impl Store {
         self.state.manifest()
     }
 
-    /// The manifest, if it has all records that the log knows of: an older copy of it would have other tags, options and retention.
+    /// The manifest, if it has all records that the log knows of: an older copy of it would have other tags,
+    /// options and retention.
     ///
     /// # Errors
     /// [`Error::Lost`] if records are missing; as [`Store::versions`].
@@ -215,7 +218,8 @@ impl Store {
         self.with_tail(|_, tail| Ok(!tail.commits.is_empty() && tail.whole.is_none()))
     }
 
-    /// The newest version in the layers, also if the retention does not keep it beside the commits in the log.
+    /// The newest version in the layers, also if the retention does not keep it beside the commits in the
+    /// log.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Io`].
@@ -246,7 +250,8 @@ impl Store {
         })
     }
 
-    /// Compares all checksums of the log, and what log and manifest say of each other. Returns the number of commits in it.
+    /// Compares all checksums of the log, and what log and manifest say of each other. Returns the number of
+    /// commits in it.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Lost`]; [`Error::Io`]; cancellation.
@@ -266,8 +271,8 @@ impl Store {
         Ok(checked)
     }
 
-    /// Reads the states of live answers that were kept. Returns what is wrong with those that cannot be used: they are computed anew, and the
-    /// graph does not depend on them.
+    /// Reads the states of live answers that were kept. Returns what is wrong with those that cannot be used:
+    /// they are computed anew, and the graph does not depend on them.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Stop`] without memory for one of them; cancellation.
@@ -293,8 +298,8 @@ impl Store {
         Ok(problems)
     }
 
-    /// Lists what lies among the layers and is not named by the manifest as it is now: what a writer that died has left, and what is not
-    /// Esker's.
+    /// Lists what lies among the layers and is not named by the manifest as it is now: what a writer that
+    /// died has left, and what is not Esker's.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Io`].
@@ -319,8 +324,8 @@ impl Store {
         f(self, tail.get_or_insert_default())
     }
 
-    /// Lists the commits in the log, up to the `newest` version that is to be shown. If a writer has frozen commits since the opening, reopens
-    /// the layers.
+    /// Lists the commits in the log, up to the `newest` version that is to be shown. If a writer has frozen
+    /// commits since the opening, reopens the layers.
     fn list_log(&self, newest: Option<u64>) -> Result<LoggedTail> {
         let disk = self.disk();
         let mut reopened = None;
@@ -407,7 +412,8 @@ impl LoggedTail {
                 Ok(whole) => self.whole = Some(whole),
                 Err(Error::Stop(stop)) => return Err(stop.into()),
                 Err(failed) => {
-                    // A writer may have frozen commits, and removed them from the log, since they were listed.
+                    // A writer may have frozen commits, and removed them from the log, since they were
+                    // listed.
                     let now = store.list_log(Some(self.newest))?;
                     if now.state(store).manifest().head() == self.state(store).manifest().head() {
                         return Err(failed);

@@ -1,16 +1,18 @@
 //! What a step of a live answer costs, by an update and by a recomputation, for batches of several sizes.
 //!
-//! `cargo bench -p esker --bench follow -- [--scale 18] [--degree 16] [--batches 1,1000,100000] [--versions 200,20,4]
-//! [--algorithms wcc,bfs,pagerank] [--behind 5000] [--directory DIR] [--threads 2]`
+//! `cargo bench -p esker --bench follow -- [--scale 18] [--degree 16] [--batches 1,1000,100000] [--versions
+//! 200,20,4] [--algorithms wcc,bfs,pagerank] [--behind 5000] [--directory DIR] [--threads 2]`
 //!
-//! Nine tenths of the edges of a Kronecker graph are imported; the rest comes in batches, with as many removals of edges drawn at random.
-//! Three followers take each version: one always computes anew, then, by turns, one that always updates and one that chooses: what the
-//! first left in the caches serves both. Times are medians in milliseconds, of the differences between the versions (`diff`) and of the step
-//! after them; also the 99th percentile of `diff` and update together, and a computation of the last version without a state (`first`). The
-//! last column is the time of all steps of the follower that chooses, differences included, divided by that of the better one of the others.
+//! Nine tenths of the edges of a Kronecker graph are imported; the rest comes in batches, with as many
+//! removals of edges drawn at random. Three followers take each version: one always computes anew, then, by
+//! turns, one that always updates and one that chooses: what the first left in the caches serves both. Times
+//! are medians in milliseconds, of the differences between the versions (`diff`) and of the step after them;
+//! also the 99th percentile of `diff` and update together, and a computation of the last version without a
+//! state (`first`). The last column is the time of all steps of the follower that chooses, differences
+//! included, divided by that of the better one of the others.
 //!
-//! At last `behind` versions of one edge each are committed, and the follower that updates takes them in, one by one, after one refresh:
-//! the versions a second, refresh included. Without arguments: once, small.
+//! At last `behind` versions of one edge each are committed, and the follower that updates takes them in, one
+//! by one, after one refresh: the versions a second, refresh included. Without arguments: once, small.
 #![allow(clippy::print_stdout, clippy::disallowed_methods)] // A benchmark prints what it measures.
 
 use std::collections::BTreeSet;
@@ -142,7 +144,8 @@ struct Times {
     recompute: Vec<f64>,
     chosen: Vec<f64>,
     updates_chosen: usize,
-    /// The sums of the whole steps, differences included: by updates alone, by recomputations alone, and as chosen.
+    /// The sums of the whole steps, differences included: by updates alone, by recomputations alone, and as
+    /// chosen.
     sums: [f64; 3],
 }
 

@@ -1,12 +1,14 @@
 //! What a slide of a window costs a live answer, by an update and by a recomputation.
 //!
-//! `cargo bench -p esker --bench slides -- [--scale 18] [--degree 16] [--parts 4096,256,32] [--slides 60] [--algorithms wcc,kcore]
-//! [--threads 2]`
+//! `cargo bench -p esker --bench slides -- [--scale 18] [--degree 16] [--parts 4096,256,32] [--slides 60]
+//! [--algorithms wcc,kcore] [--threads 2]`
 //!
-//! The edges of a Kronecker graph, in a random order, are a stream. The first half is imported; the window has the last quarter of all edges.
-//! Each commit adds one of so many parts of a window, and the window moves with it. Three followers take each slide: one always computes
-//! anew, then, by turns, one that always updates and one that chooses. Milliseconds are means of all slides, differences included: of taking in the commit, of counting the
-//! edges of its window, of making that window from the one before instead, and of the followers. Without arguments: once, small.
+//! The edges of a Kronecker graph, in a random order, are a stream. The first half is imported; the window
+//! has the last quarter of all edges. Each commit adds one of so many parts of a window, and the window moves
+//! with it. Three followers take each slide: one always computes anew, then, by turns, one that always
+//! updates and one that chooses. Milliseconds are means of all slides, differences included: of taking in the
+//! commit, of counting the edges of its window, of making that window from the one before instead, and of the
+//! followers. Without arguments: once, small.
 #![allow(clippy::print_stdout, clippy::disallowed_methods)] // A benchmark prints what it measures.
 
 use std::io::Write as _;

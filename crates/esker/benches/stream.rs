@@ -1,14 +1,15 @@
 //! What a step of a stream costs: a durable commit, the windows of a reader, and PageRank on them.
 //!
-//! `cargo bench -p esker --bench stream -- [--scale 20] [--degree 16] [--step 1000000] [--window 10] [--steps 16] [--rounds 10] [--threads 2]
-//! [--edges FILE]`
+//! `cargo bench -p esker --bench stream -- [--scale 20] [--degree 16] [--step 1000000] [--window 10] [--steps
+//! 16] [--rounds 10] [--threads 2] [--edges FILE]`
 //!
-//! The directed edges of an R-MAT graph come in a random order, which is their time. Each step commits so many, synced; a reader that follows
-//! the log takes them in, moves its window of so many steps, and runs PageRank on the window. Then: the same edges, imported as one layer; and
-//! three windows at once, of all, half and a fifth of the steps. `--edges` writes the edges to a file, for other programs.
+//! The directed edges of an R-MAT graph come in a random order, which is their time. Each step commits so
+//! many, synced; a reader that follows the log takes them in, moves its window of so many steps, and runs
+//! PageRank on the window. Then: the same edges, imported as one layer; and three windows at once, of all,
+//! half and a fifth of the steps. `--edges` writes the edges to a file, for other programs.
 //!
-//! Then the edges of a CSV file are streamed into a new database, without a reader and with one that follows three windows, with in-edges and
-//! without. Without arguments: once, small.
+//! Then the edges of a CSV file are streamed into a new database, without a reader and with one that follows
+//! three windows, with in-edges and without. Without arguments: once, small.
 #![allow(clippy::print_stdout, clippy::disallowed_methods)] // A benchmark prints what it measures.
 
 use std::io::Write as _;
@@ -301,7 +302,8 @@ fn ingest(
     Ok(())
 }
 
-/// Follows the components of three windows until the stream has ended; returns the number of steps and the seconds of the longest.
+/// Follows the components of three windows until the stream has ended; returns the number of steps and the
+/// seconds of the longest.
 fn follow_windows(
     path: &Path,
     disk: Arc<dyn Disk>,

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use esker_graph::{NONE, Remaining, VertexId, vertex};
 
-/// The values of a column: one for each row of an answer. Rows are vertices in ascending order (see [`Answer::vertices`]) or edges. Each
-/// variant has a marker for "no value", such as unreached.
+/// The values of a column: one for each row of an answer. Rows are vertices in ascending order (see
+/// [`Answer::vertices`]) or edges. Each variant has a marker for "no value", such as unreached.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     /// Vertices, shown by their external ids; [`NONE`] means no value.
@@ -38,7 +38,8 @@ pub enum Value {
 }
 
 impl Value {
-    /// Whether both are the same value. Numbers are compared as numbers: the integer 2 and the number 2.0 are the same.
+    /// Whether both are the same value. Numbers are compared as numbers: the integer 2 and the number 2.0 are
+    /// the same.
     pub fn is_same(self, other: Self) -> bool {
         match (self, other) {
             (Self::Float(a), Self::Integer(b)) | (Self::Integer(b), Self::Float(a)) => {
@@ -132,7 +133,8 @@ pub enum Ranking {
     Largest,
     /// The values are labels: vertices with the same label form a group, and the largest groups come first.
     Groups,
-    /// As groups, each of which has one more vertex, that another group lists: a block of biconnectivity and its head.
+    /// As groups, each of which has one more vertex, that another group lists: a block of biconnectivity and
+    /// its head.
     Blocks,
 }
 
@@ -166,18 +168,20 @@ pub enum Fact {
 /// The answer of one algorithm.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Answer {
-    /// The vertex of each row, ascending, if some vertices are removed. `None`: no vertex is removed, and row `v` is vertex `v`.
+    /// The vertex of each row, ascending, if some vertices are removed. `None`: no vertex is removed, and row
+    /// `v` is vertex `v`.
     pub vertices: Option<Arc<[VertexId]>>,
     /// The edge of each row, if the answer consists of edges (a spanning forest, for example).
     pub edges: Option<Vec<(VertexId, VertexId)>>,
-    /// The columns, the principal one first. Empty if the answer has only facts (a triangle count) or only edges.
+    /// The columns, the principal one first. Empty if the answer has only facts (a triangle count) or only
+    /// edges.
     pub columns: Vec<AnswerColumn>,
     /// Facts in display order, without the number of rounds.
     pub facts: Vec<(&'static str, Fact)>,
     /// Rounds of the algorithm.
     pub rounds: usize,
-    /// Arcs that the algorithm has to process, to compute a rate: the arcs of reached vertices for a search, all arcs times
-    /// iterations for PageRank.
+    /// Arcs that the algorithm has to process, to compute a rate: the arcs of reached vertices for a search,
+    /// all arcs times iterations for PageRank.
     pub arcs: u64,
     /// Seconds of the algorithm alone, without opening and verifying the graph.
     pub seconds: f64,
@@ -207,7 +211,8 @@ impl Answer {
         self
     }
 
-    /// Leaves out removed vertices, of an answer for a graph that has them; an answer without rows for vertices has none to leave out.
+    /// Leaves out removed vertices, of an answer for a graph that has them; an answer without rows for
+    /// vertices has none to leave out.
     pub(crate) fn without_removed(mut self, remaining: Option<&Remaining>) -> Self {
         let Some(remaining) = remaining else { return self };
         if self.has_vertex_rows() {

@@ -59,16 +59,16 @@ struct Pending {
 }
 
 impl<'a, W: Write> Differences<'a, W> {
-    /// A writer for the differences from `a` to `b`. Lines of a script leave out the ids of edges, which differ in
-    /// other databases: see [`Differences::naming_removed`].
+    /// A writer for the differences from `a` to `b`. Lines of a script leave out the ids of edges, which
+    /// differ in other databases: see [`Differences::naming_removed`].
     pub fn new(a: &'a Snapshot, b: &'a Snapshot, style: Style, out: W) -> Self {
         let is_shown = |one: &&PropertyRecord| style == Style::Json || one.logical != LogicalType::EdgeId;
         let properties = a.edge_properties().filter(is_shown).cloned().collect();
         Self { a, b, style, out, properties, ids: None, begun: false, pending: None }
     }
 
-    /// This writer, but lines of a script name the edges that they remove by their ids, if edges have some. Committed to a copy of
-    /// the database, such a script removes the same ones of parallel edges.
+    /// This writer, but lines of a script name the edges that they remove by their ids, if edges have some.
+    /// Committed to a copy of the database, such a script removes the same ones of parallel edges.
     #[must_use]
     pub fn naming_removed(mut self) -> Self {
         self.ids = self.a.edge_properties().find(|one| one.logical == LogicalType::EdgeId).cloned();
@@ -127,7 +127,8 @@ impl<'a, W: Write> Differences<'a, W> {
         writeln!(self.out, "{sign}{number} {edge}").map_err(Error::io("write", "-"))
     }
 
-    /// Ends a script that lacks differences after an error with a line that no script may have, lest what stands before it be committed alone.
+    /// Ends a script that lacks differences after an error with a line that no script may have, lest what
+    /// stands before it be committed alone.
     ///
     /// # Errors
     /// [`Error::Io`].

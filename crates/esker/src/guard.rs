@@ -1,7 +1,7 @@
 //! Answers of files that were overwritten while they were read are errors.
 //!
-//! Mapped bytes are compared with their checksums once. If another program writes into a layer afterwards, decoding may
-//! panic, or an answer may be wrong. Both become an error that names the file.
+//! Mapped bytes are compared with their checksums once. If another program writes into a layer afterwards,
+//! decoding may panic, or an answer may be wrong. Both become an error that names the file.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
@@ -11,8 +11,8 @@ use esker_store::io::changed_map;
 
 use crate::error::{Error, Result};
 
-/// An error if a mapped file at or below a directory was written to since it was mapped; the empty path means all files.
-/// One look at the file system for each mapped file.
+/// An error if a mapped file at or below a directory was written to since it was mapped; the empty path means
+/// all files. One look at the file system for each mapped file.
 ///
 /// # Errors
 /// [`StoreError::Corrupt`], with the file.
@@ -27,7 +27,8 @@ pub fn check_maps(below: &Path) -> Result<()> {
     }
 }
 
-/// Does work that reads a database. Its result, or its panic, is an error if a file of the database was written to.
+/// Does work that reads a database. Its result, or its panic, is an error if a file of the database was
+/// written to.
 ///
 /// # Errors
 /// Those of the work; as [`check_maps`].
@@ -46,8 +47,8 @@ pub fn guarded<T, E: From<Error>>(
     }
 }
 
-/// Has panics print nothing while a mapped file has changed, because they become errors. For programs; calls add up, so
-/// once is enough.
+/// Has panics print nothing while a mapped file has changed, because they become errors. For programs; calls
+/// add up, so once is enough.
 pub fn silence_panics_of_changed_maps() {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {

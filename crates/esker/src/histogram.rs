@@ -69,7 +69,8 @@ impl Histogram {
         Self { bins: counts.iter().enumerate().map(bin).collect(), missing: 0 }
     }
 
-    /// Of the principal column of an answer, or of the sizes of its groups; `None` if the answer has no column.
+    /// Of the principal column of an answer, or of the sizes of its groups; `None` if the answer has no
+    /// column.
     ///
     /// # Errors
     /// [`Stop::Cancelled`].

@@ -1,4 +1,5 @@
-//! Esker, a versioned graph store with a parallel analytics engine: the facade, where the store and the algorithms meet.
+//! Esker, a versioned graph store with a parallel analytics engine: the facade, where the store and the
+//! algorithms meet.
 //!
 //! ```no_run
 //! use esker::catalogue::{Job, Params, find};
@@ -19,18 +20,20 @@
 //! # }
 //! ```
 //!
-//! * [`catalogue`] has the algorithms by name, with options, estimates and verifiers; [`answer`] the one form of all answers,
-//!   [`top`] their head, [`output`] their files.
-//! * [`plan`] chooses what a run reads and how it is kept in memory; [`doctor`] measures the [`rates`] of the machine that its prices are
-//!   computed from.
+//! * [`catalogue`] has the algorithms by name, with options, estimates and verifiers; [`answer`] the one form
+//!   of all answers, [`top`] their head, [`output`] their files.
+//! * [`plan`] chooses what a run reads and how it is kept in memory; [`doctor`] measures the [`rates`] of the
+//!   machine that its prices are computed from.
 //! * [`local`] answers small questions: the edges of a vertex, the paths between two.
 //! * [`selection`] selects edges by their properties.
-//! * [`window`] selects the edges of a range of times; [`versions`] computes answers on several versions together.
-//! * [`change`] applies files, streams and scripts of changes; [`differences`] writes the differences between versions.
+//! * [`window`] selects the edges of a range of times; [`versions`] computes answers on several versions
+//!   together.
+//! * [`change`] applies files, streams and scripts of changes; [`differences`] writes the differences between
+//!   versions.
 //! * [`follow`] keeps an answer up to date as versions come.
 //! * [`mod@graph500`] runs the benchmark of that name.
-//! * [`graph`], [`store`] and [`algo`] are the crates below, for typed use: each algorithm is a generic function over
-//!   [`graph::Graph`].
+//! * [`graph`], [`store`] and [`algo`] are the crates below, for typed use: each algorithm is a generic
+//!   function over [`graph::Graph`].
 
 #![forbid(unsafe_code)]
 

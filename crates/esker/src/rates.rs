@@ -1,7 +1,7 @@
 //! How fast this machine reads, verifies, copies and scans: what the prices of plans are computed from.
 //!
-//! `esker doctor` measures the rates and keeps them in a file of the user's cache directory. Without that file, prices are computed from
-//! constants: the rates of the machine that docs/performance.md names.
+//! `esker doctor` measures the rates and keeps them in a file of the user's cache directory. Without that
+//! file, prices are computed from constants: the rates of the machine that docs/performance.md names.
 #![allow(clippy::disallowed_methods)] // A file of the user, of no database.
 
 use std::ops::RangeInclusive;
@@ -147,8 +147,8 @@ impl Rates {
         self.per_second[rate as usize]
     }
 
-    /// These rates, with another one. A number that cannot be a rate (below 1, above 10^18, or none) changes nothing: a clock that
-    /// stands still measures such.
+    /// These rates, with another one. A number that cannot be a rate (below 1, above 10^18, or none) changes
+    /// nothing: a clock that stands still measures such.
     #[must_use]
     pub fn with(mut self, rate: Rate, per_second: f64) -> Self {
         if PER_SECOND.contains(&per_second) {
@@ -188,7 +188,8 @@ pub struct Known {
     pub measured_ms: Option<u64>,
     /// The directory whose file system was measured; empty for the constants.
     pub directory: String,
-    /// The share of the time of all processors that other work took meanwhile, 0 to 1; `None` if that is not known.
+    /// The share of the time of all processors that other work took meanwhile, 0 to 1; `None` if that is not
+    /// known.
     pub load: Option<f64>,
     /// Why a file that is there was not used, with its path.
     pub ignored: Option<String>,
@@ -212,8 +213,8 @@ impl Known {
         self.measured_ms.is_some() && self.load.is_some_and(|load| load > LOAD_MAX)
     }
 
-    /// Takes in a rate that a run reached. Only doubtful rates are raised, since a run reaches no more than the machine can. Returns whether
-    /// it was.
+    /// Takes in a rate that a run reached. Only doubtful rates are raised, since a run reaches no more than
+    /// the machine can. Returns whether it was.
     pub fn raise(&mut self, rate: Rate, per_second: f64) -> bool {
         let is_higher = self.is_doubtful() && per_second > self.rates.of(rate) * REACHED_MIN;
         if is_higher {
@@ -245,8 +246,8 @@ impl Known {
         }
     }
 
-    /// Raises a rate in the user's cache directory that a run reached with so many threads, as [`Known::raise`] does. A file that cannot be
-    /// written stays as it is.
+    /// Raises a rate in the user's cache directory that a run reached with so many threads, as
+    /// [`Known::raise`] does. A file that cannot be written stays as it is.
     pub fn learn((rate, per_second): (Rate, f64), threads: usize) {
         let mut known = Self::of_user();
         if known.rates.threads == threads && known.raise(rate, per_second) {
@@ -254,7 +255,8 @@ impl Known {
         }
     }
 
-    /// Writes them to the user's cache directory; returns the file, or `None` if the user has no such directory.
+    /// Writes them to the user's cache directory; returns the file, or `None` if the user has no such
+    /// directory.
     ///
     /// # Errors
     /// As [`Known::write`].

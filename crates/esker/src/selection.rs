@@ -63,7 +63,8 @@ impl std::str::FromStr for Condition {
 }
 
 impl Condition {
-    /// The code of the wanted text in the dictionary of a property, which has each text once; `None` if no edge of any version has it.
+    /// The code of the wanted text in the dictionary of a property, which has each text once; `None` if no
+    /// edge of any version has it.
     fn code(&self, property: &PropertyRecord, snapshot: &Snapshot) -> Result<Option<u64>> {
         let Some(texts) = snapshot.dictionary(property.number) else { return Ok(None) };
         for code in 0..texts.len() {
@@ -109,7 +110,8 @@ impl Condition {
             (WantedValue::Real(value), ElementType::F32) => Ok(WantedValue::Real(f64::from(value as f32))),
             (WantedValue::Real(value), ElementType::F64) => Ok(WantedValue::Real(value)),
             (WantedValue::Real(value), _) => {
-                // Integers are compared without rounding. Beyond the range of `i128` its end is beyond all values of 64 bits.
+                // Integers are compared without rounding. Beyond the range of `i128` its end is beyond all
+                // values of 64 bits.
                 let rounded = (value.floor() as i128, value.fract() != 0.0);
                 match floor_of(text).unwrap_or(rounded) {
                     (whole, false) => Ok(WantedValue::Whole(whole)),
@@ -238,7 +240,8 @@ enum Number {
     Real(f64),
 }
 
-/// The floor of a decimal number that is written with a point and without an exponent, and whether the number is greater than its floor.
+/// The floor of a decimal number that is written with a point and without an exponent, and whether the number
+/// is greater than its floor.
 fn floor_of(text: &str) -> Option<(i128, bool)> {
     let unsigned = text.strip_prefix('-');
     let (whole, fraction) = unsigned.unwrap_or(text).split_once('.')?;

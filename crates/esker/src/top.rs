@@ -19,11 +19,12 @@ pub struct TopVertex {
     pub row: Option<usize>,
 }
 
-/// The first `count` rows of the principal column by descending value, ties by ascending vertex; or its first groups by descending size,
-/// ties by ascending label. Empty without a column. Vertices without a value are skipped.
+/// The first `count` rows of the principal column by descending value, ties by ascending vertex; or its first
+/// groups by descending size, ties by ascending label. Empty without a column. Vertices without a value are
+/// skipped.
 ///
-/// Time: O(n log count); groups take one more pass over the labels for each 16 M vertices. Memory: O(count); groups take 64 MiB (128 MiB
-/// with 64-bit ids), or O(number of groups) if labels are not small integers.
+/// Time: O(n log count); groups take one more pass over the labels for each 16 M vertices. Memory: O(count);
+/// groups take 64 MiB (128 MiB with 64-bit ids), or O(number of groups) if labels are not small integers.
 ///
 /// # Errors
 /// [`Stop::Cancelled`].
@@ -73,8 +74,8 @@ const CHECK_LEN: usize = 1 << 16;
 /// The same, where each row goes through a heap that does not fit into the caches: some milliseconds.
 const HEAP_CHECK_LEN: usize = 1 << 12;
 
-/// The sizes of groups in ascending order of label, counted in an array; `None` if the largest label exceeds twice the number of labels.
-/// Once cancelled, the sizes are not whole.
+/// The sizes of groups in ascending order of label, counted in an array; `None` if the largest label exceeds
+/// twice the number of labels. Once cancelled, the sizes are not whole.
 fn dense_groups(
     labels: &[VertexId],
     window: usize,

@@ -1,7 +1,7 @@
 //! Answers on successive versions of a database, computed together.
 //!
-//! The lists of the first version are read once; the differences from each version to the next say which arcs came and went. So what the
-//! versions have in common is read, and computed, once: see [`esker_algo::many`].
+//! The lists of the first version are read once; the differences from each version to the next say which arcs
+//! came and went. So what the versions have in common is read, and computed, once: see [`esker_algo::many`].
 
 use std::ops::Range;
 
@@ -32,15 +32,17 @@ pub struct VersionAnswer {
     pub answer: Answer,
 }
 
-/// Calls `visit` with the first of `count` versions, ascending, one after another, and the answer on each, as long as several are computed at
-/// once; returns the number of versions that were visited. That is fewer than there are, or none, if the algorithm or its options do not suit
-/// several versions, or these do not fit in memory.
+/// Calls `visit` with the first of `count` versions, ascending, one after another, and the answer on each, as
+/// long as several are computed at once; returns the number of versions that were visited. That is fewer than
+/// there are, or none, if the algorithm or its options do not suit several versions, or these do not fit in
+/// memory.
 ///
-/// `open` opens the versions, some of them more than once. They are whole: not of windows, not weighted, with their directions. PageRank
-/// differs from that of a single run by rounding.
+/// `open` opens the versions, some of them more than once. They are whole: not of windows, not weighted, with
+/// their directions. PageRank differs from that of a single run by rounding.
 ///
 /// # Errors
-/// [`Error::Usage`] for options that make no sense; what the store or the run reports; what `open` and `visit` return.
+/// [`Error::Usage`] for options that make no sense; what the store or the run reports; what `open` and
+/// `visit` return.
 pub fn answers_on_versions<E: From<Error> + Send>(
     (count, open): (usize, impl Fn(usize) -> std::result::Result<Snapshot, E>),
     (entry, params): (&Entry, &Params),
@@ -148,10 +150,12 @@ impl History {
     }
 }
 
-/// A change of the list of a vertex: vertex, target, the version that first has it so, and whether the arc came.
+/// A change of the list of a vertex: vertex, target, the version that first has it so, and whether the arc
+/// came.
 type Change = (VertexId, VertexId, u16, bool);
 
-/// The arcs of successive versions, each with a slot for the version that first has it and the one that no longer does.
+/// The arcs of successive versions, each with a slot for the version that first has it and the one that no
+/// longer does.
 struct VersionLists {
     count: u16,
     out: Side,
@@ -177,8 +181,8 @@ struct Stretch {
 }
 
 impl VersionLists {
-    /// The lists of the oldest of `count` versions of `n` vertices, and what changed until the newest. `receives`: whether in-lists are
-    /// needed, if the graph is directed.
+    /// The lists of the oldest of `count` versions of `n` vertices, and what changed until the newest.
+    /// `receives`: whether in-lists are needed, if the graph is directed.
     fn new(
         oldest: &Snapshot,
         (mut changes, n): (Vec<Change>, usize),

@@ -41,7 +41,8 @@ impl Arrays {
         }
     }
 
-    /// Text form: a line with the kind, then numbers: vertices, arcs, the start of each list, neighbours, weights.
+    /// Text form: a line with the kind, then numbers: vertices, arcs, the start of each list, neighbours,
+    /// weights.
     fn from_text(mut reader: impl BufRead, weighted: bool) -> Self {
         reader.skip_until(b'\n').expect("a first line");
         let mut number = || next_number(&mut reader);
@@ -52,8 +53,8 @@ impl Arrays {
         Self::new(offsets, targets, weights)
     }
 
-    /// Serialised form: one byte for directed, 64 bits each for arcs and vertices, 64-bit offsets, 32-bit neighbours,
-    /// each followed by its weight if there are weights.
+    /// Serialised form: one byte for directed, 64 bits each for arcs and vertices, 64-bit offsets, 32-bit
+    /// neighbours, each followed by its weight if there are weights.
     fn from_serialised(mut reader: impl Read, weighted: bool) -> Self {
         let mut directed = [0];
         reader.read_exact(&mut directed).expect("a first byte");

@@ -1,5 +1,6 @@
 //! Current and peak heap use: an allocator that counts bytes.
-#![allow(unsafe_code)] // An allocator must use unsafe code; each call passes its arguments to the system's allocator.
+// An allocator must use unsafe code; each call passes its arguments to the system's allocator.
+#![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,11 +1,12 @@
 //! Times every algorithm on a graph in memory, and checks memory estimates with a counting allocator.
 //!
-//! `cargo bench -p esker-algo --bench catalogue -- [--graph FILE | --scale S [--degree D]] [--order keep|degree]
-//! [--only NAME,...] [--source V] [--threads N] [--trials N] [--seed N] [--deterministic yes]` prints for each benchmark the
-//! median seconds (for PageRank, per iteration), the peak heap, the estimate, and a summary of the result. `--memory
-//! yes` instead runs every benchmark on graphs of average degree 8, 32 and 128 with the same number of vertices, and
-//! fails if any takes more than its estimate, or has an estimate that grows with the degree but should not. Without
-//! arguments, each benchmark runs once on a small graph.
+//! `cargo bench -p esker-algo --bench catalogue -- [--graph FILE | --scale S [--degree D]] [--order
+//! keep|degree] [--only NAME,...] [--source V] [--threads N] [--trials N] [--seed N] [--deterministic yes]`
+//! prints for each benchmark the median seconds (for PageRank, per iteration), the peak heap, the estimate,
+//! and a summary of the result. `--memory yes` instead runs every benchmark on graphs of average degree 8, 32
+//! and 128 with the same number of vertices, and fails if any takes more than its estimate, or has an
+//! estimate that grows with the degree but should not. Without arguments, each benchmark runs once on a small
+//! graph.
 #![allow(clippy::print_stdout)]
 
 mod heap;
@@ -146,11 +147,11 @@ const SLACK_WORDS: f64 = 0.25;
 /// Bytes that are not counted: queues of the threads, and the initial state of a worker.
 const CONSTANT_BYTES: usize = 64 << 10;
 
-/// Prints heap words per vertex for each benchmark and degree. Returns whether all respect the model and their
-/// estimates.
+/// Prints heap words per vertex for each benchmark and degree. Returns whether all respect the model and
+/// their estimates.
 ///
-/// A benchmark respects the model if no run takes more than its estimate, and the estimate is the same for all degrees,
-/// apart from one word per 32 arcs with a filter.
+/// A benchmark respects the model if no run takes more than its estimate, and the estimate is the same for
+/// all degrees, apart from one word per 32 arcs with a filter.
 fn check_memory_model(options: &Options, run: &Run) -> bool {
     println!(
         "peak words of 8 bytes per vertex (and estimates) for degrees {DEGREES:?}, n = 2^{}",

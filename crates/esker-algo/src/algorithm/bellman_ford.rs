@@ -1,19 +1,21 @@
-//! Bellman-Ford: shortest paths from one source over edges of any length, negative ones included, or a negative cycle.
+//! Bellman-Ford: shortest paths from one source over edges of any length, negative ones included, or a
+//! negative cycle.
 //!
-//! Each round relaxes the edges that leave vertices whose distance changed [1], as in Ligra and Sage, in place: a
-//! distance lowered in a round counts in the same round. If no negative cycle is reachable, distances converge within n
-//! rounds to the least fixed point, which does not depend on threads or timing. If one is reachable, they never
-//! converge. So each vertex remembers the vertex that last lowered its distance; these parents are searched for cycles
-//! from time to time
-//! [2], and a cycle of negative total length is the witness. In an undirected graph, any negative edge is such a cycle.
+//! Each round relaxes the edges that leave vertices whose distance changed [1], as in Ligra and Sage, in
+//! place: a distance lowered in a round counts in the same round. If no negative cycle is reachable,
+//! distances converge within n rounds to the least fixed point, which does not depend on threads or timing.
+//! If one is reachable, they never converge. So each vertex remembers the vertex that last lowered its
+//! distance; these parents are searched for cycles from time to time [2], and a cycle of negative total
+//! length is the witness. In an undirected graph, any negative edge is such a cycle.
 //!
-//! Distances are 32-bit integers for 32-bit weights, 64-bit integers for 64-bit weights or after an overflow, or
-//! doubles. With doubles, a cycle whose length is so close to zero that rounding keeps distances from converging is an
-//! error.
+//! Distances are 32-bit integers for 32-bit weights, 64-bit integers for 64-bit weights or after an overflow,
+//! or doubles. With doubles, a cycle whose length is so close to zero that rounding keeps distances from
+//! converging is an error.
 //!
-//! State: a distance per vertex, lowered by compare-and-swap; after some rounds, also a parent. Work: O(n m) at worst,
-//! a few times m on random graphs. Memory in bytes per vertex: 8 for distances, one id for parents, up to 2.25 ids for
-//! frontiers, 1.25 ids for a cycle search. Reads per round: the lists of vertices whose distance changed.
+//! State: a distance per vertex, lowered by compare-and-swap; after some rounds, also a parent. Work: O(n m)
+//! at worst, a few times m on random graphs. Memory in bytes per vertex: 8 for distances, one id for parents,
+//! up to 2.25 ids for frontiers, 1.25 ids for a cycle search. Reads per round: the lists of vertices whose
+//! distance changed.
 //!
 //! [1] J. Shun, G. Blelloch, "Ligra: A Lightweight Graph Processing Framework for Shared Memory", PPoPP 2013.
 //! [2] B. Cherkassky, A. Goldberg, "Negative-cycle Detection Algorithms", Mathematical Programming 85, 1999.
@@ -46,11 +48,11 @@ pub struct NegativeCycle<W: Length> {
 /// Distances from a source, or a negative cycle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BellmanFord<W: Length> {
-    /// The length of the shortest path to each vertex, [`Length::UNREACHED`] if there is none. Empty if there is a
-    /// negative cycle.
+    /// The length of the shortest path to each vertex, [`Length::UNREACHED`] if there is none. Empty if there
+    /// is a negative cycle.
     pub distances: Vec<W::Distance>,
-    /// The previous vertex on a shortest path to each vertex: the source itself for the source, [`NONE`] if unreached.
-    /// `None` unless requested.
+    /// The previous vertex on a shortest path to each vertex: the source itself for the source, [`NONE`] if
+    /// unreached. `None` unless requested.
     pub parents: Option<Vec<VertexId>>,
     /// A negative cycle reachable from the source, if there is one.
     pub negative_cycle: Option<NegativeCycle<W>>,
@@ -84,8 +86,8 @@ impl<W: Length, D: Signed<W>> LabelRule<W> for SignedSum<D> {
     }
 }
 
-/// Parents are recorded from this round on; most searches end before it. Parents are searched for cycles after
-/// `SEARCH_ROUND_MIN` and after each later round that is a power of two.
+/// Parents are recorded from this round on; most searches end before it. Parents are searched for cycles
+/// after `SEARCH_ROUND_MIN` and after each later round that is a power of two.
 const PARENTS_ROUND: usize = 16;
 const SEARCH_ROUND_MIN: usize = 32;
 
@@ -95,8 +97,8 @@ enum PathsOrCycle<W: Length> {
     NegativeCycle(NegativeCycle<W>),
 }
 
-/// Relaxes until distances converge or a negative cycle is found; `None` if a distance overflows, a length is NaN, or
-/// distances do not converge.
+/// Relaxes until distances converge or a negative cycle is found; `None` if a distance overflows, a length is
+/// NaN, or distances do not converge.
 fn settle<D: Signed<G::Weight>, G: Graph<Weight: Length>>(
     graph: &G,
     run: &Run,
@@ -160,7 +162,8 @@ fn find_cycle(parents: &VertexArray) -> Option<Vec<VertexId>> {
     None
 }
 
-/// The length of a cycle, using the shortest of parallel edges; `None` if an edge is missing or the sum overflows.
+/// The length of a cycle, using the shortest of parallel edges; `None` if an edge is missing or the sum
+/// overflows.
 fn cycle_length<G: Graph<Weight: Length>>(
     graph: &G,
     run: &Run,
@@ -203,8 +206,9 @@ impl<W: Length> Visitor<W> for CycleEdges<'_> {
 /// Computes the distances from `source`. Without weights, every edge has length 1.
 ///
 /// # Errors
-/// [`Stop::Unsuitable`] if the source is not a vertex, a length is NaN, a distance overflows (a 64-bit integer at -2^63 already), or
-/// rounding keeps distances from converging; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
+/// [`Stop::Unsuitable`] if the source is not a vertex, a length is NaN, a distance overflows (a 64-bit
+/// integer at -2^63 already), or rounding keeps distances from converging; [`Stop::OverBudget`]; the first
+/// list that cannot be read; cancellation.
 pub fn bellman_ford<G: Graph<Weight: Length>>(
     graph: &G,
     run: &Run,

@@ -1,27 +1,33 @@
 //! Betweenness centrality: the number of shortest paths between other vertices that pass through each vertex.
 //!
-//! Brandes' algorithm [1] from some or all sources. The forward pass is a breadth-first search that counts shortest
-//! paths and pushes or pulls as `edge_map` does. The backward pass goes level by level from the farthest, and each
-//! vertex adds up the dependencies of its successors: either it pulls along its out-edges, or the successors push along
-//! their in-edges, whichever level has fewer arcs. One array has the number of paths of each vertex, with a minus sign, and once its level is
-//! finished its contribution, with a plus sign. No edge leads more than one level down, so a sum runs over the positive values of a whole list
-//! without a branch per edge. Vertices of a level that is not large, whose lists come whole, need no array for their dependencies: there may be
-//! thousands of levels. Parallel edges count as separate paths; self-loops have no effect.
+//! Brandes' algorithm [1] from some or all sources. The forward pass is a breadth-first search that counts
+//! shortest paths and pushes or pulls as `edge_map` does. The backward pass goes level by level from the
+//! farthest, and each vertex adds up the dependencies of its successors: either it pulls along its out-edges,
+//! or the successors push along their in-edges, whichever level has fewer arcs. One array has the number of
+//! paths of each vertex, with a minus sign, and once its level is finished its contribution, with a plus
+//! sign. No edge leads more than one level down, so a sum runs over the positive values of a whole list
+//! without a branch per edge. Vertices of a level that is not large, whose lists come whole, need no array
+//! for their dependencies: there may be thousands of levels. Parallel edges count as separate paths;
+//! self-loops have no effect.
 //!
-//! Pulled sums follow the order of the list. Pushed path counts are integers, exact up to 2^53. If a `deterministic` run finds a
-//! greater one, it counts the paths of that source again on one thread. Pushed dependencies are added in the order in which threads arrive, so a
-//! `deterministic` run does not push dependencies.
+//! Pulled sums follow the order of the list. Pushed path counts are integers, exact up to 2^53. If a
+//! `deterministic` run finds a greater one, it counts the paths of that source again on one thread. Pushed
+//! dependencies are added in the order in which threads arrive, so a `deterministic` run pulls them.
 //!
-//! Numbers of paths beyond 10^290 do not fit: on a grid, they double with each step. A level that has one is scaled: all of its numbers, and
-//! so those of later levels, are divided by 2^900, which changes no digit. Dependencies need only the ratio of the numbers of two neighbours,
-//! and on the way back the factor between their levels is known. That fails where a number of such a level was divided before and is less
-//! than 1: levels whose numbers differ by more than 2^900. From the first source for which that happens, the logarithms of these numbers
-//! are kept instead, and contributions apart: the ratios are as exact, up to 2^-52 times the logarithm.
+//! Numbers of paths beyond 10^290 do not fit: on a grid, they double with each step. A level that has one is
+//! scaled: all of its numbers, and so those of later levels, are divided by 2^900, which changes no digit.
+//! Dependencies need only the ratio of the numbers of two neighbours, and on the way back the factor between
+//! their levels is known. That fails where a number of such a level was divided before and is less than 1:
+//! levels whose numbers differ by more than 2^900. From the first source for which that happens, the
+//! logarithms of these numbers are kept instead, and contributions apart: the ratios are as exact, up to
+//! 2^-52 times the logarithm.
 //!
-//! Work: O(n + m) per source. Memory per vertex: 24 bytes (path counts or contributions, dependencies, scores), 32 with logarithms, and up to
-//! four ids for levels. Reads per source: the lists of reached vertices about once forward and at most once backward.
+//! Work: O(n + m) per source. Memory per vertex: 24 bytes (path counts or contributions, dependencies,
+//! scores), 32 with logarithms, and up to four ids for levels. Reads per source: the lists of reached
+//! vertices about once forward and at most once backward.
 //!
-//! [1] U. Brandes, "A Faster Algorithm for Betweenness Centrality", Journal of Mathematical Sociology 25(2), 2001.
+//! [1] U. Brandes, "A Faster Algorithm for Betweenness Centrality", Journal of Mathematical Sociology
+//!     25(2), 2001.
 
 use std::marker::PhantomData;
 use std::sync::OnceLock;
@@ -81,9 +87,9 @@ pub fn estimate(shape: Shape, options: &BetweennessOptions) -> Estimate {
 struct Brandes<P> {
     /// The value of the number of shortest paths from the source to each vertex.
     paths: VertexValues<f64>,
-    /// The contributions of the levels that are finished; none for all other vertices. `None`: they are in `paths`.
+    /// The contributions of finished levels; none for all other vertices. `None`: they are in `paths`.
     apart: Option<VertexValues<f64>>,
-    /// Dependency of the source on each vertex of a level that is being finished, where it is added up in parts. Made when it is needed.
+    /// Dependency of the source on each vertex of a level, where it is added up in parts; made when needed.
     dependency: OnceLock<VertexValues<f64>>,
     /// Sum of dependencies over sources.
     scores: VertexValues<f64>,
@@ -111,7 +117,7 @@ impl<P: PathNumber> Brandes<P> {
         if P::APART { self.apart.as_ref().unwrap_or(&self.paths) } else { &self.paths }
     }
 
-    /// Counts shortest paths. Leaves the vertices at each distance in `levels`, which are empty before; if it stops, all that it wrote to.
+    /// Counts shortest paths. Leaves the vertices at each distance in the empty `levels`; if it stops, all.
     fn forward<G: Graph>(
         &self,
         graph: &G,
@@ -241,8 +247,8 @@ impl<P: PathNumber> Brandes<P> {
         Ok(())
     }
 
-    /// Finishes a vertex from the sum of the parts of its dependency. `scale`: by which the numbers of its level were multiplied, and those
-    /// of the previous level were not.
+    /// Finishes a vertex from the sum of the parts of its dependency. `scale`: by which the numbers of its
+    /// level were multiplied, and those of the previous level were not.
     #[inline(always)]
     fn finish(&self, v: VertexId, parts: f64, scale: f64) {
         let paths = P::number(self.paths.get(v));
@@ -255,8 +261,9 @@ impl<P: PathNumber> Brandes<P> {
         self.finish(v, self.dependency().get(v), scale);
     }
 
-    /// Adds up the dependencies of a level from those of the level after it, and finishes the level. Contributions of a level must not be
-    /// seen by the rest of the level, so they wait until all lists are read.
+    /// Adds up the dependencies of a level from those of the level after it, and finishes the level.
+    /// Contributions of a level must not be seen by the rest of the level, so they wait until all lists are
+    /// read.
     fn finish_whole<G: Graph>(
         &self,
         graph: &G,
@@ -291,13 +298,15 @@ impl<P: PathNumber> Brandes<P> {
     }
 }
 
-/// Levels with fewer vertices are finished without an array of all dependencies, which saves the first touch of its pages.
+/// Levels with fewer vertices are finished without an array of all dependencies, which saves the first touch
+/// of its pages.
 const WHOLE_LEN_MAX: usize = 1 << 13;
-/// The same for levels of less than this fraction of all vertices: the sums of a level take 16 bytes a vertex, or twice that while a list grows.
+/// The same for levels of less than this fraction of all vertices: the sums of a level take 16 bytes a
+/// vertex, or twice that while a list grows.
 const WHOLE_FRACTION: usize = 8;
 
-/// Levels with fewer vertices and out-arcs stay on the calling thread, forward and backward. What one thread writes of a level another would
-/// read of the next, and that takes longer than the work that it saves.
+/// Levels with fewer vertices and out-arcs stay on the calling thread, forward and backward. What one thread
+/// writes of a level another would read of the next, and that takes longer than the work that it saves.
 const ALONE_LOAD_MAX: u64 = 1 << 12;
 
 /// Graphs with fewer arcs a vertex may have small levels only.
@@ -396,8 +405,8 @@ impl<P: PathNumber, G: Graph> Visitor<G::Weight> for WholeDependencies<'_, P, G>
     }
 }
 
-/// Each vertex of a level pushes its contribution to its predecessors. Other reached neighbours also receive it, which
-/// does no harm: they are on the same or a later level, whose dependencies are complete.
+/// Each vertex of a level pushes its contribution to its predecessors. Other reached neighbours also receive
+/// it, which does no harm: they are on the same or a later level, whose dependencies are complete.
 struct PushDependencies<'a, P>(&'a Brandes<P>, &'a VertexValues<f64>);
 
 impl<W: Weight, P: PathNumber> Visitor<W> for PushDependencies<'_, P> {
@@ -422,7 +431,8 @@ impl<W: Weight, P: PathNumber> Visitor<W> for PushDependencies<'_, P> {
 /// Computes the scores.
 ///
 /// # Errors
-/// [`Stop::Unsuitable`] if a source is not a vertex; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
+/// [`Stop::Unsuitable`] if a source is not a vertex; [`Stop::OverBudget`]; the first list that cannot be
+/// read; cancellation.
 pub fn betweenness<G: Graph>(
     graph: &G,
     run: &Run,
@@ -443,7 +453,8 @@ fn sum_dependencies<G: Graph>(
     let n = graph.num_vertices();
     let counts = Brandes::<Counts>::new(run, n, VertexValues::filled(run, n, 0.0));
     if graph.num_arcs() > SPARSE_DEGREE_MAX * n as u64 {
-        // There will be large levels. The first touch of these pages takes longer once threads work at random places.
+        // There will be large levels. The first touch of these pages takes longer once threads work at random
+        // places.
         counts.dependency_made(run);
     }
     let (mut scores, done) = add_dependencies(graph, run, counts, &sources, 0)?;
@@ -458,8 +469,8 @@ fn sum_dependencies<G: Graph>(
     Ok(Betweenness { scores: scores.into_vec(), sources, rounds: run.rounds() })
 }
 
-/// Adds the dependencies of the sources from number `first` on to the scores, up to the first source with too many paths. Returns the
-/// scores and the number of that source.
+/// Adds the dependencies of the sources from number `first` on to the scores, up to the first source with too
+/// many paths. Returns the scores and the number of that source.
 fn add_dependencies<G: Graph, P: PathNumber>(
     graph: &G,
     run: &Run,

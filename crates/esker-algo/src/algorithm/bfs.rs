@@ -1,16 +1,18 @@
 //! Breadth-first search: a parent and a depth for every vertex reachable from the sources.
 //!
-//! Direction-optimising [1]: `edge_map` pushes along out-edges while the frontier is small and pulls along in-edges
-//! once many of the remaining arcs leave it. Estimated costs decide when, or thresholds, if they are given. Threads race to claim a vertex, so which vertex of the previous level
-//! becomes its parent may vary between runs. A `deterministic` run picks the least, by reading the lists once more.
-//! Depths never vary.
+//! Direction-optimising [1]: `edge_map` pushes along out-edges while the frontier is small and pulls along
+//! in-edges once many of the remaining arcs leave it. Estimated costs decide when, or thresholds, if they are
+//! given. Threads race to claim a vertex, so which vertex of the previous level becomes its parent may vary
+//! between runs. A `deterministic` run picks the least, by reading the lists once more. Depths never vary.
 //!
-//! With a greatest depth or a target, the search ends once all vertices of that depth, or of the target's, are found. Then
-//! the answer is that of the whole search, where every vertex farther away counts as unreached.
+//! With a greatest depth or a target, the search ends once all vertices of that depth, or of the target's,
+//! are found. Then the answer is that of the whole search, where every vertex farther away counts as
+//! unreached.
 //!
-//! State: a parent per vertex, `NONE` until it is reached; depths likewise. Work: O(n + m). Memory per vertex: one id
-//! for parents, one for depths, if requested; up to 1.25 for frontiers. Reads per round: push, the lists of the frontier; pull, the
-//! in-lists of unreached vertices up to the first parent. A graph without in-edges always pushes.
+//! State: a parent per vertex, `NONE` until it is reached; depths likewise. Work: O(n + m). Memory per
+//! vertex: one id for parents, one for depths, if requested; up to 1.25 for frontiers. Reads per round: push,
+//! the lists of the frontier; pull, the in-lists of unreached vertices up to the first parent. A graph
+//! without in-edges always pushes.
 //!
 //! [1] S. Beamer, K. Asanović, D. Patterson, "Direction-Optimizing Breadth-First Search", SC 2012.
 
@@ -28,9 +30,11 @@ pub struct BfsOptions {
     pub parents: bool,
     /// The greatest depth; vertices farther away count as unreached. `None`: no limit.
     pub depth_max: Option<VertexId>,
-    /// The search stops at the depth of this vertex; vertices farther away count as unreached. `None`: no target.
+    /// The search stops at the depth of this vertex; vertices farther away count as unreached. `None`: no
+    /// target.
     pub target: Option<VertexId>,
-    /// When the search turns from push to pull and back. `None`: each round goes the way that [`Way::choose_stopping`] finds cheaper.
+    /// When the search turns from push to pull and back. `None`: each round goes the way that
+    /// [`Way::choose_stopping`] finds cheaper.
     pub turns: Option<Turns>,
 }
 
@@ -62,11 +66,13 @@ impl BfsOptions {
 pub struct Bfs {
     /// The parent of each vertex: itself for a source, [`NONE`] if unreached. Empty unless requested.
     pub parents: Vec<VertexId>,
-    /// The number of edges from the nearest source to each vertex, [`NONE`] if unreached. `None` unless requested.
+    /// The number of edges from the nearest source to each vertex, [`NONE`] if unreached. `None` unless
+    /// requested.
     pub depths: Option<Vec<VertexId>>,
     /// Number of vertices reached, including the sources.
     pub reached: usize,
-    /// Sum of the out-degrees of the vertices searched from: those reached, but for the last level of a search that ended early.
+    /// Sum of the out-degrees of the vertices searched from: those reached, but for the last level of a
+    /// search that ended early.
     pub arcs: u64,
     /// Number of rounds: one for each depth that occurs.
     pub rounds: usize,
@@ -224,8 +230,8 @@ impl<W: Weight> Visitor<W> for LeastParents<'_> {
 /// Searches from `sources` along out-edges.
 ///
 /// # Errors
-/// [`Stop::Unsuitable`] if a source or the target is not a vertex; [`Stop::OverBudget`]; the first list that cannot be read;
-/// cancellation.
+/// [`Stop::Unsuitable`] if a source or the target is not a vertex; [`Stop::OverBudget`]; the first list that
+/// cannot be read; cancellation.
 pub fn bfs<G: Graph>(
     graph: &G,
     run: &Run,

@@ -1,26 +1,28 @@
 //! Biconnectivity: the blocks, articulation points and bridges of an undirected graph.
 //!
-//! Two edges are in the same block if a simple cycle contains both. An articulation point is a vertex in several
-//! blocks: removing it disconnects its component. A bridge is a block of one edge. Self-loops are in no block. Parallel
-//! edges are in one block, so neither of them is a bridge.
+//! Two edges are in the same block if a simple cycle contains both. An articulation point is a vertex in
+//! several blocks: removing it disconnects its component. A bridge is a block of one edge. Self-loops are in
+//! no block. Parallel edges are in one block, so neither of them is a bridge.
 //!
-//! Tarjan and Vishkin's algorithm [1] on breadth-first search trees, after GBBS and [2]. The vertices of a tree are
-//! numbered in preorder. The edge from `v` up to its parent `p` is a *fence* if no edge leads from the subtree of `v`
-//! to a vertex outside the subtree of `p`; the least and the greatest preorder number adjacent to the subtree of `v`
-//! decide this. Without the fences, each connected component is a block without its *head*, the block's vertex nearest
-//! to the root. (In a breadth-first tree no edge leads from a vertex to an ancestor other than its parent, so no other
-//! edges need removal.)
+//! Tarjan and Vishkin's algorithm [1] on breadth-first search trees, after GBBS and [2]. The vertices of a
+//! tree are numbered in preorder. The edge from `v` up to its parent `p` is a *fence* if no edge leads from
+//! the subtree of `v` to a vertex outside the subtree of `p`; the least and the greatest preorder number
+//! adjacent to the subtree of `v` decide this. Without the fences, each connected component is a block
+//! without its *head*, the block's vertex nearest to the root. (In a breadth-first tree no edge leads from a
+//! vertex to an ancestor other than its parent, so no other edges need removal.)
 //!
-//! Sage removes the fences with a filter; here each vertex stores its own fence, which takes less than a bit per edge.
-//! Connectivity starts with the tree edges and a few entries of each list, so only the vertices outside the largest set
-//! have their whole lists read.
+//! Sage removes the fences with a filter; here each vertex stores its own fence, which takes less than a bit
+//! per edge. Connectivity starts with the tree edges and a few entries of each list, so only the vertices
+//! outside the largest set have their whole lists read.
 //!
-//! Work: O(n + m). Memory: at most 10 ids per vertex and n/4 bytes. Reads: every list at most twice for components and
-//! search, once for the neighbours' numbers, the lists outside the largest set once more, and those of the vertices below bridges
-//! again, for edges parallel to them. The result does not depend on threads: each tree is rooted at the least vertex of its component.
+//! Work: O(n + m). Memory: at most 10 ids per vertex and n/4 bytes. Reads: every list at most twice for
+//! components and search, once for the neighbours' numbers, the lists outside the largest set once more, and
+//! those of the vertices below bridges again, for edges parallel to them. The result does not depend on
+//! threads: each tree is rooted at the least vertex of its component.
 //!
 //! [1] R. Tarjan, U. Vishkin, "An Efficient Parallel Biconnectivity Algorithm", SIAM J. Computing 14, 1985.
-//! [2] X. Dong, L. Wang, Y. Gu, Y. Sun, "Provably Fast and Space-Efficient Parallel Biconnectivity", PPoPP 2023.
+//! [2] X. Dong, L. Wang, Y. Gu, Y. Sun, "Provably Fast and Space-Efficient Parallel Biconnectivity",
+//!     PPoPP 2023.
 
 use esker_graph::{
     Bitmap, Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, VertexId, Visitor, Weight, vertex,
@@ -33,11 +35,11 @@ use crate::primitive::{BfsForest, UnionFind, VertexArray, each_vertex, need_undi
 /// The blocks of a graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Biconnectivity {
-    /// For each vertex, the block that connects it to the least vertex of its component, named by the least vertex of
-    /// the block other than its head. [`NONE`] for the least vertex of each component.
+    /// For each vertex, the block that connects it to the least vertex of its component, named by the least
+    /// vertex of the block other than its head. [`NONE`] for the least vertex of each component.
     pub blocks: Vec<VertexId>,
-    /// At the name of each block, its head: the only vertex of the block that `blocks` does not list. [`NONE`]
-    /// elsewhere.
+    /// At the name of each block, its head: the only vertex of the block that `blocks` does not list.
+    /// [`NONE`] elsewhere.
     pub heads: Vec<VertexId>,
     /// Number of blocks.
     pub count: usize,
@@ -303,7 +305,8 @@ impl<W: Weight> Visitor<W> for Copies<'_> {
 /// Finds the blocks of an undirected graph.
 ///
 /// # Errors
-/// [`Stop::Unsuitable`] for a directed graph; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
+/// [`Stop::Unsuitable`] for a directed graph; [`Stop::OverBudget`]; the first list that cannot be read;
+/// cancellation.
 pub fn biconnectivity<G: Graph>(graph: &G, run: &Run) -> Result<Biconnectivity, G::Error> {
     let run = &run.begin("biconnectivity", estimate(Shape::of(graph)).memory_bytes)?;
     need_undirected(graph, "biconnectivity")?;

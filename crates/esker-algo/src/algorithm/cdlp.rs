@@ -1,22 +1,22 @@
 //! Community detection by label propagation, as LDBC Graphalytics defines it [1].
 //!
-//! Every vertex starts with its own label. In each iteration all vertices simultaneously take the label that is most
-//! frequent among their neighbours, the smallest one on ties; a vertex without neighbours keeps its label. In a
-//! directed graph both in- and out-neighbours count, so a neighbour with edges both ways counts twice; parallel edges
-//! and self-loops count too. Unlike other variants of label propagation [2], nothing is random, so the result is
-//! unique.
+//! Every vertex starts with its own label. In each iteration all vertices simultaneously take the label that
+//! is most frequent among their neighbours, the smallest one on ties; a vertex without neighbours keeps its
+//! label. In a directed graph both in- and out-neighbours count, so a neighbour with edges both ways counts
+//! twice; parallel edges and self-loops count too. Unlike other variants of label propagation [2], nothing is
+//! random, so the result is unique.
 //!
-//! After an iteration with few changes, the next one visits only vertices with a changed neighbour. After an iteration
-//! without changes, the rest are skipped, as they would change nothing.
+//! After an iteration with few changes, the next one visits only vertices with a changed neighbour. After an
+//! iteration without changes, the rest are skipped, as they would change nothing.
 //!
-//! State: the labels before and after an iteration, as indices into the sorted list of distinct labels. Work: O(n + m)
-//! per iteration. Memory: two ids and 8 bytes per vertex (with given labels, 8 bytes and one id more), n/8 bytes, and
-//! up to three ids per vertex and thread if there are hubs. Reads per iteration: all lists in order, or the lists of
-//! changed vertices and their neighbours.
+//! State: the labels before and after an iteration, as indices into the sorted list of distinct labels. Work:
+//! O(n + m) per iteration. Memory: two ids and 8 bytes per vertex (with given labels, 8 bytes and one id
+//! more), n/8 bytes, and up to three ids per vertex and thread if there are hubs. Reads per iteration: all
+//! lists in order, or the lists of changed vertices and their neighbours.
 //!
 //! [1] A. Iosup et al., "The LDBC Graphalytics Benchmark", arXiv:2011.15028, section 2.3.4.
-//! [2] U. Raghavan, R. Albert, S. Kumara, "Near linear time algorithm to detect community structures in large-scale
-//!     networks", Phys. Rev. E 76, 2007.
+//! [2] U. Raghavan, R. Albert, S. Kumara, "Near linear time algorithm to detect community structures in
+//!     large-scale networks", Phys. Rev. E 76, 2007.
 
 use esker_graph::{Bitmap, Lists, Run, Stop, VertexId, vertex};
 use rayon::prelude::*;
@@ -50,8 +50,8 @@ pub struct Cdlp {
     pub converged: bool,
 }
 
-/// Estimates memory and reads on `threads` threads; both are upper bounds. `labelled` says whether initial labels are
-/// given.
+/// Estimates memory and reads on `threads` threads; both are upper bounds. `labelled` says whether initial
+/// labels are given.
 pub fn estimate(shape: Shape, options: &CdlpOptions, labelled: bool, threads: usize) -> Estimate {
     let n = shape.num_vertices;
     let id = size_of::<VertexId>() as u64;
@@ -65,7 +65,8 @@ pub fn estimate(shape: Shape, options: &CdlpOptions, labelled: bool, threads: us
     }
 }
 
-/// The distinct labels, ascending. During the iterations a label is its index in this list, which keeps the order.
+/// The distinct labels, ascending. During the iterations a label is its index in this list, which keeps the
+/// order.
 fn distinct(run: &Run, labels: &[u64]) -> Vec<u64> {
     let mut names = labels.to_vec();
     run.install(|| names.par_sort_unstable());
@@ -210,12 +211,12 @@ fn communities(run: &Run, labels: &VertexArray) -> Result<usize, Stop> {
     Ok(seen.count())
 }
 
-/// Propagates labels. `initial` gives one starting label per vertex, not necessarily distinct (Graphalytics: the
-/// external ids); by default a vertex starts with its id.
+/// Propagates labels. `initial` gives one starting label per vertex, not necessarily distinct (Graphalytics:
+/// the external ids); by default a vertex starts with its id.
 ///
 /// # Errors
-/// [`Stop::Unsuitable`] if the number of labels differs from the number of vertices, and for a directed graph without
-/// in-edges; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
+/// [`Stop::Unsuitable`] if the number of labels differs from the number of vertices, and for a directed graph
+/// without in-edges; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn cdlp<G: Lists>(
     graph: &G,
     run: &Run,

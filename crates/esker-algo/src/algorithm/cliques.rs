@@ -1,18 +1,18 @@
-//! Clique counting: the number of sets of `k` pairwise adjacent vertices in the undirected simple graph that underlies
-//! a graph.
+//! Clique counting: the number of sets of `k` pairwise adjacent vertices in the undirected simple graph that
+//! underlies a graph.
 //!
-//! Vertices are taken in order of descending degree [1], so none has more than sqrt(2m) earlier neighbours. A clique is
-//! counted at its last vertex `v`, among the earlier neighbours of `v`. Each of these has a row of bits that marks the
-//! earlier neighbours of `v` adjacent to it; the rows come from the adjacency rows of hubs (see `triangles`) or from
-//! lists. Smaller cliques are counted by intersecting rows, down to pairs, with AND and population count at up to 512
-//! bits an instruction.
+//! Vertices are taken in order of descending degree [1], so none has more than sqrt(2m) earlier neighbours. A
+//! clique is counted at its last vertex `v`, among the earlier neighbours of `v`. Each of these has a row of
+//! bits that marks the earlier neighbours of `v` adjacent to it; the rows come from the adjacency rows of
+//! hubs (see `triangles`) or from lists. Smaller cliques are counted by intersecting rows, down to pairs,
+//! with AND and population count at up to 512 bits an instruction.
 //!
-//! Outside the semi-asymmetric model: unless the graph is already numbered by descending degree, the algorithm works on
-//! a copy of half its lists. State: a count per worker. Work: O(m s^(k-2)), divided by up to 512, where s is the
-//! longest list of earlier neighbours. Memory: the copy, at one id per edge plus 16 bytes and four ids per vertex; rows
-//! of hubs, at most 64 MiB; per thread, an id per vertex and up to m/4 bytes, of which s² / 8 are used. Reads: every
-//! list twice; in place, the lists of vertices beyond the hubs once more per later neighbour. The result does not
-//! depend on threads.
+//! Outside the semi-asymmetric model: unless the graph is already numbered by descending degree, the
+//! algorithm works on a copy of half its lists. State: a count per worker. Work: O(m s^(k-2)), divided by up
+//! to 512, where s is the longest list of earlier neighbours. Memory: the copy, at one id per edge plus 16
+//! bytes and four ids per vertex; rows of hubs, at most 64 MiB; per thread, an id per vertex and up to m/4
+//! bytes, of which s² / 8 are used. Reads: every list twice; in place, the lists of vertices beyond the hubs
+//! once more per later neighbour. The result does not depend on threads.
 //!
 //! [1] J. Shi, L. Dhulipala, J. Shun, "Parallel Clique Counting and Peeling Algorithms", ACDA 2021.
 
@@ -210,7 +210,8 @@ impl CliqueWorker {
     }
 }
 
-/// A nonzero word of the current vertex's row over the hubs, and the number of set bits in the words before it.
+/// A nonzero word of the current vertex's row over the hubs, and the number of set bits in the words before
+/// it.
 struct RowWord {
     at: usize,
     bits: u64,
@@ -274,8 +275,8 @@ impl CliqueSearch<'_> {
         &self.rows[i * self.width..(i + 1) * self.width]
     }
 
-    /// The number of cliques of `k >= 2` members of `set`; `None` if 2^64 or more. `sets` is space for the deeper
-    /// levels.
+    /// The number of cliques of `k >= 2` members of `set`; `None` if 2^64 or more. `sets` is space for the
+    /// deeper levels.
     fn count(&self, set: &[BitLine], k: usize, sets: &mut [BitLine]) -> Result<Option<u64>, Stop> {
         if k == 2 {
             return Ok(Some(with_vectors(CountPairs { search: self, set })));
@@ -332,8 +333,8 @@ impl VectorLoop for CountPairs<'_> {
 /// Counts the cliques of `k` vertices.
 ///
 /// # Errors
-/// [`Stop::Unsuitable`] for a directed graph without in-edges, for k = 0, and if there are 2^64 cliques or more;
-/// [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
+/// [`Stop::Unsuitable`] for a directed graph without in-edges, for k = 0, and if there are 2^64 cliques or
+/// more; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn cliques<G: Lists>(graph: &G, run: &Run, options: &CliquesOptions) -> Result<Cliques, G::Error> {
     if options.k == 0 {
         return Err(Stop::Unsuitable("k is 0, but a clique has at least one vertex".to_owned()).into());

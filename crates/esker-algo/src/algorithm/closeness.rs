@@ -1,15 +1,17 @@
 //! Closeness centrality: how few steps lead from the other vertices to each vertex.
 //!
-//! The closeness of v is (r / s) * (r / d), where s is the number of other sources, r the number of those that reach v, and d the sum
-//! of their distances to v. With all vertices as sources this is the definition of Wasserman and Faust [1], and that of NetworkX;
-//! with a sample it is an estimate of it [2]. On a directed graph distances lead to v. Parallel edges and self-loops have no effect.
+//! The closeness of v is (r / s) * (r / d), where s is the number of other sources, r the number of those
+//! that reach v, and d the sum of their distances to v. With all vertices as sources this is the definition
+//! of Wasserman and Faust [1], and that of NetworkX; with a sample it is an estimate of it [2]. On a directed
+//! graph distances lead to v. Parallel edges and self-loops have no effect.
 //!
-//! Breadth-first searches from 64 sources run together [3]: a bit of a word tells which of them reached a vertex, so a list that
-//! several searches need in one round is read once. Counts and sums are integers, so the scores never vary.
+//! Breadth-first searches from 64 sources run together [3]: a bit of a word tells which of them reached a
+//! vertex, so a list that several searches need in one round is read once. Counts and sums are integers, so
+//! the scores never vary.
 //!
-//! Work: O(n + m) per source at most, usually far less. Memory per vertex: 40 bytes (three words of bits, a count, a sum) and up to
-//! four ids for the frontiers and the sources. Reads per round: as `edge_map`, the lists of the frontier, or the in-lists of vertices
-//! that some search has not reached.
+//! Work: O(n + m) per source at most, usually far less. Memory per vertex: 40 bytes (three words of bits, a
+//! count, a sum) and up to four ids for the frontiers and the sources. Reads per round: as `edge_map`, the
+//! lists of the frontier, or the in-lists of vertices that some search has not reached.
 //!
 //! [1] S. Wasserman, K. Faust, "Social Network Analysis", Cambridge University Press, 1994.
 //! [2] D. Eppstein, J. Wang, "Fast Approximation of Centrality", SODA 2001.
@@ -120,8 +122,8 @@ struct ClosenessTotals {
 /// Computes the scores.
 ///
 /// # Errors
-/// [`esker_graph::Stop::Unsuitable`] if a source is not a vertex; [`esker_graph::Stop::OverBudget`]; the first list that cannot be
-/// read; cancellation.
+/// [`esker_graph::Stop::Unsuitable`] if a source is not a vertex; [`esker_graph::Stop::OverBudget`]; the
+/// first list that cannot be read; cancellation.
 pub fn closeness<G: Graph>(graph: &G, run: &Run, options: &ClosenessOptions) -> Result<Closeness, G::Error> {
     let n = graph.num_vertices();
     let run = &run.begin("closeness", estimate(Shape::of(graph), options).memory_bytes)?;

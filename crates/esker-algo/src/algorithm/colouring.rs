@@ -1,24 +1,26 @@
 //! Graph colouring: a colour for each vertex such that neighbours have different colours, with few colours.
 //!
-//! Parallel first-fit in a fixed order [1]: a vertex waits for its earlier neighbours and then takes the least colour
-//! that none of its neighbours has. So colours depend only on the order, not on threads or timing. Among the orders,
-//! LLF is Sage's; largest first tends to need fewer colours and more rounds; smallest last, a reversed degeneracy
-//! order, needs at most one colour more than the degeneracy. Further passes recolour all vertices, those of the last
-//! colours first [2]: this never needs more colours and usually fewer. A single pass gives the colouring of the serial
-//! greedy method.
+//! Parallel first-fit in a fixed order [1]: a vertex waits for its earlier neighbours and then takes the
+//! least colour that none of its neighbours has. So colours depend only on the order, not on threads or
+//! timing. Among the orders, LLF is Sage's; largest first tends to need fewer colours and more rounds;
+//! smallest last, a reversed degeneracy order, needs at most one colour more than the degeneracy. Further
+//! passes recolour all vertices, those of the last colours first [2]: this never needs more colours and
+//! usually fewer. A single pass gives the colouring of the serial greedy method.
 //!
-//! One word per vertex holds either its colour or the number of neighbours that it waits for. A coloured neighbour is
-//! earlier and an uncoloured one is later, so one pass over a list both finds the vertex's colour and decrements the
-//! counts of waiting neighbours. A list that reaches no single worker as a whole is read again, for 64 colours at a
-//! time.
+//! One word per vertex holds either its colour or the number of neighbours that it waits for. A coloured
+//! neighbour is earlier and an uncoloured one is later, so one pass over a list both finds the vertex's
+//! colour and decrements the counts of waiting neighbours. A list that reaches no single worker as a whole is
+//! read again, for 64 colours at a time.
 //!
-//! Edges count in both directions; self-loops do not count. Work: O(n + m), in as many rounds as the longest chain of
-//! waiting vertices. Memory per vertex: one id for colours, 8 bytes for the order while counting and then for lists in
-//! pieces, up to two ids for rounds; for smallest last, that of k-core first. Reads per pass: all lists once to count,
-//! and each list once more to colour its vertex.
+//! Edges count in both directions; self-loops do not count. Work: O(n + m), in as many rounds as the longest
+//! chain of waiting vertices. Memory per vertex: one id for colours, 8 bytes for the order while counting and
+//! then for lists in pieces, up to two ids for rounds; for smallest last, that of k-core first. Reads per
+//! pass: all lists once to count, and each list once more to colour its vertex.
 //!
-//! [1] W. Hasenplaugh, T. Kaler, T. Schardl, C. Leiserson, "Ordering Heuristics for Parallel Graph Coloring", SPAA 2014.
-//! [2] J. Culberson, "Iterated Greedy Graph Coloring and the Difficulty Landscape", TR 92-07, University of Alberta, 1992.
+//! [1] W. Hasenplaugh, T. Kaler, T. Schardl, C. Leiserson, "Ordering Heuristics for Parallel Graph Coloring",
+//!     SPAA 2014.
+//! [2] J. Culberson, "Iterated Greedy Graph Coloring and the Difficulty Landscape", TR 92-07, University of
+//!     Alberta, 1992.
 
 use std::num::NonZeroU32;
 
@@ -41,7 +43,8 @@ pub enum ColouringOrder {
     LargestLogFirst,
     /// LF: largest degree first, ties at random.
     LargestFirst,
-    /// SL: repeatedly removing the vertex with the fewest remaining neighbours gives the order, from last to first.
+    /// SL: repeatedly removing the vertex with the fewest remaining neighbours gives the order, from last to
+    /// first.
     SmallestLast,
     /// R: a random order from the seed of the run.
     Random,
@@ -162,8 +165,8 @@ fn by_log(degree: u64, tie: u64) -> u32 {
     (degree + 1).next_power_of_two().ilog2() << TIE_BITS | tie as u32
 }
 
-/// The key of a vertex in the default order, with ties at random from a seed: that with the larger key is coloured first, of equal ones that
-/// with the lesser id.
+/// The key of a vertex in the default order, with ties at random from a seed: that with the larger key is
+/// coloured first, of equal ones that with the lesser id.
 pub(crate) fn default_key(seed: u64, v: VertexId, degree: usize) -> u32 {
     by_log(degree as u64, CounterRng::new(seed, PURPOSE).at(v as u64) >> (u64::BITS - TIE_BITS))
 }
@@ -371,8 +374,8 @@ impl<W: Weight> Visitor<W> for MarkTaken<'_> {
 /// Colours the vertices.
 ///
 /// # Errors
-/// [`Stop::Unsuitable`] for a directed graph stored without in-edges; [`Stop::OverBudget`]; the first list that cannot
-/// be read; cancellation.
+/// [`Stop::Unsuitable`] for a directed graph stored without in-edges; [`Stop::OverBudget`]; the first list
+/// that cannot be read; cancellation.
 pub fn colouring<G: Graph>(graph: &G, run: &Run, options: &ColouringOptions) -> Result<Colouring, G::Error> {
     let run = &run.begin("colouring", estimate(Shape::of(graph), options).memory_bytes)?;
     run.install(|| first_fit(graph, run, options))
@@ -384,8 +387,8 @@ fn first_fit<G: Graph>(graph: &G, run: &Run, options: &ColouringOptions) -> Resu
     let mut colours =
         assign(graph, run, directions, count_earlier_by_order(graph, run, directions, options)?)?;
     for _ in 1..options.passes.get() {
-        // Vertices of one colour are not adjacent, so each needs at most one more colour than there are colours before
-        // its own.
+        // Vertices of one colour are not adjacent, so each needs at most one more colour than there are
+        // colours before its own.
         let again = count_earlier(graph, run, directions, &colours)?;
         drop(colours);
         colours = assign(graph, run, directions, again)?;

@@ -1,18 +1,20 @@
 //! Connected components by decomposition and contraction [1], for `wcc`.
 //!
-//! A low-diameter decomposition makes clusters. Each cluster becomes one vertex of a new graph, with an edge where an
-//! edge joins two clusters; its components, found recursively, give those of the original graph. With constant `beta`,
-//! the new graph has O(n) edges in expectation after one decomposition, however many the original has [2], so it is
-//! built in memory. If it has more than n / 8 edges all the same, the graph is decomposed again at half the rate; after
-//! several attempts the clusters are linked by union-find, which builds nothing.
+//! A low-diameter decomposition makes clusters. Each cluster becomes one vertex of a new graph, with an edge
+//! where an edge joins two clusters; its components, found recursively, give those of the original graph.
+//! With constant `beta`, the new graph has O(n) edges in expectation after one decomposition, however many
+//! the original has [2], so it is built in memory. If it has more than n / 8 edges all the same, the graph is
+//! decomposed again at half the rate; after several attempts the clusters are linked by union-find, which
+//! builds nothing.
 //!
-//! State: the cluster of each vertex, named by its centre. Memory: that of a decomposition, then at most 8 bytes and
-//! three ids per vertex for the graphs of all levels together. Reads: those of the decompositions, and every list once
-//! more per decomposition.
+//! State: the cluster of each vertex, named by its centre. Memory: that of a decomposition, then at most 8
+//! bytes and three ids per vertex for the graphs of all levels together. Reads: those of the decompositions,
+//! and every list once more per decomposition.
 //!
-//! [1] J. Shun, L. Dhulipala, G. Blelloch, "A Simple and Practical Linear-Work Parallel Algorithm for Connectivity",
-//!     SPAA 2014.
-//! [2] L. Dhulipala et al., "Sage: Parallel Semi-Asymmetric Graph Algorithms for NVRAMs", VLDB 2020, appendix C.2.
+//! [1] J. Shun, L. Dhulipala, G. Blelloch, "A Simple and Practical Linear-Work Parallel Algorithm for
+//!     Connectivity", SPAA 2014.
+//! [2] L. Dhulipala et al., "Sage: Parallel Semi-Asymmetric Graph Algorithms for NVRAMs", VLDB 2020, appendix
+//!     C.2.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -33,8 +35,8 @@ const LEVELS_MAX: u64 = 24;
 /// Estimates memory and reads of components by contraction.
 pub(super) fn estimate(shape: Shape, beta: f64) -> Estimate {
     let search = ldd::estimate(shape, &LddOptions { beta, trees: false }, false);
-    // Two arrays in addition to the result; the pairs, while sorted, are freed when the graph is built. The contracted
-    // graph has at most a quarter as many vertices, and so on at each level.
+    // Two arrays in addition to the result; the pairs, while sorted, are freed when the graph is built. The
+    // contracted graph has at most a quarter as many vertices, and so on at each level.
     let quotient = shape.num_vertices * (8 + 2 * size_of::<VertexId>() as u64);
     Estimate {
         memory_bytes: search.memory_bytes.max(quotient) + shape.num_vertices * size_of::<VertexId>() as u64,
@@ -48,7 +50,8 @@ const PAIRS_SHARE: usize = 8;
 /// An edge between two clusters.
 type ClusterPair = (VertexId, VertexId, ());
 
-/// The components of the graph with clusters as vertices and `pairs` as edges, in terms of the original vertices.
+/// The components of the graph with clusters as vertices and `pairs` as edges, in terms of the original
+/// vertices.
 fn join(
     run: &Run,
     clusters: VertexArray,

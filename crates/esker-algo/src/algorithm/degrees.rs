@@ -1,7 +1,7 @@
 //! Degrees: the number of edges that leave each vertex, that come to it, or both.
 //!
-//! Reads what the graph knows of the lengths of its lists, and no list. Parallel edges count each. A self-loop of an undirected graph counts
-//! once; of a directed one, once in each direction.
+//! Reads what the graph knows of the lengths of its lists, and no list. Parallel edges count each. A
+//! self-loop of an undirected graph counts once; of a directed one, once in each direction.
 //!
 //! Work: O(n). Memory: 8 bytes a vertex. Reads: no list.
 
@@ -54,8 +54,8 @@ pub fn estimate(shape: Shape) -> Estimate {
 /// Finds the degree of every vertex.
 ///
 /// # Errors
-/// [`esker_graph::Stop::Unsuitable`] for edges that come to vertices of a directed graph stored without in-edges;
-/// [`esker_graph::Stop::OverBudget`]; cancellation.
+/// [`esker_graph::Stop::Unsuitable`] for edges that come to vertices of a directed graph stored without
+/// in-edges; [`esker_graph::Stop::OverBudget`]; cancellation.
 pub fn degrees<G: Graph>(graph: &G, run: &Run, of: DegreeOf) -> Result<VertexDegrees, G::Error> {
     let run = &run.begin("degrees", estimate(Shape::of(graph)).memory_bytes)?;
     let directions = of.directions(graph.is_directed());

@@ -19,8 +19,8 @@ pub(super) enum DistanceFault {
 /// The vertices that one worker found.
 #[derive(Debug)]
 pub(super) struct Bins<D> {
-    /// For each bucket of the window, vertices whose distance came to be in it, and that distance. An entry is stale once the vertex is nearer;
-    /// a later entry of some worker holds the vertex.
+    /// For each bucket of the window, vertices whose distance came to be in it, and that distance. An entry
+    /// is stale once the vertex is nearer; a later entry of some worker holds the vertex.
     pub(super) window: [Vec<(VertexId, D)>; BINS],
     /// Vertices whose first distance was beyond the window; all workers together list each vertex once.
     pub(super) beyond: Vec<VertexId>,

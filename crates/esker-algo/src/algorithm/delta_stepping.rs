@@ -1,19 +1,20 @@
 //! Delta-stepping: distances from one vertex over weighted edges, for `sssp`.
 //!
-//! Delta-stepping [1] in windows of [`BINS`] buckets. Within a window, buckets of width `delta` are settled one after
-//! another by relaxing *light* edges, those no longer than the window. A vertex that is found nearer within the bucket that
-//! is being settled is relaxed *again*. A thread goes on with those that it found, as long as they are few, before all
-//! threads meet: bucket fusion [2]. A *heavy* edge leads out of the window, so the
-//! heavy edges of settled vertices wait for the window's end [1]. By then most targets are settled and need no
-//! relaxation: heavy edges are pushed from the settled vertices or pulled by the unsettled ones, whichever have fewer
-//! arcs [3]. Vertices beyond the window wait in one list.
+//! Delta-stepping [1] in windows of [`BINS`] buckets. Within a window, buckets of width `delta` are settled
+//! one after another by relaxing *light* edges, those no longer than the window. A vertex that is found
+//! nearer within the bucket that is being settled is relaxed *again*. A thread goes on with those that it
+//! found, as long as they are few, before all threads meet: bucket fusion [2]. A *heavy* edge leads out of
+//! the window, so the heavy edges of settled vertices wait for the window's end [1]. By then most targets are
+//! settled and need no relaxation: heavy edges are pushed from the settled vertices or pulled by the
+//! unsettled ones, whichever have fewer arcs [3]. Vertices beyond the window wait in one list.
 //!
 //! State: a distance per vertex, and the bins of vertices to settle. Memory and reads: see `sssp`.
 //!
-//! [1] U. Meyer, P. Sanders, "Δ-stepping: a parallelizable shortest path algorithm", Journal of Algorithms 49(1), 2003.
+//! [1] U. Meyer, P. Sanders, "Δ-stepping: a parallelizable shortest path algorithm", Journal of Algorithms
+//!     49(1), 2003.
 //! [2] Y. Zhang et al., "Optimizing Ordered Graph Algorithms with GraphIt", CGO 2020.
-//! [3] V. Chakaravarthy et al., "Scalable Single Source Shortest Path Algorithms for Massively Parallel Systems",
-//!     IPDPS 2014.
+//! [3] V. Chakaravarthy et al., "Scalable Single Source Shortest Path Algorithms for Massively Parallel
+//!     Systems", IPDPS 2014.
 
 use std::sync::Mutex;
 
@@ -68,8 +69,8 @@ impl<W: Length, D: Reach<W>> DeltaStepping<W, D> {
         run.install(|| distances.into_par_iter().map(D::give).collect())
     }
 
-    /// Computes the distances and returns the worst fault met; a fault of `least` or worse ends the search. With a target, those up to its
-    /// distance. A distance that overflows is left out.
+    /// Computes the distances and returns the worst fault met; a fault of `least` or worse ends the search.
+    /// With a target, those up to its distance. A distance that overflows is left out.
     pub(super) fn find<G: Graph<Weight = W>>(
         &self,
         graph: &G,
@@ -131,8 +132,8 @@ impl<W: Length, D: Reach<W>> DeltaStepping<W, D> {
         list.extend(entries.filter(|&(v, distance)| self.distances.get(v) == distance).map(|(v, _)| v));
     }
 
-    /// Makes room in a bin: entries that no longer count are left out, so there is room for the vertices, not for each edge that makes one
-    /// nearer.
+    /// Makes room in a bin: entries that no longer count are left out, so there is room for the vertices, not
+    /// for each edge that makes one nearer.
     #[cold]
     #[inline(never)]
     fn make_room(&self, entries: &mut Vec<(VertexId, D)>) {
@@ -186,8 +187,8 @@ impl<W: Length, D: Reach<W>> BucketWindow<'_, W, D> {
         }
     }
 
-    /// Removes from `vertices` those no longer beyond the window. Returns the minimum of the others' distances and
-    /// `least`.
+    /// Removes from `vertices` those no longer beyond the window. Returns the minimum of the others'
+    /// distances and `least`.
     fn keep_beyond(&self, vertices: &mut Vec<VertexId>, mut least: D) -> D {
         vertices.retain(|&v| {
             let distance = self.search.distances.get(v);
@@ -200,8 +201,8 @@ impl<W: Length, D: Reach<W>> BucketWindow<'_, W, D> {
         least
     }
 
-    /// Settles the buckets of the window one after another, over light edges only, up to that of `target`. Returns whether it
-    /// was met.
+    /// Settles the buckets of the window one after another, over light edges only, up to that of `target`.
+    /// Returns whether it was met.
     fn settle<G: Graph<Weight = W>>(
         &self,
         graph: &G,
@@ -252,8 +253,8 @@ impl<W: Length, D: Reach<W>> BucketWindow<'_, W, D> {
         Ok(())
     }
 
-    /// Relaxes the light edges of vertices of the bucket on this thread, and of those that it finds again, as long as these are few.
-    /// `ALONE`: no other thread does so meanwhile.
+    /// Relaxes the light edges of vertices of the bucket on this thread, and of those that it finds again, as
+    /// long as these are few. `ALONE`: no other thread does so meanwhile.
     fn go_on<G: Graph<Weight = W>, const ALONE: bool>(
         &self,
         graph: &G,
@@ -310,7 +311,8 @@ impl<W: Length, D: Reach<W>> BucketWindow<'_, W, D> {
         Ok(())
     }
 
-    /// Lowers the distance of `dst` to that over an edge from a vertex at distance `from`, and updates its bucket.
+    /// Lowers the distance of `dst` to that over an edge from a vertex at distance `from`, and updates its
+    /// bucket.
     #[inline(always)]
     fn relax<const ALONE: bool>(&self, bins: &mut Bins<D>, from: D, dst: VertexId, edge: W) {
         let Some(distance) = from.after(edge) else {
@@ -321,7 +323,8 @@ impl<W: Length, D: Reach<W>> BucketWindow<'_, W, D> {
         let old = if ALONE { distances.lower_alone(dst, distance) } else { distances.lower(dst, distance) };
         let Some(old) = old else { return };
         if distance >= self.end {
-            // With its first distance a vertex enters the list, and it stays there until a window begins that holds it.
+            // With its first distance a vertex enters the list, and it stays there until a window begins that
+            // holds it.
             if old == D::FAR {
                 bins.beyond.push(dst);
             }
@@ -395,7 +398,8 @@ impl<W: Length, D: Reach<W>, G: Graph, const ALONE: bool> Visitor<W> for RelaxLi
                 self.window.relax::<ALONE>(bins, from, dst, edge);
             }
         }
-        // Plain accesses: a lost bit of another thread lists a vertex twice, which costs less than an atomic operation.
+        // Plain accesses: a lost bit of another thread lists a vertex twice, which costs less than an atomic
+        // operation.
         if has_heavy && !search.settled.get(v) {
             search.settled.insert_alone(v);
             bins.settled.push(v);

@@ -1,20 +1,22 @@
-//! Approximate densest subgraph: a subgraph whose density, in edges per vertex, is at least 1/(2(1 + epsilon)) of the
-//! highest density of any subgraph.
+//! Approximate densest subgraph: a subgraph whose density, in edges per vertex, is at least 1/(2(1 +
+//! epsilon)) of the highest density of any subgraph.
 //!
-//! Bulk peeling [1]: each round removes all vertices whose degree is at most 1 + epsilon times the average; the densest
-//! of the remaining subgraphs is the result. Each round removes a constant fraction of the vertices, so there are O(log
-//! n / epsilon) rounds. A histogram lowers the degrees, reading the removed or the remaining lists, whichever have
-//! fewer entries. Peeling ends early once no vertex has the degree that a denser subgraph would need.
+//! Bulk peeling [1]: each round removes all vertices whose degree is at most 1 + epsilon times the average;
+//! the densest of the remaining subgraphs is the result. Each round removes a constant fraction of the
+//! vertices, so there are O(log n / epsilon) rounds. A histogram lowers the degrees, reading the removed or
+//! the remaining lists, whichever have fewer entries. Peeling ends early once no vertex has the degree that a
+//! denser subgraph would need.
 //!
-//! When a vertex is removed, at most 2(1 + epsilon) D of its neighbours are removed in the same round or later, where D
-//! is the density of the result. Charging each edge to the end that is removed first shows that no subgraph has more
-//! edges per vertex, which proves the bound [1]. So the result includes the round in which each vertex was removed.
+//! When a vertex is removed, at most 2(1 + epsilon) D of its neighbours are removed in the same round or
+//! later, where D is the density of the result. Charging each edge to the end that is removed first shows
+//! that no subgraph has more edges per vertex, which proves the bound [1]. So the result includes the round
+//! in which each vertex was removed.
 //!
-//! Edges count in both directions, parallel edges each; self-loops do not count. The result does not depend on threads
-//! or timing. State: the remaining degree of each vertex, and the round of its removal. Work: O(n + m), plus one pass
-//! per round while most edges remain. Memory per vertex: one id for degrees, 4 bytes for rounds, 4 ids for the removed
-//! and remaining vertices, and one bit. Reads: all lists once to find self-loops, then the lists of the removed or of
-//! the remaining vertices in each round.
+//! Edges count in both directions, parallel edges each; self-loops do not count. The result does not depend
+//! on threads or timing. State: the remaining degree of each vertex, and the round of its removal. Work:
+//! O(n + m), plus one pass per round while most edges remain. Memory per vertex: one id for degrees, 4 bytes
+//! for rounds, 4 ids for the removed and remaining vertices, and one bit. Reads: all lists once to find
+//! self-loops, then the lists of the removed or of the remaining vertices in each round.
 //!
 //! [1] B. Bahmani, R. Kumar, S. Vassilvitskii, "Densest Subgraph in Streaming and MapReduce", VLDB 2012.
 
@@ -29,7 +31,8 @@ use crate::primitive::{
 /// Options of [`densest`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DensestOptions {
-    /// A round removes vertices of degree up to 1 + epsilon times the average; more than 0. Less means more rounds.
+    /// A round removes vertices of degree up to 1 + epsilon times the average; more than 0. Less means more
+    /// rounds.
     pub epsilon: f64,
 }
 

@@ -1,17 +1,17 @@
 //! Spanning forest: a cycle-free set of edges of an undirected graph that connects every connected component.
 //!
-//! By union-find, as `wcc` finds components: the edges whose links united two sets form a spanning forest [1]. Which
-//! edges these are depends on timing. A `deterministic` run instead finds the components, then searches them
-//! breadth-first from their least vertices with least parents. [`ForestMethod::Search`] does the same with any parents,
-//! so its trees are as shallow as possible.
+//! By union-find, as `wcc` finds components: the edges whose links united two sets form a spanning forest
+//! [1]. Which edges these are depends on timing. A `deterministic` run instead finds the components, then
+//! searches them breadth-first from their least vertices with least parents. [`ForestMethod::Search`] does
+//! the same with any parents, so its trees are as shallow as possible.
 //!
-//! State: a union-find parent per vertex. Work: O(n + m) in practice. Memory: one id per vertex, and two ids per edge
-//! of the forest, doubled while the workers' lists are joined; by search, five ids per vertex and n/4 bytes. Reads: the
-//! first entries of every list, then the lists outside the largest component; a search reads every list once more, a
-//! deterministic one twice.
+//! State: a union-find parent per vertex. Work: O(n + m) in practice. Memory: one id per vertex, and two ids
+//! per edge of the forest, doubled while the workers' lists are joined; by search, five ids per vertex and
+//! n/4 bytes. Reads: the first entries of every list, then the lists outside the largest component; a search
+//! reads every list once more, a deterministic one twice.
 //!
-//! [1] L. Dhulipala, C. Hong, J. Shun, "ConnectIt: A Framework for Static and Incremental Parallel Graph Connectivity
-//!     Algorithms", VLDB 2020, section 3.
+//! [1] L. Dhulipala, C. Hong, J. Shun, "ConnectIt: A Framework for Static and Incremental Parallel Graph
+//!     Connectivity Algorithms", VLDB 2020, section 3.
 
 use esker_graph::{Direction, Flow, Graph, NONE, Piece, Run, Select, VertexId, Visitor, Weight, vertex};
 
@@ -110,8 +110,8 @@ impl<W: Weight> Visitor<W> for LinkEdges<'_> {
 /// Finds a spanning forest of an undirected graph.
 ///
 /// # Errors
-/// [`esker_graph::Stop::Unsuitable`] for a directed graph; [`esker_graph::Stop::OverBudget`]; the first list that
-/// cannot be read; cancellation.
+/// [`esker_graph::Stop::Unsuitable`] for a directed graph; [`esker_graph::Stop::OverBudget`]; the first list
+/// that cannot be read; cancellation.
 pub fn forest<G: Graph>(graph: &G, run: &Run, options: &ForestOptions) -> Result<Forest, G::Error> {
     let needed = estimate(Shape::of(graph), options, run.deterministic()).memory_bytes;
     let run = &run.begin("spanning forest", needed)?;

@@ -1,20 +1,23 @@
-//! k-core: for every vertex, the largest k such that it is in a subgraph whose vertices all have at least k neighbours.
+//! k-core: for every vertex, the largest k such that it is in a subgraph whose vertices all have at least k
+//! neighbours.
 //!
-//! Peeling with buckets [1, 2]: repeatedly removes the vertices of least remaining degree, which lowers the degrees of
-//! their neighbours. The degree at which a vertex is removed is its coreness, and the order of removal is a degeneracy
-//! order: no vertex has more later neighbours than its coreness. Degrees are lowered in place, one arc at a time, and never
-//! below the current level, not even for a moment; exactly one thread sees a degree reach the current level or leave its bucket. The papers' histogram saves
-//! atomic additions where many arcs meet, but here most arcs need none: vertices at or below the level are skipped.
+//! Peeling with buckets [1, 2]: repeatedly removes the vertices of least remaining degree, which lowers the
+//! degrees of their neighbours. The degree at which a vertex is removed is its coreness, and the order of
+//! removal is a degeneracy order: no vertex has more later neighbours than its coreness. Degrees are lowered
+//! in place, one arc at a time, and never below the current level, not even for a moment; exactly one thread
+//! sees a degree reach the current level or leave its bucket. The papers' histogram saves atomic additions
+//! where many arcs meet, but here most arcs need none: vertices at or below the level are skipped.
 //!
-//! Edges count in both directions, parallel edges each; self-loops do not count. Coreness never varies between runs.
-//! The order within a round varies; in a `deterministic` run it ascends.
+//! Edges count in both directions, parallel edges each; self-loops do not count. Coreness never varies
+//! between runs. The order within a round varies; in a `deterministic` run it ascends.
 //!
-//! State: one number per vertex, first its remaining degree, then its coreness. Work: O(n + m), plus O(log degree)
-//! moves per vertex. Memory per vertex: ids for coreness, order, 4 for buckets, up to 3 for the changes of a round; and
-//! one bit. Reads: all lists once to find self-loops, and each list once when its vertex is removed.
+//! State: one number per vertex, first its remaining degree, then its coreness. Work: O(n + m), plus O(log
+//! degree) moves per vertex. Memory per vertex: ids for coreness, order, 4 for buckets, up to 3 for the
+//! changes of a round; and one bit. Reads: all lists once to find self-loops, and each list once when its
+//! vertex is removed.
 //!
-//! [1] L. Dhulipala, G. Blelloch, J. Shun, "Julienne: A Framework for Parallel Graph Algorithms using Work-efficient
-//!     Bucketing", SPAA 2017.
+//! [1] L. Dhulipala, G. Blelloch, J. Shun, "Julienne: A Framework for Parallel Graph Algorithms using
+//!     Work-efficient Bucketing", SPAA 2017.
 //! [2] L. Dhulipala et al., "Sage: Parallel Semi-Asymmetric Graph Algorithms for NVRAMs", VLDB 2020, 4.3.4.
 
 use esker_graph::{Bitmap, Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor, Weight};
@@ -25,7 +28,8 @@ use crate::primitive::{
     neighbourhood_directions, scan_neighbours,
 };
 
-/// Base-2 logarithm of the number of open buckets. Few, because most degrees fall far before their bucket's turn.
+/// Base-2 logarithm of the number of open buckets. Few, because most degrees fall far before their bucket's
+/// turn.
 const BITS: u32 = 1;
 /// Neighbours examined together.
 const CHUNK: usize = 64;
@@ -35,7 +39,8 @@ const CHUNK: usize = 64;
 pub struct KCore {
     /// The coreness of each vertex.
     pub coreness: Vec<VertexId>,
-    /// All vertices in degeneracy order: coreness ascends, and no vertex has more later neighbours than its coreness.
+    /// All vertices in degeneracy order: coreness ascends, and no vertex has more later neighbours than its
+    /// coreness.
     pub order: Vec<VertexId>,
     /// The largest coreness, which is the graph's degeneracy; 0 without vertices.
     pub k_max: VertexId,
@@ -72,7 +77,8 @@ struct RoundResult {
 }
 
 impl CoreRound<'_> {
-    /// Lowers the degrees of the neighbours of `level`. Returns the vertices to remove next, and those that moved.
+    /// Lowers the degrees of the neighbours of `level`. Returns the vertices to remove next, and those that
+    /// moved.
     fn round<G: Graph>(
         self,
         graph: &G,
@@ -144,8 +150,8 @@ impl<const ALONE: bool> LowerDegrees<'_, ALONE> {
 /// Finds the coreness of every vertex.
 ///
 /// # Errors
-/// [`esker_graph::Stop::Unsuitable`] for a directed graph stored without in-edges; [`esker_graph::Stop::OverBudget`];
-/// the first list that cannot be read; cancellation.
+/// [`esker_graph::Stop::Unsuitable`] for a directed graph stored without in-edges;
+/// [`esker_graph::Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn kcore<G: Graph>(graph: &G, run: &Run) -> Result<KCore, G::Error> {
     let run = &run.begin("k-core", estimate(Shape::of(graph)).memory_bytes)?;
     run.install(|| peel(graph, run))

@@ -1,16 +1,16 @@
 //! Local clustering coefficient, as LDBC Graphalytics defines it [1].
 //!
-//! The neighbourhood of `v` is the set of vertices other than `v` that have an edge from or to `v`; let `d` be its
-//! size. The coefficient of `v` is the number of ordered pairs of neighbours with an edge from the first to the second,
-//! divided by `d(d-1)`; 0 if `d < 2`. In an undirected graph an edge counts for both orders of its ends. Self-loops and
-//! parallel edges are ignored.
+//! The neighbourhood of `v` is the set of vertices other than `v` that have an edge from or to `v`; let `d`
+//! be its size. The coefficient of `v` is the number of ordered pairs of neighbours with an edge from the
+//! first to the second, divided by `d(d-1)`; 0 if `d < 2`. In an undirected graph an edge counts for both
+//! orders of its ends. Self-loops and parallel edges are ignored.
 //!
-//! Each triangle is found once, as in `triangles`, and credits its three corners: with 1, or in a directed graph with
-//! the number of edges (1 or 2) between the other two. State: an integer count per vertex; each worker counts hubs by
-//! itself. Work: O(m^1.5) in degree order. Memory: 8 bytes per vertex for counts and 8 for coefficients; what
-//! `triangles` takes; per thread, 8 bytes per hub; for a directed graph, twice the hub rows and marks, and one byte per
-//! edge. Reads: as `triangles`, and every list once more. Counts are integers, so the result does not depend on
-//! threads.
+//! Each triangle is found once, as in `triangles`, and credits its three corners: with 1, or in a directed
+//! graph with the number of edges (1 or 2) between the other two. State: an integer count per vertex; each
+//! worker counts hubs by itself. Work: O(m^1.5) in degree order. Memory: 8 bytes per vertex for counts and 8
+//! for coefficients; what `triangles` takes; per thread, 8 bytes per hub; for a directed graph, twice the hub
+//! rows and marks, and one byte per edge. Reads: as `triangles`, and every list once more. Counts are
+//! integers, so the result does not depend on threads.
 //!
 //! [1] A. Iosup et al., "The LDBC Graphalytics Benchmark", arXiv:2011.15028, section 2.3.6.
 
@@ -43,8 +43,8 @@ pub struct Lcc {
     pub renumbered: bool,
 }
 
-/// Estimates memory and reads on `threads` threads. Memory is an upper bound, for [`CountingOrder::Auto`] of either
-/// choice; reads are exact with a copy and a lower bound in place.
+/// Estimates memory and reads on `threads` threads. Memory is an upper bound, for [`CountingOrder::Auto`] of
+/// either choice; reads are exact with a copy and a lower bound in place.
 pub fn estimate(shape: Shape, options: &LccOptions, threads: usize) -> Estimate {
     let by_degree = options.order != CountingOrder::Given;
     let copied = by_degree || shape.directed;
@@ -111,7 +111,8 @@ struct HubRows {
     mutual: HubAdjacency,
 }
 
-/// The earlier neighbours of one vertex as bits, over the hubs or over all vertices; `mutual` as in [`HubRows`].
+/// The earlier neighbours of one vertex as bits, over the hubs or over all vertices; `mutual` as in
+/// [`HubRows`].
 struct NeighbourMarks {
     any: Vec<BitLine>,
     mutual: Vec<BitLine>,
@@ -225,8 +226,8 @@ impl<E: EarlierNeighbours, const DIRECTED: bool> TriangleFinder<'_, E, DIRECTED>
         Ok(())
     }
 
-    /// For a middle vertex that is not a hub and has the earlier neighbours `others`, credits the first vertex of each
-    /// triangle and returns the credits of the other two.
+    /// For a middle vertex that is not a hub and has the earlier neighbours `others`, credits the first
+    /// vertex of each triangle and returns the credits of the other two.
     fn beyond_hubs(
         &self,
         others: &[VertexId],
@@ -379,14 +380,15 @@ fn by_lines<const DIRECTED: bool>(
     credit
 }
 
-/// The coefficient of a vertex with some neighbours, and so many edges between them: each counts for both orders of its ends, unless it has a
-/// direction.
+/// The coefficient of a vertex with some neighbours, and so many edges between them: each counts for both
+/// orders of its ends, unless it has a direction.
 pub(crate) fn coefficient(linked: u64, neighbours: usize, directed: bool) -> f64 {
     let (scale, d) = (if directed { 1.0 } else { 2.0 }, neighbours as f64);
     if linked == 0 { 0.0 } else { scale * linked as f64 / (d * (d - 1.0)) }
 }
 
-/// The number of edges between the neighbours, from the coefficient. It is the nearest integer, exactly as long as it has at most 50 bits.
+/// The number of edges between the neighbours, from the coefficient. It is the nearest integer, exactly as
+/// long as it has at most 50 bits.
 pub(crate) fn linked_of(coefficient: f64, neighbours: VertexId, directed: bool) -> u64 {
     let (scale, d) = (if directed { 1.0 } else { 2.0 }, neighbours as f64);
     if neighbours < 2 { 0 } else { (coefficient * (d * (d - 1.0)) / scale).round() as u64 }
@@ -445,8 +447,8 @@ fn num_neighbours<G: Lists>(graph: &G, v: VertexId, buffer: &mut Vec<VertexId>) 
 /// Computes the coefficient of every vertex.
 ///
 /// # Errors
-/// [`esker_graph::Stop::Unsuitable`] for a directed graph without in-edges; [`esker_graph::Stop::OverBudget`]; the
-/// first list that cannot be read; cancellation.
+/// [`esker_graph::Stop::Unsuitable`] for a directed graph without in-edges;
+/// [`esker_graph::Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn lcc<G: Lists>(graph: &G, run: &Run, options: &LccOptions) -> Result<Lcc, G::Error> {
     let shape = Shape::of(graph);
     let (run, renumber) = begin(graph, run, options.order, "local clustering coefficient", |by_degree| {

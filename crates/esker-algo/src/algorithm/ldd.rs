@@ -1,22 +1,25 @@
-//! Low-diameter decomposition: divides an undirected graph into clusters of small radius with few edges between them.
+//! Low-diameter decomposition: divides an undirected graph into clusters of small radius with few edges
+//! between them.
 //!
-//! Exponential shifts [1]: each vertex rng a shift from the exponential distribution of rate `beta`. The vertex with
-//! the largest shift starts a breadth-first search; each other vertex starts one after as many rounds as its shift is
-//! less than the largest, unless a search has reached it by then. A vertex belongs to the cluster of the search that
-//! reached it first. In expectation at most 2 `beta` m edges are cut, whichever of the searches meeting at a vertex
-//! gets it [2], and the radius is O(log n / `beta`) with high probability.
+//! Exponential shifts [1]: each vertex rng a shift from the exponential distribution of rate `beta`. The
+//! vertex with the largest shift starts a breadth-first search; each other vertex starts one after as many
+//! rounds as its shift is less than the largest, unless a search has reached it by then. A vertex belongs to
+//! the cluster of the search that reached it first. In expectation at most 2 `beta` m edges are cut,
+//! whichever of the searches meeting at a vertex gets it [2], and the radius is O(log n / `beta`) with high
+//! probability.
 //!
-//! Searches that meet at a vertex race for it. A `deterministic` run gives it the least possible parent, by reading the
-//! lists once more. Which vertices start searches, and the round in which a vertex is reached, never vary.
+//! Searches that meet at a vertex race for it. A `deterministic` run gives it the least possible parent, by
+//! reading the lists once more. Which vertices start searches, and the round in which a vertex is reached,
+//! never vary.
 //!
-//! State: the centre of each vertex, `NONE` until it is reached; with trees, also its parent and round. Work: O(n + m).
-//! Memory per vertex: one id for clusters, at most two for frontiers and vertices about to start, two more with trees
-//! or in a deterministic run. Reads per round, as in breadth-first search: the lists of the frontier, or those of
-//! unreached vertices up to the first neighbour in it.
+//! State: the centre of each vertex, `NONE` until it is reached; with trees, also its parent and round. Work:
+//! O(n + m). Memory per vertex: one id for clusters, at most two for frontiers and vertices about to start,
+//! two more with trees or in a deterministic run. Reads per round, as in breadth-first search: the lists of
+//! the frontier, or those of unreached vertices up to the first neighbour in it.
 //!
 //! [1] G. Miller, R. Peng, S. C. Xu, "Parallel Graph Decompositions Using Random Shifts", SPAA 2013.
-//! [2] J. Shun, L. Dhulipala, G. Blelloch, "A Simple and Practical Linear-Work Parallel Algorithm for Connectivity",
-//!     SPAA 2014.
+//! [2] J. Shun, L. Dhulipala, G. Blelloch, "A Simple and Practical Linear-Work Parallel Algorithm for
+//!     Connectivity", SPAA 2014.
 
 use esker_graph::{
     Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, VertexId, Visitor, Weight, vertex,
@@ -51,8 +54,8 @@ pub struct Ldd {
     pub trees: Option<Trees>,
     /// Number of clusters.
     pub count: usize,
-    /// An upper bound of the distance of a vertex from its centre within its cluster. Exact if trees were requested,
-    /// else the number of rounds.
+    /// An upper bound of the distance of a vertex from its centre within its cluster. Exact if trees were
+    /// requested, else the number of rounds.
     pub radius: usize,
     /// Number of rounds of the searches.
     pub rounds: usize,
@@ -117,10 +120,12 @@ fn levels(n: usize, beta: f64) -> usize {
 /// The purpose of the random numbers.
 const SHIFTS: u64 = 0x6c64_6400;
 
-/// The largest shifts, one in this many vertices, are sorted first; the rest only after most of the graph is reached.
+/// The largest shifts, one in this many vertices, are sorted first; the rest only after most of the graph is
+/// reached.
 const FIRST_SHARE: f64 = 16.0;
 
-/// The vertices in the order in which they start: by level, which is the shift rounded down, from the largest to 0.
+/// The vertices in the order in which they start: by level, which is the shift rounded down, from the largest
+/// to 0.
 struct StartSchedule {
     rng: CounterRng,
     /// A vertex has a shift of at least `i + 1` if its random number is below `limits[i]`.
@@ -326,8 +331,8 @@ impl<W: Weight> EdgeOp<W> for JoinCluster<'_> {
 /// Decomposes an undirected graph.
 ///
 /// # Errors
-/// [`Stop::Unsuitable`] for a directed graph or a rate out of range; [`Stop::OverBudget`]; the first list that cannot
-/// be read; cancellation.
+/// [`Stop::Unsuitable`] for a directed graph or a rate out of range; [`Stop::OverBudget`]; the first list
+/// that cannot be read; cancellation.
 pub fn ldd<G: Graph>(graph: &G, run: &Run, options: &LddOptions) -> Result<Ldd, G::Error> {
     let needed = estimate(Shape::of(graph), options, run.deterministic()).memory_bytes;
     let run = &run.begin("low-diameter decomposition", needed)?;

@@ -1,24 +1,27 @@
-//! Maximal matching: a set of edges of an undirected graph that share no ends and to which no edge can be added.
+//! Maximal matching: a set of edges of an undirected graph that share no ends and to which no edge can be
+//! added.
 //!
-//! By *claims*: every free vertex scans its list and pairs with the first free neighbour. It claims both ends in order
-//! of id, each by one compare-and-swap. If the second claim fails, it releases the first; then the vertices still free
-//! are scanned again, since another vertex may have skipped the claimed one meanwhile. Vertices of small degree choose
-//! first, as in the heuristic of Karp and Sipser [1], so the matching is larger than a random one. A list is read up to
-//! its first free neighbour, so most of the graph is never read. Which edges are chosen depends on timing.
+//! By *claims*: every free vertex scans its list and pairs with the first free neighbour. It claims both ends
+//! in order of id, each by one compare-and-swap. If the second claim fails, it releases the first; then the
+//! vertices still free are scanned again, since another vertex may have skipped the claimed one meanwhile.
+//! Vertices of small degree choose first, as in the heuristic of Karp and Sipser [1], so the matching is
+//! larger than a random one. A list is read up to its first free neighbour, so most of the graph is never
+//! read. Which edges are chosen depends on timing.
 //!
-//! By *priorities*: the greedy matching in a random order of edges [2]. Each round takes the edges that come before all
-//! others at both of their ends. A filter of out-edges removes edges to matched vertices; the list of a vertex is
-//! scanned again only when the neighbour that it waited for is matched. Sage extracts edges in phases for this; here
-//! nothing is extracted. The result does not depend on threads; a `deterministic` run uses this method.
+//! By *priorities*: the greedy matching in a random order of edges [2]. Each round takes the edges that come
+//! before all others at both of their ends. A filter of out-edges removes edges to matched vertices; the list
+//! of a vertex is scanned again only when the neighbour that it waited for is matched. Sage extracts edges in
+//! phases for this; here nothing is extracted. The result does not depend on threads; a `deterministic` run
+//! uses this method.
 //!
-//! State: the mate of each vertex, `NONE` while it is free; by priorities, also its best edge. Work: O(n + m). Memory:
-//! claims, one id per vertex; priorities, six ids and 8 bytes per vertex plus the filter (m/32 words and 4 words per
-//! vertex). Reads: claims, every list at most once per class of degrees; priorities, every list, and its remaining
-//! edges again each time its vertex chooses again.
+//! State: the mate of each vertex, `NONE` while it is free; by priorities, also its best edge. Work: O(n +
+//! m). Memory: claims, one id per vertex; priorities, six ids and 8 bytes per vertex plus the filter (m/32
+//! words and 4 words per vertex). Reads: claims, every list at most once per class of degrees; priorities,
+//! every list, and its remaining edges again each time its vertex chooses again.
 //!
 //! [1] R. Karp, M. Sipser, "Maximum Matchings in Sparse Random Graphs", FOCS 1981.
-//! [2] G. Blelloch, J. Fineman, J. Shun, "Greedy Sequential Maximal Independent Set and Matching Are Parallel on Average",
-//!     SPAA 2012.
+//! [2] G. Blelloch, J. Fineman, J. Shun, "Greedy Sequential Maximal Independent Set and Matching Are Parallel
+//!     on Average", SPAA 2012.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -61,8 +64,8 @@ pub struct Matching {
     pub method: MatchingMethod,
 }
 
-/// Estimates memory and reads. Memory is an upper bound. Reads are an upper bound for claims and the expected amount
-/// for priorities.
+/// Estimates memory and reads. Memory is an upper bound. Reads are an upper bound for claims and the expected
+/// amount for priorities.
 pub fn estimate(shape: Shape, options: &MatchingOptions, deterministic: bool) -> Estimate {
     let (n, id_bytes) = (shape.num_vertices, size_of::<VertexId>() as u64);
     if options.method == MatchingMethod::Claims && !deterministic {
@@ -172,7 +175,8 @@ fn by_priorities<G: Lists>(graph: &G, run: &Run) -> Result<VertexArray, G::Error
     Ok(choices.mates)
 }
 
-/// The random number of an edge, and its ends, the lesser first: the edge for which they are least is taken first.
+/// The random number of an edge, and its ends, the lesser first: the edge for which they are least is taken
+/// first.
 pub(crate) type EdgePriority = (u64, VertexId, VertexId);
 
 /// The priority of the edge between two vertices in a run with a seed.
@@ -242,7 +246,8 @@ fn kept(run: &Run, list: &[VertexId], keep: impl Fn(VertexId) -> bool + Sync) ->
 /// Finds a maximal matching of an undirected graph. Self-loops are ignored.
 ///
 /// # Errors
-/// [`Stop::Unsuitable`] for a directed graph; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
+/// [`Stop::Unsuitable`] for a directed graph; [`Stop::OverBudget`]; the first list that cannot be read;
+/// cancellation.
 pub fn matching<G: Lists>(graph: &G, run: &Run, options: &MatchingOptions) -> Result<Matching, G::Error> {
     let needed = estimate(Shape::of(graph), options, run.deterministic()).memory_bytes;
     let run = &run.begin("maximal matching", needed)?;

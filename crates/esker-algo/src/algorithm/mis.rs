@@ -1,23 +1,26 @@
-//! Maximal independent set: a set of vertices that contains no two neighbours and to which no vertex can be added.
+//! Maximal independent set: a set of vertices that contains no two neighbours and to which no vertex can be
+//! added.
 //!
-//! The set that the serial greedy method finds in a fixed order of vertices, computed in parallel [1]: a vertex is out
-//! once a neighbour is in, and in once all its earlier neighbours are out. So the set depends only on the order, not on
-//! threads or timing. The default order is by degree, rounded to one part in eight, with random ties: low degrees first
-//! make large sets, and a hub finds a member early in its list. The random order is Luby's with fixed priorities [1],
-//! as in Sage and GBBS; it takes O(log² n) rounds with high probability.
+//! The set that the serial greedy method finds in a fixed order of vertices, computed in parallel [1]: a
+//! vertex is out once a neighbour is in, and in once all its earlier neighbours are out. So the set depends
+//! only on the order, not on threads or timing. The default order is by degree, rounded to one part in eight,
+//! with random ties: low degrees first make large sets, and a hub finds a member early in its list. The
+//! random order is Luby's with fixed priorities [1], as in Sage and GBBS; it takes O(log² n) rounds with high
+//! probability.
 //!
-//! In each round, new members mark their neighbours as out. An undecided vertex remembers an earlier undecided
-//! neighbour, its blocker, and its list is read again only after the blocker is out. (Without the marking, a vertex
-//! would wait although a neighbour further down its list is in; chains of such vertices caused thousands of rounds.)
-//! The state of a vertex is one byte (in, out, or undecided with its degree class), and hashing breaks ties, so most
-//! accesses hit the caches. Edges count in both directions; self-loops do not count.
+//! In each round, new members mark their neighbours as out. An undecided vertex remembers an earlier
+//! undecided neighbour, its blocker, and its list is read again only after the blocker is out. (Without the
+//! marking, a vertex would wait although a neighbour further down its list is in; chains of such vertices
+//! caused thousands of rounds.) The state of a vertex is one byte (in, out, or undecided with its degree
+//! class), and hashing breaks ties, so most accesses hit the caches. Edges count in both directions;
+//! self-loops do not count.
 //!
-//! Work: O(n + m) or little more. Memory per vertex: 2 bytes (state, result), one id for the blocker, one for the
-//! undecided vertices, up to two while those are filtered. Reads: each list up to the neighbour that decides, the lists
-//! of members as a whole, and in each round the lists of vertices whose blocker went out.
+//! Work: O(n + m) or little more. Memory per vertex: 2 bytes (state, result), one id for the blocker, one for
+//! the undecided vertices, up to two while those are filtered. Reads: each list up to the neighbour that
+//! decides, the lists of members as a whole, and in each round the lists of vertices whose blocker went out.
 //!
-//! [1] G. Blelloch, J. Fineman, J. Shun, "Greedy Sequential Maximal Independent Set and Matching are Parallel on
-//!     Average", SPAA 2012.
+//! [1] G. Blelloch, J. Fineman, J. Shun, "Greedy Sequential Maximal Independent Set and Matching are Parallel
+//!     on Average", SPAA 2012.
 
 use esker_graph::{
     Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, VertexId, Visitor, Weight, vertex,
@@ -57,8 +60,8 @@ pub struct Mis {
     pub rounds: usize,
 }
 
-/// Estimates memory and reads. Memory is an upper bound; reads are more than usual, and an upper bound if there are few
-/// rounds.
+/// Estimates memory and reads. Memory is an upper bound; reads are more than usual, and an upper bound if
+/// there are few rounds.
 pub fn estimate(shape: Shape) -> Estimate {
     let id_bytes = size_of::<VertexId>() as u64;
     Estimate {
@@ -107,7 +110,8 @@ impl<G: Graph> ScanUndecided<'_, G> {
         self.rng.at(u64::from(v))
     }
 
-    /// After a scan of their lists, adds the undecided candidates without a blocker. Returns the candidates in the set.
+    /// After a scan of their lists, adds the undecided candidates without a blocker. Returns the candidates
+    /// in the set.
     fn join_unblocked(
         &self,
         run: &Run,
@@ -185,8 +189,8 @@ impl<W: Weight, G: Graph> Visitor<W> for ScanUndecided<'_, G> {
 /// Finds a maximal independent set.
 ///
 /// # Errors
-/// [`esker_graph::Stop::Unsuitable`] for a directed graph stored without in-edges; [`esker_graph::Stop::OverBudget`];
-/// the first list that cannot be read; cancellation.
+/// [`esker_graph::Stop::Unsuitable`] for a directed graph stored without in-edges;
+/// [`esker_graph::Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn mis<G: Graph>(graph: &G, run: &Run, options: &MisOptions) -> Result<Mis, G::Error> {
     let run = &run.begin("maximal independent set", estimate(Shape::of(graph)).memory_bytes)?;
     run.install(|| decide(graph, run, options))

@@ -1,18 +1,19 @@
-//! Minimum spanning forest: a cycle-free set of edges of least total weight that connects every connected component.
+//! Minimum spanning forest: a cycle-free set of edges of least total weight that connects every connected
+//! component.
 //!
-//! Borůvka's algorithm [1]: in each round every component selects the lightest edge that leaves it. Ties go to the edge
-//! with the lesser ends, so no cycles arise and the forest does not depend on threads. Three rules avoid rereading
-//! lists: each vertex remembers its lightest edge out of its component and searches again only once that edge is
-//! inside; a vertex with no edge out of its component is finished; and one component, in most graphs the giant one,
-//! selects nothing, since the other components meet its edges.
+//! Borůvka's algorithm [1]: in each round every component selects the lightest edge that leaves it. Ties go
+//! to the edge with the lesser ends, so no cycles arise and the forest does not depend on threads. Three
+//! rules avoid rereading lists: each vertex remembers its lightest edge out of its component and searches
+//! again only once that edge is inside; a vertex with no edge out of its component is finished; and one
+//! component, in most graphs the giant one, selects nothing, since the other components meet its edges.
 //!
-//! State: a union-find parent per vertex, its lightest edge out of its component, and the best edge of each component.
-//! Work: O(m log n) at worst. Memory: four ids and 8 bytes per vertex, n/8 bytes, and two ids and a weight per edge of
-//! the forest, twice. Reads: every list with its weights in the first round; later, the lists of vertices whose
-//! lightest edge came to be inside a component.
+//! State: a union-find parent per vertex, its lightest edge out of its component, and the best edge of each
+//! component. Work: O(m log n) at worst. Memory: four ids and 8 bytes per vertex, n/8 bytes, and two ids and
+//! a weight per edge of the forest, twice. Reads: every list with its weights in the first round; later, the
+//! lists of vertices whose lightest edge came to be inside a component.
 //!
-//! [1] O. Borůvka, "O jistém problému minimálním", 1926; the parallel form: S. Chung, A. Condon, "Parallel implementation
-//!     of Borůvka's minimum spanning tree algorithm", IPPS 1996.
+//! [1] O. Borůvka, "O jistém problému minimálním", 1926; the parallel form: S. Chung, A. Condon, "Parallel
+//!     implementation of Borůvka's minimum spanning tree algorithm", IPPS 1996.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -60,8 +61,8 @@ const LOCKS: usize = 64;
 struct Boruvka {
     /// The components. Between rounds every vertex points at its root.
     sets: UnionFind,
-    /// For each vertex, the other end of its lightest edge out of its component; [`NONE`] if there is no such edge; a
-    /// vertex of the same component if the edge has to be searched again.
+    /// For each vertex, the other end of its lightest edge out of its component; [`NONE`] if there is no such
+    /// edge; a vertex of the same component if the edge has to be searched again.
     nearest: VertexArray,
     /// The ranks of the weights of these edges.
     ranks: VertexValues<u64>,
@@ -91,8 +92,8 @@ impl Boruvka {
         if u == NONE { (u64::MAX, NONE, NONE) } else { (self.ranks.get(v), u.min(v), u.max(v)) }
     }
 
-    /// Collects in `open` the vertices outside component `skip` whose lightest edge is now inside, and clears these
-    /// edges. Returns their number.
+    /// Collects in `open` the vertices outside component `skip` whose lightest edge is now inside, and clears
+    /// these edges. Returns their number.
     fn reopen(&self, run: &Run, open: &mut Bitmap, skip: VertexId) -> Result<usize, Stop> {
         open.clear();
         let counts = run.share_ranges(
@@ -210,8 +211,8 @@ impl<W: Ranked> Visitor<W> for FindLightest<'_> {
 /// Finds the minimum spanning forest of an undirected graph. Weights may be negative.
 ///
 /// # Errors
-/// [`Stop::Unsuitable`] for a directed graph or a weight that is NaN; [`Stop::OverBudget`]; the first list that cannot
-/// be read; cancellation.
+/// [`Stop::Unsuitable`] for a directed graph or a weight that is NaN; [`Stop::OverBudget`]; the first list
+/// that cannot be read; cancellation.
 pub fn msf<G: Graph<Weight: Ranked>>(graph: &G, run: &Run) -> Result<Msf<G::Weight>, G::Error> {
     let run = &run.begin("minimum spanning forest", estimate(Shape::of(graph)).memory_bytes)?;
     need_undirected(graph, "minimum spanning forest")?;

@@ -1,26 +1,28 @@
 //! PageRank: the stationary distribution of a random surfer.
 //!
-//! Power iteration: score(v) = (1 - damping) t(v) + damping (sum of score(u) / outdegree(u) over in-edges u -> v, plus
-//! t(v) times the scores of vertices without out-edges), from score = t = 1/n, or from the personal `teleport`
-//! distribution t. Iterations are synchronous, as Graphalytics and NetworkX define them. Parallel edges count each.
+//! Power iteration: score(v) = (1 - damping) t(v) + damping (sum of score(u) / outdegree(u) over in-edges u
+//! -> v, plus t(v) times the scores of vertices without out-edges), from score = t = 1/n, or from the
+//! personal `teleport` distribution t. Iterations are synchronous, as Graphalytics and NetworkX define them.
+//! Parallel edges count each.
 //!
-//! How sums over neighbours are computed: see `primitive/neighbour_sum.rs`. Scores are bit-equal for any number of threads
-//! where lists come whole.
+//! How sums over neighbours are computed: see `primitive/neighbour_sum.rs`. Scores are bit-equal for any
+//! number of threads where lists come whole.
 //!
-//! The tolerance bounds the error: the sum of the differences of all scores from the exact ones. `convergence.rs` says how it follows from
-//! the change of a round.
+//! The tolerance bounds the error: the sum of the differences of all scores from the exact ones.
+//! `convergence.rs` says how it follows from the change of a round.
 //!
-//! Shares (what a vertex gives along each of its edges) are kept in single precision if the rounding of all rounds together then takes at most
-//! a quarter of the tolerance, and then four shares at a time are added in it. A round changes each score by at most damping times 3 * 2^-24
-//! of itself, and all rounds by 1 / (1 - damping) times that, 10^-6 at 0.85. With a smaller tolerance, shares stay in single precision only
-//! while a round changes the scores by 10^-6 or more in
-//! all, and only for more than 32,768 vertices: fewer fit a cache in double precision. In those rounds the scores are much farther than that
-//! from the limit. Later rounds keep shares in double precision, and each leaves at most `damping` of what single precision changed. Other sums
-//! and scores are always double. Over tiles shares are fixed-point, in multiples of 2^-62, and scores follow from them.
+//! Shares (what a vertex gives along each of its edges) are kept in single precision if the rounding of all
+//! rounds together then takes at most a quarter of the tolerance, and then four shares at a time are added in
+//! it. A round changes each score by at most damping times 3 * 2^-24 of itself, and all rounds by 1 / (1 -
+//! damping) times that, 10^-6 at 0.85. With a smaller tolerance, shares stay in single precision only while a
+//! round changes the scores by 10^-6 or more in all, and only for more than 32,768 vertices: fewer fit a
+//! cache in double precision. In those rounds the scores are much farther than that from the limit. Later
+//! rounds keep shares in double precision, and each leaves at most `damping` of what single precision
+//! changed. Other sums and scores are always double. Over tiles shares are fixed-point, in multiples of
+//! 2^-62, and scores follow from them.
 //!
-//! Work O(n + m) a round. Memory: 32 bytes a vertex (score, sum twice, share, degree), 36 for a tolerance that single precision does not
-//! allow; 16 over tiles.
-//! Reads: all in-lists (else out-lists) once a round.
+//! Work O(n + m) a round. Memory: 32 bytes a vertex (score, sum twice, share, degree), 36 for a tolerance
+//! that single precision does not allow; 16 over tiles. Reads: all in-lists (else out-lists) once a round.
 //!
 //! S. Brin, L. Page, "The Anatomy of a Large-Scale Hypertextual Web Search Engine", WWW 1998.
 
@@ -45,8 +47,8 @@ pub struct PageRankOptions {
     pub criterion: Criterion,
     /// The most rounds.
     pub rounds_max: usize,
-    /// Where the surfer jumps to, a weight for each vertex; `None`: anywhere alike. Weights are not negative, and are
-    /// scaled to add up to 1.
+    /// Where the surfer jumps to, a weight for each vertex; `None`: anywhere alike. Weights are not negative,
+    /// and are scaled to add up to 1.
     pub teleport: Option<Vec<f64>>,
 }
 
@@ -62,8 +64,8 @@ impl Default for PageRankOptions {
     }
 }
 
-/// The default tolerance. Runs take about as many rounds as until a round changes the scores by 10^-6, the default of other programs, and
-/// the rounding of single precision takes a fifth of it.
+/// The default tolerance. Runs take about as many rounds as until a round changes the scores by 10^-6, the
+/// default of other programs, and the rounding of single precision takes a fifth of it.
 const TOLERANCE: f64 = 5e-6;
 
 /// The scores and how good they are.
@@ -75,7 +77,8 @@ pub struct PageRank {
     pub rounds: usize,
     /// The change of all scores together (L1 norm) in the last round; infinite if there was none.
     pub residual: f64,
-    /// A bound for the sum of the differences of all scores from the exact ones; infinite if there was no round, or with a damping of 1.
+    /// A bound for the sum of the differences of all scores from the exact ones; infinite if there was no
+    /// round, or with a damping of 1.
     pub error: f64,
     /// Whether what the criterion measures, the error or the residual, is below the tolerance.
     pub converged: bool,
@@ -89,7 +92,8 @@ const SINGLE_SHARE_MAX: f64 = 0.25;
 const DOUBLE_LEN_MAX: usize = 1 << 15;
 
 impl PageRankOptions {
-    /// The precision of the shares of `n` vertices after a round that left this residual: see the head of the file.
+    /// The precision of the shares of `n` vertices after a round that left this residual: see the head of the
+    /// file.
     pub(super) fn precision(&self, n: usize, residual: f64) -> Precision {
         let early = n > DOUBLE_LEN_MAX && residual >= SINGLE_RESIDUAL_MIN;
         if self.is_single() || early { Precision::Single } else { Precision::Double }
@@ -113,8 +117,8 @@ impl PageRankOptions {
         }
     }
 
-    /// The rounds that will be done by estimate: each leaves at most `damping` of the change of the round before. `measured` is what the
-    /// criterion measured after the last round.
+    /// The rounds that will be done by estimate: each leaves at most `damping` of the change of the round
+    /// before. `measured` is what the criterion measured after the last round.
     fn rounds_in_all(&self, rounds: usize, measured: f64) -> u64 {
         // No round changes the scores by more than 2.
         let most = self.measured(2.0, error_bound(self.damping, 2.0, 0.0));
@@ -150,7 +154,8 @@ pub fn estimate(shape: Shape, options: &PageRankOptions) -> Estimate {
 /// Computes the scores.
 ///
 /// # Errors
-/// [`Stop::Unsuitable`] for options out of range; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
+/// [`Stop::Unsuitable`] for options out of range; [`Stop::OverBudget`]; the first list that cannot be read;
+/// cancellation.
 pub fn pagerank<G: Graph>(graph: &G, run: &Run, options: &PageRankOptions) -> Result<PageRank, G::Error> {
     let run = &run.begin("PageRank", estimate(Shape::of(graph), options).memory_bytes)?;
     options.check()?;
@@ -358,8 +363,9 @@ struct Measures<'a, P, R> {
     rounding: R,
 }
 
-/// Repeats `round`, which takes the sum of the scores of vertices without out-edges and the precision of the shares that it leaves, until the
-/// options end it. `totals` are those of the first scores. The answer has no scores yet.
+/// Repeats `round`, which takes the sum of the scores of vertices without out-edges and the precision of the
+/// shares that it leaves, until the options end it. `totals` are those of the first scores. The answer has no
+/// scores yet.
 fn until_converged<E: From<Stop>>(
     run: &Run,
     measures: Measures<'_, impl Fn(f64) -> Precision, impl Fn(Precision) -> f64>,

@@ -1,14 +1,16 @@
 //! PageRank by weights: the surfer follows each edge with a chance in proportion to its weight.
 //!
-//! As [`super::pagerank`], with `weight(u -> v) / strength(u)` in place of `1 / outdegree(u)`; the strength of a vertex is the sum of the
-//! weights of its out-edges. A vertex of strength 0 gives its score to all vertices. NetworkX and igraph define it so.
+//! As [`super::pagerank`], with `weight(u -> v) / strength(u)` in place of `1 / outdegree(u)`; the strength
+//! of a vertex is the sum of the weights of its out-edges. A vertex of strength 0 gives its score to all
+//! vertices. NetworkX and igraph define it so.
 //!
-//! A strength is a fixed-point sum of fractions of the largest weight of the vertex, so that neither the order of pieces nor the number of
-//! threads changes it. Sums over neighbours and their precision are those of [`super::pagerank`], but shares stay in double precision where
-//! single precision cannot express them.
+//! A strength is a fixed-point sum of fractions of the largest weight of the vertex, so that neither the
+//! order of pieces nor the number of threads changes it. Sums over neighbours and their precision are those
+//! of [`super::pagerank`], but shares stay in double precision where single precision cannot express them.
 //!
-//! Work O(n + m) a round, and two scans of the out-lists before. Memory: 36 bytes a vertex (score, inverse of the strength, share, sum twice),
-//! 40 for a tolerance that single precision does not allow. Reads: all in-lists (else out-lists) with their weights once a round.
+//! Work O(n + m) a round, and two scans of the out-lists before. Memory: 36 bytes a vertex (score, inverse of
+//! the strength, share, sum twice), 40 for a tolerance that single precision does not allow. Reads: all
+//! in-lists (else out-lists) with their weights once a round.
 //!
 //! W. Xing, A. Ghorbani, "Weighted PageRank Algorithm", CNSR 2004.
 
@@ -37,8 +39,8 @@ pub fn estimate(shape: Shape, options: &PageRankOptions) -> Estimate {
 /// Computes the scores.
 ///
 /// # Errors
-/// [`Stop::Unsuitable`] for options out of range, and for weights that are negative or no numbers; [`Stop::OverBudget`]; the first list
-/// that cannot be read; cancellation.
+/// [`Stop::Unsuitable`] for options out of range, and for weights that are negative or no numbers;
+/// [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn pagerank_weighted<G: Graph<Weight: Ranked>>(
     graph: &G,
     run: &Run,

@@ -1,4 +1,5 @@
-//! Numbers of shortest paths for betweenness: as they are, scaled by level, or as logarithms where doubles cannot hold them.
+//! Numbers of shortest paths for betweenness: as they are, scaled by level, or as logarithms where doubles
+//! cannot hold them.
 
 use esker_graph::VertexId;
 
@@ -10,8 +11,8 @@ pub(super) trait PathNumber: Sync {
     const NONE: f64;
     /// Stands for one path.
     const ONE: f64;
-    /// Whether contributions are kept in an array of their own. If not, the contribution of a vertex overwrites its number of paths, which nobody
-    /// reads after that.
+    /// Whether contributions are kept in an array of their own. If not, the contribution of a vertex
+    /// overwrites its number of paths, which nobody reads after that.
     const APART: bool;
     /// As [`esker_graph::Visitor::BOXED`].
     const BOXED: bool;
@@ -25,7 +26,8 @@ pub(super) trait PathNumber: Sync {
     /// What a vertex contributes to its predecessors: (1 + dependency) / paths.
     fn contribution(dependency: f64, paths: f64) -> f64;
 
-    /// The part of a dependency that comes from one contribution, before [`PathNumber::dependency`]. `paths`: the number of the predecessor.
+    /// The part of a dependency that comes from one contribution, before [`PathNumber::dependency`]. `paths`:
+    /// the number of the predecessor.
     fn part(contribution: f64, paths: f64) -> f64;
 
     /// The sum of such parts over those neighbours that have a contribution.
@@ -45,8 +47,8 @@ pub(super) trait PathNumber: Sync {
     }
 }
 
-/// The numbers themselves, scaled by level. They are kept with a minus sign, contributions with a plus sign, in one array: random reads of
-/// one array miss the caches less often than those of two.
+/// The numbers themselves, scaled by level. They are kept with a minus sign, contributions with a plus sign,
+/// in one array: random reads of one array miss the caches less often than those of two.
 pub(super) struct Counts;
 
 /// The greatest number of paths that is kept as it is: its inverse, too, is kept to full precision.

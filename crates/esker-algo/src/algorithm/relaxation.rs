@@ -1,8 +1,9 @@
-//! Label-correcting searches: rounds that relax the edges of vertices whose labels changed, until none changes.
+//! Label-correcting searches: rounds that relax the edges of vertices whose labels changed, until none
+//! changes.
 //!
-//! Shared by searches whose labels are a least fixed point. The label of a vertex may change while the vertex is being
-//! relaxed: every change puts it in the next frontier, so the final labels are the least fixed point in any order. A
-//! frontier is a list in which each vertex occurs once.
+//! Shared by searches whose labels are a least fixed point. The label of a vertex may change while the vertex
+//! is being relaxed: every change puts it in the next frontier, so the final labels are the least fixed point
+//! in any order. A frontier is a list in which each vertex occurs once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -21,8 +22,8 @@ pub(super) trait LabelRule<W>: Sync {
     /// As [`Visitor::BOXED`].
     const BOXED: bool = false;
 
-    /// The label that a vertex with `label` offers over an edge, and whether it is valid. Called for every edge, so it
-    /// should have no branches.
+    /// The label that a vertex with `label` offers over an edge, and whether it is valid. Called for every
+    /// edge, so it should have no branches.
     fn offer(&self, label: Self::Label, edge: W) -> (Self::Label, bool);
 }
 
@@ -47,8 +48,9 @@ impl<'a, W: Weight, R: LabelRule<W>> Relaxation<'a, W, R> {
         Self { rule, labels, fault: AtomicBool::new(false), seen: Bitmap::new(labels.len()) }
     }
 
-    /// Relaxes the edges that leave `frontier`. Returns the vertices whose label changed with `enters(old, new)` true.
-    /// If `parents` is given, stores the vertex that lowered each label; if several race, any of them.
+    /// Relaxes the edges that leave `frontier`. Returns the vertices whose label changed with `enters(old,
+    /// new)` true. If `parents` is given, stores the vertex that lowered each label; if several race, any of
+    /// them.
     pub(super) fn round<G: Graph<Weight = W>>(
         &self,
         graph: &G,
@@ -160,8 +162,9 @@ impl<W: Weight, R: LabelRule<W>, E: Fn(R::Label, R::Label) -> bool + Sync, const
     }
 }
 
-/// A search tree of the edges for which `tight` is true, from `source`. The parent is the least possible vertex of the
-/// previous level. Because the search goes level by level, the tree has no cycles even if tight edges form some.
+/// A search tree of the edges for which `tight` is true, from `source`. The parent is the least possible
+/// vertex of the previous level. Because the search goes level by level, the tree has no cycles even if tight
+/// edges form some.
 pub(super) fn tight_tree<G: Graph>(
     graph: &G,
     run: &Run,

@@ -38,7 +38,8 @@ pub(super) fn resolve(n: usize, seed: u64, sources: &Sources) -> Result<Vec<Vert
     }
 }
 
-/// `count` distinct vertices of `0..n`, ascending, uniformly at random (R. Floyd; J. Bentley, CACM 30(9), 1987).
+/// `count` distinct vertices of `0..n`, ascending, uniformly at random (R. Floyd; J. Bentley, CACM 30(9),
+/// 1987).
 pub(super) fn sample(n: usize, count: usize, seed: u64) -> Vec<VertexId> {
     let mut random = seed;
     let mut picked = std::collections::BTreeSet::new();

@@ -5,8 +5,8 @@
 pub enum Scale {
     /// The sum of dependencies over the sources used; an undirected pair counts from both ends.
     Sum,
-    /// The number of pairs whose paths pass through the vertex: each undirected pair counts once, and sampled sources
-    /// are scaled up to all vertices. NetworkX's `normalized=False`.
+    /// The number of pairs whose paths pass through the vertex: each undirected pair counts once, and sampled
+    /// sources are scaled up to all vertices. NetworkX's `normalized=False`.
     Pairs,
     /// `Pairs` as a fraction of all pairs of other vertices. NetworkX's `normalized=True`.
     Fraction,

@@ -1,23 +1,26 @@
-//! Strongly connected components: two vertices are in the same component if paths lead from each to the other.
+//! Strongly connected components: two vertices are in the same component if paths lead from each to the
+//! other.
 //!
-//! Three steps, as in the Multistep method [1]. *Trim*: a vertex without in-edges or without out-edges is a component
-//! by itself; removing it may free others. Counters of remaining edges make this linear, without rounds.
-//! *Forward-backward* [2]: the vertices reachable from a pivot of high degree that also reach the pivot form one
-//! component, usually the giant one. This repeats while it removes a large fraction of the remaining vertices.
-//! *Tarjan's* algorithm, in Pearce's form [3] and without recursion, handles the rest: the vertices reached by the last
-//! pivot and the others at the same time, as no component contains vertices of both.
+//! Three steps, as in the Multistep method [1]. *Trim*: a vertex without in-edges or without out-edges is a
+//! component by itself; removing it may free others. Counters of remaining edges make this linear, without
+//! rounds. *Forward-backward* [2]: the vertices reachable from a pivot of high degree that also reach the
+//! pivot form one component, usually the giant one. This repeats while it removes a large fraction of the
+//! remaining vertices. *Tarjan's* algorithm, in Pearce's form [3] and without recursion, handles the rest:
+//! the vertices reached by the last pivot and the others at the same time, as no component contains vertices
+//! of both.
 //!
-//! The first two steps use all threads, the third at most two: a graph with many components of medium size takes the
-//! time of a good serial algorithm. Without in-edges the third step does everything on one thread.
+//! The first two steps use all threads, the third at most two: a graph with many components of medium size
+//! takes the time of a good serial algorithm. Without in-edges the third step does everything on one thread.
 //!
-//! State: the label of each vertex's component, `NONE` until it is known. Work: O(n + m). Memory: at most 6 ids and two
-//! bytes per vertex, and n/4 bytes. Reads: every list at most twice in each direction, plus random reads of the lists
-//! that forward-backward searches reach; Tarjan's step reads a list again after each new vertex found in it. The result
-//! does not depend on threads.
+//! State: the label of each vertex's component, `NONE` until it is known. Work: O(n + m). Memory: at most 6
+//! ids and two bytes per vertex, and n/4 bytes. Reads: every list at most twice in each direction, plus
+//! random reads of the lists that forward-backward searches reach; Tarjan's step reads a list again after
+//! each new vertex found in it. The result does not depend on threads.
 //!
-//! [1] G. Slota, S. Rajamanickam, K. Madduri, "BFS and Coloring-Based Parallel Algorithms for Strongly Connected
-//!     Components and Related Problems", IPDPS 2014.
-//! [2] L. Fleischer, B. Hendrickson, A. Pınar, "On identifying strongly connected components in parallel", 2000.
+//! [1] G. Slota, S. Rajamanickam, K. Madduri, "BFS and Coloring-Based Parallel Algorithms for Strongly
+//!     Connected Components and Related Problems", IPDPS 2014.
+//! [2] L. Fleischer, B. Hendrickson, A. Pınar, "On identifying strongly connected components in
+//!     parallel", 2000.
 //! [3] D. Pearce, "A space-efficient algorithm for finding strongly connected components", IPL 116, 2016.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -44,7 +47,8 @@ pub struct Scc {
     pub serial: usize,
 }
 
-/// Estimates memory and reads; both are upper bounds for two pivots. Further pivots read the lists they reach.
+/// Estimates memory and reads; both are upper bounds for two pivots. Further pivots read the lists they
+/// reach.
 pub fn estimate(shape: Shape) -> Estimate {
     let n = shape.num_vertices;
     Estimate {
@@ -56,8 +60,8 @@ pub fn estimate(shape: Shape) -> Estimate {
 /// Vertices per unit of parallel work.
 const GRAIN: usize = 1 << 10;
 
-/// Makes a component of each vertex without in-edges or without out-edges among the remaining vertices, repeatedly.
-/// Returns their number.
+/// Makes a component of each vertex without in-edges or without out-edges among the remaining vertices,
+/// repeatedly. Returns their number.
 fn trim<G: Lists>(graph: &G, run: &Run, components: &VertexArray) -> Result<usize, G::Error> {
     let n = graph.num_vertices();
     let degrees = |direction| VertexArray::from_fn(run, n, |v| vertex(graph.degree(direction, vertex(v))));
@@ -95,8 +99,8 @@ const PIVOT_VERTICES_MIN: usize = 1 << 12;
 /// Another pivot is tried if the last component had at least one in this many of the remaining vertices.
 const PIVOT_SHARE: usize = 8;
 
-/// Finds the components of pivots of high degree while that removes a large fraction of the `left` vertices. Returns
-/// the number of pivots. `forward` becomes the set reachable from the last pivot.
+/// Finds the components of pivots of high degree while that removes a large fraction of the `left` vertices.
+/// Returns the number of pivots. `forward` becomes the set reachable from the last pivot.
 fn forward_backward<G: Lists>(
     graph: &G,
     run: &Run,
@@ -147,7 +151,8 @@ fn pivot<G: Lists>(graph: &G, run: &Run, components: &VertexArray) -> Result<Opt
     Ok(best.into_iter().flatten().max().map(|(_, std::cmp::Reverse(v))| v))
 }
 
-/// Finds the components of all vertices that have none yet: those in `forward` and the others at the same time.
+/// Finds the components of all vertices that have none yet: those in `forward` and the others at the same
+/// time.
 fn finish<G: Lists>(
     graph: &G,
     run: &Run,
@@ -170,8 +175,9 @@ fn finish<G: Lists>(
 
 /// Tarjan's algorithm on a subset of the vertices.
 ///
-/// The index of a vertex is 0 until it is found. Then it is its number in order of discovery among the vertices with
-/// incomplete components, lowered to that of the earliest such vertex known to be reachable from it.
+/// The index of a vertex is 0 until it is found. Then it is its number in order of discovery among the
+/// vertices with incomplete components, lowered to that of the earliest such vertex known to be reachable
+/// from it.
 struct Tarjan<'a, G, I> {
     graph: &'a G,
     run: &'a Run,
@@ -242,8 +248,8 @@ impl<'a, G: Lists, I: Fn(VertexId) -> bool> Tarjan<'a, G, I> {
         self.is_root.push(true);
     }
 
-    /// The first undiscovered neighbour of `v`, at or after `after` if given. The discovered ones before it lower the
-    /// index of `v`.
+    /// The first undiscovered neighbour of `v`, at or after `after` if given. The discovered ones before it
+    /// lower the index of `v`.
     fn next_unfound(&mut self, v: VertexId, after: Option<VertexId>) -> Result<Option<VertexId>, G::Error> {
         let (indices, inside) = (self.indices, &self.inside);
         let mut lowest = indices.get(v);
@@ -264,7 +270,8 @@ impl<'a, G: Lists, I: Fn(VertexId) -> bool> Tarjan<'a, G, I> {
         Ok(next)
     }
 
-    /// Backtracks from `v`, the last vertex of the path. Completes its component if no earlier vertex is reachable.
+    /// Backtracks from `v`, the last vertex of the path. Completes its component if no earlier vertex is
+    /// reachable.
     fn leave(&mut self, v: VertexId) {
         self.path.pop();
         if !self.is_root.pop().expect("as long as the path") {

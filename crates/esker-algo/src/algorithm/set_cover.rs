@@ -1,25 +1,27 @@
 //! Approximate set cover: few vertices whose out-lists together contain every vertex that is in any out-list.
 //!
-//! Every vertex is a set whose elements are its out-neighbours, as in Sage. A parallel greedy method [1, 2]: sets wait
-//! in buckets by their number of uncovered elements, in steps of a factor 1 + epsilon, largest first. The sets of a
-//! bucket compete for elements by random priorities. A set that wins nearly as many elements as its bucket requires is
-//! chosen; the others return to the buckets. Counts are updated lazily: a set is recounted when its bucket comes up,
-//! and sinks if it lost too many elements. The paper removes covered elements with a filter; here a bitmap of covered
-//! elements is tested, which takes no memory per edge but reads lists as a whole.
+//! Every vertex is a set whose elements are its out-neighbours, as in Sage. A parallel greedy method [1, 2]:
+//! sets wait in buckets by their number of uncovered elements, in steps of a factor 1 + epsilon, largest
+//! first. The sets of a bucket compete for elements by random priorities. A set that wins nearly as many
+//! elements as its bucket requires is chosen; the others return to the buckets. Counts are updated lazily: a
+//! set is recounted when its bucket comes up, and sinks if it lost too many elements. The paper removes
+//! covered elements with a filter; here a bitmap of covered elements is tested, which takes no memory per
+//! edge but reads lists as a whole.
 //!
-//! Charge each element one over the number of elements that its set newly covered. The elements of any set are charged
-//! at most (1 + epsilon)² H(its size) in total, which proves that the cover has at most (1 + epsilon)² H(largest size)
-//! times the minimum number of sets. A repeated element counts once; if its repetitions come in different pieces, a set
-//! may be chosen one step late.
+//! Charge each element one over the number of elements that its set newly covered. The elements of any set
+//! are charged at most (1 + epsilon)² H(its size) in total, which proves that the cover has at most (1 +
+//! epsilon)² H(largest size) times the minimum number of sets. A repeated element counts once; if its
+//! repetitions come in different pieces, a set may be chosen one step late.
 //!
-//! Priorities come from the seed, so if lists come whole the cover does not depend on threads. State: the uncovered
-//! elements of each set, and the owner of each element. Work: O(m) expected each time all sets are examined, O(log)
-//! times. Memory per vertex: ids for counts, wins, owners, 4 for buckets, 3 for lists of a round; and two bits. Reads
-//! per round: up to four times the lists of the sets in the bucket.
+//! Priorities come from the seed, so if lists come whole the cover does not depend on threads. State: the
+//! uncovered elements of each set, and the owner of each element. Work: O(m) expected each time all sets are
+//! examined, O(log) times. Memory per vertex: ids for counts, wins, owners, 4 for buckets, 3 for lists of a
+//! round; and two bits. Reads per round: up to four times the lists of the sets in the bucket.
 //!
-//! [1] G. Blelloch, R. Peng, K. Tangwongsan, "Linear-Work Greedy Parallel Approximate Set Cover and Variants", SPAA 2011.
-//! [2] L. Dhulipala, G. Blelloch, J. Shun, "Julienne: A Framework for Parallel Graph Algorithms using Work-efficient
-//!     Bucketing", SPAA 2017.
+//! [1] G. Blelloch, R. Peng, K. Tangwongsan, "Linear-Work Greedy Parallel Approximate Set Cover and
+//!     Variants", SPAA 2011.
+//! [2] L. Dhulipala, G. Blelloch, J. Shun, "Julienne: A Framework for Parallel Graph Algorithms using
+//!     Work-efficient Bucketing", SPAA 2017.
 
 use esker_graph::{Bitmap, Direction, Flow, Graph, NONE, Piece, Run, Select, VertexId, Visitor, Weight};
 
@@ -29,7 +31,8 @@ use crate::primitive::{Buckets, CounterRng, Order, VertexArray, is_small, need_p
 /// Options of [`set_cover`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SetCoverOptions {
-    /// Sizes that differ by less than a factor of 1 + epsilon count as equal; more than 0. Less means more rounds.
+    /// Sizes that differ by less than a factor of 1 + epsilon count as equal; more than 0. Less means more
+    /// rounds.
     pub epsilon: f64,
 }
 
@@ -109,7 +112,8 @@ impl CoverState {
         })
     }
 
-    /// Gives each uncovered element to the set with the best priority, and counts the elements that each set won.
+    /// Gives each uncovered element to the set with the best priority, and counts the elements that each set
+    /// won.
     fn compete<G: Graph>(
         &self,
         graph: &G,
@@ -221,7 +225,8 @@ fn choose<G: Graph>(graph: &G, run: &Run, epsilon: f64) -> Result<SetCover, G::E
         }
         state.settle(graph, run, &rivals)?;
         rivals.retain(|&v| state.left.get(v) > 0);
-        // The set with the best priority won all its remaining elements. If that was too few, its count was too high.
+        // The set with the best priority won all its remaining elements. If that was too few, its count was
+        // too high.
         if let Some(first) = first.filter(|&first| state.left.get(first) > 0) {
             state.left.set(first, state.won.get(first));
         }

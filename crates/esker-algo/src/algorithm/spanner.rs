@@ -1,16 +1,19 @@
-//! O(k)-spanner: few edges of an undirected graph along which every distance grows by a factor of at most O(k).
+//! O(k)-spanner: few edges of an undirected graph along which every distance grows by a factor of at most
+//! O(k).
 //!
-//! Miller, Peng, Vladu and Xu [1]: the edges of the search trees of a low-diameter decomposition with rate ln(n) / 2k,
-//! and for each pair of adjacent clusters the least edge between them. The expected number of edges is O(n^(1 + 1/k));
-//! with k = log2(n), as in Sage, O(n). If every vertex is at most r edges from its centre, the ends of an edge of the
-//! graph are at most 4r + 1 edges apart in the spanner.
+//! Miller, Peng, Vladu and Xu [1]: the edges of the search trees of a low-diameter decomposition with rate
+//! ln(n) / 2k, and for each pair of adjacent clusters the least edge between them. The expected number of
+//! edges is O(n^(1 + 1/k)); with k = log2(n), as in Sage, O(n). If every vertex is at most r edges from its
+//! centre, the ends of an edge of the graph are at most 4r + 1 edges apart in the spanner.
 //!
-//! State: the cluster and parent of each vertex, and the edges between clusters. Work: O(n + m), plus sorting the pairs
-//! of clusters. Memory: that of the decomposition with trees; 16 bytes (32 with 64-bit ids) per pair of clusters and
-//! worker, twice; two ids per edge of the spanner. Reads: those of the decomposition, and the lists outside the largest
-//! cluster once more. Which edges are found depends on timing, except in a `deterministic` run.
+//! State: the cluster and parent of each vertex, and the edges between clusters. Work: O(n + m), plus sorting
+//! the pairs of clusters. Memory: that of the decomposition with trees; 16 bytes (32 with 64-bit ids) per
+//! pair of clusters and worker, twice; two ids per edge of the spanner. Reads: those of the decomposition,
+//! and the lists outside the largest cluster once more. Which edges are found depends on timing, except in a
+//! `deterministic` run.
 //!
-//! [1] G. Miller, R. Peng, A. Vladu, S. C. Xu, "Improved Parallel Algorithms for Spanners and Hopsets", SPAA 2015.
+//! [1] G. Miller, R. Peng, A. Vladu, S. C. Xu, "Improved Parallel Algorithms for Spanners and Hopsets",
+//!     SPAA 2015.
 
 use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor, Weight, vertex};
 
@@ -21,8 +24,8 @@ use crate::primitive::{frequent, need_undirected};
 /// Options of [`spanner`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SpannerOptions {
-    /// The factor, up to a constant, by which distances may grow: at least 1. `None`: log2 of the number of vertices,
-    /// rounded up.
+    /// The factor, up to a constant, by which distances may grow: at least 1. `None`: log2 of the number of
+    /// vertices, rounded up.
     pub k: Option<usize>,
 }
 
@@ -43,14 +46,14 @@ pub struct Spanner {
     pub k: usize,
 }
 
-/// In all measurements, decompositions with at most this rate gave at most one pair of clusters per six vertices (on a
-/// path), per ten or more (rings and grids), or almost none (random neighbours).
+/// In all measurements, decompositions with at most this rate gave at most one pair of clusters per six
+/// vertices (on a path), per ten or more (rings and grids), or almost none (random neighbours).
 const RATE_MAX: f64 = 0.5;
 /// So an estimate assumes at most one pair of clusters per this many vertices.
 const PAIRS_SHARE: u64 = 4;
 
-/// Estimates memory and reads. Assumes at most as many pairs of clusters as vertices, which is expected, or a quarter
-/// of that with the default k. Reads are an upper bound.
+/// Estimates memory and reads. Assumes at most as many pairs of clusters as vertices, which is expected, or a
+/// quarter of that with the default k. Reads are an upper bound.
 pub fn estimate(shape: Shape, options: &SpannerOptions, deterministic: bool) -> Estimate {
     let (n, id_bytes) = (shape.num_vertices, size_of::<VertexId>() as u64);
     let decomposition = ldd_options(n as usize, chosen(n as usize, options));
@@ -94,7 +97,8 @@ const COLLECTED: usize = 1 << 14;
 /// The edges that one worker found.
 struct ClusterEdges {
     edges: Vec<ClusterEdge>,
-    /// For a hash of the pair, a recently collected edge. Skips later edges of the same pair that are not less.
+    /// For a hash of the pair, a recently collected edge. Skips later edges of the same pair that are not
+    /// less.
     recent: Vec<Option<ClusterEdge>>,
     limit: usize,
 }
@@ -115,8 +119,8 @@ impl ClusterEdges {
         }
     }
 
-    /// Keeps only the least edge of each pair. Runs again once the number of edges has doubled, so it takes O(log n)
-    /// per added edge.
+    /// Keeps only the least edge of each pair. Runs again once the number of edges has doubled, so it takes
+    /// O(log n) per added edge.
     fn compact(&mut self) {
         keep_least(&mut self.edges);
         self.limit = (2 * self.edges.len()).max(COLLECTED);
@@ -163,8 +167,8 @@ impl<W: Weight> Visitor<W> for FindClusterEdges<'_> {
 /// Finds a spanner of an undirected graph. Weights are ignored.
 ///
 /// # Errors
-/// [`esker_graph::Stop::Unsuitable`] for a directed graph; [`esker_graph::Stop::OverBudget`]; the first list that
-/// cannot be read; cancellation.
+/// [`esker_graph::Stop::Unsuitable`] for a directed graph; [`esker_graph::Stop::OverBudget`]; the first list
+/// that cannot be read; cancellation.
 pub fn spanner<G: Graph>(graph: &G, run: &Run, options: &SpannerOptions) -> Result<Spanner, G::Error> {
     let needed = estimate(Shape::of(graph), options, run.deterministic()).memory_bytes;
     let run = &run.begin("spanner", needed)?;

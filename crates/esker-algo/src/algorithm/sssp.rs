@@ -1,16 +1,16 @@
 //! Shortest paths from one source over edges with lengths.
 //!
-//! Delta-stepping (file `delta_stepping.rs`). The distances are a least fixed point: they do not depend on threads or
-//! timing, and integers are exact. Lengths of 32-bit integers are added in 32 bits, and again in 64 if that overflows;
-//! shortest paths of 2^63 - 1 or more are an error, and so are doubles that overflow. Parents, if requested, are the least among those with the fewest edges from
-//! the source.
+//! Delta-stepping (file `delta_stepping.rs`). The distances are a least fixed point: they do not depend on
+//! threads or timing, and integers are exact. Lengths of 32-bit integers are added in 32 bits, and again in
+//! 64 if that overflows; shortest paths of 2^63 - 1 or more are an error, and so are doubles that overflow.
+//! Parents, if requested, are the least among those with the fewest edges from the source.
 //!
-//! With a target, the search ends once its bucket is settled. Then the answer is that of the whole search, where every
-//! vertex farther away counts as unreached.
+//! With a target, the search ends once its bucket is settled. Then the answer is that of the whole search,
+//! where every vertex farther away counts as unreached.
 //!
-//! Work: O(n + m) for random lengths. Memory per vertex: 4 to 8 bytes for distances, 8 for the result, about nine ids
-//! for buckets (a vertex is in at most `BINS` of them, usually in two, each time with a distance). Reads: the list of each
-//! reached vertex once or a few times; in-lists when pulling.
+//! Work: O(n + m) for random lengths. Memory per vertex: 4 to 8 bytes for distances, 8 for the result, about
+//! nine ids for buckets (a vertex is in at most `BINS` of them, usually in two, each time with a distance).
+//! Reads: the list of each reached vertex once or a few times; in-lists when pulling.
 
 use esker_graph::{Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, VertexId, Visitor, vertex};
 
@@ -25,11 +25,13 @@ use crate::primitive::{need_positive, need_source, need_target};
 /// Options of [`sssp`].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SsspOptions {
-    /// Width of a bucket; `None`: chosen from a sample of lengths and degrees. The distances do not depend on it.
+    /// Width of a bucket; `None`: chosen from a sample of lengths and degrees. The distances do not depend on
+    /// it.
     pub delta: Option<f64>,
     /// Whether to return parents. They take one more pass over the lists.
     pub parents: bool,
-    /// The search stops at the distance of this vertex; vertices farther away count as unreached. `None`: no target.
+    /// The search stops at the distance of this vertex; vertices farther away count as unreached. `None`: no
+    /// target.
     pub target: Option<VertexId>,
 }
 
@@ -38,8 +40,8 @@ pub struct SsspOptions {
 pub struct Sssp<W: Length> {
     /// The length of the shortest path to each vertex; [`Length::UNREACHED`] where there is none.
     pub distances: Vec<W::Distance>,
-    /// The previous vertex on a shortest path to each vertex: the source itself for the source, [`NONE`] if unreached.
-    /// `None` unless requested.
+    /// The previous vertex on a shortest path to each vertex: the source itself for the source, [`NONE`] if
+    /// unreached. `None` unless requested.
     pub parents: Option<Vec<VertexId>>,
     /// Number of vertices reached, including the source.
     pub reached: usize,
@@ -49,8 +51,9 @@ pub struct Sssp<W: Length> {
     pub rounds: usize,
 }
 
-/// Estimates memory and reads. Memory is an upper bound with distances of 32 bits; with wider ones, entries of buckets take twice as much, and it
-/// is what searches took at most on uniform, road-like and grid graphs. Reads are the expected amount.
+/// Estimates memory and reads. Memory is an upper bound with distances of 32 bits; with wider ones, entries
+/// of buckets take twice as much, and it is what searches took at most on uniform, road-like and grid graphs.
+/// Reads are the expected amount.
 pub fn estimate(shape: Shape, options: &SsspOptions) -> Estimate {
     let id_bytes = size_of::<VertexId>() as u64;
     let ids = 9 + 2 * u64::from(options.parents);
@@ -93,7 +96,8 @@ fn hops<G: Graph<Weight: Length>>(
     })
 }
 
-/// Whether an edge that is not infinitely long leads from a vertex that was reached to one that was not, because the sum overflowed.
+/// Whether an edge that is not infinitely long leads from a vertex that was reached to one that was not,
+/// because the sum overflowed.
 fn leads_on<G: Graph<Weight: Length>>(
     graph: &G,
     run: &Run,
@@ -131,8 +135,8 @@ impl<W: Length> Visitor<W> for LeadsOn<'_, W> {
     }
 }
 
-/// The default width of a bucket, from the lengths and degrees of a sample of about 1000 vertices: a vertex of average
-/// degree has [`LIGHT_EDGES`] edges no longer than a window, if it has that many edges.
+/// The default width of a bucket, from the lengths and degrees of a sample of about 1000 vertices: a vertex
+/// of average degree has [`LIGHT_EDGES`] edges no longer than a window, if it has that many edges.
 fn default_delta<G: Graph<Weight: Length>>(graph: &G, run: &Run) -> Result<f64, G::Error> {
     let n = graph.num_vertices();
     let count = n.min(1000);
@@ -146,7 +150,8 @@ fn default_delta<G: Graph<Weight: Length>>(graph: &G, run: &Run) -> Result<f64, 
     // Parts, whose sum is finite.
     let mean: f64 = lengths.iter().map(|length| length / count).sum();
     let fill = LIGHT_EDGES / degree.max(1.0);
-    // Where vertices have few edges, so have buckets few vertices: wider ones make fewer rounds, and leave something for each thread.
+    // Where vertices have few edges, so have buckets few vertices: wider ones make fewer rounds, and leave
+    // something for each thread.
     let spread = 2.0 * run.threads().min(SPREAD_MAX) as f64;
     let window = 2.0 * mean * if fill > 1.0 { fill * fill * spread } else { fill };
     Ok(if window > 0.0 { window.min(f64::MAX) / BINS as f64 } else { 1.0 })
@@ -154,7 +159,8 @@ fn default_delta<G: Graph<Weight: Length>>(graph: &G, run: &Run) -> Result<f64, 
 
 /// Light edges of a vertex of average degree.
 const LIGHT_EDGES: f64 = 8.0;
-/// Buckets are made wider for no more threads than this: in wide ones, vertices are settled that come nearer later.
+/// Buckets are made wider for no more threads than this: in wide ones, vertices are settled that come nearer
+/// later.
 const SPREAD_MAX: usize = 4;
 
 /// Collects the lengths of some edges of the sampled vertices.
@@ -179,8 +185,9 @@ impl<W: Length> Visitor<W> for SampleLengths {
 /// Computes the distances from `source`. Without weights, every edge has length 1.
 ///
 /// # Errors
-/// [`Stop::Unsuitable`] if the source or the target is not a vertex, an edge met has a negative length or one that is NaN, or a
-/// shortest path is of 2^63 - 1 or more or, of doubles, infinitely long; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
+/// [`Stop::Unsuitable`] if the source or the target is not a vertex, an edge met has a negative length or one
+/// that is NaN, or a shortest path is of 2^63 - 1 or more or, of doubles, infinitely long;
+/// [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn sssp<G: Graph<Weight: Length>>(
     graph: &G,
     run: &Run,

@@ -1,19 +1,21 @@
 //! Triangle counting: the number of triangles in the undirected simple graph that underlies a graph.
 //!
 //! Directions, self-loops and parallel edges are ignored. Each triangle {w < u < v} is found once, at `v`, by
-//! intersecting the earlier neighbours of `v` with those of `u` [1]. The first vertices have adjacency rows of bits
-//! (`HubAdjacency`): there, two long lists are intersected by AND and population count at up to 512 bits an
-//! instruction, and short ones by single loads. Other lists are probed against a bit set of the neighbours of `v`.
+//! intersecting the earlier neighbours of `v` with those of `u` [1]. The first vertices have adjacency rows
+//! of bits (`HubAdjacency`): there, two long lists are intersected by AND and population count at up to 512
+//! bits an instruction, and short ones by single loads. Other lists are probed against a bit set of the
+//! neighbours of `v`.
 //!
-//! The cost depends on the order of the vertices. By descending degree, lists of earlier neighbours have at most
-//! sqrt(2m) entries [2]. An undirected graph in a suitable order is read in place; otherwise (see `CountingOrder`) the
-//! algorithm works on a copy. State: a count and a scratch bit set per worker. Work: O(m^1.5) in degree order, divided
-//! by up to 512. Memory: rows of at most 64 MiB and at most the size of the lists; per thread, n/8 bytes and one id per
-//! neighbour; for a copy, one id per edge plus 16 bytes and four ids per vertex. Reads: in place, every list once for
-//! its own vertex, and lists beyond the hubs once more per later neighbour; with a copy, every list twice. The result
-//! does not depend on threads.
+//! The cost depends on the order of the vertices. By descending degree, lists of earlier neighbours have at
+//! most sqrt(2m) entries [2]. An undirected graph in a suitable order is read in place; otherwise (see
+//! `CountingOrder`) the algorithm works on a copy. State: a count and a scratch bit set per worker. Work:
+//! O(m^1.5) in degree order, divided by up to 512. Memory: rows of at most 64 MiB and at most the size of the
+//! lists; per thread, n/8 bytes and one id per neighbour; for a copy, one id per edge plus 16 bytes and four
+//! ids per vertex. Reads: in place, every list once for its own vertex, and lists beyond the hubs once more
+//! per later neighbour; with a copy, every list twice. The result does not depend on threads.
 //!
-//! [1] M. Latapy, "Main-memory triangle computations for very large (sparse (power-law)) graphs", TCS 407, 2008.
+//! [1] M. Latapy, "Main-memory triangle computations for very large (sparse (power-law)) graphs", TCS
+//!     407, 2008.
 //! [2] T. Schank, D. Wagner, "Finding, counting and listing all triangles in large graphs", WEA 2005.
 
 use esker_graph::{BATCH_LEN, Lists, Run, Stop, VertexId, vertex};
@@ -27,8 +29,8 @@ use crate::primitive::{
 /// The order of vertices for algorithms that intersect lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CountingOrder {
-    /// By degree, on a copy, if a sample of the lists shows that it pays and the copy fits the memory limit; otherwise
-    /// as numbered in the graph.
+    /// By degree, on a copy, if a sample of the lists shows that it pays and the copy fits the memory limit;
+    /// otherwise as numbered in the graph.
     #[default]
     Auto,
     /// As numbered in the graph.
@@ -55,8 +57,8 @@ pub struct Triangles {
     pub hubs: usize,
 }
 
-/// Estimates memory and reads on `threads` threads. Memory is an upper bound, for [`CountingOrder::Auto`] of either
-/// choice; reads are exact with a copy and a lower bound in place.
+/// Estimates memory and reads on `threads` threads. Memory is an upper bound, for [`CountingOrder::Auto`] of
+/// either choice; reads are exact with a copy and a lower bound in place.
 pub fn estimate(shape: Shape, options: &TrianglesOptions, threads: usize) -> Estimate {
     let by_degree = options.order != CountingOrder::Given;
     let copied = by_degree || shape.directed;
@@ -112,7 +114,8 @@ pub(super) fn num_hubs<G: Lists>(graph: &G, run: &Run, bytes: u64) -> Result<usi
     Ok(worth.iter().sum::<usize>().min(HubAdjacency::len_within(bytes)))
 }
 
-/// Whether the first `count` vertices have more neighbours than others: rows of bits of any vertices are read too rarely to pay.
+/// Whether the first `count` vertices have more neighbours than others: rows of bits of any vertices are read
+/// too rarely to pay.
 fn begins_with_hubs<G: Lists>(graph: &G, count: usize) -> bool {
     let arcs: usize = (0..count).map(|v| full_degree(graph, vertex(v))).sum();
     let all = graph.num_arcs() as f64 * if graph.is_directed() { 2.0 } else { 1.0 };
@@ -161,8 +164,8 @@ fn count<E: EarlierNeighbours>(lists: &E, run: &Run, hubs: usize) -> Result<u64,
     Ok(sums.iter().map(|(sum, _)| sum).sum())
 }
 
-/// The state of one worker: the earlier neighbours of its vertex as a list, as bits over hubs, as bits over all
-/// vertices.
+/// The state of one worker: the earlier neighbours of its vertex as a list, as bits over hubs, as bits over
+/// all vertices.
 struct TriangleScratch {
     list: Vec<VertexId>,
     row: Vec<BitLine>,
@@ -213,7 +216,8 @@ impl<E: EarlierNeighbours> TriangleCounter<'_, E> {
         Ok(count)
     }
 
-    /// Triangles of a vertex with few earlier neighbours, which may repeat: each is looked up in the lists of the others.
+    /// Triangles of a vertex with few earlier neighbours, which may repeat: each is looked up in the lists of
+    /// the others.
     #[inline(always)]
     fn of_few(&self, list: &[VertexId]) -> Result<u64, E::Error> {
         let mut count = 0;
@@ -257,8 +261,8 @@ const FEW: usize = 4;
 /// How many times longer a list must be for binary searches in it to beat a pass over it.
 const SEARCH_RATIO: usize = 16;
 
-/// Size of the intersection of `list`, whose entries are distinct, with `others`, which may repeat. `marks` has the
-/// bits of `list` and possibly other bits that are not in `others`.
+/// Size of the intersection of `list`, whose entries are distinct, with `others`, which may repeat. `marks`
+/// has the bits of `list` and possibly other bits that are not in `others`.
 fn common(list: &[VertexId], others: &[VertexId], marks: &[u64]) -> u64 {
     if list.len() * SEARCH_RATIO < others.len() {
         return list.iter().filter(|w| others.binary_search(w).is_ok()).count() as u64;
@@ -329,8 +333,8 @@ fn and_count(a: &[BitLine], b: &[BitLine]) -> u64 {
 /// Counts the triangles.
 ///
 /// # Errors
-/// [`Stop::Unsuitable`] for a directed graph without in-edges; [`Stop::OverBudget`]; the first list that cannot be
-/// read; cancellation.
+/// [`Stop::Unsuitable`] for a directed graph without in-edges; [`Stop::OverBudget`]; the first list that
+/// cannot be read; cancellation.
 pub fn triangles<G: Lists>(graph: &G, run: &Run, options: &TrianglesOptions) -> Result<Triangles, G::Error> {
     let shape = Shape::of(graph);
     let (run, renumber) = begin(graph, run, options.order, "triangle count", |by_degree| {

@@ -1,15 +1,17 @@
 //! Triangle counting with a filter, within the semi-asymmetric model: nothing is copied.
 //!
-//! As in Sage [1]: a filter keeps the direction of each edge that leads from the end of smaller degree to the end of
-//! larger degree, so no vertex keeps more than sqrt(2m) neighbours. Each triangle is found once, at its vertex of least
-//! degree: its neighbours are marked, and the lists that they keep are looked up among the marks.
+//! As in Sage [1]: a filter keeps the direction of each edge that leads from the end of smaller degree to the
+//! end of larger degree, so no vertex keeps more than sqrt(2m) neighbours. Each triangle is found once, at
+//! its vertex of least degree: its neighbours are marked, and the lists that they keep are looked up among
+//! the marks.
 //!
-//! `triangles` is several times as fast and the default where its copy fits, or the graph is in degree order. Work:
-//! O(m^1.5). Memory: the filter, m/32 words and 4 words per vertex; per thread, n/8 bytes and one id per kept
-//! neighbour. Reads: every list twice, and the list of a vertex once more for each kept edge to it. The result does not
-//! depend on threads.
+//! `triangles` is several times as fast and the default where its copy fits, or the graph is in degree order.
+//! Work: O(m^1.5). Memory: the filter, m/32 words and 4 words per vertex; per thread, n/8 bytes and one id
+//! per kept neighbour. Reads: every list twice, and the list of a vertex once more for each kept edge to it.
+//! The result does not depend on threads.
 //!
-//! [1] L. Dhulipala et al., "Sage: Parallel Semi-Asymmetric Graph Algorithms for NVRAMs", VLDB 2020, appendix C.4.
+//! [1] L. Dhulipala et al., "Sage: Parallel Semi-Asymmetric Graph Algorithms for NVRAMs", VLDB 2020, appendix
+//!     C.4.
 
 use esker_graph::{Direction, Graph, Lists, Run, Select, VertexId, vertex};
 
@@ -46,8 +48,8 @@ fn marked(list: &[VertexId], marks: &[u64]) -> u64 {
 /// Counts the triangles of an undirected graph. Self-loops and parallel edges are ignored.
 ///
 /// # Errors
-/// [`esker_graph::Stop::Unsuitable`] for a directed graph; [`esker_graph::Stop::OverBudget`]; the first list that
-/// cannot be read; cancellation.
+/// [`esker_graph::Stop::Unsuitable`] for a directed graph; [`esker_graph::Stop::OverBudget`]; the first list
+/// that cannot be read; cancellation.
 pub fn triangles_filter<G: Lists>(graph: &G, run: &Run) -> Result<Triangles, G::Error> {
     let run = &run.begin("triangle count", estimate(Shape::of(graph), run.threads()).memory_bytes)?;
     need_undirected(graph, "triangle count through a filter")?;

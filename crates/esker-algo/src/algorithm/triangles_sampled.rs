@@ -1,17 +1,18 @@
-//! Triangle counting by sampling: an estimate of the number of triangles with bounds, reading a small part of the
-//! graph.
+//! Triangle counting by sampling: an estimate of the number of triangles with bounds, reading a small part of
+//! the graph.
 //!
-//! Wedge sampling [1]: a wedge is a pair of entries of one list. Random wedges are drawn and tested for an edge that
-//! closes them; each triangle closes three wedges. Wedges are drawn from equal parts of their range (stratified), which
-//! can only reduce the variance. They are grouped by their middle vertex to read each needed list once for drawing; the
-//! closing edge is searched at the end of lower degree, in another pass that reads each list at most once. Self-loops
-//! and parallel edges do not count.
+//! Wedge sampling [1]: a wedge is a pair of entries of one list. Random wedges are drawn and tested for an
+//! edge that closes them; each triangle closes three wedges. Wedges are drawn from equal parts of their range
+//! (stratified), which can only reduce the variance. They are grouped by their middle vertex to read each
+//! needed list once for drawing; the closing edge is searched at the end of lower degree, in another pass
+//! that reads each list at most once. Self-loops and parallel edges do not count.
 //!
-//! Work: O(n + samples log samples), plus reading the lists. Memory: 48 bytes per sample. Reads: at most two lists per
-//! sample; a hub's list serves many samples at once. The result depends only on the seed, not on threads.
+//! Work: O(n + samples log samples), plus reading the lists. Memory: 48 bytes per sample. Reads: at most two
+//! lists per sample; a hub's list serves many samples at once. The result depends only on the seed, not on
+//! threads.
 //!
-//! [1] C. Seshadhri, A. Pinar, T. Kolda, "Wedge sampling for computing clustering coefficients and triangle counts on large
-//! graphs", Statistical Analysis and Data Mining 7, 2014.
+//! [1] C. Seshadhri, A. Pinar, T. Kolda, "Wedge sampling for computing clustering coefficients and triangle
+//! counts on large graphs", Statistical Analysis and Data Mining 7, 2014.
 
 use esker_graph::{Direction, Lists, Run, Stop, VertexId, vertex};
 
@@ -47,7 +48,8 @@ pub struct SampledTriangles {
     pub high: f64,
     /// Number of wedges, which are pairs of entries of one list.
     pub wedges: f64,
-    /// The estimated fraction of closed wedges: the global clustering coefficient if there are no parallel edges.
+    /// The estimated fraction of closed wedges: the global clustering coefficient if there are no parallel
+    /// edges.
     pub closed: f64,
     /// Samples drawn: as many as requested, or 0 if there is no wedge.
     pub samples: usize,
@@ -103,7 +105,8 @@ fn draw<G: Lists>(graph: &G, rng: CounterRng, wedges: u128, samples: usize) -> V
     drawn
 }
 
-/// Draws the ends of each wedge from the list of its middle. Wedges that cannot be in a triangle make no query.
+/// Draws the ends of each wedge from the list of its middle. Wedges that cannot be in a triangle make no
+/// query.
 fn ends<G: Lists>(
     graph: &G,
     run: &Run,
@@ -168,8 +171,8 @@ fn look_up<G: Lists>(graph: &G, run: &Run, queries: &[ClosingEdgeQuery]) -> Resu
 /// Estimates the number of triangles.
 ///
 /// # Errors
-/// [`Stop::Unsuitable`] for a directed graph, or if no samples are requested; [`Stop::OverBudget`]; the first list that
-/// cannot be read; cancellation.
+/// [`Stop::Unsuitable`] for a directed graph, or if no samples are requested; [`Stop::OverBudget`]; the first
+/// list that cannot be read; cancellation.
 pub fn triangles_sampled<G: Lists>(
     graph: &G,
     run: &Run,

@@ -1,15 +1,16 @@
-//! Truss decomposition: for each edge, the largest `k` such that it is in a `k`-truss, a subgraph in which every edge
-//! is in at least `k` - 2 triangles.
+//! Truss decomposition: for each edge, the largest `k` such that it is in a `k`-truss, a subgraph in which
+//! every edge is in at least `k` - 2 triangles.
 //!
-//! Computed on the undirected simple graph that underlies a graph; an edge in no triangle has trussness 2. The number
-//! of triangles of each edge (its support) is counted on lists of earlier neighbours in order of descending degree, as
-//! in `triangles`. Then edges are peeled in order of support, all of one support in parallel rounds [1]: removing an
-//! edge lowers the support of the other two edges of each of its triangles. If two edges of a triangle are removed
-//! together, the one with the lesser number lowers the third.
+//! Computed on the undirected simple graph that underlies a graph; an edge in no triangle has trussness 2.
+//! The number of triangles of each edge (its support) is counted on lists of earlier neighbours in order of
+//! descending degree, as in `triangles`. Then edges are peeled in order of support, all of one support in
+//! parallel rounds [1]: removing an edge lowers the support of the other two edges of each of its triangles.
+//! If two edges of a triangle are removed together, the one with the lesser number lowers the third.
 //!
-//! Outside the semi-asymmetric model: the result alone takes three ids per edge. State: the support of each edge, with
-//! two flag bits for removed edges. Work: O(m^1.5 log n). Memory: 13 ids and one byte per edge, 24 bytes and seven ids
-//! per vertex, and three ids per vertex and thread. Reads: every list twice. The result does not depend on threads.
+//! Outside the semi-asymmetric model: the result alone takes three ids per edge. State: the support of each
+//! edge, with two flag bits for removed edges. Work: O(m^1.5 log n). Memory: 13 ids and one byte per edge, 24
+//! bytes and seven ids per vertex, and three ids per vertex and thread. Reads: every list twice. The result
+//! does not depend on threads.
 //!
 //! [1] H. Kabir, K. Madduri, "Shared-Memory Graph Truss Decomposition", HiPC 2017.
 
@@ -71,7 +72,8 @@ fn supports<E: EarlierNeighbours>(lists: &E, run: &Run) -> Result<VertexArray, E
             for (i, &u) in own.iter().enumerate() {
                 let first = firsts[u as usize];
                 let found = lists.with_earlier(u, |earlier, _| {
-                    // Whether an entry is a common neighbour is unpredictable, so those are selected without branches.
+                    // Whether an entry is a common neighbour is unpredictable, so those are selected without
+                    // branches.
                     hits.resize(hits.len().max(earlier.len()), (0, 0));
                     let mut found = 0;
                     for (k, &w) in earlier.iter().enumerate() {

@@ -1,8 +1,10 @@
-//! Truss peeling, for `truss`: removes edges by ascending number of triangles, all of one number in parallel rounds.
+//! Truss peeling, for `truss`: removes edges by ascending number of triangles, all of one number in parallel
+//! rounds.
 //!
-//! The edges removed in a round are grouped by their earlier ends, which have the longer lists: the neighbours of the
-//! earlier end are marked once, then the list of each edge's later end is scanned for marked vertices. A list is
-//! compacted once a quarter of it is removed, so scans read little more than the remaining entries.
+//! The edges removed in a round are grouped by their earlier ends, which have the longer lists: the
+//! neighbours of the earlier end are marked once, then the list of each edge's later end is scanned for
+//! marked vertices. A list is compacted once a quarter of it is removed, so scans read little more than the
+//! remaining entries.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -15,7 +17,8 @@ use crate::primitive::{EarlierNeighbours, VertexArray};
 const REMOVED: VertexId = 1 << (VertexId::BITS - 1);
 /// Flag of edges being removed in this round.
 const REMOVING: VertexId = REMOVED >> 1;
-/// An exclusive upper bound of the number of edges. Support is less than half of it, so support has neither flag bit.
+/// An exclusive upper bound of the number of edges. Support is less than half of it, so support has neither
+/// flag bit.
 pub(super) const EDGES_END: VertexId = REMOVED;
 
 /// The edges of a graph, numbered by their earlier ends, and the neighbours of every vertex.
@@ -33,7 +36,8 @@ pub(super) struct TrussEdges {
 }
 
 impl TrussEdges {
-    /// Builds the edges from `lists`, which have no repetitions; `supports` has the triangles of each of their entries.
+    /// Builds the edges from `lists`, which have no repetitions; `supports` has the triangles of each of
+    /// their entries.
     pub(super) fn new<E: EarlierNeighbours>(
         lists: &E,
         run: &Run,
@@ -170,8 +174,8 @@ struct TrussRound<'a> {
 /// Buffers of a worker, kept between rounds.
 #[derive(Default)]
 struct TrussScratch {
-    /// For each marked vertex, the edge to it and the triangles that edge has lost; [`REMOVING`] if it is being
-    /// removed.
+    /// For each marked vertex, the edge to it and the triangles that edge has lost; [`REMOVING`] if it is
+    /// being removed.
     marks: Vec<(VertexId, VertexId)>,
     /// The marked neighbours of a later end, and the edges to them.
     triangles: Vec<(VertexId, VertexId)>,
@@ -246,8 +250,8 @@ impl TrussRound<'_> {
         }
     }
 
-    /// Finds the triangles of an edge from the marked vertices in the list of its later end, and the edges that lose
-    /// one.
+    /// Finds the triangles of an edge from the marked vertices in the list of its later end, and the edges
+    /// that lose one.
     #[inline(always)]
     fn probe_marked(&self, edge: VertexId, list: &[(VertexId, VertexId)], scratch: &mut TrussScratch) {
         let TrussScratch { marks, triangles, lowered } = scratch;
@@ -262,7 +266,8 @@ impl TrussRound<'_> {
         for &(w, two) in &triangles[..len] {
             let (one, lost) = &mut marks[w as usize];
             let state = self.edges.support.get(two);
-            // If two edges of a triangle are removed together, the one with the lesser number lowers the third.
+            // If two edges of a triangle are removed together, the one with the lesser number lowers the
+            // third.
             let (one_removing, two_removing) = (*lost & REMOVING != 0, state & REMOVING != 0);
             if state >= REMOVED || one_removing && *one < edge || two_removing && two < edge {
                 continue;

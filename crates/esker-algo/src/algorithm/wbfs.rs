@@ -1,16 +1,18 @@
 //! Weighted breadth-first search: shortest paths over edges of integer length, settled in order of distance.
 //!
-//! A parallel form of Dial's algorithm, as in Julienne [1] and Sage: one bucket per distance, of which some hundreds
-//! are open and the rest wait in an overflow. A vertex leaves its bucket once, unless edges of length 0 lead within the
-//! bucket, so each list is read once. Best for small integer lengths; for others, `sssp` uses wider buckets.
+//! A parallel form of Dial's algorithm, as in Julienne [1] and Sage: one bucket per distance, of which some
+//! hundreds are open and the rest wait in an overflow. A vertex leaves its bucket once, unless edges of
+//! length 0 lead within the bucket, so each list is read once. Best for small integer lengths; for others,
+//! `sssp` uses wider buckets.
 //!
-//! Lengths of 32-bit integers are added in 32 bits. If that overflows, or 63 bits do, delta-stepping answers instead. Distances do not
-//! depend on threads or timing. State: a distance per vertex, which is also its bucket. Work: O(n + m), in one round per distance
-//! that occurs. Memory per vertex: 4 to 8 bytes for distances, 8 for the result, 4 ids for buckets, 3 ids for rounds,
-//! and one bit. Reads: the list of each reached vertex once.
+//! Lengths of 32-bit integers are added in 32 bits. If that overflows, or 63 bits do, delta-stepping answers
+//! instead. Distances do not depend on threads or timing. State: a distance per vertex, which is also its
+//! bucket. Work: O(n + m), in one round per distance that occurs. Memory per vertex: 4 to 8 bytes for
+//! distances, 8 for the result, 4 ids for buckets, 3 ids for rounds, and one bit. Reads: the list of each
+//! reached vertex once.
 //!
-//! [1] L. Dhulipala, G. Blelloch, J. Shun, "Julienne: A Framework for Parallel Graph Algorithms using Work-efficient
-//!     Bucketing", SPAA 2017.
+//! [1] L. Dhulipala, G. Blelloch, J. Shun, "Julienne: A Framework for Parallel Graph Algorithms using
+//!     Work-efficient Bucketing", SPAA 2017.
 
 use std::sync::atomic::Ordering;
 
@@ -84,8 +86,9 @@ type Narrow<G> = <<G as Graph>::Weight as Length>::Narrow;
 /// Computes the distances from `source`. Without weights, every edge has length 1.
 ///
 /// # Errors
-/// [`Stop::Unsuitable`] if lengths are not integers, an edge met has a negative length, a shortest path is of 2^63 - 1 or more, or the
-/// source is not a vertex; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
+/// [`Stop::Unsuitable`] if lengths are not integers, an edge met has a negative length, a shortest path is of
+/// 2^63 - 1 or more, or the source is not a vertex; [`Stop::OverBudget`]; the first list that cannot be read;
+/// cancellation.
 pub fn wbfs<G: Graph<Weight: Length>>(
     graph: &G,
     run: &Run,

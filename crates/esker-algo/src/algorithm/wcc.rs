@@ -1,21 +1,21 @@
 //! Weakly connected components: for every vertex the smallest vertex of its component.
 //!
-//! Afforest [1]: a union-find forest in which every vertex points at a lower one of its component. First each vertex is
-//! linked to a few neighbours only, which in most graphs already makes the largest component nearly whole. A sample of
-//! the vertices then says which component is the largest; its vertices are skipped, and the lists of all others are
-//! linked in full. An edge that leaves the largest component is met from its other end; a directed graph kept without
-//! in-edges has no other end, so no vertex is skipped. Roots are always the lowest vertex, so the answer is the
-//! same for any number of threads.
+//! Afforest [1]: a union-find forest in which every vertex points at a lower one of its component. First each
+//! vertex is linked to a few neighbours only, which in most graphs already makes the largest component nearly
+//! whole. A sample of the vertices then says which component is the largest; its vertices are skipped, and
+//! the lists of all others are linked in full. An edge that leaves the largest component is met from its
+//! other end; a directed graph kept without in-edges has no other end, so no vertex is skipped. Roots are
+//! always the lowest vertex, so the answer is the same for any number of threads.
 //!
 //! Where a scan hands over lists in parts, one scan links every edge instead.
 //!
 //! Another method contracts a low-diameter decomposition (`contraction.rs`).
 //!
-//! Work O(n + m) in practice (links take O(log n) steps at worst). Memory: one id a vertex. Reads: the head of every
-//! list; then the lists outside the largest component, in both directions if directed.
+//! Work O(n + m) in practice (links take O(log n) steps at worst). Memory: one id a vertex. Reads: the head
+//! of every list; then the lists outside the largest component, in both directions if directed.
 //!
-//! [1] M. Sutton, T. Ben-Nun, A. Barak, "Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling",
-//!     IPDPS 2018.
+//! [1] M. Sutton, T. Ben-Nun, A. Barak, "Optimizing Parallel Graph Connectivity Computation via Subgraph
+//!     Sampling", IPDPS 2018.
 
 use esker_graph::{Direction, Flow, Graph, NONE, Patch, Piece, Run, Select, Stop, VertexId, Visitor, Weight};
 
@@ -30,8 +30,8 @@ pub enum WccMethod {
     /// Union-find on a sample, then on the rest: the fastest on every graph that was measured.
     #[default]
     UnionFind,
-    /// Decomposition into clusters of low diameter, which are contracted; of undirected graphs. Linear work whatever the
-    /// graph, and rounds instead of long ways up trees.
+    /// Decomposition into clusters of low diameter, which are contracted; of undirected graphs. Linear work
+    /// whatever the graph, and rounds instead of long ways up trees.
     Contraction {
         /// Rate of the decomposition, from 0.001 to 20.
         beta: f64,
@@ -84,8 +84,8 @@ pub fn estimate_method(shape: Shape, method: WccMethod) -> Estimate {
 /// Finds the components.
 ///
 /// # Errors
-/// [`esker_graph::Stop::OverBudget`]; [`esker_graph::Stop::Unsuitable`] for contraction of a directed graph, or with a rate out of range; the
-/// first list that cannot be read; cancellation.
+/// [`esker_graph::Stop::OverBudget`]; [`esker_graph::Stop::Unsuitable`] for contraction of a directed graph,
+/// or with a rate out of range; the first list that cannot be read; cancellation.
 pub fn wcc<G: Graph>(graph: &G, run: &Run, options: &WccOptions) -> Result<Wcc, G::Error> {
     let needed = estimate_method(Shape::of(graph), options.method).memory_bytes;
     let run = &run.begin("weakly connected components", needed)?;
@@ -129,7 +129,8 @@ fn finish(sets: UnionFind, run: &Run) -> Result<Wcc, Stop> {
     Ok(Wcc { labels: sets.into_vec(), components })
 }
 
-/// Links each vertex to its first neighbours. Links may be lost: those that matter are in lists that are not skipped later.
+/// Links each vertex to its first neighbours. Links may be lost: those that matter are in lists that are not
+/// skipped later.
 struct Sample<'a> {
     sets: &'a UnionFind,
     /// Neighbours taken of each piece.

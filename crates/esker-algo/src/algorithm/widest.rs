@@ -1,15 +1,16 @@
 //! Widest paths from one source: for each vertex, the path whose narrowest edge is widest.
 //!
-//! Two methods, both from Sage [1]. *By rounds*, as in Bellman-Ford: each round relaxes the edges of the vertices whose
-//! width changed. *By buckets*, as in Dijkstra's algorithm: one bucket per width, the widest first; a vertex has its
-//! final width when it is taken out, so each list is read once. Only the leading bit of a width and the nine bits after
-//! it select a bucket; a bucket that holds several widths is relaxed until it converges.
+//! Two methods, both from Sage [1]. *By rounds*, as in Bellman-Ford: each round relaxes the edges of the
+//! vertices whose width changed. *By buckets*, as in Dijkstra's algorithm: one bucket per width, the widest
+//! first; a vertex has its final width when it is taken out, so each list is read once. Only the leading bit
+//! of a width and the nine bits after it select a bucket; a bucket that holds several widths is relaxed until
+//! it converges.
 //!
-//! A width is one of the weights, so nothing overflows, and widths do not depend on threads or timing. State: a width
-//! per vertex in reversed order, so that relaxation lowers it. Work: by buckets, O(n + m) and one round per width; by
-//! rounds, O(n m) at worst. Memory per vertex: one weight for widths, up to 2.25 ids for frontiers; 4 ids for buckets.
-//! Reads: by buckets, the list of each reached vertex once, or a few times if buckets hold several widths; by rounds,
-//! the lists of vertices whose width changed.
+//! A width is one of the weights, so nothing overflows, and widths do not depend on threads or timing. State:
+//! a width per vertex in reversed order, so that relaxation lowers it. Work: by buckets, O(n + m) and one
+//! round per width; by rounds, O(n m) at worst. Memory per vertex: one weight for widths, up to 2.25 ids for
+//! frontiers; 4 ids for buckets. Reads: by buckets, the list of each reached vertex once, or a few times if
+//! buckets hold several widths; by rounds, the lists of vertices whose width changed.
 //!
 //! [1] L. Dhulipala et al., "Sage: Parallel Semi-Asymmetric Graph Algorithms for NVRAMs", VLDB 2020.
 
@@ -45,11 +46,11 @@ pub struct WidestOptions {
 /// Widths of paths from a source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Widest<W: Width> {
-    /// The width of the widest path to each vertex: [`Width::SOURCE`] for the source, [`Width::UNREACHED`] if there is
-    /// none.
+    /// The width of the widest path to each vertex: [`Width::SOURCE`] for the source, [`Width::UNREACHED`] if
+    /// there is none.
     pub widths: Vec<W::Width>,
-    /// The previous vertex on a widest path to each vertex: the source itself for the source, [`esker_graph::NONE`] if
-    /// unreached. `None` unless requested.
+    /// The previous vertex on a widest path to each vertex: the source itself for the source,
+    /// [`esker_graph::NONE`] if unreached. `None` unless requested.
     pub parents: Option<Vec<VertexId>>,
     /// Number of vertices reached, including the source.
     pub reached: usize,
@@ -100,8 +101,8 @@ impl<W: Width> BucketRule<W> for NarrowestEdge {
 /// Computes the widths from `source`. Without weights, every edge has width 1.
 ///
 /// # Errors
-/// [`Stop::Unsuitable`] if the source is not a vertex, or an edge has a width that is NaN or [`Width::UNREACHED`];
-/// [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
+/// [`Stop::Unsuitable`] if the source is not a vertex, or an edge has a width that is NaN or
+/// [`Width::UNREACHED`]; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn widest<G: Graph<Weight: Width>>(
     graph: &G,
     run: &Run,

@@ -4,9 +4,9 @@ use esker_graph::{VertexId, Weight, vertex};
 
 use super::watched::{Failure, WatchedRows};
 
-/// Checks that `scores` are `factor` times the dependencies of `sources` on each vertex, up to a relative error of
-/// `tolerance`. Recomputes the dependency of s on v for each source s: the sum over t of the fraction of shortest s-t
-/// paths that pass through v.
+/// Checks that `scores` are `factor` times the dependencies of `sources` on each vertex, up to a relative
+/// error of `tolerance`. Recomputes the dependency of s on v for each source s: the sum over t of the
+/// fraction of shortest s-t paths that pass through v.
 ///
 /// # Errors
 /// The first violated property.
@@ -33,7 +33,8 @@ pub fn betweenness<'a, W: Weight>(
     Ok(())
 }
 
-/// A number of paths of any size: `digits` times [`STEP`] to the power `steps`. Unless it is 0, `digits` are at least 1 and below `STEP`.
+/// A number of paths of any size: `digits` times [`STEP`] to the power `steps`. Unless it is 0, `digits` are
+/// at least 1 and below `STEP`.
 #[derive(Clone, Copy)]
 struct PathCount {
     digits: f64,

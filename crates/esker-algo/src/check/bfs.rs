@@ -4,10 +4,12 @@ use esker_graph::{NONE, VertexId, Weight, vertex};
 
 use super::watched::{Failure, WatchedRows};
 
-/// Checks that `parents` (and `depths`, if given) are those of a breadth-first search from `sources` along `out`.
+/// Checks that `parents` (and `depths`, if given) are those of a breadth-first search from `sources` along
+/// `out`.
 ///
-/// Sources are their own parents, at depth 0; every other reached vertex has an edge from its parent, which is one step
-/// nearer; no edge skips a level, and none leaves the reached set. Together these properties make the depths exact.
+/// Sources are their own parents, at depth 0; every other reached vertex has an edge from its parent, which
+/// is one step nearer; no edge skips a level, and none leaves the reached set. Together these properties make
+/// the depths exact.
 ///
 /// # Errors
 /// The first violated property.
@@ -20,8 +22,8 @@ pub fn bfs<'a, W: Weight>(
     bfs_within(out, sources, parents, depths, NONE)
 }
 
-/// As [`bfs`], of a search that ended with the vertices at `depth_max`: none is deeper, and only edges from there may leave
-/// the reached set.
+/// As [`bfs`], of a search that ended with the vertices at `depth_max`: none is deeper, and only edges from
+/// there may leave the reached set.
 ///
 /// # Errors
 /// The first violated property.

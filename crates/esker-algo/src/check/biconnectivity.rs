@@ -7,8 +7,9 @@ use esker_graph::{VertexId, Weight, vertex};
 use super::neighbourhood::neighbourhoods;
 use super::watched::{Failure, WatchedRows};
 
-/// Checks that `block` names the block of each edge of the undirected graph `out`, and that `articulation_points` and
-/// `bridges` (ascending by their second ends) follow from the blocks and are complete.
+/// Checks that `block` names the block of each edge of the undirected graph `out`, and that
+/// `articulation_points` and `bridges` (ascending by their second ends) follow from the blocks and are
+/// complete.
 ///
 /// Finds the blocks by depth-first search [1] and compares which edges share a block, not the names.
 ///

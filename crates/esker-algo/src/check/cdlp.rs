@@ -6,9 +6,9 @@ use esker_graph::{Rows, Weight, vertex};
 
 use super::watched::{Failure, WatchedRows};
 
-/// Checks that `labels` result from `iterations` synchronous rounds of label propagation from `initial`: in each, every
-/// vertex takes the most frequent label among its neighbours, the smallest one on ties. `incoming` has the in-lists of
-/// a directed graph, whose neighbours in both directions count.
+/// Checks that `labels` result from `iterations` synchronous rounds of label propagation from `initial`: in
+/// each, every vertex takes the most frequent label among its neighbours, the smallest one on ties.
+/// `incoming` has the in-lists of a directed graph, whose neighbours in both directions count.
 ///
 /// # Errors
 /// The first vertex with a wrong label.

@@ -5,8 +5,8 @@ use esker_graph::{VertexId, Weight};
 use super::neighbourhood::neighbourhoods;
 use super::watched::{Failure, WatchedRows};
 
-/// Checks that `cliques` is the number of sets of `k` pairwise adjacent vertices in the undirected simple graph that
-/// underlies `out`, by listing each clique from its largest vertex down.
+/// Checks that `cliques` is the number of sets of `k` pairwise adjacent vertices in the undirected simple
+/// graph that underlies `out`, by listing each clique from its largest vertex down.
 ///
 /// # Errors
 /// The count is wrong.

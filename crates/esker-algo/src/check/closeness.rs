@@ -4,8 +4,8 @@ use esker_graph::{VertexId, Weight, vertex};
 
 use super::watched::{Failure, WatchedRows};
 
-/// Checks that `scores` are the closeness of each vertex to `sources`: with r of s other sources at a mean distance of d, r / (s d), up
-/// to rounding. Searches serially from each source.
+/// Checks that `scores` are the closeness of each vertex to `sources`: with r of s other sources at a mean
+/// distance of d, r / (s d), up to rounding. Searches serially from each source.
 ///
 /// # Errors
 /// The first violated property.

@@ -4,8 +4,8 @@ use esker_graph::{VertexId, Weight, vertex};
 
 use super::watched::{Failure, WatchedRows};
 
-/// Checks that no edge other than a self-loop joins two vertices of one colour, and that no vertex could take a lesser
-/// colour: it has a neighbour of each. First-fit ensures that in any order of the vertices.
+/// Checks that no edge other than a self-loop joins two vertices of one colour, and that no vertex could take
+/// a lesser colour: it has a neighbour of each. First-fit ensures that in any order of the vertices.
 ///
 /// # Errors
 /// The first violated property.

@@ -4,8 +4,8 @@ use esker_graph::{Direction, Weight, vertex};
 
 use super::watched::{Failure, WatchedRows};
 
-/// Checks that `degrees` are the lengths of the lists of some directions together. Counts the entries of all out-lists, at their sources, at their
-/// targets, or at both.
+/// Checks that `degrees` are the lengths of the lists of some directions together. Counts the entries of all
+/// out-lists, at their sources, at their targets, or at both.
 ///
 /// # Errors
 /// The first violated property.

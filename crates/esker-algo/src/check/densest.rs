@@ -4,12 +4,12 @@ use esker_graph::{Weight, vertex};
 
 use super::watched::{Failure, WatchedRows};
 
-/// Checks that the `members` have `density` edges per vertex among them, and, from the `levels` at which vertices were
-/// removed, that no subgraph has more than `bound`.
+/// Checks that the `members` have `density` edges per vertex among them, and, from the `levels` at which
+/// vertices were removed, that no subgraph has more than `bound`.
 ///
-/// Each vertex has at most `bound` neighbours at its own or a later level. Every edge of a subgraph leads from one of
-/// its vertices to such a neighbour, so there are at most `bound` edges per vertex. Edges count in both directions;
-/// self-loops do not count.
+/// Each vertex has at most `bound` neighbours at its own or a later level. Every edge of a subgraph leads
+/// from one of its vertices to such a neighbour, so there are at most `bound` edges per vertex. Edges count
+/// in both directions; self-loops do not count.
 ///
 /// # Errors
 /// The first violated property.

@@ -4,8 +4,8 @@ use esker_graph::{VertexId, Weight, vertex};
 
 use super::watched::{Failure, WatchedRows};
 
-/// Checks that `edges` are edges of the undirected graph `out`, form no cycle, and connect all vertices that the graph
-/// connects; and that `trees` is the number of trees they form.
+/// Checks that `edges` are edges of the undirected graph `out`, form no cycle, and connect all vertices that
+/// the graph connects; and that `trees` is the number of trees they form.
 ///
 /// # Errors
 /// The first violated property.

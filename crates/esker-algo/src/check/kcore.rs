@@ -6,10 +6,10 @@ use super::watched::{Failure, WatchedRows};
 
 /// Checks that `coreness` is correct and `order` is a degeneracy order.
 ///
-/// Each vertex has at least as many neighbours of its own or higher coreness as its coreness, so the true coreness is
-/// no lower. Coreness ascends along the order, and no vertex has more later neighbours than its coreness, so the true
-/// coreness is no higher: in any subgraph with higher degrees, the first vertex in the order would have too many. Edges
-/// count in both directions; self-loops do not count.
+/// Each vertex has at least as many neighbours of its own or higher coreness as its coreness, so the true
+/// coreness is no lower. Coreness ascends along the order, and no vertex has more later neighbours than its
+/// coreness, so the true coreness is no higher: in any subgraph with higher degrees, the first vertex in the
+/// order would have too many. Edges count in both directions; self-loops do not count.
 ///
 /// # Errors
 /// The first violated property.

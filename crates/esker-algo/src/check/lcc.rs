@@ -5,8 +5,8 @@ use esker_graph::{Weight, vertex};
 use super::neighbourhood::{common, neighbourhoods};
 use super::watched::{Failure, WatchedRows};
 
-/// Checks that `coefficients` are those of LDBC Graphalytics: for each vertex, the fraction of ordered pairs of its
-/// neighbours (in either direction) joined by an edge of `out`. Allows a relative error of 10^-12.
+/// Checks that `coefficients` are those of LDBC Graphalytics: for each vertex, the fraction of ordered pairs
+/// of its neighbours (in either direction) joined by an edge of `out`. Allows a relative error of 10^-12.
 ///
 /// # Errors
 /// The first vertex with a wrong coefficient.

@@ -4,9 +4,9 @@ use esker_graph::{NONE, VertexId, Weight, vertex};
 
 use super::watched::{Failure, WatchedRows};
 
-/// Checks that `clusters` divides the undirected graph `out` into connected clusters, each named by its centre, and
-/// that no vertex is more than `radius` edges from its centre within its cluster. Returns the number of arcs between
-/// clusters.
+/// Checks that `clusters` divides the undirected graph `out` into connected clusters, each named by its
+/// centre, and that no vertex is more than `radius` edges from its centre within its cluster. Returns the
+/// number of arcs between clusters.
 ///
 /// # Errors
 /// The first violated property.
@@ -29,8 +29,8 @@ pub fn ldd<'a, W: Weight>(
     Ok(between)
 }
 
-/// Checks the trees of a decomposition: a centre is its own parent at depth 0, and any other vertex is one level below
-/// a neighbour in its cluster.
+/// Checks the trees of a decomposition: a centre is its own parent at depth 0, and any other vertex is one
+/// level below a neighbour in its cluster.
 ///
 /// # Errors
 /// The first violated property.

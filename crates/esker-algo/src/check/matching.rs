@@ -4,8 +4,8 @@ use esker_graph::{NONE, VertexId, Weight, vertex};
 
 use super::watched::{Failure, WatchedRows};
 
-/// Checks that `mates` pairs neighbours of the undirected graph `out`, in `edges` pairs, and that no two neighbours are
-/// both free.
+/// Checks that `mates` pairs neighbours of the undirected graph `out`, in `edges` pairs, and that no two
+/// neighbours are both free.
 ///
 /// # Errors
 /// The first violated property.

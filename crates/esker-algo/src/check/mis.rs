@@ -4,8 +4,8 @@ use esker_graph::{Weight, vertex};
 
 use super::watched::{Failure, WatchedRows};
 
-/// Checks that no edge joins two members, and that every other vertex has a member as a neighbour, in either direction.
-/// Self-loops do not count.
+/// Checks that no edge joins two members, and that every other vertex has a member as a neighbour, in either
+/// direction. Self-loops do not count.
 ///
 /// # Errors
 /// The first violated property.

@@ -1,7 +1,8 @@
 //! Serial verifiers over plain slices, one per algorithm.
 //!
-//! Each verifier tests the properties that define a correct result, so it accepts every correct result, whichever way
-//! ties were broken. Verifiers take time O(n + m) or slightly more. They are written to be obviously correct, not fast.
+//! Each verifier tests the properties that define a correct result, so it accepts every correct result,
+//! whichever way ties were broken. Verifiers take time O(n + m) or slightly more. They are written to be
+//! obviously correct, not fast.
 
 mod watched;
 mod degrees;

@@ -8,9 +8,9 @@ use esker_graph::{VertexId, Weight, vertex};
 use super::forest::{DisjointSets, forest};
 use super::watched::{Failure, WatchedRows};
 
-/// Checks that `edges` are a spanning forest of the undirected graph `out` with `trees` trees, that their weights are
-/// those of the graph, and that no spanning forest is lighter: all minimum spanning forests have the same weights,
-/// which Kruskal's algorithm computes here.
+/// Checks that `edges` are a spanning forest of the undirected graph `out` with `trees` trees, that their
+/// weights are those of the graph, and that no spanning forest is lighter: all minimum spanning forests have
+/// the same weights, which Kruskal's algorithm computes here.
 ///
 /// # Errors
 /// The first violated property.

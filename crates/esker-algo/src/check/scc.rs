@@ -6,8 +6,8 @@ use super::watched::{Failure, WatchedRows};
 
 /// Checks that `components` gives each vertex the least vertex of its strongly connected component.
 ///
-/// Within a component, all vertices must be reachable from its least vertex and reach it; and the graph of the
-/// components must be acyclic, so that no component could be larger.
+/// Within a component, all vertices must be reachable from its least vertex and reach it; and the graph of
+/// the components must be acyclic, so that no component could be larger.
 ///
 /// # Errors
 /// The first violated property.

@@ -4,11 +4,12 @@ use esker_graph::{NONE, VertexId, Weight, vertex};
 
 use super::watched::{Failure, WatchedRows};
 
-/// Checks that every element of an out-list has an owner among the `sets` whose list contains it; that the `gains` are
-/// the numbers of elements owned; and that the cover is close to the smallest.
+/// Checks that every element of an out-list has an owner among the `sets` whose list contains it; that the
+/// `gains` are the numbers of elements owned; and that the cover is close to the smallest.
 ///
-/// Charge each element one over the gain of its owner: the charges add up to the number of sets. If the elements of no
-/// set are charged more than `factor` times 1 + 1/2 + ... + 1/(its size), no cover has fewer sets than that allows.
+/// Charge each element one over the gain of its owner: the charges add up to the number of sets. If the
+/// elements of no set are charged more than `factor` times 1 + 1/2 + ... + 1/(its size), no cover has fewer
+/// sets than that allows.
 ///
 /// # Errors
 /// The first violated property.

@@ -6,13 +6,13 @@ use super::watched::{Failure, WatchedRows};
 use crate::lengths::Length;
 use crate::widths::Width;
 
-/// Checks that `distances` (and `parents`, if given) are those of shortest paths from `source` along `out`, where no
-/// length is negative.
+/// Checks that `distances` (and `parents`, if given) are those of shortest paths from `source` along `out`,
+/// where no length is negative.
 ///
-/// An edge is *tight* if its length is the difference of the distances of its ends. The source is at distance 0; no
-/// edge leads from a reached vertex to one farther away than the edge is long; and a search along tight edges reaches
-/// exactly the vertices that have a distance. Together these properties make the distances exact. Each parent must be
-/// at the other end of a tight edge, and the parents must form a tree.
+/// An edge is *tight* if its length is the difference of the distances of its ends. The source is at distance
+/// 0; no edge leads from a reached vertex to one farther away than the edge is long; and a search along tight
+/// edges reaches exactly the vertices that have a distance. Together these properties make the distances
+/// exact. Each parent must be at the other end of a tight edge, and the parents must form a tree.
 ///
 /// # Errors
 /// The first violated property.
@@ -31,8 +31,8 @@ pub fn sssp<'a, W: Length>(
     )
 }
 
-/// As [`sssp`], of a search that ended at the distance of `target`, if one is given and was reached: vertices farther away
-/// count as unreached.
+/// As [`sssp`], of a search that ended at the distance of `target`, if one is given and was reached: vertices
+/// farther away count as unreached.
 ///
 /// # Errors
 /// The first violated property.
@@ -68,8 +68,8 @@ pub fn bellman_ford<'a, W: Length>(
     )
 }
 
-/// Checks that `cycle` is a cycle without repeated vertices, reachable from `source`, whose edges add up to the
-/// negative `length`.
+/// Checks that `cycle` is a cycle without repeated vertices, reachable from `source`, whose edges add up to
+/// the negative `length`.
 ///
 /// # Errors
 /// The first violated property.
@@ -111,8 +111,8 @@ pub fn negative_cycle<'a, W: Length>(
     out.ensure(reached[cycle[0] as usize], || "the cycle is not reachable from the source".to_owned())
 }
 
-/// Checks that `widths` (and `parents`, if given) are those of widest paths from `source` along `out`, by the same
-/// properties as [`sssp`].
+/// Checks that `widths` (and `parents`, if given) are those of widest paths from `source` along `out`, by the
+/// same properties as [`sssp`].
 ///
 /// # Errors
 /// The first violated property.

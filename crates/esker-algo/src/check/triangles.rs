@@ -6,7 +6,8 @@ use super::neighbourhood::{common, neighbourhoods};
 use super::watched::{Failure, WatchedRows};
 
 /// Checks that `triangles` is the number of triangles in the undirected simple graph that underlies `out`, by
-/// intersecting the lists of the ends of every edge. Takes time O(sum of squared degrees) and about 8 bytes per arc.
+/// intersecting the lists of the ends of every edge. Takes time O(sum of squared degrees) and about 8 bytes
+/// per arc.
 ///
 /// # Errors
 /// The count is wrong.

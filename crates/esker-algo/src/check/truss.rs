@@ -7,9 +7,10 @@ use esker_graph::{VertexId, Weight, vertex};
 use super::neighbourhood::{common, neighbourhoods};
 use super::watched::{Failure, WatchedRows};
 
-/// Checks that `edges` are those of the undirected simple graph that underlies `out`, each once, and that `trussness`
-/// is the largest `k` of a truss that contains each. For ascending `k`, repeatedly removes edges in fewer than `k` - 2
-/// triangles of remaining edges; these must be the edges of lesser trussness. Takes time O(sum of the lesser degrees of the ends of all edges).
+/// Checks that `edges` are those of the undirected simple graph that underlies `out`, each once, and that
+/// `trussness` is the largest `k` of a truss that contains each. For ascending `k`, repeatedly removes edges
+/// in fewer than `k` - 2 triangles of remaining edges; these must be the edges of lesser trussness. Takes
+/// time O(sum of the lesser degrees of the ends of all edges).
 ///
 /// # Errors
 /// The first violated property.
@@ -83,7 +84,8 @@ impl<'a> Remaining<'a> {
         Ok(Self { lists, triangles })
     }
 
-    /// Takes a removed edge out of the triangles that it was in. Shows the other edges of these, with the triangles that they are in now.
+    /// Takes a removed edge out of the triangles that it was in. Shows the other edges of these, with the
+    /// triangles that they are in now.
     fn without(&mut self, u: VertexId, v: VertexId, mut shown: impl FnMut(VertexPair, u64)) {
         let (few, many) =
             if self.lists[u as usize].len() < self.lists[v as usize].len() { (u, v) } else { (v, u) };

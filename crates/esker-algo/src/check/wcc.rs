@@ -5,7 +5,8 @@ use esker_graph::{VertexId, Weight, vertex};
 use super::forest::DisjointSets;
 use super::watched::{Failure, WatchedRows};
 
-/// Checks that `labels` gives each vertex the least vertex connected to it by edges of `out` in either direction.
+/// Checks that `labels` gives each vertex the least vertex connected to it by edges of `out` in either
+/// direction.
 ///
 /// # Errors
 /// The first violated property.

@@ -1,4 +1,5 @@
-//! Trees of the Graph500 benchmark [1]: roots to search from, and the validation of trees against the edges that a generator makes anew.
+//! Trees of the Graph500 benchmark [1]: roots to search from, and the validation of trees against the edges
+//! that a generator makes anew.
 //!
 //! [1] Graph500 benchmark specification, version 2.0 (3.0 for shortest paths), <https://graph500.org>.
 

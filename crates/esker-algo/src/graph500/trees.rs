@@ -1,5 +1,5 @@
-//! The trees of several searches, stored by vertex: the entries of a vertex in all trees are adjacent, so validation looks up each
-//! edge once for all trees.
+//! The trees of several searches, stored by vertex: the entries of a vertex in all trees are adjacent, so
+//! validation looks up each edge once for all trees.
 
 use esker_graph::{NONE, Stop, VertexId};
 

@@ -24,11 +24,13 @@ pub struct Findings {
     pub met: Vec<u32>,
 }
 
-/// Checks all trees in one pass over the edges; returns for each tree the number of input edges in its component, or the broken rule.
+/// Checks all trees in one pass over the edges; returns for each tree the number of input edges in its
+/// component, or the broken rule.
 ///
-/// The ends of every edge are both reached or both unreached (rule 4), and their distances differ by at most the length of the edge, which
-/// is 1 in breadth-first search (rules 2 and 3). Every reached vertex except the root has an edge from its parent whose length is the
-/// difference of their distances (rules 2 and 5). [`Graph500Trees::push`] has checked that parents form a tree (rule 1).
+/// The ends of every edge are both reached or both unreached (rule 4), and their distances differ by at most
+/// the length of the edge, which is 1 in breadth-first search (rules 2 and 3). Every reached vertex except
+/// the root has an edge from its parent whose length is the difference of their distances (rules 2 and 5).
+/// [`Graph500Trees::push`] has checked that parents form a tree (rule 1).
 ///
 /// # Errors
 /// Cancellation.
@@ -41,7 +43,8 @@ pub fn validate(
     Ok(found.and_then(|Findings { edges, met }| expect_met(trees, 0, &met).map(|()| edges)))
 }
 
-/// Checks all trees against one of so many equal parts of the edges, as far as single edges show: rules 2 to 4, in `part.0` of `0..part.1`.
+/// Checks all trees against one of so many equal parts of the edges, as far as single edges show: rules 2 to
+/// 4, in `part.0` of `0..part.1`.
 ///
 /// # Errors
 /// Cancellation.
@@ -70,7 +73,8 @@ pub fn look_at_edges(
     Ok(Ok(Findings { edges, met: met.into_iter().map(AtomicU32::into_inner).collect() }))
 }
 
-/// Checks rule 5 for the vertices from `first` on for which `met` says in which trees any edge has shown their parents.
+/// Checks rule 5 for the vertices from `first` on for which `met` says in which trees any edge has shown
+/// their parents.
 ///
 /// # Errors
 /// A vertex without an edge from its parent.

@@ -1,13 +1,16 @@
-//! Local clustering coefficients, kept up to date: each pair of vertices that was joined or parted changes the counts of its ends and of their
-//! common neighbours.
+//! Local clustering coefficients, kept up to date: each pair of vertices that was joined or parted changes
+//! the counts of its ends and of their common neighbours.
 //!
-//! The numerator of a coefficient is the number of edges between the neighbours of the vertex, its denominator follows from the number of
-//! neighbours; both are integers, so a coefficient equals that of [`lcc`](fn@crate::algorithm::lcc::lcc) bit for bit. As in
-//! [`super::LiveTriangles`], pairs are taken in one after another, in the graph of that moment: the lists of the new version, with the changes
-//! that are still to come taken back. In a directed graph a pair has one or two links, and their number matters to common neighbours, too.
+//! The numerator of a coefficient is the number of edges between the neighbours of the vertex, its
+//! denominator follows from the number of neighbours; both are integers, so a coefficient equals that of
+//! [`lcc`](fn@crate::algorithm::lcc::lcc) bit for bit. As in [`super::LiveTriangles`], pairs are taken in one
+//! after another, in the graph of that moment: the lists of the new version, with the changes that are still
+//! to come taken back. In a directed graph a pair has one or two links, and their number matters to common
+//! neighbours, too.
 //!
-//! Work: for each pair whose links changed, both lists, and a look into the longer for each entry of the shorter; the mean is a sum over all
-//! vertices. Memory: 8 bytes and an id a vertex; during an update, the lists of the ends of changed edges.
+//! Work: for each pair whose links changed, both lists, and a look into the longer for each entry of the
+//! shorter; the mean is a sum over all vertices. Memory: 8 bytes and an id a vertex; during an update, the
+//! lists of the ends of changed edges.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -33,7 +36,8 @@ pub struct LiveClustering {
 /// Two vertices, the lesser first.
 type LinkPair = (VertexId, VertexId);
 
-/// The distinct neighbours of a vertex, ascending, each with a bit for an edge to it and one for an edge from it.
+/// The distinct neighbours of a vertex, ascending, each with a bit for an edge to it and one for an edge from
+/// it.
 type Links = Vec<(VertexId, u8)>;
 
 const TO: u8 = 1;
@@ -99,7 +103,8 @@ impl LiveClustering {
         sum / (n - removed).max(1) as f64
     }
 
-    /// Brings the state to the version that `reader` reads. Returns the vertices whose coefficients may have changed.
+    /// Brings the state to the version that `reader` reads. Returns the vertices whose coefficients may have
+    /// changed.
     ///
     /// # Errors
     /// As [`Halt`] says; [`Halt::Unsuitable`] for a directed graph without in-lists.
@@ -145,7 +150,8 @@ impl LiveClustering {
     }
 }
 
-/// The pairs whose links changed, with the numbers of links before and after; and the lists of all ends of changed edges.
+/// The pairs whose links changed, with the numbers of links before and after; and the lists of all ends of
+/// changed edges.
 #[allow(clippy::type_complexity)]
 fn changed_links<G: Version>(
     reader: &mut BoundedReader<'_, G>,
@@ -211,7 +217,8 @@ fn links_in(list: &Links, w: VertexId) -> u64 {
     found.map_or(0, |at| u64::from(list[at].1.count_ones()))
 }
 
-/// Calls `take` with each common neighbour of `u` and `v` now, and its links with both. Returns the number of vertices that were looked at.
+/// Calls `take` with each common neighbour of `u` and `v` now, and its links with both. Returns the number of
+/// vertices that were looked at.
 fn each_common(
     ahead: &Ahead<u64>,
     lists: &HashMap<VertexId, Links>,

@@ -1,16 +1,20 @@
 //! Colouring, kept up to date: priorities that ripple downward.
 //!
-//! Each vertex has a priority, and the least colour that no neighbour of higher priority has [1, 2]. So a change matters only to vertices of
-//! lower priority: an edge to its lower end, a new colour to the lower neighbours that have this colour, or that could now have the old one.
-//! They are looked at again in the order of priority, each once. Colours follow from the priorities alone, so they equal those of one pass of
-//! [`colouring`](fn@crate::algorithm::colouring::colouring) in its default order, by the logarithm of the degree. A vertex whose degree passes a
-//! power of two gets another priority: that matters to the neighbours that it overtakes if they have its colour, and to those that overtake it
-//! if its colour may now be free for them.
+//! Each vertex has a priority, and the least colour that no neighbour of higher priority has [1, 2]. So a
+//! change matters only to vertices of lower priority: an edge to its lower end, a new colour to the lower
+//! neighbours that have this colour, or that could now have the old one. They are looked at again in the
+//! order of priority, each once. Colours follow from the priorities alone, so they equal those of one pass of
+//! [`colouring`](fn@crate::algorithm::colouring::colouring) in its default order, by the logarithm of the
+//! degree. A vertex whose degree passes a power of two gets another priority: that matters to the neighbours
+//! that it overtakes if they have its colour, and to those that overtake it if its colour may now be free for
+//! them.
 //!
 //! Work: the lists of the vertices that are looked at again. Memory: two words a vertex.
 //!
-//! [1] S. Sallinen et al., "Graph Colouring as a Challenge Problem for Dynamic Graph Processing on Distributed Systems", SC 2016.
-//! [2] M. Jones, P. Plassmann, "A Parallel Graph Coloring Heuristic", SIAM Journal on Scientific Computing 14(3), 1993.
+//! [1] S. Sallinen et al., "Graph Colouring as a Challenge Problem for Dynamic Graph Processing on
+//!     Distributed Systems", SC 2016.
+//! [2] M. Jones, P. Plassmann, "A Parallel Graph Coloring Heuristic", SIAM Journal on Scientific Computing
+//!     14(3), 1993.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -64,7 +68,8 @@ impl LiveColouring {
         (n * (size_of::<VertexId>() + size_of::<u32>())) as u64
     }
 
-    /// The state of a version, from its colours by the default order with one pass, and the seed of the run that made them.
+    /// The state of a version, from its colours by the default order with one pass, and the seed of the run
+    /// that made them.
     pub fn new<G: Graph>(graph: &G, seed: u64, colours: Vec<VertexId>) -> Self {
         let key = |v| {
             let mut degree = graph.degree(Direction::Out, v);
@@ -104,7 +109,8 @@ impl LiveColouring {
         &mut self.sizes[colour as usize]
     }
 
-    /// Brings the state to the version that `reader` reads. Returns the vertices whose colours changed, each at least once.
+    /// Brings the state to the version that `reader` reads. Returns the vertices whose colours changed, each
+    /// at least once.
     ///
     /// # Errors
     /// As [`Halt`] says; [`Halt::Unsuitable`] for a directed graph without in-lists.

@@ -1,9 +1,10 @@
 //! Weakly connected components, kept up to date: for every vertex the smallest vertex of its component.
 //!
-//! An added edge joins the smaller component to the larger: O(n log n) moves over any number of additions. For removed edges, searches
-//! from all their ends take turns, cheapest list first; searches that meet go on as one, and one that has nowhere left to go has found a
-//! component that came off. They stop when one is left, so the cost is near that of the smaller parts, or of the detours around the removed
-//! edges. A directed graph needs its in-lists for removals.
+//! An added edge joins the smaller component to the larger: O(n log n) moves over any number of additions.
+//! For removed edges, searches from all their ends take turns, cheapest list first; searches that meet go on
+//! as one, and one that has nowhere left to go has found a component that came off. They stop when one is
+//! left, so the cost is near that of the smaller parts, or of the detours around the removed edges. A
+//! directed graph needs its in-lists for removals.
 //!
 //! Memory: 24 bytes a vertex (48 with 64-bit ids); during removals also what the searches visit.
 
@@ -87,7 +88,8 @@ impl LiveComponents {
         self.count
     }
 
-    /// Brings the state to the version that `reader` reads. Returns the vertices whose labels may have changed, each at least once.
+    /// Brings the state to the version that `reader` reads. Returns the vertices whose labels may have
+    /// changed, each at least once.
     ///
     /// # Errors
     /// As [`Halt`] says; [`Halt::Unsuitable`] only if edges were removed.

@@ -1,7 +1,7 @@
 //! Degrees, kept up to date at the ends of changed edges.
 //!
-//! The degrees of these vertices are read anew; no list is. Beside the degrees, the number of vertices of each degree is kept, so that the
-//! largest is known when its vertex loses an edge.
+//! The degrees of these vertices are read anew; no list is. Beside the degrees, the number of vertices of
+//! each degree is kept, so that the largest is known when its vertex loses an edge.
 //!
 //! Work: O(changes). Memory: 8 bytes a vertex, and 16 for each degree that some vertex has.
 
@@ -46,7 +46,8 @@ impl LiveDegrees {
         self.sizes.last_key_value().map_or(0, |(&degree, _)| degree)
     }
 
-    /// Brings the state to the version that `reader` reads. Returns the vertices whose degrees may have changed, each at least once.
+    /// Brings the state to the version that `reader` reads. Returns the vertices whose degrees may have
+    /// changed, each at least once.
     ///
     /// # Errors
     /// As [`Halt`] says; [`Halt::Unsuitable`] if in-lists are missing that count.

@@ -1,17 +1,20 @@
 //! Coreness, kept up to date in a degeneracy order.
 //!
-//! The order has the vertices of each coreness, a *shell*, one after another, and no vertex has more later neighbours than its coreness [1].
-//! Edges are taken in one by one: those that went, then those that came. Lists are those of that moment: of the new version, with the changes that
-//! are still to come taken back.
+//! The order has the vertices of each coreness, a *shell*, one after another, and no vertex has more later
+//! neighbours than its coreness [1]. Edges are taken in one by one: those that went, then those that came.
+//! Lists are those of that moment: of the new version, with the changes that are still to come taken back.
 //!
-//! An edge that comes gives its earlier end one more later neighbour. Only if these are now more than its coreness k, vertices may rise, to k + 1: it,
-//! and vertices of its shell behind it with enough later neighbours and earlier ones that may rise. They are looked at in order. One that cannot
-//! rise takes support from those that could, and what is left with too little moves behind it. The rest rises, to the beginning of the next shell.
-//! An edge that goes takes support from its end of lower coreness k, or from both. An end with fewer than k neighbours of coreness k or
-//! more falls to the end of the shell below, and takes support from its neighbours in turn.
+//! An edge that comes gives its earlier end one more later neighbour. Only if these are now more than its
+//! coreness k, vertices may rise, to k + 1: it, and vertices of its shell behind it with enough later
+//! neighbours and earlier ones that may rise. They are looked at in order. One that cannot rise takes support
+//! from those that could, and what is left with too little moves behind it. The rest rises, to the beginning
+//! of the next shell. An edge that goes takes support from its end of lower coreness k, or from both. An end
+//! with fewer than k neighbours of coreness k or more falls to the end of the shell below, and takes support
+//! from its neighbours in turn.
 //!
-//! Work: O(1) for most edges, of hubs too; the lists of the vertices that are looked at in turn, which are few more than those that change [1].
-//! Memory: 9 bytes and six ids a vertex, the lists of the vertices that may rise or that fall, and the ends of the edges that changed, by vertex.
+//! Work: O(1) for most edges, of hubs too; the lists of the vertices that are looked at in turn, which are
+//! few more than those that change [1]. Memory: 9 bytes and six ids a vertex, the lists of the vertices that
+//! may rise or that fall, and the ends of the edges that changed, by vertex.
 //!
 //! [1] Y. Zhang et al., "A Fast Order-Based Approach for Core Maintenance", ICDE 2017.
 
@@ -64,7 +67,8 @@ impl LiveCores {
         ShellOrder::bytes(n) + (n * (4 * size_of::<VertexId>() + size_of::<Standing>())) as u64
     }
 
-    /// The state of a version, from the coreness of each vertex and a degeneracy order: see [`KCore`](crate::algorithm::kcore::KCore). `None` if they are not of this graph.
+    /// The state of a version, from the coreness of each vertex and a degeneracy order: see
+    /// [`KCore`](crate::algorithm::kcore::KCore). `None` if they are not of this graph.
     ///
     /// # Errors
     /// As [`Graph::scan`]; [`esker_graph::Stop::OverBudget`].
@@ -119,7 +123,8 @@ impl LiveCores {
         self.sizes.iter().rposition(|&size| size > 0).unwrap_or(0)
     }
 
-    /// Brings the state to the version that `reader` reads. Returns the vertices whose coreness may have changed, each at least once.
+    /// Brings the state to the version that `reader` reads. Returns the vertices whose coreness may have
+    /// changed, each at least once.
     ///
     /// # Errors
     /// As [`Halt`] says; [`Halt::Unsuitable`] for a directed graph without in-lists.
@@ -215,7 +220,8 @@ impl LiveCores {
         }
     }
 
-    /// Takes the support of `w`, which does not rise, from its neighbours that might. Those that do not rise without it move behind it.
+    /// Takes the support of `w`, which does not rise, from its neighbours that might. Those that do not rise
+    /// without it move behind it.
     fn stay<G: Version>(
         &mut self,
         lists: &mut MomentLists<'_, '_, G>,
@@ -343,7 +349,8 @@ impl LiveCores {
         }
     }
 
-    /// Moves a vertex from its shell to the end of the one below. Those that are still to fall come later than it.
+    /// Moves a vertex from its shell to the end of the one below. Those that are still to fall come later
+    /// than it.
     fn lower(&mut self, v: VertexId, core: VertexId, list: &[VertexId]) {
         let (mut later, mut support) = (0, 0);
         for &x in list {
@@ -497,14 +504,16 @@ mod tests {
         let come = ChangedEdges { added: edges, ..ChangedEdges::default() };
         live.update(&mut BoundedReader::new(&star.graph(), &come, 10 * n as u64)).unwrap();
         assert!(live.cores().iter().all(|&core| core == 1));
-        // Some 20 times; a search for each edge takes more than a minute, a thousand times. Other programs slow both down.
+        // Some 20 times; a search for each edge takes more than a minute, a thousand times. Other programs
+        // slow both down.
         let taken = begin.elapsed();
         assert!(taken < 200 * anew, "{taken:?}, and {anew:?} anew");
     }
 
     #[test]
     fn edges_that_are_still_to_go_count_where_a_list_is_read() {
-        // A hub with leaves is in a triangle that breaks up first. The hub falls, and reads the leaves, which go later.
+        // A hub with leaves is in a triangle that breaks up first. The hub falls, and reads the leaves, which
+        // go later.
         let (run, leaves) = (Run::with_threads(1).unwrap(), 1000);
         let mut edges: Vec<(VertexId, VertexId, ())> = vec![(1, 2, ()), (0, 2, ()), (0, 1, ())];
         edges.extend((3..3 + leaves).map(|v| (0, v, ())));

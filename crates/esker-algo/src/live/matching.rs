@@ -1,12 +1,13 @@
 //! A maximal matching, kept up to date: priorities of edges that ripple downward.
 //!
-//! An edge is in the matching if no edge of higher priority at either of its ends is. The priorities are those of
-//! [`matching`](fn@crate::algorithm::matching::matching) by priorities, so the mates are those of a recomputation. A change matters only to edges of lower
-//! priority: an edge that comes in puts out those at its ends, and an end that becomes free may let in later edges. Edges are looked at again in
-//! the order of priority, each once.
+//! An edge is in the matching if no edge of higher priority at either of its ends is. The priorities are
+//! those of [`matching`](fn@crate::algorithm::matching::matching) by priorities, so the mates are those of a
+//! recomputation. A change matters only to edges of lower priority: an edge that comes in puts out those at
+//! its ends, and an end that becomes free may let in later edges. Edges are looked at again in the order of
+//! priority, each once.
 //!
-//! Work: the lists of the vertices that become free, and of an end of each changed edge. Memory: an id a vertex; during an update, the edges that
-//! are looked at.
+//! Work: the lists of the vertices that become free, and of an end of each changed edge. Memory: an id a
+//! vertex; during an update, the edges that are looked at.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -49,7 +50,8 @@ impl LiveMatching {
         self.pairs
     }
 
-    /// Brings the state to the version that `reader` reads. Returns the vertices whose mates changed, each at least once, and the new ones.
+    /// Brings the state to the version that `reader` reads. Returns the vertices whose mates changed, each at
+    /// least once, and the new ones.
     ///
     /// # Errors
     /// As [`Halt`] says; [`Halt::Unsuitable`] for a directed graph.
@@ -104,7 +106,8 @@ impl LiveMatching {
         mate != NONE && edge_priority(self.seed, v, mate) < edge
     }
 
-    /// Has the edges of a vertex that lost its mate looked at, where they come after the edge to the mate and no earlier one is in the way.
+    /// Has the edges of a vertex that lost its mate looked at, where they come after the edge to the mate and
+    /// no earlier one is in the way.
     fn let_in<G: Version>(
         &self,
         reader: &mut BoundedReader<'_, G>,

@@ -1,10 +1,12 @@
-//! A maximal independent set, kept up to date: priorities that ripple downward, as in [`super::LiveColouring`].
+//! A maximal independent set, kept up to date: priorities that ripple downward, as in
+//! [`super::LiveColouring`].
 //!
-//! A vertex is a member if no neighbour of higher priority is one. The priorities are those of [`mis`](fn@crate::algorithm::mis::mis) in its
-//! default order, so the set is that of a recomputation: low degrees first, rounded to one part in eight, with random ties. So a change
-//! matters only to vertices of lower priority. They are looked at again in the order of priority, each once. A vertex whose rounded degree
-//! changes gets another priority, which matters to some neighbours only if it was a member: to members that it overtakes, and to others that
-//! overtake it.
+//! A vertex is a member if no neighbour of higher priority is one. The priorities are those of
+//! [`mis`](fn@crate::algorithm::mis::mis) in its default order, so the set is that of a recomputation: low
+//! degrees first, rounded to one part in eight, with random ties. So a change matters only to vertices of
+//! lower priority. They are looked at again in the order of priority, each once. A vertex whose rounded
+//! degree changes gets another priority, which matters to some neighbours only if it was a member: to members
+//! that it overtakes, and to others that overtake it.
 //!
 //! Work: the lists of the vertices that are looked at again. Memory: two bytes a vertex.
 
@@ -70,7 +72,8 @@ impl LiveIndependentSet {
         2 * n as u64
     }
 
-    /// The state of a version, from the members in the default order, and the seed of the run that chose them.
+    /// The state of a version, from the members in the default order, and the seed of the run that chose
+    /// them.
     pub fn new<G: Graph>(graph: &G, seed: u64, members: Vec<bool>) -> Self {
         let class_of = |v| {
             let mut degree = graph.degree(Direction::Out, v);
@@ -94,8 +97,8 @@ impl LiveIndependentSet {
         self.size
     }
 
-    /// Brings the state to the version that `reader` reads. Returns the vertices that became members or are members no longer, each at least
-    /// once, and the new ones.
+    /// Brings the state to the version that `reader` reads. Returns the vertices that became members or are
+    /// members no longer, each at least once, and the new ones.
     ///
     /// # Errors
     /// As [`Halt`] says; [`Halt::Unsuitable`] for a directed graph without in-lists.

@@ -1,10 +1,13 @@
-//! Live answers: the state of an algorithm on one version of a graph, brought up to date from the edges that the next version changed.
+//! Live answers: the state of an algorithm on one version of a graph, brought up to date from the edges that
+//! the next version changed.
 //!
-//! Each file has one algorithm. Its state is made from an answer of the algorithm of the catalogue, and `update` takes it from one version to
-//! the next: it reads the lists near the changes only, by point reads, on one thread. The values are equal, bit for bit, to those of a
-//! recomputation, unless the file says otherwise.
+//! Each file has one algorithm. Its state is made from an answer of the algorithm of the catalogue, and
+//! `update` takes it from one version to the next: it reads the lists near the changes only, by point reads,
+//! on one thread. The values are equal, bit for bit, to those of a recomputation, unless the file says
+//! otherwise.
 //!
-//! An update stops with [`Halt::TooMuch`] once it has read as many arcs as it may. Its state is of no version then: make it anew.
+//! An update stops with [`Halt::TooMuch`] once it has read as many arcs as it may. Its state is of no version
+//! then: make it anew.
 
 mod version;
 mod degrees;

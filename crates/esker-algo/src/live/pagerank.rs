@@ -1,31 +1,36 @@
 //! PageRank, kept up to date within a certificate.
 //!
-//! Ranks are proportional to the solution y of y = 1 + d P'y, where P sends the value of a vertex along its out-edges and a vertex without
-//! any sends nothing [1]: so the number of vertices, and what vertices without out-edges give to all others, change only the sum that the
-//! values are divided by. The state has z, the value that each vertex sends along each of its out-edges, and the residual r = 1 + d P'y - y.
-//! An edge from u changes y of u by z of u, and the residuals of its two ends: two additions, whatever the degrees. Once the residuals
-//! exceed what the tolerance allows, the largest are pushed along out-edges [2] until they are half of that. Where this would read
-//! more than a small part of the graph, [`LivePageRank::refine`] corrects all values in scans instead, from the residuals that are known.
+//! Ranks are proportional to the solution y of y = 1 + d P'y, where P sends the value of a vertex along its
+//! out-edges and a vertex without any sends nothing [1]: so the number of vertices, and what vertices without
+//! out-edges give to all others, change only the sum that the values are divided by. The state has z, the
+//! value that each vertex sends along each of its out-edges, and the residual r = 1 + d P'y - y. An edge from
+//! u changes y of u by z of u, and the residuals of its two ends: two additions, whatever the degrees. Once
+//! the residuals exceed what the tolerance allows, the largest are pushed along out-edges [2] until they are
+//! half of that. Where this would read more than a small part of the graph, [`LivePageRank::refine`] corrects
+//! all values in scans instead, from the residuals that are known.
 //!
-//! A scan corrects y by p, which changes r by d P'p - p. Steps p = r would leave d of the residuals in each round, and less where
-//! residuals of both signs meet. Two things make it faster. Multiplying y by 1 + e, which changes no rank, takes e from all residuals:
-//! with their sum goes the part that meets nothing of the other sign. And p is combined from r and the step before as Chebyshev's
-//! polynomials have it [3], for a spectrum within `REACH` d: wider for undirected graphs, whose spectrum is real. If the residuals
-//! do not fall as those of p = r would, that is taken instead.
+//! A scan corrects y by p, which changes r by d P'p - p. Steps p = r would leave d of the residuals in each
+//! round, and less where residuals of both signs meet. Two things make it faster. Multiplying y by 1 + e,
+//! which changes no rank, takes e from all residuals: with their sum goes the part that meets nothing of the
+//! other sign. And p is combined from r and the step before as Chebyshev's polynomials have it [3], for a
+//! spectrum within `REACH` d: wider for undirected graphs, whose spectrum is real. If the residuals do not
+//! fall as those of p = r would, that is taken instead.
 //!
-//! The sum of the differences of all ranks from the exact ones is at most [`LivePageRank::error`], at most the tolerance: from |r| follows
-//! |y - y*| <= |r| / (1 - d), and twice that for the ranks, for their sum is uncertain too. So a verifier that does one more round finds a
-//! change of at most 1 - d times the tolerance. Scans carry p in single precision, which changes r by at most d 2^-23 |p|: that is added up,
-//! counted in the error, and ended by computing r anew. Other rounding is not counted: it is below 1e-12.
+//! The sum of the differences of all ranks from the exact ones is at most [`LivePageRank::error`], at most
+//! the tolerance: from |r| follows |y - y*| <= |r| / (1 - d), and twice that for the ranks, for their sum is
+//! uncertain too. So a verifier that does one more round finds a change of at most 1 - d times the tolerance.
+//! Scans carry p in single precision, which changes r by at most d 2^-23 |p|: that is added up, counted in
+//! the error, and ended by computing r anew. Other rounding is not counted: it is below 1e-12.
 //!
-//! Work: pushes of all residuals together at most |r| / (1 - d) / (the least that is pushed). Reads: the out-lists of pushed vertices; a
-//! round of `refine` all in-lists (else out-lists). Memory: 16 bytes and an id a vertex; while it scans, 8 bytes more and what sums over
-//! neighbours take.
+//! Work: pushes of all residuals together at most |r| / (1 - d) / (the least that is pushed). Reads: the
+//! out-lists of pushed vertices; a round of `refine` all in-lists (else out-lists). Memory: 16 bytes and an
+//! id a vertex; while it scans, 8 bytes more and what sums over neighbours take.
 //!
-//! [1] G. Del Corso, A. Gullì, F. Romani, "Fast PageRank Computation via a Sparse Linear System", Internet Mathematics 2, 2005.
+//! [1] G. Del Corso, A. Gullì, F. Romani, "Fast PageRank Computation via a Sparse Linear System", Internet
+//!     Mathematics 2, 2005.
 //! [2] H. Zhang, P. Lofgren, A. Goel, "Approximate Personalized PageRank on Dynamic Graphs", KDD 2016.
-//! [3] G. Golub, R. Varga, "Chebyshev Semi-Iterative Methods, Successive Overrelaxation Iterative Methods, and Second Order Richardson
-//!     Iterative Methods", Numerische Mathematik 3, 1961.
+//! [3] G. Golub, R. Varga, "Chebyshev Semi-Iterative Methods, Successive Overrelaxation Iterative Methods,
+//!     and Second Order Richardson Iterative Methods", Numerische Mathematik 3, 1961.
 
 use esker_graph::{Direction, Graph, Run, VertexId, vertex};
 
@@ -42,15 +47,18 @@ const RESIDUAL_SHARE: f64 = 0.8;
 const LEFT_SHARE: f64 = 0.5;
 /// The part of what residuals may take that may be uncertain by rounding.
 const DRIFT_SHARE: f64 = 0.02;
-/// The part of a share that rounding to single precision, sums of four in it, and sums in fixed-point change at most.
+/// The part of a share that rounding to single precision, sums of four in it, and sums in fixed-point change
+/// at most.
 const SINGLE_ROUNDING: f64 = 1.0 / (1 << 22) as f64;
-/// Of undirected and of directed graphs: the part of the damping within which the spectrum of most of a graph lies.
+/// Of undirected and of directed graphs: the part of the damping within which the spectrum of most of a graph
+/// lies.
 const REACH: [f64; 2] = [0.7, 0.4];
 /// Residuals may be that many times what steps p = r would have left.
 const PATIENCE: f64 = 8.0;
 /// Residuals are scaled to that sum, so that sums in fixed-point have room.
 const SCALED_SUM: f64 = 1.0 / 64.0;
-/// Pushes begin with residuals of more than this part of the largest; each pass over the vertices takes a smaller one.
+/// Pushes begin with residuals of more than this part of the largest; each pass over the vertices takes a
+/// smaller one.
 const PUSH_SHARE: f64 = 0.25;
 
 /// The ranks of a version.
@@ -68,7 +76,8 @@ pub struct LivePageRank {
     residual: f64,
     /// How much the residuals may differ from the true ones by rounding, in all.
     drift: f64,
-    /// What values are divided by: the sum at some version since the last time that it moved by a part of the tolerance.
+    /// What values are divided by: the sum at some version since the last time that it moved by a part of the
+    /// tolerance.
     scale: f64,
 }
 
@@ -78,8 +87,9 @@ impl LivePageRank {
         (n * (2 * size_of::<f64>() + size_of::<VertexId>())) as u64
     }
 
-    /// Computes the ranks of a version. `damping` is less than 1, `tolerance` more than 0. `removed` vertices, which have no edges, have
-    /// no rank. Ranks of another version, if there are any, shorten the way: `known` may be of no version after an update that stopped.
+    /// Computes the ranks of a version. `damping` is less than 1, `tolerance` more than 0. `removed`
+    /// vertices, which have no edges, have no rank. Ranks of another version, if there are any, shorten the
+    /// way: `known` may be of no version after an update that stopped.
     ///
     /// # Errors
     /// As [`pagerank`].
@@ -118,7 +128,8 @@ impl LivePageRank {
         vec![bits(&sums), bits(&self.shares), bits(&self.residuals), degrees]
     }
 
-    /// The state of a version with `n` vertices, from what [`LivePageRank::words`] made; `None` if that does not fit.
+    /// The state of a version with `n` vertices, from what [`LivePageRank::words`] made; `None` if that does
+    /// not fit.
     pub fn of_words((damping, tolerance): (f64, f64), n: usize, words: &[Vec<u64>]) -> Option<Self> {
         let [sums, shares, residuals, degrees] = words else { return None };
         if sums.len() != 4 || [shares, residuals, degrees].iter().any(|array| array.len() != n) {
@@ -148,11 +159,12 @@ impl LivePageRank {
         2.0 * residual / ((1.0 - self.damping) * self.sum) + (self.sum / self.scale - 1.0).abs()
     }
 
-    /// Brings the state to the version that `reader` reads. Returns the vertices whose ranks may have changed, each at least once.
+    /// Brings the state to the version that `reader` reads. Returns the vertices whose ranks may have
+    /// changed, each at least once.
     ///
     /// # Errors
-    /// [`Halt::TooMuch`]: the state is of the version, but not within the tolerance until [`LivePageRank::refine`] was called, and all ranks
-    /// may have changed; [`Halt::Failed`].
+    /// [`Halt::TooMuch`]: the state is of the version, but not within the tolerance until
+    /// [`LivePageRank::refine`] was called, and all ranks may have changed; [`Halt::Failed`].
     pub fn update<G: Version>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
         let (changes, n) = (reader.changes(), reader.graph().num_vertices());
         let is_directed = reader.graph().is_directed();
@@ -253,7 +265,8 @@ impl LivePageRank {
                 self.bump(u, -residual);
                 changed.push(u);
                 if self.degrees[u as usize] > 0 {
-                    // Also where this says that it read too much, it has handed over the whole list: the residuals stay true.
+                    // Also where this says that it read too much, it has handed over the whole list: the
+                    // residuals stay true.
                     let by = each * self.damping;
                     reader.each(Direction::Out, u, |v, _| {
                         let was_small = self.residuals[v as usize].abs() <= least;
@@ -276,7 +289,8 @@ fn parts(degree: VertexId) -> f64 {
 
 /// Corrections of all values in scans of the graph.
 impl LivePageRank {
-    /// Corrects the values of the version that the state is of, until its error is well within the tolerance. All ranks may change.
+    /// Corrects the values of the version that the state is of, until its error is well within the tolerance.
+    /// All ranks may change.
     ///
     /// # Errors
     /// As [`pagerank`]; the state is of no version then.

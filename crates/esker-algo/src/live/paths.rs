@@ -1,15 +1,19 @@
 //! Best paths from some sources, kept up to date: fewest steps, shortest, or widest.
 //!
-//! The vertices that are reached form a tree of parents, each of which gave its child the label it has. A removed edge matters only if it is
-//! in the tree [1, 2]. Then its child looks for another neighbour that gives it the same label, among those with a better label, which
-//! do not depend on it; children that find none lose their labels, and their children are next, the best labels first. What lost its
-//! label gets the best that the rest of the graph offers, added edges offer what they can, and a search from there settles what improved.
-//! Labels equal those of a search anew: both are the best over all paths, and each path adds up in the same order.
+//! The vertices that are reached form a tree of parents, each of which gave its child the label it has. A
+//! removed edge matters only if it is in the tree [1, 2]. Then its child looks for another neighbour that
+//! gives it the same label, among those with a better label, which do not depend on it; children that find
+//! none lose their labels, and their children are next, the best labels first. What lost its label gets the
+//! best that the rest of the graph offers, added edges offer what they can, and a search from there settles
+//! what improved. Labels equal those of a search anew: both are the best over all paths, and each path adds
+//! up in the same order.
 //!
-//! Work: the lists of the vertices whose labels change and of those that look for another parent; of a directed graph also
-//! in-lists, which removals need. Memory: a label and an id a vertex, and a few words for each vertex that loses its label.
+//! Work: the lists of the vertices whose labels change and of those that look for another parent; of a
+//! directed graph also in-lists, which removals need. Memory: a label and an id a vertex, and a few words for
+//! each vertex that loses its label.
 //!
-//! [1] K. Vora, R. Gupta, G. Xu, "KickStarter: Fast and Accurate Computations on Streaming Graphs via Trimmed Approximations", ASPLOS 2017.
+//! [1] K. Vora, R. Gupta, G. Xu, "KickStarter: Fast and Accurate Computations on Streaming Graphs via Trimmed
+//!     Approximations", ASPLOS 2017.
 //! [2] G. Feng et al., "RisGraph: A Real-Time Streaming System for Evolving Graphs", SIGMOD 2021.
 
 use std::cmp::Ordering;
@@ -120,7 +124,8 @@ impl<W: Weight, R: PathRule<W>> LivePaths<W, R> {
         (n * (size_of::<R::Label>() + size_of::<VertexId>())) as u64
     }
 
-    /// The state of a version, from the label of each vertex, and the vertex before it on such a path: a source itself.
+    /// The state of a version, from the label of each vertex, and the vertex before it on such a path: a
+    /// source itself.
     pub fn new(labels: Vec<R::Label>, parents: Vec<VertexId>) -> Self {
         let reached = parents.iter().filter(|&&parent| parent != NONE).count();
         Self { labels, parents, reached }
@@ -146,11 +151,12 @@ impl<W: Weight, R: PathRule<W>> LivePaths<W, R> {
         self.reached
     }
 
-    /// Brings the state to the version that `reader` reads. Returns the vertices whose labels may have changed, each at least once.
+    /// Brings the state to the version that `reader` reads. Returns the vertices whose labels may have
+    /// changed, each at least once.
     ///
     /// # Errors
-    /// As [`Halt`] says; [`Halt::Unsuitable`] if edges were removed and in-lists are not kept, and where an edge cannot be added to a path,
-    /// which a search anew explains.
+    /// As [`Halt`] says; [`Halt::Unsuitable`] if edges were removed and in-lists are not kept, and where an
+    /// edge cannot be added to a path, which a search anew explains.
     pub fn update<G: Version<Weight = W>>(
         &mut self,
         reader: &mut BoundedReader<'_, G>,
@@ -257,8 +263,8 @@ impl<W: Weight, R: PathRule<W>> LivePaths<W, R> {
         Ok(())
     }
 
-    /// Gives the vertices that lost their parents other ones with the same labels, and returns those that find none, with all below
-    /// them.
+    /// Gives the vertices that lost their parents other ones with the same labels, and returns those that
+    /// find none, with all below them.
     fn cut<G: Version<Weight = W>>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
         let is_directed = reader.graph().is_directed();
         let mut turns = BinaryHeap::new();

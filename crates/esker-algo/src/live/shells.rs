@@ -1,7 +1,8 @@
 //! A degeneracy order that changes: the vertices of each coreness, a *shell*, in a list.
 //!
-//! Each vertex has a place, a number that ascends along its list, so two vertices of a shell are compared in O(1). Vertices are put between
-//! two others at places between theirs. Where there are none left, the whole list gets new places; a gap is halved at least 24 times before.
+//! Each vertex has a place, a number that ascends along its list, so two vertices of a shell are compared in
+//! O(1). Vertices are put between two others at places between theirs. Where there are none left, the whole
+//! list gets new places; a gap is halved at least 24 times before.
 //!
 //! Memory: 8 bytes and two ids a vertex; two ids for each coreness up to the largest.
 
@@ -80,7 +81,8 @@ impl ShellOrder {
         self.insert(shell, last, vertices)
     }
 
-    /// Puts vertices that are in no list into one, behind `after`; at its beginning if that is [`NONE`]. Returns the number of steps.
+    /// Puts vertices that are in no list into one, behind `after`; at its beginning if that is [`NONE`].
+    /// Returns the number of steps.
     pub(super) fn insert(&mut self, shell: VertexId, after: VertexId, vertices: &[VertexId]) -> usize {
         if vertices.is_empty() {
             return 0;
@@ -123,8 +125,8 @@ impl ShellOrder {
     }
 }
 
-/// The first of `count` places between two others, each of which may be missing, and the step from each to the next; `None` if there are
-/// too few.
+/// The first of `count` places between two others, each of which may be missing, and the step from each to
+/// the next; `None` if there are too few.
 fn room(low: Option<i64>, high: Option<i64>, count: usize) -> Option<(i64, i64)> {
     let length = GAP.checked_mul(i64::try_from(count).ok()?)?;
     match (low, high) {

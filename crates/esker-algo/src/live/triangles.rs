@@ -1,12 +1,13 @@
-//! The number of triangles, kept up to date: changed edges are intersected against the version, one after another.
+//! The number of triangles, kept up to date: changed edges are intersected against the version, one after
+//! another.
 //!
-//! Edges that went are taken in first, then edges that came. Each changes the number by the common neighbours of its ends in the graph of that
-//! moment: the lists of the new version, with the changes that are still to come taken back. So a triangle of several changed edges counts
-//! once. Directions, parallel edges and self-loops do not matter, as in
-//! [`triangles`](fn@crate::algorithm::triangles::triangles).
+//! Edges that went are taken in first, then edges that came. Each changes the number by the common neighbours
+//! of its ends in the graph of that moment: the lists of the new version, with the changes that are still to
+//! come taken back. So a triangle of several changed edges counts once. Directions, parallel edges and
+//! self-loops do not matter, as in [`triangles`](fn@crate::algorithm::triangles::triangles).
 //!
-//! Work: for each pair of vertices that were joined or parted, both lists; those of a batch are read once for each vertex. Memory: none
-//! beside the number; during an update, the lists of the ends of changed edges.
+//! Work: for each pair of vertices that were joined or parted, both lists; those of a batch are read once for
+//! each vertex. Memory: none beside the number; during an update, the lists of the ends of changed edges.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -91,7 +92,8 @@ fn copies<G: Version>(
     Ok((list.partition_point(|&w| w <= v) - list.partition_point(|&w| w < v)) as i64)
 }
 
-/// The number of common neighbours of `u` and `v` now; `ahead` says of changes that are still to come whether they join or part.
+/// The number of common neighbours of `u` and `v` now; `ahead` says of changes that are still to come whether
+/// they join or part.
 fn common(ahead: &Ahead<bool>, of_u: &[VertexId], of_v: &[VertexId], u: VertexId, v: VertexId) -> u64 {
     let (short, long, u, v) = if of_u.len() <= of_v.len() { (of_u, of_v, u, v) } else { (of_v, of_u, v, u) };
     let (of_u, of_v) = (ahead.partners(u), ahead.partners(v));
@@ -114,7 +116,8 @@ fn common(ahead: &Ahead<bool>, of_u: &[VertexId], of_v: &[VertexId], u: VertexId
             as u64
 }
 
-/// Whether an ascending list has `w`, which is not below those that were asked for before: `at` is where they were found, or would be.
+/// Whether an ascending list has `w`, which is not below those that were asked for before: `at` is where they
+/// were found, or would be.
 fn is_listed_from(list: &[VertexId], at: &mut usize, w: VertexId) -> bool {
     let rest = &list[*at..];
     let mut end = 1;

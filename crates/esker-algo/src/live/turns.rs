@@ -12,13 +12,14 @@ pub(super) trait Priorities {
     fn is_before(&self, u: VertexId, v: VertexId) -> bool;
     /// Gives `v` the priority that it has with this degree. Returns the one before, if that was another.
     fn give(&mut self, v: VertexId, degree: usize) -> Option<Self::Key>;
-    /// Whether the value of `u` may differ because its neighbour `v` has another priority than the `former` one, both values being those of the
-    /// version before.
+    /// Whether the value of `u` may differ because its neighbour `v` has another priority than the `former`
+    /// one, both values being those of the version before.
     fn concerns(&self, v: VertexId, former: Self::Key, u: VertexId) -> bool;
 }
 
-/// Gives the ends of changed edges their priorities, and returns the vertices to which the changes matter: the lower ends of changed edges,
-/// the vertices that got another priority, and those of their neighbours that this concerns. A vertex may be there several times.
+/// Gives the ends of changed edges their priorities, and returns the vertices to which the changes matter:
+/// the lower ends of changed edges, the vertices that got another priority, and those of their neighbours
+/// that this concerns. A vertex may be there several times.
 pub(super) fn first_turns<G: Version>(
     state: &mut impl Priorities,
     reader: &mut BoundedReader<'_, G>,

@@ -1,4 +1,5 @@
-//! What a live answer reads: one version of a graph, list by list, and the edges that differ from the version before.
+//! What a live answer reads: one version of a graph, list by list, and the edges that differ from the version
+//! before.
 
 use std::time::Instant;
 
@@ -66,7 +67,8 @@ impl<G: Lists> Version for G {
     }
 }
 
-/// What one version changed: each edge once, an undirected one from either end. A changed weight is an edge removed and one added.
+/// What one version changed: each edge once, an undirected one from either end. A changed weight is an edge
+/// removed and one added.
 #[derive(Debug, Clone)]
 pub struct ChangedEdges<W> {
     /// Edges that only the older version has: source, target, weight.
@@ -136,7 +138,8 @@ pub struct BoundedReader<'g, G: Version> {
 const LOOK_READS: u64 = 1024;
 
 impl<'g, G: Version> BoundedReader<'g, G> {
-    /// A reader of `graph` that may read that many arcs and lists. `changes` are its differences from the version of the state.
+    /// A reader of `graph` that may read that many arcs and lists. `changes` are its differences from the
+    /// version of the state.
     pub fn new(graph: &'g G, changes: &'g ChangedEdges<G::Weight>, read_max: u64) -> Self {
         Self { graph, changes, read: 0, read_max, deadline: None, next_look: LOOK_READS }
     }

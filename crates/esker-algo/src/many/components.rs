@@ -1,11 +1,13 @@
 //! The weakly connected components of several graphs over the same vertices.
 //!
-//! Offline dynamic connectivity by contraction. The arcs that all graphs have are united first, and each set becomes one vertex. Arcs within a
-//! vertex are gone, and vertices without another arc are done with. The rest is solved for the first half of the graphs and for the second,
-//! in the same way. An arc of successive graphs stays in at most two problems on each level, those where its graphs begin and end.
+//! Offline dynamic connectivity by contraction. The arcs that all graphs have are united first, and each set
+//! becomes one vertex. Arcs within a vertex are gone, and vertices without another arc are done with. The
+//! rest is solved for the first half of the graphs and for the second, in the same way. An arc of successive
+//! graphs stays in at most two problems on each level, those where its graphs begin and end.
 //!
-//! Work: all arcs once, and those that not all graphs have up to 2 log2(graphs) times, less what contraction leaves out; then one step a
-//! vertex and graph to write the labels. Memory: 12 bytes a vertex, and 12 bytes for each arc that not all graphs have, on each level.
+//! Work: all arcs once, and those that not all graphs have up to 2 log2(graphs) times, less what contraction
+//! leaves out; then one step a vertex and graph to write the labels. Memory: 12 bytes a vertex, and 12 bytes
+//! for each arc that not all graphs have, on each level.
 
 use esker_graph::{NONE, Reservation, Run, Stop, VertexId, vertex};
 use rayon::prelude::*;
@@ -19,8 +21,8 @@ type SlottedArc = (VertexId, VertexId, u16);
 /// Vertices or arcs in one unit of work.
 const GRAIN: usize = 1 << 13;
 
-/// Calls `visit` with each graph, in order, and the labels of its components: for every vertex the least vertex of its component. A vertex
-/// without an edge is one of its own.
+/// Calls `visit` with each graph, in order, and the labels of its components: for every vertex the least
+/// vertex of its component. A vertex without an edge is one of its own.
 ///
 /// # Errors
 /// [`Stop::OverBudget`]; cancellation; what `visit` returns.
@@ -88,7 +90,8 @@ fn reserved(run: &Run, arcs: usize) -> Result<Reservation, Stop> {
 
 /// What is left of some graphs once their common arcs are contracted.
 struct Problem {
-    /// The vertices of the problem before: the label of each, and its number here; [`NONE`] if no arc is left there.
+    /// The vertices of the problem before: the label of each, and its number here; [`NONE`] if no arc is left
+    /// there.
     above: Level,
     /// The label of each vertex.
     labels: Vec<VertexId>,
@@ -103,7 +106,8 @@ struct Level {
 }
 
 impl Problem {
-    /// Numbers the roots that arcs lead to. `roots`: of each vertex; `labels`: of each vertex, after contraction.
+    /// Numbers the roots that arcs lead to. `roots`: of each vertex; `labels`: of each vertex, after
+    /// contraction.
     fn settle(
         roots: Vec<VertexId>,
         labels: Vec<VertexId>,

@@ -1,11 +1,13 @@
 //! The coreness of the vertices of several graphs over the same vertices.
 //!
-//! The first graph is peeled. Each further one is the graph before it with the arcs that came and went, so its coreness follows from an update
-//! of a degeneracy order: see [`LiveCores`]. An update that takes longer than peeling is given up for it. So this pays where successive graphs
-//! differ little: an update takes each changed edge by itself, on one thread.
+//! The first graph is peeled. Each further one is the graph before it with the arcs that came and went, so
+//! its coreness follows from an update of a degeneracy order: see [`LiveCores`]. An update that takes longer
+//! than peeling is given up for it. So this pays where successive graphs differ little: an update takes each
+//! changed edge by itself, on one thread.
 //!
-//! Work: O(n + m) for the first graph; then what updates take, at most as much again as peeling each graph. Memory: what peeling and
-//! [`LiveCores`] take; 8 bytes a vertex and an id an arc, for each direction, of the graph that is peeled; two ids for each change.
+//! Work: O(n + m) for the first graph; then what updates take, at most as much again as peeling each graph.
+//! Memory: what peeling and [`LiveCores`] take; 8 bytes a vertex and an id an arc, for each direction, of the
+//! graph that is peeled; two ids for each change.
 
 use std::time::{Duration, Instant};
 
@@ -25,7 +27,8 @@ const HOPELESS: u32 = 3;
 /// Calls `visit` with each graph, in order, and the coreness of every vertex.
 ///
 /// # Errors
-/// [`Stop::Unsuitable`] for a directed series without in-lists; [`Stop::OverBudget`]; cancellation; what `visit` returns.
+/// [`Stop::Unsuitable`] for a directed series without in-lists; [`Stop::OverBudget`]; cancellation; what
+/// `visit` returns.
 pub fn cores<E: From<Stop>>(
     series: &GraphSeries<'_>,
     run: &Run,
@@ -86,8 +89,8 @@ fn bytes(series: &GraphSeries<'_>, changes: u64) -> u64 {
 /// An edge that came or went: the step, whether it came, and its ends.
 type Changed = (u8, bool, VertexId, VertexId);
 
-/// The graphs that differ from the one before in an arc of a slot: bit `i` is set if graph `i + 1` has it and graph `i` has not, or the other way
-/// round.
+/// The graphs that differ from the one before in an arc of a slot: bit `i` is set if graph `i + 1` has it and
+/// graph `i` has not, or the other way round.
 fn turns(series: &GraphSeries<'_>, slot: u16) -> u64 {
     let members = series.members(slot);
     (members ^ members >> 1) & series.all() >> 1
@@ -226,7 +229,8 @@ impl SeriesLists<'_, '_> {
         arcs.filter(move |arc| self.series.members(*arc.1) >> graph & 1 == 1).map(|arc| *arc.0)
     }
 
-    /// Brings the state of the graph before to this one; false if that takes more reads or time than it may, which leaves the state of no graph.
+    /// Brings the state of the graph before to this one; false if that takes more reads or time than it may,
+    /// which leaves the state of no graph.
     fn update(
         &self,
         cores: &mut LiveCores,

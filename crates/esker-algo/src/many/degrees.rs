@@ -1,7 +1,7 @@
 //! The degrees of the vertices of several graphs over the same vertices.
 //!
-//! One pass over the lists: the slot of an arc adds a byte of 0 or 1 to the count of each graph, 64 of them at once. Memory: 4 bytes a
-//! vertex and graph, and 8 bytes a vertex for the graph that is handed over.
+//! One pass over the lists: the slot of an arc adds a byte of 0 or 1 to the count of each graph, 64 of them
+//! at once. Memory: 4 bytes a vertex and graph, and 8 bytes a vertex for the graph that is handed over.
 
 use esker_graph::{Direction, Rows, Run, Stop, vertex};
 use rayon::prelude::*;
@@ -19,8 +19,8 @@ const BLOCK: usize = u8::MAX as usize;
 /// Calls `visit` with each graph, in order, and the degree of every vertex. Counts of a graph are below 2^32.
 ///
 /// # Errors
-/// [`Stop::Unsuitable`] for edges that come to vertices of a directed series without in-lists; [`Stop::OverBudget`]; cancellation; what `visit`
-/// returns.
+/// [`Stop::Unsuitable`] for edges that come to vertices of a directed series without in-lists;
+/// [`Stop::OverBudget`]; cancellation; what `visit` returns.
 pub fn degrees<E: From<Stop>>(
     series: &GraphSeries<'_>,
     of: DegreeOf,

@@ -1,7 +1,8 @@
 //! Answers on several graphs over the same vertices at once: windows of a stream that overlap.
 //!
-//! The graphs are kept as one: their arcs together, each with a slot that tells in which of them it is. What the graphs have in common is
-//! read and computed once. The answers are those of the algorithms of the catalogue on each graph alone.
+//! The graphs are kept as one: their arcs together, each with a slot that tells in which of them it is. What
+//! the graphs have in common is read and computed once. The answers are those of the algorithms of the
+//! catalogue on each graph alone.
 
 mod series;
 mod lanes;

@@ -1,17 +1,22 @@
 //! PageRank of several graphs over the same vertices.
 //!
-//! Up to 64 graphs in one pass over their arcs. What a vertex gives along each of its edges is one cache line: a byte for each graph, and a
-//! factor beside it. Bytes suffice because only what is missing is handed over: each graph has scores and *residuals*, the difference of one
-//! step of the power iteration from the scores. In a round, a vertex rounds its residuals to multiples of the factor, moves that much to its
-//! scores, and its neighbours add their part of it to their residuals. What rounding left stays a residual, and is handed over later. So no
-//! precision is lost, and residuals shrink from round to round nearly as the changes of the power iteration do.
+//! Up to 64 graphs in one pass over their arcs. What a vertex gives along each of its edges is one cache
+//! line: a byte for each graph, and a factor beside it. Bytes suffice because only what is missing is handed
+//! over: each graph has scores and *residuals*, the difference of one step of the power iteration from the
+//! scores. In a round, a vertex rounds its residuals to multiples of the factor, moves that much to its
+//! scores, and its neighbours add their part of it to their residuals. What rounding left stays a residual,
+//! and is handed over later. So no precision is lost, and residuals shrink from round to round nearly as the
+//! changes of the power iteration do.
 //!
-//! These shrink faster than by the damping because they add up to 0. Rounding disturbs that; so after each round the scores of a graph are
-//! scaled until they add up to 1 again, which changes its residuals by a known amount.
+//! These shrink faster than by the damping because they add up to 0. Rounding disturbs that; so after each
+//! round the scores of a graph are scaled until they add up to 1 again, which changes its residuals by a
+//! known amount.
 //!
-//! The answer is the scores with their residuals: the next step of the power iteration. The sum of the residuals is the change in that step, and
-//! bounds the error as that of one graph (`algorithm/convergence.rs`); that of rounding to single precision is counted as much as it is there, and
-//! 2^-23 of each score more. So both are within the tolerance, but the scores are others. They do not depend on the number of threads.
+//! The answer is the scores with their residuals: the next step of the power iteration. The sum of the
+//! residuals is the change in that step, and bounds the error as that of one graph
+//! (`algorithm/convergence.rs`); that of rounding to single precision is counted as much as it is there, and
+//! 2^-23 of each score more. So both are within the tolerance, but the scores are others. They do not depend
+//! on the number of threads.
 //!
 //! Work O(n + m) a round, for all graphs together. Memory: 912 bytes a vertex.
 
@@ -37,7 +42,8 @@ const BLOCK: usize = 32;
 const DAMPING_MAX: f64 = 0.99;
 /// The part of a score that rounding to single precision, of the score and of its residual, changes.
 const SCORE_ROUNDING: f64 = 1.0 / (1 << 23) as f64;
-/// Bytes a vertex: a score, a residual, a degree and two bytes for each graph, two factors, and the graphs in which it is a sink.
+/// Bytes a vertex: a score, a residual, a degree and two bytes for each graph, two factors, and the graphs in
+/// which it is a sink.
 const VERTEX_BYTES: u64 =
     (LANES * (3 * size_of::<f32>() + 2) + 2 * size_of::<f32>() + size_of::<u64>()) as u64;
 
@@ -72,8 +78,8 @@ fn empty() -> PageRank {
 /// Computes the scores of up to [`LANES`] graphs. `present` says for each vertex in which graphs it is.
 ///
 /// # Errors
-/// [`Stop::Unsuitable`] for more graphs, options that [`suits`] excludes, or a directed series without in-lists; [`Stop::OverBudget`];
-/// cancellation.
+/// [`Stop::Unsuitable`] for more graphs, options that [`suits`] excludes, or a directed series without
+/// in-lists; [`Stop::OverBudget`]; cancellation.
 pub fn pagerank(
     series: &GraphSeries<'_>,
     present: &[u64],
@@ -115,7 +121,8 @@ pub fn pagerank(
     Ok(SeriesPageRank { scores, residuals, answers })
 }
 
-/// Whether [`pagerank`] can follow these options: no teleport, shares in single precision, and a damping that is not near 1.
+/// Whether [`pagerank`] can follow these options: no teleport, shares in single precision, and a damping that
+/// is not near 1.
 pub fn suits(options: &PageRankOptions) -> bool {
     options.teleport.is_none() && options.is_single() && options.damping <= DAMPING_MAX
 }

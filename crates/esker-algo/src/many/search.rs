@@ -1,11 +1,13 @@
 //! Breadth-first searches of several graphs over the same vertices, from the same sources.
 //!
-//! A bit of a word tells which of the graphs a search has reached a vertex in, as in searches from many sources at once [1]: along an arc go
-//! the graphs that have it. A list that several searches need in one round is read once. Depths are kept by their bits: one word a vertex
-//! for each binary digit of the greatest depth.
+//! A bit of a word tells which of the graphs a search has reached a vertex in, as in searches from many
+//! sources at once [1]: along an arc go the graphs that have it. A list that several searches need in one
+//! round is read once. Depths are kept by their bits: one word a vertex for each binary digit of the greatest
+//! depth.
 //!
-//! Work: O(n + m) in each round that pulls, else the lists of the frontier; a vertex is in the frontier once for each depth that it has in
-//! some graph. Memory: 24 bytes a vertex, and 8 for each binary digit of the greatest depth.
+//! Work: O(n + m) in each round that pulls, else the lists of the frontier; a vertex is in the frontier once
+//! for each depth that it has in some graph. Memory: 24 bytes a vertex, and 8 for each binary digit of the
+//! greatest depth.
 //!
 //! [1] M. Then et al., "The More the Merrier: Efficient Multi-Source Graph Traversal", VLDB 2014.
 
@@ -61,8 +63,8 @@ impl SeriesDepths {
     }
 }
 
-/// Searches from `sources`, as far as `depth_max`. `present` says for each vertex in which graphs it is; a source that is not in a graph is
-/// none there.
+/// Searches from `sources`, as far as `depth_max`. `present` says for each vertex in which graphs it is; a
+/// source that is not in a graph is none there.
 ///
 /// # Errors
 /// [`Stop::Unsuitable`] for a source that is no vertex; [`Stop::OverBudget`]; cancellation.
@@ -74,7 +76,8 @@ pub fn search(
     run: &Run,
 ) -> Result<SeriesDepths, Stop> {
     let n = series.num_vertices();
-    // The graphs of this round and of the next one; the frontier, and what is found, which is joined from parts.
+    // The graphs of this round and of the next one; the frontier, and what is found, which is joined from
+    // parts.
     let vertex_bytes = 2 * size_of::<u64>() + 3 * size_of::<VertexId>();
     let run = &run.begin("searches of several graphs", (n * vertex_bytes) as u64)?;
     let memory = run.budget().reserve("depths in several graphs", (n * size_of::<u64>()) as u64)?;

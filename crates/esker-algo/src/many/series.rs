@@ -19,8 +19,8 @@ pub struct GraphSeries<'a> {
 }
 
 impl<'a> GraphSeries<'a> {
-    /// A series of `len` graphs. The weight of an arc is its slot; bit `i` of `members[slot]` says whether graph `i` has the arc. Without
-    /// in-lists, those of a directed series are not known.
+    /// A series of `len` graphs. The weight of an arc is its slot; bit `i` of `members[slot]` says whether
+    /// graph `i` has the arc. Without in-lists, those of a directed series are not known.
     ///
     /// # Errors
     /// [`Stop::Unsuitable`] for more than 64 graphs.
@@ -92,8 +92,8 @@ impl<'a> GraphSeries<'a> {
         !self.directed
     }
 
-    /// For each vertex the graphs in which it has an edge; and the number of edges of each graph, of which an undirected one counts once.
-    /// Memory: 8 bytes a vertex.
+    /// For each vertex the graphs in which it has an edge; and the number of edges of each graph, of which an
+    /// undirected one counts once. Memory: 8 bytes a vertex.
     ///
     /// # Errors
     /// [`Stop::OverBudget`]; cancellation.

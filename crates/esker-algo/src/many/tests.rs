@@ -198,7 +198,8 @@ proptest! {
                 prop_assert_eq!(&found.scores, &expected.scores);
                 continue;
             }
-            // What bytes cannot hold of the first residuals, a part of 254, shrinks by the damping at least, in 55 rounds to the tolerance.
+            // What bytes cannot hold of the first residuals, a part of 254, shrinks by the damping at least,
+            // in 55 rounds to the tolerance.
             prop_assert!(found.rounds <= slowest + 60);
             prop_assert!(found.converged || slowest + 60 > rounds_max);
             // Both say how far they are from the exact scores.

@@ -1,7 +1,7 @@
 //! One value per vertex, read and written by many threads without locks and without `unsafe`.
 //!
-//! Each value is an atomic of its own size, accessed with `Relaxed` ordering: on common machines a get or set is a
-//! plain load or store. The joins at the end of each parallel loop order accesses between threads.
+//! Each value is an atomic of its own size, accessed with `Relaxed` ordering: on common machines a get or set
+//! is a plain load or store. The joins at the end of each parallel loop order accesses between threads.
 
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -20,7 +20,8 @@ pub trait ArrayValue: Copy + PartialOrd + Send + Sync + 'static {
     fn load(cell: &Self::Atomic) -> Self;
     /// Stores a value.
     fn store(cell: &Self::Atomic, value: Self);
-    /// Atomically stores `new` if the current bits equal those of `expected`; otherwise returns the current value.
+    /// Atomically stores `new` if the current bits equal those of `expected`; otherwise returns the current
+    /// value.
     fn replace(cell: &Self::Atomic, expected: Self, new: Self) -> Result<(), Self>;
     /// The sum of two values. Integers wrap.
     fn plus(self, other: Self) -> Self;
@@ -167,7 +168,8 @@ impl<T: ArrayValue> VertexValues<T> {
         T::replace(&self.cells[v as usize], expected, new).is_ok()
     }
 
-    /// Atomically lowers the value of `v` to `value` if that is less. Returns the previous value if it was lowered.
+    /// Atomically lowers the value of `v` to `value` if that is less. Returns the previous value if it was
+    /// lowered.
     #[inline(always)]
     pub fn lower(&self, v: VertexId, value: T) -> Option<T> {
         let cell = &self.cells[v as usize];

@@ -9,8 +9,8 @@ use super::frontier::Frontier;
 /// Smaller levels are processed on the calling thread.
 const SERIAL_LEN_MAX: usize = 1 << 11;
 
-/// Breadth-first search trees from given roots to all vertices that they reach. Memory: two ids per vertex, and 8 bytes
-/// per level.
+/// Breadth-first search trees from given roots to all vertices that they reach. Memory: two ids per vertex,
+/// and 8 bytes per level.
 pub(crate) struct BfsForest {
     /// The parent of each vertex: itself for a root, [`NONE`] if unreached.
     pub(crate) parents: VertexArray,
@@ -56,8 +56,8 @@ impl BfsForest {
         }
     }
 
-    /// Calls `f` with each vertex except the roots, its parent, and whether this is the only thread calling `f`.
-    /// Processes levels from the deepest up, each after all deeper ones.
+    /// Calls `f` with each vertex except the roots, its parent, and whether this is the only thread calling
+    /// `f`. Processes levels from the deepest up, each after all deeper ones.
     pub(crate) fn bottom_up(
         &self,
         run: &Run,
@@ -93,8 +93,8 @@ impl BfsForest {
         run.share_ranges::<(), Stop>(level.len(), SERIAL_LEN_MAX / 2, || (), work).map(drop)
     }
 
-    /// Preorder numbers, in which each subtree has consecutive numbers starting at its root, and subtree sizes. Memory:
-    /// three ids per vertex.
+    /// Preorder numbers, in which each subtree has consecutive numbers starting at its root, and subtree
+    /// sizes. Memory: three ids per vertex.
     pub(crate) fn preorder(&self, run: &Run) -> Result<(VertexArray, VertexArray), Stop> {
         let n = self.parents.len();
         let sizes = VertexArray::filled(run, n, 1);

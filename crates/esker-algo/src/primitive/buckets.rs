@@ -1,19 +1,23 @@
-//! Buckets: vertices grouped by priority and taken out in increasing or decreasing order while priorities change.
+//! Buckets: vertices grouped by priority and taken out in increasing or decreasing order while priorities
+//! change.
 //!
-//! The structure of Julienne [1] in Sage's form [2, appendix B]: a constant number of *open* buckets, one for each of
-//! the next priorities, and an *overflow* for all later priorities, opened one part at a time. As in a radix heap [3],
-//! the overflow is divided by the highest digit in which a priority differs from the least one. So a vertex moves at
-//! most once per digit, however far away its priority is, and opening a part touches only that part.
+//! The structure of Julienne [1] in Sage's form [2, appendix B]: a constant number of *open* buckets, one for
+//! each of the next priorities, and an *overflow* for all later priorities, opened one part at a time. As in
+//! a radix heap [3], the overflow is divided by the highest digit in which a priority differs from the least
+//! one. So a vertex moves at most once per digit, however far away its priority is, and opening a part
+//! touches only that part.
 //!
-//! Moves are *semi-eager*: a moved vertex gets an entry in its new bucket, and its old entry becomes dead. An entry is
-//! alive if the vertex's current priority maps to the bucket that holds it. Dead entries are removed once there are
-//! more than two entries per vertex, so memory is O(n) for any number of moves. A priority may only stay or move
-//! towards the current bucket; a priority that would pass the current bucket belongs to the current bucket.
+//! Moves are *semi-eager*: a moved vertex gets an entry in its new bucket, and its old entry becomes dead. An
+//! entry is alive if the vertex's current priority maps to the bucket that holds it. Dead entries are removed
+//! once there are more than two entries per vertex, so memory is O(n) for any number of moves. A priority may
+//! only stay or move towards the current bucket; a priority that would pass the current bucket belongs to the
+//! current bucket.
 //!
-//! [1] L. Dhulipala, G. Blelloch, J. Shun, "Julienne: A Framework for Parallel Graph Algorithms using Work-efficient
-//!     Bucketing", SPAA 2017.
+//! [1] L. Dhulipala, G. Blelloch, J. Shun, "Julienne: A Framework for Parallel Graph Algorithms using
+//!     Work-efficient Bucketing", SPAA 2017.
 //! [2] L. Dhulipala et al., "Sage: Parallel Semi-Asymmetric Graph Algorithms for NVRAMs", VLDB 2020.
-//! [3] R. Ahuja, K. Mehlhorn, J. Orlin, R. Tarjan, "Faster Algorithms for the Shortest Path Problem", J. ACM 37(2), 1990.
+//! [3] R. Ahuja, K. Mehlhorn, J. Orlin, R. Tarjan, "Faster Algorithms for the Shortest Path Problem", J. ACM
+//!     37(2), 1990.
 
 use esker_graph::{Run, Stop, VertexId, vertex};
 
@@ -26,8 +30,8 @@ pub enum Order {
     Decreasing,
 }
 
-/// Maps priorities to buckets until the next bucket is taken. `BITS` is the base-2 logarithm of the number of open
-/// buckets and of the number of parts in each level of the overflow.
+/// Maps priorities to buckets until the next bucket is taken. `BITS` is the base-2 logarithm of the number of
+/// open buckets and of the number of parts in each level of the overflow.
 #[derive(Debug, Clone, Copy)]
 pub struct BucketLayout<const BITS: u32> {
     /// XORed with a priority to make a key; the least key comes first.
@@ -58,15 +62,18 @@ fn level<const BITS: u32>(difference: u64) -> u32 {
     (63 - (difference | 1).leading_zeros()) / BITS
 }
 
-/// Shorter lists are handled on the calling thread: this takes tens of microseconds, about as long as waking a thread.
+/// Shorter lists are handled on the calling thread: this takes tens of microseconds, about as long as waking
+/// a thread.
 const SERIAL_LEN_MAX: usize = 1 << 15;
 /// Entries per unit of parallel work.
 const GRAIN: usize = 1 << 13;
 
-/// A vector grows by this part of its length: more would leave more of it empty, and less would move it more often.
+/// A vector grows by this part of its length: more would leave more of it empty, and less would move it more
+/// often.
 const GROWTH: usize = 4;
 
-/// Vertices grouped by priority. Memory: at most two entries (ids) per vertex, in vectors of which a fifth may be empty.
+/// Vertices grouped by priority. Memory: at most two entries (ids) per vertex, in vectors of which a fifth
+/// may be empty.
 pub struct Buckets<const BITS: u32> {
     layout: BucketLayout<BITS>,
     slots: Vec<Vec<VertexId>>,
@@ -114,8 +121,8 @@ impl<const BITS: u32> Buckets<BITS> {
         self.entries
     }
 
-    /// Inserts each vertex of `moved` once: vertices whose priority now maps to another bucket, or that had no
-    /// priority.
+    /// Inserts each vertex of `moved` once: vertices whose priority now maps to another bucket, or that had
+    /// no priority.
     ///
     /// # Errors
     /// [`Stop::Cancelled`].

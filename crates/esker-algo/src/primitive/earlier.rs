@@ -1,8 +1,9 @@
 //! Each edge once, at its later end: the lists in which triangles are counted.
 //!
-//! A triangle {w < u < v} is found at `v`, by intersecting the *earlier* neighbours of `v` with those of `u`. If
-//! vertices are in order of descending degree, a list of earlier neighbours has at most sqrt(2m) entries, even at a
-//! hub. [`InPlaceLists`] reads the lists from the graph; [`Oriented`] copies them, renumbered by degree if that pays.
+//! A triangle {w < u < v} is found at `v`, by intersecting the *earlier* neighbours of `v` with those of `u`.
+//! If vertices are in order of descending degree, a list of earlier neighbours has at most sqrt(2m) entries,
+//! even at a hub. [`InPlaceLists`] reads the lists from the graph; [`Oriented`] copies them, renumbered by
+//! degree if that pays.
 
 use std::sync::Mutex;
 
@@ -20,8 +21,9 @@ pub(crate) trait EarlierNeighbours: Sync {
     /// Number of vertices.
     fn num_vertices(&self) -> usize;
 
-    /// Calls `f` with the neighbours of `v` that are less than `v`, ascending; a parallel edge may repeat a neighbour.
-    /// The second slice is parallel to the first if the copy has `mutual` marks: 1 where edges lead both ways, else 0.
+    /// Calls `f` with the neighbours of `v` that are less than `v`, ascending; a parallel edge may repeat a
+    /// neighbour. The second slice is parallel to the first if the copy has `mutual` marks: 1 where edges
+    /// lead both ways, else 0.
     fn with_earlier<R>(&self, v: VertexId, f: impl FnOnce(&[VertexId], &[u8]) -> R)
     -> Result<R, Self::Error>;
 
@@ -93,8 +95,8 @@ pub(crate) struct OrientedOptions {
 const UNIT_ENTRIES: u64 = 1 << 15;
 
 impl<E> Oriented<E> {
-    /// The most bytes that making and keeping a copy takes, for `n` vertices and `arcs` arcs: one id per edge (plus one
-    /// byte with `mutual`), and 16 bytes and up to four ids per vertex.
+    /// The most bytes that making and keeping a copy takes, for `n` vertices and `arcs` arcs: one id per edge
+    /// (plus one byte with `mutual`), and 16 bytes and up to four ids per vertex.
     pub(crate) fn memory_bytes(n: u64, arcs: u64, directed: bool, orientation: OrientedOptions) -> u64 {
         let id = size_of::<VertexId>() as u64;
         let edges = if directed { arcs } else { arcs / 2 };

@@ -1,17 +1,19 @@
 //! `edge_map`: applies an operator to the edges that leave a frontier and returns the next frontier.
 //!
 //! *Push* follows the out-edges of the members; several may meet at one target, so the operator updates it
-//! atomically. *Pull* goes over the in-edges of every vertex that still wants something and stops as soon as it has
-//! enough; one thread holds the vertex, so the operator writes plainly. The direction follows Ligra's rule [1], as
-//! in direction-optimising search [2].
+//! atomically. *Pull* goes over the in-edges of every vertex that still wants something and stops as soon as
+//! it has enough; one thread holds the vertex, so the operator writes plainly. The direction follows Ligra's
+//! rule [1], as in direction-optimising search [2].
 //!
-//! Push is chunked as in Sage [3]: each worker collects its part of the next frontier by itself, and a vertex enters it
-//! once, so intermediate memory is O(n) whatever the degree of the frontier. A round that pushes costs O(members +
-//! arcs that leave them), never O(n): graphs of high diameter have thousands of tiny rounds.
+//! Push is chunked as in Sage [3]: each worker collects its part of the next frontier by itself, and a vertex
+//! enters it once, so intermediate memory is O(n) whatever the degree of the frontier. A round that pushes
+//! costs O(members + arcs that leave them), never O(n): graphs of high diameter have thousands of tiny
+//! rounds.
 //!
 //! [1] J. Shun, G. Blelloch, "Ligra: A Lightweight Graph Processing Framework for Shared Memory", PPoPP 2013.
 //! [2] S. Beamer, K. Asanović, D. Patterson, "Direction-Optimizing Breadth-First Search", SC 2012.
-//! [3] L. Dhulipala et al., "Sage: Parallel Semi-Asymmetric Graph Algorithms for NVRAMs", VLDB 2020, appendix A.
+//! [3] L. Dhulipala et al., "Sage: Parallel Semi-Asymmetric Graph Algorithms for NVRAMs", VLDB 2020, appendix
+//!     A.
 //! [4] K. Iwabuchi, "NETALX and DegAwareRHH", thesis, section 3.4.4.4.
 
 use esker_graph::{Bitmap, Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor, Weight};
@@ -19,32 +21,35 @@ use esker_graph::{Bitmap, Direction, Flow, Graph, Piece, Run, Select, VertexId, 
 use super::frontier::Frontier;
 use super::vertex_map::Found;
 
-/// A round pulls if the frontier and the arcs that leave it are more than this fraction of the arcs before it and of all
-/// vertices, each of which a pull looks at.
+/// A round pulls if the frontier and the arcs that leave it are more than this fraction of the arcs before it
+/// and of all vertices, each of which a pull looks at.
 const PULL_FRACTION: u64 = 20;
 /// An arc of a push of a search costs as much as this number of arcs that a pull looks at.
 const PUSH_COST: u64 = 3;
-/// After a pull a search pulls again if the frontier and its arcs are more than this fraction of the arcs before it and of all vertices.
+/// After a pull a search pulls again if the frontier and its arcs are more than this fraction of the arcs
+/// before it and of all vertices.
 const PULL_AGAIN_FRACTION: u64 = 8;
 /// A pull skips this number of vertices in the time of one arc.
 const SKIPS: u64 = 4;
-/// Where lists come in parts all over a scan, a round with a larger load pulls: it would go through most parts anyway, and a pull leaves out
-/// those of which neither end matters.
+/// Where lists come in parts all over a scan, a round with a larger load pulls: it would go through most
+/// parts anyway, and a pull leaves out those of which neither end matters.
 const SCATTERED_PUSH_MAX: u64 = 1 << 16;
-/// A push that follows fewer arcs than one in this many vertices removes repeats by sorting; one that follows more, by
-/// a bitmap over all vertices.
+/// A push that follows fewer arcs than one in this many vertices removes repeats by sorting; one that follows
+/// more, by a bitmap over all vertices.
 const SORT_FRACTION: u64 = 64;
 /// A push with a smaller load stays on the calling thread: two or three microseconds.
 const ALONE_ARCS_MAX: u64 = 1 << 9;
 /// The same unless the threads of the run are awake: about ten microseconds.
 const ASLEEP_ARCS_MAX: u64 = 1 << 11;
 
-/// A push has room for as many vertices as it has members, up to this number; a list that grows from nothing is copied several times.
+/// A push has room for as many vertices as it has members, up to this number; a list that grows from nothing
+/// is copied several times.
 const ROOM_MAX: usize = 1 << 10;
 
 /// What is done at each edge, and which vertices enter the next frontier.
 pub trait EdgeOp<W: Weight>: Sync {
-    /// Whether [`EdgeOp::push`] may return true more than once in a round for one target. Repeats are then removed.
+    /// Whether [`EdgeOp::push`] may return true more than once in a round for one target. Repeats are then
+    /// removed.
     const REPEATS: bool = false;
 
     /// As [`Visitor::BOXED`], for both directions of a round.
@@ -56,19 +61,19 @@ pub trait EdgeOp<W: Weight>: Sync {
         true
     }
 
-    /// Handles an edge while other threads may handle edges to `dst`, so updates atomically. Whether `dst` enters the
-    /// next frontier by this.
+    /// Handles an edge while other threads may handle edges to `dst`, so updates atomically. Whether `dst`
+    /// enters the next frontier by this.
     fn push(&self, src: VertexId, dst: VertexId, weight: W) -> bool;
 
-    /// As [`EdgeOp::push`], while no other thread handles any edge, so may update by plain stores. Asked only if `dst` is
-    /// wanted.
+    /// As [`EdgeOp::push`], while no other thread handles any edge, so may update by plain stores. Asked only
+    /// if `dst` is wanted.
     #[inline(always)]
     fn push_alone(&self, src: VertexId, dst: VertexId, weight: W) -> bool {
         self.push(src, dst, weight)
     }
 
-    /// Handles an edge while this thread alone handles edges to `dst`, so may update by plain stores. Whether `dst`
-    /// enters the next frontier by this; true for any number of edges.
+    /// Handles an edge while this thread alone handles edges to `dst`, so may update by plain stores. Whether
+    /// `dst` enters the next frontier by this; true for any number of edges.
     #[inline(always)]
     fn pull(&self, dst: VertexId, src: VertexId, weight: W) -> bool {
         self.push(src, dst, weight)
@@ -85,8 +90,8 @@ pub enum Way {
 }
 
 impl Way {
-    /// The cheaper way for a frontier that has `remaining_arcs` arcs of the graph before it: pull if those that leave it
-    /// are more than one in twenty of them and of the vertices, and in-edges are kept.
+    /// The cheaper way for a frontier that has `remaining_arcs` arcs of the graph before it: pull if those
+    /// that leave it are more than one in twenty of them and of the vertices, and in-edges are kept.
     pub fn choose<G: Graph>(graph: &G, frontier: &Frontier, remaining_arcs: u64) -> Self {
         let (load, pull_load) = loads(graph, frontier, remaining_arcs);
         let push_max = pull_load / PULL_FRACTION;
@@ -94,12 +99,13 @@ impl Way {
         if load > push_max && graph.has(Direction::In) { Self::Pull } else { Self::Push }
     }
 
-    /// The cheaper way of a round of a search after one that went the `last` way. In a pull each of the `unreached` vertices looks at its list up to
-    /// the first member of the frontier.
+    /// The cheaper way of a round of a search after one that went the `last` way. In a pull each of the
+    /// `unreached` vertices looks at its list up to the first member of the frontier.
     ///
-    /// If one in `k` of the remaining arcs leaves the frontier, a pull looks at `k` arcs of such a list, or at all. How many arcs lead to vertices
-    /// that cannot be reached is unknown, so once a search pulls, it does so until the frontier and its arcs are few. Where few lists cannot be read
-    /// by themselves at once, as from a disk, [`Way::choose`] decides.
+    /// If one in `k` of the remaining arcs leaves the frontier, a pull looks at `k` arcs of such a list, or
+    /// at all. How many arcs lead to vertices that cannot be reached is unknown, so once a search pulls, it
+    /// does so until the frontier and its arcs are few. Where few lists cannot be read by themselves at once,
+    /// as from a disk, [`Way::choose`] decides.
     pub fn choose_stopping<G: Graph>(
         graph: &G,
         frontier: &Frontier,
@@ -124,13 +130,15 @@ impl Way {
     }
 }
 
-/// The load of a push (vertices of the frontier and the arcs that leave them) and of a pull (all vertices and the remaining arcs).
+/// The load of a push (vertices of the frontier and the arcs that leave them) and of a pull (all vertices and
+/// the remaining arcs).
 fn loads<G: Graph>(graph: &G, frontier: &Frontier, remaining_arcs: u64) -> (u64, u64) {
     (frontier.arcs() + frontier.len() as u64, remaining_arcs + graph.num_vertices() as u64)
 }
 
-/// When a search turns, by two thresholds [2, 4]: a growing frontier is pulled once the load of a push is more than one in `alpha` of
-/// that of a pull, and a shrinking one is pushed again once it is less than one in `beta`.
+/// When a search turns, by two thresholds [2, 4]: a growing frontier is pulled once the load of a push is
+/// more than one in `alpha` of that of a pull, and a shrinking one is pushed again once it is less than one
+/// in `beta`.
 ///
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Turns {
@@ -163,8 +171,8 @@ impl Turns {
     }
 }
 
-/// Applies `op` to the edges that leave `frontier`, pushing or pulling as is cheaper, and returns the vertices for
-/// which it said so.
+/// Applies `op` to the edges that leave `frontier`, pushing or pulling as is cheaper, and returns the
+/// vertices for which it said so.
 ///
 /// # Errors
 /// The first list that cannot be read, or cancellation.

@@ -1,8 +1,9 @@
 //! Shares and sums of vertices side by side, for graphs that keep each edge once.
 //!
-//! An edge that is kept once needs the share and the sum of both of its ends: in one cache line, they miss it half as often. Sums are
-//! fixed-point, so neither the order of edges nor the number of threads changes them. The rows of a patch are often short, and the
-//! processor does not foresee the length of a short row: so no loop ends with a row.
+//! An edge that is kept once needs the share and the sum of both of its ends: in one cache line, they miss it
+//! half as often. Sums are fixed-point, so neither the order of edges nor the number of threads changes them.
+//! The rows of a patch are often short, and the processor does not foresee the length of a short row: so no
+//! loop ends with a row.
 
 use std::ops::Range;
 
@@ -22,7 +23,8 @@ pub(crate) fn from_fixed(fixed: u64) -> f64 {
     fixed as f64 / FIXED_ONE
 }
 
-/// A number of either sign, of a magnitude less than 2, as a multiple of 2^-62. It is that of [`to_fixed`] if the number is not negative.
+/// A number of either sign, of a magnitude less than 2, as a multiple of 2^-62. It is that of [`to_fixed`] if
+/// the number is not negative.
 #[inline(always)]
 pub(super) fn to_signed(number: f64) -> u64 {
     ((number * FIXED_ONE) as i64).cast_unsigned()
@@ -126,7 +128,8 @@ fn add<const ALONE: bool>(pair: &[Cell; 2], more: u64) {
 /// The state of one worker.
 #[derive(Default)]
 pub(super) struct FlowWorker {
-    /// A copy for a strip of vertices to which other threads add at the same time. One MiB, which a second-level cache holds.
+    /// A copy for a strip of vertices to which other threads add at the same time. One MiB, which a
+    /// second-level cache holds.
     own: Option<Flows>,
     /// The share of the row of each entry of a patch; and the sum of the columns' shares up to each entry.
     of_rows: Vec<u64>,
@@ -158,7 +161,8 @@ impl FlowWorker {
     /// Adds the share of each entry's row to its column, and the reverse, as far as the patch says so.
     pub(super) fn along<W>(&mut self, flows: &Flows, patch: &Patch<'_, W>) {
         let (Some(&row), Some(&column)) = (patch.rows.first(), patch.columns.first()) else { return };
-        // If other threads add to both strips, a copy of the columns saves more: a row is written once, its columns each.
+        // If other threads add to both strips, a copy of the columns saves more: a row is written once, its
+        // columns each.
         if matches!(patch.to_columns, End::Taken { exclusive: false }) {
             self.enter(flows, column);
         } else if matches!(patch.to_rows, End::Taken { exclusive: false }) {

@@ -70,7 +70,8 @@ impl Frontier {
         Self { members, num_vertices, len, arcs }
     }
 
-    /// Adds the vertices of `list`, which are distinct and not yet members. O(its length), on the calling thread.
+    /// Adds the vertices of `list`, which are distinct and not yet members. O(its length), on the calling
+    /// thread.
     pub fn add<G: Graph>(&mut self, graph: &G, list: &[VertexId]) {
         self.len += list.len();
         self.arcs += list.iter().map(|&v| graph.degree(Direction::Out, v) as u64).sum::<u64>();

@@ -1,10 +1,10 @@
 //! Histograms: for each remaining vertex, how many of its neighbours were just removed.
 //!
-//! Peeling removes vertices and lowers the degrees of the remaining ones by these counts. The *sparse* form reads the
-//! lists of the removed vertices and lowers degrees by fetch-and-add. The *dense* form [1, 4.3.4] reads the lists of
-//! the remaining vertices and ends each piece with one addition, which is cheaper per entry and does not contend on
-//! hubs. Both take O(n) memory. The paper's sparse form, a hash table of neighbours, takes more memory to reduce
-//! contention.
+//! Peeling removes vertices and lowers the degrees of the remaining ones by these counts. The *sparse* form
+//! reads the lists of the removed vertices and lowers degrees by fetch-and-add. The *dense* form [1, 4.3.4]
+//! reads the lists of the remaining vertices and ends each piece with one addition, which is cheaper per
+//! entry and does not contend on hubs. Both take O(n) memory. The paper's sparse form, a hash table of
+//! neighbours, takes more memory to reduce contention.
 //!
 //! [1] L. Dhulipala et al., "Sage: Parallel Semi-Asymmetric Graph Algorithms for NVRAMs", VLDB 2020.
 
@@ -43,13 +43,14 @@ pub(crate) struct PeelStep<'a> {
     pub(crate) removed_bits: &'a Bitmap,
     /// The vertices that remain, each once.
     pub(crate) remaining: &'a [VertexId],
-    /// For each remaining vertex, its number of neighbours that remain or were just removed. Other values do not
-    /// matter.
+    /// For each remaining vertex, its number of neighbours that remain or were just removed. Other values do
+    /// not matter.
     pub(crate) degrees: &'a VertexArray,
 }
 
 impl PeelStep<'_> {
-    /// Lowers the degrees of the remaining vertices to count only neighbours that remain, by the cheaper form.
+    /// Lowers the degrees of the remaining vertices to count only neighbours that remain, by the cheaper
+    /// form.
     ///
     /// # Errors
     /// As [`Graph::scan`].

@@ -1,8 +1,8 @@
 //! Rows of the adjacency matrix for the first vertices, which in degree order are the hubs.
 //!
-//! The row of hub `u` has one bit for each vertex before `u`, set if they are neighbours. Intersecting two lists with
-//! hundreds of hubs becomes an AND over a few kilobytes at 512 bits an instruction, and testing whether two hubs are
-//! neighbours takes one load.
+//! The row of hub `u` has one bit for each vertex before `u`, set if they are neighbours. Intersecting two
+//! lists with hundreds of hubs becomes an AND over a few kilobytes at 512 bits an instruction, and testing
+//! whether two hubs are neighbours takes one load.
 
 use esker_graph::{Run, VertexId, vertex};
 use rayon::prelude::*;

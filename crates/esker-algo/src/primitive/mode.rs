@@ -4,13 +4,15 @@ use esker_graph::{NONE, VertexId};
 
 /// Lists of at most this many values are sorted; longer ones are counted.
 const SORTED_LEN_MAX: usize = 48;
-/// If a list has more than one value per this many possible values, every possible value gets its own counter.
+/// If a list has more than one value per this many possible values, every possible value gets its own
+/// counter.
 const DENSE_SHARE: usize = 8;
 
-/// Finds the mode of ids in `0..bound`. Each worker keeps one for all its lists, so its arrays are allocated once.
+/// Finds the mode of ids in `0..bound`. Each worker keeps one for all its lists, so its arrays are allocated
+/// once.
 ///
-/// Memory: at most one id per possible value for counters, plus, for the longest list, at most 8 ids per entry but no
-/// more than two ids per possible value.
+/// Memory: at most one id per possible value for counters, plus, for the longest list, at most 8 ids per
+/// entry but no more than two ids per possible value.
 pub(crate) struct ModeCounter {
     bound: usize,
     form: CountingForm,
@@ -96,7 +98,8 @@ impl ModeCounter {
         }
     }
 
-    /// The most frequent value, the smallest one on ties; `None` if no value was counted. Empties the counter.
+    /// The most frequent value, the smallest one on ties; `None` if no value was counted. Empties the
+    /// counter.
     pub(crate) fn take_mode(&mut self) -> Option<VertexId> {
         match self.form {
             CountingForm::Sorted => {

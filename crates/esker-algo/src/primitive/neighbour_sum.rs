@@ -1,14 +1,17 @@
-//! Sums over neighbours: every vertex gives a share to each neighbour and receives the sum of its neighbours' shares, each times the weight
-//! of the arc if weights count.
+//! Sums over neighbours: every vertex gives a share to each neighbour and receives the sum of its neighbours'
+//! shares, each times the weight of the arc if weights count.
 //!
-//! A round has two steps. A scan pulls along in-edges where they are kept, else pushes along out-edges, and leaves a sum for each vertex.
-//! Then chunks of vertices are finished: a chunk's sums become its shares of the next round. A chunk is plain slices of numbers, so that
-//! the compiler can use vector instructions, and chunks do not depend on the number of threads.
+//! A round has two steps. A scan pulls along in-edges where they are kept, else pushes along out-edges, and
+//! leaves a sum for each vertex. Then chunks of vertices are finished: a chunk's sums become its shares of
+//! the next round. A chunk is plain slices of numbers, so that the compiler can use vector instructions, and
+//! chunks do not depend on the number of threads.
 //!
-//! The sum of a list that comes in one piece is a sum of doubles, in an order that its length decides (`share_sums.rs`). A worker that holds
-//! a vertex alone adds up its pieces, in doubles, in a block of vertices that fits its cache. The remaining pieces are summed in
-//! fixed-point. So results are bit-equal for any number of threads if lists come whole; where they come in pieces, the last digits depend on
-//! which worker holds which piece. Graphs that hand over their lists in parts all over a scan use [`Flows`], unless weights count.
+//! The sum of a list that comes in one piece is a sum of doubles, in an order that its length decides
+//! (`share_sums.rs`). A worker that holds a vertex alone adds up its pieces, in doubles, in a block of
+//! vertices that fits its cache. The remaining pieces are summed in fixed-point. So results are bit-equal for
+//! any number of threads if lists come whole; where they come in pieces, the last digits depend on which
+//! worker holds which piece. Graphs that hand over their lists in parts all over a scan use [`Flows`], unless
+//! weights count.
 //!
 //! Memory: see [`NeighbourSum::vertex_bytes`].
 
@@ -56,9 +59,11 @@ struct Apart {
 pub(crate) struct Chunk<'a> {
     /// The first of the vertices.
     pub(crate) first: usize,
-    /// The caller's values for the vertices; if it has none, the share that each gave last, if [`NeighbourSum::keeps_shares`].
+    /// The caller's values for the vertices; if it has none, the share that each gave last, if
+    /// [`NeighbourSum::keeps_shares`].
     pub(crate) values: &'a mut [f64],
-    /// The sum that each received, to be replaced by the share that it gives next. Sums and shares are of a magnitude less than 2.
+    /// The sum that each received, to be replaced by the share that it gives next. Sums and shares are of a
+    /// magnitude less than 2.
     pub(crate) flows: &'a mut [f64],
 }
 
@@ -92,7 +97,8 @@ impl<'g, G: Graph> NeighbourSum<'g, G> {
 }
 
 impl<'g, G: Graph<Weight: Ranked>> NeighbourSum<'g, G, ByWeight> {
-    /// Shares of zero, which count along each arc as much as its weight. The sums must be of a magnitude less than 2.
+    /// Shares of zero, which count along each arc as much as its weight. The sums must be of a magnitude less
+    /// than 2.
     pub(crate) fn by_weight(graph: &'g G, run: &Run) -> Self {
         Self::apart(graph, run)
     }
@@ -130,8 +136,8 @@ impl<'g, G: Graph, K: Weighing<G::Weight>> NeighbourSum<'g, G, K> {
         }
     }
 
-    /// One round: calls `finish` with every vertex once, in chunks and in parallel. Shares of the next round are kept with the given
-    /// precision. `values`: one a vertex, or none. The states of all workers.
+    /// One round: calls `finish` with every vertex once, in chunks and in parallel. Shares of the next round
+    /// are kept with the given precision. `values`: one a vertex, or none. The states of all workers.
     ///
     /// # Errors
     /// As [`Graph::scan`].
@@ -223,8 +229,8 @@ impl<'g, G: Graph, K: Weighing<G::Weight>> NeighbourSum<'g, G, K> {
     }
 }
 
-/// Calls `f` with each chunk of `0..n`, in parallel: its first vertex, its parts of two arrays (of `n` elements, or none), and a number for
-/// each of its vertices. The states of all workers.
+/// Calls `f` with each chunk of `0..n`, in parallel: its first vertex, its parts of two arrays (of `n`
+/// elements, or none), and a number for each of its vertices. The states of all workers.
 fn each_chunk<T: Default + Send, S: Send>(
     run: &Run,
     n: usize,

@@ -1,7 +1,8 @@
-//! Neighbourhoods, for problems defined on undirected graphs: all entries of a vertex, whichever way the edges go.
+//! Neighbourhoods, for problems defined on undirected graphs: all entries of a vertex, whichever way the
+//! edges go.
 //!
-//! In a directed graph the neighbourhood of a vertex is its out-list followed by its in-list, so a pair of opposite
-//! edges counts twice.
+//! In a directed graph the neighbourhood of a vertex is its out-list followed by its in-list, so a pair of
+//! opposite edges counts twice.
 
 use esker_graph::{Direction, Graph, Run, Select, Stop, VertexId, Visitor};
 
@@ -13,13 +14,15 @@ pub(crate) fn neighbourhood_directions<G: Graph>(graph: &G) -> &'static [Directi
     if graph.is_directed() { &[Direction::Out, Direction::In] } else { &[Direction::Out] }
 }
 
-/// The number of entries in the neighbourhood of `v`. Parallel edges each count; a self-loop counts once per list.
+/// The number of entries in the neighbourhood of `v`. Parallel edges each count; a self-loop counts once per
+/// list.
 #[inline(always)]
 pub(crate) fn num_entries<G: Graph>(graph: &G, directions: &[Direction], v: VertexId) -> usize {
     directions.iter().map(|&direction| graph.degree(direction, v)).sum()
 }
 
-/// Scans the neighbourhoods of the selected vertices, one direction after the other, and returns all workers' states.
+/// Scans the neighbourhoods of the selected vertices, one direction after the other, and returns all workers'
+/// states.
 ///
 /// # Errors
 /// As [`Graph::scan`].
@@ -37,8 +40,8 @@ pub(crate) fn scan_neighbours<G: Graph, V: Visitor<G::Weight>>(
     Ok(states)
 }
 
-/// Whether one thread can process the neighbourhoods of `list` before another would wake up. Always true for a run
-/// with one thread. Takes O(1) for long lists.
+/// Whether one thread can process the neighbourhoods of `list` before another would wake up. Always true for
+/// a run with one thread. Takes O(1) for long lists.
 pub(crate) fn is_small<G: Graph>(graph: &G, run: &Run, directions: &[Direction], list: &[VertexId]) -> bool {
     let mut entries = list.len();
     run.threads() == 1

@@ -7,7 +7,8 @@ pub(crate) fn prefetch<T>(slice: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     if let Some(element) = slice.get(index) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch has no visible effect and never faults; the address is that of an existing element.
+        // SAFETY: a prefetch has no visible effect and never faults; the address is that of an existing
+        // element.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(element).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]

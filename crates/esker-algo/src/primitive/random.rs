@@ -1,5 +1,5 @@
-//! Counter-based random numbers: the number for a vertex or an edge depends only on the seed, the purpose and its
-//! index, so results are the same for any number of threads.
+//! Counter-based random numbers: the number for a vertex or an edge depends only on the seed, the purpose and
+//! its index, so results are the same for any number of threads.
 //!
 //! SplitMix64 [1] with D. Stafford's mixer, variant 13.
 //!

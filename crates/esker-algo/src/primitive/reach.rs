@@ -1,12 +1,14 @@
 //! Reachability: all vertices to which a path leads, found in no particular order.
 //!
-//! A breadth-first search of a path of a million vertices takes a million rounds, but reachability needs no levels.
-//! Each worker follows edges depth-first from its share of the frontier up to a limit and leaves its open vertices to
-//! the next round, so every graph takes few rounds; a frontier too small to share stays on the calling thread. This is
-//! the "vertical granularity control" of [1]. If a large fraction of all arcs leaves the frontier, the round pulls
-//! instead: each unreached vertex looks for a reached neighbour, as in [2].
+//! A breadth-first search of a path of a million vertices takes a million rounds, but reachability needs no
+//! levels. Each worker follows edges depth-first from its share of the frontier up to a limit and leaves its
+//! open vertices to the next round, so every graph takes few rounds; a frontier too small to share stays on
+//! the calling thread. This is the "vertical granularity control" of [1]. If a large fraction of all arcs
+//! leaves the frontier, the round pulls instead: each unreached vertex looks for a reached neighbour, as in
+//! [2].
 //!
-//! [1] L. Wang, X. Dong, Y. Gu, Y. Sun, "Parallel Strong Connectivity Based on Faster Reachability", SIGMOD 2023.
+//! [1] L. Wang, X. Dong, Y. Gu, Y. Sun, "Parallel Strong Connectivity Based on Faster Reachability",
+//!     SIGMOD 2023.
 //! [2] S. Beamer, K. Asanović, D. Patterson, "Direction-Optimizing Breadth-First Search", SC 2012.
 
 use esker_graph::{Bitmap, Direction, Flow, Lists, Piece, Run, Select, VertexId, Visitor, Weight};
@@ -20,11 +22,12 @@ const UNIT_ENTRIES: usize = 1 << 14;
 /// A round pulls if more than one in this many arcs leaves the frontier.
 const PULL_SHARE: u64 = 16;
 
-/// Adds to `reached` every vertex to which a path in `direction` leads from `source` through `allowed` vertices.
+/// Adds to `reached` every vertex to which a path in `direction` leads from `source` through `allowed`
+/// vertices.
 ///
-/// Work: O(n + m) of the reached part. Memory: at most two ids per vertex reached. Reads the list of each reached
-/// vertex once, in no order; a pull reads the opposite lists of all unreached vertices, each up to its first reached
-/// neighbour. The graph must have both directions.
+/// Work: O(n + m) of the reached part. Memory: at most two ids per vertex reached. Reads the list of each
+/// reached vertex once, in no order; a pull reads the opposite lists of all unreached vertices, each up to
+/// its first reached neighbour. The graph must have both directions.
 pub(crate) fn reach<G: Lists>(
     graph: &G,
     run: &Run,

@@ -1,7 +1,7 @@
 //! Edge reductions: one value per vertex, computed from all entries of its list.
 //!
-//! The list of a hub may arrive in pieces, to several threads at once. Each piece is reduced by the thread that holds
-//! it, and the partial results are added atomically, so long lists are reduced in parallel.
+//! The list of a hub may arrive in pieces, to several threads at once. Each piece is reduced by the thread
+//! that holds it, and the partial results are added atomically, so long lists are reduced in parallel.
 
 use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor, Weight};
 
@@ -9,8 +9,8 @@ use super::array::{ArrayValue, VertexValues};
 use super::neighbours::scan_neighbours;
 
 /// Adds `part(v, targets, weights)` of each piece to the value of each selected vertex `v`, for all lists in
-/// `directions`. Integer sums do not depend on how lists are divided into pieces; floating-point sums do, unless each
-/// list comes whole.
+/// `directions`. Integer sums do not depend on how lists are divided into pieces; floating-point sums do,
+/// unless each list comes whole.
 ///
 /// # Errors
 /// As [`Graph::scan`].

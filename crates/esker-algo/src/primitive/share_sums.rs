@@ -73,16 +73,17 @@ const COUNTED: [[u64; 4]; 5] = {
     masks
 };
 
-/// Lists of at least so many neighbours are summed by a loop of their own. The processor foresees which loop comes next if most lists of a graph
-/// take the same one, so the bound is below the usual length of lists of graphs with many edges.
+/// Lists of at least so many neighbours are summed by a loop of their own. The processor foresees which loop
+/// comes next if most lists of a graph take the same one, so the bound is below the usual length of lists of
+/// graphs with many edges.
 const LONG_MIN: usize = 17;
 
 /// The sum of the shares of `vertices`, each times its factor, in an order that depends only on their number.
 ///
-/// Groups of four are added up, first with second and third with fourth element: in the precision of the shares, or of products in double
-/// precision. The last group is filled up with zeros. The sums of the groups are added one after another, in double precision. So
-/// additions that wait for each other are few, and there are few instructions an element, which lets the processor run farther ahead to shares
-/// outside its caches.
+/// Groups of four are added up, first with second and third with fourth element: in the precision of the
+/// shares, or of products in double precision. The last group is filled up with zeros. The sums of the groups
+/// are added one after another, in double precision. So additions that wait for each other are few, and there
+/// are few instructions an element, which lets the processor run farther ahead to shares outside its caches.
 #[inline(always)]
 pub(super) fn sum_over<S: Share, F: Ranked>(shares: &[S], vertices: &[VertexId], factors: &[F]) -> f64 {
     let (fours, rest) = vertices.as_chunks::<4>();
@@ -119,8 +120,9 @@ fn sum_of_four<S: Share, F: Ranked>(
 
 /// Leaves the sum of each of some lists that lie one after another; equal to [`sum_over`], bit by bit.
 ///
-/// The processor cannot foresee the length of a short list. So the last group of each list is read as four elements, where that many are
-/// left in all lists together, and those beyond its end are masked: a list of up to four neighbours then takes no branch of its own.
+/// The processor cannot foresee the length of a short list. So the last group of each list is read as four
+/// elements, where that many are left in all lists together, and those beyond its end are masked: a list of
+/// up to four neighbours then takes no branch of its own.
 #[inline(always)]
 pub(super) fn sum_rows<S: Share, F: Ranked>(
     shares: &[S],
@@ -165,7 +167,8 @@ mod tests {
 
     use super::*;
 
-    /// Lists of `least` to `longest` neighbours, one after another: their bounds, which begin at 1000, and their elements, of `0..n`.
+    /// Lists of `least` to `longest` neighbours, one after another: their bounds, which begin at 1000, and
+    /// their elements, of `0..n`.
     fn lists(least: usize, longest: usize, n: usize) -> (Vec<u64>, Vec<VertexId>) {
         let mut offsets = vec![1000_u64];
         for i in 0..67 {

@@ -1,10 +1,11 @@
-//! Concurrent union-find without locks: trees in which every vertex points at itself or at a lower vertex of its set.
+//! Concurrent union-find without locks: trees in which every vertex points at itself or at a lower vertex of
+//! its set.
 //!
-//! Linking follows Afforest [1], after Shiloach and Vishkin: one compare-and-swap makes the higher of two roots point
-//! at the lower. So the root of a set is always its least vertex, whatever the order of links.
+//! Linking follows Afforest [1], after Shiloach and Vishkin: one compare-and-swap makes the higher of two
+//! roots point at the lower. So the root of a set is always its least vertex, whatever the order of links.
 //!
-//! [1] M. Sutton, T. Ben-Nun, A. Barak, "Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling",
-//!     IPDPS 2018.
+//! [1] M. Sutton, T. Ben-Nun, A. Barak, "Optimizing Parallel Graph Connectivity Computation via Subgraph
+//!     Sampling", IPDPS 2018.
 
 use esker_graph::{NONE, Run, Stop, VertexId, vertex};
 
@@ -26,8 +27,8 @@ impl UnionFind {
         self.0.get(v)
     }
 
-    /// Unites the sets of `u` and `v`. Returns whether this call did; the edges for which it did form a spanning
-    /// forest.
+    /// Unites the sets of `u` and `v`. Returns whether this call did; the edges for which it did form a
+    /// spanning forest.
     #[inline(always)]
     pub(crate) fn link(&self, u: VertexId, v: VertexId) -> bool {
         let (mut p, mut q) = (self.0.get(u), self.0.get(v));
@@ -46,8 +47,9 @@ impl UnionFind {
         false
     }
 
-    /// Unites the sets of `v`, whose parent is `above`, and `other`, without a locked instruction. If two threads link one root at
-    /// the same moment, one of the two links is lost: for edges that will be linked again. Returns the parent of `v`.
+    /// Unites the sets of `v`, whose parent is `above`, and `other`, without a locked instruction. If two
+    /// threads link one root at the same moment, one of the two links is lost: for edges that will be linked
+    /// again. Returns the parent of `v`.
     #[inline(always)]
     pub(crate) fn lean(&self, v: VertexId, above: VertexId, other: VertexId) -> VertexId {
         let low = self.0.get(other);
@@ -65,7 +67,8 @@ impl UnionFind {
         self.0.get(v)
     }
 
-    /// Makes the higher of the roots above `p` and `q` point at a lower vertex of the other set, as [`UnionFind::lean`] does.
+    /// Makes the higher of the roots above `p` and `q` point at a lower vertex of the other set, as
+    /// [`UnionFind::lean`] does.
     fn lean_roots(&self, mut p: VertexId, mut q: VertexId) {
         while p != q {
             let (high, low) = if p > q { (p, q) } else { (q, p) };

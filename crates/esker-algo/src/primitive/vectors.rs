@@ -1,12 +1,13 @@
 //! Runs a loop over words of bits with the widest vector instructions of the processor.
 //!
-//! With the instructions of processors since 2019, the compiler turns `(a & b).count_ones()` over 512 bits into one
-//! AND, one population count and one addition; without them, into ten times as many instructions. Which processor runs
-//! is known only at run time. So each loop is compiled once per instruction set here, from the same safe source, and
-//! the set is chosen at each call. Without this, counting triangles of a Kronecker graph of scale 20 takes twice as
-//! long (measured).
+//! With the instructions of processors since 2019, the compiler turns `(a & b).count_ones()` over 512 bits
+//! into one AND, one population count and one addition; without them, into ten times as many instructions.
+//! Which processor runs is known only at run time. So each loop is compiled once per instruction set here,
+//! from the same safe source, and the set is chosen at each call. Without this, counting triangles of a
+//! Kronecker graph of scale 20 takes twice as long (measured).
 
-#![allow(unsafe_code)] // Calls functions compiled for instruction sets after checking that the processor has them.
+// Calls functions compiled for instruction sets after checking that the processor has them.
+#![allow(unsafe_code)]
 
 /// A loop to be compiled for each instruction set. Its inputs are fields. Mark `run` and everything it calls
 /// `#[inline(always)]`: only inlined code is compiled for the set.
@@ -30,14 +31,16 @@ pub(crate) fn with_vectors<K: VectorLoop>(kernel: K) -> K::Output {
             && is_x86_feature_detected!("bmi2")
             && is_x86_feature_detected!("popcnt")
         {
-            // SAFETY: the lines above checked that the processor has every feature that the function is compiled for.
+            // SAFETY: the lines above checked that the processor has every feature that the function is
+            // compiled for.
             return unsafe { with_avx512(kernel) };
         }
         if is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi2")
             && is_x86_feature_detected!("popcnt")
         {
-            // SAFETY: the lines above checked that the processor has every feature that the function is compiled for.
+            // SAFETY: the lines above checked that the processor has every feature that the function is
+            // compiled for.
             return unsafe { with_avx2(kernel) };
         }
     }

@@ -4,8 +4,8 @@ use esker_graph::{Direction, Graph, Run, Select, Stop, VertexId};
 
 use super::frontier::{Frontier, SERIAL_LEN_MAX, all_vertices};
 
-/// Calls `f` once for each of `0..num_vertices`, in parallel. Each thread takes ascending ranges that start at
-/// multiples of 64.
+/// Calls `f` once for each of `0..num_vertices`, in parallel. Each thread takes ascending ranges that start
+/// at multiples of 64.
 ///
 /// # Errors
 /// [`Stop::Cancelled`].
@@ -72,8 +72,8 @@ pub fn vertex_filter<G: Graph>(
     Ok(Found::join(frontier.num_vertices(), found))
 }
 
-/// The members of the next frontier that one worker found. All workers together hold each vertex at most once, so they
-/// take O(n) memory however many arcs they follow.
+/// The members of the next frontier that one worker found. All workers together hold each vertex at most
+/// once, so they take O(n) memory however many arcs they follow.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     list: Vec<VertexId>,
@@ -97,8 +97,9 @@ impl Found {
         self.list.push(v);
     }
 
-    /// Adds up the degrees of the vertices added since, if there are many. They lie anywhere. Reads of many together miss the caches at the same
-    /// time; a read after each claim would wait for it, since claims are atomic updates.
+    /// Adds up the degrees of the vertices added since, if there are many. They lie anywhere. Reads of many
+    /// together miss the caches at the same time; a read after each claim would wait for it, since claims are
+    /// atomic updates.
     #[inline(always)]
     pub(super) fn count_many<G: Graph>(&mut self, graph: &G) {
         if self.list.len() - self.counted >= COUNT_LEN {

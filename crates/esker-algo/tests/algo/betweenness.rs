@@ -54,7 +54,8 @@ fn a_path_scores_as_in_networkx() {
 
 #[test]
 fn a_star_whose_leaves_are_sources_is_pulled_and_pushed() {
-    // From a leaf of one of two joined stars, the rounds hold: the leaf, its hub, many leaves, the many leaves of the other star.
+    // From a leaf of one of two joined stars, the rounds hold: the leaf, its hub, many leaves, the many
+    // leaves of the other star.
     let leaves = 5000;
     let edges: Vec<_> = (2..leaves).map(|v| (v % 2, v, ())).chain([(0, 1, ())]).collect();
     let csr = Csr::undirected(leaves as usize, &edges).unwrap();
@@ -63,8 +64,8 @@ fn a_star_whose_leaves_are_sources_is_pulled_and_pushed() {
     }
 }
 
-/// Twelve layers of 1,400 vertices, each joined to two of the next layer: levels that threads share, but for which no array of all dependencies is
-/// made.
+/// Twelve layers of 1,400 vertices, each joined to two of the next layer: levels that threads share, but for
+/// which no array of all dependencies is made.
 #[test]
 fn levels_of_some_thousand_vertices() {
     let (layers, width) = (12, 1400);
@@ -89,7 +90,8 @@ fn levels_of_some_thousand_vertices() {
 
 #[test]
 fn more_paths_than_a_double_can_count() {
-    // The second scaling meets numbers below 1, those of the single path after the first one, so logarithms take over.
+    // The second scaling meets numbers below 1, those of the single path after the first one, so logarithms
+    // take over.
     for (diamonds, has_path) in [(1100, false), (1100, true), (2000, false), (2000, true)] {
         // Diamonds in a row: the number of paths doubles in each.
         let mut edges: Vec<(VertexId, VertexId, ())> = (0..diamonds)
@@ -113,7 +115,8 @@ fn more_paths_than_a_double_can_count() {
                 let out = view.rows(Direction::Out).unwrap();
                 check::betweenness(out, &found.sources, 1.0, &found.scores, 1e-9).unwrap();
                 for (v, &score) in (0..).zip(&found.scores) {
-                    // All paths to later vertices pass the first of a diamond, half of those past its end each of the next two.
+                    // All paths to later vertices pass the first of a diamond, half of those past its end
+                    // each of the next two.
                     let later = end.saturating_sub(v) + VertexId::from(v % 3 == 2);
                     let expected = if v > end {
                         (end + path_len - v) as f64
@@ -161,8 +164,8 @@ fn the_verifier_finds_faults() {
 
 #[test]
 fn counts_that_are_rounded_are_the_same_on_all_threads_of_a_deterministic_run() {
-    // A square in which a king moves: 3 predecessors for most vertices, so that the order of additions matters, levels that are shared among
-    // the threads, and up to 3^70 paths, beyond 2^53 and below 10^290.
+    // A square in which a king moves: 3 predecessors for most vertices, so that the order of additions
+    // matters, levels that are shared among the threads, and up to 3^70 paths, beyond 2^53 and below 10^290.
     let side = 141;
     let at = |x: usize, y: usize| (x * side + y) as VertexId;
     let mut edges = Vec::new();

@@ -111,7 +111,8 @@ proptest! {
     }
 }
 
-/// The graph has levels of 1, 1, 8, 64, 512, 64, 8, 1, 1 and 1 vertices; each vertex has an edge to one of the next level at least.
+/// The graph has levels of 1, 1, 8, 64, 512, 64, 8, 1, 1 and 1 vertices; each vertex has an edge to one of
+/// the next level at least.
 #[test]
 fn thresholds_say_when_a_search_turns() {
     let levels = [1, 1, 8, 64, 512, 64, 8, 1, 1, 1];
@@ -130,10 +131,12 @@ fn thresholds_say_when_a_search_turns() {
         assert_eq!((found.reached, found.rounds), (csr.graph().num_vertices(), 10));
         found.pulls
     };
-    // One in twenty of what a pull reads lies between levels 2 and 3 (80 and 640 vertices and arcs), and between 6 and 7 (80 and 10).
+    // One in twenty of what a pull reads lies between levels 2 and 3 (80 and 640 vertices and arcs), and
+    // between 6 and 7 (80 and 10).
     assert_eq!(pulls(Some((20.0, 20.0))), 4);
-    // By cost: 640 vertices and arcs of level 3 are pushed, since three times as many are fewer than the 2,260 arcs and 587 vertices before
-    // them. Of the 1,536 of level 4, a pull looks at 123 arcs of 75 vertices; of the 640 of level 5, at fewer.
+    // By cost: 640 vertices and arcs of level 3 are pushed, since three times as many are fewer than the
+    // 2,260 arcs and 587 vertices before them. Of the 1,536 of level 4, a pull looks at 123 arcs of 75
+    // vertices; of the 640 of level 5, at fewer.
     assert_eq!(pulls(None), 2);
     // Where lists are not at hand, one in twenty decides.
     let (view, remaining) = (csr.graph(), Remaining::new(begin as usize + 1, &[]).unwrap());
@@ -142,7 +145,8 @@ fn thresholds_say_when_a_search_turns() {
     assert_eq!(bfs(&wrapped, &run, &[0], &BfsOptions::default()).unwrap().pulls, 4);
     assert_eq!(pulls(Some((1e-6, 1.0))), 0); // Never pulls.
     assert_eq!(pulls(Some((1e6, 1e6))), 10); // Never pushes.
-    // As NETALX: pulls at once. Levels 1 to 4 would be pushed by the second threshold, but they do not shrink; level 6 is.
+    // As NETALX: pulls at once. Levels 1 to 4 would be pushed by the second threshold, but they do not
+    // shrink; level 6 is.
     assert_eq!(pulls(Some((4096.0, 4.0))), 6);
 }
 

@@ -39,7 +39,8 @@ fn points_by_removal(sample: &common::Sample) -> Vec<VertexId> {
     (0..n).map(vertex).filter(is_point).collect()
 }
 
-/// The edges whose removal adds a component, found by removing each edge, and not those parallel to it. Lesser ends first, ascending.
+/// The edges whose removal adds a component, found by removing each edge, and not those parallel to it.
+/// Lesser ends first, ascending.
 fn bridges_by_removal(sample: &common::Sample) -> Vec<(VertexId, VertexId)> {
     let run = common::run(1, false);
     let components = |edges: &[(VertexId, VertexId, ())]| {

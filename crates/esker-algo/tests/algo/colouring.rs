@@ -28,7 +28,8 @@ fn checked<G: Graph<Error = Stop>>(graph: &G, csr: &Csr, run: &Run, order: Colou
     found
 }
 
-/// First-fit in a given order gives one colouring; the smallest-last order is the same only in deterministic runs.
+/// First-fit in a given order gives one colouring; the smallest-last order is the same only in deterministic
+/// runs.
 fn right(csr: &Csr, seed: u64) {
     for order in ORDERS {
         let mut colours = None;

@@ -1,5 +1,6 @@
-//! Small cases of the six algorithms of LDBC Graphalytics, computed by hand from its specification (arXiv:2011.15028,
-//! section 2.3). Those of the clustering coefficient and of label propagation are in `lcc.rs` and `cdlp.rs`.
+//! Small cases of the six algorithms of LDBC Graphalytics, computed by hand from its specification
+//! (arXiv:2011.15028, section 2.3). Those of the clustering coefficient and of label propagation are in
+//! `lcc.rs` and `cdlp.rs`.
 
 use esker_algo::algorithm::bfs::{BfsOptions, bfs};
 use esker_algo::algorithm::pagerank::{PageRankOptions, pagerank};

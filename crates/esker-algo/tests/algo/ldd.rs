@@ -70,7 +70,8 @@ fn large_graphs_on_several_threads() {
     }
 }
 
-/// On average at most about 2 beta of the edges are cut, and the radius is at most a small multiple of log n / beta.
+/// On average at most about 2 beta of the edges are cut, and the radius is at most a small multiple of log n
+/// / beta.
 #[test]
 fn few_edges_are_cut_and_radii_are_small() {
     let side = 120usize;

@@ -79,7 +79,8 @@ fn large_graphs_on_several_threads() {
 
 #[test]
 fn leaves_choose_first() {
-    // A path of four whose middle edge comes first in the lists: the matching has both outer edges nevertheless.
+    // A path of four whose middle edge comes first in the lists: the matching has both outer edges
+    // nevertheless.
     let csr = Csr::<()>::undirected(4, &[(2, 0, ()), (0, 1, ()), (1, 3, ())]).unwrap();
     assert_eq!(checked(&csr.graph(), &csr, &common::run(1, false), MatchingMethod::Claims).edges, 2);
 }

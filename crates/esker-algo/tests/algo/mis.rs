@@ -61,8 +61,8 @@ fn right_on_large_graphs() {
     }
 }
 
-/// A vertex once waited for an earlier neighbour although a later one in its list had already joined: chains of such vertices took
-/// thousands of rounds on large graphs with lists in pieces.
+/// A vertex once waited for an earlier neighbour although a later one in its list had already joined: chains
+/// of such vertices took thousands of rounds on large graphs with lists in pieces.
 #[test]
 fn rounds_are_few_however_lists_come() {
     for seed in 0..2 {

@@ -23,7 +23,8 @@ fn checked<G: Graph<Error = Stop>>(graph: &G, csr: &Csr, run: &Run, options: &Pa
     found
 }
 
-/// The scores after so many rounds, serially, that doubles change no more; of arcs, each with its chance to be followed from its source.
+/// The scores after so many rounds, serially, that doubles change no more; of arcs, each with its chance to
+/// be followed from its source.
 fn exact(csr: &Csr<f64>, weigh: impl Fn(f64) -> f64, damping: f64, teleport: Option<&[f64]>) -> Vec<f64> {
     let view = csr.graph();
     let out = view.rows(Direction::Out).unwrap();
@@ -48,7 +49,8 @@ fn exact(csr: &Csr<f64>, weigh: impl Fn(f64) -> f64, damping: f64, teleport: Opt
     scores
 }
 
-/// Checks what an answer claims: the sum of the differences from the exact scores is at most the error, and below the tolerance if it converged.
+/// Checks what an answer claims: the sum of the differences from the exact scores is at most the error, and
+/// below the tolerance if it converged.
 fn keeps_its_word(found: &PageRank, exact: &[f64], options: &PageRankOptions) -> Result<(), TestCaseError> {
     let off: f64 = found.scores.iter().zip(exact).map(|(score, exact)| (score - exact).abs()).sum();
     prop_assert!(off <= found.error + 1e-13, "{} off, but an error of {}: {:?}", off, found.error, options);

@@ -1,5 +1,6 @@
-//! Graphs so large that every loop splits into units for several threads, with hubs and with sizes that are no multiple of
-//! 64, on more threads than processors. One thread suffices to scan the graphs of the other tests.
+//! Graphs so large that every loop splits into units for several threads, with hubs and with sizes that are
+//! no multiple of 64, on more threads than processors. One thread suffices to scan the graphs of the other
+//! tests.
 
 use esker_algo::algorithm::bellman_ford::{BellmanFordOptions, bellman_ford};
 use esker_algo::algorithm::betweenness::{BetweennessOptions, Scale, Sources, betweenness};
@@ -22,7 +23,8 @@ use esker_graph::{Csr, CsrGraph, Direction, Fragmented, Graph, Lists, Run, Stop,
 
 use crate::common;
 
-/// Weighted graphs of three shapes, directed and not: hubs first, hubs anywhere, a long path with a dense end.
+/// Weighted graphs of three shapes, directed and not: hubs first, hubs anywhere, a long path with a dense
+/// end.
 fn graphs(seed: u64) -> Vec<Csr<f64>> {
     let mut graphs = Vec::new();
     for directed in [false, true] {
@@ -47,7 +49,8 @@ fn graphs(seed: u64) -> Vec<Csr<f64>> {
     graphs
 }
 
-/// A star whose centre has a list that threads share. Some leaves have a self-loop, others an edge to a nearby leaf.
+/// A star whose centre has a list that threads share. Some leaves have a self-loop, others an edge to a
+/// nearby leaf.
 fn huge_star() -> Csr<f64> {
     let n = 300_000;
     let rays = (1..n).map(|v| (0, vertex(v), (v % 9 + 1) as f64));
@@ -133,8 +136,8 @@ fn structures(graph: &CsrGraph<'_, f64>, csr: &Csr<f64>, run: &Run) {
     }
 }
 
-/// Thousands of short steps that threads share: buckets of shortest paths and levels of searches on a grid, in the order of its rows and in
-/// another, from all threads and in pieces.
+/// Thousands of short steps that threads share: buckets of shortest paths and levels of searches on a grid,
+/// in the order of its rows and in another, from all threads and in pieces.
 #[test]
 fn short_steps_on_a_grid() {
     let side = 150;

@@ -95,7 +95,8 @@ fn all_wbfs<W: Length>(csr: &Csr<W>, runs: &[Run], seed: u64, source: VertexId) 
     }
 }
 
-/// Lengths without a negative cycle in a directed graph: differences of heights, plus a number that is not negative.
+/// Lengths without a negative cycle in a directed graph: differences of heights, plus a number that is not
+/// negative.
 fn with_heights(sample: &common::Sample, more: impl Fn(u32) -> i64) -> Csr<i64> {
     let height = |v: VertexId| (u64::from(v).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54) as i64;
     let weighted = sample.csr(|w| w as i32);

@@ -60,7 +60,8 @@ proptest! {
     }
 }
 
-/// The answer up to the distance of a target is that of the whole search, where everything farther counts as unreached.
+/// The answer up to the distance of a target is that of the whole search, where everything farther counts as
+/// unreached.
 fn right_up_to_target<W: Length>(
     sample: &common::Sample,
     source: u32,
@@ -125,7 +126,8 @@ fn sums_beyond_63_bits_are_an_error() {
     let csr = Csr::directed(3, &[(0, 1, i64::MAX - 1), (1, 2, 1i64)]).unwrap();
     let error = sssp(&csr.graph(), &common::run(2, false), 0, &SsspOptions::default()).unwrap_err();
     assert_eq!(error.to_string(), "cannot compute shortest paths: a distance does not fit in 63 bits");
-    // A path of that length is no matter where a shorter one leads to the same vertex, or the target is nearer.
+    // A path of that length is no matter where a shorter one leads to the same vertex, or the target is
+    // nearer.
     let edges = [(0, 1, i64::MAX - 1), (1, 2, 1), (0, 2, 7)];
     let csr = Csr::directed(3, &edges).unwrap();
     for threads in [1, 2] {

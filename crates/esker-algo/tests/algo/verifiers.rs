@@ -60,7 +60,8 @@ fn every_verifier_says_that_it_was_stopped() {
     }
 }
 
-/// The verifier of a truss took minutes for 48,352 edges: it looked for the next edge to remove from the first vertex on.
+/// The verifier of a truss took minutes for 48,352 edges: it looked for the next edge to remove from the
+/// first vertex on.
 #[test]
 fn long_verifiers_take_seconds_and_stop_in_between() {
     let csr = common::skewed(4096, 48_000, false, 3);

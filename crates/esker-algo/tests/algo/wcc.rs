@@ -61,7 +61,8 @@ fn contraction_of_large_graphs() {
             contracted(&csr.graph(), &csr, &common::run(3, false), beta);
         }
     }
-    // So dense that the edges between clusters do not fit: the graph is decomposed again, and linked at the end.
+    // So dense that the edges between clusters do not fit: the graph is decomposed again, and linked at the
+    // end.
     let dense = common::skewed(500, 40_000, false, 3);
     contracted(&dense.graph(), &dense, &common::run(2, false), 20.0);
     let directed = Csr::<()>::directed(2, &[(0, 1, ())]).unwrap();

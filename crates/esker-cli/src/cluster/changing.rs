@@ -20,10 +20,10 @@ use crate::text;
 
 /// Add the edges of files
 ///
-/// Every worker process parses a part of each file, and sends edges to the shards that hold them. Of a cluster on several machines, each
-/// worker reads the files of these paths on its own machine. An edge that exists gets the new weight.
-/// All edges become one version of the cluster, unless --batch or --memory is given. After a failure all shards are at the last version that was
-/// published.
+/// Every worker process parses a part of each file, and sends edges to the shards that hold them. Of a
+/// cluster on several machines, each worker reads the files of these paths on its own machine. An edge that
+/// exists gets the new weight. All edges become one version of the cluster, unless --batch or --memory is
+/// given. After a failure all shards are at the last version that was published.
 #[derive(Debug, Args)]
 pub(super) struct ClusterAddCommand {
     #[command(flatten)]
@@ -66,7 +66,8 @@ struct ChangeArgs {
     /// Publish a version after every N edges or somewhat more, since each worker reads blocks of a mebibyte
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     batch: Option<u64>,
-    /// Memory limit of each worker, such as 256MiB: a version is published whenever the edges of one worker fill half of it [default: none]
+    /// Memory limit of each worker, such as 256MiB: a version is published whenever the edges of one worker
+    /// fill half of it [default: none]
     #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
     memory: Option<u64>,
     /// The message of the version [default: the verb and the files]

@@ -16,8 +16,9 @@ use crate::text;
 
 /// Estimate the memory of each worker of a run, and what it sends
 ///
-/// Memory counts the process, the arrays of the algorithm, the vertices that shards share, and what is read of the graph to memory; mapped layers are
-/// the system's to keep. It is what `esker cluster run --memory` needs.
+/// Memory counts the process, the arrays of the algorithm, the vertices that shards share, and what is read
+/// of the graph to memory; mapped layers are the system's to keep. It is what `esker cluster run --memory`
+/// needs.
 #[derive(Debug, Args)]
 pub(super) struct ClusterEstimateCommand {
     /// The cluster

@@ -24,9 +24,11 @@ use crate::text;
 
 /// Keep an answer up to date as versions are published, and print the changes
 ///
-/// Computes the answer for the newest version, then waits for versions that other commands publish, and prints the vertices whose values each
-/// version changed: the version, the vertex, its old value and its new one. A worker process for each shard takes in what a version changed in
-/// it, at a cost in proportion to the change; removals of edges cost more, see docs/cluster.md. Values are those of `esker cluster run` on that version.
+/// Computes the answer for the newest version, then waits for versions that other commands publish, and
+/// prints the vertices whose values each version changed: the version, the vertex, its old value and its new
+/// one. A worker process for each shard takes in what a version changed in it, at a cost in proportion to the
+/// change; removals of edges cost more, see docs/cluster.md. Values are those of `esker cluster run` on that
+/// version.
 #[derive(Debug, Args)]
 #[command(after_help = "Algorithms:
   wcc        weakly connected components, each named by its least id
@@ -48,7 +50,8 @@ pub(super) struct ClusterFollowCommand {
     /// bfs: the vertex to begin with
     #[arg(long, value_name = "ID")]
     source: Option<String>,
-    /// Begin with this version instead of the newest: a number, a time (2026-11-21 or 2026-11-21T10:00:00Z), or latest
+    /// Begin with this version instead of the newest: a number, a time (2026-11-21 or 2026-11-21T10:00:00Z),
+    /// or latest
     #[arg(long, value_name = "VERSION", value_parser = parse_version)]
     from: Option<VersionSelector>,
     /// End with the newest version that there is, without waiting for others
@@ -57,10 +60,12 @@ pub(super) struct ClusterFollowCommand {
     /// Print the values of the first version too, as changes from nothing
     #[arg(long, conflicts_with = "top")]
     initial: bool,
-    /// Print the N vertices with the largest values, or the N largest components, of the first version and of each that changes them
+    /// Print the N vertices with the largest values, or the N largest components, of the first version and of
+    /// each that changes them
     #[arg(long, value_name = "N")]
     top: Option<usize>,
-    /// Memory limit of each worker, such as 2GiB; refused with one that suffices for the versions there are if that is too little [default: none]
+    /// Memory limit of each worker, such as 2GiB; refused with one that suffices for the versions there are
+    /// if that is too little [default: none]
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     memory: Option<u64>,
     /// Form of the rows on standard output [default: jsonl; with --once table]
@@ -69,7 +74,8 @@ pub(super) struct ClusterFollowCommand {
     /// Print the rows as JSON: an object a line, or with --once an array of objects
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// Write an Arrow stream with a batch for each version, from the first one on: the vertices that it changed, their old values and new ones
+    /// Write an Arrow stream with a batch for each version, from the first one on: the vertices that it
+    /// changed, their old values and new ones
     #[arg(long, conflicts_with_all = ["format", "json", "top"])]
     arrow: bool,
 }

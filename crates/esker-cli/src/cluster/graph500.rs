@@ -16,7 +16,8 @@ use crate::failure::Failure;
 pub(crate) struct ClusterBenchmark {
     /// Seconds to generate the edges once, in all processes together.
     pub(crate) generation_seconds: f64,
-    /// Seconds of kernel 1: making the shards, starting processes, generating, exchanging and committing the edges.
+    /// Seconds of kernel 1: making the shards, starting processes, generating, exchanging and committing the
+    /// edges.
     pub(crate) construction_seconds: f64,
     pub(crate) searches: Vec<Search>,
     /// Peak memory of the worker that took most.

@@ -17,9 +17,10 @@ use crate::text;
 
 /// Serve the shards of this machine
 ///
-/// Waits for `esker cluster` commands of machines that know the secret, and starts a process for each of their operations, which listens on a port
-/// that the system chooses, at the same address. Ctrl-C or SIGTERM ends it. Shards lie below the directory; nothing else is changed, but commands
-/// may have any file read that this user can read.
+/// Waits for `esker cluster` commands of machines that know the secret, and starts a process for each of
+/// their operations, which listens on a port that the system chooses, at the same address. Ctrl-C or SIGTERM
+/// ends it. Shards lie below the directory; nothing else is changed, but commands may have any file read that
+/// this user can read.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   head -c 32 /dev/urandom > secret && chmod 600 secret   # once; copy it to every machine
@@ -82,8 +83,8 @@ pub(super) struct ClusterHoldCommand {
 
 impl ClusterHoldCommand {
     pub(super) fn carry_out(&self) -> Outcome {
-        // A terminal sends Ctrl-C to the workers too, and `timeout` and a closed terminal signal the whole group. But it is the command that
-        // ends the workers: of a stream, they first commit what was read.
+        // A terminal sends Ctrl-C to the workers too, and `timeout` and a closed terminal signal the whole
+        // group. But it is the command that ends the workers: of a stream, they first commit what was read.
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             signal_hook::flag::register(signal, Arc::default())?;
         }

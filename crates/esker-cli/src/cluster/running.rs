@@ -25,7 +25,8 @@ const SHOWN: usize = 10;
 
 /// Run an algorithm on a cluster
 ///
-/// Results go to standard output, time and figures to standard error. They are the same for any number of shards.
+/// Results go to standard output, time and figures to standard error. They are the same for any number of
+/// shards.
 #[derive(Debug, Args)]
 #[command(after_help = "Algorithms:
   degrees    number of edges of each vertex
@@ -47,7 +48,8 @@ pub(crate) struct ClusterRunCommand {
     /// bfs, sssp: the vertex to begin with; for bfs it may be given several times
     #[arg(long, value_name = "ID")]
     source: Vec<String>,
-    /// bfs: the greatest number of edges from a source; vertices beyond count as unreached [default: no limit]
+    /// bfs: the greatest number of edges from a source; vertices beyond count as unreached [default: no
+    /// limit]
     #[arg(long, value_name = "N")]
     max_depth: Option<String>,
     /// pagerank: the chance to follow an edge [default: 0.85]
@@ -59,7 +61,8 @@ pub(crate) struct ClusterRunCommand {
     /// pagerank: the greatest number of rounds [default: 100]
     #[arg(long, value_name = "N")]
     rounds: Option<String>,
-    /// sssp: width of the windows of distances that are settled together, or auto [default: auto: the mean length]
+    /// sssp: width of the windows of distances that are settled together, or auto [default: auto: the mean
+    /// length]
     #[arg(long, value_name = "WIDTH")]
     delta: Option<String>,
     /// cdlp: number of iterations [default: 10]
@@ -70,7 +73,8 @@ pub(crate) struct ClusterRunCommand {
     /// Show the N vertices with the largest values, or the N largest components
     #[arg(long, value_name = "N")]
     top: Option<usize>,
-    /// Write all values to a file, which must not exist, in order of id: as Arrow if its name ends in .arrow, else as CSV; `-` is standard output
+    /// Write all values to a file, which must not exist, in order of id: as Arrow if its name ends in .arrow,
+    /// else as CSV; `-` is standard output
     #[arg(long, short, value_name = "FILE", conflicts_with = "top")]
     output: Option<PathBuf>,
     /// Memory limit of each worker, such as 2GiB; refused at once if that is too little [default: none]

@@ -1,4 +1,5 @@
-//! `esker cluster split`, `merge` and `rebalance`: a cluster of a database, back, and with another number of shards.
+//! `esker cluster split`, `merge` and `rebalance`: a cluster of a database, back, and with another number of
+//! shards.
 
 use std::path::PathBuf;
 
@@ -17,7 +18,8 @@ use crate::text;
 
 /// Make a cluster of a database
 ///
-/// The cluster begins with all vertices and edges of a version, and the weights of the edges; other properties are left out. The database stays.
+/// The cluster begins with all vertices and edges of a version, and the weights of the edges; other
+/// properties are left out. The database stays.
 #[derive(Debug, Args)]
 pub(super) struct ClusterSplitCommand {
     /// The database
@@ -66,9 +68,10 @@ fn print_new(cluster: &Cluster) -> Outcome {
 
 /// Make a cluster with another number of shards
 ///
-/// The shards of the new cluster lie on this machine; --hosts says where those of the old one are.
-/// The new cluster has all vertices and edges of a version of the old one, and the weights of the edges. Streams go on in it where that version
-/// was. The old cluster stays, with all its versions; delete its directory once you do not need them.
+/// The shards of the new cluster lie on this machine; --hosts says where those of the old one are. The new
+/// cluster has all vertices and edges of a version of the old one, and the weights of the edges. Streams go
+/// on in it where that version was. The old cluster stays, with all its versions; delete its directory once
+/// you do not need them.
 #[derive(Debug, Args)]
 pub(super) struct ClusterRebalanceCommand {
     /// The cluster
@@ -98,7 +101,8 @@ impl ClusterRebalanceCommand {
 
 /// Make a database of a cluster
 ///
-/// The database has all vertices and edges of a version of the cluster, and the weights of the edges. The cluster stays.
+/// The database has all vertices and edges of a version of the cluster, and the weights of the edges. The
+/// cluster stays.
 #[derive(Debug, Args)]
 pub(super) struct ClusterMergeCommand {
     /// The cluster

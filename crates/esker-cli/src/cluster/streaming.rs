@@ -26,11 +26,12 @@ const BATCH_EDGES_MAX: u64 = 1 << 22;
 
 /// Add a stream of edges as it comes
 ///
-/// The edges of a file, a growing file (--follow), a pipe or standard input become a version every second, or as --commit-every says. Every
-/// version says how far the stream was read. So after a failure, a kill or the end of the machine the same command goes on with the
-/// first edge that no version has: no edge is lost or taken twice. A file that was replaced meanwhile is refused. Of a cluster on several machines, a
-/// file is read on the machine of the first shard, and standard input where the command runs. Ctrl-C and SIGTERM commit
-/// what was read and end the stream.
+/// The edges of a file, a growing file (--follow), a pipe or standard input become a version every second, or
+/// as --commit-every says. Every version says how far the stream was read. So after a failure, a kill or the
+/// end of the machine the same command goes on with the first edge that no version has: no edge is lost or
+/// taken twice. A file that was replaced meanwhile is refused. Of a cluster on several machines, a file is
+/// read on the machine of the first shard, and standard input where the command runs. Ctrl-C and SIGTERM
+/// commit what was read and end the stream.
 #[derive(Debug, Args)]
 pub(super) struct ClusterStreamCommand {
     /// The cluster
@@ -46,13 +47,15 @@ pub(super) struct ClusterStreamCommand {
     /// At the end of the file, wait for what will be appended to it
     #[arg(long)]
     follow: bool,
-    /// The name of the stream in versions [default: the path of the file; of standard input none, so it is always read from its start]
+    /// The name of the stream in versions [default: the path of the file; of standard input none, so it is
+    /// always read from its start]
     #[arg(long, value_name = "NAME")]
     source: Option<String>,
     /// Read the stream from its start, also if versions have edges of it
     #[arg(long)]
     from_start: bool,
-    /// Memory limit of each worker, such as 256MiB: a version is also made whenever the edges of one worker fill half of it [default: none]
+    /// Memory limit of each worker, such as 256MiB: a version is also made whenever the edges of one worker
+    /// fill half of it [default: none]
     #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
     memory: Option<u64>,
     /// Column of the weights [default: the usual one], if edges of the cluster have weights

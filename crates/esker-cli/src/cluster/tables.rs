@@ -1,4 +1,5 @@
-//! Answers of a cluster as Arrow: ids are 64-bit integers or texts, counts unsigned 64-bit integers, and what has no value is null.
+//! Answers of a cluster as Arrow: ids are 64-bit integers or texts, counts unsigned 64-bit integers, and what
+//! has no value is null.
 
 use std::collections::HashMap;
 use std::io::Write;

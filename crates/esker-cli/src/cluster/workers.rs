@@ -72,7 +72,8 @@ impl HostsArg {
 /// `--at`, of a cluster.
 #[derive(Debug, Args)]
 pub(super) struct WholeAtArg {
-    /// Version of the cluster: a number, a time (2026-11-21 or 2026-11-21T10:00:00Z), or latest [default: latest]
+    /// Version of the cluster: a number, a time (2026-11-21 or 2026-11-21T10:00:00Z), or latest [default:
+    /// latest]
     #[arg(long, value_name = "VERSION", value_parser = parse_version)]
     at: Option<VersionSelector>,
 }
@@ -143,7 +144,8 @@ pub(super) fn workers_json(workers: &[WorkerCounters]) -> Value {
     workers.iter().map(worker).collect()
 }
 
-/// Says on standard error what each worker counted; of `edges` how many messages and bytes there were for each.
+/// Says on standard error what each worker counted; of `edges` how many messages and bytes there were for
+/// each.
 pub(super) fn explain(workers: &[WorkerCounters], edges: u64) {
     for (shard, worker) in workers.iter().enumerate() {
         let ChangeTimes { input, serialise, exchange, insert, commit, publish } = worker.times;
@@ -183,7 +185,8 @@ pub(super) fn published_before_failure(cluster: &Path, report: &ChangeReport) {
     }
 }
 
-/// Writes a new file, or standard output for `-`. The file has its name once it is whole: a failure leaves none.
+/// Writes a new file, or standard output for `-`. The file has its name once it is whole: a failure leaves
+/// none.
 pub(super) fn with_output<T>(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> Result<T, Failure>,

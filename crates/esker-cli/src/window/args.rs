@@ -20,9 +20,11 @@ use crate::window_args::{TIME_HELP, WindowArgs};
 
 /// Run an algorithm on a series of time windows
 ///
-/// A window of length L that ends at T has the edges later than T - L, until T and with it. Windows end every --every, aligned to the
-/// calendar in UTC or as --align says, from the step of the first edge to that of the last; or, with --every-edges, with every N-th edge, and the last window
-/// with the last edge. Shows the figures of each window in one table; with --top, its first rows. --output writes the values of all vertices.
+/// A window of length L that ends at T has the edges later than T - L, until T and with it. Windows end every
+/// --every, aligned to the calendar in UTC or as --align says, from the step of the first edge to that of the
+/// last; or, with --every-edges, with every N-th edge, and the last window with the last edge. Shows the
+/// figures of each window in one table; with --top, its first rows. --output writes the values of all
+/// vertices.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker window timed.esker --length 1h --every 15m --to 2024-01-01T02:00 --run wcc
@@ -34,7 +36,8 @@ use crate::window_args::{TIME_HELP, WindowArgs};
 pub(crate) struct WindowCommand {
     /// The database
     pub(super) database: String,
-    /// Span of the windows, such as 90s, 15m, 1h, 7d, or a number in the unit of the times; may be given several times
+    /// Span of the windows, such as 90s, 15m, 1h, 7d, or a number in the unit of the times; may be given
+    /// several times
     #[arg(long, required = true, value_name = "LENGTH")]
     pub(super) length: Vec<Span>,
     /// Time from the end of a window to that of the next [default: the shortest length]
@@ -43,17 +46,21 @@ pub(crate) struct WindowCommand {
     /// Where steps begin: with the calendar in UTC, with the first edge (first), or with a time
     #[arg(long, value_name = "WHERE", default_value = "calendar", conflicts_with = "every_edges")]
     pub(super) align: Alignment,
-    /// Edges from the end of a window to that of the next, in the order of their times; those of one time come together
+    /// Edges from the end of a window to that of the next, in the order of their times; those of one time
+    /// come together
     #[arg(long, value_name = "N", conflicts_with = "every")]
     pub(super) every_edges: Option<NonZeroU64>,
-    /// First time: it lies in the last step of the first window, and counts of edges begin there [default: that of the first edge]
+    /// First time: it lies in the last step of the first window, and counts of edges begin there [default:
+    /// that of the first edge]
     #[arg(long, value_name = "TIME")]
     pub(super) from: Option<TimePoint>,
-    /// Last time: it lies in the last step of the last window, and counts of edges end there [default: that of the last edge]
+    /// Last time: it lies in the last step of the last window, and counts of edges end there [default: that
+    /// of the last edge]
     #[arg(long, value_name = "TIME")]
     pub(super) to: Option<TimePoint>,
-    /// Show each window once the watermark of a version has passed its end, or its event time if no stream made it, and wait for the next,
-    /// until the command is stopped; the first is the newest that has ended, or that of --from, or that of the first edge if there is none yet
+    /// Show each window once the watermark of a version has passed its end, or its event time if no stream
+    /// made it, and wait for the next, until the command is stopped; the first is the newest that has ended,
+    /// or that of --from, or that of the first edge if there is none yet
     #[arg(long, conflicts_with_all = ["to", "at"])]
     pub(super) follow: bool,
     /// With --follow, if several windows have ended: show all of them (wait), or the newest only (skip)
@@ -71,14 +78,15 @@ pub(crate) struct WindowCommand {
     /// Show the N vertices with the largest values, or the N largest groups, of each window
     #[arg(long, value_name = "N")]
     pub(super) top: Option<usize>,
-    /// Write all values of all windows, with the end and the length of the window: .csv, .parquet or .arrow; `-` prints them instead of
-    /// figures, as CSV
+    /// Write all values of all windows, with the end and the length of the window: .csv, .parquet or .arrow;
+    /// `-` prints them instead of figures, as CSV
     #[arg(long, short, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
     /// Replace a file that stands there
     #[arg(long, requires = "output")]
     pub(super) force: bool,
-    /// Form of the rows on standard output [default: table; with --follow jsonl, or csv; with `--output -` csv]
+    /// Form of the rows on standard output [default: table; with --follow jsonl, or csv; with `--output -`
+    /// csv]
     #[arg(long, value_enum, value_name = "FORM")]
     pub(super) format: Option<RowFormat>,
     /// Print the rows as JSON: an array of objects, or with --follow an object a line

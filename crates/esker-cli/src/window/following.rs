@@ -87,7 +87,8 @@ impl Series<'_> {
         }
     }
 
-    /// Waits for the first edge. Before it no window has one, and the unit of the times may have to be guessed from it.
+    /// Waits for the first edge. Before it no window has one, and the unit of the times may have to be
+    /// guessed from it.
     fn await_edges(&mut self) -> Outcome {
         let WindowCommand { database, options, of_window, time, .. } = self.command;
         text::remark("there is no edge yet: waiting for the first");
@@ -100,8 +101,8 @@ impl Series<'_> {
         Ok(())
     }
 
-    /// The ends that the watermark has passed, and whether they are all. Edges that have expired since the last end are counted on the version
-    /// that has them still.
+    /// The ends that the watermark has passed, and whether they are all. Edges that have expired since the
+    /// last end are counted on the version that has them still.
     fn ends_passed(
         &self,
         store: &Store,
@@ -131,7 +132,8 @@ impl Series<'_> {
         Ok((self.times.ends_passed(&self.snapshot, step, (last, passed), &self.run)?, true))
     }
 
-    /// The rows of the windows of all lengths that end at a time, each on the newest version that has its edges.
+    /// The rows of the windows of all lengths that end at a time, each on the newest version that has its
+    /// edges.
     fn rows_until(&self, store: &Store, expiries: &Expiries, end: i64) -> Result<Rows, Failure> {
         let (mut rows, unit) = (Rows::default(), self.times.unit);
         for length in &self.command.length {

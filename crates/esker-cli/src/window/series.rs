@@ -59,7 +59,8 @@ impl Series<'_> {
         }
     }
 
-    /// Adds the rows of the windows of some lengths that end at some times, and writes their values; returns their number.
+    /// Adds the rows of the windows of some lengths that end at some times, and writes their values; returns
+    /// their number.
     pub(super) fn add_rows(
         &self,
         rows: &mut Rows,

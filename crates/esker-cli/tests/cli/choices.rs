@@ -2,7 +2,8 @@
 
 use crate::place::Place;
 
-/// A directed graph with a weight and another number on each edge: edges both ways, a self-loop, a removed vertex.
+/// A directed graph with a weight and another number on each edge: edges both ways, a self-loop, a removed
+/// vertex.
 fn roads() -> Place {
     let place = Place::new();
     place.file("a.csv", "from,to,weight,toll,kind\n1,2,5,1,a\n2,1,3,8,b\n2,3,4,2,a\n3,3,1,1,a\n4,3,7,0,b\n4,1,9,2,a\n5,1,1,1,a\n");

@@ -378,7 +378,8 @@ fn a_stream_that_fails_does_not_report_success() {
     assert!(message.contains("correct the input, and run the command again"), "{message}");
 }
 
-/// Up to a version's worth of edges was in no version, and could not be read again under the name of the file.
+/// Up to a version's worth of edges was in no version, and could not be read again under the name of the
+/// file.
 #[test]
 fn a_followed_file_that_is_renamed_loses_no_edge() {
     let place = Place::new();

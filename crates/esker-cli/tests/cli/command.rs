@@ -638,7 +638,8 @@ fn a_private_database_stays_private() {
     assert_eq!(database.metadata().unwrap().permissions().mode() & 0o777, 0o700);
 }
 
-/// A signal ended commands that had not begun their work, or have none that must end in good order, instead of an exit code.
+/// A signal ended commands that had not begun their work, or have none that must end in good order, instead
+/// of an exit code.
 #[test]
 fn an_interrupted_command_ends_with_an_exit_code() {
     let place = Place::new();

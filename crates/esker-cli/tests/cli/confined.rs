@@ -38,8 +38,8 @@ impl Drop for Group {
     }
 }
 
-/// Runs a command of `esker` in a cgroup that kills it if it takes more than `bytes_max`, where one can be made. Everywhere, checks that
-/// its own memory, without mapped files, stays within.
+/// Runs a command of `esker` in a cgroup that kills it if it takes more than `bytes_max`, where one can be
+/// made. Everywhere, checks that its own memory, without mapped files, stays within.
 pub(crate) fn run_within(command: &Command, bytes_max: u64) -> Output {
     let group = Group::new(bytes_max);
     let line = format!("{command:?}");

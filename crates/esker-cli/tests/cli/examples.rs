@@ -161,9 +161,9 @@ fn the_examples_of_help_run() {
     assert!(count >= 35, "{count} examples");
 }
 
-/// The commands of a page, in order, each with the output that it shows, if it shows any: those of blocks of shell
-/// commands, those behind a `$` in blocks of output, and those of comments that begin with `first:`. `$ cat FILE` with its lines is a command
-/// that writes the file.
+/// The commands of a page, in order, each with the output that it shows, if it shows any: those of blocks of
+/// shell commands, those behind a `$` in blocks of output, and those of comments that begin with `first:`. `$
+/// cat FILE` with its lines is a command that writes the file.
 fn commands_of(page: &str) -> Vec<(String, Option<String>)> {
     let mut found: Vec<(String, Option<String>)> = Vec::new();
     let mut lines = page.lines().peekable();

@@ -350,7 +350,8 @@ fn a_state_that_was_kept_is_gone_on_from() {
     assert!(said.contains("--keep has no effect: the state of cdlp is not kept"), "{said}");
 }
 
-/// The changes between the version of a state and the newest were lost where retention had forgotten the former.
+/// The changes between the version of a state and the newest were lost where retention had forgotten the
+/// former.
 #[test]
 fn changes_since_a_version_that_was_forgotten_are_printed() {
     let place = graph();
@@ -518,7 +519,8 @@ fn take_rows(answer: &mut BTreeMap<String, String>, rows: &str) {
     }
 }
 
-/// A state was not found once weights had come or changed their type, though few answers read them, and nothing was said.
+/// A state was not found once weights had come or changed their type, though few answers read them, and
+/// nothing was said.
 #[test]
 fn a_state_outlives_weights_that_the_answer_does_not_read_and_is_refused_where_it_reads_them() {
     let place = Place::new();

@@ -19,7 +19,8 @@ enum Rule {
     Relative(f64),
 }
 
-/// An algorithm, the options that the published tests give it, and the vertices without a path in their answers.
+/// An algorithm, the options that the published tests give it, and the vertices without a path in their
+/// answers.
 struct Case {
     algorithm: &'static str,
     /// The directory and the ending of the answers for the example graphs.

@@ -1,4 +1,5 @@
-//! `esker cluster` over several machines: workers at addresses of the loopback interface, or in network namespaces, whose directories share nothing.
+//! `esker cluster` over several machines: workers at addresses of the loopback interface, or in network
+//! namespaces, whose directories share nothing.
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
@@ -433,7 +434,8 @@ impl Random {
     }
 }
 
-/// Workers killed and frozen at random moments of additions, streams and runs. `ESKER_TEST_KILLS` sets their number.
+/// Workers killed and frozen at random moments of additions, streams and runs. `ESKER_TEST_KILLS` sets their
+/// number.
 #[test]
 fn random_failures_leave_all_machines_at_the_last_version() {
     const LINES: [&str; 3] = [

@@ -1,4 +1,5 @@
-//! `--memory` plus 64 MiB holds for inputs of every shape, or the command refuses them with the memory that would do.
+//! `--memory` plus 64 MiB holds for inputs of every shape, or the command refuses them with the memory that
+//! would do.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -82,8 +83,8 @@ fn edges_added_and_deleted_in_batches_keep_the_limit_however_large_the_database_
     place.ok("check g.esker");
 }
 
-/// What the allocator keeps of freed memory grows with the number of edges and would break the limit of 64 MiB beside only after
-/// a million of them; so few edges must leave most of that free.
+/// What the allocator keeps of freed memory grows with the number of edges and would break the limit of 64
+/// MiB beside only after a million of them; so few edges must leave most of that free.
 #[test]
 fn edges_of_every_shape_leave_no_freed_memory_behind() {
     const FEW_BESIDE_BYTES: u64 = 22 << 20;
@@ -124,7 +125,8 @@ fn edges_of_every_shape_leave_no_freed_memory_behind() {
     }
 }
 
-/// Chunks of freezes and merges did not count property values: 1 M such edges in batches of 1000 within 64 MiB took 174 MiB.
+/// Chunks of freezes and merges did not count property values: 1 M such edges in batches of 1000 within 64
+/// MiB took 174 MiB.
 #[test]
 fn edges_with_twenty_properties_added_in_small_batches_keep_the_limit() {
     let edges: usize = std::env::var("ESKER_TEST_EDGES").map_or(100_000, |edges| edges.parse().unwrap());
@@ -303,7 +305,8 @@ fn a_long_text_that_all_rows_share_is_refused_with_its_column_and_rows() {
     assert!(said.contains("a text of 65536 bytes and others that many rows share"), "{said}");
 }
 
-/// The limit that a refusal named was once that of the changes so far, or of a quarter of the memory, or was not named.
+/// The limit that a refusal named was once that of the changes so far, or of a quarter of the memory, or was
+/// not named.
 #[test]
 fn commits_that_do_not_fit_are_refused_with_a_limit_that_is_enough() {
     let place = Place::on_disk();

@@ -1,4 +1,5 @@
-//! Ids and texts of the greatest length go through every door, and longer ones are refused with what, where, and what to do.
+//! Ids and texts of the greatest length go through every door, and longer ones are refused with what, where,
+//! and what to do.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -25,7 +26,8 @@ fn noted() -> Place {
     place
 }
 
-/// Files that hold a long text, and the commands that read them. Those that add ids come before those that expect them.
+/// Files that hold a long text, and the commands that read them. Those that add ids come before those that
+/// expect them.
 fn through_files(place: &Place, long: &str) -> Vec<String> {
     let file = |name: &str, content: String| place.file(name, &content);
     file("ids.csv", format!("source,target\nb,c\n{long},c\n"));

@@ -303,7 +303,8 @@ impl Exported {
         place.ok(&format!("import rows.csv g.esker --force {direction} {rule}"));
     }
 
-    /// The edges in order, those of `rows` or of an export; of an undirected one its smaller end is the first.
+    /// The edges in order, those of `rows` or of an export; of an undirected one its smaller end is the
+    /// first.
     fn sorted(&self, mut edges: Vec<(u32, u32, u32)>) -> Vec<(u32, u32, u32)> {
         if !self.directed {
             edges.iter_mut().for_each(|edge| *edge = (edge.0.min(edge.1), edge.0.max(edge.1), edge.2));
@@ -387,7 +388,8 @@ fn an_export_comes_back_as_its_own_notes_say() {
     assert!(refused < 40, "{refused}");
 }
 
-/// Formats without ids number vertices by their ids where these are dense, whatever their order in the database.
+/// Formats without ids number vertices by their ids where these are dense, whatever their order in the
+/// database.
 #[test]
 fn a_file_of_vertices_is_in_the_order_of_the_numbers_of_its_export() {
     let place = Place::new();

@@ -132,7 +132,8 @@ fn zeros_before_an_id_make_it_a_text() {
     place.file("calls.csv", "src,dst\n+4930,4930\n0,10\n");
     place.ok("import zip.csv zip.esker");
     assert_eq!(place.ok("export zip.esker - --format csv"), "source,target\n01,1\n1,2\n");
-    // One rule through every door: integers have neither zeros nor a plus sign in front, and `--ids int` does not take them away.
+    // One rule through every door: integers have neither zeros nor a plus sign in front, and `--ids int` does
+    // not take them away.
     fails(&place, 1, "import zip.csv numbers.esker --ids int", &["zip.csv:2", "has zeros in front"]);
     fails(
         &place,

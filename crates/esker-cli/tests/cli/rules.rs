@@ -1,4 +1,5 @@
-//! What becomes of duplicate edges, and when the changes of a version happened: the same options for the first edges and for later ones.
+//! What becomes of duplicate edges, and when the changes of a version happened: the same options for the
+//! first edges and for later ones.
 
 use serde_json::json;
 

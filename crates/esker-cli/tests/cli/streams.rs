@@ -219,7 +219,8 @@ fn windows_follow_a_stream_once_the_watermark_has_passed_their_ends() {
     assert_eq!(read(), "until,length,vertices,edges");
     assert_eq!(read(), "2024-01-01T00:00:59Z,1m,61,60", "the newest that has ended");
     assert_eq!(read(), "2024-01-01T00:00:59Z,2m,61,60");
-    // Three more minutes, of which the last has not ended. Windows that end together are shown one after another.
+    // Three more minutes, of which the last has not ended. Windows that end together are shown one after
+    // another.
     place.file("b.csv", &format!("from,to,sent\n{}", rows(61..200, |i| first + i)));
     place.ok("stream s.esker b.csv --commit-every 10");
     for (until, long) in [("01:59", 120), ("02:59", 120)] {
@@ -404,7 +405,8 @@ fn no_message_passes_for_the_position_of_a_stream() {
     place.ok("add s.esker a.csv -m stream");
 }
 
-/// The bits of a number with a fraction were taken for a time, and the times of all versions became such numbers.
+/// The bits of a number with a fraction were taken for a time, and the times of all versions became such
+/// numbers.
 #[test]
 fn a_time_with_a_fraction_is_refused() {
     let place = place();
@@ -582,7 +584,8 @@ fn a_declared_stream_needs_no_options() {
     place.ok("check s.esker");
 }
 
-/// Kills come while edges are committed, while they expire, and between the two. `ESKER_TEST_KILLS`: how many.
+/// Kills come while edges are committed, while they expire, and between the two. `ESKER_TEST_KILLS`: how
+/// many.
 #[test]
 fn a_stream_that_is_killed_while_edges_expire_ends_with_the_same_edges() {
     const EDGES: u64 = 12_000;

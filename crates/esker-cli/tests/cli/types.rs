@@ -1,4 +1,5 @@
-//! Truth values, dates and times are types: detected or declared, kept by every format, compared and shown as such.
+//! Truth values, dates and times are types: detected or declared, kept by every format, compared and shown as
+//! such.
 
 use serde_json::{Value, json};
 

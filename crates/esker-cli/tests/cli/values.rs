@@ -1,4 +1,5 @@
-//! Values that meet others: conditions, versions, times, and what is there already. docs/values.md has the rules of single values.
+//! Values that meet others: conditions, versions, times, and what is there already. docs/values.md has the
+//! rules of single values.
 
 use crate::place::Place;
 

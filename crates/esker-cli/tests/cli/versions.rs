@@ -531,8 +531,8 @@ fn a_time_to_come_is_said_and_so_is_what_is_left_out_of_a_list() {
     assert_eq!(place.ok("tag g.esker --delete one"), "one: deleted\n");
 }
 
-/// Layers of several removals are merged above the complete one, whose lists of at most 32 neighbours they have whole. What the first version
-/// of a merged layer removed was in no difference.
+/// Layers of several removals are merged above the complete one, whose lists of at most 32 neighbours they
+/// have whole. What the first version of a merged layer removed was in no difference.
 #[test]
 fn removals_are_differences_after_layers_were_merged() {
     const VERTICES: u64 = 6000;

@@ -232,7 +232,8 @@ fn copies_in_both_directions_are_joined_without_in_edges_too() {
     }
 }
 
-/// Whether single in-lists can be read decides how an algorithm reads them, and must not decide whether it runs.
+/// Whether single in-lists can be read decides how an algorithm reads them, and must not decide whether it
+/// runs.
 #[test]
 fn tiles_alone_without_in_edges_answer_as_lists_do() {
     let place = Place::new();

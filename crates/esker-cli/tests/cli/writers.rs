@@ -1,4 +1,5 @@
-//! Commands that change a database, when something goes wrong after the change: what they say, and how they end.
+//! Commands that change a database, when something goes wrong after the change: what they say, and how they
+//! end.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -652,7 +653,8 @@ fn truncate_all(directory: &std::path::Path) {
     }
 }
 
-/// Pages that were read and compared before fail when they are read again: the files under the maps become empty.
+/// Pages that were read and compared before fail when they are read again: the files under the maps become
+/// empty.
 #[test]
 fn a_page_that_fails_later_ends_the_command_with_the_name_of_the_file() {
     let place = Place::new();

@@ -1,15 +1,18 @@
-//! Breadth-first search, level by level: the number of edges from the nearest source to every vertex that they reach.
+//! Breadth-first search, level by level: the number of edges from the nearest source to every vertex that
+//! they reach.
 //!
-//! In a level each process applies `edge_map` to the own vertices of the last level, which pushes or pulls as on one machine. Own vertices
-//! that it reaches are of the next level at once. Of ghosts that it reaches for the first time their owners are told, and decide. The search
-//! goes on from a ghost only if it is a delegate, once its owner says that it was reached.
+//! In a level each process applies `edge_map` to the own vertices of the last level, which pushes or pulls as
+//! on one machine. Own vertices that it reaches are of the next level at once. Of ghosts that it reaches for
+//! the first time their owners are told, and decide. The search goes on from a ghost only if it is a
+//! delegate, once its owner says that it was reached.
 //!
-//! Large levels of an undirected graph go the other way: owners first say which of their ghosts are in the level. Then the list of each own vertex
-//! has all its neighbours in the level, so only own vertices are looked at, each until its first such neighbour, and nobody is told of ghosts. Only
-//! delegates are, because parts of their lists are elsewhere.
+//! Large levels of an undirected graph go the other way: owners first say which of their ghosts are in the
+//! level. Then the list of each own vertex has all its neighbours in the level, so only own vertices are
+//! looked at, each until its first such neighbour, and nobody is told of ghosts. Only delegates are, because
+//! parts of their lists are elsewhere.
 //!
-//! Work O(n + m). Messages: 12 bytes for each ghost that is reached, or in large levels a bit for each ghost; 12 for each ghost of a delegate. Memory: one id a
-//! vertex, up to 1.25 for frontiers.
+//! Work O(n + m). Messages: 12 bytes for each ghost that is reached, or in large levels a bit for each ghost;
+//! 12 for each ghost of a delegate. Memory: one id a vertex, up to 1.25 for frontiers.
 
 use esker_algo::primitive::{EdgeOp, Frontier, VertexArray, Way, edge_map};
 use esker_format::{Error, Result};
@@ -60,11 +63,12 @@ impl<W: Weight, N: Notes> EdgeOp<W> for ReachLevel<'_, N> {
     }
 }
 
-/// In a head, a process that wants the next level to be taken as a large one adds this to the number of vertices.
+/// In a head, a process that wants the next level to be taken as a large one adds this to the number of
+/// vertices.
 const IS_LARGE: u64 = 1 << 48;
 
-/// Searches level by level, up to a depth, from own vertices that are reached already. Returns the number of levels, and of vertices that were
-/// reached.
+/// Searches level by level, up to a depth, from own vertices that are reached already. Returns the number of
+/// levels, and of vertices that were reached.
 pub(crate) fn search_levels<N: Notes>(
     local: &Local<'_, '_>,
     engine: &mut Engine<'_>,
@@ -96,8 +100,8 @@ pub(crate) fn search_levels<N: Notes>(
     }
 }
 
-/// Searches from the own vertices of a level. Returns the own vertices of the next level, and how many vertices all processes found for it; a vertex that
-/// two processes found counts twice.
+/// Searches from the own vertices of a level. Returns the own vertices of the next level, and how many
+/// vertices all processes found for it; a vertex that two processes found counts twice.
 fn small_level<N: Notes>(
     local: &Local<'_, '_>,
     engine: &mut Engine<'_>,
@@ -112,7 +116,8 @@ fn small_level<N: Notes>(
     tell_owners(local, engine, &found, head_of(local, &found), notes, depth)
 }
 
-/// As [`small_level`], where owners first say which of their ghosts are in the level. The head counts the vertices of this level.
+/// As [`small_level`], where owners first say which of their ghosts are in the level. The head counts the
+/// vertices of this level.
 fn large_level<N: Notes>(
     local: &Local<'_, '_>,
     engine: &mut Engine<'_>,
@@ -142,7 +147,8 @@ fn head_of(local: &Local<'_, '_>, found: &Frontier) -> u64 {
     found.len() as u64 + if is_large { IS_LARGE } else { 0 }
 }
 
-/// Tells owners which of their vertices were reached. Returns the own vertices that were reached here or elsewhere, and the sum of the heads.
+/// Tells owners which of their vertices were reached. Returns the own vertices that were reached here or
+/// elsewhere, and the sum of the heads.
 fn tell_owners<N: Notes>(
     local: &Local<'_, '_>,
     engine: &mut Engine<'_>,

@@ -1,10 +1,12 @@
 //! Colouring: the ends of every edge get different colours. Undirected clusters.
 //!
-//! Vertices are coloured in the order of a hash of their ids, so the colours are those that a greedy algorithm gives in that order, whatever the
-//! number of shards. A vertex is ready when all neighbours before it are coloured; all ready vertices of all shards take the least free colour in
-//! one round, and tell their ghosts. A delegate waits for the parts of its list too: a shard tells its owner when all neighbours before it in the
-//! part are coloured, with the colours that they took. Expected rounds: O(log n) for bounded degrees [1]. Work O(n + m). Messages: 12 bytes a ghost. Time
-//! besides: all shared vertices are looked at in each round. Memory: 21 bytes a vertex.
+//! Vertices are coloured in the order of a hash of their ids, so the colours are those that a greedy
+//! algorithm gives in that order, whatever the number of shards. A vertex is ready when all neighbours before
+//! it are coloured; all ready vertices of all shards take the least free colour in one round, and tell their
+//! ghosts. A delegate waits for the parts of its list too: a shard tells its owner when all neighbours before
+//! it in the part are coloured, with the colours that they took. Expected rounds: O(log n) for bounded
+//! degrees [1]. Work O(n + m). Messages: 12 bytes a ghost. Time besides: all shared vertices are looked at in
+//! each round. Memory: 21 bytes a vertex.
 //!
 //! [1] M. Jones, P. Plassmann, "A Parallel Graph Coloring Heuristic", SIAM J. Sci. Comput. 14, 1993.
 
@@ -71,7 +73,8 @@ impl Visitor<()> for CountBefore<'_, '_> {
     }
 }
 
-/// Tells the neighbours behind a vertex, whose lists count in the shard, that it is coloured. Those that wait for no other are ready.
+/// Tells the neighbours behind a vertex, whose lists count in the shard, that it is coloured. Those that wait
+/// for no other are ready.
 struct Release<'a, 's>(&'a CountBefore<'a, 's>);
 
 impl<W: Weight> EdgeOp<W> for Release<'_, '_> {
@@ -151,8 +154,8 @@ pub(crate) fn colouring(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Opti
     Ok((outline, Box::new(move |v, row| row.push(Cell::Count(colours[v as usize].get())))))
 }
 
-/// Tells the owners of delegates which colours the neighbours before them took in parts of their lists, of which all are coloured now. The colour that
-/// is none ends those of a part.
+/// Tells the owners of delegates which colours the neighbours before them took in parts of their lists, of
+/// which all are coloured now. The colour that is none ends those of a part.
 fn tell_parts(
     local: &Local<'_, '_>,
     engine: &mut Engine<'_>,
@@ -178,7 +181,8 @@ fn tell_parts(
 /// Finds the least colours that others leave. Memory: eight bytes for each colour that there is.
 #[derive(Default)]
 pub(crate) struct FreeColours {
-    /// For each colour, the number of the last question to which it was no answer, because a neighbour had it.
+    /// For each colour, the number of the last question to which it was no answer, because a neighbour had
+    /// it.
     taken_in: Vec<u64>,
     questions: u64,
 }

@@ -1,7 +1,8 @@
 //! Degrees: the lengths of the lists of every vertex.
 //!
-//! The out-list of a vertex lies whole with its owner, except that of a delegate, which lies in parts. In-lists of a directed graph lie in parts with the
-//! owners of the sources: each sends the lengths of its parts. One exchange of eight bytes a ghost.
+//! The out-list of a vertex lies whole with its owner, except that of a delegate, which lies in parts.
+//! In-lists of a directed graph lie in parts with the owners of the sources: each sends the lengths of its
+//! parts. One exchange of eight bytes a ghost.
 
 use esker_format::Result;
 use esker_graph::{Direction, Graph};

@@ -1,7 +1,9 @@
-//! All neighbours of the own vertices, whatever the directions of edges, by address: the shard that owns a vertex and its number there.
+//! All neighbours of the own vertices, whatever the directions of edges, by address: the shard that owns a
+//! vertex and its number there.
 //!
-//! In a directed cluster the arcs to a vertex lie with the owners of their sources, which tell the owner of the vertex; so do the shards that have
-//! parts of the list of a delegate. Loops are left out, and neighbours are distinct. Memory: 8 bytes for each end of an edge, and 24 a vertex.
+//! In a directed cluster the arcs to a vertex lie with the owners of their sources, which tell the owner of
+//! the vertex; so do the shards that have parts of the list of a delegate. Loops are left out, and neighbours
+//! are distinct. Memory: 8 bytes for each end of an edge, and 24 a vertex.
 
 use esker_format::Result;
 use esker_graph::{Direction, Graph, Lists, VertexId};

@@ -1,8 +1,10 @@
-//! The searches of the Graph500 benchmark on all shards: a tree from each root, and its validation against the edges from the generator.
+//! The searches of the Graph500 benchmark on all shards: a tree from each root, and its validation against
+//! the edges from the generator.
 //!
-//! A search is that of `bfs`, with parents in place of depths: a ghost tells its owner the number of its parent, 12 bytes. Validation needs each tree whole: all
-//! processes tell each other the parents of their vertices, 8 bytes a vertex, and each looks at its part of the edges, which it generates anew. Memory:
-//! an id a vertex of the shard, and for validation 16 bytes for each vertex of the whole and tree.
+//! A search is that of `bfs`, with parents in place of depths: a ghost tells its owner the number of its
+//! parent, 12 bytes. Validation needs each tree whole: all processes tell each other the parents of their
+//! vertices, 8 bytes a vertex, and each looks at its part of the edges, which it generates anew. Memory: an
+//! id a vertex of the shard, and for validation 16 bytes for each vertex of the whole and tree.
 
 use std::time::Instant;
 
@@ -53,11 +55,13 @@ impl Notes for Parents<'_> {
     }
 }
 
-/// Runs the searches on the shard of this process, together with all other processes. Process 0 hands over a row for each root, in order: seconds of the
-/// search and of its validation, and edges between reached vertices. The fact `generation seconds` says how long the edges take to generate.
+/// Runs the searches on the shard of this process, together with all other processes. Process 0 hands over a
+/// row for each root, in order: seconds of the search and of its validation, and edges between reached
+/// vertices. The fact `generation seconds` says how long the edges take to generate.
 ///
 /// # Errors
-/// [`Error::Invalid`] if a tree breaks a rule of the specification; the first error of the shard or of the sink.
+/// [`Error::Invalid`] if a tree breaks a rule of the specification; the first error of the shard or of the
+/// sink.
 pub fn graph500(
     cluster: &Cluster,
     engine: &mut Engine<'_>,
@@ -156,7 +160,8 @@ struct Bench<'a, 's> {
 }
 
 impl Bench<'_, '_> {
-    /// Draws distinct roots from the vertices with an edge to another vertex: the same in all processes, and those of one machine.
+    /// Draws distinct roots from the vertices with an edge to another vertex: the same in all processes, and
+    /// those of one machine.
     fn roots(&self, engine: &mut Engine<'_>, job: &Graph500Job) -> Result<Vec<VertexId>> {
         let routes = self.local.routes;
         let n = self.generator.num_vertices() as usize;
@@ -179,7 +184,8 @@ impl Bench<'_, '_> {
         Ok(candidates)
     }
 
-    /// Searches from a root. Returns the seconds of the slowest process, and the parents of the vertices of the shard, by number.
+    /// Searches from a root. Returns the seconds of the slowest process, and the parents of the vertices of
+    /// the shard, by number.
     fn search(&self, engine: &mut Engine<'_>, root: VertexId) -> Result<(f64, VertexArray)> {
         let (local, id) = (self.local, ExternalId::Int(root.into()));
         let own = local.snapshot.ids().vertex_of(id)?.filter(|&v| local.routes.is_owned(v));
@@ -220,7 +226,8 @@ impl Bench<'_, '_> {
         Ok(whole)
     }
 
-    /// Looks at the part of the edges of this process, and joins what all found: the number of edges between the vertices of each tree.
+    /// Looks at the part of the edges of this process, and joins what all found: the number of edges between
+    /// the vertices of each tree.
     fn validate(&self, engine: &mut Engine<'_>, trees: &Graph500Trees<'_>) -> Result<Vec<u64>> {
         let (me, peers) = (engine.index(), engine.peers());
         let found = look_at_edges(trees, self.generator, self.local.run, (me as u64, peers as u64))?;

@@ -12,8 +12,8 @@ const ROWS_BYTES: usize = 1 << 18;
 /// Rows kept beside twice those that are wanted, before the least are left out.
 const ROWS_ASIDE: usize = 1 << 10;
 
-/// Hands over the rows of all own vertices. If `top` is given, only of so many with the greatest first values; where these are ids, of
-/// each id with the number of the own vertices that have it.
+/// Hands over the rows of all own vertices. If `top` is given, only of so many with the greatest first
+/// values; where these are ids, of each id with the number of the own vertices that have it.
 ///
 /// # Errors
 /// Those of the shard and of the sink.
@@ -101,7 +101,8 @@ fn greatest(local: &Local<'_, '_>, cells: &Cells, len: usize) -> Result<Vec<Vert
     Ok(rows.into_iter().map(|(_, _, v)| v).collect())
 }
 
-/// The ids that are values of own vertices, and of how many. Memory: 64 bytes a vertex at most, and the texts.
+/// The ids that are values of own vertices, and of how many. Memory: 64 bytes a vertex at most, and the
+/// texts.
 fn groups(local: &Local<'_, '_>, cells: &Cells) -> Vec<(OwnedId, u64)> {
     let mut groups: Vec<(OwnedId, u64)> = Vec::new();
     let (mut unmerged_max, mut row) = (ROWS_ASIDE, Vec::new());

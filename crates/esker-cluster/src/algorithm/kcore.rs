@@ -1,10 +1,12 @@
-//! Core numbers by peeling: the greatest k for which a vertex is in a subgraph whose degrees are all k or more. Undirected clusters.
+//! Core numbers by peeling: the greatest k for which a vertex is in a subgraph whose degrees are all k or
+//! more. Undirected clusters.
 //!
-//! Vertices whose remaining degree is at most k are removed together, and their neighbours lose a degree each; when none are left, k becomes
-//! the least remaining degree of all shards. A removal reaches a ghost at once, and its owner by a count after the round. If a delegate is removed, its
-//! ghosts remove what other shards have of its list. Loops do not count.
-//! Work O(n c + m), where c is the number of different core numbers: for each, a look at the own vertices that remain. Messages: 12 bytes for
-//! each ghost that loses degrees in a round. Memory: 20 bytes a vertex and the frontiers.
+//! Vertices whose remaining degree is at most k are removed together, and their neighbours lose a degree
+//! each; when none are left, k becomes the least remaining degree of all shards. A removal reaches a ghost at
+//! once, and its owner by a count after the round. If a delegate is removed, its ghosts remove what other
+//! shards have of its list. Loops do not count. Work O(n c + m), where c is the number of different core
+//! numbers: for each, a look at the own vertices that remain. Messages: 12 bytes for each ghost that loses
+//! degrees in a round. Memory: 20 bytes a vertex and the frontiers.
 
 use std::cell::Cell as Slot;
 

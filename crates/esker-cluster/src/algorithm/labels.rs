@@ -1,7 +1,9 @@
-//! Labels of vertices that have the order of their external ids: integers as they are, texts by their rank among all texts of the cluster.
+//! Labels of vertices that have the order of their external ids: integers as they are, texts by their rank
+//! among all texts of the cluster.
 //!
-//! Texts are ranked by a sample sort: each process sorts the ids of its own vertices and gives some as samples; the samples divide the texts into
-//! a range for each process, which ranks what it gets and answers. Memory: twice the texts of the own vertices.
+//! Texts are ranked by a sample sort: each process sorts the ids of its own vertices and gives some as
+//! samples; the samples divide the texts into a range for each process, which ranks what it gets and answers.
+//! Memory: twice the texts of the own vertices.
 
 use std::collections::HashMap;
 
@@ -74,7 +76,8 @@ impl Labels {
                 put_u64(answer, start + place as u64);
             }
         }
-        // Ranges ascend with their processes, and answers come in the order of the questions: that of the own texts.
+        // Ranges ascend with their processes, and answers come in the order of the questions: that of the own
+        // texts.
         let answers = engine.exchange(answers).concat();
         let mut answers = Taker(&answers);
         for (_, v) in &own {

@@ -27,7 +27,8 @@ pub(crate) struct Local<'a, 's> {
 }
 
 impl Local<'_, '_> {
-    /// The lengths of the out-lists: those of own vertices whole, with the parts of delegates in other shards; those of ghosts as they are here.
+    /// The lengths of the out-lists: those of own vertices whole, with the parts of delegates in other
+    /// shards; those of ghosts as they are here.
     ///
     /// # Errors
     /// That of the exchange.
@@ -44,7 +45,8 @@ impl Local<'_, '_> {
     /// The vertex whose id a user typed, if this shard owns it.
     ///
     /// # Errors
-    /// [`Stop::Unsuitable`] if this shard would own it but has no such vertex; [`Error::Usage`] if the id is not of the cluster's kind.
+    /// [`Stop::Unsuitable`] if this shard would own it but has no such vertex; [`Error::Usage`] if the id is
+    /// not of the cluster's kind.
     pub(crate) fn find_owned(&self, text: &str) -> Result<Option<VertexId>> {
         let id = typed_id(text, self.snapshot.ids().is_text())?;
         if self.owners.of(id) != self.routes.shard() {

@@ -1,7 +1,7 @@
 //! What is computed on all shards together.
 //!
-//! Inside a shard the same scans and the same `edge_map` run as on one machine; between shards values of shared vertices travel in blocks
-//! (`routes.rs`). Answers do not depend on the number of processes.
+//! Inside a shard the same scans and the same `edge_map` run as on one machine; between shards values of
+//! shared vertices travel in blocks (`routes.rs`). Answers do not depend on the number of processes.
 
 mod local;
 mod handing_over;
@@ -147,7 +147,8 @@ pub fn find<'a>(name: &str, options: impl IntoIterator<Item = &'a str>) -> Resul
     Ok(entry)
 }
 
-/// Runs an algorithm on the shard of this process, together with all other processes, and hands over the rows of the vertices that this shard owns.
+/// Runs an algorithm on the shard of this process, together with all other processes, and hands over the rows
+/// of the vertices that this shard owns.
 ///
 /// # Errors
 /// The first error of the shard, of an option or of the sink.

@@ -1,17 +1,21 @@
-//! PageRank: the stationary distribution of a random surfer, as `esker-algo/src/algorithm/pagerank.rs` defines it.
+//! PageRank: the stationary distribution of a random surfer, as `esker-algo/src/algorithm/pagerank.rs`
+//! defines it.
 //!
-//! In an undirected graph owners tell ghosts their shares, and each process adds up shares over the lists of its own vertices; over its parts of
-//! the lists of delegates too, and it tells their owners these sums. In a directed graph each process adds up the shares of its own vertices, and
-//! those of delegates, which their owners tell it; what comes to ghosts goes to their owners.
+//! In an undirected graph owners tell ghosts their shares, and each process adds up shares over the lists of
+//! its own vertices; over its parts of the lists of delegates too, and it tells their owners these sums. In a
+//! directed graph each process adds up the shares of its own vertices, and those of delegates, which their
+//! owners tell it; what comes to ghosts goes to their owners.
 //!
-//! Sums are fixed-point, in multiples of 2^-62. Shares are so too, or short: multiples of 2^-52 in single precision. They are short in all rounds if
-//! their rounding takes at most a quarter of the tolerance, which bounds the error as on one machine. With a smaller tolerance they are short until a
-//! round changes all scores together by less than 10^-6. Sums of short shares are exact in double precision, whatever the order. So scores are
-//! bit-equal for any number of processes and threads. Short shares change each score by at most damping / (1 - damping) times 2^-24 of itself,
-//! 3.4 * 10^-7 at 0.85, and 2^-53 for each in-edge.
+//! Sums are fixed-point, in multiples of 2^-62. Shares are so too, or short: multiples of 2^-52 in single
+//! precision. They are short in all rounds if their rounding takes at most a quarter of the tolerance, which
+//! bounds the error as on one machine. With a smaller tolerance they are short until a round changes all
+//! scores together by less than 10^-6. Sums of short shares are exact in double precision, whatever the
+//! order. So scores are bit-equal for any number of processes and threads. Short shares change each score by
+//! at most damping / (1 - damping) times 2^-24 of itself, 3.4 * 10^-7 at 0.85, and 2^-53 for each in-edge.
 //!
-//! Work O(n + m) a round. Messages: 4 bytes a ghost and round in an undirected graph, 8 where shares are not rounded so; 8 in a directed one. Memory: 16 bytes a vertex, 16 for each
-//! own one, and a bit. An exchange a round: what a round changed travels with the shares of the next one; in a directed graph two.
+//! Work O(n + m) a round. Messages: 4 bytes a ghost and round in an undirected graph, 8 where shares are not
+//! rounded so; 8 in a directed one. Memory: 16 bytes a vertex, 16 for each own one, and a bit. An exchange a
+//! round: what a round changed travels with the shares of the next one; in a directed graph two.
 
 use esker_algo::algorithm::pagerank::{PageRankOptions, error_bound};
 use esker_algo::primitive::{ArrayValue, VertexValues};
@@ -71,7 +75,8 @@ impl Share for u64 {
 /// The part of a short share that rounding changes.
 const SHORT_ROUNDING: f64 = 1.0 / (1 << 24) as f64;
 
-/// Short: a relative error of 2^-24 at most, and 2^-53. Half the size misses the caches less, and travels faster.
+/// Short: a relative error of 2^-24 at most, and 2^-53. Half the size misses the caches less, and travels
+/// faster.
 impl Share for f32 {
     fn of(fixed: u64) -> Self {
         ((fixed + (1 << SHORT_SHIFT >> 1)) >> SHORT_SHIFT) as Self
@@ -154,10 +159,12 @@ impl Shares {
     }
 }
 
-/// Tells ghosts their shares, as far as lists here need them. The heads go to every process; the sums of the heads of all come back.
+/// Tells ghosts their shares, as far as lists here need them. The heads go to every process; the sums of the
+/// heads of all come back.
 ///
-/// In an undirected graph the lists of own vertices have all their neighbours, so ghosts are told their shares. In a directed graph the in-lists of
-/// ghosts have neighbours that the owner does not know, so owners are told sums in the end; but delegates have parts of their lists here.
+/// In an undirected graph the lists of own vertices have all their neighbours, so ghosts are told their
+/// shares. In a directed graph the in-lists of ghosts have neighbours that the owner does not know, so owners
+/// are told sums in the end; but delegates have parts of their lists here.
 fn spread<S: Share>(
     local: &Local<'_, '_>,
     engine: &mut Engine<'_>,
@@ -172,7 +179,8 @@ fn spread<S: Share>(
     engine.sum(heads)
 }
 
-/// Adds up what all neighbours of each own vertex give; `counted` are the vertices whose lists count in an undirected graph.
+/// Adds up what all neighbours of each own vertex give; `counted` are the vertices whose lists count in an
+/// undirected graph.
 fn sum_up<S: Share>(
     local: &Local<'_, '_>,
     engine: &mut Engine<'_>,
@@ -200,7 +208,8 @@ struct Scores {
 }
 
 impl Scores {
-    /// Leaves what each vertex gives along each edge. Returns the scores of vertices without edges together, fixed-point.
+    /// Leaves what each vertex gives along each edge. Returns the scores of vertices without edges together,
+    /// fixed-point.
     fn give(&self, routes: &Routes, shares: &Shares) -> u64 {
         let mut dangling = 0;
         for ((v, &score), &degree) in routes.owned().zip(&self.scores).zip(&self.degrees) {
@@ -257,7 +266,7 @@ pub(crate) fn pagerank(
     while n > 0 && rounds < rounds_max {
         local.run.check()?;
         let dangling = own.give(routes, &shares);
-        // What the last round changed travels with the shares of the next one, which is not needed if that was little.
+        // What the last round changed travels with the next one's shares, not needed if that was little.
         let [dangling, changed] = match &shares {
             Shares::Short(shares) => spread(local, engine, [dangling, change], shares)?,
             Shares::Whole(shares) => spread(local, engine, [dangling, change], shares)?,

@@ -1,15 +1,18 @@
-//! Shortest paths from one source over edges with lengths: the weights of the cluster, or 1 if edges have none.
+//! Shortest paths from one source over edges with lengths: the weights of the cluster, or 1 if edges have
+//! none.
 //!
-//! Distances are settled in windows, the same for all processes: a window begins at the least distance that is not settled anywhere. Inside a
-//! shard the vertices of a window wait in buckets, which are settled one after another: all edges of the vertices of a bucket are relaxed together, and
-//! again those of vertices that came nearer meanwhile. Ghosts within the window that came nearer are told to their owners, which may open
-//! the window again; it is over when no ghost came nearer anywhere, and nothing is left. A process that has relaxed many edges tells what it has before it
-//! goes on: else the others would wait meanwhile, and then better the distances that it has worked with. The ghosts of a delegate are told when it comes nearer, and settle their part of its
-//! list. The distances are a least fixed point: they do not depend on the number of
+//! Distances are settled in windows, the same for all processes: a window begins at the least distance that
+//! is not settled anywhere. Inside a shard the vertices of a window wait in buckets, which are settled one
+//! after another: all edges of the vertices of a bucket are relaxed together, and again those of vertices
+//! that came nearer meanwhile. Ghosts within the window that came nearer are told to their owners, which may
+//! open the window again; it is over when no ghost came nearer anywhere, and nothing is left. A process that
+//! has relaxed many edges tells what it has before it goes on: else the others would wait meanwhile, and then
+//! better the distances that it has worked with. The ghosts of a delegate are told when it comes nearer, and
+//! settle their part of its list. The distances are a least fixed point: they do not depend on the number of
 //! processes or the width of the windows, and are those of one machine bit for bit.
 //!
-//! Work O(n + m) for random lengths. Messages: 12 bytes for each ghost and round in which it comes nearer. Memory: 8 bytes a vertex, an id for each
-//! that is reached, 16 for an entry of a bucket.
+//! Work O(n + m) for random lengths. Messages: 12 bytes for each ghost and round in which it comes nearer.
+//! Memory: 8 bytes a vertex, an id for each that is reached, 16 for an entry of a bucket.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -27,7 +30,8 @@ use crate::routes::Routes;
 const SAMPLE_LEN: usize = 1 << 12;
 /// Buckets of a window.
 const BUCKETS: usize = 64;
-/// A process that has relaxed so many edges hears of the others before it goes on. Fewer in tests, whose graphs are small.
+/// A process that has relaxed so many edges hears of the others before it goes on. Fewer in tests, whose
+/// graphs are small.
 const ROUND_ARCS: usize = if cfg!(test) { 1 << 5 } else { 1 << 18 };
 /// Entries that a bucket has room for at first.
 const ROOM_MIN: usize = 1 << 6;
@@ -179,8 +183,8 @@ fn mean_length<G: Lists<Weight: Length, Error = Error>>(
 
 /// The vertices of a shard that came nearer.
 struct Waiting<D> {
-    /// For each bucket of the window, vertices whose lists are to be read, and their distances. An entry no longer counts once its vertex is nearer; a
-    /// later entry holds the vertex.
+    /// For each bucket of the window, vertices whose lists are to be read, and their distances. An entry no
+    /// longer counts once its vertex is nearer; a later entry holds the vertex.
     buckets: [Vec<(VertexId, D)>; BUCKETS],
     /// Vertices whose first distance was beyond the window, each once.
     beyond: Vec<VertexId>,
@@ -296,7 +300,8 @@ impl<'a, W: Length<Wide: Keyed>> Window<'a, W> {
         }
     }
 
-    /// Settles what waits in the buckets, and what comes nearer by that, until so much was done that others are to be heard. Whether something is left.
+    /// Settles what waits in the buckets, and what comes nearer by that, until so much was done that others
+    /// are to be heard. Whether something is left.
     fn settle<G: Graph<Weight = W, Error = Error>>(
         &self,
         local: &Local<'_, '_>,
@@ -334,7 +339,8 @@ impl<'a, W: Length<Wide: Keyed>> Window<'a, W> {
         Ok(false)
     }
 
-    /// Tells owners which of their vertices came nearer, and ghosts of delegates. Whether any did, or something `is_left`, in any process.
+    /// Tells owners which of their vertices came nearer, and ghosts of delegates. Whether any did, or
+    /// something `is_left`, in any process.
     fn exchange(
         &self,
         engine: &mut Engine<'_>,
@@ -394,7 +400,8 @@ impl<W: Length<Wide: Keyed>> Visitor<W> for Relax<'_, W> {
     }
 }
 
-/// The error of an edge whose length is invalid or overflows a path; `None` if it is infinite, which leads nowhere.
+/// The error of an edge whose length is invalid or overflows a path; `None` if it is infinite, which leads
+/// nowhere.
 #[cold]
 fn fault_of<W: Length>(weight: W) -> Option<&'static str> {
     let length = weight.to_f64();

@@ -1,12 +1,15 @@
-//! Triangles: how many there are in the undirected simple graph that underlies the cluster, and how many each vertex is in.
+//! Triangles: how many there are in the undirected simple graph that underlies the cluster, and how many each
+//! vertex is in.
 //!
-//! Vertices are ordered by degree, and by address where degrees are equal. A triangle u < v < w is found once, by intersecting the later
-//! neighbours of u with those of v; for that, the later neighbours of u go to each shard that owns one of them [1]. Then counts go to
-//! the owners of the vertices. Directions, loops and parallel edges are ignored. Work O(m^1.5). Messages: 8 bytes a later neighbour and
-//! shard that owns some of them, and 16 a vertex that was counted elsewhere. Memory: 16 bytes for each end of an edge; a round sends some
-//! 16 MiB a process.
+//! Vertices are ordered by degree, and by address where degrees are equal. A triangle u < v < w is found
+//! once, by intersecting the later neighbours of u with those of v; for that, the later neighbours of u go to
+//! each shard that owns one of them [1]. Then counts go to the owners of the vertices. Directions, loops and
+//! parallel edges are ignored. Work O(m^1.5). Messages: 8 bytes a later neighbour and shard that owns some of
+//! them, and 16 a vertex that was counted elsewhere. Memory: 16 bytes for each end of an edge; a round sends
+//! some 16 MiB a process.
 //!
-//! [1] S. Arifuzzaman, M. Khan, M. Marathe, "PATRIC: a parallel algorithm for counting triangles in massive networks", CIKM 2013.
+//! [1] S. Arifuzzaman, M. Khan, M. Marathe, "PATRIC: a parallel algorithm for counting triangles in massive
+//!     networks", CIKM 2013.
 
 use std::collections::HashMap;
 
@@ -132,7 +135,8 @@ struct TriangleCounts {
 }
 
 impl TriangleCounts {
-    /// Takes lists of later neighbours from another process, or from this one, and intersects them with those of the own vertices among them.
+    /// Takes lists of later neighbours from another process, or from this one, and intersects them with those
+    /// of the own vertices among them.
     fn take(&mut self, taker: &mut Taker<'_>, lists: &[Vec<u64>], local: &Local<'_, '_>) -> Result<()> {
         let mut later = Vec::new();
         while !taker.is_empty() {

@@ -1,9 +1,11 @@
 //! Weakly connected components: for every vertex the least external id of its component.
 //!
-//! Each process finds the components of its shard by union-find, as on one machine. Then shared vertices lower the labels of the
-//! components that they join: in turns, ghosts tell their owners, and owners tell their ghosts, until no label is lowered anywhere. Only
-//! lowered labels travel. Labels are ids if these are integers; else the shard and number of a vertex, which the least id replaces in the
-//! end. Turns: at most twice the number of shards' components on a shortest path between any two. Memory: an id, 16 bytes a vertex.
+//! Each process finds the components of its shard by union-find, as on one machine. Then shared vertices
+//! lower the labels of the components that they join: in turns, ghosts tell their owners, and owners tell
+//! their ghosts, until no label is lowered anywhere. Only lowered labels travel. Labels are ids if these are
+//! integers; else the shard and number of a vertex, which the least id replaces in the end. Turns: at most
+//! twice the number of shards' components on a shortest path between any two. Memory: an id, 16 bytes a
+//! vertex.
 
 use std::cell::Cell as Slot;
 use std::collections::HashMap;
@@ -90,8 +92,8 @@ fn count(local: &Local<'_, '_>, engine: &mut Engine<'_>, label_of: &[u64]) -> Re
     Ok(engine.sum([components])?[0])
 }
 
-/// The least id of each component, for the labels of own vertices. The shard in a label collects the least ids of the other shards, and
-/// answers with the least of all.
+/// The least id of each component, for the labels of own vertices. The shard in a label collects the least
+/// ids of the other shards, and answers with the least of all.
 fn least_ids(
     local: &Local<'_, '_>,
     engine: &mut Engine<'_>,

@@ -1,17 +1,20 @@
 //! Colours that follow: those of [`crate::algorithm`], the greedy ones in the order of a hash of the ids.
 //!
-//! The colour of a vertex depends on those of its neighbours before it only: it is the least that they leave. So a vertex is looked at again if one of them
-//! takes its colour, or gives up a lesser one; in a shard in the order of the hash. As the order has no cycles that ends, with the colours that a
-//! greedy colouring of the version gives, whatever was there before [1].
+//! The colour of a vertex depends on those of its neighbours before it only: it is the least that they leave.
+//! So a vertex is looked at again if one of them takes its colour, or gives up a lesser one; in a shard in
+//! the order of the hash. As the order has no cycles that ends, with the colours that a greedy colouring of
+//! the version gives, whatever was there before [1].
 //!
-//! A version that changes much is taken in stretches of the order: no shard looks at vertices of the next stretch before all have settled this
-//! one. Otherwise a vertex would be looked at again whenever a neighbour of another shard, long before it, changes.
+//! A version that changes much is taken in stretches of the order: no shard looks at vertices of the next
+//! stretch before all have settled this one. Otherwise a vertex would be looked at again whenever a neighbour
+//! of another shard, long before it, changes.
 //!
-//! The list of a delegate is in parts. A shard that has a part keeps the colours of the neighbours before the delegate there, and tells its owner whenever
-//! they change.
+//! The list of a delegate is in parts. A shard that has a part keeps the colours of the neighbours before the
+//! delegate there, and tells its owner whenever they change.
 //!
-//! [1] S. Sallinen, K. Iwabuchi, S. Poudel, M. Gokhale, M. Ripeanu, R. Pearce, "Graph Colouring as a Challenge Problem for Dynamic Graph
-//! Processing on Distributed Systems", SC 2016, colours dynamic graphs in this manner.
+//! [1] S. Sallinen, K. Iwabuchi, S. Poudel, M. Gokhale, M. Ripeanu, R. Pearce, "Graph Colouring as a
+//! Challenge Problem for Dynamic Graph Processing on Distributed Systems", SC 2016, colours dynamic graphs in
+//! this manner.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -27,7 +30,8 @@ use crate::answer::{Cell, ColumnKind};
 use crate::engine::Engine;
 use crate::wire::{Taker, put_u64};
 
-/// Vertices that are due, for each stretch of the order. The number decides about speed alone. Fewer in tests, whose graphs are small.
+/// Vertices that are due, for each stretch of the order. The number decides about speed alone. Fewer in
+/// tests, whose graphs are small.
 const DUE_IN_STRETCH: u64 = if cfg!(test) { 1 } else { 32 };
 /// Of a version: each stretch takes an exchange at least.
 const MOST_STRETCHES: u64 = 256;
@@ -74,8 +78,8 @@ impl DelegateParts {
         self.elsewhere.range((v, 0)..=(v, usize::MAX)).flat_map(|(_, colours)| colours.iter().copied())
     }
 
-    /// Tells owners what changed, and notes what others tell. Returns the number of parts that all processes told, and the own delegates of
-    /// which this one was told.
+    /// Tells owners what changed, and notes what others tell. Returns the number of parts that all processes
+    /// told, and the own delegates of which this one was told.
     fn exchange(&mut self, step: &Step<'_>, engine: &mut Engine<'_>) -> Result<(u64, Vec<VertexId>)> {
         let mut blocks = vec![Vec::new(); engine.peers()];
         let telling = std::mem::take(&mut self.telling);
@@ -164,7 +168,8 @@ impl Colours {
         }
     }
 
-    /// Has the own neighbours behind a vertex looked at that are concerned: it had a colour before. Delegates of other shards always are.
+    /// Has the own neighbours behind a vertex looked at that are concerned: it had a colour before. Delegates
+    /// of other shards always are.
     fn look_behind(&mut self, v: VertexId, before: u64, list: &[VertexId], step: &Step<'_>) {
         let now = *self.values.get(v);
         for &other in list {

@@ -1,4 +1,5 @@
-//! Neighbour lists that a worker reads again and again while versions come: kept in memory, and changed with each version.
+//! Neighbour lists that a worker reads again and again while versions come: kept in memory, and changed with
+//! each version.
 
 use esker_format::Result;
 use esker_graph::VertexId;
@@ -7,8 +8,8 @@ use esker_graph::VertexId;
 const HEADER_BYTES: usize = size_of::<Vec<VertexId>>();
 const ENTRY_BYTES: usize = size_of::<VertexId>();
 
-/// The lists that were read, of one version. Memory: 24 bytes a vertex, and an id for each entry, up to twice as much for lists that grow; all
-/// together no more than a limit.
+/// The lists that were read, of one version. Memory: 24 bytes a vertex, and an id for each entry, up to twice
+/// as much for lists that grow; all together no more than a limit.
 pub(super) struct KeptLists {
     /// Empty: the list is not kept, or it has no entries.
     lists: Vec<Vec<VertexId>>,
@@ -23,8 +24,8 @@ impl KeptLists {
         Self { lists: Vec::new(), held: 0, held_max }
     }
 
-    /// Brings the lists to a version of so many vertices, which adds some edges and removes others. Time: linear in what it adds, and in the
-    /// lists that it removes entries from, but for sorting the removals.
+    /// Brings the lists to a version of so many vertices, which adds some edges and removes others. Time:
+    /// linear in what it adds, and in the lists that it removes entries from, but for sorting the removals.
     pub(super) fn advance(
         &mut self,
         vertices: usize,
@@ -64,7 +65,8 @@ impl KeptLists {
         }
     }
 
-    /// Takes out the list of a vertex, in any order, which `read` reads if it is not kept. [`KeptLists::put_back`] is to follow.
+    /// Takes out the list of a vertex, in any order, which `read` reads if it is not kept.
+    /// [`KeptLists::put_back`] is to follow.
     ///
     /// # Errors
     /// Those of `read`.

@@ -39,7 +39,8 @@ pub(super) trait Live {
     /// The name of the values, and their kind.
     fn column(&self) -> (&'static str, ColumnKind);
 
-    /// Brings the answer to the next version, and calls `take` with each own vertex whose value changed. Returns the number of rounds.
+    /// Brings the answer to the next version, and calls `take` with each own vertex whose value changed.
+    /// Returns the number of rounds.
     fn advance(&mut self, step: &Step<'_>, engine: &mut Engine<'_>, take: &mut TakeChange<'_>)
     -> Result<u64>;
 

@@ -1,10 +1,12 @@
 //! Answers that are kept while versions are published: after each version they are those of a run on it.
 //!
-//! Each process keeps a value for every vertex of its shard. A version brings the edges that were added to the shard and removed from it; the
-//! process updates what they touch, and what that touches, until nothing in the shard changes. Then it tells owners and ghosts what changed, and
-//! goes on with what it is told, until no process has anything to tell. Time: that of the changed vertices and their lists, except that
-//! removals cost a look at every value (`spread`). Memory: 15 bytes a vertex, 4 a ghost, 16 for each shard that has a ghost of a vertex; of
-//! colours 9 bytes a vertex besides; without a limit also up to 256 MiB of lists that were read, and what [`DiffCache`] remembers.
+//! Each process keeps a value for every vertex of its shard. A version brings the edges that were added to
+//! the shard and removed from it; the process updates what they touch, and what that touches, until nothing
+//! in the shard changes. Then it tells owners and ghosts what changed, and goes on with what it is told,
+//! until no process has anything to tell. Time: that of the changed vertices and their lists, except that
+//! removals cost a look at every value (`spread`). Memory: 15 bytes a vertex, 4 a ghost, 16 for each shard
+//! that has a ghost of a vertex; of colours 9 bytes a vertex besides; without a limit also up to 256 MiB of
+//! lists that were read, and what [`DiffCache`] remembers.
 
 mod shared;
 mod values;
@@ -46,8 +48,8 @@ const CHANGES_BYTES: usize = 1 << 18;
 
 /// Gives versions, and takes what they change.
 pub trait FollowSink: AnswerSink {
-    /// The number of the next version of the whole, once it is published; `None`: there is no further one. All processes are given the same. Brings
-    /// `manifest` up to it, or to a later version.
+    /// The number of the next version of the whole, once it is published; `None`: there is no further one.
+    /// All processes are given the same. Brings `manifest` up to it, or to a later version.
     ///
     /// # Errors
     /// If it cannot be known.
@@ -102,7 +104,8 @@ fn start(cluster: &Cluster, job: &FollowJob) -> Result<Box<dyn Live>> {
     })
 }
 
-/// Keeps an answer on the shard of this process, together with all other processes, until there is no further version.
+/// Keeps an answer on the shard of this process, together with all other processes, until there is no further
+/// version.
 ///
 /// # Errors
 /// The first error of the shard, of an option or of the sink.
@@ -135,7 +138,8 @@ pub fn follow(
     }
     let (added, removed) = (Vec::new(), Vec::new());
     let delegates = delegated(&cluster, job.version, &last, &shared)?;
-    // Under a limit, what it remembers would be missing later, when a limit has been named that was to suffice.
+    // Under a limit, what it remembers would be missing later, when a limit has been named that was to
+    // suffice.
     let mut cache = (!memory.is_limited()).then(DiffCache::default);
     let step =
         Step { snapshot: &last, shared: &shared, delegates, first_new: 0, newly_shared, added, removed };
@@ -195,8 +199,8 @@ impl FollowMemory<'_> {
         self.held.bytes()
     }
 
-    /// As [`FollowMemory::count`], up to the newest version in the manifest: those until there follow at once, so the limit that a refusal
-    /// names suffices for all of them.
+    /// As [`FollowMemory::count`], up to the newest version in the manifest: those until there follow at
+    /// once, so the limit that a refusal names suffices for all of them.
     fn count_newest(
         &mut self,
         follower: &mut Follower,
@@ -245,8 +249,8 @@ impl FollowMemory<'_> {
     }
 }
 
-/// An error if this shard owns the source of a search and has no such vertex in its newest version. In an empty cluster the source is
-/// still to come.
+/// An error if this shard owns the source of a search and has no such vertex in its newest version. In an
+/// empty cluster the source is still to come.
 fn expect_vertex(
     snapshot: &Snapshot,
     cluster: &Cluster,
@@ -273,8 +277,8 @@ const CHANGED_BYTES: u64 = 4 * size_of::<(VertexId, VertexId)>() as u64;
 /// Bytes of these lists while they are short.
 const SMALL_LISTS_BYTES: u64 = 1 << 16;
 
-/// The edges that only the second of two versions has, and those that only the first one has. If they do not fit beside `held_bytes`, all are
-/// counted before that is an error.
+/// The edges that only the second of two versions has, and those that only the first one has. If they do not
+/// fit beside `held_bytes`, all are counted before that is an error.
 fn edges_between(
     (last, next): (&Snapshot, &Snapshot),
     cache: Option<&mut DiffCache>,

@@ -1,6 +1,7 @@
 //! The vertices that a shard shares with others, as [`crate::routes`] lists them, while vertices come.
 //!
-//! New vertices have the greatest numbers, so ghosts are listed in the order in which they came, and both sides append what is new.
+//! New vertices have the greatest numbers, so ghosts are listed in the order in which they came, and both
+//! sides append what is new.
 
 use esker_format::Result;
 use esker_graph::{VertexId, vertex};

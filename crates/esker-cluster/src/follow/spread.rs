@@ -1,12 +1,14 @@
 //! Values that spread along edges, each vertex taking the least that comes to it: components and depths.
 //!
-//! A vertex begins with a value of its own; a neighbour passes its value on, as it is (components) or one more (depths). Values are settled in
-//! order from a heap, so inside a shard each list is read about once; what comes nearer elsewhere is told, as in [`crate::algorithm`]. Additions only lower
-//! values. A removal may leave values without their reason: those of the components that it touched, or all that are deeper than the
-//! least deep edge that carried a search and was removed. They are set back in all shards, and spread again.
+//! A vertex begins with a value of its own; a neighbour passes its value on, as it is (components) or one
+//! more (depths). Values are settled in order from a heap, so inside a shard each list is read about once;
+//! what comes nearer elsewhere is told, as in [`crate::algorithm`]. Additions only lower values. A removal
+//! may leave values without their reason: those of the components that it touched, or all that are deeper
+//! than the least deep edge that carried a search and was removed. They are set back in all shards, and
+//! spread again.
 //!
-//! Time: additions O(k log k) for k added edges and entries of the lists of changed vertices; removals O(n) besides, and the part that is set
-//! back.
+//! Time: additions O(k log k) for k added edges and entries of the lists of changed vertices; removals O(n)
+//! besides, and the part that is set back.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -238,7 +240,8 @@ impl<S: Spreads> Spread<S> {
         Ok(all)
     }
 
-    /// Sets back the values that may have lost their reason. All processes do so with the same, so nobody is told.
+    /// Sets back the values that may have lost their reason. All processes do so with the same, so nobody is
+    /// told.
     fn set_back(&mut self, step: &Step<'_>, lost: &[S::Value]) -> Result<()> {
         for v in (0..step.first_new).map(vertex) {
             let value = self.values.get(v);
@@ -253,8 +256,8 @@ impl<S: Spreads> Spread<S> {
         Ok(())
     }
 
-    /// Passes values on inside the shard. An undirected edge between two shards is in the lists of both, and each looks after its own end; but those of
-    /// delegates are in one only.
+    /// Passes values on inside the shard. An undirected edge between two shards is in the lists of both, and
+    /// each looks after its own end; but those of delegates are in one only.
     fn spread(&mut self, step: &Step<'_>) -> Result<()> {
         let both = S::BOTH_WAYS && self.directed;
         let directions: &[Direction] =

@@ -1,4 +1,5 @@
-//! A value for each vertex of a shard, with what changed since the last version, and what others have to be told.
+//! A value for each vertex of a shard, with what changed since the last version, and what others have to be
+//! told.
 
 use std::collections::BTreeMap;
 use std::hash::Hash;
@@ -92,7 +93,8 @@ impl<V: LiveValue> Values<V> {
         }
     }
 
-    /// Tells owners and ghosts what changed, and calls `take` with what others tell. Returns the number of values that all processes sent.
+    /// Tells owners and ghosts what changed, and calls `take` with what others tell. Returns the number of
+    /// values that all processes sent.
     pub(super) fn exchange(
         &mut self,
         shared: &Shared,
@@ -146,8 +148,8 @@ impl<V: LiveValue> Values<V> {
         Ok(sum)
     }
 
-    /// Calls `take` with the own vertices whose values changed in this version, ascending: the old values, which new vertices have not, and the
-    /// new ones. The next version begins.
+    /// Calls `take` with the own vertices whose values changed in this version, ascending: the old values,
+    /// which new vertices have not, and the new ones. The next version begins.
     pub(super) fn end_version(
         &mut self,
         shared: &Shared,

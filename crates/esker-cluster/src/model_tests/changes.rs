@@ -1,4 +1,5 @@
-//! Changes against a map of edges: random additions, also of known edges with other weights, and removals, also of unknown edges.
+//! Changes against a map of edges: random additions, also of known edges with other weights, and removals,
+//! also of unknown edges.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Clusters with delegates against a cluster of one shard, which has none: random additions and removals, directed and undirected, with integer and
-//! text ids, with and without weights.
+//! Clusters with delegates against a cluster of one shard, which has none: random additions and removals,
+//! directed and undirected, with integer and text ids, with and without weights.
 
 use super::*;
 use crate::split::{merge, rebalance};

@@ -48,7 +48,8 @@ impl FollowSink for Followed {
     }
 }
 
-/// What each version changes, from the newest one of `from` up to the newest one of `until`: the fact, and the rows of all shards.
+/// What each version changes, from the newest one of `from` up to the newest one of `until`: the fact, and
+/// the rows of all shards.
 fn follow_all(
     (from, until): (&Cluster, &Cluster),
     algorithm: &str,
@@ -77,7 +78,8 @@ fn follow_all(
     all
 }
 
-/// Follows an algorithm, and compares the values after each version with those of a run on it. Returns the number of changes.
+/// Follows an algorithm, and compares the values after each version with those of a run on it. Returns the
+/// number of changes.
 fn expect_exact(
     (from, cluster): (&Cluster, &Cluster),
     algorithm: &str,
@@ -160,7 +162,8 @@ fn answers_that_follow_are_those_of_runs_after_every_version() {
     assert!(changes > 1000, "too few values changed to show anything");
 }
 
-/// Follows components from version 2 on with a limit. The limit that a refusal names, if it is refused; all shards refuse alike.
+/// Follows components from version 2 on with a limit. The limit that a refusal names, if it is refused; all
+/// shards refuse alike.
 fn refused_limit(cluster: &Cluster, limit: u64, until: &Cluster) -> Option<u64> {
     let (algorithm, memory_bytes) = ("wcc".to_owned(), Some(limit));
     let job = FollowJob { algorithm, params: Vec::new(), version: 2, initial: false, memory_bytes };

@@ -18,7 +18,8 @@ fn construct(place: &Path, shards: usize, hub_degree: u64) -> Cluster {
     cluster
 }
 
-/// The roots with the edges of their trees, with so much memory for validation in each process; and messages of failures.
+/// The roots with the edges of their trees, with so much memory for validation in each process; and messages
+/// of failures.
 fn search(
     cluster: &Cluster,
     graph: KroneckerGraph,

@@ -1,11 +1,14 @@
 //! A stream into a cluster whose processes, connections and disks fail in any order, from a seed.
 //!
-//! What runs is the code of the protocol: [`Rounds`] in the workers, [`Publishing`], [`left_behind`] and [`position_of`] in the command, the
-//! [`Cluster`] with its manifest on a faulty disk, and [`fence::enter`] and [`expect_own`] where a shard is taken back. In place of sockets and threads there are queues and
-//! a scheduler, which does one thing at a time: it lets a process take a step, lets a message arrive, or has something fail. So messages
-//! are delayed and those of different connections reordered; of what was sent on a connection that is cut, any part is lost; processes are killed, frozen, cut off and started
-//! again at any step; the power of the command's machine fails, which loses what was not synced. In place of databases there are lists of versions that
-//! keep the promises of one: a commit is durable once it has returned, and one under way when its process is killed is there or not.
+//! What runs is the code of the protocol: [`Rounds`] in the workers, [`Publishing`], [`left_behind`] and
+//! [`position_of`] in the command, the [`Cluster`] with its manifest on a faulty disk, and [`fence::enter`]
+//! and [`expect_own`] where a shard is taken back. In place of sockets and threads there are queues and a
+//! scheduler, which does one thing at a time: it lets a process take a step, lets a message arrive, or has
+//! something fail. So messages are delayed and those of different connections reordered; of what was sent on
+//! a connection that is cut, any part is lost; processes are killed, frozen, cut off and started again at any
+//! step; the power of the command's machine fails, which loses what was not synced. In place of databases
+//! there are lists of versions that keep the promises of one: a commit is durable once it has returned, and
+//! one under way when its process is killed is there or not.
 //!
 //! After each failure and each operation the versions of the whole are compared with a model: [`held`].
 //!
@@ -461,7 +464,8 @@ impl Simulation {
         }
     }
 
-    /// The command ends because of a failure: ends its workers as far as it can reach them, and takes the shards back.
+    /// The command ends because of a failure: ends its workers as far as it can reach them, and takes the
+    /// shards back.
     fn end_operation(&mut self) {
         let own = self.own_workers();
         let Some(Operation { mut cluster, lock, .. }) = self.operation.take() else { return };
@@ -693,7 +697,8 @@ impl Simulation {
         assert_eq!(sealed, cluster.manifest().newest().number, "the seal is that of the newest version");
     }
 
-    /// Every version of the whole is on every shard, and has exactly what its message says; none that was acknowledged is gone.
+    /// Every version of the whole is on every shard, and has exactly what its message says; none that was
+    /// acknowledged is gone.
     fn expect_whole(&self) -> ClusterManifest {
         let manifest = ClusterManifest::read(&self.disk, Path::new(PLACE)).expect("a whole manifest");
         let (mut given, mut found) = (0, BTreeSet::new());

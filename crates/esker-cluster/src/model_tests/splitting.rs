@@ -3,7 +3,8 @@
 use super::*;
 use crate::split::{NewShards, merge, rebalance, split};
 
-/// The edges of a database by external id, with the bits of their weights as numbers; undirected ones with the lesser end first.
+/// The edges of a database by external id, with the bits of their weights as numbers; undirected ones with
+/// the lesser end first.
 fn edges_of(snapshot: &Snapshot) -> BTreeSet<(OwnedId, OwnedId, String)> {
     let ids = ids_of(snapshot);
     let mut edges = BTreeSet::new();

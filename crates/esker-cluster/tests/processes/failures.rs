@@ -1,5 +1,6 @@
-//! Workers killed and stopped at random moments of additions, streams and runs. `ESKER_TEST_KILLS` sets their number; every fourth worker is
-//! stopped (`SIGSTOP`), the others are killed. Says how many of them met an operation.
+//! Workers killed and stopped at random moments of additions, streams and runs. `ESKER_TEST_KILLS` sets their
+//! number; every fourth worker is stopped (`SIGSTOP`), the others are killed. Says how many of them met an
+//! operation.
 
 use super::*;
 
@@ -17,7 +18,8 @@ impl Random {
     }
 }
 
-/// Number of edges of a shard's own vertices, by `esker_cluster::counts`, and what the manifest says of every version.
+/// Number of edges of a shard's own vertices, by `esker_cluster::counts`, and what the manifest says of every
+/// version.
 fn state(cluster: &Cluster) -> (u64, Vec<(u64, u64)>) {
     let newest = cluster.manifest().newest().number;
     let (_, whole) = esker_cluster::counts(cluster, newest).expect("counts");
@@ -65,7 +67,8 @@ fn random_failures_end_operations_and_leave_the_last_version_whole() {
             slowest = slowest.max(ended);
             met[usize::from(signal == "STOP")] += 1;
         }
-        // The manifest on the disk has the versions that were reported, no others, and the shards are at the last one.
+        // The manifest on the disk has the versions that were reported, no others, and the shards are at the
+        // last one.
         cluster = Cluster::open(cluster.path()).expect("open");
         assert_eq!(roll_back(&cluster).expect("the shards were taken back"), 0, "{fate}");
         let after = state(&cluster);

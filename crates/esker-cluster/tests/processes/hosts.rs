@@ -1,4 +1,5 @@
-//! Reading shards that lie on other machines. Workers that listen at addresses of this machine stand for those.
+//! Reading shards that lie on other machines. Workers that listen at addresses of this machine stand for
+//! those.
 
 use std::net::SocketAddr;
 use std::sync::mpsc::channel;

@@ -288,7 +288,8 @@ fn expect_sufficient_limit(cluster: &Cluster, job: &RunJob) {
     }
 }
 
-/// A cluster of a ring with chords whose ids are long texts. The ghosts and their ids are as many as the vertices in each shard.
+/// A cluster of a ring with chords whose ids are long texts. The ghosts and their ids are as many as the
+/// vertices in each shard.
 fn text_cluster(place: &Path) -> Cluster {
     let options =
         CreateOptions { shards: 3, directed: false, text_ids: true, weights: None, seed: 4, hub_degree: 0 };

@@ -35,7 +35,8 @@ pub struct NamedFile {
     pub id: FileId,
     /// The number of its names.
     pub links: u64,
-    /// When it was changed last, in nanoseconds since 1970: of a directory, when a name in it came, went or changed. 0 on disks in memory.
+    /// When it was changed last, in nanoseconds since 1970: of a directory, when a name in it came, went or
+    /// changed. 0 on disks in memory.
     pub modified_ns: i128,
     /// Its length; `None` on disks in memory.
     pub bytes: Option<u64>,
@@ -45,7 +46,8 @@ pub struct NamedFile {
 ///
 /// Every method fails with [`Error::Io`], naming the path.
 pub trait Files: Debug + Send + Sync {
-    /// Creates a file for reading and writing. Its name is durable after [`Disk::sync_directory`] of its parent.
+    /// Creates a file for reading and writing. Its name is durable after [`Disk::sync_directory`] of its
+    /// parent.
     fn create(&self, path: &Path) -> Result<Arc<dyn File>>;
 
     /// Opens an existing file for reading.
@@ -76,8 +78,9 @@ pub trait Disk: Files {
     /// Swaps two existing names atomically: neither is missing at any moment. Some file systems cannot.
     fn exchange(&self, a: &Path, b: &Path) -> Result<()>;
 
-    /// Gives an existing file a second name, a hard link, which must not exist. It is durable after [`Disk::sync_directory`] of its parent.
-    /// `false` if the file system has no such links, or allows none here.
+    /// Gives an existing file a second name, a hard link, which must not exist. It is durable after
+    /// [`Disk::sync_directory`] of its parent. `false` if the file system has no such links, or allows none
+    /// here.
     fn link(&self, _from: &Path, _to: &Path) -> Result<bool> {
         Ok(false)
     }
@@ -88,10 +91,12 @@ pub trait Disk: Files {
     /// Removes a directory and its contents.
     fn remove_directory(&self, path: &Path) -> Result<()>;
 
-    /// Lists a directory, sorted by name. Names that are not UTF-8, which Esker never writes, have replacement characters.
+    /// Lists a directory, sorted by name. Names that are not UTF-8, which Esker never writes, have
+    /// replacement characters.
     fn list(&self, path: &Path) -> Result<Vec<DirectoryEntry>>;
 
-    /// The path that a symbolic link at `path` leads to; `path` itself if it is none. Fails if the link leads nowhere.
+    /// The path that a symbolic link at `path` leads to; `path` itself if it is none. Fails if the link leads
+    /// nowhere.
     fn follow(&self, path: &Path) -> Result<PathBuf> {
         Ok(path.to_owned())
     }
@@ -107,8 +112,9 @@ pub trait Disk: Files {
         path.to_owned()
     }
 
-    /// Makes a file that shares its blocks on the disk with another until one of the two changes. It is durable after [`File::sync`] and
-    /// [`Disk::sync_directory`] of its parent. `false` if the file system has no such files.
+    /// Makes a file that shares its blocks on the disk with another until one of the two changes. It is
+    /// durable after [`File::sync`] and [`Disk::sync_directory`] of its parent. `false` if the file system
+    /// has no such files.
     fn clone_file(&self, _from: &Path, _to: &Path) -> Result<bool> {
         Ok(false)
     }
@@ -116,10 +122,10 @@ pub trait Disk: Files {
     /// Makes the names in a directory durable.
     fn sync_directory(&self, path: &Path) -> Result<()>;
 
-    /// Takes the exclusive lock on a file, and creates the file if it does not exist. `None` if it is already locked, by
-    /// this process or another. Dropping the lock or ending the process releases it; renaming the file does not. On
-    /// return the locked file is the one at `path`, also if another process exchanged files meanwhile, and only those who may write to it
-    /// can read it: nobody else can lock it.
+    /// Takes the exclusive lock on a file, and creates the file if it does not exist. `None` if it is already
+    /// locked, by this process or another. Dropping the lock or ending the process releases it; renaming the
+    /// file does not. On return the locked file is the one at `path`, also if another process exchanged files
+    /// meanwhile, and only those who may write to it can read it: nobody else can lock it.
     fn try_lock(&self, path: &Path) -> Result<Option<Box<dyn Lock>>>;
 
     /// Whether this process holds the lock on a file.
@@ -130,20 +136,20 @@ pub trait Disk: Files {
     /// Free bytes on the file system of `path`.
     fn free_bytes(&self, path: &Path) -> Result<u64>;
 
-    /// Memory backed by an unnamed file in `directory`, to which the system pages it out; it ends with the process. A disk in
-    /// memory returns heap memory.
+    /// Memory backed by an unnamed file in `directory`, to which the system pages it out; it ends with the
+    /// process. A disk in memory returns heap memory.
     fn scratch(&self, _directory: &Path) -> Result<Scratch> {
         Ok(Scratch::heap())
     }
 
-    /// Has large pieces of memory lie in an unnamed file, at first in `directory`, as long as the result exists: see [`Paging`]. `None` if that
-    /// is not possible.
+    /// Has large pieces of memory lie in an unnamed file, at first in `directory`, as long as the result
+    /// exists: see [`Paging`]. `None` if that is not possible.
     fn paging(&self, _directory: &Path) -> Option<Paging> {
         None
     }
 
-    /// Opens an existing file for direct reads, which bypass the page cache where the system can and where offset, length and memory
-    /// address are multiples of 4096 bytes.
+    /// Opens an existing file for direct reads, which bypass the page cache where the system can and where
+    /// offset, length and memory address are multiples of 4096 bytes.
     fn open_direct(&self, path: &Path) -> Result<Arc<dyn File>> {
         self.open(path)
     }
@@ -179,13 +185,15 @@ pub trait File: Debug + Send + Sync {
         Err(Error::io("look at", self.path())(std::io::ErrorKind::Unsupported.into()))
     }
 
-    /// Opens a queue of at most `depth` concurrent reads, direct if the file was opened with [`Disk::open_direct`]. The reads fill
-    /// frames; the queue registers the memory of `frames` with the system. `None` if the system has nothing better than threads.
+    /// Opens a queue of at most `depth` concurrent reads, direct if the file was opened with
+    /// [`Disk::open_direct`]. The reads fill frames; the queue registers the memory of `frames` with the
+    /// system. `None` if the system has nothing better than threads.
     fn reads(&self, _depth: usize, _frames: &[Frame]) -> Result<Option<Box<dyn Reads>>> {
         Ok(None)
     }
 
-    /// Whether its reads bypass the page cache where they can: it was opened with [`Disk::open_direct`], and the system has such reads.
+    /// Whether its reads bypass the page cache where they can: it was opened with [`Disk::open_direct`], and
+    /// the system has such reads.
     fn is_direct(&self) -> bool {
         false
     }
@@ -210,8 +218,8 @@ pub trait File: Debug + Send + Sync {
     /// Makes contents and length durable. After a failure, do not rely on the file and do not sync it again.
     fn sync(&self) -> Result<()>;
 
-    /// Takes the exclusive lock on the file, which is open for writing; as [`Disk::try_lock`], except that a lock that readers share does not
-    /// prevent it.
+    /// Takes the exclusive lock on the file, which is open for writing; as [`Disk::try_lock`], except that a
+    /// lock that readers share does not prevent it.
     fn try_lock(&self) -> Result<Option<Box<dyn Lock>>> {
         Err(Error::io("lock", self.path())(std::io::ErrorKind::Unsupported.into()))
     }
@@ -219,7 +227,8 @@ pub trait File: Debug + Send + Sync {
     /// Hint: frees the disk space of a range that will not be read again (punches a hole). The length stays.
     fn discard(&self, _range: Range<u64>) {}
 
-    /// Maps the whole file for reading. The file must not change while the map exists; its name may be removed.
+    /// Maps the whole file for reading. The file must not change while the map exists; its name may be
+    /// removed.
     fn map(&self) -> Result<Map>;
 
     /// Fills `buffer` from `offset` on; [`Error::Corrupt`] if the file ends too early.
@@ -250,7 +259,8 @@ pub trait Lock: Debug + Send + Sync {
 /// Size of the pieces in which a file is copied.
 const COPY_BYTES: u64 = 1 << 20;
 
-/// Copies the first `bytes` bytes of a file to a new one, which is synced. `check` is called before each piece, and ends the copying by an error.
+/// Copies the first `bytes` bytes of a file to a new one, which is synced. `check` is called before each
+/// piece, and ends the copying by an error.
 ///
 /// # Errors
 /// [`Error::Io`]; [`Error::Corrupt`] if the file is shorter; those of `check`.

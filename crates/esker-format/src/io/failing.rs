@@ -1,8 +1,9 @@
 //! Names the file when the system cannot read a mapped page.
 //!
-//! Most such pages are errors, because a range is loaded before it is compared with its checksum: see the head of `map`. A page that was
-//! compared, that the system evicted since, and that fails when it is read again, is the signal SIGBUS, and nothing can continue. A
-//! program may choose, by [`end_on_failing_pages`], that it then ends with a message that names the file.
+//! Most such pages are errors, because a range is loaded before it is compared with its checksum: see the
+//! head of `map`. A page that was compared, that the system evicted since, and that fails when it is read
+//! again, is the signal SIGBUS, and nothing can continue. A program may choose, by [`end_on_failing_pages`],
+//! that it then ends with a message that names the file.
 #![allow(unsafe_code)] // A signal handler is unsafe code.
 #![cfg(target_os = "linux")]
 
@@ -29,7 +30,8 @@ extern "C" fn on_bus_error(_: c_int, info: *mut libc::siginfo_t, _: *mut c_void)
     let address = unsafe { (*info).si_addr() } as usize;
     if let Some((path, bytes)) = path_at(address) {
         let say = |text: *const u8, bytes: usize| {
-            // SAFETY: `text` has `bytes` bytes: literals, and the path of a map that exists, because this access to it failed.
+            // SAFETY: `text` has `bytes` bytes: literals, and the path of a map that exists, because this
+            // access to it failed.
             let _ = unsafe { libc::write(2, text.cast(), bytes) };
         };
         let before = b"esker: cannot read ";
@@ -57,8 +59,8 @@ fn install(code: i32) {
     EXIT_CODE.store(code, Ordering::Relaxed);
     PREVIOUS.0.get_or_init(|| {
         let mut previous = MaybeUninit::<libc::sigaction>::zeroed();
-        // SAFETY: a zeroed `sigaction` is valid, its mask empty; the handler has the type that SA_SIGINFO wants, and the alternate
-        // stack, which the standard library sets up, is used where there is one.
+        // SAFETY: a zeroed `sigaction` is valid, its mask empty; the handler has the type that SA_SIGINFO
+        // wants, and the alternate stack, which the standard library sets up, is used where there is one.
         unsafe {
             libc::sigaction(libc::SIGBUS, null(), previous.as_mut_ptr());
             let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
@@ -70,9 +72,9 @@ fn install(code: i32) {
     });
 }
 
-/// From now on, when a page of a mapped file cannot be read, the process says on standard error which file it is, and ends with this exit
-/// code, instead of dying by SIGBUS without a word. A second
-/// call changes the exit code. For whole programs; libraries do not call it.
+/// From now on, when a page of a mapped file cannot be read, the process says on standard error which file it
+/// is, and ends with this exit code, instead of dying by SIGBUS without a word. A second call changes the
+/// exit code. For whole programs; libraries do not call it.
 pub fn end_on_failing_pages(code: i32) {
     install(code);
 }

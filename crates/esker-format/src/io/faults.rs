@@ -4,8 +4,8 @@ use std::path::Path;
 
 use crate::error::Error;
 
-/// The faults that a [`super::FaultyDisk`] injects. Operations count from 1: every call of a method of [`super::Disk`] or
-/// [`super::File`] except `path`.
+/// The faults that a [`super::FaultyDisk`] injects. Operations count from 1: every call of a method of
+/// [`super::Disk`] or [`super::File`] except `path`.
 #[derive(Debug, Clone, Default)]
 pub struct Faults {
     /// The one operation that fails.

@@ -2,26 +2,32 @@
 //!
 //! # Fault model
 //!
-//! * **Lost power.** [`FaultyDisk::crash`] leaves the state that a machine finds after a power failure. Each write since the last
-//!   sync of its file survives or is lost, independently of the others. A surviving write may be torn: only a prefix of its
-//!   512-byte sectors is stored. A file whose length was not synced may be shorter, and holds zeros where a lost write preceded
-//!   a surviving one. [`File::set_length`] counts as a write that is never torn: if it is lost and a later write
-//!   survives, the bytes that it had truncated are back after that write.
-//! * **Lost names.** Creations, renames and removals reach the disk in order, as in a journal. A crash keeps all changes up to the
-//!   last one whose directory was synced, and any number of those that follow.
-//! * **Failing operations.** [`Faults::fail_at`] makes one operation fail with an I/O error. [`Faults::die_at`] makes
-//!   that one and all later ones fail, as a process sees while its machine goes down. A failed write may have written a prefix.
-//!   A failed sync treats the writes since the last sync as a power failure would, and no later sync repairs that; but
-//!   until the crash all processes see these writes, as they see dirty pages of the page cache.
+//! * **Lost power.** [`FaultyDisk::crash`] leaves the state that a machine finds after a power failure. Each
+//!   write since the last sync of its file survives or is lost, independently of the others. A surviving
+//!   write may be torn: only a prefix of its 512-byte sectors is stored. A file whose length was not synced
+//!   may be shorter, and holds zeros where a lost write preceded a surviving one. [`File::set_length`] counts
+//!   as a write that is never torn: if it is lost and a later write survives, the bytes that it had truncated
+//!   are back after that write.
+//! * **Lost names.** Creations, renames and removals reach the disk in order, as in a journal. A crash keeps
+//!   all changes up to the last one whose directory was synced, and any number of those that follow.
+//! * **Failing operations.** [`Faults::fail_at`] makes one operation fail with an I/O error.
+//!   [`Faults::die_at`] makes that one and all later ones fail, as a process sees while its machine goes
+//!   down. A failed write may have written a prefix. A failed sync treats the writes since the last sync as a
+//!   power failure would, and no later sync repairs that; but until the crash all processes see these writes,
+//!   as they see dirty pages of the page cache.
 //! * **No space.** Writes past [`Faults::space_bytes`] fail, after writing the prefix that fits.
-//! * **Read-only media.** With [`Faults::read_only`], every operation that changes anything fails, locking included.
-//! * **No exchange of names, no links.** With [`Faults::no_exchange`], [`Disk::exchange`] fails, as on many file systems; with
-//!   [`Faults::no_links`], [`Disk::link`] makes none.
-//! * **Short reads.** With [`Faults::short_reads`], `read_at` returns any number of bytes from 1 to the number requested.
-//! * **Flipped bits.** [`FaultyDisk::flip`] flips a stored bit; [`Faults::flip_read_at`] flips a bit of one read.
-//! * **Unreadable pages.** [`FaultyDisk::break_page`] makes reads of a page fail, as does [`FaultyDisk::truncate`] those of the pages
-//!   that it cuts off. So does [`Map::load`], also of maps made before. Where the system would send SIGBUS, because a program
-//!   accesses such a page without loading it, it finds wrong bytes, unless it mapped the file before.
+//! * **Read-only media.** With [`Faults::read_only`], every operation that changes anything fails, locking
+//!   included.
+//! * **No exchange of names, no links.** With [`Faults::no_exchange`], [`Disk::exchange`] fails, as on many
+//!   file systems; with [`Faults::no_links`], [`Disk::link`] makes none.
+//! * **Short reads.** With [`Faults::short_reads`], `read_at` returns any number of bytes from 1 to the
+//!   number requested.
+//! * **Flipped bits.** [`FaultyDisk::flip`] flips a stored bit; [`Faults::flip_read_at`] flips a bit of one
+//!   read.
+//! * **Unreadable pages.** [`FaultyDisk::break_page`] makes reads of a page fail, as does
+//!   [`FaultyDisk::truncate`] those of the pages that it cuts off. So does [`Map::load`], also of maps made
+//!   before. Where the system would send SIGBUS, because a program accesses such a page without loading it,
+//!   it finds wrong bytes, unless it mapped the file before.
 //!
 //! A removed file stays usable where it is open or mapped, and a lock belongs to the file, not to its name.
 //!
@@ -68,8 +74,8 @@ impl FaultyDisk {
         self.state().operations
     }
 
-    /// Simulates a power failure and clears the faults; see the fault model. Releases all locks; files opened before must
-    /// not be used again.
+    /// Simulates a power failure and clears the faults; see the fault model. Releases all locks; files opened
+    /// before must not be used again.
     pub fn crash(&self) {
         let mut state = self.state();
         state.faults = Faults::default();

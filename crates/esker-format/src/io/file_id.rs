@@ -1,6 +1,7 @@
 //! The identity of a file.
 
-/// Identifies a file, whatever its names. No other file has the same id as long as the file is open or mapped.
+/// Identifies a file, whatever its names. No other file has the same id as long as the file is open or
+/// mapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FileId {
     /// The file system.

@@ -1,8 +1,9 @@
 //! Locks on files of the operating system.
 //!
-//! A lock belongs to an open file (an OFD lock of `fcntl`), and is a lock for writing: taking it needs the right to write to the file. Readers may
-//! share a lock on a file that they can open, which would keep a writer out. So nobody can read a file that is there to be locked without the right
-//! to write to it. `flock` needs no such right, and is taken beside it, because earlier versions of Esker know no other lock.
+//! A lock belongs to an open file (an OFD lock of `fcntl`), and is a lock for writing: taking it needs the
+//! right to write to the file. Readers may share a lock on a file that they can open, which would keep a
+//! writer out. So nobody can read a file that is there to be locked without the right to write to it. `flock`
+//! needs no such right, and is taken beside it, because earlier versions of Esker know no other lock.
 #![allow(unsafe_code)] // rustix has no OFD locks.
 #![allow(clippy::disallowed_types, clippy::disallowed_methods)] // Part of the disk access module.
 
@@ -51,11 +52,13 @@ impl Lock for RealLock {
 }
 
 impl Drop for RealLock {
-    /// Unlocks explicitly: a forked process shares the open file until it starts another program, so closing the file would not
-    /// release the lock. A forked process, in turn, must not release the lock of its parent.
+    /// Unlocks explicitly: a forked process shares the open file until it starts another program, so closing
+    /// the file would not release the lock. A forked process, in turn, must not release the lock of its
+    /// parent.
     ///
-    /// The entry goes last, so that a thread that finds the file locked finds the entry too. Another thread may have locked the file
-    /// meanwhile and added an equal entry, so only one goes. Between the two steps, a lock of another process looks like one of this.
+    /// The entry goes last, so that a thread that finds the file locked finds the entry too. Another thread
+    /// may have locked the file meanwhile and added an equal entry, so only one goes. Between the two steps,
+    /// a lock of another process looks like one of this.
     fn drop(&mut self) {
         if self.owner == std::process::id() {
             let _ = ofd::unlock(&self.file);
@@ -68,9 +71,9 @@ impl Drop for RealLock {
     }
 }
 
-/// Locks the file at `path`; creates it with the permissions of `mode` to write, if it does not exist. Between its opening and its locking, when
-/// tests call `opened`, another process may replace the database: the file that is then locked belongs to the old one, so it is compared with the
-/// file at `path`.
+/// Locks the file at `path`; creates it with the permissions of `mode` to write, if it does not exist.
+/// Between its opening and its locking, when tests call `opened`, another process may replace the database:
+/// the file that is then locked belongs to the old one, so it is compared with the file at `path`.
 pub(super) fn lock_at(path: &Path, mode: u32, mut opened: impl FnMut()) -> Result<Option<RealLock>> {
     let failed = || Error::io("lock", path);
     loop {

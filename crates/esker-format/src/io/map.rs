@@ -2,12 +2,15 @@
 //!
 //! # Sectors that cannot be read
 //!
-//! An access to a mapped page that the system cannot read, because the disk fails or somebody truncated the file, ends the process
-//! with the signal SIGBUS. [`Map::load`] asks the system to read a range first and returns an error instead. Every byte of a database is
-//! loaded before its checksum is compared, so a sector that fails when it is first read is an error that names the file. Not covered:
-//! a page that was verified, that the system evicted since, and that fails when the system reads it again; and Linux before 5.14 and
-//! other systems, which cannot be asked. For these a program can have the file named before it ends ([`super::end_on_failing_pages`]).
-#![allow(unsafe_code)] // Mapping a file is unsafe in Rust because another process may change it; see `Map::of_file`.
+//! An access to a mapped page that the system cannot read, because the disk fails or somebody truncated the
+//! file, ends the process with the signal SIGBUS. [`Map::load`] asks the system to read a range first and
+//! returns an error instead. Every byte of a database is loaded before its checksum is compared, so a sector
+//! that fails when it is first read is an error that names the file. Not covered: a page that was verified,
+//! that the system evicted since, and that fails when the system reads it again; and Linux before 5.14 and
+//! other systems, which cannot be asked. For these a program can have the file named before it ends
+//! ([`super::end_on_failing_pages`]).
+// Mapping a file is unsafe in Rust because another process may change it; see `Map::of_file`.
+#![allow(unsafe_code)]
 
 use std::fmt::Debug;
 use std::ops::{Deref, Range};
@@ -19,8 +22,8 @@ use super::table_of_maps::Entry;
 use super::watch::Watched;
 use crate::error::{Error, Result};
 
-/// Read-only bytes of a file or a part of it. The start of the file is aligned to at least 8 bytes, or to a page if mapped. Clones
-/// and parts share the bytes.
+/// Read-only bytes of a file or a part of it. The start of the file is aligned to at least 8 bytes, or to a
+/// page if mapped. Clones and parts share the bytes.
 #[derive(Debug, Clone)]
 pub struct Map {
     bytes: Arc<MapBytes>,
@@ -64,7 +67,8 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// Writes at `offset`, and fills a gap before it with zeros. The caller checks that the end fits in memory.
+    /// Writes at `offset`, and fills a gap before it with zeros. The caller checks that the end fits in
+    /// memory.
     pub(super) fn put(&mut self, bytes: &[u8], offset: usize) {
         let end = offset + bytes.len();
         if bytes.is_empty() {
@@ -123,11 +127,12 @@ impl Map {
             return Ok(Self::of_words(Arc::default(), path, file));
         }
         let bytes = usize::try_from(bytes).map_err(std::io::Error::other)?;
-        // SAFETY: the map is private to us and read-only. Writers never change a file of a database in place: they write new
-        // files, and append only to files that are not mapped. Another program that changes a mapped file can make checksums
-        // fail, or end this process with SIGBUS by truncating the file after its blocks were verified, as with every program that maps
-        // files. All values read are plain integers and floats, for which every bit pattern is valid, and are checked before they are
-        // used as positions.
+        // SAFETY: the map is private to us and read-only. Writers never change a file of a database in place:
+        // they write new files, and append only to files that are not mapped. Another program that changes a
+        // mapped file can make checksums fail, or end this process with SIGBUS by truncating the file after
+        // its blocks were verified, as with every program that maps files. All values read are plain integers
+        // and floats, for which every bit pattern is valid, and are checked before they are used as
+        // positions.
         let map = unsafe { memmap2::MmapOptions::new().len(bytes).map(handle)? };
         let watched = Watched::new(metadata, path);
         Ok(Self::of(MapContent::Mapped(map), bytes, path, file, Some(watched)))
@@ -217,7 +222,8 @@ impl Map {
         }
     }
 
-    /// Hint: pages will be read in no order, so the system reads none around those that are accessed; `false` takes it back.
+    /// Hint: pages will be read in no order, so the system reads none around those that are accessed; `false`
+    /// takes it back.
     pub(crate) fn read_at_random(&self, at_random: bool) {
         if let MapContent::Mapped(map) = &self.bytes.content {
             let advice = if at_random { memmap2::Advice::Random } else { memmap2::Advice::Normal };
@@ -225,12 +231,12 @@ impl Map {
         }
     }
 
-    /// Hint: unmaps the bytes' pages from the process. The next access maps them again from the page cache, which keeps them as long as
-    /// the system decides.
+    /// Hint: unmaps the bytes' pages from the process. The next access maps them again from the page cache,
+    /// which keeps them as long as the system decides.
     pub(crate) fn release(&self) {
         if let MapContent::Mapped(map) = &self.bytes.content {
-            // SAFETY: the map is of a file and was never written to, so later accesses read the same bytes. Existing slices
-            // of it keep their contents.
+            // SAFETY: the map is of a file and was never written to, so later accesses read the same bytes.
+            // Existing slices of it keep their contents.
             let _ = unsafe {
                 map.unchecked_advise_range(
                     memmap2::UncheckedAdvice::DontNeed,

@@ -13,8 +13,8 @@ use crate::error::{Error, Result};
 pub(crate) struct MappedFile(pub(crate) Map);
 
 impl Map {
-    /// Opens the file anew for direct reads: see [`Disk::open_direct`]. If the file was removed or replaced since it was mapped, the
-    /// reads come from the map.
+    /// Opens the file anew for direct reads: see [`Disk::open_direct`]. If the file was removed or replaced
+    /// since it was mapped, the reads come from the map.
     ///
     /// # Errors
     /// [`Error::Io`].

@@ -1,7 +1,8 @@
 //! A disk in memory, for files that never outlive the process.
 //!
-//! A file takes its own size in memory, up to twice that for a moment while it grows. A [`Map`] shares the bytes and copies nothing.
-//! Nothing survives the process, so syncs do nothing. To test durability, use [`super::FaultyDisk`].
+//! A file takes its own size in memory, up to twice that for a moment while it grows. A [`Map`] shares the
+//! bytes and copies nothing. Nothing survives the process, so syncs do nothing. To test durability, use
+//! [`super::FaultyDisk`].
 
 use std::io::ErrorKind;
 use std::ops::Range;

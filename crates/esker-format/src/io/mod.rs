@@ -1,9 +1,9 @@
 //! Disk access. No other module of this crate touches a file.
 //!
-//! All access goes through the trait [`Disk`]; `clippy.toml` bans `std::fs` elsewhere.
-//! [`RealDisk`] is the operating system. [`MemoryDisk`] keeps files that need not outlive the process. [`FaultyDisk`] is a
-//! disk in memory that injects faults on demand: failing operations, lost writes, flipped bits.
-//! Dispatch is dynamic: a call moves at least a block, and reading mapped bytes takes no call.
+//! All access goes through the trait [`Disk`]; `clippy.toml` bans `std::fs` elsewhere. [`RealDisk`] is the
+//! operating system. [`MemoryDisk`] keeps files that need not outlive the process. [`FaultyDisk`] is a disk
+//! in memory that injects faults on demand: failing operations, lost writes, flipped bits. Dispatch is
+//! dynamic: a call moves at least a block, and reading mapped bytes takes no call.
 
 mod table_of_maps;
 mod file_id;

@@ -1,14 +1,15 @@
 //! A heap whose large pieces can lie in a scratch file, to which the system pages them out.
 //!
-//! A program makes [`PagedHeap`] its allocator. As long as a [`Paging`] exists, pieces of at least 256 KiB that any thread allocates lie in an
-//! unnamed file, mapped as one region: the address of a piece is its place in the file. Others, and all at other times, come from
-//! the system's allocator. So work that grows vectors beyond the memory goes on, at the speed of the disk, without types of its own.
+//! A program makes [`PagedHeap`] its allocator. As long as a [`Paging`] exists, pieces of at least 256 KiB
+//! that any thread allocates lie in an unnamed file, mapped as one region: the address of a piece is its
+//! place in the file. Others, and all at other times, come from the system's allocator. So work that grows
+//! vectors beyond the memory goes on, at the speed of the disk, without types of its own.
 //!
-//! Disk space is allocated before a piece is used, for all that the page cache may hold together with it, so a full disk is no signal
-//! (SIGBUS) later: then the piece comes from the system's
-//! allocator, and [`Paging::lacks_space`] says so. File systems that write each page to a new place, as btrfs does, do not promise that. Freed
-//! pieces give their pages and their space back at once. Nothing reads the file after the process. A forked process does not have the
-//! region: what lies there is lost to it, and reading it ends it.
+//! Disk space is allocated before a piece is used, for all that the page cache may hold together with it, so
+//! a full disk is no signal (SIGBUS) later: then the piece comes from the system's allocator, and
+//! [`Paging::lacks_space`] says so. File systems that write each page to a new place, as btrfs does, do not
+//! promise that. Freed pieces give their pages and their space back at once. Nothing reads the file after the
+//! process. A forked process does not have the region: what lies there is lost to it, and reading it ends it.
 #![allow(unsafe_code)] // An allocator is unsafe code, and it hands out parts of a map.
 #![allow(clippy::disallowed_types, clippy::disallowed_methods)] // Part of the disk access module.
 
@@ -29,7 +30,8 @@ use crate::error::{Error, Result};
 const PIECE_BYTES_MIN: usize = 1 << 18;
 /// Addresses of the region, and the length of the file, which has holes where no piece lies.
 const REGION_BYTES: u64 = 1 << 40;
-/// The most that the page cache holds in one piece (a large folio). A write to a page of it needs disk space for all of it.
+/// The most that the page cache holds in one piece (a large folio). A write to a page of it needs disk space
+/// for all of it.
 const FOLIO_BYTES: u64 = 1 << 21;
 /// File systems in memory: tmpfs and ramfs.
 const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58f6];
@@ -47,7 +49,8 @@ static REGION: OnceLock<Region> = OnceLock::new();
 #[derive(Debug)]
 pub struct PagedHeap;
 
-/// Large pieces that are allocated lie in the scratch file as long as this exists; they stay there until they are freed.
+/// Large pieces that are allocated lie in the scratch file as long as this exists; they stay there until they
+/// are freed.
 #[derive(Debug)]
 pub struct Paging {
     /// [`NUM_REFUSED`] when it began.
@@ -68,15 +71,16 @@ struct Region {
 struct Taken {
     /// The end of the last piece.
     end: u64,
-    /// The space between pieces: where it begins, and its length. No two touch. Its nodes are too small to lie in the region.
+    /// The space between pieces: where it begins, and its length. No two touch. Its nodes are too small to
+    /// lie in the region.
     gaps: BTreeMap<u64, u64>,
     /// Whether freed space cannot be given back, so that no more is taken.
     is_broken: bool,
 }
 
 impl Paging {
-    /// Begins; the first call makes the file, in `directory`. `None` if the program has another allocator, or there the system cannot page:
-    /// the file system is in memory or has no sparse files.
+    /// Begins; the first call makes the file, in `directory`. `None` if the program has another allocator, or
+    /// there the system cannot page: the file system is in memory or has no sparse files.
     pub(super) fn begin(directory: &Path) -> Option<Self> {
         drop(std::hint::black_box(Vec::<u8>::with_capacity(PIECE_BYTES_MIN)));
         if !IS_INSTALLED.load(Ordering::Relaxed) {
@@ -90,7 +94,8 @@ impl Paging {
         Some(Self { refused_before: NUM_REFUSED.load(Ordering::Relaxed) })
     }
 
-    /// Whether large pieces, of any thread, were put on the heap since it began, because the disk is full or does not take freed space back.
+    /// Whether large pieces, of any thread, were put on the heap since it began, because the disk is full or
+    /// does not take freed space back.
     pub fn lacks_space(&self) -> bool {
         NUM_REFUSED.load(Ordering::Relaxed) != self.refused_before
     }
@@ -136,8 +141,8 @@ impl Region {
         (piece.addr().wrapping_sub(self.map.as_ptr().addr()) as u64) < REGION_BYTES
     }
 
-    /// Whether a piece is one of its own. In a forked process the addresses are free: there, pieces behind the last one are of the system's
-    /// allocator, which maps from the end of free addresses on.
+    /// Whether a piece is one of its own. In a forked process the addresses are free: there, pieces behind
+    /// the last one are of the system's allocator, which maps from the end of free addresses on.
     fn has(&self, piece: *const u8) -> bool {
         let offset = piece.addr().wrapping_sub(self.map.as_ptr().addr()) as u64;
         self.contains(piece) && (getpid() == self.process || offset < self.end.load(Ordering::Relaxed))
@@ -250,9 +255,11 @@ fn region_of(piece: *const u8, layout: Layout) -> Option<&'static Region> {
     REGION.get().filter(|region| region.has(piece))
 }
 
-// SAFETY: pieces of the region are mapped, readable and writable, as long as the process lives. No two overlap: each lies in a gap between
-// others, or behind them. They are aligned to a page, and no larger alignment is served. All others are the system allocator's, which gets back only what
-// it gave: a piece is in the region or not, by its address. Nothing here unwinds, and what it allocates is too small for the region.
+// SAFETY: pieces of the region are mapped, readable and writable, as long as the process lives. No two
+// overlap: each lies in a gap between others, or behind them. They are aligned to a page, and no larger
+// alignment is served. All others are the system allocator's, which gets back only what it gave: a piece is
+// in the region or not, by its address. Nothing here unwinds, and what it allocates is too small for the
+// region.
 unsafe impl GlobalAlloc for PagedHeap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as asked of the caller.
@@ -283,8 +290,8 @@ unsafe impl GlobalAlloc for PagedHeap {
             // SAFETY: as asked of the caller; the system's allocator gave the piece.
             return unsafe { System.realloc(piece, layout, bytes) };
         }
-        // SAFETY: the caller promises that `bytes` is a valid size for this alignment, and that the piece is of `layout`. The new piece does
-        // not overlap it.
+        // SAFETY: the caller promises that `bytes` is a valid size for this alignment, and that the piece is
+        // of `layout`. The new piece does not overlap it.
         unsafe {
             let new = self.alloc(Layout::from_size_align_unchecked(bytes, layout.align()));
             if !new.is_null() {

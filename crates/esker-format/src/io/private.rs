@@ -27,7 +27,8 @@ pub fn write_private(path: &Path, content: &[u8]) -> Result<()> {
 /// # Errors
 /// [`Error::Io`]; [`Error::Invalid`] if it is no file, or others than its owner may read or write it.
 pub fn read_private(path: &Path) -> Result<Vec<u8>> {
-    // Else opening a pipe waits until somebody writes to it. What was opened is looked at: another file may take its name meanwhile.
+    // Else opening a pipe waits until somebody writes to it. What was opened is looked at: another file may
+    // take its name meanwhile.
     let flags = rustix::fs::OFlags::NONBLOCK.bits() as i32;
     let mut options = fs::OpenOptions::new();
     let file = options.read(true).custom_flags(flags).open(path).map_err(Error::io("open", path))?;

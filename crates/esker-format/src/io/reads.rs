@@ -14,11 +14,13 @@ pub struct Read {
     pub frame: Frame,
     /// Offset in the file, a multiple of 4096.
     pub offset: u64,
-    /// Bytes needed, at most the size of the frame. The read rounds them up to a whole page, unless the file ends before.
+    /// Bytes needed, at most the size of the frame. The read rounds them up to a whole page, unless the file
+    /// ends before.
     pub bytes: usize,
 }
 
-/// A queue of reads of one file. A frame goes in with its read and comes back with the result. Dropping the queue waits for reads under way.
+/// A queue of reads of one file. A frame goes in with its read and comes back with the result. Dropping the
+/// queue waits for reads under way.
 pub trait Reads: Debug + Send {
     /// Queues reads. They start at once, or in [`Reads::finish`].
     ///
@@ -26,7 +28,8 @@ pub trait Reads: Debug + Send {
     /// [`crate::error::Error::Io`]; the queue is then unusable.
     fn begin(&mut self, reads: &mut Vec<Read>) -> Result<()>;
 
-    /// Appends finished reads and their results to `done`. With `wait`, waits for at least one read, unless none is under way.
+    /// Appends finished reads and their results to `done`. With `wait`, waits for at least one read, unless
+    /// none is under way.
     ///
     /// # Errors
     /// [`crate::error::Error::Io`]; the queue is then unusable.

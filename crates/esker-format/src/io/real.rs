@@ -204,8 +204,8 @@ impl Disk for RealDisk {
     }
 }
 
-/// Permissions for something as private as `directory`, before the process's own mask: none for the group, or for others, if
-/// the directory has none for them.
+/// Permissions for something as private as `directory`, before the process's own mask: none for the group, or
+/// for others, if the directory has none for them.
 fn mode_like(directory: &Path) -> u32 {
     // If it cannot be looked at, creating something in it will tell.
     let mode = fs::metadata(directory).map_or(0o777, |metadata| metadata.permissions().mode());

@@ -1,8 +1,11 @@
-//! Memory for tables that may exceed the machine's memory: from the heap, or from a scratch file that the system pages.
+//! Memory for tables that may exceed the machine's memory: from the heap, or from a scratch file that the
+//! system pages.
 //!
-//! Nothing reads a scratch file after a restart: its name is removed when it is created, and its space is freed with the process.
-//! Disk space is allocated before a part is mapped, so a full disk is an error here and not a signal (SIGBUS) later.
-#![allow(unsafe_code)] // Mapping a file is unsafe in Rust because others may change it; see `ScratchFile::map`.
+//! Nothing reads a scratch file after a restart: its name is removed when it is created, and its space is
+//! freed with the process. Disk space is allocated before a part is mapped, so a full disk is an error here
+//! and not a signal (SIGBUS) later.
+// Mapping a file is unsafe in Rust because others may change it; see `ScratchFile::map`.
+#![allow(unsafe_code)]
 #![allow(clippy::disallowed_types, clippy::disallowed_methods)] // Part of the disk access module.
 
 use std::ops::{Deref, DerefMut};
@@ -16,7 +19,8 @@ use super::paging::is_paging;
 use super::unnamed::{PART_BYTES, allocate_space, free_space, unnamed_file};
 use crate::error::{Error, Result};
 
-/// Heap memory up to this size comes from the allocator; larger pieces are mapped from the system, in huge pages if available.
+/// Heap memory up to this size comes from the allocator; larger pieces are mapped from the system, in huge
+/// pages if available.
 const WORDS_BYTES_MAX: usize = 1 << 16;
 
 /// A source of memory with a limit. Clones share both.
@@ -78,7 +82,8 @@ impl Scratch {
     /// Allocates `bytes` zeros, freed on drop.
     ///
     /// # Errors
-    /// [`Stop::OverBudget`] beyond the limit; [`Error::Io`] if the disk is full; [`Error::Invalid`] if the system has no memory.
+    /// [`Stop::OverBudget`] beyond the limit; [`Error::Io`] if the disk is full; [`Error::Invalid`] if the
+    /// system has no memory.
     pub fn allocate(&self, bytes: usize) -> Result<ScratchMemory> {
         let taken = self.0.used_bytes.fetch_add(bytes as u64, Ordering::Relaxed).saturating_add(bytes as u64);
         // From here on, the drop of `memory` subtracts the bytes again, also after an error.
@@ -112,7 +117,8 @@ fn heap(bytes: usize) -> std::result::Result<Backing, String> {
     }
     let map = memmap2::MmapMut::map_anon(bytes).map_err(|e| e.to_string())?;
     #[cfg(target_os = "linux")]
-    let _ = map.advise(memmap2::Advice::HugePage); // Hint: tables are read at random, and huge pages save TLB misses.
+    // Hint: tables are read at random, and huge pages save TLB misses.
+    let _ = map.advise(memmap2::Advice::HugePage);
     Ok(Backing::Map { map, offset: 0 })
 }
 
@@ -121,14 +127,15 @@ impl ScratchFile {
         let length = (bytes as u64).next_multiple_of(PART_BYTES);
         let offset = self.end.fetch_add(length, Ordering::Relaxed);
         if let Err(error) = allocate_space(&self.file, offset, length) {
-            // Part of the space may have been allocated. The next part may begin here, unless another thread added one meanwhile.
+            // Part of the space may have been allocated. The next part may begin here, unless another thread
+            // added one meanwhile.
             self.give_back(offset, bytes);
             let _ = self.end.compare_exchange(offset + length, offset, Ordering::Relaxed, Ordering::Relaxed);
             return Err(Error::io("allocate space in", &self.path)(error));
         }
-        // SAFETY: no other allocation has this part: `end` moves back only over a part that was never mapped. The part lies within the file,
-        // which has no name, so no other program opens it. All bit patterns are valid bytes. Its disk space is allocated, so writes through
-        // the map do not run out of it.
+        // SAFETY: no other allocation has this part: `end` moves back only over a part that was never mapped.
+        // The part lies within the file, which has no name, so no other program opens it. All bit patterns
+        // are valid bytes. Its disk space is allocated, so writes through the map do not run out of it.
         let map = unsafe { memmap2::MmapOptions::new().offset(offset).len(bytes).map_mut(&self.file) };
         let map = map.map_err(Error::io("map", &self.path))?;
         #[cfg(unix)]

@@ -82,7 +82,8 @@ fn claim() -> &'static MapPlace {
                 // SAFETY: `new` comes from a box and is in the table now, which never removes it.
                 Ok(_) => unsafe { &*new },
                 Err(other) => {
-                    // SAFETY: another thread was faster; nobody else knows `new`. `other` is in the table, which never removes it.
+                    // SAFETY: another thread was faster; nobody else knows `new`. `other` is in the table,
+                    // which never removes it.
                     unsafe {
                         drop(Box::from_raw(new));
                         &*other

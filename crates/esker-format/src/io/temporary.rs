@@ -1,6 +1,7 @@
 //! Directories for what need not outlive the process.
 //!
-//! A directory holds a locked file as long as its process lives, so the next one knows what a killed process left, and removes it.
+//! A directory holds a locked file as long as its process lives, so the next one knows what a killed process
+//! left, and removes it.
 #![allow(clippy::disallowed_types, clippy::disallowed_methods)] // Part of the disk access module.
 
 use std::fs;
@@ -16,10 +17,12 @@ const LOCK_NAME: &str = "LOCK";
 const PREFIX: &str = "esker-";
 /// Random hexadecimal digits at the end of the name.
 const NONCE_DIGITS: usize = 16;
-/// Attempts to make a directory: another process may take a new one, whose lock is not held yet, for one left by a killed process.
+/// Attempts to make a directory: another process may take a new one, whose lock is not held yet, for one left
+/// by a killed process.
 const ATTEMPTS: usize = 5;
 
-/// A directory that is removed with all its content on drop, or after a kill by the next process that makes one.
+/// A directory that is removed with all its content on drop, or after a kill by the next process that makes
+/// one.
 #[derive(Debug)]
 pub struct TemporaryDirectory {
     path: PathBuf,
@@ -27,8 +30,8 @@ pub struct TemporaryDirectory {
 }
 
 impl TemporaryDirectory {
-    /// A new directory among the temporary files of the system (`TMPDIR`), for this user alone, after the removal of those that
-    /// killed processes left there.
+    /// A new directory among the temporary files of the system (`TMPDIR`), for this user alone, after the
+    /// removal of those that killed processes left there.
     ///
     /// # Errors
     /// [`Error::Io`].

@@ -1,5 +1,6 @@
 //! Reads by io_uring: batched, direct, into registered memory.
-#![allow(unsafe_code)] // Memory passed to the kernel must stay valid until the read ends: the ring keeps the frames until then.
+// Memory passed to the kernel must stay valid until the read ends: the ring keeps the frames until then.
+#![allow(unsafe_code)]
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -41,8 +42,8 @@ impl fmt::Debug for UringReads {
 }
 
 impl UringReads {
-    /// A ring for `depth` concurrent reads of a file; `None` if the system has no rings or forbids them. Registers the arena of `frames`
-    /// if the system allows it.
+    /// A ring for `depth` concurrent reads of a file; `None` if the system has no rings or forbids them.
+    /// Registers the arena of `frames` if the system allows it.
     pub(super) fn start(
         path: &Path,
         direct: OwnedFd,
@@ -63,8 +64,8 @@ impl UringReads {
             if !probe.is_supported(opcode::ReadFixed::CODE) {
                 return false;
             }
-            // SAFETY: the arena lives as long as its frames, and the kernel writes only to frames that this ring keeps. The arena's pages
-            // stay pinned until the ring is dropped.
+            // SAFETY: the arena lives as long as its frames, and the kernel writes only to frames that this
+            // ring keeps. The arena's pages stay pinned until the ring is dropped.
             unsafe { ring.submitter().register_buffers(&[buffer]) }.is_ok()
         });
         let registered = registered.map(|(start, bytes)| (start.addr(), bytes));

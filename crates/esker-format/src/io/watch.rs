@@ -1,7 +1,9 @@
-//! Which mapped files were changed since: files of a database never change, so one that did makes an answer doubtful.
+//! Which mapped files were changed since: files of a database never change, so one that did makes an answer
+//! doubtful.
 //!
-//! The bytes of a map are compared with their checksums once. Another program that overwrites the file afterwards changes
-//! what is read, without a signal. The size and the time of the last change of the file tell.
+//! The bytes of a map are compared with their checksums once. Another program that overwrites the file
+//! afterwards changes what is read, without a signal. The size and the time of the last change of the file
+//! tell.
 #![allow(clippy::disallowed_types, clippy::disallowed_methods)] // Part of the disk access module.
 
 use std::collections::BTreeMap;
@@ -69,8 +71,9 @@ impl Drop for Watched {
     }
 }
 
-/// A file at or below a directory that is mapped now and was written to since. A file that was removed, or replaced by
-/// another one, is not among them: its map keeps the bytes. One look at the file system for each mapped file.
+/// A file at or below a directory that is mapped now and was written to since. A file that was removed, or
+/// replaced by another one, is not among them: its map keeps the bytes. One look at the file system for each
+/// mapped file.
 pub fn changed_map(below: &Path) -> Option<PathBuf> {
     let is_changed = |((file, path), mapped): &(&Named, &MappedAt)| {
         path.starts_with(below)

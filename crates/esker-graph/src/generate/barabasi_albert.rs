@@ -1,10 +1,10 @@
 //! Scale-free graphs by preferential attachment, with every edge computed independently.
 //!
 //! Each new vertex brings `degree` edges whose targets are ends of earlier edges, so a vertex is chosen with
-//! probability proportional to its degree [1]. Imagine all ends in one array, sources at even positions; an odd
-//! position copies a random earlier one [2]. Hashing the position repeatedly until it is even finds the copied end
-//! without the array, in a few steps on average, so any edge can be computed alone [3]. The first vertex starts with
-//! self-loops; duplicates are possible. Work: O(1) per edge, expected.
+//! probability proportional to its degree [1]. Imagine all ends in one array, sources at even positions; an
+//! odd position copies a random earlier one [2]. Hashing the position repeatedly until it is even finds the
+//! copied end without the array, in a few steps on average, so any edge can be computed alone [3]. The first
+//! vertex starts with self-loops; duplicates are possible. Work: O(1) per edge, expected.
 //!
 //! [1] A.-L. Barabási, R. Albert, "Emergence of Scaling in Random Networks", Science 286, 1999.
 //! [2] V. Batagelj, U. Brandes, "Efficient Generation of Large Random Networks", Phys. Rev. E 71, 2005.

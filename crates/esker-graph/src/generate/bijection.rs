@@ -1,7 +1,8 @@
 //! A pseudo-random permutation of `0..len` that takes no memory.
 //!
-//! Rounds of an odd multiplication, an addition and a shift-xor permute the range up to the next power of two. A value
-//! outside `0..len` is permuted again until it is inside ("cycle walking" [1]), at most twice on average.
+//! Rounds of an odd multiplication, an addition and a shift-xor permute the range up to the next power of
+//! two. A value outside `0..len` is permuted again until it is inside ("cycle walking" [1]), at most twice on
+//! average.
 //!
 //! [1] J. Black, P. Rogaway, "Ciphers with Arbitrary Finite Domains", CT-RSA 2002, section 3.
 

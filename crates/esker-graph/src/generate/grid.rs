@@ -1,9 +1,10 @@
 //! Grids, tori and road-like networks.
 //!
-//! Vertex `row * columns + column` is joined to the next vertex in its row and in its column; a torus also joins the
-//! last to the first. A road-like network lacks a fraction of these edges and has diagonals in a fraction of the cells.
-//! Pseudo-random permutations select both, so their numbers are exact. Lengths are around 1000, or 1414 on diagonals.
-//! With less than about 0.4 of the edges removed, nearly all vertices are connected [1]. Work: O(1) per edge.
+//! Vertex `row * columns + column` is joined to the next vertex in its row and in its column; a torus also
+//! joins the last to the first. A road-like network lacks a fraction of these edges and has diagonals in a
+//! fraction of the cells. Pseudo-random permutations select both, so their numbers are exact. Lengths are
+//! around 1000, or 1414 on diagonals. With less than about 0.4 of the edges removed, nearly all vertices are
+//! connected [1]. Work: O(1) per edge.
 //!
 //! [1] bond percolation on the square lattice: H. Kesten, Commun. Math. Phys. 74, 1980.
 
@@ -98,7 +99,8 @@ pub struct Road {
 }
 
 impl Road {
-    /// A network of `rows` by `columns` crossings, with 30 % of the edges removed and diagonals in 5 % of the cells.
+    /// A network of `rows` by `columns` crossings, with 30 % of the edges removed and diagonals in 5 % of the
+    /// cells.
     pub fn new(rows: u64, columns: u64) -> Self {
         Self { rows, columns, removed: 0.3, diagonals: 0.05 }
     }
@@ -121,8 +123,8 @@ impl Road {
     }
 }
 
-/// The edges of a road-like network: slots `3 * v` and `3 * v + 1` as in the grid, `3 * v + 2` for the cell below and
-/// right of `v`.
+/// The edges of a road-like network: slots `3 * v` and `3 * v + 1` as in the grid, `3 * v + 2` for the cell
+/// below and right of `v`.
 #[derive(Debug)]
 pub(super) struct RoadEdges {
     grid: GridEdges,

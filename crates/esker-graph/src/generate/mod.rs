@@ -1,7 +1,7 @@
 //! Graphs generated from a seed, in blocks that are independent of each other and of the number of threads.
 //!
-//! A [`Model`] describes the graph; a [`Generator`] makes its blocks. An edge depends only on the seed and its own
-//! number, so memory holds one block at a time.
+//! A [`Model`] describes the graph; a [`Generator`] makes its blocks. An edge depends only on the seed and
+//! its own number, so memory holds one block at a time.
 
 mod random;
 mod limits;

@@ -1,10 +1,11 @@
 //! Counter-based random numbers: the numbers for an edge depend only on the seed and the edge's index.
 //!
-//! The generator is SplitMix64 [1]: a counter that steps by the golden ratio, followed by a 64-bit mixer. A [`RandomKey`]
-//! mixes seed, purpose and index into the start of the counter, so any edge can be made without those before it.
+//! The generator is SplitMix64 [1]: a counter that steps by the golden ratio, followed by a 64-bit mixer. A
+//! [`RandomKey`] mixes seed, purpose and index into the start of the counter, so any edge can be made without
+//! those before it.
 //!
-//! [1] G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014; the mixer's
-//! constants are D. Stafford's variant 13.
+//! [1] G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014; the
+//! mixer's constants are D. Stafford's variant 13.
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -86,7 +87,8 @@ mod tests {
         {
             for bit in 0..64 {
                 let ones = bits.iter().filter(|&x| x >> bit & 1 == 1).count();
-                assert!((4750..5250).contains(&ones), "bit {bit}: {ones} of 10000"); // five standard deviations
+                // Five standard deviations.
+                assert!((4750..5250).contains(&ones), "bit {bit}: {ones} of 10000");
             }
         }
     }

@@ -1,14 +1,15 @@
 //! R-MAT and Kronecker graphs: each edge descends a quad-tree over the adjacency matrix.
 //!
-//! Each level chooses one of four quadrants, with probabilities `a`, `b`, `c` and the rest [1]. Four levels at once
-//! come from a table of 256 outcomes by the alias method [2]: 32 random bits, no branch. Graph500's Kronecker graph is
-//! R-MAT with a = 0.57, b = c = 0.19, sixteen edges per vertex, and randomly renumbered vertices. Noise varies the
-//! probabilities from level to level, which smooths the steps of the degree distribution [3]. Self-loops and duplicates
-//! occur, as in the originals. Work: O(scale / 4) per edge.
+//! Each level chooses one of four quadrants, with probabilities `a`, `b`, `c` and the rest [1]. Four levels
+//! at once come from a table of 256 outcomes by the alias method [2]: 32 random bits, no branch. Graph500's
+//! Kronecker graph is R-MAT with a = 0.57, b = c = 0.19, sixteen edges per vertex, and randomly renumbered
+//! vertices. Noise varies the probabilities from level to level, which smooths the steps of the degree
+//! distribution [3]. Self-loops and duplicates occur, as in the originals. Work: O(scale / 4) per edge.
 //!
 //! [1] D. Chakrabarti, Y. Zhan, C. Faloutsos, "R-MAT: A Recursive Model for Graph Mining", SDM 2004.
 //! [2] M. Vose, "A Linear Algorithm for Generating Random Numbers with a Given Distribution", 1991.
-//! [3] C. Seshadhri, A. Pinar, T. Kolda, "An In-Depth Analysis of Stochastic Kronecker Graphs", J. ACM 60(2), 2013.
+//! [3] C. Seshadhri, A. Pinar, T. Kolda, "An In-Depth Analysis of Stochastic Kronecker Graphs", J. ACM
+//!     60(2), 2013.
 
 use crate::stop::Stop;
 
@@ -34,7 +35,8 @@ pub struct RMat {
     pub a: f64,
     /// Probability of the quadrant of low sources and high targets.
     pub b: f64,
-    /// Probability of the quadrant of high sources and low targets. The rest is for high sources and high targets.
+    /// Probability of the quadrant of high sources and low targets. The rest is for high sources and high
+    /// targets.
     pub c: f64,
     /// The largest change of `b` and `c` at a level, at most the lesser of them; 0 for none.
     pub noise: f64,
@@ -224,7 +226,8 @@ mod tests {
         let model =
             RMat { a: 0.4, b: 0.3, c: 0.2, permute: false, directed: true, ..RMat::kronecker(10, 100) };
         for (got, want) in quadrants(&model, 1).into_iter().zip([0.4, 0.3, 0.2, 0.1]) {
-            assert!((got - want).abs() < 0.007, "{got} instead of {want}"); // five standard deviations: 0.0077
+            // Five standard deviations: 0.0077.
+            assert!((got - want).abs() < 0.007, "{got} instead of {want}");
         }
     }
 

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-/// The edges of a graph, by number. Each number, called a slot, has one edge or, where a regular numbering has gaps,
-/// none.
+/// The edges of a graph, by number. Each number, called a slot, has one edge or, where a regular numbering
+/// has gaps, none.
 pub(super) trait EdgeStream: Send + Sync {
     /// Number of vertices.
     fn num_vertices(&self) -> u64;

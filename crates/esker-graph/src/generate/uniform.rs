@@ -1,7 +1,7 @@
 //! The uniform random graph G(n, m): every set of `m` distinct edges should be equally likely [1].
 //!
-//! All pairs of distinct vertices are numbered, and a pseudo-random permutation maps the first `m` indices to pairs:
-//! distinct edges without self-loops, without a table of earlier edges. Work: O(1) per edge.
+//! All pairs of distinct vertices are numbered, and a pseudo-random permutation maps the first `m` indices to
+//! pairs: distinct edges without self-loops, without a table of earlier edges. Work: O(1) per edge.
 //!
 //! [1] P. Erdős, A. Rényi, "On Random Graphs I", 1959.
 
@@ -146,6 +146,7 @@ mod tests {
         }
         let mean = 2.0 * m as f64 / n as f64;
         let variance = degree.iter().map(|&d| (f64::from(d) - mean).powi(2)).sum::<f64>() / n as f64;
-        assert!((0.92 * mean..1.08 * mean).contains(&variance), "{variance} against {mean}"); // Poisson: equal
+        // Poisson: equal.
+        assert!((0.92 * mean..1.08 * mean).contains(&variance), "{variance} against {mean}");
     }
 }

@@ -1,8 +1,8 @@
 //! Small-world graphs: a ring of near neighbours with some edges rewired.
 //!
-//! Each vertex is joined to the next `degree / 2` on the ring; then each edge gets, with the given probability, a
-//! uniformly random new target [1]. A rewired edge may duplicate another (about one in `n / degree`). Work: O(1) per
-//! edge.
+//! Each vertex is joined to the next `degree / 2` on the ring; then each edge gets, with the given
+//! probability, a uniformly random new target [1]. A rewired edge may duplicate another (about one in `n /
+//! degree`). Work: O(1) per edge.
 //!
 //! [1] D. Watts, S. Strogatz, "Collective Dynamics of 'Small-World' Networks", Nature 393, 1998.
 
@@ -94,7 +94,8 @@ mod tests {
             assert_ne!(u, v);
             far += usize::from((v + 10_000 - u) % 10_000 > 5);
         }
-        assert!((14_400..15_600).contains(&far), "{far} of 50000 edges are long"); // 15 000, six standard deviations
+        // 15 000, six standard deviations.
+        assert!((14_400..15_600).contains(&far), "{far} of 50000 edges are long");
     }
 
     #[test]

@@ -212,7 +212,8 @@ fn the_smallest_graphs_are_empty_not_errors() {
 #[test]
 fn what_ids_cannot_number_is_refused() {
     let error = |model| Generator::new(&model, Weighting::None, 1).err().expect("too large").to_string();
-    // What is refused names the scale that fits: 31 with 32-bit ids; with 64-bit ids the number of edges decides.
+    // What is refused names the scale that fits: 31 with 32-bit ids; with 64-bit ids the number of edges
+    // decides.
     let fits = if size_of::<VertexId>() == 4 { 31 } else { 44 };
     for scale in [fits + 1, 64, 99, 128, u32::MAX] {
         let told = error(Model::RMat(RMat::kronecker(scale, 16)));

@@ -16,9 +16,9 @@ impl Visitor<()> for Visits {
     }
 }
 
-/// If the first vertices have nearly all edges, several units of a scan are empty and begin at the number of vertices. If that was
-/// no multiple of 64, each empty unit repeated the members of the last, partial word of a bitmap: betweenness on three threads was too
-/// high. A comparison with igraph found it.
+/// If the first vertices have nearly all edges, several units of a scan are empty and begin at the number of
+/// vertices. If that was no multiple of 64, each empty unit repeated the members of the last, partial word of
+/// a bitmap: betweenness on three threads was too high. A comparison with igraph found it.
 #[test]
 fn a_scan_of_a_bitmap_gives_each_member_once_though_its_last_units_are_empty() {
     let n: usize = 1500;

@@ -43,7 +43,8 @@ impl Visitor<i32> for Collect {
 
 #[test]
 fn rows_and_single_lists_are_the_same() {
-    // A block of short lists, one with gaps, one without any list, one with a huge list, and a part of a block.
+    // A block of short lists, one with gaps, one without any list, one with a huge list, and a part of a
+    // block.
     let (n, hub) = (300_000, 64 * 3 + 5);
     let mut edges = Vec::new();
     for v in 0..64 {

@@ -13,8 +13,8 @@ thread_local! {
     static IS_CONTAINED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs code of other crates that may panic on damaged input, which nothing short of rewriting it can prevent: a
-/// panic becomes an error that names the file. The last resort; what can be checked before is.
+/// Runs code of other crates that may panic on damaged input, which nothing short of rewriting it can
+/// prevent: a panic becomes an error that names the file. The last resort; what can be checked before is.
 ///
 /// The first call puts a panic hook before the process's own, so that a contained panic prints nothing.
 ///

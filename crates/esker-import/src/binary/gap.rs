@@ -1,7 +1,7 @@
-//! GAP's serialised graphs, `.sg` and `.wsg`: little-endian and without a magic number. One byte says whether the graph
-//! is directed; then i64 edges, i64 vertices, i64 offsets\[n + 1\], and i32 neighbours\[m\] (`.wsg`: pairs of i32, the
-//! neighbour and the weight). If directed, the inverse follows, which adds nothing and is skipped. An undirected graph
-//! has every edge at both of its ends.
+//! GAP's serialised graphs, `.sg` and `.wsg`: little-endian and without a magic number. One byte says whether
+//! the graph is directed; then i64 edges, i64 vertices, i64 offsets\[n + 1\], and i32 neighbours\[m\]
+//! (`.wsg`: pairs of i32, the neighbour and the weight). If directed, the inverse follows, which adds nothing
+//! and is skipped. An undirected graph has every edge at both of its ends.
 
 use std::sync::Arc;
 
@@ -147,7 +147,8 @@ impl Reader for GapReader {
         if self.edge == 0 && self.vertex == 0 && self.offset(0, 0)? != 0 {
             return Err(damaged(self.graph.region.path(), "the first offset is not 0"));
         }
-        // The block ends where it is full, or where so many lists have begun that their offsets fill a mebibyte.
+        // The block ends where it is full, or where so many lists have begun that their offsets fill a
+        // mebibyte.
         let (first, start) = (self.vertex, self.edge);
         let full = (start + RUN_ROWS).min(self.graph.edges);
         let mut end = start;

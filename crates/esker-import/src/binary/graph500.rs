@@ -1,5 +1,5 @@
-//! Graph500's binary edges: 12 bytes (48 bits for each end) or 16 bytes (two 64-bit integers), little-endian, one
-//! after another without a header. Undirected, each edge once.
+//! Graph500's binary edges: 12 bytes (48 bits for each end) or 16 bytes (two 64-bit integers), little-endian,
+//! one after another without a header. Undirected, each edge once.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -17,7 +17,8 @@ pub struct LongText {
     pub beginning: String,
 }
 
-/// The same column with nulls where texts are too long, and their rows; `None` if none is. Short texts of plain columns are not copied.
+/// The same column with nulls where texts are too long, and their rows; `None` if none is. Short texts of
+/// plain columns are not copied.
 ///
 /// # Errors
 /// If the column contradicts itself.

@@ -36,8 +36,8 @@ pub(super) struct Whole {
 }
 
 impl Whole {
-    /// Has the system read a range of the file: a sector that fails, or a file that was cut short after it was opened, is then an error and
-    /// not a signal.
+    /// Has the system read a range of the file: a sector that fails, or a file that was cut short after it
+    /// was opened, is then an error and not a signal.
     pub(super) fn load(&self, range: Range<u64>) -> Result<()> {
         let Some(map) = &self.map else { return Ok(()) };
         map.load(range.start as usize..range.end as usize).map(drop).map_err(|_| {
@@ -115,7 +115,8 @@ impl Region {
         }
     }
 
-    /// Bytes from `offset` on. Checked before anything is allocated, so a length from a damaged file does no harm.
+    /// Bytes from `offset` on. Checked before anything is allocated, so a length from a damaged file does no
+    /// harm.
     pub(super) fn read_vec(&self, offset: u64, bytes: usize) -> Result<Vec<u8>> {
         self.check(offset, bytes as u64)?;
         let mut buffer = vec![0; bytes];

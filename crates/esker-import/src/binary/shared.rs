@@ -1,8 +1,8 @@
 //! Long texts that many rows share: a file of a few megabytes can stand for terabytes of them.
 //!
-//! A dictionary holds a text once, and each row its code. What the texts of a run of rows take is counted before they are copied; Parquet
-//! is decoded as codes where that could be much. The columns of an import hold whole texts, so too much of
-//! them is refused.
+//! A dictionary holds a text once, and each row its code. What the texts of a run of rows take is counted
+//! before they are copied; Parquet is decoded as codes where that could be much. The columns of an import
+//! hold whole texts, so too much of them is refused.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -37,7 +37,8 @@ impl SharedTexts {
         self.run_bytes_max.store(run_bytes.max(FREE_BYTES), Ordering::Relaxed);
     }
 
-    /// Counts the texts of the rows of a column that comes as codes and a dictionary, whose texts are `texts`. The error is a reason.
+    /// Counts the texts of the rows of a column that comes as codes and a dictionary, whose texts are
+    /// `texts`. The error is a reason.
     pub(super) fn check(&self, texts: &BinaryArray, coded: &dyn AnyDictionaryArray) -> Result<(), String> {
         let (bytes, longest) = texts_bytes(texts, coded);
         let run_bytes_max = self.run_bytes_max.load(Ordering::Relaxed);

@@ -13,8 +13,8 @@ use arrow_buffer::{ArrowNativeType, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType};
 use arrow_select::take::take;
 
-/// The same values as one of the types that an import takes: `Int64`, `UInt64`, `Float64` or `Binary`. Times become the
-/// integers that they are stored as.
+/// The same values as one of the types that an import takes: `Int64`, `UInt64`, `Float64` or `Binary`. Times
+/// become the integers that they are stored as.
 ///
 /// # Errors
 /// If the column holds neither numbers nor texts, or its texts exceed 2 GiB.

@@ -22,7 +22,8 @@ use crate::format::{Declaration, Pick, PickIds, PickProperties, ReadOptions, Suf
 use crate::source::{EdgeBatch, IdKind, Rejected, Schema, bad_text_ids};
 use crate::typed::{as_time, cast, is_unsigned, logical_of, weight_fits};
 
-/// Pairs of names that say where edges leave and arrive, the likeliest first. Compared without regard to case.
+/// Pairs of names that say where edges leave and arrive, the likeliest first. Compared without regard to
+/// case.
 const ENDS: [(&str, &str); 12] = [
     ("src", "dst"),
     ("source", "target"),
@@ -144,7 +145,8 @@ fn check_weight_type(path: &Arc<PathBuf>, chosen: &Chosen) -> Result<()> {
     weight_fits(declared).map_err(|reason| unusable(path, reason))
 }
 
-/// An error if a property is a column of times of day or lengths of time, unless the user has declared what its numbers are.
+/// An error if a property is a column of times of day or lengths of time, unless the user has declared what
+/// its numbers are.
 fn expect_declared_spans(path: &Arc<PathBuf>, names: &[(String, Holds)], chosen: &Chosen) -> Result<()> {
     let mut properties = chosen.columns[2..].iter().zip(&chosen.types);
     let span = properties.find(|&(&index, own)| names[index].1.are_spans() && own.is_none());
@@ -306,7 +308,8 @@ fn list(names: &[(String, Holds)]) -> String {
 /// The kind of the ids when the two ends hold these.
 ///
 /// # Errors
-/// If integers are demanded of texts, or an end holds dates or times and it is not said that their numbers are meant.
+/// If integers are demanded of texts, or an end holds dates or times and it is not said that their numbers
+/// are meant.
 pub(super) fn id_kind(path: &Arc<PathBuf>, ends: [Holds; 2], options: &ReadOptions) -> Result<IdKind> {
     let end = ends.into_iter().find(|end| *end == Holds::Times || end.are_spans());
     if let Some(end) = end.filter(|_| options.ids != PickIds::Int) {
@@ -423,7 +426,8 @@ pub(super) fn batch(
     })
 }
 
-/// An error if the texts of a column that comes as codes and a dictionary take too much once each row has its own.
+/// An error if the texts of a column that comes as codes and a dictionary take too much once each row has its
+/// own.
 fn check_shared(origin: &Origin<'_>, column: &ArrayRef, name: &str) -> Result<()> {
     let Some(coded) = column.as_any_dictionary_opt() else { return Ok(()) };
     let texts =

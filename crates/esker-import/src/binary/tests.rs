@@ -63,7 +63,8 @@ fn open(format: Format, files: Vec<Vec<u8>>, options: &ReadOptions) -> Result<Bo
     }
 }
 
-/// All batches; blocks are parsed in an order far from theirs, as many threads might, and batches put in order.
+/// All batches; blocks are parsed in an order far from theirs, as many threads might, and batches put in
+/// order.
 fn batches(reader: &mut dyn Reader) -> Result<Vec<EdgeBatch>> {
     let parser = reader.parser();
     let (mut parsed, mut index) = (Vec::new(), 0);

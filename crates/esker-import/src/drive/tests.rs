@@ -73,7 +73,8 @@ fn damaged_inputs_never_surprise() {
             let large = drive(name, format, &bytes, &whole);
             let small = drive(name, format, &bytes, &ReadOptions { block_bytes, ..whole.clone() });
             match (large, small) {
-                // Where the two numbers lie in different blocks, the import refuses them once all blocks are read.
+                // Where the two numbers lie in different blocks, the import refuses them once all blocks are
+                // read.
                 (Err(large), _) if large.to_string().contains("no number type holds both exactly") => {}
                 (Ok(large), Ok(small)) => {
                     assert_eq!(large, small, "{name} {block_bytes} {}", bytes.escape_ascii());

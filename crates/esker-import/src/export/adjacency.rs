@@ -1,7 +1,8 @@
 //! Formats that list the neighbours of each vertex: METIS, Ligra's adjacency graphs, GAP's serialised graphs.
 //!
-//! They know only numbers. If the ids of the graph are dense integers, vertices are numbered by them, whatever order
-//! the store has given them, so that other tools' answers speak of the same vertices; else by the store's numbers.
+//! They know only numbers. If the ids of the graph are dense integers, vertices are numbered by them,
+//! whatever order the store has given them, so that other tools' answers speak of the same vertices; else by
+//! the store's numbers.
 
 use std::io::Write;
 
@@ -74,7 +75,8 @@ struct ListWriter<'a> {
 }
 
 impl ListWriter<'_> {
-    /// `n m [1]`, then the neighbours of each vertex from 1 on its line, each followed by its weight if there are any.
+    /// `n m [1]`, then the neighbours of each vertex from 1 on its line, each followed by its weight if there
+    /// are any.
     fn metis(&mut self) -> Result<()> {
         if self.graph.is_directed() {
             return Err(Error::Invalid(
@@ -137,7 +139,8 @@ impl ListWriter<'_> {
         Ok(())
     }
 
-    /// See `import::binary`: a byte, two counts, then offsets and neighbours, those of the in-lists too if directed.
+    /// See `import::binary`: a byte, two counts, then offsets and neighbours, those of the in-lists too if
+    /// directed.
     fn gap(&mut self) -> Result<()> {
         let (n, m) = (self.graph.num_vertices(), self.graph.num_arcs());
         let directed = self.graph.is_directed();

@@ -47,8 +47,9 @@ pub fn push_f64(out: &mut Vec<u8>, value: f64) {
     if value.fract() == 0.0 && value.abs() < 1e15 && !(value == 0.0 && value.is_sign_negative()) {
         return push_i64(out, value as i64);
     }
-    // Very large and very small numbers would need hundreds of digits. From 2^53 on, the shortest digits of a whole number with zeros behind
-    // them are another integer; a reader takes what has an exponent for a float.
+    // Very large and very small numbers would need hundreds of digits. From 2^53 on, the shortest digits of a
+    // whole number with zeros behind them are another integer; a reader takes what has an exponent for a
+    // float.
     let written = if value.abs() >= 1e-5 && value.abs() < 9_007_199_254_740_992.0 || !value.is_finite() {
         write!(out, "{value}")
     } else {

@@ -47,7 +47,8 @@ pub struct ExportBlock {
     pub sources: Vec<u64>,
     /// Number of the vertex where it arrives.
     pub targets: Vec<u64>,
-    /// Values of each property: `Int64`, `UInt64`, `Float64`, or `UInt32` positions in the dictionary of a text property.
+    /// Values of each property: `Int64`, `UInt64`, `Float64`, or `UInt32` positions in the dictionary of a
+    /// text property.
     pub properties: Vec<ArrayRef>,
 }
 
@@ -140,7 +141,8 @@ pub trait ExportGraph: Sync {
     /// If it cannot be read, or the direction is not kept.
     fn degree(&self, direction: Direction, v: VertexId) -> Result<u64>;
 
-    /// Appends those entries `range` of the list of `v` whose target is at least `least`, ascending by target.
+    /// Appends those entries `range` of the list of `v` whose target is at least `least`, ascending by
+    /// target.
     ///
     /// # Errors
     /// If the list cannot be read, or the direction is not kept.
@@ -156,8 +158,8 @@ pub trait ExportGraph: Sync {
     /// Whether external ids are texts; else they are integers.
     fn has_text_ids(&self) -> bool;
 
-    /// If the external ids are exactly the integers `base..base + n`, but vertices are in another order, the base.
-    /// Formats that know only numbers then number the vertices by their ids.
+    /// If the external ids are exactly the integers `base..base + n`, but vertices are in another order, the
+    /// base. Formats that know only numbers then number the vertices by their ids.
     fn dense_base(&self) -> Option<u64>;
 
     /// The least external id, if the ids are consecutive integers.
@@ -221,7 +223,8 @@ pub(crate) trait EdgeStream {
     }
 }
 
-/// The edges of a graph as a stream: list by list, or (undirected, not at both ends) each from its smaller end.
+/// The edges of a graph as a stream: list by list, or (undirected, not at both ends) each from its smaller
+/// end.
 pub(crate) struct ListExport<'a> {
     graph: &'a dyn ExportGraph,
     once: bool,
@@ -233,7 +236,8 @@ pub(crate) struct ListExport<'a> {
 }
 
 impl<'a> ListExport<'a> {
-    /// Reads the dictionaries, and counts the edges that will come, which takes a pass over an undirected graph's lists.
+    /// Reads the dictionaries, and counts the edges that will come, which takes a pass over an undirected
+    /// graph's lists.
     ///
     /// # Errors
     /// If lists or dictionaries cannot be read; cancellation.

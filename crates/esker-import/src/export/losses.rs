@@ -19,8 +19,8 @@ const SAMPLE_IDS: u64 = 1000;
 const SAMPLE_EDGES: usize = 1000;
 const SAMPLE_BYTES: usize = 1 << 20;
 
-/// What an export left out, or what a reader of its file takes for something else, though nothing asked for that. `Display` says it in a
-/// clause.
+/// What an export left out, or what a reader of its file takes for something else, though nothing asked for
+/// that. `Display` says it in a clause.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Loss {
     /// Edge properties for which the format has no place.
@@ -41,7 +41,8 @@ pub enum Loss {
     TextIds(Format),
     /// That these edge properties are texts: they look like something else.
     TextValues(Format, Vec<String>),
-    /// That these edge properties are integers from 0 to 2^64 - 1: a reader takes them for smaller ones, or for texts.
+    /// That these edge properties are integers from 0 to 2^64 - 1: a reader takes them for smaller ones, or
+    /// for texts.
     Unsigned(Format, Vec<String>),
     /// The time zones of these edge properties.
     Zones(Format, Vec<String>),
@@ -201,7 +202,8 @@ fn kept(format: Format) -> KeptProperties {
     }
 }
 
-/// How a reader of a format takes a graph; `None`: the file says. `both_ends`: an undirected one has each edge at both of its ends.
+/// How a reader of a format takes a graph; `None`: the file says. `both_ends`: an undirected one has each
+/// edge at both of its ends.
 fn taken_as_directed(format: Format, both_ends: bool) -> Option<bool> {
     use Format::{Arrow, Graph500, Graph500Wide, Graphalytics, MatrixMarket, Metis, Parquet, Sg, Wsg};
     match format {
@@ -332,8 +334,8 @@ fn look_like_integers(graph: &dyn ExportGraph) -> Result<bool> {
     Ok(sample > 0 && !decimal::are_text_ids(ids.iter().map(Vec::as_slice)))
 }
 
-/// What a reader takes the first lines of a list of edges for, if not for what they are. Numbers are no names of columns and hold no
-/// separators, and tables have a header.
+/// What a reader takes the first lines of a list of edges for, if not for what they are. Numbers are no names
+/// of columns and hold no separators, and tables have a header.
 fn of_first_lines(graph: &dyn ExportGraph, format: Format, options: &ExportOptions) -> Result<Vec<Loss>> {
     if !matches!(format, Format::EdgeList | Format::Snap) || !graph.has_text_ids() {
         return Ok(Vec::new());

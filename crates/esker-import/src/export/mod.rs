@@ -1,10 +1,10 @@
 //! From a graph to a file that other tools read: every format that the import reads.
 //!
-//! Edge formats are written from blocks of edges ([`ExportBlock`]), which come from a graph ([`ExportGraph`]) or from
-//! anything that makes edges, a generator say, so a generated graph needs no database on its way to
-//! a file. Formats that list neighbours (METIS, Ligra, GAP) need a graph, and write numbers instead of ids where the
-//! format knows only numbers. Memory: a few blocks of 65 536 edges; the longest list for the latter formats; for formats that list edges only, a bit a
-//! vertex, to tell which vertices no edge names.
+//! Edge formats are written from blocks of edges ([`ExportBlock`]), which come from a graph ([`ExportGraph`])
+//! or from anything that makes edges, a generator say, so a generated graph needs no database on its way to a
+//! file. Formats that list neighbours (METIS, Ligra, GAP) need a graph, and write numbers instead of ids
+//! where the format knows only numbers. Memory: a few blocks of 65 536 edges; the longest list for the latter
+//! formats; for formats that list edges only, a bit a vertex, to tell which vertices no edge names.
 
 mod graph;
 mod stored;

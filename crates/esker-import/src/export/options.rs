@@ -59,7 +59,8 @@ pub struct ExportOptions {
     pub both_ends: Option<bool>,
     /// Whether a file that exists is replaced.
     pub overwrite: bool,
-    /// A file for the ids of all vertices, one a line: a list of edges does not name vertices without edges. Default: none.
+    /// A file for the ids of all vertices, one a line: a list of edges does not name vertices without edges.
+    /// Default: none.
     pub vertices: Option<PathBuf>,
     /// Stops the export, which then leaves no file.
     pub cancel: Cancel,

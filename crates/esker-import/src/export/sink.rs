@@ -1,4 +1,5 @@
-//! Where an export goes: a file under a temporary name until it is complete, or standard output; compressed or not.
+//! Where an export goes: a file under a temporary name until it is complete, or standard output; compressed
+//! or not.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -157,8 +158,8 @@ impl OutputFile {
     }
 }
 
-/// Removes the temporary files that killed exports to `path` left: those of processes that are gone from this machine and of
-/// which no other machine holds the lock. What cannot be read or removed stays.
+/// Removes the temporary files that killed exports to `path` left: those of processes that are gone from this
+/// machine and of which no other machine holds the lock. What cannot be read or removed stays.
 fn remove_leftovers(disk: &dyn Disk, path: &Path, name: &str) {
     let directory = parent(path);
     let Ok(entries) = disk.list(&directory) else { return };

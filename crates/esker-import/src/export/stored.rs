@@ -15,7 +15,8 @@ use esker_store::snapshot::Snapshot;
 
 use super::graph::{BlockBuilder, ExportGraph, PropertyInfo, PropertyKind};
 
-/// A snapshot without its removed vertices, and without the edges that its window or its filter leaves out. Lists are read as they are needed; blocks are verified as they are touched.
+/// A snapshot without its removed vertices, and without the edges that its window or its filter leaves out.
+/// Lists are read as they are needed; blocks are verified as they are touched.
 #[derive(Debug)]
 pub struct StoredExport<'a> {
     snapshot: &'a Snapshot,

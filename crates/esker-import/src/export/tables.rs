@@ -1,5 +1,5 @@
-//! Parquet and Arrow IPC: columns `source`, `target` and the properties. The metadata of the schema says that a graph is undirected, and
-//! what its weight is called.
+//! Parquet and Arrow IPC: columns `source`, `target` and the properties. The metadata of the schema says that
+//! a graph is undirected, and what its weight is called.
 
 use std::sync::Arc;
 
@@ -42,7 +42,8 @@ pub(super) fn parquet<'a>(
     Ok(Box::new(ParquetEdges { writer: writer.map_err(|e| failed(&e))?, schema, table }))
 }
 
-/// A schema for Parquet, which has no times in seconds: they would become integers, so they are written in milliseconds.
+/// A schema for Parquet, which has no times in seconds: they would become integers, so they are written in
+/// milliseconds.
 fn without_seconds(schema: &Schema) -> Schema {
     let of_parquet = |field: &Arc<Field>| match field.data_type() {
         DataType::Timestamp(TimeUnit::Second, zone) => {

@@ -1,11 +1,12 @@
-//! Text for a terminal. Ids and names come from inputs, and may hold control characters that move the cursor, colour the
-//! terminal or give it a title: a terminal gets them escaped. Files and pipes get them as they are.
+//! Text for a terminal. Ids and names come from inputs, and may hold control characters that move the cursor,
+//! colour the terminal or give it a title: a terminal gets them escaped. Files and pipes get them as they
+//! are.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// Whether a terminal acts on a character instead of showing it: control characters, and those that reverse the order of
-/// what follows.
+/// Whether a terminal acts on a character instead of showing it: control characters, and those that reverse
+/// the order of what follows.
 fn is_control(c: char) -> bool {
     let reorders =
         matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
@@ -25,8 +26,8 @@ pub fn escaped<'a>(text: &'a str, kept: &[char]) -> Cow<'a, str> {
     Cow::Owned(shown)
 }
 
-/// Escapes the control characters of what is written, but for the ends of lines and tabs. Bytes that are no UTF-8 become
-/// U+FFFD.
+/// Escapes the control characters of what is written, but for the ends of lines and tabs. Bytes that are no
+/// UTF-8 become U+FFFD.
 #[derive(Debug)]
 pub struct Escaped<W> {
     out: W,

@@ -1,5 +1,5 @@
-//! Writes the ids of all vertices, one per line and in quotes where needed, in the order of the numbers that formats without ids give
-//! them: a file that `esker import --vertices` reads.
+//! Writes the ids of all vertices, one per line and in quotes where needed, in the order of the numbers that
+//! formats without ids give them: a file that `esker import --vertices` reads.
 
 use std::io::Write;
 

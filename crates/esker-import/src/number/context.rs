@@ -21,7 +21,8 @@ pub(super) struct Context {
     pub(super) hasher: IdHasher,
     /// Bytes of the budget that lanes leave free for tables.
     pub(super) keep_free_bytes: u64,
-    /// Bytes that each thread may take for a table when the budget is used up: few enough to be part of the fixed costs.
+    /// Bytes that each thread may take for a table when the budget is used up: few enough to be part of the
+    /// fixed costs.
     pub(super) allowance_bytes: u64,
     /// Bytes of a block of a lane.
     pub(super) block_bytes: usize,
@@ -29,8 +30,9 @@ pub(super) struct Context {
     pub(super) shelf: Arc<Shelf>,
     /// Where the ids are kept until the order of the vertices is known.
     pub(super) lasting: Arc<Shelf>,
-    /// Bytes of the budget that lists kept beyond the numbering leave free. It is most of the budget: the steps in between are far faster
-    /// in memory, and those lists are read in order, so they may as well lie on disk.
+    /// Bytes of the budget that lists kept beyond the numbering leave free. It is most of the budget: the
+    /// steps in between are far faster in memory, and those lists are read in order, so they may as well lie
+    /// on disk.
     pub(super) keep_free_after_bytes: u64,
 }
 

@@ -66,7 +66,8 @@ pub(super) trait KeyStore<K: Kind + ?Sized> {
     fn get(&self, index: usize) -> K::Key<'_>;
     /// Appends an id.
     fn push(&mut self, key: K::Key<'_>);
-    /// Bytes of memory that one more id like `key` needs at most once the ids are `len` (amortised over growth).
+    /// Bytes of memory that one more id like `key` needs at most once the ids are `len` (amortised over
+    /// growth).
     fn bytes_with(&self, key: K::Key<'_>) -> u64;
 }
 

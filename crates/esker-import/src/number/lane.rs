@@ -161,7 +161,8 @@ impl<T: Pod> LaneReader<T> {
         self.blocks.as_slice().first().map_or(0, |block| block.len())
     }
 
-    /// Moves on to the next block, but reads it into `buffer`: for a block too large for each lane to keep one.
+    /// Moves on to the next block, but reads it into `buffer`: for a block too large for each lane to keep
+    /// one.
     ///
     /// # Errors
     /// If a temporary file cannot be read.

@@ -1,20 +1,22 @@
-//! Turns sparse integers and texts into dense vertices, in bounded memory: integers numbered in ascending order, texts by
-//! first appearance.
+//! Turns sparse integers and texts into dense vertices, in bounded memory: integers numbered in ascending
+//! order, texts by first appearance.
 //!
-//! 1. *Cut* (`part`): each batch is cut into 256 partitions by the leading bits of the hash of its ids. The ids of a
-//!    partition lie in one *lane* (`lane`), in input order; the *route* says for each id of the input, in order, its
-//!    partition (one byte).
-//! 2. *Resolve* (`resolve`): each partition by itself, on all threads: a table in the cache numbers its ids by first
-//!    appearance in the partition. A table that does not fit the budget is cut again by the next bits.
-//! 3. *Rank* (`rank`): a walk along the route meets the first appearances of all partitions in input order, and so
-//!    gives each text its final number. Integers are sorted.
+//! 1. *Cut* (`part`): each batch is cut into 256 partitions by the leading bits of the hash of its ids. The
+//!    ids of a partition lie in one *lane* (`lane`), in input order; the *route* says for each id of the
+//!    input, in order, its partition (one byte).
+//! 2. *Resolve* (`resolve`): each partition by itself, on all threads: a table in the cache numbers its ids
+//!    by first appearance in the partition. A table that does not fit the budget is cut again by the next
+//!    bits.
+//! 3. *Rank* (`rank`): a walk along the route meets the first appearances of all partitions in input order,
+//!    and so gives each text its final number. Integers are sorted.
 //! 4. *Translate*, per partition: numbers become final numbers.
 //! 5. *Gather*: a second walk along the route merges the partitions into edges in input order.
 //!
-//! All passes are sequential. Bytes moved for each id of the input: its encoding (an integer 8, a text its length and
-//! at least 1) and a byte of route, then twice 4 (8 with `id64`) of numbers, then the edges; in memory while the budget
-//! allows, else in temporary files. Beside lanes, memory holds 256 open blocks, for each thread one table that takes
-//! what the budget has free, and at least one batch. The result depends neither on the budget nor on the threads.
+//! All passes are sequential. Bytes moved for each id of the input: its encoding (an integer 8, a text its
+//! length and at least 1) and a byte of route, then twice 4 (8 with `id64`) of numbers, then the edges; in
+//! memory while the budget allows, else in temporary files. Beside lanes, memory holds 256 open blocks, for
+//! each thread one table that takes what the budget has free, and at least one batch. The result depends
+//! neither on the budget nor on the threads.
 
 mod lane;
 mod bits;
@@ -45,8 +47,9 @@ use super::spool::{SPOOL_BLOCK_BYTES, Spool};
 pub(crate) use self::ascending::write_ascending;
 pub(crate) use self::part::Parted;
 
-/// Gives each distinct key a number, `0..`: integers in ascending order; texts in order of first appearance, batch by
-/// batch, in a batch edge by edge, the source before the target. All keys of one import are of one kind.
+/// Gives each distinct key a number, `0..`: integers in ascending order; texts in order of first appearance,
+/// batch by batch, in a batch edge by edge, the source before the target. All keys of one import are of one
+/// kind.
 pub(crate) struct Numberer {
     context: Context,
     key_type: Option<KeyType>,
@@ -98,7 +101,8 @@ impl Numberer {
         }
     }
 
-    /// `order` numbers the distinct ids, given the route, their first appearances in each partition, and the ids.
+    /// `order` numbers the distinct ids, given the route, their first appearances in each partition, and the
+    /// ids.
     fn finish_kind<K: Kind>(
         self,
         order: impl FnOnce(&Context, &Lane<u8>, &[Lane<u64>], Vec<Lane<u8>>) -> Result<(Ranked, Vec<Lane<u8>>)>,
@@ -127,7 +131,8 @@ impl Numberer {
 }
 
 impl Numberer {
-    /// Does the work on a batch that needs no order: hashing and cutting. Any thread, several at the same time.
+    /// Does the work on a batch that needs no order: hashing and cutting. Any thread, several at the same
+    /// time.
     ///
     /// # Errors
     /// If some ids are integers and others texts, or sources and targets differ in number.

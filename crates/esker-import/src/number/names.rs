@@ -62,8 +62,8 @@ impl<K: Kind> NumberedIds for Names<K> {
 }
 
 impl<K: Kind> Names<K> {
-    /// The ids of some partitions: `route` gives the partition of each number, `keys` those of each partition by
-    /// ascending number.
+    /// The ids of some partitions: `route` gives the partition of each number, `keys` those of each partition
+    /// by ascending number.
     pub(super) fn new(context: Context, route: Lane<u8>, keys: Vec<Lane<u8>>) -> Self {
         Self { context, route, keys, kind: std::marker::PhantomData }
     }
@@ -152,7 +152,8 @@ impl<K: Kind> Names<K> {
     }
 }
 
-/// Sorts pairs of hash and vertex that were spread so far: in memory if the budget has room for them, else cut again.
+/// Sorts pairs of hash and vertex that were spread so far: in memory if the budget has room for them, else
+/// cut again.
 fn sort_pairs(
     context: &Context,
     pairs: Lane<[u64; 2]>,

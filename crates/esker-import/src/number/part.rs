@@ -1,5 +1,5 @@
-//! Cutting the ids of a batch by the leading bits of their hash: the part of the numbering that needs no order, so
-//! that many threads do it on their own batches at the same time.
+//! Cutting the ids of a batch by the leading bits of their hash: the part of the numbering that needs no
+//! order, so that many threads do it on their own batches at the same time.
 
 use esker_format::{Error, Result};
 use esker_layers::ids::IdHasher;
@@ -15,7 +15,8 @@ pub(super) struct Spread {
     pub(super) bits: u32,
 }
 
-/// The first cut: 256 partitions, so that the table of one stays in the processor's cache up to some ten million ids.
+/// The first cut: 256 partitions, so that the table of one stays in the processor's cache up to some ten
+/// million ids.
 pub(super) const FIRST: Spread = Spread { used: 0, bits: 8 };
 
 impl Spread {

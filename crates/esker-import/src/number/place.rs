@@ -1,7 +1,7 @@
 //! Arranging ids by vertex, after the vertices got another order.
 //!
-//! A record is the number of a vertex (eight bytes, little-endian) and an encoded id. Records are cut into stretches
-//! of vertices, and a stretch is arranged in memory; if it does not fit, it is cut again.
+//! A record is the number of a vertex (eight bytes, little-endian) and an encoded id. Records are cut into
+//! stretches of vertices, and a stretch is arranged in memory; if it does not fit, it is cut again.
 
 use esker_format::Result;
 

@@ -1,7 +1,7 @@
 //! Makes one numbering of the ids that each partition found.
 //!
-//! No position is stored or sorted: the route names the partition of each id of the input, and every partition keeps its
-//! ids in input order, so following the route merges the partitions.
+//! No position is stored or sorted: the route names the partition of each id of the input, and every
+//! partition keeps its ids in input order, so following the route merges the partitions.
 
 use esker_format::{Error, Result};
 use esker_graph::{NONE, VertexId, vertex};
@@ -23,7 +23,8 @@ pub(super) struct Ranked {
 /// Numbers the ids of all partitions by first appearance along the route.
 ///
 /// # Errors
-/// If there are more ids than [`VertexId`] can number; if temporary files cannot be written or read; cancellation.
+/// If there are more ids than [`VertexId`] can number; if temporary files cannot be written or read;
+/// cancellation.
 pub(super) fn rank(context: &Context, route: &Lane<u8>, firsts: &[Lane<u64>]) -> Result<Ranked> {
     let mut readers: Vec<_> = firsts.iter().map(|lane| BitReader::new(lane.reader())).collect();
     let mut ranks: Vec<_> =
@@ -51,7 +52,8 @@ pub(super) fn rank(context: &Context, route: &Lane<u8>, firsts: &[Lane<u64>]) ->
 /// Bits of a place that hold the index of an id in its partition; those above hold the partition.
 const INDEX_BITS: u32 = 56;
 
-/// Numbers the integers of all partitions, `keys`, in ascending order; also returns those of each partition in that order.
+/// Numbers the integers of all partitions, `keys`, in ascending order; also returns those of each partition
+/// in that order.
 ///
 /// # Errors
 /// As [`rank`].
@@ -108,7 +110,8 @@ fn too_many() -> Error {
 
 /// Replaces each number of a partition by its rank among all.
 ///
-/// Memory: the ranks, if the budget has room for them. If not, what room there is, and one pass for each such part.
+/// Memory: the ranks, if the budget has room for them. If not, what room there is, and one pass for each such
+/// part.
 ///
 /// # Errors
 /// If temporary files cannot be written or read; cancellation.
@@ -189,7 +192,8 @@ impl<T: bytemuck::Pod> Gather<T> {
 
 /// The ids of many lanes, merged along a route.
 ///
-/// Memory: a block of each lane. An id that is larger than that lies alone in its block, and is read when its turn comes.
+/// Memory: a block of each lane. An id that is larger than that lies alone in its block, and is read when its
+/// turn comes.
 pub(super) struct KeyGather<K> {
     route: LaneReader<u8>,
     lanes: Vec<LaneReader<u8>>,

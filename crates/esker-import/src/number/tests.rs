@@ -38,7 +38,8 @@ struct Outcome {
     ids: Vec<Vec<u8>>,
 }
 
-/// Numbers with the code under test, writes the id map with vertices in another order if so wanted, and reads it.
+/// Numbers with the code under test, writes the id map with vertices in another order if so wanted, and reads
+/// it.
 fn number(batches: &[Model], ints: bool, shuffle: bool, limit_bytes: u64, threads: usize) -> Outcome {
     let dir = tempfile::tempdir().unwrap();
     let work = Work::new(Arc::new(Run::with_threads(threads).unwrap()), limit_bytes, dir.path());

@@ -1,9 +1,9 @@
-//! Reads the adjacency graphs of Ligra and GBBS: the word `AdjacencyGraph` or `WeightedAdjacencyGraph`, then n, m, n
-//! offsets, m targets, and m weights if weighted; 0-based, one number a line.
+//! Reads the adjacency graphs of Ligra and GBBS: the word `AdjacencyGraph` or `WeightedAdjacencyGraph`, then
+//! n, m, n offsets, m targets, and m weights if weighted; 0-based, one number a line.
 //!
-//! J. Shun, G. Blelloch, "Ligra: A Lightweight Graph Processing Framework for Shared Memory", PPoPP 2013, and the
-//! readme of its code. Memory: 8 bytes a vertex for the offsets. The weights lie behind all targets, so a weighted file
-//! is read at two places at once, and cannot come through a pipe.
+//! J. Shun, G. Blelloch, "Ligra: A Lightweight Graph Processing Framework for Shared Memory", PPoPP 2013, and
+//! the readme of its code. Memory: 8 bytes a vertex for the offsets. The weights lie behind all targets, so a
+//! weighted file is read at two places at once, and cannot come through a pipe.
 
 use std::path::PathBuf;
 use std::sync::Arc;

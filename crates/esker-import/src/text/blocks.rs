@@ -1,4 +1,5 @@
-//! Cuts inputs into blocks at line ends. One thread runs this; it counts lines and touches each byte once or twice.
+//! Cuts inputs into blocks at line ends. One thread runs this; it counts lines and touches each byte once or
+//! twice.
 
 use std::path::PathBuf;
 use std::sync::Arc;

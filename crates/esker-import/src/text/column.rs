@@ -1,7 +1,7 @@
 //! A column of numbers from text, in which no integer is rounded.
 //!
-//! Integers become floats where a column has fractions. An integer beyond 2^53 that no float equals cannot; where it meets a
-//! fraction, the column has no type.
+//! Integers become floats where a column has fractions. An integer beyond 2^53 that no float equals cannot;
+//! where it meets a fraction, the column has no type.
 
 use esker_format::decimal::Number;
 
@@ -41,7 +41,8 @@ impl Mixed {
     }
 }
 
-/// What is wrong with an integer that no float equals in a column that has fractions in `others`, and what to do.
+/// What is wrong with an integer that no float equals in a column that has fractions in `others`, and what to
+/// do.
 pub(crate) fn beside_fractions(name: &str, integer: i64, others: &str) -> String {
     let found = format!("{name} is {integer}, an integer beyond 2^53, but {others} have fractions");
     with_remedy(&found, name, integer)
@@ -84,7 +85,8 @@ impl NumberColumn {
         Ok(())
     }
 
-    /// Appends a number of at most 15 digits, unless it would change the type of the column: then returns `false`.
+    /// Appends a number of at most 15 digits, unless it would change the type of the column: then returns
+    /// `false`.
     #[inline(always)]
     pub(crate) fn push_short(&mut self, number: Number) -> bool {
         match (&mut self.numbers, number) {

@@ -76,7 +76,8 @@ pub(crate) fn columns(shape: &Shape, options: &ReadOptions) -> Result<Columns, U
     columns_between((0, 1), &Shape { header: Some(named(options)), ..shape.clone() }, options)
 }
 
-/// The header that an empty input might have had: the columns that options name, behind those that they number.
+/// The header that an empty input might have had: the columns that options name, behind those that they
+/// number.
 fn named(options: &ReadOptions) -> Vec<String> {
     let names: Vec<&str> = options.named_columns().collect();
     let numbered = names.iter().filter_map(|name| name.parse::<usize>().ok()).max().unwrap_or(0);

@@ -1,8 +1,9 @@
 //! Numbers from text, eight digits at a time.
 //!
-//! The integer reader loads eight bytes as one little-endian word, finds the first byte that is no digit by carries
-//! within the word, shifts the digits to the top and adds neighbours up in three multiplications (D. Lemire's
-//! "Quickly parsing eight digits", after W. Mula). Bounds: about 12 cycles a number, whatever its length to 7.
+//! The integer reader loads eight bytes as one little-endian word, finds the first byte that is no digit by
+//! carries within the word, shifts the digits to the top and adds neighbours up in three multiplications (D.
+//! Lemire's "Quickly parsing eight digits", after W. Mula). Bounds: about 12 cycles a number, whatever its
+//! length to 7.
 
 use esker_format::decimal::{EXACT, Number, is_padded};
 
@@ -38,8 +39,8 @@ fn word(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..)?.first_chunk::<8>().map(|chunk| u64::from_le_bytes(*chunk))
 }
 
-/// An integer at `at`, where at least 24 more bytes follow: its value and the place behind it. `None` if there is no
-/// digit, or too many for this path to be sure of.
+/// An integer at `at`, where at least 24 more bytes follow: its value and the place behind it. `None` if
+/// there is no digit, or too many for this path to be sure of.
 #[inline(always)]
 pub(crate) fn uint_at(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     let (value, count) = eight(word(bytes, at)?);

@@ -1,7 +1,8 @@
-//! The header of files of the ninth DIMACS challenge: `c` comments, `p sp vertices arcs`, then `a source target
-//! weight` lines, 1-based.
+//! The header of files of the ninth DIMACS challenge: `c` comments, `p sp vertices arcs`, then `a source
+//! target weight` lines, 1-based.
 //!
-//! C. Demetrescu, A. Goldberg, D. Johnson, "The Shortest Path Problem: Ninth DIMACS Implementation Challenge", 2009.
+//! C. Demetrescu, A. Goldberg, D. Johnson, "The Shortest Path Problem: Ninth DIMACS Implementation
+//! Challenge", 2009.
 
 use super::headed::{Header, content_line, count};
 use super::line::Comments;

@@ -1,8 +1,9 @@
-//! The fast path of tables: lines of two integers and perhaps a number, one separator between each, taken as long as
-//! they come.
+//! The fast path of tables: lines of two integers and perhaps a number, one separator between each, taken as
+//! long as they come.
 //!
-//! One pass, no search for line ends, no allocation: each number is one or two loads and a few multiplications. What is
-//! unusual about a line (blanks, signs, quotes, comments, errors) ends the run, and the splitter takes that line.
+//! One pass, no search for line ends, no allocation: each number is one or two loads and a few
+//! multiplications. What is unusual about a line (blanks, signs, quotes, comments, errors) ends the run, and
+//! the splitter takes that line.
 
 use std::ops::RangeInclusive;
 
@@ -32,8 +33,8 @@ pub(crate) struct EdgeParts<'a> {
 }
 
 impl Fast {
-    /// Takes lines from `at` on; returns where the first that is of another form begins. Lines within the last bytes
-    /// of a block are of another form, for numbers are loaded eight bytes at a time.
+    /// Takes lines from `at` on; returns where the first that is of another form begins. Lines within the
+    /// last bytes of a block are of another form, for numbers are loaded eight bytes at a time.
     pub(crate) fn take(&self, bytes: &[u8], at: usize, edges: EdgeParts<'_>) -> usize {
         match (self.separator, self.weighted) {
             (Separator::Blank, false) => self.run::<false>(bytes, at, edges, |b| b == b' ' || b == b'\t'),

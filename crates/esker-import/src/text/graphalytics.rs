@@ -1,9 +1,9 @@
-//! Reads LDBC Graphalytics graphs: `name.v` with one id a line, `name.e` with `source target [weight]` lines, and
-//! `name.properties`, which says how many there are and whether edges are directed.
+//! Reads LDBC Graphalytics graphs: `name.v` with one id a line, `name.e` with `source target [weight]` lines,
+//! and `name.properties`, which says how many there are and whether edges are directed.
 //!
-//! A. Iosup et al., "LDBC Graphalytics: A Benchmark for Large-Scale Graph Analysis on Parallel and Distributed
-//! Platforms", VLDB 2016, and its specification, section 2.4: ids are sparse 64-bit integers, an undirected edge stands
-//! once.
+//! A. Iosup et al., "LDBC Graphalytics: A Benchmark for Large-Scale Graph Analysis on Parallel and
+//! Distributed Platforms", VLDB 2016, and its specification, section 2.4: ids are sparse 64-bit integers, an
+//! undirected edge stands once.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -113,7 +113,8 @@ fn ending(path: &Path) -> Option<&'static str> {
     stem(path).map(|(_, end)| end)
 }
 
-/// The file of the graph with this ending: `input` itself, or the one that the properties name, or its sibling.
+/// The file of the graph with this ending: `input` itself, or the one that the properties name, or its
+/// sibling.
 fn part(input: &Input, base: &Path, named: Option<&str>, end: &str) -> Option<Input> {
     if ending(base) == Some(end) {
         return Some(input.clone());

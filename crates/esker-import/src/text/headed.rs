@@ -1,5 +1,5 @@
-//! Reads line formats whose header says how many vertices and edges follow: Matrix Market and DIMACS-9. Their lines
-//! are those of a table; this adds the header, the range of ids and the count.
+//! Reads line formats whose header says how many vertices and edges follow: Matrix Market and DIMACS-9. Their
+//! lines are those of a table; this adds the header, the range of ids and the count.
 
 use std::sync::Arc;
 
@@ -190,8 +190,8 @@ fn both_ways(batch: &EdgeBatch) -> EdgeBatch {
     }
 }
 
-/// The first line from `at` on that is neither blank nor a comment: its words, and where the next begins. `None` if
-/// no such line ends within `head`; the end of a `whole` one ends a line too.
+/// The first line from `at` on that is neither blank nor a comment: its words, and where the next begins.
+/// `None` if no such line ends within `head`; the end of a `whole` one ends a line too.
 pub(crate) fn content_line(
     head: &[u8],
     whole: bool,

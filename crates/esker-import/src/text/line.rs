@@ -1,8 +1,8 @@
 //! Lines of columns: where a line ends, what its fields are.
 //!
-//! A quote opens a quoted field only where a field begins; two quotes within one stand for one; a line may go on
-//! within one. Everywhere else a quote is an ordinary byte. The cutter of blocks and the splitter of lines share
-//! this rule, so a block never ends within a quoted field.
+//! A quote opens a quoted field only where a field begins; two quotes within one stand for one; a line may go
+//! on within one. Everywhere else a quote is an ordinary byte. The cutter of blocks and the splitter of lines
+//! share this rule, so a block never ends within a quoted field.
 
 use memchr::{memchr, memrchr};
 
@@ -41,7 +41,8 @@ pub(crate) enum Comments {
     None,
     /// Those that begin with `#` or `%`.
     Marked,
-    /// Those that begin with `#` and a space, a tab, another `#`, or nothing: a text id may begin with `#` itself.
+    /// Those that begin with `#` and a space, a tab, another `#`, or nothing: a text id may begin with `#`
+    /// itself.
     Spaced,
     /// Those that begin with the letter `c` alone.
     Letter,
@@ -226,7 +227,8 @@ fn split_quoted(
         }
         columns += 1;
         at = if separator == Separator::Blank { at } else { skip_padding(bytes, at, separator) };
-        // The line goes on behind a fault as the cutter of blocks sees it, so both agree where the next one begins.
+        // The line goes on behind a fault as the cutter of blocks sees it, so both agree where the next one
+        // begins.
         let end = field_end(bytes, at, separator);
         is_followed |= end > at;
         at = end;
@@ -278,8 +280,8 @@ fn close(bytes: &[u8], mut at: usize) -> Option<(usize, bool)> {
     }
 }
 
-/// Where the last whole line of `bytes` ends, which begin with a line: behind its line feed. `quoted` says how lines
-/// are read if quotes quote.
+/// Where the last whole line of `bytes` ends, which begin with a line: behind its line feed. `quoted` says
+/// how lines are read if quotes quote.
 pub(crate) fn last_line_end(bytes: &[u8], quoted: Option<&Dialect>) -> Option<usize> {
     let Some(dialect) = quoted else {
         return memrchr(b'\n', bytes).map(|at| at + 1);
@@ -389,7 +391,8 @@ mod tests {
             for cut in 0..bytes.len() {
                 let expected = ends.iter().rev().find(|end| **end <= cut).copied();
                 let got = last_line_end(&bytes[..cut], Some(&COMMA));
-                // A cut right behind the first of two quotes looks like a closing quote, but no line ends there.
+                // A cut right behind the first of two quotes looks like a closing quote, but no line ends
+                // there.
                 assert_eq!(got, expected, "{text:?} cut at {cut}");
             }
         }

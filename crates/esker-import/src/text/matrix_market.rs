@@ -1,8 +1,9 @@
 //! The header of Matrix Market files.
 //!
-//! R. Boisvert, R. Pozo, K. Remington, "The Matrix Market Exchange Formats: Initial Design", NISTIR 5935, 1996. An
-//! entry (i, j) is an edge from i to j. A symmetric matrix keeps one triangle and is an undirected graph; a
-//! skew-symmetric one keeps the strict lower triangle, each entry standing for two edges of opposite weight.
+//! R. Boisvert, R. Pozo, K. Remington, "The Matrix Market Exchange Formats: Initial Design", NISTIR
+//! 5935, 1996. An entry (i, j) is an edge from i to j. A symmetric matrix keeps one triangle and is an
+//! undirected graph; a skew-symmetric one keeps the strict lower triangle, each entry standing for two edges
+//! of opposite weight.
 
 use super::headed::{Header, content_line, count};
 use super::line::Comments;

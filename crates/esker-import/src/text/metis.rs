@@ -1,9 +1,10 @@
-//! Reads METIS graphs, as DIMACS-10 uses them: `n m [fmt [ncon]]`, then a line for each vertex with its neighbours,
-//! 1-based, every edge at both of its ends.
+//! Reads METIS graphs, as DIMACS-10 uses them: `n m [fmt [ncon]]`, then a line for each vertex with its
+//! neighbours, 1-based, every edge at both of its ends.
 //!
-//! G. Karypis, "METIS: A Software Package for Partitioning Unstructured Graphs", manual 5.1, section 4.1.1. `fmt` has
-//! three digits: vertex sizes, vertex weights (`ncon` of them), edge weights. Sizes and weights of vertices are skipped.
-//! A line may be of any length: blocks are cut at blanks where it does not fit, and say what came before.
+//! G. Karypis, "METIS: A Software Package for Partitioning Unstructured Graphs", manual 5.1, section 4.1.1.
+//! `fmt` has three digits: vertex sizes, vertex weights (`ncon` of them), edge weights. Sizes and weights of
+//! vertices are skipped. A line may be of any length: blocks are cut at blanks where it does not fit, and say
+//! what came before.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,7 +22,8 @@ use crate::format::{Format, Pick, ReadOptions};
 use crate::input::{Input, Stream};
 use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Rejected, Schema, WideInteger};
 
-/// Bytes before the text of a block: the vertex of its first line, and how many words of that line came before.
+/// Bytes before the text of a block: the vertex of its first line, and how many words of that line came
+/// before.
 const PREFIX_BYTES: usize = 16;
 
 /// The header of a METIS graph.

@@ -1,4 +1,5 @@
-//! The ids of vertices that a format numbers: a file with the id of each, in the order of the numbers, as an export writes it.
+//! The ids of vertices that a format numbers: a file with the id of each, in the order of the numbers, as an
+//! export writes it.
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -31,7 +32,8 @@ const BLOCK_BYTES: usize = 1 << 21;
 /// The ids of the edges of a block may take this much, whatever the limit.
 const EDGE_BYTES_MIN: u64 = 1 << 24;
 
-/// First the ids of all vertices, in the order of their numbers, then the edges with these ids instead of numbers.
+/// First the ids of all vertices, in the order of their numbers, then the edges with these ids instead of
+/// numbers.
 pub(crate) struct Named {
     schema: Schema,
     edges: Box<dyn Reader>,
@@ -50,7 +52,8 @@ struct NamedParser {
 }
 
 impl Named {
-    /// Takes the ids of `input` for the numbers of the vertices of `edges`, which are `num_vertices` from `first` on.
+    /// Takes the ids of `input` for the numbers of the vertices of `edges`, which are `num_vertices` from
+    /// `first` on.
     ///
     /// # Errors
     /// If the file cannot be read, has fewer or more ids, or has one twice.
@@ -197,7 +200,8 @@ impl NamedParser {
     }
 }
 
-/// What an id takes while a file of ids is read, beside its text: its end, its line, and an entry of a table to find ids that come twice.
+/// What an id takes while a file of ids is read, beside its text: its end, its line, and an entry of a table
+/// to find ids that come twice.
 const NAME_BYTES: u64 = 80;
 
 /// Ids of a file, as they are read.

@@ -62,8 +62,8 @@ pub(crate) fn names_both_ends(header: &[String]) -> bool {
     position(header, SOURCES).is_some() && position(header, TARGETS).is_some()
 }
 
-/// Whether a name is usual for the source or the target. A single letter counts only beside its fellow, for it may
-/// well be an id.
+/// Whether a name is usual for the source or the target. A single letter counts only beside its fellow, for
+/// it may well be an id.
 pub(crate) fn is_usual_header(header: &[String]) -> bool {
     let long = |name: &&str| name.len() > 2;
     let named = |usual: &[&str]| {

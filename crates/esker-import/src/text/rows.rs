@@ -1,4 +1,5 @@
-//! The rows of a table that is held in memory, by the rules of every other table: blanks outside quotes do not belong to a field.
+//! The rows of a table that is held in memory, by the rules of every other table: blanks outside quotes do
+//! not belong to a field.
 
 use std::borrow::Cow;
 
@@ -42,13 +43,15 @@ pub struct BadRow {
 }
 
 impl<'a> TextRows<'a> {
-    /// The rows of `bytes`, whose columns a byte separates: a space for blanks. `quotes` says whether quotes quote.
+    /// The rows of `bytes`, whose columns a byte separates: a space for blanks. `quotes` says whether quotes
+    /// quote.
     pub fn new(bytes: &'a [u8], delimiter: u8, quotes: bool) -> Self {
         let separator = if delimiter == b' ' { Separator::Blank } else { Separator::Byte(delimiter) };
         Self { bytes, at: 0, line: 1, dialect: Dialect { separator, quotes, comments: Comments::None } }
     }
 
-    /// Appends the fields of the next row to `fields`; returns the line where it begins, or `None` at the end.
+    /// Appends the fields of the next row to `fields`; returns the line where it begins, or `None` at the
+    /// end.
     ///
     /// # Errors
     /// If its quotes are wrong.

@@ -1,4 +1,5 @@
-//! What the first bytes of a table say: what separates columns, whether a header names them, what is a comment.
+//! What the first bytes of a table say: what separates columns, whether a header names them, what is a
+//! comment.
 
 use esker_format::decimal;
 
@@ -32,8 +33,8 @@ pub(crate) struct Shape {
 /// A line of the sample: where it begins and ends in it.
 type Span = (usize, usize);
 
-/// Tells the shape of the table that begins with `head`; `whole` says whether that is all of it. `Ok(None)` if a
-/// larger head is needed: it holds no row yet.
+/// Tells the shape of the table that begins with `head`; `whole` says whether that is all of it. `Ok(None)`
+/// if a larger head is needed: it holds no row yet.
 ///
 /// # Errors
 /// The text is UTF-16, or binary, or has wrong quotes above its header, in words for [`Error::Input`].
@@ -169,8 +170,8 @@ fn score(head: &[u8], lines: &[Span], separator: Separator, options: &ReadOption
     (best * 1000).checked_div(total).unwrap_or(0)
 }
 
-/// Commas, semicolons and bars come with quotes; between blanks a quote counts as one if all fields that begin with
-/// one also end with one.
+/// Commas, semicolons and bars come with quotes; between blanks a quote counts as one if all fields that
+/// begin with one also end with one.
 fn quotes_by_default(head: &[u8], lines: &[Span], separator: Separator) -> bool {
     if !matches!(separator, Separator::Byte(b'\t') | Separator::Blank) {
         return true;
@@ -206,7 +207,8 @@ struct Row {
     fields: Vec<Vec<u8>>,
 }
 
-/// The rows of the sample, and where the first line begins whose quotes are wrong. Lines that begin as comments do may hold any quotes.
+/// The rows of the sample, and where the first line begins whose quotes are wrong. Lines that begin as
+/// comments do may hold any quotes.
 fn rows(head: &[u8], lines: &[Span], dialect: Dialect) -> (Vec<Row>, Option<usize>) {
     let Some(&(_, sample_end)) = lines.last() else { return (Vec::new(), None) };
     let sample = &head[..sample_end];
@@ -282,8 +284,9 @@ fn has_text_ids(row: &Row) -> bool {
     row.fields.iter().skip(1).take(1).any(|field| decimal::id(field).is_err())
 }
 
-/// A header has a name that an option gives, or it has no number in it, and either stands above numbers or has the usual names. Tables with
-/// an index, as pandas writes them, have no name above it: then usual names must stand above both ends.
+/// A header has a name that an option gives, or it has no number in it, and either stands above numbers or
+/// has the usual names. Tables with an index, as pandas writes them, have no name above it: then usual names
+/// must stand above both ends.
 fn has_header(rows: &[Row], options: &ReadOptions) -> bool {
     let first = &rows[0].fields;
     let is_number = |field: &Vec<u8>| decimal::is_numeral(field);

@@ -1,8 +1,8 @@
 //! Reads tables of edges: `.el`, `.wel`, SNAP, CSV, TSV and the `.e` of Graphalytics, with one parser.
 //!
-//! The producer cuts blocks at line ends; a worker parses a block. Where ids are integers in the first two columns
-//! and nothing, or a weight, follows, a line like `digits separator digits line-end` takes the fast path of `fast`;
-//! every other line is split into fields.
+//! The producer cuts blocks at line ends; a worker parses a block. Where ids are integers in the first two
+//! columns and nothing, or a weight, follows, a line like `digits separator digits line-end` takes the fast
+//! path of `fast`; every other line is split into fields.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -101,10 +101,12 @@ struct Sniffed {
 }
 
 impl TableReader {
-    /// Sniffs all `inputs`; `head` is the beginning of the first. Also returns what they are taken for, in words.
+    /// Sniffs all `inputs`; `head` is the beginning of the first. Also returns what they are taken for, in
+    /// words.
     ///
     /// # Errors
-    /// If an input cannot be read, is no text, or lacks a column that was asked for, or has others than the first.
+    /// If an input cannot be read, is no text, or lacks a column that was asked for, or has others than the
+    /// first.
     pub(crate) fn open(
         inputs: &[Input],
         head: Head,
@@ -197,8 +199,8 @@ fn sniff(input: &Input, head: &mut Head, format: Format, options: &ReadOptions) 
     Ok(Sniffed { shape, columns, is_text })
 }
 
-/// Makes all tables agree on their properties, and returns which of them is the model. Tables without rows agree
-/// with anything.
+/// Makes all tables agree on their properties, and returns which of them is the model. Tables without rows
+/// agree with anything.
 fn unite(tables: &mut [Sniffed], paths: &[Arc<PathBuf>]) -> Result<usize> {
     let model = tables.iter().position(|table| table.shape.columns > 0).unwrap_or(0);
     let names = |table: &Sniffed| -> Vec<String> {
@@ -290,7 +292,8 @@ fn describe(
     format!("Reading {path} as {title}{header}{separated}: {} ({ids}){assumed}", parts.join(", "))
 }
 
-/// What a reader of the note may not expect: columns that are left out, and a first line that may be a header.
+/// What a reader of the note may not expect: columns that are left out, and a first line that may be a
+/// header.
 fn assumptions(table: &Sniffed, is_text: bool, title: &str, options: &ReadOptions) -> String {
     let Sniffed { shape, columns, .. } = table;
     let is_used = |column: &usize| {

@@ -38,7 +38,8 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// The columns that every line has: all where one character separates two columns, none for certain between blanks.
+    /// The columns that every line has: all where one character separates two columns, none for certain
+    /// between blanks.
     fn least_columns(&self) -> usize {
         match self.dialect.separator {
             Separator::Byte(_) => self.columns,
@@ -471,7 +472,8 @@ impl<'a> RowBlock<'a> {
     }
 }
 
-/// Where the first line at or behind `at` begins that is not empty: an input may have millions of them in a row.
+/// Where the first line at or behind `at` begins that is not empty: an input may have millions of them in a
+/// row.
 #[inline]
 fn skip_empty(bytes: &[u8], mut at: usize) -> usize {
     loop {

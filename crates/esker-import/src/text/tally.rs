@@ -1,4 +1,5 @@
-//! Counts what came against what a header promised, so that a file that was cut short is never taken for whole.
+//! Counts what came against what a header promised, so that a file that was cut short is never taken for
+//! whole.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,8 +9,8 @@ use esker_format::Result;
 
 use super::blocks::input_error;
 
-/// What a header promised. The producer says how many blocks there are, workers say what each held; whoever comes
-/// last compares. Two atomic additions a block.
+/// What a header promised. The producer says how many blocks there are, workers say what each held; whoever
+/// comes last compares. Two atomic additions a block.
 #[derive(Debug)]
 pub(crate) struct Tally {
     path: Arc<PathBuf>,

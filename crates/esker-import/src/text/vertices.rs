@@ -1,4 +1,5 @@
-//! Vertices without edges: a file with one id a line, read before the edges of any format; or a number of vertices.
+//! Vertices without edges: a file with one id a line, read before the edges of any format; or a number of
+//! vertices.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -188,7 +189,8 @@ impl Reader for WithCount {
     }
 }
 
-/// How the lines of a file of vertices are read: each is one field, which may be quoted. A `#` before anything but a blank belongs to an id.
+/// How the lines of a file of vertices are read: each is one field, which may be quoted. A `#` before
+/// anything but a blank belongs to an id.
 pub(super) fn one_id_a_line(options: &ReadOptions) -> Dialect {
     Dialect {
         separator: Separator::Byte(b'\n'),
@@ -197,7 +199,8 @@ pub(super) fn one_id_a_line(options: &ReadOptions) -> Dialect {
     }
 }
 
-/// The header of a file of vertices, if its first line has a usual name for the column: where the next line begins, and the name.
+/// The header of a file of vertices, if its first line has a usual name for the column: where the next line
+/// begins, and the name.
 fn header_line(content: &[u8], dialect: &Dialect, options: &ReadOptions) -> Option<(usize, String)> {
     let (mut at, mut fields) = (0, Vec::new());
     while at < content.len() && options.header != Some(false) {

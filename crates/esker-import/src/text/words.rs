@@ -119,7 +119,8 @@ impl Words {
         self.check_missing(missing, what)
     }
 
-    /// Appends the next `count` words and the blanks between them to `out`; the error counts `later` more words as missing.
+    /// Appends the next `count` words and the blanks between them to `out`; the error counts `later` more
+    /// words as missing.
     pub(crate) fn take(&mut self, count: u64, later: u64, what: &str, out: &mut Vec<u8>) -> Result<()> {
         let missing = self.pass(count, |bytes| out.extend_from_slice(bytes))?;
         self.check_missing(if missing > 0 { missing + later } else { 0 }, what)
@@ -168,8 +169,8 @@ impl Words {
     }
 }
 
-/// The length of the first `count` whole words of `bytes`, or of as many as there are, and how many these are. A word
-/// at the very end is whole only `at_end`.
+/// The length of the first `count` whole words of `bytes`, or of as many as there are, and how many these
+/// are. A word at the very end is whole only `at_end`.
 fn whole_words(bytes: &[u8], count: u64, at_end: bool) -> (usize, u64) {
     let mut words = 0;
     let mut end = 0;

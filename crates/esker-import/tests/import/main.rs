@@ -1,5 +1,6 @@
 //! Imports as a user sees them: from a file to a whole database, or to none.
-#![allow(clippy::disallowed_methods, clippy::disallowed_types)] // The tests read and write files of their own.
+// The tests read and write files of their own.
+#![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod round_trips;
 

@@ -1,4 +1,5 @@
-//! Every kind of graph, exported to every format and imported again, is the same but for the losses that the export reported.
+//! Every kind of graph, exported to every format and imported again, is the same but for the losses that the
+//! export reported.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -118,7 +119,8 @@ fn save(
     Ok(export(&StoredExport::new(&snapshot, &run)?, file, &options)?.losses)
 }
 
-/// The ids of a file of vertices, which is a table without a header. It has one column, so nothing separates two.
+/// The ids of a file of vertices, which is a table without a header. It has one column, so nothing separates
+/// two.
 fn listed(vertices: &Path) -> Vec<String> {
     let mut rows =
         csv::ReaderBuilder::new().has_headers(false).delimiter(b'\x01').from_path(vertices).unwrap();
@@ -147,7 +149,8 @@ fn kinds() -> Vec<Kind> {
     for directed in [true, false] {
         for weights in 0..WEIGHTS.len() {
             for ids in 0..IDS.len() {
-                // Two kinds of ids with everything; the others without fractions, and with vertices without edges.
+                // Two kinds of ids with everything; the others without fractions, and with vertices without
+                // edges.
                 let is_full = ids % 4 == 0;
                 if weights < 2 || is_full {
                     kinds.push((directed, weights, ids, true));

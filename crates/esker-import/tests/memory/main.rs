@@ -1,5 +1,5 @@
-//! Imports of shapes that need much memory for each row or column keep the limit and the 64 MiB that are promised beside
-//! it, or are refused with the number that would do.
+//! Imports of shapes that need much memory for each row or column keep the limit and the 64 MiB that are
+//! promised beside it, or are refused with the number that would do.
 //!
 //! A program of its own, because the allocator is that of the whole process.
 #![allow(unsafe_code)] // An allocator is unsafe code.

@@ -40,7 +40,8 @@ impl<'a, W: ColumnWeight> Arcs<'a, W> {
     }
 }
 
-/// Where in `vertices` the first that is at least `first` stands, searched from `from` on if that is not behind it.
+/// Where in `vertices` the first that is at least `first` stands, searched from `from` on if that is not
+/// behind it.
 #[inline]
 pub(super) fn seek(vertices: &[VertexId], from: usize, first: usize) -> usize {
     let below = |slot: usize| vertices.get(slot).is_some_and(|&v| (v as usize) < first);

@@ -1,5 +1,5 @@
-//! Weights of graphs whose lists take a fixed amount of memory, in a pool or as heads: mapped from the file, of which a bounded part stays
-//! in memory.
+//! Weights of graphs whose lists take a fixed amount of memory, in a pool or as heads: mapped from the file,
+//! of which a bounded part stays in memory.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -15,9 +15,10 @@ pub const WEIGHTS_MAX: u64 = if cfg!(test) { 3 * BLOCK_BYTES as u64 } else { 4 <
 /// Blocks that the system is asked to read ahead where blocks are read one after another.
 const AHEAD_BLOCKS: usize = 2;
 
-/// The mapped weights of one direction. A block is verified when it is first read. Once the blocks that were read have [`WEIGHTS_MAX`]
-/// bytes, the memory of all of them is given up. Weights of single lists are read at random: the system reads no more than the pages that
-/// are accessed, because the memory that it may take for others is needed elsewhere.
+/// The mapped weights of one direction. A block is verified when it is first read. Once the blocks that were
+/// read have [`WEIGHTS_MAX`] bytes, the memory of all of them is given up. Weights of single lists are read
+/// at random: the system reads no more than the pages that are accessed, because the memory that it may take
+/// for others is needed elsewhere.
 pub(crate) struct WeightsBeside<'a, W: ColumnWeight> {
     lists: &'a ListColumns,
     property: u32,

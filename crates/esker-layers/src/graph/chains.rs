@@ -1,7 +1,8 @@
 //! The lists of later layers, vertex by vertex.
 //!
-//! Who reads all lists that changed need not follow each chain from fragment to fragment. The directory of a layer has its vertices in
-//! ascending order, so the fragments of a range of vertices are a range of each directory.
+//! Who reads all lists that changed need not follow each chain from fragment to fragment. The directory of a
+//! layer has its vertices in ascending order, so the fragments of a range of vertices are a range of each
+//! directory.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -24,7 +25,8 @@ const FETCHED_ARCS: usize = 1 << 16;
 /// A later layer as slices, all of which the version sees.
 struct LaterLayer<'a, W> {
     section: &'a Section,
-    /// The edge property that the system is asked for ahead, with the targets; `None`: it reads ahead by itself.
+    /// The edge property that the system is asked for ahead, with the targets; `None`: it reads ahead by
+    /// itself.
     ahead: Option<u32>,
     /// Whether none of its arcs is wanted; its fragments count nevertheless.
     is_left_out: bool,
@@ -104,8 +106,8 @@ pub(super) struct ChainBuffers {
 }
 
 impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
-    /// `None` if the version sees a layer in part, or leaves one out. If the system does not read ahead, because pages are read at random, `ahead` is
-    /// the edge property that is read.
+    /// `None` if the version sees a layer in part, or leaves one out. If the system does not read ahead,
+    /// because pages are read at random, `ahead` is the edge property that is read.
     pub(super) fn new(of: &Layered<'a, W>, ahead: Option<u32>, run: &Run) -> Result<Option<Self>> {
         let leaves_out = (0..of.stack.layers().len()).any(|layer| of.stack.is_left_out(layer));
         if leaves_out || of.filter.is_some() {
@@ -114,7 +116,8 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
         Self::over((of.stack, of.direction), ahead, |layer, _| Ok(of.layers[layer]), run)
     }
 
-    /// Those of a version whose degrees [suffice](Stack::suffices_degrees), each verified and given back to the system before the next.
+    /// Those of a version whose degrees [suffice](Stack::suffices_degrees), each verified and given back to
+    /// the system before the next.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
@@ -134,8 +137,8 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
         })
     }
 
-    /// Those of a version that sees its layers wholly. Scans may leave out some of these: their arcs are not handed over. `arcs` gives those
-    /// of the other layers.
+    /// Those of a version that sees its layers wholly. Scans may leave out some of these: their arcs are not
+    /// handed over. `arcs` gives those of the other layers.
     pub(super) fn over(
         (stack, direction): (&'a Stack, Direction),
         ahead: Option<u32>,
@@ -147,7 +150,8 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
         for layer in (1..count).rev() {
             let (section, is_left_out) = (stack.section(layer, direction)?, stack.is_left_out(layer));
             let arcs = if is_left_out { Arcs::none() } else { arcs(layer, section)? };
-            // The directory of a layer that is left out is read nevertheless: its fragments may replace older ones.
+            // The directory of a layer that is left out is read nevertheless: its fragments may replace older
+            // ones.
             let vertices = if is_left_out { section.main().vertices(run)? } else { arcs.vertices };
             let (Some(vertices), Some((_, previous))) = (vertices, section.links(run)?) else {
                 return Ok(None);
@@ -162,9 +166,9 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
         Ok(Some(Self(layers)))
     }
 
-    /// Appends the list of each vertex of a range that has fragments to `into`, without what tombstones delete. Then calls
-    /// `take` with the vertex, all lists so far, and what the tombstones delete of the complete layer's list; `None` if all of it is
-    /// replaced.
+    /// Appends the list of each vertex of a range that has fragments to `into`, without what tombstones
+    /// delete. Then calls `take` with the vertex, all lists so far, and what the tombstones delete of the
+    /// complete layer's list; `None` if all of it is replaced.
     pub(super) fn for_each(
         &self,
         range: Range<usize>,
@@ -220,8 +224,9 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
         }
     }
 
-    /// Calls `take` with each vertex of a range and its fragments: layer and slot, newest first, without those that a newer one replaces; and
-    /// whether the complete layer's list is replaced too. Tombstones are passed over.
+    /// Calls `take` with each vertex of a range and its fragments: layer and slot, newest first, without
+    /// those that a newer one replaces; and whether the complete layer's list is replaced too. Tombstones are
+    /// passed over.
     pub(super) fn for_each_chain(
         &self,
         range: Range<usize>,
@@ -240,7 +245,8 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
         }
     }
 
-    /// Arcs of the fragments of a range of vertices, which are more than those of the lists where a fragment replaces others.
+    /// Arcs of the fragments of a range of vertices, which are more than those of the lists where a fragment
+    /// replaces others.
     pub(super) fn num_arcs(&self, range: &Range<usize>) -> usize {
         let of_layer = |layer: &LaterLayer<'a, W>| {
             let slots = layer.slots(range);
@@ -259,8 +265,8 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
         self.0.iter().any(|layer| layer.section.dead().is_some())
     }
 
-    /// Calls `take` with each vertex of a range and its list, sorted, parallel arcs newest first. Returns `false`, and does nothing, if the
-    /// complete layer is coded.
+    /// Calls `take` with each vertex of a range and its list, sorted, parallel arcs newest first. Returns
+    /// `false`, and does nothing, if the complete layer is coded.
     pub(super) fn for_each_list(
         &self,
         of: &Layered<'a, W>,
@@ -360,7 +366,8 @@ impl<W: ColumnWeight> LaterLayer<'_, W> {
         place(range.start)..place(range.end)
     }
 
-    /// Has the system fetch what says where the fragments and the tombstones of a range of vertices are, and these tombstones.
+    /// Has the system fetch what says where the fragments and the tombstones of a range of vertices are, and
+    /// these tombstones.
     fn fetch_slots(&self, range: &Range<usize>, slots: &Range<usize>) {
         if slots.is_empty() || self.ahead.is_none() {
             return;

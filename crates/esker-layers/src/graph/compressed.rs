@@ -1,8 +1,8 @@
 //! Scans over one complete layer whose lists are compressed.
 //!
-//! Each worker decodes into a buffer of its own: lists as a whole, so that a visit sees what it would see of an array; but only a few arcs
-//! first for visitors that soon have enough. Only the loop around the decoder is compiled for each visitor. Pieces of a huge list begin with
-//! blocks, which decode independently.
+//! Each worker decodes into a buffer of its own: lists as a whole, so that a visit sees what it would see of
+//! an array; but only a few arcs first for visitors that soon have enough. Only the loop around the decoder
+//! is compiled for each visitor. Pieces of a huge list begin with blocks, which decode independently.
 
 use std::cell::RefCell;
 use std::ops::Range;

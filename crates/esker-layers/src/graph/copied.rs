@@ -14,8 +14,8 @@ pub const fn copied_bytes(num_vertices: u64, num_arcs: u64, weight_bytes: u64) -
     (num_vertices + 1) * size_of::<u64>() as u64 + num_arcs * (size_of::<VertexId>() as u64 + weight_bytes)
 }
 
-/// Copies all lists, on the threads of the run. The caller has reserved the memory. Each list is read by itself, in order of the vertices:
-/// what is spread over layers is joined in the cache, and written once.
+/// Copies all lists, on the threads of the run. The caller has reserved the memory. Each list is read by
+/// itself, in order of the vertices: what is spread over layers is joined in the cache, and written once.
 pub(super) fn copy<W: ColumnWeight>(
     side: &Side<'_, W>,
     num_vertices: usize,
@@ -38,7 +38,8 @@ pub(super) fn copy<W: ColumnWeight>(
     GatheredSide::fill(offsets, run, || (), |(), unit| copy_unit(side, layered.as_ref(), unit))
 }
 
-/// Copies some lists. If `layered` is given, those of several layers are read layer by layer; else each along its chain.
+/// Copies some lists. If `layered` is given, those of several layers are read layer by layer; else each along
+/// its chain.
 fn copy_unit<'a, W: ColumnWeight>(
     side: &Side<'_, W>,
     layered: Option<&(&Layered<'a, W>, LaterLayers<'a, W>)>,

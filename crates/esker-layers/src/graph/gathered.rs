@@ -29,8 +29,9 @@ pub(super) struct Unit<'u, W> {
 }
 
 impl<W: Weight> GatheredSide<W> {
-    /// Lists that begin at these offsets, the last of which is their end. `fill` writes the lists of units of about equally many entries,
-    /// on the threads of the run, each with a state of its own. The caller has reserved the memory.
+    /// Lists that begin at these offsets, the last of which is their end. `fill` writes the lists of units of
+    /// about equally many entries, on the threads of the run, each with a state of its own. The caller has
+    /// reserved the memory.
     pub(super) fn fill<S: Send>(
         offsets: Vec<u64>,
         run: &Run,

@@ -1,4 +1,5 @@
-//! A version without its removed vertices: the others are renumbered without gaps and in the same order, so sorted lists stay sorted.
+//! A version without its removed vertices: the others are renumbered without gaps and in the same order, so
+//! sorted lists stay sorted.
 
 use esker_format::{Error, Result};
 use esker_graph::{
@@ -9,8 +10,9 @@ use esker_graph::{
 use super::side::Side;
 use super::weight::ColumnWeight;
 
-/// One direction. Every piece is translated, whole, into a buffer of the worker before it is visited: about a nanosecond an arc. Memory:
-/// that buffer, as long as the longest piece; in a scan of selected vertices, the selection once more.
+/// One direction. Every piece is translated, whole, into a buffer of the worker before it is visited: about a
+/// nanosecond an arc. Memory: that buffer, as long as the longest piece; in a scan of selected vertices, the
+/// selection once more.
 pub(super) struct InducedSide<'a, W> {
     pub(super) inner: Side<'a, W>,
     pub(super) remaining: &'a Remaining,

@@ -1,7 +1,8 @@
 //! Keeps of some arcs those that were born by a rank.
 //!
-//! Old versions of merged layers spend their time here: in a scalar loop, keeping an arc takes as long as PageRank takes with it. So
-//! where the processor has AVX-512 and arcs have no weights, it compresses sixteen of them at a time.
+//! Old versions of merged layers spend their time here: in a scalar loop, keeping an arc takes as long as
+//! PageRank takes with it. So where the processor has AVX-512 and arcs have no weights, it compresses sixteen
+//! of them at a time.
 #![allow(unsafe_code)] // Vector instructions that the compiler does not make of the loop by itself.
 
 use bytemuck::Pod;
@@ -11,8 +12,9 @@ use esker_graph::VertexId;
 #[cfg(all(target_arch = "x86_64", not(feature = "id64")))]
 const VECTOR_LEN_MIN: usize = 64;
 
-/// Puts those of some arcs whose code in `born` is at most `rank` at the start of the buffers `kept` and `kept_weights`, in order; how
-/// many they are. Targets, weights and codes are equally many, and as many fit in each buffer.
+/// Puts those of some arcs whose code in `born` is at most `rank` at the start of the buffers `kept` and
+/// `kept_weights`, in order; how many they are. Targets, weights and codes are equally many, and as many fit
+/// in each buffer.
 #[inline(always)]
 pub(super) fn keep<W: Copy, C: Pod + Into<u32>>(
     (targets, weights): (&[VertexId], &[W]),
@@ -33,7 +35,8 @@ pub(super) fn keep<W: Copy, C: Pod + Into<u32>>(
     len
 }
 
-/// As [`keep`], of as many whole sixteens of arcs as the processor can compress; how many were kept, and of how many.
+/// As [`keep`], of as many whole sixteens of arcs as the processor can compress; how many were kept, and of
+/// how many.
 #[inline(always)]
 fn keep_sixteens(targets: &[VertexId], born: &[u8], rank: u32, kept: &mut [VertexId]) -> (usize, usize) {
     #[cfg(all(target_arch = "x86_64", not(feature = "id64")))]
@@ -60,7 +63,8 @@ fn compress_sixteens(targets: &[VertexId], born: &[u8], rank: u32, kept: &mut [V
     let mut len = 0;
     for (targets, born) in targets.iter().zip(born) {
         let into: &mut [VertexId; 16] = kept[len..].first_chunk_mut().expect("room for all");
-        // SAFETY: each pointer is that of an array of as many bytes as are read or written: 16 codes, 16 ids, room for 16 ids.
+        // SAFETY: each pointer is that of an array of as many bytes as are read or written: 16 codes, 16 ids,
+        // room for 16 ids.
         unsafe {
             let mask = _mm_cmple_epu8_mask(_mm_loadu_si128(born.as_ptr().cast()), rank);
             let alive = _mm512_maskz_compress_epi32(mask, _mm512_loadu_si512(targets.as_ptr().cast()));

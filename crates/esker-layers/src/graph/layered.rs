@@ -1,8 +1,9 @@
 //! Scans over several layers, or over a version in the middle of one.
 //!
-//! Lists come in pieces in any order, so a scan of all vertices does not follow chains: for each stretch of vertices it sweeps
-//! the layers one after another, each sequentially. Only vertices with tombstones on their chains, and those of a partial layer, are
-//! assembled along their chains; the table says which vertices, and which fragments the sweeps leave out.
+//! Lists come in pieces in any order, so a scan of all vertices does not follow chains: for each stretch of
+//! vertices it sweeps the layers one after another, each sequentially. Only vertices with tombstones on their
+//! chains, and those of a partial layer, are assembled along their chains; the table says which vertices, and
+//! which fragments the sweeps leave out.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -34,7 +35,8 @@ pub(super) struct Layered<'a, W> {
     pub(super) table: Arc<Table>,
     /// The lists of the oldest; none if they are left out.
     pub(super) base: OldestLists<'a>,
-    /// Oldest first. One that scans leave out has no vertices here; the oldest has no targets if its lists are coded or left out.
+    /// Oldest first. One that scans leave out has no vertices here; the oldest has no targets if its lists
+    /// are coded or left out.
     pub(super) layers: Vec<Arcs<'a, W>>,
     /// 1 if the lists of the oldest are left out, else 0.
     floor: usize,
@@ -73,7 +75,8 @@ impl<'a, W: ColumnWeight> Layered<'a, W> {
         Self::above(0, stack, direction, table, property, run)
     }
 
-    /// The layers from `floor` on, 0 or 1: something else reads the oldest layer's lists. Its past arcs are among these.
+    /// The layers from `floor` on, 0 or 1: something else reads the oldest layer's lists. Its past arcs are
+    /// among these.
     pub(super) fn above(
         floor: usize,
         stack: &'a Stack,
@@ -120,8 +123,9 @@ impl<'a, W: ColumnWeight> Layered<'a, W> {
         Ok(Self { stack, direction, table, base, layers, floor, filter })
     }
 
-    /// Calls `take` with the pieces of the list of `v`. Returns the targets of the tombstones for the layers below the first that is read,
-    /// ascending; `None` if the chain does not go on there, or `take` has enough.
+    /// Calls `take` with the pieces of the list of `v`. Returns the targets of the tombstones for the layers
+    /// below the first that is read, ascending; `None` if the chain does not go on there, or `take` has
+    /// enough.
     pub(super) fn visit_chain(
         &self,
         v: VertexId,
@@ -172,7 +176,8 @@ fn arcs_of<'a, W: ColumnWeight>(
     Ok(arcs)
 }
 
-/// The same of a later layer, all of which is verified now, and read later: never all layers are in memory at once.
+/// The same of a later layer, all of which is verified now, and read later: never all layers are in memory at
+/// once.
 pub(super) fn arcs_apart<'a, W: ColumnWeight>(
     stack: &'a Stack,
     layer: usize,
@@ -191,7 +196,8 @@ pub(super) fn arcs_apart<'a, W: ColumnWeight>(
 /// A part of a list: targets and their weights.
 type ListPart<'a, W> = (Cow<'a, [VertexId]>, &'a [W]);
 
-/// Calls `f` with the arcs of some stretches of one list, sorted. Parallel arcs stay in the order of the stretches.
+/// Calls `f` with the arcs of some stretches of one list, sorted. Parallel arcs stay in the order of the
+/// stretches.
 pub(super) fn with_joined<W: ColumnWeight, R>(
     mut stretches: Vec<ListPart<'_, W>>,
     f: impl FnOnce(&[VertexId], &[W]) -> R,
@@ -204,9 +210,11 @@ pub(super) fn with_joined<W: ColumnWeight, R>(
     f(&targets, &weights)
 }
 
-/// The arcs of some stretches, sorted. Apart from [`with_joined`], so that it is compiled once for each kind of weight, not for each caller.
+/// The arcs of some stretches, sorted. Apart from [`with_joined`], so that it is compiled once for each kind
+/// of weight, not for each caller.
 ///
-/// The last stretches are nearly all of most lists: those of the oldest layer, in ascending order. The others are merged into them.
+/// The last stretches are nearly all of most lists: those of the oldest layer, in ascending order. The others
+/// are merged into them.
 fn joined<W: ColumnWeight>(mut stretches: Vec<ListPart<'_, W>>) -> (Vec<VertexId>, Vec<W>) {
     stretches.retain(|(targets, _)| !targets.is_empty());
     let ascend = |pair: &[ListPart<'_, W>]| pair[0].0.last() <= pair[1].0.first();

@@ -9,8 +9,8 @@ const STRIDE: usize = 16;
 /// Strides that are compared one after another, before a longer way is sought by halving.
 const STRIDES_MAX: usize = 4;
 
-/// Number of entries at the start of a sorted list that are below `target`. Fast if they are few: arcs that were deleted are
-/// seldom so far apart in a list that a binary search pays.
+/// Number of entries at the start of a sorted list that are below `target`. Fast if they are few: arcs that
+/// were deleted are seldom so far apart in a list that a binary search pays.
 #[inline]
 pub(super) fn below(list: &[VertexId], target: VertexId) -> usize {
     let mut count = 0;
@@ -76,7 +76,8 @@ fn copy(from: &[VertexId], len: usize, to: &mut [VertexId]) {
     }
 }
 
-/// Leaves all copies of the ascending `dead` targets out of a list: what is left moves to the front, and [`NONE`] fills the rest.
+/// Leaves all copies of the ascending `dead` targets out of a list: what is left moves to the front, and
+/// [`NONE`] fills the rest.
 pub(super) fn leave_out(list: &mut [VertexId], is_sorted: bool, dead: &[VertexId]) {
     let mut len = 0;
     if is_sorted {

@@ -1,4 +1,5 @@
-//! Stored graphs as the algorithms see them: one type, [`StoredGraph`], whatever the encoding and the residency of its lists.
+//! Stored graphs as the algorithms see them: one type, [`StoredGraph`], whatever the encoding and the
+//! residency of its lists.
 
 mod weight;
 mod residency;

@@ -21,8 +21,9 @@ fn is_run(bits: u64) -> bool {
     bits != 0 && shifted & shifted.wrapping_add(1) == 0
 }
 
-/// A worker's buffer for decoded targets, and how much to decode at a time: whole lists, or few arcs first. Few arcs first pay only for
-/// visitors that often stop early, so the answers of the visitor decide how the next list begins.
+/// A worker's buffer for decoded targets, and how much to decode at a time: whole lists, or few arcs first.
+/// Few arcs first pay only for visitors that often stop early, so the answers of the visitor decide how the
+/// next list begins.
 #[derive(Debug)]
 pub(crate) struct Decoded {
     targets: Vec<VertexId>,
@@ -32,7 +33,8 @@ pub(crate) struct Decoded {
 }
 
 impl Decoded {
-    /// `stops`: whether the visitor may have enough. In a deterministic run, pieces must not depend on what a worker met before.
+    /// `stops`: whether the visitor may have enough. In a deterministic run, pieces must not depend on what a
+    /// worker met before.
     pub(crate) fn new(stops: bool, deterministic: bool) -> Self {
         let learns = stops && !deterministic;
         Self { targets: Vec::new(), score: if learns { 0 } else { 1 }, learns }
@@ -82,7 +84,8 @@ impl<'a, W: ColumnWeight> Offer<'a, W> {
         Self { lists, weights, first_arc: 0, second_len: SECOND_LEN }
     }
 
-    /// Of some lists, of which pieces begin with their first blocks; weights are those of the arcs from `first_arc` on.
+    /// Of some lists, of which pieces begin with their first blocks; weights are those of the arcs from
+    /// `first_arc` on.
     pub(crate) fn some(lists: CodedLists<'a>, weights: &'a [W], first_arc: usize) -> Self {
         Self { lists, weights, first_arc, second_len: PIECE_LEN }
     }
@@ -92,9 +95,9 @@ impl<'a, W: ColumnWeight> Offer<'a, W> {
         &self.weights[first - self.first_arc..first - self.first_arc + len]
     }
 
-    /// Hands over whole lists of the group that begins with a slot: those whose bits are set in `wanted`, up to the first of more than
-    /// `longest` arcs, or as many as are decoded together; the bits of these. First they are decoded, then they are visited, so that
-    /// neither waits for the other.
+    /// Hands over whole lists of the group that begins with a slot: those whose bits are set in `wanted`, up
+    /// to the first of more than `longest` arcs, or as many as are decoded together; the bits of these. First
+    /// they are decoded, then they are visited, so that neither waits for the other.
     #[inline(always)]
     pub(crate) fn group<V: Visitor<W>>(
         &self,
@@ -216,7 +219,8 @@ impl<'a, W: ColumnWeight> Offer<'a, W> {
         self.pieces(V::STOPS && !decoded.is_whole(), decoded, (v, place), arcs, visit)
     }
 
-    /// Calls `visit` with the pieces of a range of arcs that begins with a block: with few arcs first if the visitor may soon have enough.
+    /// Calls `visit` with the pieces of a range of arcs that begins with a block: with few arcs first if the
+    /// visitor may soon have enough.
     #[inline(always)]
     fn pieces(
         &self,

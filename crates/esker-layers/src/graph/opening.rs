@@ -1,7 +1,8 @@
 //! The constructors of stored graphs, compiled once for each type of weight.
 //!
-//! A generic function is compiled again in every crate that calls it, with all sources of lists that it may open. These
-//! constructors call a method of [`StoredWeight`] instead, whose implementations are compiled here alone.
+//! A generic function is compiled again in every crate that calls it, with all sources of lists that it may
+//! open. These constructors call a method of [`StoredWeight`] instead, whose implementations are compiled
+//! here alone.
 
 use esker_format::Result;
 use esker_graph::{Direction, Remaining, Run};
@@ -15,11 +16,12 @@ use crate::stack::Stack;
 /// A type of weight with which stored graphs can be opened.
 pub trait StoredWeight: ColumnWeight {
     /// The lists of a version. `weight` is the number of the weight, with the number of arcs of the version.
-    /// If `only` one direction is to be read, the memory of pools and heads is all for its lists; those of the other are mapped.
+    /// If `only` one direction is to be read, the memory of pools and heads is all for its lists; those of
+    /// the other are mapped.
     ///
     /// # Errors
-    /// [`esker_graph::Stop::OverBudget`], and for pooled lists [`esker_format::Error::Invalid`], if the memory is too little (see
-    /// [`super::HeadedNeeds`], [`super::PooledNeeds`]);
+    /// [`esker_graph::Stop::OverBudget`], and for pooled lists [`esker_format::Error::Invalid`], if the
+    /// memory is too little (see [`super::HeadedNeeds`], [`super::PooledNeeds`]);
     /// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Io`]; cancellation.
     fn open<'a>(
         stack: &'a Stack,
@@ -29,13 +31,13 @@ pub trait StoredWeight: ColumnWeight {
         run: &Run,
     ) -> Result<StoredGraph<'a, Self>>;
 
-    /// The same edges without their directions; an undirected graph stays as it is. Where there is one edge at most from a vertex to
-    /// another, `a -> b` and `b -> a` become one edge, with the smaller weight; in a multigraph, each becomes an edge. Reads all lists
-    /// once to count their arcs.
+    /// The same edges without their directions; an undirected graph stays as it is. Where there is one edge
+    /// at most from a vertex to another, `a -> b` and `b -> a` become one edge, with the smaller weight; in a
+    /// multigraph, each becomes an edge. Reads all lists once to count their arcs.
     ///
     /// # Errors
-    /// [`esker_graph::Stop::Unsuitable`] if in-edges are not kept; [`esker_format::Error::Corrupt`]; cancellation;
-    /// [`esker_graph::Stop::OverBudget`].
+    /// [`esker_graph::Stop::Unsuitable`] if in-edges are not kept; [`esker_format::Error::Corrupt`];
+    /// cancellation; [`esker_graph::Stop::OverBudget`].
     fn undirected<'a>(
         graph: StoredGraph<'a, Self>,
         multigraph: bool,
@@ -45,16 +47,18 @@ pub trait StoredWeight: ColumnWeight {
     /// The edges of a window, filtered as they are read.
     fn windowed<'a>(arcs: ArcsInTime<'a, Self>, index: &'a WindowIndex) -> StoredGraph<'a, Self>;
 
-    /// The edges of a window of a directed graph, without their directions: all copies of an edge, whichever way they lead, are joined by the rule
-    /// of the window. Reads all lists once to count them.
+    /// The edges of a window of a directed graph, without their directions: all copies of an edge, whichever
+    /// way they lead, are joined by the rule of the window. Reads all lists once to count them.
     ///
     /// # Errors
-    /// As [`StoredWeight::undirected`]; [`esker_format::Error::Invalid`] if a sum of weights is beyond their type.
+    /// As [`StoredWeight::undirected`]; [`esker_format::Error::Invalid`] if a sum of weights is beyond their
+    /// type.
     fn joined<'a>(arcs: ArcsInTime<'a, Self>, window: TimeWindow, run: &Run)
     -> Result<StoredGraph<'a, Self>>;
 
-    /// The same directed graph with in-lists: where it has none, its out-lists are copied to memory, and turned round there. Others stay as they
-    /// are; with `reads_single`, if single lists can be read, which of tiles without in-lists are only scanned. Reads each list once.
+    /// The same directed graph with in-lists: where it has none, its out-lists are copied to memory, and
+    /// turned round there. Others stay as they are; with `reads_single`, if single lists can be read, which
+    /// of tiles without in-lists are only scanned. Reads each list once.
     ///
     /// # Errors
     /// As [`StoredWeight::copied`].
@@ -70,12 +74,13 @@ pub trait StoredWeight: ColumnWeight {
     /// [`esker_graph::Stop::Unsuitable`] if in-edges are not kept.
     fn reversed<'a>(graph: StoredGraph<'a, Self>) -> Result<StoredGraph<'a, Self>>;
 
-    /// As [`StoredWeight::windowed`], copied to memory and without the vertices that are not in the window. If `only` one direction is to be
-    /// read, its lists alone are copied; those of the other are filtered, if something reads them nevertheless.
+    /// As [`StoredWeight::windowed`], copied to memory and without the vertices that are not in the window.
+    /// If `only` one direction is to be read, its lists alone are copied; those of the other are filtered, if
+    /// something reads them nevertheless.
     ///
     /// # Errors
-    /// [`esker_graph::Stop::OverBudget`]; [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if a sum of weights is
-    /// beyond their type; cancellation.
+    /// [`esker_graph::Stop::OverBudget`]; [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`]
+    /// if a sum of weights is beyond their type; cancellation.
     fn gathered<'a>(
         arcs: ArcsInTime<'a, Self>,
         index: &'a WindowIndex,
@@ -83,11 +88,13 @@ pub trait StoredWeight: ColumnWeight {
         run: &Run,
     ) -> Result<StoredGraph<'a, Self>>;
 
-    /// As [`StoredWeight::gathered`], from lists that several windows share. All weights are 0. With `only`, the lists of the same version with
-    /// the times of the edges, of which those of the other direction are filtered.
+    /// As [`StoredWeight::gathered`], from lists that several windows share. All weights are 0. With `only`,
+    /// the lists of the same version with the times of the edges, of which those of the other direction are
+    /// filtered.
     ///
     /// # Errors
-    /// [`esker_graph::Stop::OverBudget`]; cancellation; [`esker_format::Error::Invalid`] for a window that does not share the lists.
+    /// [`esker_graph::Stop::OverBudget`]; cancellation; [`esker_format::Error::Invalid`] for a window that
+    /// does not share the lists.
     fn shared<'a>(
         shared: &SharedLists,
         index: &'a WindowIndex,
@@ -95,11 +102,13 @@ pub trait StoredWeight: ColumnWeight {
         run: &Run,
     ) -> Result<StoredGraph<'a, Self>>;
 
-    /// The same graph with its lists copied to memory, or those of `only` one direction; the others stay as they are. They then are read as
-    /// those of one plain layer, whatever they were read from. Reads each list once, on all threads of the run.
+    /// The same graph with its lists copied to memory, or those of `only` one direction; the others stay as
+    /// they are. They then are read as those of one plain layer, whatever they were read from. Reads each
+    /// list once, on all threads of the run.
     ///
     /// # Errors
-    /// [`esker_graph::Stop::OverBudget`]; [`esker_format::Error::Corrupt`]; [`esker_format::Error::Io`]; cancellation.
+    /// [`esker_graph::Stop::OverBudget`]; [`esker_format::Error::Corrupt`]; [`esker_format::Error::Io`];
+    /// cancellation.
     fn copied<'a>(
         graph: StoredGraph<'a, Self>,
         only: Option<Direction>,

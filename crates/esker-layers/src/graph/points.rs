@@ -32,8 +32,8 @@ pub(crate) fn few<'s>(
     few.then_some(list)
 }
 
-/// Calls `take` for each wanted one of a few vertices, ascending, with the thread's sink and the block that it read last: vertices that
-/// share a block read it once.
+/// Calls `take` for each wanted one of a few vertices, ascending, with the thread's sink and the block that
+/// it read last: vertices that share a block read it once.
 pub(crate) fn share_few<W: ColumnWeight>(
     run: &Run,
     list: &[VertexId],
@@ -67,12 +67,14 @@ pub(crate) struct PointReads<'a> {
     lists: &'a ListColumns,
     /// Number of the property that is the weight; nobody looks if the weight is `()`.
     property: u32,
-    /// Bytes that reads have brought to memory, at most, since they were given up last; `None`: the system decides.
+    /// Bytes that reads have brought to memory, at most, since they were given up last; `None`: the system
+    /// decides.
     touched: Option<AtomicU64>,
 }
 
 impl<'a> PointReads<'a> {
-    /// Bytes that a point read brings to memory beside the list: a block with its offsets, and the rest of the block that the list is in.
+    /// Bytes that a point read brings to memory beside the list: a block with its offsets, and the rest of
+    /// the block that the list is in.
     pub(crate) const LIST_BYTES: usize = 2 * BLOCK_BYTES;
 
     /// Bytes that reads bring to memory where that is limited.
@@ -105,8 +107,8 @@ impl<'a> PointReads<'a> {
         Ok(result)
     }
 
-    /// As [`PointReads::with_list`], where lists are read in ascending order. `block` is the block of targets that was read last. A vertex
-    /// that the layer does not have has no list.
+    /// As [`PointReads::with_list`], where lists are read in ascending order. `block` is the block of targets
+    /// that was read last. A vertex that the layer does not have has no list.
     ///
     /// # Errors
     /// [`esker_format::Error::Corrupt`].

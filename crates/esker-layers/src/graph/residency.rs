@@ -64,7 +64,8 @@ impl Access {
         }
     }
 
-    /// Bytes of memory that the graph may take; `None` if the page cache decides, or the whole graph is copied.
+    /// Bytes of memory that the graph may take; `None` if the page cache decides, or the whole graph is
+    /// copied.
     pub fn memory_bytes(&self) -> Option<u64> {
         match self {
             Self::Mapped(_) | Self::Memory => None,
@@ -79,7 +80,7 @@ impl Access {
 pub struct HeadedOptions {
     /// Neighbours kept of each vertex; `None`: as many as the memory holds.
     pub head_len: Option<usize>,
-    /// The most memory to take: heads, checksums of pages, frames for reading. Offsets are mapped and not part of it. A window that reads
-    /// weights beside times takes it for each.
+    /// The most memory to take: heads, checksums of pages, frames for reading. Offsets are mapped and not
+    /// part of it. A window that reads weights beside times takes it for each.
     pub memory_bytes: u64,
 }

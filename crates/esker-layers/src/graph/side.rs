@@ -27,7 +27,8 @@ pub(crate) enum Side<'a, W> {
     Layered(Box<LayeredSide<'a, W>>),
     /// Copied to memory.
     Gathered(GatheredSide<W>),
-    /// Lists from any other source. If the source reads a side with 32-bit weights and widens these, the second field is that side.
+    /// Lists from any other source. If the source reads a side with 32-bit weights and widens these, the
+    /// second field is that side.
     Source(Box<dyn Source<W, Error> + 'a>, Option<Arc<Side<'a, i32>>>),
 }
 
@@ -63,8 +64,8 @@ pub(crate) struct LayeredSide<'a, W> {
 }
 
 impl<'a, W: ColumnWeight> Side<'a, W> {
-    /// Mapped lists. Those in tiles alone are none. Without `has_degrees`, the vertex table is made when a scan needs it; until then, a degree is
-    /// counted along the chain of the vertex.
+    /// Mapped lists. Those in tiles alone are none. Without `has_degrees`, the vertex table is made when a
+    /// scan needs it; until then, a degree is counted along the chain of the vertex.
     pub(super) fn mapped(
         stack: &'a Stack,
         direction: Direction,
@@ -303,8 +304,8 @@ impl<'a, W: ColumnWeight> LayeredSide<'a, W> {
         }
     }
 
-    /// Calls `f` with a list before everything was verified. There is no run here whose budget could hold a vertex table, so the list is
-    /// found by a search in each layer.
+    /// Calls `f` with a list before everything was verified. There is no run here whose budget could hold a
+    /// vertex table, so the list is found by a search in each layer.
     #[cold]
     fn with_list<R>(&self, v: VertexId, f: impl FnOnce(&[VertexId], &[W]) -> R) -> Result<R> {
         let mut stretches = Vec::new();

@@ -1,7 +1,7 @@
 //! A stored graph as the algorithms see it.
 //!
-//! Algorithms are compiled for this type alone. Its scans are compiled for each visitor where one complete layer is mapped, plain or
-//! compressed; whatever streams its lists is a boxed [`Source`].
+//! Algorithms are compiled for this type alone. Its scans are compiled for each visitor where one complete
+//! layer is mapped, plain or compressed; whatever streams its lists is a boxed [`Source`].
 
 use std::sync::Arc;
 
@@ -27,10 +27,11 @@ use crate::pool::PoolOptions;
 use crate::stack::Stack;
 use crate::tiles::{TileScan, Tiles};
 
-/// A version of the graph in a database, with weights of type `W`. Memory: none of its own if the version is one layer; else
-/// the vertex table, see [`crate::stack::Table`].
+/// A version of the graph in a database, with weights of type `W`. Memory: none of its own if the version is
+/// one layer; else the vertex table, see [`crate::stack::Table`].
 ///
-/// The first scan of a direction verifies all of its lists; [`StoredGraph::prepare`] does the same ahead of time.
+/// The first scan of a direction verifies all of its lists; [`StoredGraph::prepare`] does the same ahead of
+/// time.
 pub struct StoredGraph<'a, W> {
     pub(super) num_vertices: usize,
     pub(super) num_arcs: u64,
@@ -47,20 +48,22 @@ pub struct StoredGraph<'a, W> {
 pub enum CompleteLists<'a, 'o> {
     /// The lists, mapped; those that are kept in tiles alone are read from these.
     Mapped,
-    /// As `Mapped`, for a window, which counts degrees of its own: no vertex table is made unless a scan needs it.
+    /// As `Mapped`, for a window, which counts degrees of its own: no vertex table is made unless a scan
+    /// needs it.
     Windowed,
-    /// Tiles, mapped or in a pool. If the layer is the whole version, in-lists are at hand even if they are not stored, but for point reads.
+    /// Tiles, mapped or in a pool. If the layer is the whole version, in-lists are at hand even if they are
+    /// not stored, but for point reads.
     Tiled(&'a Tiles, Option<&'o PoolOptions>),
     /// The lists, in a fixed memory that the directions share equally.
     Pooled(&'o Arc<dyn Disk>, &'o PoolOptions),
-    /// The lists, whose heads lie in memory: the stored heads of the layer; if there are none, or they are shorter than the heads wanted,
-    /// all lists of the layer are read once to gather them.
+    /// The lists, whose heads lie in memory: the stored heads of the layer; if there are none, or they are
+    /// shorter than the heads wanted, all lists of the layer are read once to gather them.
     Headed(&'o Arc<dyn Disk>, Option<&'o StoredHeads>, HeadedOptions),
 }
 
 impl<'a, W: ColumnWeight> Side<'a, W> {
-    /// The lists of a version, if these are of its complete layer. `weight` is the number of the weight, with the number of arcs of the
-    /// version.
+    /// The lists of a version, if these are of its complete layer. `weight` is the number of the weight, with
+    /// the number of arcs of the version.
     fn with_changes(
         self,
         stack: &'a Stack,
@@ -267,8 +270,8 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         (out.0 + incoming.0, out.1 + incoming.1)
     }
 
-    /// Verifies all lists of a direction, and the weights beside them, unless that was done before. Scans do it by
-    /// themselves; algorithms that begin with [`Lists::with_list`] are faster if it was done.
+    /// Verifies all lists of a direction, and the weights beside them, unless that was done before. Scans do
+    /// it by themselves; algorithms that begin with [`Lists::with_list`] are faster if it was done.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation; [`Stop::Unsuitable`] if the direction is not kept.
@@ -276,12 +279,14 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         self.side(direction)?.prepare(run)
     }
 
-    /// Whether single lists of a direction can be read; else they are only scanned, as those that only tiles have.
+    /// Whether single lists of a direction can be read; else they are only scanned, as those that only tiles
+    /// have.
     pub fn has_lists(&self, direction: Direction) -> bool {
         self.kept(direction).is_some_and(Side::has_lists)
     }
 
-    /// The same graph over plain slices, after verifying all of it; `None` if its lists do not lie in one piece each.
+    /// The same graph over plain slices, after verifying all of it; `None` if its lists do not lie in one
+    /// piece each.
     ///
     /// # Errors
     /// As [`StoredGraph::prepare`].
@@ -302,7 +307,8 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         }
     }
 
-    /// The side that says how lists are read: the in-lists where they were copied to memory, since the out-lists may not have been.
+    /// The side that says how lists are read: the in-lists where they were copied to memory, since the
+    /// out-lists may not have been.
     fn leading(&self) -> &Side<'a, W> {
         match &self.incoming {
             Some(incoming @ Side::Gathered(_)) => incoming,

@@ -16,11 +16,13 @@ use super::offer::{Decoded, Offer};
 use super::weight::ColumnWeight;
 use crate::layer::{CodeSlice, ListPlaces, for_runs};
 
-/// Vertices of a stretch whose layers are swept one after another: what visitors keep of them stays in the cache.
+/// Vertices of a stretch whose layers are swept one after another: what visitors keep of them stays in the
+/// cache.
 const STRETCH_LEN: usize = 1 << 13;
 /// Arcs that are handed over at once, so that cancellation is never late.
 const PIECE_LEN_MAX: usize = 1 << 20;
-/// Arcs of a list that are filtered first for visitors that may have enough; each next time four times as many.
+/// Arcs of a list that are filtered first for visitors that may have enough; each next time four times as
+/// many.
 const FILTER_FIRST: usize = 16;
 const FILTER_MAX: usize = 1 << 14;
 /// Vertices are visited along their chains if they are at most one in `FEW_FRACTION` of those with chains.
@@ -141,8 +143,9 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
         offered
     }
 
-    /// Hands over the later fragments of a stretch along their chains, if few of its vertices are still wanted. Returns whether it did.
-    /// `offered` lists of the oldest layer were wanted: if many were, the visitor is not asked again.
+    /// Hands over the later fragments of a stretch along their chains, if few of its vertices are still
+    /// wanted. Returns whether it did. `offered` lists of the oldest layer were wanted: if many were, the
+    /// visitor is not asked again.
     fn offer_few(&mut self, bits: Option<&Bitmap>, range: Range<usize>, offered: usize) -> Result<bool> {
         let of = self.of;
         let (chained, special) = (of.table.chained(), of.table.special());
@@ -226,7 +229,8 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
         }
     }
 
-    /// Filters the lists of some of 64 vertices and hands them over together: whole, or their first arcs if the visitor may have enough.
+    /// Filters the lists of some of 64 vertices and hands them over together: whole, or their first arcs if
+    /// the visitor may have enough.
     fn offer_born_block(&mut self, filter: &Filter<'_, W>, arcs: &Arcs<'a, W>, block: usize, wanted: u64) {
         let stops = self.visitor.stops();
         let first_len = if stops { FILTER_FIRST } else { FILTER_MAX };
@@ -254,7 +258,8 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
         }
     }
 
-    /// Keeps those of some arcs that were born by the rank. Flushes when the buffer is full, for visitors that take all.
+    /// Keeps those of some arcs that were born by the rank. Flushes when the buffer is full, for visitors
+    /// that take all.
     fn keep(&mut self, filter: &Filter<'_, W>, v: VertexId, targets: &[VertexId], arcs: Range<usize>) {
         let full = self.kept.len + targets.len() > 2 * FILTER_MAX || self.kept.pieces.len() == SINK_BATCH_MAX;
         if full && !self.visitor.stops() {
@@ -285,7 +290,8 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
         enough
     }
 
-    /// Hands over those of the arcs of a vertex that were born by the rank, `chunk` arcs at first. `start` is the number of the first arc.
+    /// Hands over those of the arcs of a vertex that were born by the rank, `chunk` arcs at first. `start` is
+    /// the number of the first arc.
     fn offer_born(
         &mut self,
         filter: &Filter<'_, W>,

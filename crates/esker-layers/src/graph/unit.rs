@@ -10,10 +10,12 @@ const UNIT_WORDS: usize = UNIT_LEN / 64;
 
 /// Which vertices of a unit have lists, and where the list of each ends.
 ///
-/// Memory: 16 bytes for each 64 vertices, and 2 bytes a list; 4 bytes a list where the lists of the unit have more than 2^16 entries together.
+/// Memory: 16 bytes for each 64 vertices, and 2 bytes a list; 4 bytes a list where the lists of the unit have
+/// more than 2^16 entries together.
 #[derive(Debug, Default)]
 pub(super) struct UnitLists {
-    /// Of each 64 vertices, those with lists, and the number of lists before them. Empty if there are no lists.
+    /// Of each 64 vertices, those with lists, and the number of lists before them. Empty if there are no
+    /// lists.
     words: Box<[(u64, u16)]>,
     ends: ListEnds,
 }

@@ -12,8 +12,9 @@ use crate::tiles::{TileWeights, Tiles};
 pub trait ColumnWeight: Weight {
     /// Type of the column; `None` for `()`.
     const ELEMENT: Option<ElementType>;
-    /// Whether few graphs have such weights. Then lists are handed over in boxed batches, and no algorithm is compiled into the scans of
-    /// mapped lists with these weights: a smaller program, and scans that are a little slower.
+    /// Whether few graphs have such weights. Then lists are handed over in boxed batches, and no algorithm is
+    /// compiled into the scans of mapped lists with these weights: a smaller program, and scans that are a
+    /// little slower.
     const RARE: bool;
 
     /// The weights of all arcs of some lists, verified.

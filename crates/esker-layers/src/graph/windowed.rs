@@ -15,8 +15,8 @@ use super::window::{
 /// Where the arcs are read of which a window selects some.
 #[allow(clippy::large_enum_variant, reason = "one for each graph, never many")]
 pub enum ArcsInTime<'a, W> {
-    /// From a graph whose weights are the times of the edges, and the same version with the weights of the edges, unless these are not read or
-    /// are numbers of edges.
+    /// From a graph whose weights are the times of the edges, and the same version with the weights of the
+    /// edges, unless these are not read or are numbers of edges.
     Columns {
         /// The times.
         times: StoredGraph<'a, i64>,
@@ -96,7 +96,8 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         Ok(Self { num_vertices, num_arcs: index.num_arcs(), directed, out, incoming, _memory: Some(memory) })
     }
 
-    /// The lists of a window without the vertices that are not in it, beside those of the other direction, which are gathered: for degrees.
+    /// The lists of a window without the vertices that are not in it, beside those of the other direction,
+    /// which are gathered: for degrees.
     fn filtered(lists: TimedLists<'a, W>, index: &'a WindowIndex, direction: Direction) -> Side<'a, W> {
         let (window, sums) = (*index.window(), index.sums(direction));
         let inner = Side::source(WindowSide { lists, window, sums });
@@ -138,8 +139,8 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
 
 /// A graph whose weights are times.
 impl StoredGraph<'_, i64> {
-    /// What lies in a window. Reads all times once. `absent` are the vertices that are not in the graph, ascending; if `None`, those
-    /// without an edge in the window.
+    /// What lies in a window. Reads all times once. `absent` are the vertices that are not in the graph,
+    /// ascending; if `None`, those without an edge in the window.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Io`]; cancellation; [`esker_graph::Stop::OverBudget`].
@@ -173,8 +174,8 @@ impl StoredGraph<'_, i64> {
         sources_within(&self.out, window, run)
     }
 
-    /// The edges in a range of times, ascending by time, and their memory; an undirected one from its end with the smaller number. `None` if
-    /// the budget of the run has no room for them. Reads all times once.
+    /// The edges in a range of times, ascending by time, and their memory; an undirected one from its end
+    /// with the smaller number. `None` if the budget of the run has no room for them. Reads all times once.
     ///
     /// # Errors
     /// As [`StoredGraph::time_range`].
@@ -186,8 +187,8 @@ impl StoredGraph<'_, i64> {
         timed_edges(&self.out, range, self.directed, run)
     }
 
-    /// The times of the edges in a window, ascending, and their memory; copies of an edge count each. Reads all times once. Memory: 24 bytes
-    /// for each of `arcs`, the most that lie in the window.
+    /// The times of the edges in a window, ascending, and their memory; copies of an edge count each. Reads
+    /// all times once. Memory: 24 bytes for each of `arcs`, the most that lie in the window.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Io`]; cancellation; [`esker_graph::Stop::OverBudget`].

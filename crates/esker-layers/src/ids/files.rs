@@ -13,7 +13,8 @@ use super::hash::IdHasher;
 pub struct IdFiles<'a> {
     /// The disk or archive that holds the files.
     pub disk: &'a dyn Files,
-    /// The directory `ids` of a database, or the layer's directory for a segment. It must exist before files are written.
+    /// The directory `ids` of a database, or the layer's directory for a segment. It must exist before files
+    /// are written.
     pub directory: &'a Path,
     /// Binds them to their record in the manifest.
     pub origin: Origin,

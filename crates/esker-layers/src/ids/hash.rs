@@ -1,18 +1,20 @@
 //! The hash of external ids. It is part of the file format: indexes on the disk are sorted by it.
 //!
-//! It is keyed by the secret of the database. Without the secret nobody can make an input whose ids collide; looking up
-//! 40,000 such ids would take 1.6 billion comparisons.
+//! It is keyed by the secret of the database. Without the secret nobody can make an input whose ids collide;
+//! looking up 40,000 such ids would take 1.6 billion comparisons.
 //!
-//! Texts: SipHash-1-3 [1], as in the hash maps of the standard library. Integers: SplitMix64 [2] spreads the bits, and the
-//! hash is the upper half of the 128-bit number `factor * x + addend`. Factor and addend are secret. If they are drawn at
-//! random, the hashes of two integers are independent [3], so they agree in any `b` bits with probability 2^-b at most.
+//! Texts: SipHash-1-3 [1], as in the hash maps of the standard library. Integers: SplitMix64 [2] spreads the
+//! bits, and the hash is the upper half of the 128-bit number `factor * x + addend`. Factor and addend are
+//! secret. If they are drawn at random, the hashes of two integers are independent [3], so they agree in any
+//! `b` bits with probability 2^-b at most.
 //!
-//! Both hashes spread their input over all bits, so the leading bits serve as bucket number and the bits after them as tag.
+//! Both hashes spread their input over all bits, so the leading bits serve as bucket number and the bits
+//! after them as tag.
 //!
 //! [1] J.-P. Aumasson, D. J. Bernstein, "SipHash: a fast short-input PRF", INDOCRYPT 2012.
 //! [2] G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
-//! [3] M. Dietzfelbinger, "Universal hashing and k-wise independent random variables via integer arithmetic without
-//!     primes", STACS 1996.
+//! [3] M. Dietzfelbinger, "Universal hashing and k-wise independent random variables via integer arithmetic
+//!     without primes", STACS 1996.
 
 use esker_format::IdSecret;
 
@@ -64,7 +66,8 @@ impl std::fmt::Debug for IdHasher {
     }
 }
 
-/// SplitMix64: a bijection that spreads an integer over all bits. Without a secret; for keys that no input chooses.
+/// SplitMix64: a bijection that spreads an integer over all bits. Without a secret; for keys that no input
+/// chooses.
 #[inline(always)]
 pub fn hash_int(id: u64) -> u64 {
     let z = id.wrapping_add(0x9e37_79b9_7f4a_7c15);

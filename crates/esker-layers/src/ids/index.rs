@@ -1,11 +1,13 @@
 //! The index of an id map, from the hash of an id to its vertex.
 //!
-//! The vertices are sorted by the hash of their ids. The leading `b` bits of the hash are the bucket, the next eight bits
-//! the tag; `b` is the least number such that a bucket holds fewer than 32 vertices on average. The index has three
-//! columns: where each bucket begins (2^b + 1 integers), the tag of each vertex, and the vertex.
+//! The vertices are sorted by the hash of their ids. The leading `b` bits of the hash are the bucket, the
+//! next eight bits the tag; `b` is the least number such that a bucket holds fewer than 32 vertices on
+//! average. The index has three columns: where each bucket begins (2^b + 1 integers), the tag of each vertex,
+//! and the vertex.
 //!
-//! A look-up reads two entries of the first, 16 to 32 bytes of the second on average, and one vertex and its id for each matching
-//! tag (on average an eighth more than necessary). Size: 5.25 to 5.5 bytes a vertex (9.25 to 9.5 with `id64`).
+//! A look-up reads two entries of the first, 16 to 32 bytes of the second on average, and one vertex and its
+//! id for each matching tag (on average an eighth more than necessary). Size: 5.25 to 5.5 bytes a vertex
+//! (9.25 to 9.5 with `id64`).
 
 use esker_format::{Column, ColumnWriter, Result};
 use esker_graph::{Run, VertexId};
@@ -72,8 +74,9 @@ impl IdIndex {
         self.vertices.all(run).map(drop)
     }
 
-    /// For each of at most [`GROUP_LEN`] hashes, the first vertex whose id may have it. Goes column by column, and prefetches what it reads
-    /// in the next, so that the processor waits for the memory of many ids at a time.
+    /// For each of at most [`GROUP_LEN`] hashes, the first vertex whose id may have it. Goes column by
+    /// column, and prefetches what it reads in the next, so that the processor waits for the memory of many
+    /// ids at a time.
     pub(super) fn candidates(&self, hashes: &[u64], found: &mut [Option<VertexId>]) -> Result<()> {
         let (buckets, tags, vertices) = (self.buckets.reader(), self.tags.reader(), self.vertices.reader());
         hashes.iter().for_each(|&hash| buckets.prefetch(bucket_of(hash, self.bits) as usize));

@@ -15,11 +15,12 @@ use super::index::GROUP_LEN;
 use super::segment::{IdSegment, check_adjacent};
 use super::suggest::suggest;
 
-/// With one look-up for this many vertices, verifying a map at once takes less time than asking for the block of each access.
+/// With one look-up for this many vertices, verifying a map at once takes less time than asking for the block
+/// of each access.
 const VERTICES_PER_LOOKUP: usize = 16;
 
-/// The map between external ids and vertices: the map of the import, and a segment for each layer that added vertices.
-/// Its files are mapped, not loaded; a look-up verifies the blocks that it touches.
+/// The map between external ids and vertices: the map of the import, and a segment for each layer that added
+/// vertices. Its files are mapped, not loaded; a look-up verifies the blocks that it touches.
 ///
 /// A map holds only the vertices of its version, not those that later versions added. Clones share files.
 #[derive(Debug, Clone)]
@@ -58,7 +59,8 @@ impl IdMap {
     /// The map of a version with `num_vertices`: the same import with these segments, oldest first.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if segments are not adjacent, are of another kind than the base, or end before `num_vertices`.
+    /// [`Error::Invalid`] if segments are not adjacent, are of another kind than the base, or end before
+    /// `num_vertices`.
     pub fn with_segments(
         &self,
         segments: impl IntoIterator<Item = Arc<IdSegment>>,
@@ -101,11 +103,11 @@ impl IdMap {
         self.base.dense_base().filter(|_| self.num_vertices == self.base.num_vertices)
     }
 
-    /// The vertex with an id, if there is one. Integers and texts are never equal; [`IdMap::find`] converts user input to the
-    /// kind of this map.
+    /// The vertex with an id, if there is one. Integers and texts are never equal; [`IdMap::find`] converts
+    /// user input to the kind of this map.
     ///
-    /// Expected cost: verifies at most four blocks of 64 KiB, if they are not verified yet; for an id that is not of an imported
-    /// vertex, also reads one word of each segment.
+    /// Expected cost: verifies at most four blocks of 64 KiB, if they are not verified yet; for an id that is
+    /// not of an imported vertex, also reads one word of each segment.
     ///
     /// # Errors
     /// [`Error::Corrupt`] if a touched block is damaged.
@@ -126,8 +128,8 @@ impl IdMap {
         Ok(found.filter(|&v| (v as usize) < self.num_vertices))
     }
 
-    /// Verifies the whole map if `count` look-ups, which follow, are enough to pay for it. They then skip the check of each block. A block
-    /// that is damaged ends it, whether or not they would read it.
+    /// Verifies the whole map if `count` look-ups, which follow, are enough to pay for it. They then skip the
+    /// check of each block. A block that is damaged ends it, whether or not they would read it.
     ///
     /// # Errors
     /// [`Error::Corrupt`] if a block is damaged; cancellation.

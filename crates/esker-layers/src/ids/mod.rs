@@ -1,10 +1,11 @@
 //! The persistent map between external ids and vertices.
 //!
-//! An import creates a map of one of four kinds. *Identity*: the integers `base..base + n` in order of vertex; no files.
-//! *Permuted*: the same integers in another order; stores the integer of each vertex and the vertex of each integer. *Integers* and
-//! *texts*: stores the id of each vertex, and an index by hash (`index`). These files never change. An [`IdTail`] holds the ids of
-//! vertices that commits add until they are frozen; then an [`IdSegment`] of the layer holds them. Once
-//! vertices were renumbered, such segments hold all ids.
+//! An import creates a map of one of four kinds. *Identity*: the integers `base..base + n` in order of
+//! vertex; no files. *Permuted*: the same integers in another order; stores the integer of each vertex and
+//! the vertex of each integer. *Integers* and *texts*: stores the id of each vertex, and an index by hash
+//! (`index`). These files never change. An [`IdTail`] holds the ids of vertices that commits add until they
+//! are frozen; then an [`IdSegment`] of the layer holds them. Once vertices were renumbered, such segments
+//! hold all ids.
 
 mod external;
 mod hash;

@@ -1,15 +1,18 @@
-//! A segment of the id map: the ids of the vertices that one layer adds, immutable, in the archive of that layer.
+//! A segment of the id map: the ids of the vertices that one layer adds, immutable, in the archive of that
+//! layer.
 //!
-//! The ids are stored in order of vertex, as in the map of an import. The index is one column of 64-bit words, so that a
-//! freeze syncs few files. For c ids, its first w = max(1, ceil(c / 6)) words are a filter: an id with hash h belongs to
-//! word (h mod 2^32) * w / 2^32 and sets four bits of it, whose numbers are bits 32 to 37, 38 to 43, 44 to 49 and 50 to 55 of h. Then
-//! one entry for each id follows, ascending: the low k bits are the position of the id, the bits above them the leading 64 - k bits of
-//! its hash, where k is the least number such that c <= 2^k.
+//! The ids are stored in order of vertex, as in the map of an import. The index is one column of 64-bit
+//! words, so that a freeze syncs few files. For c ids, its first w = max(1, ceil(c / 6)) words are a filter:
+//! an id with hash h belongs to word (h mod 2^32) * w / 2^32 and sets four bits of it, whose numbers are bits
+//! 32 to 37, 38 to 43, 44 to 49 and 50 to 55 of h. Then one entry for each id follows, ascending: the low k
+//! bits are the position of the id, the bits above them the leading 64 - k bits of its hash, where k is the
+//! least number such that c <= 2^k.
 //!
-//! A look-up of an absent id reads one word of the filter, and more in one case of sixty. Hashes are
-//! spread evenly, so a look-up guesses the position of an entry from its hash, corrects the guess twice by the entry that it finds there, and
-//! searches from there in doubling steps. The first guess is off by the root of the number of ids, each other one by the root of the error before.
-//! Size: 9.3 bytes a vertex in addition to its id.
+//! A look-up of an absent id reads one word of the filter, and more in one case of sixty. Hashes are spread
+//! evenly, so a look-up guesses the position of an entry from its hash, corrects the guess twice by the entry
+//! that it finds there, and searches from there in doubling steps. The first guess is off by the root of the
+//! number of ids, each other one by the root of the error before. Size: 9.3 bytes a vertex in addition to its
+//! id.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -117,8 +120,8 @@ impl IdSegment {
         self.find(id, hash)
     }
 
-    /// [`IdSegment::vertex_of`] for at most [`GROUP_LEN`] ids, those that are not found yet: the processor waits for the memory of several at a
-    /// time.
+    /// [`IdSegment::vertex_of`] for at most [`GROUP_LEN`] ids, those that are not found yet: the processor
+    /// waits for the memory of several at a time.
     pub(super) fn vertices_of(
         &self,
         ids: &[ExternalId<'_>],
@@ -325,7 +328,8 @@ pub fn write_segment<'i>(
 /// Memory: 17.3 bytes a vertex temporarily, for the index.
 ///
 /// # Errors
-/// If files cannot be written; [`Error::Invalid`] if the segments are not adjacent or not of one kind; [`Error::Corrupt`].
+/// If files cannot be written; [`Error::Invalid`] if the segments are not adjacent or not of one kind;
+/// [`Error::Corrupt`].
 pub fn merge_segments(files: &IdFiles<'_>, segments: &[Arc<IdSegment>], count: usize) -> Result<()> {
     let texts = segments.first().is_some_and(|segment| segment.is_text());
     check_adjacent(segments, texts)?;

@@ -21,8 +21,8 @@ pub struct IdTail {
     first: usize,
     hasher: IdHasher,
     ids: TailIds,
-    /// A table with linear probing, by the low bits of the hash. A slot is 0 if free; else its low bits are one more than a position, and its
-    /// high bits are 24 bits of the hash.
+    /// A table with linear probing, by the low bits of the hash. A slot is 0 if free; else its low bits are
+    /// one more than a position, and its high bits are 24 bits of the hash.
     slots: Vec<u64>,
 }
 
@@ -81,7 +81,8 @@ impl IdTail {
         self.probe(id, self.hasher.id(id)).ok().map(|position| vertex(self.first + position))
     }
 
-    /// [`IdTail::vertex_of`] for many ids, those that are not found yet: the processor waits for the memory of several at a time.
+    /// [`IdTail::vertex_of`] for many ids, those that are not found yet: the processor waits for the memory
+    /// of several at a time.
     pub fn vertices_of(&self, ids: &[ExternalId<'_>], found: &mut [Option<VertexId>]) {
         let mask = self.slots.len() - 1;
         for (ids, found) in ids.chunks(GROUP_LEN).zip(found.chunks_mut(GROUP_LEN)) {
@@ -110,8 +111,8 @@ impl IdTail {
         (position < self.len()).then(|| self.id(position))
     }
 
-    /// The vertex with this id; adds the id as the next vertex if it is new. The caller has checked that no older vertex has
-    /// the id.
+    /// The vertex with this id; adds the id as the next vertex if it is new. The caller has checked that no
+    /// older vertex has the id.
     ///
     /// # Errors
     /// [`Error::Invalid`] if the id is not of this tail's kind, or if vertex ids are exhausted.

@@ -71,7 +71,8 @@ impl BodyWriter {
         }))))
     }
 
-    /// Appends lists: `ends` says where each list ends in `targets`. The list behind the last end goes on in the next call.
+    /// Appends lists: `ends` says where each list ends in `targets`. The list behind the last end goes on in
+    /// the next call.
     pub fn append(&mut self, ends: &[u64], targets: &[VertexId]) -> Result<()> {
         match &mut self.0 {
             EncodedWriter::Arrays(arrays) => {

@@ -1,8 +1,8 @@
 //! Version codes: positions in the list of versions that a layer distinguishes.
 //!
-//! Code c > 0 stands for version `versions[c - 1]`; code 0 stands for any version before the range of the layer.
-//! The *rank* of a version is the number of entries of `versions` up to and including it. So an arc with code c
-//! exists at a version of rank r if c <= r.
+//! Code c > 0 stands for version `versions[c - 1]`; code 0 stands for any version before the range of the
+//! layer. The *rank* of a version is the number of entries of `versions` up to and including it. So an arc
+//! with code c exists at a version of rank r if c <= r.
 
 use std::ops::Range;
 

@@ -160,8 +160,8 @@ impl ListColumns {
         }
     }
 
-    /// All lists. The first call verifies their checksums and that each target is a vertex id; the latter not of lists in tiles alone,
-    /// which are verified as they are decoded.
+    /// All lists. The first call verifies their checksums and that each target is a vertex id; the latter not
+    /// of lists in tiles alone, which are verified as they are decoded.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
@@ -176,7 +176,8 @@ impl ListColumns {
         }
     }
 
-    /// As [`ListColumns::all`], but checksums of tiles are compared as these are decoded: for callers that read few lists.
+    /// As [`ListColumns::all`], but checksums of tiles are compared as these are decoded: for callers that
+    /// read few lists.
     ///
     /// # Errors
     /// As [`ListColumns::all`].

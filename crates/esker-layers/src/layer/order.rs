@@ -18,9 +18,10 @@ struct ReorderBuffer<T> {
     has_failed: bool,
 }
 
-/// Computes items `0..count` with `make` on the threads of `run`, and calls `put` with each in order while later
-/// items are computed. The thread that finishes the next item due hands over all consecutive finished items. A
-/// thread that is more than twice the number of threads ahead waits, so at most that many results are held.
+/// Computes items `0..count` with `make` on the threads of `run`, and calls `put` with each in order while
+/// later items are computed. The thread that finishes the next item due hands over all consecutive finished
+/// items. A thread that is more than twice the number of threads ahead waits, so at most that many results
+/// are held.
 ///
 /// # Errors
 /// The first error of `make` or `put`; cancellation.

@@ -1,14 +1,14 @@
 //! The `plain` encoding: arrays of ids, the fastest to compute on.
 //!
-//! For each direction, a *complete* layer has `offsets` (u64, n + 1 entries), which say where the list of each
-//! vertex begins in `targets` (vertex ids, each list ascending). One column per property lies parallel to
-//! `targets`. So an arc takes 4 bytes (8 with 64-bit ids) plus its properties, and a vertex 8 bytes, in each
-//! stored direction; checksums add 1/16384.
+//! For each direction, a *complete* layer has `offsets` (u64, n + 1 entries), which say where the list of
+//! each vertex begins in `targets` (vertex ids, each list ascending). One column per property lies parallel
+//! to `targets`. So an arc takes 4 bytes (8 with 64-bit ids) plus its properties, and a vertex 8 bytes, in
+//! each stored direction; checksums add 1/16384.
 //!
 //! Other layers hold fragments of the lists that changed in their range of versions (LLAMA, thesis, 4.4.2:
 //! explicit linking): a directory of vertices, and for each its fragment, its degree, and a link to the next
-//! older fragment; 24 bytes a fragment. Tombstones and past arcs have separate files, which readers at the end of
-//! the range do not read in full.
+//! older fragment; 24 bytes a fragment. Tombstones and past arcs have separate files, which readers at the
+//! end of the range do not read in full.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -133,8 +133,8 @@ impl<'a> PlainWriter<'a> {
         column.finish().map(|_| ())
     }
 
-    /// Writes how many arcs the versions of an incomplete layer added to out-lists, at most, and to in-lists: see
-    /// [`PlainLayer::added_arcs`].
+    /// Writes how many arcs the versions of an incomplete layer added to out-lists, at most, and to in-lists:
+    /// see [`PlainLayer::added_arcs`].
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -207,7 +207,8 @@ impl PlainLayer {
         Self::open_with(files, directory, origin, (record, None), properties)
     }
 
-    /// As [`PlainLayer::open`], with the tiles of the layer, which it needs if its lists are kept in nothing else.
+    /// As [`PlainLayer::open`], with the tiles of the layer, which it needs if its lists are kept in nothing
+    /// else.
     ///
     /// # Errors
     /// As [`PlainLayer::open`].
@@ -260,7 +261,8 @@ impl PlainLayer {
         Ok(BesideLists { versions, added })
     }
 
-    /// Maps the lists of one direction alone, as out-lists: those of in-edges are the out-lists of the reversed graph. For a recovery.
+    /// Maps the lists of one direction alone, as out-lists: those of in-edges are the out-lists of the
+    /// reversed graph. For a recovery.
     ///
     /// # Errors
     /// As [`PlainLayer::open`].
@@ -283,8 +285,9 @@ impl PlainLayer {
         Ok(Self::of(directory, alone, out, None, rest))
     }
 
-    /// How many arcs the versions of an incomplete layer added to the lists of a direction, at most; the layer may lack those that were
-    /// deleted since. All other arcs are older, in lists that were copied whole. Of a layer that does not say, all.
+    /// How many arcs the versions of an incomplete layer added to the lists of a direction, at most; the
+    /// layer may lack those that were deleted since. All other arcs are older, in lists that were copied
+    /// whole. Of a layer that does not say, all.
     pub fn added_arcs(&self, direction: Direction) -> u64 {
         let record = self.record.section(if self.record.directed { direction } else { Direction::Out });
         let at = usize::from(self.record.directed && direction == Direction::In);
@@ -304,7 +307,8 @@ impl PlainLayer {
         }
     }
 
-    /// Bytes of the files of the lists in the directions that are read, without directory and properties. Tiles serve both directions.
+    /// Bytes of the files of the lists in the directions that are read, without directory and properties.
+    /// Tiles serve both directions.
     pub fn list_bytes(&self, reads: impl Fn(Direction) -> bool) -> u64 {
         let out = Some(&self.out).filter(|_| reads(Direction::Out));
         let incoming = self.incoming.as_ref().filter(|_| reads(Direction::In));
@@ -331,9 +335,10 @@ impl PlainLayer {
         self.record.directed
     }
 
-    /// The least and the greatest value of an edge property, of floats rounded down and up, without reading them; `None` if there are no arcs, or the files do
-    /// not say: see [`Column::value_range`]. Counts the lists of both directions: a list that was copied has older arcs, which the other
-    /// direction of the layer need not have.
+    /// The least and the greatest value of an edge property, of floats rounded down and up, without reading
+    /// them; `None` if there are no arcs, or the files do not say: see [`Column::value_range`]. Counts the
+    /// lists of both directions: a list that was copied has older arcs, which the other direction of the
+    /// layer need not have.
     pub(crate) fn value_range(&self, property: u32) -> Option<(i64, i64)> {
         let of = |lists: &ListColumns| {
             if lists.num_arcs() == 0 {
@@ -354,7 +359,8 @@ impl PlainLayer {
         &self.directory
     }
 
-    /// The versions that the layer distinguishes, ascending and verified by the first call; the last is the last of its range.
+    /// The versions that the layer distinguishes, ascending and verified by the first call; the last is the
+    /// last of its range.
     ///
     /// # Errors
     /// [`Error::Corrupt`].

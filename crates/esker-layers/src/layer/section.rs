@@ -20,8 +20,8 @@ use super::lists::{Body, Columns, ListColumns};
 use super::tiled::TiledLists;
 use crate::tiles::Tiles;
 
-/// The address of a fragment in a stack of layers: 24 bits of layer number, 40 bits of the fragment's slot in the
-/// layer's directory.
+/// The address of a fragment in a stack of layers: 24 bits of layer number, 40 bits of the fragment's slot in
+/// the layer's directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Address(pub u64);
 

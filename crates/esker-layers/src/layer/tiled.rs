@@ -1,7 +1,9 @@
-//! Lists that are kept in tiles alone: their offsets are stored, their targets are decoded when they are read.
+//! Lists that are kept in tiles alone: their offsets are stored, their targets are decoded when they are
+//! read.
 //!
-//! A read decodes a *part*: the lists of a strip of 65536 vertices, or a half, a quarter ... of these where they have many arcs. The parts
-//! that were read last stay in memory, so who reads lists in order decodes each part once, and who reads them at random many times.
+//! A read decodes a *part*: the lists of a strip of 65536 vertices, or a half, a quarter ... of these where
+//! they have many arcs. The parts that were read last stay in memory, so who reads lists in order decodes
+//! each part once, and who reads them at random many times.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -12,7 +14,8 @@ use esker_graph::{Direction, Run, STRIP_LEN, VertexId};
 use super::offsets::Offsets;
 use crate::tiles::Tiles;
 
-/// Arcs of a part, at most, unless it is one list: 8 MiB with 32-bit ids. Few in tests, so that there are several parts.
+/// Arcs of a part, at most, unless it is one list: 8 MiB with 32-bit ids. Few in tests, so that there are
+/// several parts.
 const PART_ARCS: usize = if cfg!(test) { 1 << 9 } else { 1 << 21 };
 
 /// The lists of a direction of a complete layer that is kept in tiles alone.
@@ -37,7 +40,8 @@ struct DecodedPart {
 }
 
 impl TiledLists {
-    /// Arcs of the parts of a direction that stay in memory, at most, beside a longer list: 32 MiB with 32-bit ids.
+    /// Arcs of the parts of a direction that stay in memory, at most, beside a longer list: 32 MiB with
+    /// 32-bit ids.
     pub const KEPT_ARCS_MAX: usize = 4 * PART_ARCS;
 
     /// Checks that the column length matches the manifest. The tiles are those of the layer.
@@ -69,7 +73,8 @@ impl TiledLists {
         &self.tiles
     }
 
-    /// All offsets. The first call verifies their checksums and that they ascend from 0 to the number of arcs.
+    /// All offsets. The first call verifies their checksums and that they ascend from 0 to the number of
+    /// arcs.
     ///
     /// # Errors
     /// [`esker_format::Error::Corrupt`]; cancellation.
@@ -77,7 +82,8 @@ impl TiledLists {
         self.offsets.all(run)
     }
 
-    /// As [`TiledLists::offsets`], and verifies the checksums of the tiles. Their edges are verified as they are decoded.
+    /// As [`TiledLists::offsets`], and verifies the checksums of the tiles. Their edges are verified as they
+    /// are decoded.
     pub(super) fn verified_offsets(&self, run: &Run) -> Result<&[u64]> {
         let offsets = self.offsets(run)?;
         self.tiles.data().all(run)?;
@@ -120,7 +126,8 @@ impl TiledLists {
         Ok(targets)
     }
 
-    /// Gives the system a hint about the pages of mapped files; decoded parts stay. Tiles ignore [`PageHint::AtRandom`]: they are read in order.
+    /// Gives the system a hint about the pages of mapped files; decoded parts stay. Tiles ignore
+    /// [`PageHint::AtRandom`]: they are read in order.
     pub(super) fn hint(&self, hint: PageHint) {
         self.offsets.column().hint(hint);
         if hint == PageHint::Release {

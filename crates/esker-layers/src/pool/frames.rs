@@ -1,12 +1,14 @@
 //! Keeps blocks of a file in a fixed amount of memory.
 //!
-//! Memory is frames. Each holds an *extent*: consecutive blocks of the file, read together past the page cache.
+//! Memory is frames. Each holds an *extent*: consecutive blocks of the file, read together past the page
+//! cache.
 //! * *Slide*: while a scan computes on one segment of extents, the pool reads the next segment.
-//! * *Cache*: an extent stays in its frame after use, until no frame is free. Then the pool first drops extents that the next scan will
-//!   not need: those that this scan did not want, and those whose strips of vertices the algorithm has finished (G-Store, VI-C; a tile
-//!   is needed if its row or its column is). If the next scan needs all of them, the pool drops the one read last.
-//! * *Rewind*: the next scan begins with the extents in memory and reads the rest in order. So the extent read last would be used last.
-//!   Unlike in G-Store, nothing is moved in memory.
+//! * *Cache*: an extent stays in its frame after use, until no frame is free. Then the pool first drops
+//!   extents that the next scan will not need: those that this scan did not want, and those whose strips of
+//!   vertices the algorithm has finished (G-Store, VI-C; a tile is needed if its row or its column is). If
+//!   the next scan needs all of them, the pool drops the one read last.
+//! * *Rewind*: the next scan begins with the extents in memory and reads the rest in order. So the extent
+//!   read last would be used last. Unlike in G-Store, nothing is moved in memory.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -44,8 +46,8 @@ pub(crate) struct Pool<P> {
     data: Range<u64>,
     segment_len: usize,
     state: Mutex<SlotState>,
-    /// The thread that waits for reads holds this lock meanwhile; other threads then do not wait. A thread that holds `state` only tries to
-    /// lock it.
+    /// The thread that waits for reads holds this lock meanwhile; other threads then do not wait. A thread
+    /// that holds `state` only tries to lock it.
     reads: Mutex<Box<dyn Reads>>,
     scanning: Mutex<()>,
     read_bytes: AtomicU64,
@@ -200,8 +202,8 @@ impl<P: PagedFile> Pool<P> {
         Ok(guard)
     }
 
-    /// Collects finished reads, begins new ones, and adds units that are in memory to `ready`. `needed` says which strips the next scan
-    /// needs.
+    /// Collects finished reads, begins new ones, and adds units that are in memory to `ready`. `needed` says
+    /// which strips the next scan needs.
     ///
     /// # Errors
     /// The first read that failed.
@@ -378,8 +380,8 @@ impl<P: PagedFile> Pool<P> {
         found
     }
 
-    /// Reads an extent, for single reads, into a frame that holds none; returns whether it is in memory now. Drops no other extent for it, and does
-    /// nothing while a scan or another such read is under way.
+    /// Reads an extent, for single reads, into a frame that holds none; returns whether it is in memory now.
+    /// Drops no other extent for it, and does nothing while a scan or another such read is under way.
     ///
     /// # Errors
     /// That of the read.
@@ -410,7 +412,8 @@ impl<P: PagedFile> Pool<P> {
         self.arrive(&mut locked(&self.state), done).map(|()| true)
     }
 
-    /// Holds a range, relative to the start of the data, of an extent of which a unit was given out. Verifies its blocks.
+    /// Holds a range, relative to the start of the data, of an extent of which a unit was given out. Verifies
+    /// its blocks.
     ///
     /// # Errors
     /// [`Error::Corrupt`].

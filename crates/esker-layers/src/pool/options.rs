@@ -5,7 +5,8 @@ use esker_format::BLOCK_BYTES;
 /// Least number of extents in memory.
 pub(super) const FRAMES_MIN: usize = 4;
 
-/// What stays in memory, and in which order a scan reads the file. `Rewind` is the policy of [1]; [1] compares it with the others.
+/// What stays in memory, and in which order a scan reads the file. `Rewind` is the policy of [1]; [1]
+/// compares it with the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CachePolicy {
     /// Slide, cache, rewind: extents that the next scan needs stay, and it begins with them.

@@ -57,7 +57,8 @@ pub(super) struct SlotState {
     pub(super) num_open: usize,
     /// Extents that this scan has read or given out, in this order.
     pub(super) opened: Vec<u32>,
-    /// Extents found not to be needed any more, and how many others may be dropped before the algorithm is asked again.
+    /// Extents found not to be needed any more, and how many others may be dropped before the algorithm is
+    /// asked again.
     pub(super) unneeded: Vec<u32>,
     pub(super) patience: usize,
 }

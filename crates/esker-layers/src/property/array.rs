@@ -10,8 +10,8 @@ use super::column::{PropertyColumn, PropertyLayer, UNSET};
 use super::value::PropertyValue;
 use crate::lama::{Lama, Paged};
 
-/// The value of each vertex, or none. Clones share pages; a clone to which newer layers are applied copies those pages
-/// that they change.
+/// The value of each vertex, or none. Clones share pages; a clone to which newer layers are applied copies
+/// those pages that they change.
 ///
 /// Memory: 1 byte and the width of a value for each vertex of the pages that hold any.
 #[derive(Debug, Clone, Default)]
@@ -42,7 +42,8 @@ impl<T: Element + Paged> PropertyArray<T> {
         &self.present
     }
 
-    /// Takes in what a newer layer changed, for a graph of `num_vertices` vertices. Parallel over pages of vertices.
+    /// Takes in what a newer layer changed, for a graph of `num_vertices` vertices. Parallel over pages of
+    /// vertices.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Invalid`] if the property is of another type; cancellation. The array is
@@ -62,7 +63,8 @@ impl<T: Element + Paged> PropertyArray<T> {
 #[derive(Debug, Clone, Default)]
 pub struct TextArray {
     columns: Vec<Arc<PropertyColumn>>,
-    /// 0: none; else one more than the position of the layer in 24 bits, the position of the change in 40 bits.
+    /// 0: none; else one more than the position of the layer in 24 bits, the position of the change in 40
+    /// bits.
     places: Lama<u64>,
 }
 

@@ -80,7 +80,8 @@ impl PropertyColumn {
         self.vertices.is_empty()
     }
 
-    /// The last change of `v` with a code of at most `rank`. `None`: the layer says nothing, ask the next older one.
+    /// The last change of `v` with a code of at most `rank`. `None`: the layer says nothing, ask the next
+    /// older one.
     ///
     /// Cost: where changes are spread evenly over vertices, or every vertex has one, a handful of reads.
     ///
@@ -176,8 +177,8 @@ impl PropertyColumn {
         self.vertices.corrupt(at, "changes do not ascend by vertex and version")
     }
 
-    /// Verifies checksums, that changes ascend, that they are of the vertices `0..num_vertices`, and that no code is
-    /// beyond `last_code`.
+    /// Verifies checksums, that changes ascend, that they are of the vertices `0..num_vertices`, and that no
+    /// code is beyond `last_code`.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.

@@ -8,8 +8,8 @@ use esker_format::{Column, ColumnKind, ColumnSpec, DictionaryRecord, Error, Orig
 
 use crate::layer::DictionaryFiles;
 
-/// Distinct texts, each with a code: those of the first layer in ascending order of their bytes, then what later layers
-/// added, in order of appearance. Mapped, verified at first use.
+/// Distinct texts, each with a code: those of the first layer in ascending order of their bytes, then what
+/// later layers added, in order of appearance. Mapped, verified at first use.
 #[derive(Debug, Default)]
 pub struct Dictionary(Vec<Arc<DictionarySegment>>);
 

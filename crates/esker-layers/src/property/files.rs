@@ -12,7 +12,8 @@ use esker_format::{Error, Result};
 /// Number of the hidden property that says which vertices are removed.
 pub const REMOVED_NUMBER: u32 = u32::MAX;
 
-/// The hidden property that says which vertices are removed (1) or came back (0). The manifest does not name it.
+/// The hidden property that says which vertices are removed (1) or came back (0). The manifest does not name
+/// it.
 pub fn removed_record() -> PropertyRecord {
     PropertyRecord {
         number: REMOVED_NUMBER,

@@ -16,17 +16,18 @@ const CHECK_EVERY: usize = 1 << 12;
 
 /// Writes the changes of adjacent layers, oldest first, as those of one layer; the number of them.
 ///
-/// `recode` gives the code that a change has in the new layer, from the position of its layer among `columns` and its
-/// code there; it must not descend from older changes to newer ones. Without one, the change is undone. Of changes of one vertex
-/// that get the same code, the last remains. If no layer is older (`oldest`), there is nothing to take a value from, and such changes
-/// do not remain as the first of a vertex. `place` gives the number that a vertex has in the new layer, in the same order; without one, the
+/// `recode` gives the code that a change has in the new layer, from the position of its layer among `columns`
+/// and its code there; it must not descend from older changes to newer ones. Without one, the change is
+/// undone. Of changes of one vertex that get the same code, the last remains. If no layer is older
+/// (`oldest`), there is nothing to take a value from, and such changes do not remain as the first of a
+/// vertex. `place` gives the number that a vertex has in the new layer, in the same order; without one, the
 /// changes of the vertex are left out.
 ///
 /// Memory: the buffers of a [`PropertyWriter`]. Time: O(changes * log(layers)).
 ///
 /// # Errors
-/// [`Error::Corrupt`]; [`Error::Invalid`] if codes descend or columns are not of the type of the property; if files cannot
-/// be written; cancellation.
+/// [`Error::Corrupt`]; [`Error::Invalid`] if codes descend or columns are not of the type of the property; if
+/// files cannot be written; cancellation.
 pub fn merge_columns(
     files: &PropertyFiles<'_>,
     columns: &[Arc<PropertyColumn>],

@@ -1,7 +1,8 @@
 //! Which vertices are removed.
 //!
-//! Removing a vertex deletes its edges and sets the hidden property `removed` to 1; adding its id again sets it to 0 or takes it away. Its
-//! number stays its own until a compaction renumbers the vertices without those that are removed in all versions.
+//! Removing a vertex deletes its edges and sets the hidden property `removed` to 1; adding its id again sets
+//! it to 0 or takes it away. Its number stays its own until a compaction renumbers the vertices without those
+//! that are removed in all versions.
 
 use std::sync::Arc;
 
@@ -45,10 +46,12 @@ impl RemovedVertices {
         !self.list.is_empty() && self.list.binary_search(&v).is_ok()
     }
 
-    /// Those of a version that sees these newer layers too, oldest first. O(m log m) for m changes and old ones.
+    /// Those of a version that sees these newer layers too, oldest first. O(m log m) for m changes and old
+    /// ones.
     ///
     /// # Errors
-    /// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if the columns are not of u8; cancellation.
+    /// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if the columns are not of u8;
+    /// cancellation.
     pub fn with(&self, layers: &[PropertyLayer], run: &Run) -> Result<Self> {
         if layers.iter().all(|layer| layer.column.is_empty()) {
             return Ok(self.clone());
@@ -67,8 +70,9 @@ impl RemovedVertices {
     }
 }
 
-/// The vertices that are removed in each version that numbers them, ascending. `layers` as in [`removed_by_version`]; `versions`: number and
-/// number of vertices of each version, both ascending. Time: O(m log(m versions)) for m changes; memory: 24 bytes each.
+/// The vertices that are removed in each version that numbers them, ascending. `layers` as in
+/// [`removed_by_version`]; `versions`: number and number of vertices of each version, both ascending. Time:
+/// O(m log(m versions)) for m changes; memory: 24 bytes each.
 ///
 /// # Errors
 /// As [`removed_by_version`].
@@ -118,11 +122,13 @@ fn changes_of(layers: &[(Arc<PropertyColumn>, &[u64])], run: &Run) -> Result<Vec
     Ok(changes)
 }
 
-/// How many vertices are removed, from each version on at which that changes, ascending. `layers` are the changes in each layer,
-/// oldest first, and the versions that the layer tells apart. Time: O(m log m) for m changes; memory: 24 bytes each.
+/// How many vertices are removed, from each version on at which that changes, ascending. `layers` are the
+/// changes in each layer, oldest first, and the versions that the layer tells apart. Time: O(m log m) for m
+/// changes; memory: 24 bytes each.
 ///
 /// # Errors
-/// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if the columns are not of u8; cancellation.
+/// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if the columns are not of u8;
+/// cancellation.
 pub fn removed_by_version(layers: &[(Arc<PropertyColumn>, &[u64])], run: &Run) -> Result<Vec<(u64, u64)>> {
     let changes = changes_of(layers, run)?;
     let mut turns: Vec<(u64, i64)> = Vec::new();

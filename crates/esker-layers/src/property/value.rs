@@ -107,8 +107,8 @@ macro_rules! digits {
             }
         })*
         $(impl Digits for $float {
-            /// From 2^53 on, the shortest digits with zeros behind them would be another integer, which readers do not round; `-0` would be
-            /// the integer 0.
+            /// From 2^53 on, the shortest digits with zeros behind them would be another integer, which
+            /// readers do not round; `-0` would be the integer 0.
             fn write(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 let is_long = self.is_finite() && f64::from(*self).abs() >= 9_007_199_254_740_992.0;
                 let is_negative_zero = *self == 0.0 && self.is_sign_negative();

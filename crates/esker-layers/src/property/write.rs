@@ -115,11 +115,12 @@ impl PropertyWriter {
         })
     }
 
-    /// From the version with this code on, `vertex` has this value, or none. Changes come by ascending vertex, those of
-    /// one vertex by ascending code.
+    /// From the version with this code on, `vertex` has this value, or none. Changes come by ascending
+    /// vertex, those of one vertex by ascending code.
     ///
     /// # Errors
-    /// If files cannot be written; [`Error::Invalid`] if a change is out of order or its value of another type.
+    /// If files cannot be written; [`Error::Invalid`] if a change is out of order or its value of another
+    /// type.
     pub fn push(&mut self, vertex: VertexId, code: u32, value: Option<PropertyValue<'_>>) -> Result<()> {
         if code >= UNSET || self.last.is_some_and(|last| last >= (vertex, code)) {
             return Err(Error::Invalid(format!(

@@ -112,8 +112,8 @@ impl Chains {
         self.visit_above(0, fragment, direction, v, take).map(drop)
     }
 
-    /// As [`Chains::visit_from`], without the layers below `floor`. Returns the targets of the tombstones for those layers, ascending;
-    /// `None` if the chain does not reach them, or `take` has enough.
+    /// As [`Chains::visit_from`], without the layers below `floor`. Returns the targets of the tombstones for
+    /// those layers, ascending; `None` if the chain does not reach them, or `take` has enough.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; what `take` returns.

@@ -1,4 +1,5 @@
-//! Degrees without the rest of a vertex table: for scans that read later layers vertex by vertex, so that no chain is followed.
+//! Degrees without the rest of a vertex table: for scans that read later layers vertex by vertex, so that no
+//! chain is followed.
 
 use std::sync::Arc;
 
@@ -12,8 +13,8 @@ use crate::lama::Lama;
 /// The greatest position of a layer that is kept for a vertex. It stands for all layers from there on.
 const POSITION_MAX: usize = u8::MAX as usize;
 
-/// Of each vertex of one direction of a stack, its degree and the layer of its newest fragment. Only of a version that sees its layers
-/// wholly.
+/// Of each vertex of one direction of a stack, its degree and the layer of its newest fragment. Only of a
+/// version that sees its layers wholly.
 ///
 /// Memory: a vertex id and a byte for each vertex, minus the pages shared with other versions.
 #[derive(Debug, Clone)]

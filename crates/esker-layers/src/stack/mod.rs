@@ -1,9 +1,9 @@
 //! The layers of a version, and how to find a vertex's list in them.
 //!
 //! A stack is a complete layer with later layers above it, each of which holds fragments of the lists that
-//! changed. The list of a vertex is a chain of fragments, newest first (LLAMA, thesis, 4.4.2: explicit linking),
-//! minus the arcs that tombstones delete. Only the newest layer can be *partial*: then the version lies within
-//! the layer's range, and version codes decide which entries are visible.
+//! changed. The list of a vertex is a chain of fragments, newest first (LLAMA, thesis, 4.4.2: explicit
+//! linking), minus the arcs that tombstones delete. Only the newest layer can be *partial*: then the version
+//! lies within the layer's range, and version codes decide which entries are visible.
 
 mod marks;
 mod chain;
@@ -106,8 +106,9 @@ impl Stack {
         Ok(Self { chains: Chains { layers, positions, rank, num_vertices, left_out }, tables })
     }
 
-    /// The same version, of which scans leave out the layers that have no arc whose value of an edge property lies in a range, unless it is
-    /// the only layer. Degrees, and everything else, stay those of the whole version, whose vertex tables it shares.
+    /// The same version, of which scans leave out the layers that have no arc whose value of an edge property
+    /// lies in a range, unless it is the only layer. Degrees, and everything else, stay those of the whole
+    /// version, whose vertex tables it shares.
     #[must_use]
     pub fn within(&self, property: u32, range: RangeInclusive<i64>) -> Self {
         let several = self.layers.len() > 1;
@@ -137,8 +138,9 @@ impl Stack {
         self.is_left_out(0)
     }
 
-    /// The least and the greatest value of an edge property, of floats rounded down and up, in the arcs of all layers, without reading them. Arcs that the
-    /// version does not have count too. `None` if there are no arcs, or a layer does not say.
+    /// The least and the greatest value of an edge property, of floats rounded down and up, in the arcs of
+    /// all layers, without reading them. Arcs that the version does not have count too. `None` if there are
+    /// no arcs, or a layer does not say.
     pub fn value_range(&self, property: u32) -> Option<(i64, i64)> {
         let with_arcs = |layer: &&Arc<PlainLayer>| {
             let sizes = layer.record().out;
@@ -159,8 +161,9 @@ impl Stack {
         if self.is_plain() { 0 } else { self.num_tables() * Table::bytes_for(self.num_vertices) as u64 }
     }
 
-    /// As [`Stack::table_bytes`], of an analysis that reads the complete layer from elsewhere, and so needs no more than [`NewestDegrees`] of the
-    /// directions that it reads, if the version sees its later layers wholly. Another direction has its vertex table.
+    /// As [`Stack::table_bytes`], of an analysis that reads the complete layer from elsewhere, and so needs
+    /// no more than [`NewestDegrees`] of the directions that it reads, if the version sees its later layers
+    /// wholly. Another direction has its vertex table.
     pub fn degrees_bytes(&self, is_read: impl Fn(Direction) -> bool) -> u64 {
         let of_direction = |direction| match self.suffices_degrees() && is_read(direction) {
             true => NewestDegrees::bytes_for(self.num_vertices),
@@ -175,7 +178,8 @@ impl Stack {
         }
     }
 
-    /// Whether later layers can be read without following chains: there are some, the version sees them wholly, and scans leave none out.
+    /// Whether later layers can be read without following chains: there are some, the version sees them
+    /// wholly, and scans leave none out.
     pub(crate) fn suffices_degrees(&self) -> bool {
         let (count, rank) = (self.layers.len(), self.rank);
         let is_countable = |section: Option<&Section>| {
@@ -323,8 +327,9 @@ impl Stack {
         self.slot(direction).table.made.clone()
     }
 
-    /// The degrees of a direction, which must [suffice](Stack::suffices_degrees); `None` if the budget has no room for them. The first call
-    /// reads them from the layers; their memory is reserved from the budget of that run.
+    /// The degrees of a direction, which must [suffice](Stack::suffices_degrees); `None` if the budget has no
+    /// room for them. The first call reads them from the layers; their memory is reserved from the budget of
+    /// that run.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.

@@ -1,8 +1,8 @@
 //! The vertex table of a version: for each vertex its newest fragment, its degree, and flags for scans.
 //!
 //! Both arrays are large array multiversioned arrays ([`Lama`]): the table of a version with one more layer
-//! shares all pages that this layer does not touch. The disk holds only the directories of the layers; the table
-//! of any version follows from them, so old versions cost almost nothing.
+//! shares all pages that this layer does not touch. The disk holds only the directories of the layers; the
+//! table of any version follows from them, so old versions cost almost nothing.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,8 +17,8 @@ use crate::layer::{Address, Section};
 
 /// The vertex table of one direction of a stack.
 ///
-/// Memory: 8 bytes, a vertex id and three bits for each vertex, minus the pages shared with other versions, and a
-/// bit for each fragment.
+/// Memory: 8 bytes, a vertex id and three bits for each vertex, minus the pages shared with other versions,
+/// and a bit for each fragment.
 #[derive(Debug, Clone)]
 pub struct Table {
     heads: Lama<u64>,
@@ -77,7 +77,8 @@ impl Table {
                 first.past_runs(v, rank, |_, _, alive| {
                     let index = v as usize;
                     if index < n {
-                        heads.set(index, Address::new(number, index).0); // All visible arcs of `v` may be past arcs.
+                        // All visible arcs of `v` may be past arcs.
+                        heads.set(index, Address::new(number, index).0);
                         degrees.set(index, degrees.get(index) + alive.len() as VertexId);
                     }
                     Ok(())
@@ -149,7 +150,8 @@ impl Table {
         };
         edit(&mut self.heads, vertices, run, |slot| Ok(Address::new(number, slot).0))?;
         edit(&mut self.degrees, vertices, run, degree)?;
-        // What was read of the layer is mapped. The next reader may not need it, and then it must not be in memory.
+        // What was read of the layer is mapped. The next reader may not need it, and then it must not be in
+        // memory.
         section.release();
         Ok(())
     }
@@ -209,7 +211,8 @@ struct LayerStep<'a> {
 impl LayerStep<'_> {
     /// Marks the fragments in some slots of the layer, and the older fragments that they hide.
     ///
-    /// Scans already skip all fragments of a vertex that is special before the layer, so its chain is not followed again.
+    /// Scans already skip all fragments of a vertex that is special before the layer, so its chain is not
+    /// followed again.
     fn mark(&self, slots: Range<usize>, marks: &Mutex<MarksInChange>) -> Result<()> {
         let lock = || marks.lock().unwrap_or_else(PoisonError::into_inner);
         let vertices = &self.vertices[slots.clone()];
@@ -274,7 +277,8 @@ impl LayerStep<'_> {
     }
 }
 
-/// Writes a value for each of some ascending vertices, found by the index of the vertex among them. Few are written one by one.
+/// Writes a value for each of some ascending vertices, found by the index of the vertex among them. Few are
+/// written one by one.
 pub(super) fn edit<T: Paged>(
     array: &mut Lama<T>,
     vertices: &[VertexId],

@@ -81,8 +81,9 @@ pub(super) struct Decoding<'a, W> {
 }
 
 impl<'a, W: Weight> Decoding<'a, W> {
-    /// Begins a chunk; `None` if the bytes are not a chunk. `weights` are those of its edges. `bits` are the vertices whose lists are wanted;
-    /// `None` means all. `left_out` are the edges of the tile that are not. A tile on the diagonal of a symmetric graph holds each self-loop only once.
+    /// Begins a chunk; `None` if the bytes are not a chunk. `weights` are those of its edges. `bits` are the
+    /// vertices whose lists are wanted; `None` means all. `left_out` are the edges of the tile that are not.
+    /// A tile on the diagonal of a symmetric graph holds each self-loop only once.
     pub(super) fn new(
         chunk: &Chunk,
         bytes: &'a [u8],

@@ -9,7 +9,8 @@ use esker_graph::VertexId;
 
 use super::strip::{place, strip_of};
 
-/// How many edges lead from one vertex to another, before and after a merge. An undirected edge leads from the smaller end.
+/// How many edges lead from one vertex to another, before and after a merge. An undirected edge leads from
+/// the smaller end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChangedEdge {
     /// Where the edges begin.
@@ -68,7 +69,8 @@ impl PlacedEdge {
 }
 
 impl ChangedRow {
-    /// No changes yet of a row of groups, in some columns of groups. They take at most `bytes_max`, or as much as those of one group.
+    /// No changes yet of a row of groups, in some columns of groups. They take at most `bytes_max`, or as
+    /// much as those of one group.
     pub(super) fn new(row: u32, group: u32, columns: Range<u32>, bytes_max: u64) -> Self {
         Self { row, group, columns, groups: BTreeMap::new(), bytes: 0, bytes_max }
     }

@@ -1,8 +1,9 @@
 //! Codes chunks of tiles.
 //!
-//! A tile is a square of 2^16 by 2^16 cells of the adjacency matrix (G-Store [1], IV-B): within it, an edge is a *position*, row times 2^16
-//! plus column, of 32 bits. The edges of a tile, sorted by position, are cut into *chunks* of at most [`CHUNK_LEN_MAX`] edges; each
-//! chunk is in the smallest of several codings, and is decoded by itself. [1] keeps pairs throughout, four bytes an edge.
+//! A tile is a square of 2^16 by 2^16 cells of the adjacency matrix (G-Store [1], IV-B): within it, an edge
+//! is a *position*, row times 2^16 plus column, of 32 bits. The edges of a tile, sorted by position, are cut
+//! into *chunks* of at most [`CHUNK_LEN_MAX`] edges; each chunk is in the smallest of several codings, and is
+//! decoded by itself. [1] keeps pairs throughout, four bytes an edge.
 //!
 //! [1] P. Kumar, H. Huang, "G-Store: High-Performance Graph Store for Trillion-Edge Processing", SC 2016.
 
@@ -128,8 +129,8 @@ fn choose(positions: &[u32]) -> Choice {
     Choice { coding: best.0, bytes: 1 + best.1, gaps }
 }
 
-/// Appends a chunk of as many of the first `positions` as fit `room` bytes, or of almost as many. Returns how many; 0 if none fit. Positions
-/// ascend and may repeat.
+/// Appends a chunk of as many of the first `positions` as fit `room` bytes, or of almost as many. Returns how
+/// many; 0 if none fit. Positions ascend and may repeat.
 pub(super) fn encode(positions: &[u32], room: usize, out: &mut Vec<u8>) -> usize {
     if let Some((len, choice)) = fitting(&positions[..positions.len().min(CHUNK_LEN_MAX)], room) {
         put(&positions[..len], &choice, out);
@@ -149,8 +150,8 @@ pub(super) fn encode(positions: &[u32], room: usize, out: &mut Vec<u8>) -> usize
     0
 }
 
-/// The longest chunk of the first positions that fits, to a block of numbers, and its smallest coding; `None` if not even a block fits. One
-/// pass, which ends where nothing fits any more.
+/// The longest chunk of the first positions that fits, to a block of numbers, and its smallest coding; `None`
+/// if not even a block fits. One pass, which ends where nothing fits any more.
 fn fitting(positions: &[u32], room: usize) -> Option<(usize, Choice)> {
     let mut costs = Costs::of(*positions.first()?);
     let mut gaps = Vec::with_capacity(positions.len());
@@ -359,8 +360,8 @@ impl<'a> ChunkDecoder<'a> {
         self.left
     }
 
-    /// Replaces the content of `positions` by the next at most [`BATCH_LEN`], ascending; by none at the end. `None` if the bytes are damaged;
-    /// then the decoder must not be used again.
+    /// Replaces the content of `positions` by the next at most [`BATCH_LEN`], ascending; by none at the end.
+    /// `None` if the bytes are damaged; then the decoder must not be used again.
     pub(super) fn next(&mut self, positions: &mut Vec<u32>) -> Option<()> {
         positions.clear();
         let len = self.left.min(BATCH_LEN);
@@ -581,7 +582,8 @@ mod tests {
 
     proptest! {
         #![proptest_config(esker_format::testing::cases(200))]
-        /// Sizes that are added up block by block are those of the codings, and no chunk could be a block longer.
+        /// Sizes that are added up block by block are those of the codings, and no chunk could be a block
+        /// longer.
         #[test]
         fn what_fits_is_found_in_one_pass(positions in positions(), room in 64..70_000usize) {
             let positions = &positions[..positions.len().min(CHUNK_LEN_MAX)];

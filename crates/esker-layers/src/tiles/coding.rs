@@ -1,4 +1,5 @@
-//! Codes edges in the order of the file, each segment on one thread, and copies chunks of older tiles between them.
+//! Codes edges in the order of the file, each segment on one thread, and copies chunks of older tiles between
+//! them.
 
 use std::ops::Range;
 use std::path::Path;

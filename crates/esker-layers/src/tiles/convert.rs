@@ -1,10 +1,13 @@
-//! Converts lists to tiles on all threads, within a given memory, and copies what did not change from older tiles.
+//! Converts lists to tiles on all threads, within a given memory, and copies what did not change from older
+//! tiles.
 //!
-//! The edges of a row of groups are counted, gathered (`gather`) and coded (`segment`), each on all threads. Neither the memory nor the
-//! number of threads changes a byte of the result. Lists are read in order for each row of groups, so they need not fit the memory.
-//! Work O(m), and a visit of the vertices for each time that the memory is full.
+//! The edges of a row of groups are counted, gathered (`gather`) and coded (`segment`), each on all threads.
+//! Neither the memory nor the number of threads changes a byte of the result. Lists are read in order for
+//! each row of groups, so they need not fit the memory. Work O(m), and a visit of the vertices for each time
+//! that the memory is full.
 //!
-//! A group that did not change since older tiles were made is copied chunk by chunk (`reuse`): its lists are not read, and nothing is coded.
+//! A group that did not change since older tiles were made is copied chunk by chunk (`reuse`): its lists are
+//! not read, and nothing is coded.
 
 use std::ops::Range;
 use std::path::Path;
@@ -28,7 +31,8 @@ const MEMORY_BYTES_MAX: u64 = 1 << 30;
 /// Options of the conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConvertOptions {
-    /// Rows and columns of tiles in a group. With 16, twelve bytes per vertex of both sides of a group take 24 MiB.
+    /// Rows and columns of tiles in a group. With 16, twelve bytes per vertex of both sides of a group take
+    /// 24 MiB.
     pub group: u32,
     /// Bytes of memory for gathered edges and their codes. The least is that of one piece of lists.
     pub memory_bytes: u64,
@@ -74,7 +78,8 @@ impl PropertyWalk<'_> {
     /// Writes the values of one property: the weights of a graph with the same lists.
     ///
     /// # Errors
-    /// The first list that cannot be read; [`Error::Io`]; [`Error::Corrupt`] if older tiles lack the property.
+    /// The first list that cannot be read; [`Error::Io`]; [`Error::Corrupt`] if older tiles lack the
+    /// property.
     pub fn write<G: Lists>(&self, number: u32, graph: &G) -> Result<()>
     where
         G::Weight: Element,
@@ -113,7 +118,8 @@ enum Step<'a, W> {
 }
 
 impl Conversion<'_> {
-    /// Hands over everything in the order of the file. Returns the number of groups with edges that were gathered, and that were copied.
+    /// Hands over everything in the order of the file. Returns the number of groups with edges that were
+    /// gathered, and that were copied.
     fn walk<G: Lists>(
         &self,
         graph: &G,
@@ -158,7 +164,8 @@ impl Conversion<'_> {
         Ok((rebuilt, copied))
     }
 
-    /// For each group of a row, its columns and the chunks to copy; `None` for successive groups whose edges are gathered.
+    /// For each group of a row, its columns and the chunks to copy; `None` for successive groups whose edges
+    /// are gathered.
     fn ways(&self, first_row: usize, columns: Range<usize>) -> Vec<(Range<usize>, Option<Range<usize>>)> {
         let group = self.options.group as usize;
         let mut ways: Vec<(Range<usize>, Option<Range<usize>>)> = Vec::new();
@@ -175,12 +182,13 @@ impl Conversion<'_> {
     }
 }
 
-/// Writes the tiles of a graph into the directory of a layer without tiles. They are durable once that directory is synced. Groups that did
-/// not change since `old` tiles with groups of the same size were made are copied.
+/// Writes the tiles of a graph into the directory of a layer without tiles. They are durable once that
+/// directory is synced. Groups that did not change since `old` tiles with groups of the same size were made
+/// are copied.
 ///
 /// # Errors
-/// The first list that cannot be read; [`Error::Corrupt`] if lists are not those of a graph, or old tiles are damaged; [`Error::Io`];
-/// cancellation.
+/// The first list that cannot be read; [`Error::Corrupt`] if lists are not those of a graph, or old tiles are
+/// damaged; [`Error::Io`]; cancellation.
 pub fn write_tiles<G: Lists>(
     graph: &G,
     properties: &impl TileProperties,

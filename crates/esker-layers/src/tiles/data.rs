@@ -1,8 +1,9 @@
 //! The chunks of tiles: one file, or blocks of several.
 //!
-//! A merge does not write again the blocks of groups that did not change: the new layer has a hard link to the file that holds them. So
-//! the chunks lie in *segments*: the file that the layer wrote itself, and files that earlier layers wrote. Blocks are numbered through, in
-//! the order of the chunks; *extents* say where ranges of them lie. All positions here are counted over these blocks.
+//! A merge does not write again the blocks of groups that did not change: the new layer has a hard link to
+//! the file that holds them. So the chunks lie in *segments*: the file that the layer wrote itself, and files
+//! that earlier layers wrote. Blocks are numbered through, in the order of the chunks; *extents* say where
+//! ranges of them lie. All positions here are counted over these blocks.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -68,8 +69,8 @@ pub(super) struct SharedBlocks {
 }
 
 impl TileData {
-    /// Opens the chunks in the directory of a layer. `extents` says where they lie; `None`: all in the layer's own file. `shared` lists the
-    /// other files.
+    /// Opens the chunks in the directory of a layer. `extents` says where they lie; `None`: all in the
+    /// layer's own file. `shared` lists the other files.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Corrupt`] if an extent is not in its segment.
@@ -225,7 +226,8 @@ impl TileData {
         self.columns().for_each(Column::release);
     }
 
-    /// Opens the data for direct reads: from [`TileData::first_byte`] on if there is one file, else from 0 on.
+    /// Opens the data for direct reads: from [`TileData::first_byte`] on if there is one file, else from 0
+    /// on.
     pub(super) fn open_direct(&self, disk: &dyn Disk) -> Result<Arc<dyn File>> {
         if self.is_one() {
             return self.segments[0].column.open_direct(disk);
@@ -240,8 +242,9 @@ impl TileData {
         Ok(Arc::new(JoinedSegments { path: self.path().to_owned(), files, extents: self.extents.clone() }))
     }
 
-    /// The blocks that hold successive chunks, given the range of these chunks. `None` if they lie in several segments, or their segment
-    /// should not be shared: what is used of a file that is less than half in use is copied, which frees the file once nobody links to it.
+    /// The blocks that hold successive chunks, given the range of these chunks. `None` if they lie in several
+    /// segments, or their segment should not be shared: what is used of a file that is less than half in use
+    /// is copied, which frees the file once nobody links to it.
     pub(super) fn shareable(&self, bytes: Range<u64>) -> Option<SharedBlocks> {
         let blocks = bytes.start as usize / BLOCK_BYTES..(bytes.end as usize).div_ceil(BLOCK_BYTES);
         let (segment, first) = self.place(blocks.start)?;

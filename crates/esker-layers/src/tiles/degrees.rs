@@ -12,7 +12,8 @@ const LARGE: u16 = u16::MAX;
 /// Degrees written at a time.
 const WRITE_LEN: usize = 1 << 12;
 
-/// The degrees of one direction, verified. Memory: two bytes per vertex, and 16 for each with 65535 neighbours or more.
+/// The degrees of one direction, verified. Memory: two bytes per vertex, and 16 for each with 65535
+/// neighbours or more.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Degrees<'a> {
     small: &'a [u16],

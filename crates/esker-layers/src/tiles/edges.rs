@@ -19,8 +19,8 @@ const CHUNK_LEN: usize = if cfg!(test) { 50 } else { 1 << 16 };
 /// Chunks supplied to the schedule at a time.
 const SUPPLY_LEN: usize = 64;
 
-/// Edges of some tiles, with weights of type `W`. An undirected edge is there once, with the lesser end as its row. Memory: 4 bytes and a
-/// weight an edge, 16 bytes a tile, 32 a chunk.
+/// Edges of some tiles, with weights of type `W`. An undirected edge is there once, with the lesser end as
+/// its row. Memory: 4 bytes and a weight an edge, 16 bytes a tile, 32 a chunk.
 #[derive(Debug)]
 pub(crate) struct TileEdges<W> {
     matrix: Matrix,
@@ -183,7 +183,8 @@ impl<W: Weight> TileEdges<W> {
         }
     }
 
-    /// See [`esker_graph::Graph::scan`]. Of a directed graph, `direction` is that of the lists that the edges are from.
+    /// See [`esker_graph::Graph::scan`]. Of a directed graph, `direction` is that of the lists that the edges
+    /// are from.
     ///
     /// # Errors
     /// Cancellation.

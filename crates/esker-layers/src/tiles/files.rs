@@ -42,7 +42,8 @@ pub(crate) struct Chunk {
     pub bytes: Range<u64>,
 }
 
-/// The tiles of a layer, all files mapped. Opening reads only headers. Memory: [`Tiles::resident_bytes`], mapped.
+/// The tiles of a layer, all files mapped. Opening reads only headers. Memory: [`Tiles::resident_bytes`],
+/// mapped.
 #[derive(Debug)]
 pub struct Tiles {
     shape: TileShape,
@@ -61,7 +62,8 @@ pub struct Tiles {
 }
 
 impl Tiles {
-    /// Opens the tiles in the directory of a layer; `shared` lists the files of chunks that earlier layers wrote.
+    /// Opens the tiles in the directory of a layer; `shared` lists the files of chunks that earlier layers
+    /// wrote.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Corrupt`] if the header of a file is damaged.

@@ -1,9 +1,10 @@
 //! Gathers the edges of tiles from lists, on all threads.
 //!
-//! Lists are sorted, so edges need no sorting: the entries of a list in a column of tiles follow one another. The lists of a row of groups
-//! are cut into pieces of similar length. One pass over them counts the edges of each piece in each tile (G-Store [1], IV-B, does the same
-//! for the whole graph); a second one gathers the edges of as many tiles as fit the memory. Nothing but the memory depends on how much
-//! there is: the edges come in the order of the file.
+//! Lists are sorted, so edges need no sorting: the entries of a list in a column of tiles follow one another.
+//! The lists of a row of groups are cut into pieces of similar length. One pass over them counts the edges of
+//! each piece in each tile (G-Store [1], IV-B, does the same for the whole graph); a second one gathers the
+//! edges of as many tiles as fit the memory. Nothing but the memory depends on how much there is: the edges
+//! come in the order of the file.
 //!
 //! [1] P. Kumar, H. Huang, "G-Store: High-Performance Graph Store for Trillion-Edge Processing", SC 2016.
 
@@ -16,7 +17,8 @@ use esker_graph::{Direction, Lists, Run, VertexId, vertex};
 
 use super::strip::{STRIP_BITS, STRIP_LEN};
 
-/// Arcs of the lists of a piece, unless it is a single vertex. Few in tests, so that there are several pieces.
+/// Arcs of the lists of a piece, unless it is a single vertex. Few in tests, so that there are several
+/// pieces.
 const PIECE_ARCS: usize = if cfg!(test) { 1 << 10 } else { 1 << 18 };
 
 /// Edges of one tile, or of a part of it, in ascending order of position.
@@ -168,8 +170,8 @@ where
         groups.filter(|own| self.num_edges(0..self.pieces.len(), own) > 0).count() as u64
     }
 
-    /// Cuts the edges of some successive groups into windows of at most `len_max` edges, or of one piece in one column, in the order of the
-    /// file. `columns` are those of the groups.
+    /// Cuts the edges of some successive groups into windows of at most `len_max` edges, or of one piece in
+    /// one column, in the order of the file. `columns` are those of the groups.
     pub(super) fn windows(&self, columns: Range<usize>, len_max: usize) -> Vec<GatherWindow> {
         let all = 0..self.pieces.len();
         let (mut windows, mut open) = (Vec::new(), columns.start..columns.start);
@@ -308,7 +310,8 @@ fn column_of(target: VertexId) -> usize {
     target as usize >> STRIP_BITS
 }
 
-/// Entries of a list that lie in one column of tiles, column by column; ends with `None` where they do not ascend.
+/// Entries of a list that lie in one column of tiles, column by column; ends with `None` where they do not
+/// ascend.
 fn in_columns(mut targets: &[VertexId]) -> impl Iterator<Item = Option<&[VertexId]>> {
     std::iter::from_fn(move || {
         let column = column_of(*targets.first()?);

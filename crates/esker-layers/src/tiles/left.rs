@@ -1,7 +1,7 @@
 //! Leaves single edges out of decoded batches.
 //!
-//! Positions and the edges to leave out ascend alike, so sixteen positions are compared with the few edges that lie among them, and a
-//! mask of those that stay moves positions and weights together.
+//! Positions and the edges to leave out ascend alike, so sixteen positions are compared with the few edges
+//! that lie among them, and a mask of those that stay moves positions and weights together.
 
 use super::vector::{compress_by_sixteen, find_by_sixteen};
 
@@ -16,8 +16,8 @@ pub(super) struct Removal {
 }
 
 impl Removal {
-    /// Finds the `positions` that are among `left_out`, which then begins with the first edge that the next batch may hold. Both ascend.
-    /// Returns whether there are any.
+    /// Finds the `positions` that are among `left_out`, which then begins with the first edge that the next
+    /// batch may hold. Both ascend. Returns whether there are any.
     pub(super) fn find(&mut self, positions: &[u32], left_out: &mut &[u32]) -> bool {
         let (Some(&first), Some(&last)) = (positions.first(), positions.last()) else { return false };
         let mut at = reach(left_out, |edge| edge < first);
@@ -78,7 +78,8 @@ fn equal(stride: &[u32], number: u32) -> u16 {
     places
 }
 
-/// Number of elements at the start for which `below` holds; it holds for those at the start only. Fast if they are few.
+/// Number of elements at the start for which `below` holds; it holds for those at the start only. Fast if
+/// they are few.
 #[inline]
 pub(crate) fn reach<T: Copy>(sorted: &[T], below: impl Fn(T) -> bool) -> usize {
     let mut step = 1;

@@ -1,9 +1,10 @@
 //! Neighbour lists out of tiles, for layers that keep nothing else.
 //!
-//! The out-lists of a strip are its row of tiles, and its in-lists a column. Of a symmetric graph, of which only the upper triangle is kept,
-//! its lists are both: the column as far as the diagonal, then the row. Tiles that are read in this order append to each list in ascending
-//! order, so nothing is sorted. In a row, only the chunks that hold the wanted vertices are decoded; in a column, all. Work: that of
-//! decoding these chunks, about two nanoseconds an edge.
+//! The out-lists of a strip are its row of tiles, and its in-lists a column. Of a symmetric graph, of which
+//! only the upper triangle is kept, its lists are both: the column as far as the diagonal, then the row.
+//! Tiles that are read in this order append to each list in ascending order, so nothing is sorted. In a row,
+//! only the chunks that hold the wanted vertices are decoded; in a column, all. Work: that of decoding these
+//! chunks, about two nanoseconds an edge.
 
 use std::ops::Range;
 
@@ -29,8 +30,8 @@ struct Filling<'a> {
 }
 
 impl Tiles {
-    /// The targets of the lists of successive vertices of one strip, concatenated. `offsets` are their offsets among all lists, and the
-    /// end of the last one: they ascend.
+    /// The targets of the lists of successive vertices of one strip, concatenated. `offsets` are their
+    /// offsets among all lists, and the end of the last one: they ascend.
     ///
     /// # Errors
     /// [`esker_format::Error::Corrupt`], also if the lists do not have these lengths.
@@ -48,7 +49,8 @@ impl Tiles {
             return Ok(Vec::new());
         }
         let next = offsets[..rest.len()].iter().map(|start| (start - begin) as usize).collect();
-        // A part is decoded by one thread, which makes threads only to verify the directory for the first time.
+        // A part is decoded by one thread, which makes threads only to verify the directory for the first
+        // time.
         let directory = match self.verified_directory() {
             Some(directory) => directory,
             None => self.directory(&Run::with_threads(1)?)?,
@@ -71,7 +73,8 @@ impl Tiles {
 }
 
 impl Filling<'_> {
-    /// Adds the edges that end in the strip at the lists of their ends. Loops of a symmetric graph are left to the rows.
+    /// Adds the edges that end in the strip at the lists of their ends. Loops of a symmetric graph are left
+    /// to the rows.
     fn add_columns(&mut self, directory: Directory<'_>, strip: u32, directed: bool) -> Result<()> {
         let mut chunks = chunks_where(directory, |(_, column)| column == strip);
         chunks.sort_by_key(|&chunk| directory.strips(chunk).0);
@@ -103,7 +106,8 @@ impl Filling<'_> {
         Ok(())
     }
 
-    /// Adds the edges of a tile, whose chunks ascend. Those before the first vertex and after the last one are not decoded, but for a part.
+    /// Adds the edges of a tile, whose chunks ascend. Those before the first vertex and after the last one
+    /// are not decoded, but for a part.
     fn add_tile(&mut self, directory: Directory<'_>, chunks: &[usize]) -> Result<()> {
         let rows = [self.vertices.start, self.vertices.end - 1].map(|v| (v % STRIP_LEN) as u32);
         let (mut low, mut high) = (0, chunks.len());

@@ -51,7 +51,8 @@ impl Matrix {
         Some(bits)
     }
 
-    /// What a scan wants; `list` is its list of vertices as a bitmap. Only vertices that `has_list` are wanted.
+    /// What a scan wants; `list` is its list of vertices as a bitmap. Only vertices that `has_list` are
+    /// wanted.
     pub(super) fn wanted<'s, W: Weight>(
         self,
         direction: Direction,

@@ -1,11 +1,13 @@
 //! Makes tiles of older ones and of the edges that changed, group by group.
 //!
-//! The edges of a row of groups that changed come in any number of calls, and are sorted in memory. Then each group without changes is
-//! copied, chunk by chunk; each other group is decoded, merged with its changes and coded again, on all threads. Lists are not read. Where
-//! the changes of a row do not fit the memory, those of the first groups are kept, and the caller brings the others in another pass.
+//! The edges of a row of groups that changed come in any number of calls, and are sorted in memory. Then each
+//! group without changes is copied, chunk by chunk; each other group is decoded, merged with its changes and
+//! coded again, on all threads. Lists are not read. Where the changes of a row do not fit the memory, those
+//! of the first groups are kept, and the caller brings the others in another pass.
 //!
-//! Neither the memory nor the number of threads changes a byte of the result, which is that of converting the new lists with the old tiles
-//! at hand (`convert`). Work: that of decoding and coding the groups that changed, and of copying the others.
+//! Neither the memory nor the number of threads changes a byte of the result, which is that of converting the
+//! new lists with the old tiles at hand (`convert`). Work: that of decoding and coding the groups that
+//! changed, and of copying the others.
 
 use std::ops::Range;
 use std::path::Path;
@@ -149,7 +151,8 @@ impl<'a> TileMerge<'a> {
     /// Counts the ends of changed edges where they are not counted elsewhere. Each change must come once.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if there is no such vertex, or it has fewer edges; [`Error::Invalid`] if it gets more than fit 32 bits.
+    /// [`Error::Corrupt`] if there is no such vertex, or it has fewer edges; [`Error::Invalid`] if it gets
+    /// more than fit 32 bits.
     pub fn count(&mut self, changes: &TileChanges) -> Result<()> {
         if self.in_degrees.is_empty() {
             return Ok(());
@@ -176,8 +179,8 @@ impl<'a> TileMerge<'a> {
         }
     }
 
-    /// Writes the groups of a row whose changes are known. Returns the row again, to be filled with the changes of its other groups; `None`
-    /// if there are no others. Rows come in order.
+    /// Writes the groups of a row whose changes are known. Returns the row again, to be filled with the
+    /// changes of its other groups; `None` if there are no others. Rows come in order.
     ///
     /// # Errors
     /// [`Error::Corrupt`] if old tiles are damaged; [`Error::Io`]; cancellation.
@@ -322,7 +325,8 @@ impl<'a> TileMerge<'a> {
                         column.old.append_bits(first_edge + start..first_edge + start + kept, bits)?;
                     }
                     start += kept;
-                    // The change replaces all edges at its position. More of them may follow in later positions.
+                    // The change replaces all edges at its position. More of them may follow in later
+                    // positions.
                     let Some(change) = rest.peek().filter(|change| change.tile == tile) else { continue };
                     let same = |&&position: &&u32| position == change.position;
                     start += positions[start..].iter().take_while(same).count();
@@ -444,7 +448,8 @@ mod tests {
     const OPTIONS: ConvertOptions = ConvertOptions { group: 2, memory_bytes: 1 << 20 };
     type Edges = Vec<(VertexId, VertexId, i32)>;
 
-    /// Edges of seven strips, and the same after changes: edges go, come, change their weights and have copies, also where there were none.
+    /// Edges of seven strips, and the same after changes: edges go, come, change their weights and have
+    /// copies, also where there were none.
     fn before_and_after(random: &mut Random) -> (Edges, Edges) {
         let mut edges = random_edges(N, 60_000, 3);
         // A dense tile of several chunks, and copies that fill more than one piece.
@@ -513,7 +518,8 @@ mod tests {
         changes
     }
 
-    /// Merges old tiles of the first graph to tiles of the second one. Returns them, and how often changes were brought.
+    /// Merges old tiles of the first graph to tiles of the second one. Returns them, and how often changes
+    /// were brought.
     fn merged(
         disk: &Arc<dyn Disk>,
         name: &str,

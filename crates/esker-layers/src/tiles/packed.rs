@@ -1,7 +1,8 @@
 //! Numbers in blocks of 32. All numbers of a block have as many bits as its largest one needs.
 //!
-//! A block is a byte with the width (0 to 32), then the numbers, the first in the lowest bits. A last block of fewer than 32 numbers ends
-//! with the last byte that they fill. Work: about five instructions per number, without branches that depend on the data.
+//! A block is a byte with the width (0 to 32), then the numbers, the first in the lowest bits. A last block
+//! of fewer than 32 numbers ends with the last byte that they fill. Work: about five instructions per number,
+//! without branches that depend on the data.
 
 use super::vector::{BLOCK_LEN, BODY_BYTES_MAX, sums_by_sixteen};
 
@@ -37,7 +38,8 @@ pub(super) fn pack(numbers: &[u32], out: &mut Vec<u8>) {
     }
 }
 
-/// Replaces the numbers of a block by their running sums from `start`. Returns the last sum; `None` if it exceeds 32 bits.
+/// Replaces the numbers of a block by their running sums from `start`. Returns the last sum; `None` if it
+/// exceeds 32 bits.
 fn add_up(numbers: &mut [u32; BLOCK_LEN], start: u32) -> Option<u32> {
     let mut sum = u64::from(start);
     for number in numbers {
@@ -47,8 +49,9 @@ fn add_up(numbers: &mut [u32; BLOCK_LEN], start: u32) -> Option<u32> {
     u32::try_from(sum).ok()
 }
 
-/// Reads the block of `len` numbers at the start of `bytes` and writes their running sums from `start`; past `len` the sums do not change.
-/// Returns the last sum and the bytes read; `None` if the block is incomplete or a sum exceeds 32 bits.
+/// Reads the block of `len` numbers at the start of `bytes` and writes their running sums from `start`; past
+/// `len` the sums do not change. Returns the last sum and the bytes read; `None` if the block is incomplete
+/// or a sum exceeds 32 bits.
 pub(super) fn unpack_sums(
     bytes: &[u8],
     len: usize,
@@ -71,7 +74,8 @@ pub(super) fn unpack_sums(
     Some((last, 1 + needed))
 }
 
-/// Decodes a block. `body` has the size of the largest block and 8 bytes more, because words of 8 bytes are read.
+/// Decodes a block. `body` has the size of the largest block and 8 bytes more, because words of 8 bytes are
+/// read.
 #[inline]
 fn unpack_whole(
     body: &[u8; BODY_BYTES_MAX + 8],

@@ -109,7 +109,8 @@ impl<'a> OldTiles<'a> {
         self.directory.chunk(chunks.start).edges.start..self.directory.chunk(chunks.end - 1).edges.end
     }
 
-    /// Takes over chunks without writing them again: their blocks get a second name. `false` if that is not possible here.
+    /// Takes over chunks without writing them again: their blocks get a second name. `false` if that is not
+    /// possible here.
     pub(super) fn share(&self, chunks: Range<usize>, writer: &mut TileWriter) -> Result<bool> {
         let (Some(own_number), false) = (self.tiles.layer_number(), chunks.is_empty()) else {
             return Ok(false);
@@ -134,7 +135,8 @@ impl<'a> OldTiles<'a> {
         Ok(true)
     }
 
-    /// Shows the positions of the edges of chunks in the tiles that `wants` chooses, and compares the blocks of all with their checksums.
+    /// Shows the positions of the edges of chunks in the tiles that `wants` chooses, and compares the blocks
+    /// of all with their checksums.
     pub(super) fn look(
         &self,
         chunks: Range<usize>,
@@ -154,8 +156,8 @@ impl<'a> OldTiles<'a> {
         Ok(())
     }
 
-    /// Copies chunks, byte for byte, after comparing their blocks with the checksums. `look` sees the positions of all edges of the tiles
-    /// that `wants` chooses.
+    /// Copies chunks, byte for byte, after comparing their blocks with the checksums. `look` sees the
+    /// positions of all edges of the tiles that `wants` chooses.
     pub(super) fn copy(
         &self,
         chunks: Range<usize>,
@@ -220,7 +222,8 @@ mod tests {
     const OPTIONS: ConvertOptions = ConvertOptions { group: 2, memory_bytes: 1 << 20 };
     type Edges = Vec<(VertexId, VertexId, i32)>;
 
-    /// A graph of seven strips, and the same after changes in two of its groups: vertices and strips are added.
+    /// A graph of seven strips, and the same after changes in two of its groups: vertices and strips are
+    /// added.
     fn before_and_after(directed: bool) -> (Csr<i32>, Csr<i32>, Edges) {
         let mut edges = random_edges(400_000, 60_000, 3);
         let before = csr(directed, 400_000, &edges);

@@ -8,8 +8,9 @@ pub(super) const ROWS_ROOM: usize = 16;
 /// Positions compared at a time.
 const STRIDE: usize = 16;
 
-/// Writes the rows (within their strip) of ascending positions, and where each row ends. Returns the number of rows. Both outputs must be
-/// longer than the positions by [`ROWS_ROOM`]; elements behind the rows are overwritten.
+/// Writes the rows (within their strip) of ascending positions, and where each row ends. Returns the number
+/// of rows. Both outputs must be longer than the positions by [`ROWS_ROOM`]; elements behind the rows are
+/// overwritten.
 pub(super) fn find_rows(positions: &[u32], rows: &mut [u32], ends: &mut [u32]) -> usize {
     let Some(first) = positions.first() else { return 0 };
     rows[0] = first >> STRIP_BITS;
@@ -17,7 +18,8 @@ pub(super) fn find_rows(positions: &[u32], rows: &mut [u32], ends: &mut [u32]) -
     rows_portably(positions, at, num_rows, rows, ends)
 }
 
-/// Continues at position `at`, after `num_rows` rows. Long rows cost next to nothing; short ones cost no branch that depends on the data.
+/// Continues at position `at`, after `num_rows` rows. Long rows cost next to nothing; short ones cost no
+/// branch that depends on the data.
 fn rows_portably(
     positions: &[u32],
     mut at: usize,

@@ -1,6 +1,7 @@
 //! Scans over tiles.
 //!
-//! Workers take chunks in the order of a schedule, decode them batch by batch, and hand over each batch as one patch.
+//! Workers take chunks in the order of a schedule, decode them batch by batch, and hand over each batch as
+//! one patch.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -34,7 +35,8 @@ pub struct TileScan<'a, W> {
     weights: Option<Box<dyn TileWeights<W>>>,
     /// `None`: the chunks are mapped.
     pool: Option<Pool<TilePages<'a>>>,
-    /// Upper bound of the bytes of weights in memory: those of all pooled chunks since weights were released last.
+    /// Upper bound of the bytes of weights in memory: those of all pooled chunks since weights were released
+    /// last.
     weights_touched: AtomicU64,
 }
 
@@ -212,7 +214,8 @@ impl<'a, W: Weight> TileScan<'a, W> {
         decoding.ok_or_else(|| self.tiles.corrupt_chunk(chunk))
     }
 
-    /// Weights are mapped, and their pages in memory count for the process: their number must not grow with the graph.
+    /// Weights are mapped, and their pages in memory count for the process: their number must not grow with
+    /// the graph.
     fn release_weights(&self, chunk: &Chunk) {
         let Some(weights) = &self.weights else { return };
         let bytes = (chunk.edges.end - chunk.edges.start) * size_of::<W>() as u64 + BLOCK_BYTES as u64;

@@ -1,9 +1,11 @@
 //! Gives out chunks to the threads of a scan.
 //!
-//! A chunk has edges for the vertices of two strips. If two threads wrote to a vertex, they would have to do so atomically, which takes five
-//! times as long. So a chunk is given out only while no other thread holds one of its strips. But in a graph with hubs, in degree order,
-//! most edges have an end in the first strip; if one thread held it, the others would wait. Such a strip is *shared*: no thread holds
-//! it, the pieces of its vertices are not exclusive, and a visitor may collect its own sums for it, which fit the second-level cache.
+//! A chunk has edges for the vertices of two strips. If two threads wrote to a vertex, they would have to do
+//! so atomically, which takes five times as long. So a chunk is given out only while no other thread holds
+//! one of its strips. But in a graph with hubs, in degree order, most edges have an end in the first strip;
+//! if one thread held it, the others would wait. Such a strip is *shared*: no thread holds it, the pieces of
+//! its vertices are not exclusive, and a visitor may collect its own sums for it, which fit the second-level
+//! cache.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -109,9 +111,9 @@ impl<'a> Schedule<'a> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A chunk for the calling thread; `None` if there are no more, or a thread failed. `supply` adds chunks to give out; it is called
-    /// whenever all have been, or wait for each other. If there are none yet, `wait` waits for some; it returns false if another thread
-    /// already waits.
+    /// A chunk for the calling thread; `None` if there are no more, or a thread failed. `supply` adds chunks
+    /// to give out; it is called whenever all have been, or wait for each other. If there are none yet,
+    /// `wait` waits for some; it returns false if another thread already waits.
     pub(super) fn take(
         &self,
         run: &Run,

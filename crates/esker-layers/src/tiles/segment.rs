@@ -1,8 +1,8 @@
 //! Codes successive edges of the file into blocks, independently of what lies before them.
 //!
-//! The edges between two copied groups are cut into *segments* of [`SEGMENT_LEN`], whatever the memory and the number of threads. Each
-//! segment begins a block unless all of it fits the last one, so threads code segments side by side. That costs half a block for each
-//! segment: about 2 % of the space.
+//! The edges between two copied groups are cut into *segments* of [`SEGMENT_LEN`], whatever the memory and
+//! the number of threads. Each segment begins a block unless all of it fits the last one, so threads code
+//! segments side by side. That costs half a block for each segment: about 2 % of the space.
 
 use esker_format::memory::{push, reserve};
 use esker_format::{BLOCK_BYTES, Result};
@@ -49,8 +49,8 @@ impl Segment {
         self.len == 0
     }
 
-    /// Appends edges of a tile, in ascending order of position, no more than there is room for. A tile's edges may come in several calls,
-    /// one after another.
+    /// Appends edges of a tile, in ascending order of position, no more than there is room for. A tile's
+    /// edges may come in several calls, one after another.
     pub(super) fn append(&mut self, row: u32, column: u32, mut positions: &[u32]) -> Result<()> {
         if self.tile != (row, column) {
             self.end_tile()?;

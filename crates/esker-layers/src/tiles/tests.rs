@@ -359,7 +359,8 @@ fn a_pool_keeps_what_the_next_scan_needs() {
             let read = graph.scan.read_bytes() - before;
             before = graph.scan.read_bytes();
             let frames = all / 2 / 65_536 * 65_536;
-            // What was used last is what comes last again: nothing that stays is of use, unless the scan begins with it.
+            // What was used last is what comes last again: nothing that stays is of use, unless the scan
+            // begins with it.
             let least = if round == 0 || policy != CachePolicy::Rewind { all } else { all - frames };
             // The last extent is shorter.
             assert!((least..least + (1 << 16)).contains(&read), "{policy:?}, round {round}: {read} of {all}");
@@ -394,7 +395,8 @@ fn whatever_fails_while_a_pool_is_filled_is_an_error() {
             match graph.scan(&run, Direction::Out, Select::All, &Record { unwanted: 2 }) {
                 Err(Error::Io { .. }) if way == 0 => failures += 1,
                 Err(Error::Corrupt { .. }) if way == 1 => damages += 1,
-                // Reads that a failed scan has left behind may meet the fault, and what is read behind the data does not matter.
+                // Reads that a failed scan has left behind may meet the fault, and what is read behind the
+                // data does not matter.
                 Ok(found) => {
                     let mut found = found.concat();
                     sort_arcs(&mut found);

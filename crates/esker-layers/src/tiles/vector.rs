@@ -1,4 +1,5 @@
-//! Decodes packed numbers and finds the rows of positions sixteen at a time, with AVX-512 (VBMI): two instructions per number.
+//! Decodes packed numbers and finds the rows of positions sixteen at a time, with AVX-512 (VBMI): two
+//! instructions per number.
 #![allow(unsafe_code)] // Vector instructions that the compiler does not make of the loop by itself.
 
 #[cfg(target_arch = "x86_64")]
@@ -37,7 +38,8 @@ const fn places() -> [BytePlaces; WIDTH_MAX as usize + 1] {
     while width < all.len() {
         let mut k = 0;
         while k < 64 {
-            // The last byte of the last number may lie behind the 64 bytes read. Then none of its bits is used.
+            // The last byte of the last number may lie behind the 64 bytes read. Then none of its bits is
+            // used.
             all[width].bytes[k] = ((k / 4 * width) / 8 + k % 4) as u8 & 63;
             k += 1;
         }
@@ -104,7 +106,8 @@ fn unpack_whole(
         for (&before, kept) in steps.iter().zip(masks) {
             sum = _mm512_add_epi32(sum, _mm512_maskz_permutexvar_epi32(kept, before, sum));
         }
-        // The sum of sixteen numbers of 25 bits fits 32 bits. With the carry it may overflow once; then all later sums do too.
+        // The sum of sixteen numbers of 25 bits fits 32 bits. With the carry it may overflow once; then all
+        // later sums do too.
         sum = _mm512_add_epi32(sum, carry);
         wrapped |= _mm512_cmplt_epu32_mask(sum, carry);
         carry = _mm512_permutexvar_epi32(_mm512_set1_epi32(15), sum);
@@ -113,8 +116,9 @@ fn unpack_whole(
     (wrapped == 0).then(|| sums[BLOCK_LEN - 1])
 }
 
-/// Writes the running sums of a block's numbers from `start`. Returns the last sum, or `Some(None)` if a sum exceeds 32 bits. Returns `None`
-/// and writes nothing if the processor lacks the instructions or the numbers are too wide.
+/// Writes the running sums of a block's numbers from `start`. Returns the last sum, or `Some(None)` if a sum
+/// exceeds 32 bits. Returns `None` and writes nothing if the processor lacks the instructions or the numbers
+/// are too wide.
 #[inline]
 pub(super) fn sums_by_sixteen(
     body: &[u8; BODY_BYTES_MAX + 8],
@@ -175,8 +179,9 @@ fn find_whole(positions: &[u32], left_out: &[u32], mut at: usize, masks: &mut Ve
     at
 }
 
-/// Appends a mask for each whole sixteen positions: of those that are not in `left_out`, from its index `at` on. Both ascend. Returns the
-/// index of the first that may be among later positions; `None`, and nothing is done, if the processor lacks the instructions.
+/// Appends a mask for each whole sixteen positions: of those that are not in `left_out`, from its index `at`
+/// on. Both ascend. Returns the index of the first that may be among later positions; `None`, and nothing is
+/// done, if the processor lacks the instructions.
 #[inline]
 pub(super) fn find_by_sixteen(
     positions: &[u32],
@@ -214,8 +219,8 @@ fn compress_whole(numbers: &mut [u32], masks: &[u16]) -> Option<usize> {
     Some(len)
 }
 
-/// Keeps the numbers whose bits are set, of a mask for each sixteen, at the front; returns how many. `None`, and nothing is done, if the
-/// processor lacks the instructions.
+/// Keeps the numbers whose bits are set, of a mask for each sixteen, at the front; returns how many. `None`,
+/// and nothing is done, if the processor lacks the instructions.
 #[inline]
 pub(super) fn compress_by_sixteen(numbers: &mut [u32], masks: &[u16]) -> Option<usize> {
     #[cfg(target_arch = "x86_64")]
@@ -227,8 +232,9 @@ pub(super) fn compress_by_sixteen(numbers: &mut [u32], masks: &[u16]) -> Option<
     None
 }
 
-/// Writes where rows end and which rows begin there, sixteen positions at a time. Returns the positions read and the rows ended; does nothing
-/// if the processor lacks the instructions. The first row must be written already, and the outputs need 16 extra elements.
+/// Writes where rows end and which rows begin there, sixteen positions at a time. Returns the positions read
+/// and the rows ended; does nothing if the processor lacks the instructions. The first row must be written
+/// already, and the outputs need 16 extra elements.
 #[inline]
 pub(super) fn rows_by_sixteen(
     positions: &[u32],

@@ -16,8 +16,8 @@ use super::data::OWN;
 use super::paths::TileFiles;
 use super::segment::Segment;
 
-/// Writes the files of a layer's tiles. Memory: 24 bytes per chunk, plus some MiB. Each tile with edges has at least one chunk, and each
-/// block of 64 KiB at least two.
+/// Writes the files of a layer's tiles. Memory: 24 bytes per chunk, plus some MiB. Each tile with edges has
+/// at least one chunk, and each block of 64 KiB at least two.
 #[derive(Debug)]
 pub(super) struct TileWriter {
     archive: ArchiveWriter,
@@ -34,7 +34,8 @@ pub(super) struct TileWriter {
     extents: Vec<WrittenExtent>,
     disk: Arc<dyn Disk>,
     layer: PathBuf,
-    /// The layers whose files this one has links to, and the numbers of these files; `None`: they cannot be linked.
+    /// The layers whose files this one has links to, and the numbers of these files; `None`: they cannot be
+    /// linked.
     linked: BTreeMap<u32, Option<Stamp>>,
     keys: Vec<u64>,
     starts: Vec<u64>,
@@ -164,7 +165,8 @@ impl TileWriter {
         linked.filter_map(|(&layer, stamp)| stamp.map(|stamp| SharedTiles { layer, stamp })).collect()
     }
 
-    /// Goes on with blocks of a file that was linked. Returns the position at which they begin. Chunks come in the order of the file.
+    /// Goes on with blocks of a file that was linked. Returns the position at which they begin. Chunks come
+    /// in the order of the file.
     pub(super) fn share(&mut self, number: u32, blocks: Range<u64>) -> Result<u64> {
         if !self.block.is_empty() {
             self.end_block()?;

@@ -1,13 +1,17 @@
 //! Commits to an open database: their speed, whatever their number and size, and their effect on readers.
 //!
-//! `cargo bench -p esker-store --bench store -- commits [--scale 22] [--only batches,single,reads,columns,large] [--directory DIR]`
+//! `cargo bench -p esker-store --bench store -- commits [--scale 22] [--only
+//! batches,single,reads,columns,large] [--directory DIR]`
 //!
-//! * `batches`: R-MAT edges in commits of 100 000, each synced before it is acknowledged, with automatic freezing and merging; of a graph
-//!   without in-edges, and of one with them.
-//! * `single`: ten thousand commits of one edge, not synced; then lists all versions and opens the first, a middle and the last one.
-//! * `reads`: the median time of a point read in a quiet database, and while another thread commits, freezes and merges.
-//! * `columns`: ten million edges from arrays in one commit, without and with weights. The arrays, the database before the commit and the
-//!   seconds stay in the directory for `bench/python.py --columns DIR`, which does the same from Python.
+//! * `batches`: R-MAT edges in commits of 100 000, each synced before it is acknowledged, with automatic
+//!   freezing and merging; of a graph without in-edges, and of one with them.
+//! * `single`: ten thousand commits of one edge, not synced; then lists all versions and opens the first, a
+//!   middle and the last one.
+//! * `reads`: the median time of a point read in a quiet database, and while another thread commits, freezes
+//!   and merges.
+//! * `columns`: ten million edges from arrays in one commit, without and with weights. The arrays, the
+//!   database before the commit and the seconds stay in the directory for `bench/python.py --columns DIR`,
+//!   which does the same from Python.
 //! * `large`: one commit of 100 million edges, about 10 GB of memory; runs only if `--only` names it.
 //!
 //! Without arguments: once, small.

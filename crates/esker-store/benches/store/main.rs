@@ -1,7 +1,9 @@
 //! The benchmarks of the store, in one program: `cargo bench -p esker-store --bench store -- NAME [OPTIONS]`.
 //!
-//! Each module documents its options. Without a name (`cargo test --bench store` and CI do that) each benchmark runs once, on a small graph.
-#![allow(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)] // Benchmarks print what they measure.
+//! Each module documents its options. Without a name (`cargo test --bench store` and CI do that) each
+//! benchmark runs once, on a small graph.
+// Benchmarks print what they measure.
+#![allow(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
 
 use std::error::Error;
 use std::process::ExitCode;

@@ -1,10 +1,11 @@
-//! Millions of edges per second that a merge moves: a complete layer and later ones, or later ones alone; retaining all versions
-//! or the last alone.
+//! Millions of edges per second that a merge moves: a complete layer and later ones, or later ones alone;
+//! retaining all versions or the last alone.
 //!
-//! `cargo bench -p esker-store --bench store -- merge` merges a random graph of 2^20 vertices and 16 edges for each, with weights and
-//! in-edges, with 10 layers of 1 % each, where one change in 20 deletes; on a disk in memory, on two threads. `--scale 22` takes more
-//! vertices; `--disk` uses the directory ESKER_BENCH_DIR (default: /tmp) with all syncs. `cargo test` runs it on a small graph. An edge
-//! counts once, although both of its arcs are moved. The bound, `copy`: writing the bytes of the merged layer once more, with checksums.
+//! `cargo bench -p esker-store --bench store -- merge` merges a random graph of 2^20 vertices and 16 edges
+//! for each, with weights and in-edges, with 10 layers of 1 % each, where one change in 20 deletes; on a disk
+//! in memory, on two threads. `--scale 22` takes more vertices; `--disk` uses the directory ESKER_BENCH_DIR
+//! (default: /tmp) with all syncs. `cargo test` runs it on a small graph. An edge counts once, although both
+//! of its arcs are moved. The bound, `copy`: writing the bytes of the merged layer once more, with checksums.
 
 use std::ops::Range;
 use std::path::Path;

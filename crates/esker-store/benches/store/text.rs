@@ -1,7 +1,7 @@
 //! Megabytes per second of the text readers, on one thread: cutting blocks and parsing them, separately.
 //!
-//! `cargo bench -p esker-store --bench store -- text` takes 64 MiB of each kind, in memory. `cargo test` runs it on 64 KiB and checks
-//! the counts only. The bound: `copy` reads and writes every byte once.
+//! `cargo bench -p esker-store --bench store -- text` takes 64 MiB of each kind, in memory. `cargo test` runs
+//! it on 64 KiB and checks the counts only. The bound: `copy` reads and writes every byte once.
 
 use std::fmt::Write;
 use std::time::Instant;

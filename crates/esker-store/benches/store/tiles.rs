@@ -1,10 +1,13 @@
-//! Algorithms over tiles against the same algorithms over plain lists in memory, and the speed of conversion to tiles.
+//! Algorithms over tiles against the same algorithms over plain lists in memory, and the speed of conversion
+//! to tiles.
 //!
-//! `cargo bench -p esker-store --bench store -- tiles [--scale S] [--degree D] [--directed] [--threads N,N,...] [--trials T] [--group Q]
-//!  [--pool-mib M [--policy rewind|lru|segments] [--segment-mib S]] [--only plain|tiles] [--algorithms pagerank,wcc,bfs] [--dir D]`
+//! `cargo bench -p esker-store --bench store -- tiles [--scale S] [--degree D] [--directed] [--threads
+//!  N,N,...] [--trials T] [--group Q] [--pool-mib M [--policy rewind|lru|segments] [--segment-mib S]] [--only
+//!  plain|tiles] [--algorithms pagerank,wcc,bfs] [--dir D]`
 //!
-//! A Kronecker graph numbered by descending degree, without loops, repeated edges and isolated vertices. Both sides are timed in turn;
-//! the ratio is that of the shortest times. `--only` runs one side alone, for `perf stat`. Without arguments: once, small.
+//! A Kronecker graph numbered by descending degree, without loops, repeated edges and isolated vertices. Both
+//! sides are timed in turn; the ratio is that of the shortest times. `--only` runs one side alone, for `perf
+//! stat`. Without arguments: once, small.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,10 +1,12 @@
 //! Speed of updating a dynamic graph, and of algorithms on it.
 //!
-//! `cargo bench -p esker-store --bench store -- updates [--scale 22] [--degree 16] [--batch 1048576] [--threshold 2] [--shards 64]
-//! [--only updates,payloads,map,scan,bfs,pagerank,mapped] [--directory DIR] [--threads 1,2] [--trials N]`
+//! `cargo bench -p esker-store --bench store -- updates [--scale 22] [--degree 16] [--batch 1048576]
+//! [--threshold 2] [--shards 64] [--only updates,payloads,map,scan,bfs,pagerank,mapped] [--directory DIR]
+//! [--threads 1,2] [--trials N]`
 //!
-//! The graph is R-MAT with the probabilities of Graph500, permuted. Every twenty insertions come with one removal of an earlier edge,
-//! drawn at random. Batches of updates are made outside the clock, as in the thesis. Without arguments: once, small.
+//! The graph is R-MAT with the probabilities of Graph500, permuted. Every twenty insertions come with one
+//! removal of an earlier edge, drawn at random. Batches of updates are made outside the clock, as in the
+//! thesis. Without arguments: once, small.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};

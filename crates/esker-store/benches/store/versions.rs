@@ -1,10 +1,13 @@
-//! The cost of versions: a graph in layers against the same graph in one layer, commits, freezing and merging.
+//! The cost of versions: a graph in layers against the same graph in one layer, commits, freezing and
+//! merging.
 //!
-//! `cargo bench -p esker-store --bench store -- versions [--scale S] [--layers K,K,...] [--directed] [--trials T] [--threads N] [--dir D]`
+//! `cargo bench -p esker-store --bench store -- versions [--scale S] [--layers K,K,...] [--directed]
+//! [--trials T] [--threads N] [--dir D]`
 //!
-//! For each K: a random 80 % of the edges are imported, the others spread evenly over K commits, each frozen to a layer of its own
-//! (LLAMA, thesis, 4.9.1). BFS and PageRank of the newest version are timed in turn with those of the graph in one layer, before and
-//! after merging all layers; then those of the first and of a middle version. Without arguments: once, small.
+//! For each K: a random 80 % of the edges are imported, the others spread evenly over K commits, each frozen
+//! to a layer of its own (LLAMA, thesis, 4.9.1). BFS and PageRank of the newest version are timed in turn
+//! with those of the graph in one layer, before and after merging all layers; then those of the first and of
+//! a middle version. Without arguments: once, small.
 
 use std::io::Write;
 use std::path::Path;
@@ -141,7 +144,8 @@ fn measure(options: &Options, edges: &[Edge], count: usize, root: &Path, whole: 
     std::fs::remove_dir_all(&path).expect("removing succeeds");
 }
 
-/// Times both algorithms on a version and on the whole graph, alternating; prints the ratios of the medians, in total and per arc.
+/// Times both algorithms on a version and on the whole graph, alternating; prints the ratios of the medians,
+/// in total and per arc.
 fn compare(name: &str, version: &Snapshot, whole: &Snapshot, options: &Options, run: &Run) {
     let graphs = [version, whole].map(|snapshot| snapshot.graph::<()>(run).expect("a graph"));
     let source = |snapshot: &Snapshot| {

@@ -8,8 +8,8 @@ use esker_graph::Run;
 use crate::snapshot::State;
 use crate::version::{account_path, read_account};
 
-/// Opens what an archive holds, one after the other: columns, and as `None` what a layer says of itself. Nothing but a recovery reads the
-/// latter, and all of it is verified when it is opened.
+/// Opens what an archive holds, one after the other: columns, and as `None` what a layer says of itself.
+/// Nothing but a recovery reads the latter, and all of it is verified when it is opened.
 pub(super) fn contents(archive: &Archive, origin: Origin) -> impl Iterator<Item = Result<Option<Values>>> {
     let account = account_path(archive.directory());
     archive.paths().map(move |path| match path == account {

@@ -19,8 +19,8 @@ use crate::snapshot::{Layer, State};
 /// Lists that a thread reads one by one at a time.
 const UNIT_LISTS: usize = 1 << 12;
 
-/// Verifies the checksums of all columns of an archive that no other check has verified; returns whether all columns are intact. An
-/// archive that is open has no other bytes that are not verified.
+/// Verifies the checksums of all columns of an archive that no other check has verified; returns whether all
+/// columns are intact. An archive that is open has no other bytes that are not verified.
 pub(super) fn check_archive(
     archive: &Archive,
     origin: Origin,
@@ -51,7 +51,8 @@ pub(super) fn check_layers(state: &State, run: &Run, report: &mut Report) -> Res
     Ok(())
 }
 
-/// Verifies the tiles of all layers that have any, and that they contain the edges of the lists of their layer with their properties.
+/// Verifies the tiles of all layers that have any, and that they contain the edges of the lists of their
+/// layer with their properties.
 pub(super) fn check_tiles(state: &State, run: &Run, report: &mut Report) -> Result<()> {
     for layer in state.layers() {
         let known = report.problems.len();
@@ -69,7 +70,8 @@ pub(super) fn check_tiles(state: &State, run: &Run, report: &mut Report) -> Resu
     Ok(())
 }
 
-/// Verifies the stored heads of all layers that have any, and that they are those of the lists of their layer.
+/// Verifies the stored heads of all layers that have any, and that they are those of the lists of their
+/// layer.
 pub(super) fn check_heads(state: &State, run: &Run, report: &mut Report) -> Result<()> {
     for layer in state.layers() {
         let known = report.problems.len();
@@ -141,7 +143,8 @@ impl Compared<'_> {
         let weight = (property, layer.record().num_arcs);
         let found = hash_of(W::open(stack, weight, CompleteLists::Tiled(tiles, None), None, run));
         let expected = match layer.lists().out().main().tiles() {
-            // Nothing else holds the edges; but each list has the length that was recorded, and its values stand beside it.
+            // Nothing else holds the edges; but each list has the length that was recorded, and its values
+            // stand beside it.
             Some(_) => self.hash_of_lists::<W>(weight),
             None => hash_of(W::open(stack, weight, CompleteLists::Mapped, None, run)),
         };

@@ -1,13 +1,14 @@
 //! Checks that a database is sound: every checksum, and the relations between its arrays.
 //!
-//! Every byte of every file that the manifest names has a checksum or is part of one, and all are compared: those of all layers, of
-//! their tiles and of the map of ids. [`crate::Store::check_log`] checks those of the log and of MANIFEST. The relations are checked in one version,
-//! those of tiles and of vertex properties in their layer.
+//! Every byte of every file that the manifest names has a checksum or is part of one, and all are compared:
+//! those of all layers, of their tiles and of the map of ids. [`crate::Store::check_log`] checks those of the
+//! log and of MANIFEST. The relations are checked in one version, those of tiles and of vertex properties in
+//! their layer.
 //!
-//! Memory: a few numbers a thread, whatever the size. The check reads every file once for its checksums, and the
-//! lists once more for their order and to compare the directions: in-lists must be the transpose of out-lists,
-//! and the lists of an undirected graph must be symmetric. It compares sums of hashes, which miss a difference
-//! with a probability of 2^-64.
+//! Memory: a few numbers a thread, whatever the size. The check reads every file once for its checksums, and
+//! the lists once more for their order and to compare the directions: in-lists must be the transpose of
+//! out-lists, and the lists of an undirected graph must be symmetric. It compares sums of hashes, which miss
+//! a difference with a probability of 2^-64.
 
 mod hash;
 mod report;

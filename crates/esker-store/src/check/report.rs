@@ -72,7 +72,8 @@ impl Report {
         }
     }
 
-    /// Records a command that mends all problems but the `known` first ones, which another check found before.
+    /// Records a command that mends all problems but the `known` first ones, which another check found
+    /// before.
     pub(super) fn remedy(&mut self, command: &str, known: usize) {
         self.mended += self.problems.len() - known;
         if self.problems.len() > known && !self.remedies.iter().any(|said| said == command) {

@@ -128,7 +128,8 @@ fn tiled(directed: bool, is_layered: bool) -> FaultyDisk {
     disk
 }
 
-/// Tiles with weights instead of the lists of the oldest layer, which holds two versions; alone or below a later one.
+/// Tiles with weights instead of the lists of the oldest layer, which holds two versions; alone or below a
+/// later one.
 fn only_tiles(directed: bool, is_layered: bool) -> FaultyDisk {
     let disk = tiled(directed, is_layered);
     let (db, run) = (open(&disk), Run::with_threads(1).unwrap());
@@ -175,7 +176,8 @@ fn problem(disk: &FaultyDisk, run: &Run) -> Option<String> {
     outcome().unwrap_or_else(|error| Some(error.to_string()))
 }
 
-/// Offsets to flip: of zeros among zeros, as in header pages, few, and of the others a third; all if `ESKER_CASES` asks for many cases.
+/// Offsets to flip: of zeros among zeros, as in header pages, few, and of the others a third; all if
+/// `ESKER_CASES` asks for many cases.
 fn offsets(content: &[u8]) -> impl Iterator<Item = usize> {
     let cases = std::env::var("ESKER_CASES").map_or(0, |cases| cases.parse::<u32>().unwrap());
     (0..content.len()).filter(move |&at| {
@@ -221,7 +223,8 @@ fn every_flipped_byte_is_reported() {
 /// The least and the greatest time of a version, the arcs in a window, and all edges.
 type WindowFound = (Option<(i64, i64)>, usize, u64);
 
-/// Damage must move neither the ends of a window nor the least and the greatest time, nor make a layer look as if it had none.
+/// Damage must move neither the ends of a window nor the least and the greatest time, nor make a layer look
+/// as if it had none.
 #[test]
 fn a_flipped_byte_never_changes_the_edges_of_a_window() {
     let run = Run::with_threads(1).unwrap();

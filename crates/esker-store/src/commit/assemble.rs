@@ -56,8 +56,8 @@ fn policy_over(below: &Snapshot, policy: CopyPolicy) -> CopyPolicy {
     }
 }
 
-/// Writes the layer of `commits`, at least one, which follow the newest version of `state`. The layer is durable
-/// once the parent of its directory is synced.
+/// Writes the layer of `commits`, at least one, which follow the newest version of `state`. The layer is
+/// durable once the parent of its directory is synced.
 pub(crate) fn assemble(
     state: &Arc<State>,
     commits: &[Arc<Commit>],
@@ -187,7 +187,8 @@ fn new_texts(commits: &[Arc<Commit>], properties: usize) -> Vec<Vec<&[u8]>> {
 /// Edges with their version codes, and for each edge property the values of all rows.
 type EdgesAndRows<'c> = (Vec<EdgeChange>, Cow<'c, [Vec<u64>]>);
 
-/// Concatenates the edges of all commits, with their version codes, and all rows. Those of one commit are not copied.
+/// Concatenates the edges of all commits, with their version codes, and all rows. Those of one commit are not
+/// copied.
 fn flatten<'c>(commits: &'c [Arc<Commit>], properties: usize, run: &Run) -> Result<EdgesAndRows<'c>> {
     let num_rows: Vec<usize> = run.install(|| commits.par_iter().map(|commit| commit.num_rows()).collect());
     let all_rows = num_rows.iter().sum();

@@ -19,7 +19,8 @@ use super::options::BatchMemory;
 use super::texts::{TEXT_BYTES, Texts, expect_length, too_long};
 use crate::freeze::REMOVAL;
 
-/// What a commit keeps in memory for a change of edges if it has to know which edges there are: a slot of a table, with an allocation.
+/// What a commit keeps in memory for a change of edges if it has to know which edges there are: a slot of a
+/// table, with an allocation.
 const STANDING_BYTES: usize = 128;
 
 /// What a commit keeps in memory for a change of edges if it gives edges ids.
@@ -27,8 +28,8 @@ const NUMBERED_BYTES: usize = size_of::<NumberedChange>();
 
 /// Changes to commit together with [`crate::Database::commit`].
 ///
-/// The changes take effect in the order given: an edge that is added and then removed does not exist. Memory: 28
-/// bytes for an edge between integer ids.
+/// The changes take effect in the order given: an edge that is added and then removed does not exist. Memory:
+/// 28 bytes for an edge between integer ids.
 #[derive(Debug, Clone)]
 pub struct Batch {
     /// The edge properties of the database, by number.
@@ -89,8 +90,8 @@ impl Batch {
         }
     }
 
-    /// Lets the commit fail if a vertex that is to be removed, or an end of an edge that is, does not exist. Otherwise there is nothing to
-    /// remove.
+    /// Lets the commit fail if a vertex that is to be removed, or an end of an edge that is, does not exist.
+    /// Otherwise there is nothing to remove.
     pub fn refuse_unknown(&mut self) {
         self.refuses_unknown = true;
     }
@@ -158,10 +159,12 @@ impl Batch {
         &self.edge_properties
     }
 
-    /// Adds an edge. If it exists, the rule for duplicates says what becomes of it ([`Batch::set_duplicates`]): by default it gets the new
-    /// properties, and a multigraph adds another edge. Unknown ends become new vertices. `values` are those of [`Batch::given_properties`]; a number of another type is
-    /// converted if the property's type represents it exactly; otherwise the commit gives the property a wider type
-    /// ([`crate::Database::widen_edge_property`]), if one holds the number and all of its values.
+    /// Adds an edge. If it exists, the rule for duplicates says what becomes of it
+    /// ([`Batch::set_duplicates`]): by default it gets the new properties, and a multigraph adds another
+    /// edge. Unknown ends become new vertices. `values` are those of [`Batch::given_properties`]; a number of
+    /// another type is converted if the property's type represents it exactly; otherwise the commit gives the
+    /// property a wider type ([`crate::Database::widen_edge_property`]), if one holds the number and all of
+    /// its values.
     ///
     /// # Errors
     /// [`Error::Invalid`] if memory runs out, an id is not of the database's kind, or `values` do not match
@@ -222,8 +225,8 @@ impl Batch {
         Ok(rows)
     }
 
-    /// Adds edges between text ids: as [`Batch::add_edge`] for each, at a fraction of its time. `values` are those of each given
-    /// property, one for each edge. After an error no edge is added.
+    /// Adds edges between text ids: as [`Batch::add_edge`] for each, at a fraction of its time. `values` are
+    /// those of each given property, one for each edge. After an error no edge is added.
     ///
     /// # Errors
     /// As [`Batch::add_edge`].
@@ -284,11 +287,12 @@ impl Batch {
         Ok(())
     }
 
-    /// Removes those edges between two vertices that a match selects, among those that there are after the earlier changes of the batch. Does nothing
-    /// if there are none.
+    /// Removes those edges between two vertices that a match selects, among those that there are after the
+    /// earlier changes of the batch. Does nothing if there are none.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if memory runs out, an id is not of the database's kind, or there is no such edge property.
+    /// [`Error::Invalid`] if memory runs out, an id is not of the database's kind, or there is no such edge
+    /// property.
     pub fn remove_edges<'i>(
         &mut self,
         source: impl Into<ExternalId<'i>>,
@@ -315,12 +319,14 @@ impl Batch {
         Ok(())
     }
 
-    /// Asks the commit to count the edges that [`Batch::remove_edge`] removes: see [`crate::Committed::removed`]. That takes a search for each.
+    /// Asks the commit to count the edges that [`Batch::remove_edge`] removes: see
+    /// [`crate::Committed::removed`]. That takes a search for each.
     pub fn count_removed(&mut self) {
         self.counts_removed = true;
     }
 
-    /// Whether the commit has to know which edges there are, because it removes some of several or counts them.
+    /// Whether the commit has to know which edges there are, because it removes some of several or counts
+    /// them.
     pub(crate) fn selects_edges(&self) -> bool {
         self.counts_removed || !self.matches.is_empty()
     }
@@ -453,7 +459,8 @@ impl Batch {
         Ok(())
     }
 
-    /// An id that a change may give to a new vertex. Changes that remove something take longer ones, which older versions have stored.
+    /// An id that a change may give to a new vertex. Changes that remove something take longer ones, which
+    /// older versions have stored.
     fn expect_new<'i>(&self, id: ExternalId<'i>) -> Result<ExternalId<'i>> {
         if let ExternalId::Text(text) = id {
             expect_length(text)?;

@@ -16,8 +16,8 @@ pub(crate) enum BatchOp {
     AddVertex,
     /// One id.
     RemoveVertex,
-    /// One id. Sets the property with this index among the names of the batch to the value with this index, or takes its value away
-    /// ([`crate::freeze::REMOVAL`]).
+    /// One id. Sets the property with this index among the names of the batch to the value with this index,
+    /// or takes its value away ([`crate::freeze::REMOVAL`]).
     SetVertex(u32, u32),
 }
 

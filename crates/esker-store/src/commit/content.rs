@@ -17,7 +17,8 @@ use crate::freeze::REMOVAL;
 
 /// The number of values to encode between two checks for cancellation.
 const VALUES_PER_CHECK: usize = 1 << 17;
-/// What the values of a property take in a commit beside them: a vector and its allocation. In commits of one edge it is most of the memory.
+/// What the values of a property take in a commit beside them: a vector and its allocation. In commits of one
+/// edge it is most of the memory.
 const COLUMN_BYTES: usize = size_of::<Vec<u64>>() + 32;
 /// An upper bound of the number of edge properties in a commit, against forged records.
 const EDGE_PROPERTIES_MAX: u32 = 1 << 16;
@@ -131,7 +132,8 @@ pub(crate) struct Commit {
     pub(crate) rows: Vec<Vec<u64>>,
     /// The changes of vertex properties, in order, including removals and restorations of vertices.
     pub(crate) vertices: Vec<VertexChange>,
-    /// The checksum in the header of its record in the log, which depends on all commits before it; 0 before it is there.
+    /// The checksum in the header of its record in the log, which depends on all commits before it; 0 before
+    /// it is there.
     pub(crate) checksum: u32,
     /// Of a commit that exceeds the memory limit: it pages until it is a layer, and is dropped.
     pub(crate) paging: Option<Paging>,
@@ -240,8 +242,8 @@ impl Commit {
         Ok(out)
     }
 
-    /// Decodes a payload of [`Commit::encode`], found in the log at `path`. The time of the commit, which only the summary has, is
-    /// the event time.
+    /// Decodes a payload of [`Commit::encode`], found in the log at `path`. The time of the commit, which
+    /// only the summary has, is the event time.
     ///
     /// # Errors
     /// [`esker_format::Error::Corrupt`] if the payload is not valid.
@@ -318,7 +320,8 @@ fn put_all<T, const N: usize>(
     Ok(())
 }
 
-/// The record of a version that is in the log alone. The counts of edges are 0, because only the freeze computes them.
+/// The record of a version that is in the log alone. The counts of edges are 0, because only the freeze
+/// computes them.
 pub(super) fn record_of(number: u64, summary: CommitSummary, committed_ms: u64) -> VersionRecord {
     VersionRecord {
         number,

@@ -1,4 +1,5 @@
-//! Applies the rule for duplicate edges to a commit, so that neither the log nor a layer needs to know the rule.
+//! Applies the rule for duplicate edges to a commit, so that neither the log nor a layer needs to know the
+//! rule.
 
 use std::cell::Cell;
 
@@ -17,8 +18,8 @@ pub(crate) struct DuplicateRule<'a> {
     pub(crate) directed: bool,
     /// The edge properties of the database, by number.
     pub(crate) properties: &'a [PropertyRecord],
-    /// The property bits of an edge after all earlier commits, `None` if there is no such edge. Only rules for which [`reads_edges`] holds
-    /// ask.
+    /// The property bits of an edge after all earlier commits, `None` if there is no such edge. Only rules
+    /// for which [`reads_edges`] holds ask.
     pub(crate) earlier: &'a dyn Fn(VertexId, VertexId) -> Result<Option<Vec<u64>>>,
     /// The external id of a vertex, for errors.
     pub(crate) name: &'a dyn Fn(VertexId) -> String,
@@ -57,8 +58,8 @@ enum Standing {
 }
 
 impl DuplicateRule<'_> {
-    /// Leaves one of the edges that the commit adds between two vertices, and none where the rule prefers the edge of an earlier commit.
-    /// Returns the number of edges that were given in addition to another.
+    /// Leaves one of the edges that the commit adds between two vertices, and none where the rule prefers the
+    /// edge of an earlier commit. Returns the number of edges that were given in addition to another.
     pub(crate) fn apply(&self, commit: &mut Commit) -> Result<u64> {
         let count = commit.edges.len();
         if self.rule == Duplicates::Keep || (count < 2 && !reads_edges(self.rule)) {
@@ -139,7 +140,8 @@ impl DuplicateRule<'_> {
         Ok(duplicates)
     }
 
-    /// The error for the edge of a commit at an index that exists since the commit's edge `earlier`, or since an earlier commit.
+    /// The error for the edge of a commit at an index that exists since the commit's edge `earlier`, or since
+    /// an earlier commit.
     fn refused(&self, (source, target): (VertexId, VertexId), earlier: Option<usize>, index: usize) -> Error {
         let number = index + 1;
         let what = match earlier {

@@ -59,7 +59,8 @@ impl BatchMatch {
         })
     }
 
-    /// The wanted bits of each property; `None` if no edge can have a value. `code_of` finds the code of a text of a property.
+    /// The wanted bits of each property; `None` if no edge can have a value. `code_of` finds the code of a
+    /// text of a property.
     pub(crate) fn bits(
         &self,
         properties: &[PropertyRecord],

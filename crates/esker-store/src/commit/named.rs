@@ -6,8 +6,8 @@ use esker_layers::ids::ExternalId;
 use super::batch::Batch;
 
 impl Batch {
-    /// Those of which an edge that is added has values, in the order in which [`Batch::add_edge`] takes them: all but the ids of edges, which the
-    /// commit gives.
+    /// Those of which an edge that is added has values, in the order in which [`Batch::add_edge`] takes them:
+    /// all but the ids of edges, which the commit gives.
     pub fn given_properties(&self) -> impl Iterator<Item = &PropertyRecord> {
         self.edge_properties.iter().filter(|property| property.logical != LogicalType::EdgeId)
     }

@@ -7,14 +7,16 @@ use esker_graph::{Cancel, VertexId};
 use super::content::Commit;
 use crate::freeze::REMOVAL;
 
-/// A change of the edges between two vertices, the smaller of an undirected edge first, and its index in the commit.
+/// A change of the edges between two vertices, the smaller of an undirected edge first, and its index in the
+/// commit.
 pub(super) type NumberedChange = (VertexId, VertexId, u32);
 
 /// Changes between two checks for cancellation.
 const CHANGES_PER_CHECK: usize = 1 << 17;
 
-/// Gives ids to the edges that a commit adds: its version, and their places among those between the same vertices, in the order of the changes.
-/// `column` is the number of the property that has the ids. Edges that have one are those that stay where others are removed.
+/// Gives ids to the edges that a commit adds: its version, and their places among those between the same
+/// vertices, in the order of the changes. `column` is the number of the property that has the ids. Edges that
+/// have one are those that stay where others are removed.
 ///
 /// # Errors
 /// [`Error::Invalid`] if memory runs out, or a number is too large; cancellation.

@@ -9,13 +9,13 @@ use esker_graph::{Cancel, Reservation};
 pub struct CommitOptions {
     /// The message of the version.
     pub message: String,
-    /// The event time, in milliseconds since 1970, UTC: when what the batch records happened. It selects versions by time, so it must not be
-    /// before that of an earlier version. `None`: the time of the commit.
+    /// The event time, in milliseconds since 1970, UTC: when what the batch records happened. It selects
+    /// versions by time, so it must not be before that of an earlier version. `None`: the time of the commit.
     pub time_ms: Option<u64>,
     /// The version that the batch was made for: the commit is refused unless it is still the newest.
     pub follows: Option<u64>,
-    /// Stops the commit until its record in the log is complete in memory; then nothing has happened. Later, it only ends the wait for a
-    /// durable large commit to become visible, which it does in the background.
+    /// Stops the commit until its record in the log is complete in memory; then nothing has happened. Later,
+    /// it only ends the wait for a durable large commit to become visible, which it does in the background.
     pub cancel: Cancel,
 }
 

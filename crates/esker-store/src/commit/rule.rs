@@ -5,12 +5,12 @@ use esker_format::{Duplicates, Error, Result};
 use super::batch::Batch;
 
 impl Batch {
-    /// Chooses the rule for edges that exist or are added several times, other than the one of the database ([`crate::version::Manifest::duplicates`]).
-    /// The commit applies it.
+    /// Chooses the rule for edges that exist or are added several times, other than the one of the database
+    /// ([`crate::version::Manifest::duplicates`]). The commit applies it.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the database cannot follow it: only a multigraph keeps parallel edges, and it keeps all of them; some rules need a
-    /// weight.
+    /// [`Error::Invalid`] if the database cannot follow it: only a multigraph keeps parallel edges, and it
+    /// keeps all of them; some rules need a weight.
     pub fn set_duplicates(&mut self, rule: Duplicates) -> Result<()> {
         let is_kept = |rule| rule == Duplicates::Keep;
         if is_kept(rule) != is_kept(self.duplicates) {

@@ -7,7 +7,8 @@ use super::change::{BatchOp, BatchValue};
 use super::exact::{exact_bits, wider_for};
 
 impl Batch {
-    /// The types that vertex properties need to hold the values of the batch, where theirs do not. `known` are those of the database.
+    /// The types that vertex properties need to hold the values of the batch, where theirs do not. `known`
+    /// are those of the database.
     pub(crate) fn wider_vertex_types(&self, known: &[PropertyRecord]) -> Vec<(String, ElementType)> {
         let find = |name: &String| {
             let known = known.iter().find(|known| known.name == *name).cloned();

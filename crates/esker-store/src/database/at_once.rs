@@ -1,7 +1,7 @@
 //! Large commits, which become a layer at once and never enter the dynamic graph.
 //!
-//! If the policy would merge the new layer right away, the layer is made in memory only, and the merged one is what the disk gets: the
-//! changes are written once, and synced once.
+//! If the policy would merge the new layer right away, the layer is made in memory only, and the merged one
+//! is what the disk gets: the changes are written once, and synced once.
 
 use std::sync::mpsc::{RecvTimeoutError, SendError, sync_channel};
 use std::sync::{Arc, TryLockError};
@@ -23,14 +23,16 @@ use crate::snapshot::State;
 
 /// Interval between checks for cancellation while a commit is frozen.
 const CANCEL_EVERY: Duration = Duration::from_millis(10);
-/// A merge of more than this many times the size of the commits is left to the background: the committer would wait for it.
+/// A merge of more than this many times the size of the commits is left to the background: the committer
+/// would wait for it.
 const MERGED_MAX: u64 = 4;
 /// A changed list of a layer in memory, at most: where it lies, and which list it continues.
 const LIST_BYTES: u64 = 64;
 
 impl Database {
-    /// [`Core::freeze_at_once`] on another thread, so that the caller need not wait once it is cancelled: a large commit takes seconds. The
-    /// thread then goes on in the background, and shows the commit. Returns `true` if so.
+    /// [`Core::freeze_at_once`] on another thread, so that the caller need not wait once it is cancelled: a
+    /// large commit takes seconds. The thread then goes on in the background, and shows the commit. Returns
+    /// `true` if so.
     pub(super) fn freeze_attended(&self, version: u64, cancel: &Cancel) -> Result<bool> {
         let (core, shared) = (&self.core, Arc::clone(&self.core));
         let (sender, receiver) = sync_channel(0);
@@ -75,9 +77,9 @@ impl Core {
         index_bytes.saturating_add(commit.bytes() as u64) >= self.unfrozen_bytes_max()
     }
 
-    /// Writes the durable commits up to `version`, a large one, straight to a layer and shows them, so that they never enter the dynamic
-    /// graph. Returns whether it did: not if a freeze or merge is under way, another thread has shown them, or the layer cannot be
-    /// written; then nothing has changed.
+    /// Writes the durable commits up to `version`, a large one, straight to a layer and shows them, so that
+    /// they never enter the dynamic graph. Returns whether it did: not if a freeze or merge is under way,
+    /// another thread has shown them, or the layer cannot be written; then nothing has changed.
     ///
     /// # Errors
     /// If the new layer cannot be shown. Then commits are refused.
@@ -116,14 +118,16 @@ impl Core {
         }
         self.settle();
         if let Err(error) = self.log.remove_through(version) {
-            // The commit is durable and visible; later ones are refused, as if the background thread had failed.
+            // The commit is durable and visible; later ones are refused, as if the background thread had
+            // failed.
             locked(&self.writer).fail(error);
         }
         Ok(true)
     }
 
-    /// Writes the layer of commits that follow the newest version of a state, merged with the layers that the policy would merge it with, and
-    /// records it in the manifest. `None` if no merge is due, or memory does not suffice: then nothing has changed.
+    /// Writes the layer of commits that follow the newest version of a state, merged with the layers that the
+    /// policy would merge it with, and records it in the manifest. `None` if no merge is due, or memory does
+    /// not suffice: then nothing has changed.
     fn record_merged(
         &self,
         maintenance: &mut Maintenance,
@@ -166,7 +170,8 @@ impl Core {
     }
 }
 
-/// Whether the layer of the commits, with all their edges new, would be merged, with layers that are not much larger.
+/// Whether the layer of the commits, with all their edges new, would be merged, with layers that are not much
+/// larger.
 fn may_merge(state: &State, commits: &[Arc<Commit>]) -> bool {
     let (arcs, lists) = arcs_of(state, commits);
     let own = arcs.saturating_add(lists);

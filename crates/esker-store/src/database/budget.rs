@@ -1,12 +1,13 @@
 //! Enforces the memory limit for commits that are not yet in a layer.
 //!
-//! A commit reserves memory before it is built: for its changes, the index of them, its record in the log, and
-//! the later freeze. If the limit has no room, the commit first freezes the earlier commits, or waits for those
-//! in progress.
+//! A commit reserves memory before it is built: for its changes, the index of them, its record in the log,
+//! and the later freeze. If the limit has no room, the commit first freezes the earlier commits, or waits for
+//! those in progress.
 //!
-//! A commit that does not fit even alone pages ([`Paging`]): from then on, until it is a layer, all large pieces of memory lie in a scratch
-//! file. What lies on the heap before has been reserved. Texts stay there, and are reserved: a commit whose texts alone do not fit is refused.
-//! So is one for whose scratch file the disk has no room, until it is in the log.
+//! A commit that does not fit even alone pages ([`Paging`]): from then on, until it is a layer, all large
+//! pieces of memory lie in a scratch file. What lies on the heap before has been reserved. Texts stay there,
+//! and are reserved: a commit whose texts alone do not fit is refused. So is one for whose scratch file the
+//! disk has no room, until it is in the log.
 
 use esker_format::Result;
 use esker_format::io::Paging;
@@ -20,8 +21,8 @@ use crate::commit::Batch;
 use crate::freeze::KnownEdges;
 
 impl Core {
-    /// Reserves memory for the commit of a batch, beyond what the batch has reserved; `None` without a limit. Freezes, or waits for other
-    /// commits, if there is no room now.
+    /// Reserves memory for the commit of a batch, beyond what the batch has reserved; `None` without a limit.
+    /// Freezes, or waits for other commits, if there is no room now.
     ///
     /// # Errors
     /// [`esker_graph::Stop::OverBudget`] if the commit does not fit even alone; what freezing returns.
@@ -59,8 +60,8 @@ impl Core {
         if needed <= self.options.budget.limit_bytes() { None } else { self.paging(batch) }
     }
 
-    /// Has large pieces of memory lie in a scratch file from now on, for a batch that does not fit into the limit. `None` if that is not
-    /// possible or not allowed, or would not suffice.
+    /// Has large pieces of memory lie in a scratch file from now on, for a batch that does not fit into the
+    /// limit. `None` if that is not possible or not allowed, or would not suffice.
     pub(super) fn paging(&self, batch: &Batch) -> Option<Paging> {
         if self.may_page(batch) { self.disk.paging(&self.path) } else { None }
     }
@@ -71,8 +72,8 @@ impl Core {
         self.options.scratch && needed <= self.options.budget.limit_bytes()
     }
 
-    /// Reserves as many bytes as `more` says of the costs of now. If they are not free: freezes the commits in no layer, waits for other
-    /// commits and for a merge in the background, and gives up tables.
+    /// Reserves as many bytes as `more` says of the costs of now. If they are not free: freezes the commits
+    /// in no layer, waits for other commits and for a merge in the background, and gives up tables.
     fn reserve_in_turn(
         &self,
         what: &dyn Fn() -> String,
@@ -124,10 +125,12 @@ impl Core {
         costs.of_batch(batch, batch.len()) > self.options.budget.limit_bytes() / 2
     }
 
-    /// Reserves what a batch that still grows takes now. Freezes if there is no room, or waits for other commits.
+    /// Reserves what a batch that still grows takes now. Freezes if there is no room, or waits for other
+    /// commits.
     ///
     /// # Errors
-    /// [`esker_graph::Stop::OverBudget`] if the batch and its commit do not fit even alone; what freezing returns.
+    /// [`esker_graph::Stop::OverBudget`] if the batch and its commit do not fit even alone; what freezing
+    /// returns.
     pub(super) fn make_room(&self, batch: &mut Batch) -> Result<()> {
         let limit = self.options.budget.limit_bytes();
         if limit == u64::MAX {
@@ -172,7 +175,8 @@ impl Core {
         }
     }
 
-    /// Gives up what only makes freezing and merging faster. Waits for a merge in the background, which gives back its memory when it ends.
+    /// Gives up what only makes freezing and merging faster. Waits for a merge in the background, which gives
+    /// back its memory when it ends.
     fn drop_tables(&self) {
         let maintenance = locked(&self.maintenance);
         self.view().below.stack().drop_tables();
@@ -193,8 +197,8 @@ impl Core {
         Ok(changes)
     }
 
-    /// The bytes that the writer keeps, and that the commits in no layer take now and will take in a freeze; and whether there are no
-    /// such commits.
+    /// The bytes that the writer keeps, and that the commits in no layer take now and will take in a freeze;
+    /// and whether there are no such commits.
     fn taken(&self, held: &HeldMemory, costs: CommitCosts) -> (u64, bool) {
         let view = self.view();
         let bytes = held.kept_bytes + view.below.decoded_bytes_max() + self.unfrozen_bytes() as u64;

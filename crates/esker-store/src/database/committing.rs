@@ -15,11 +15,12 @@ use crate::commit::{Batch, CommitOptions, WiderSum, reads_edges};
 pub struct Committed {
     /// The number of the version.
     pub version: u64,
-    /// The number of edges of the batch that were left out or united with another, as the rule for duplicates says. With
-    /// [`Duplicates::Last`](esker_format::Duplicates::Last), only those that the batch adds several times.
+    /// The number of edges of the batch that were left out or united with another, as the rule for duplicates
+    /// says. With [`Duplicates::Last`](esker_format::Duplicates::Last), only those that the batch adds
+    /// several times.
     pub duplicates: u64,
-    /// The number of edges that were removed, not counting those of removed vertices, if the batch removes some of several or asks for it
-    /// ([`Batch::count_removed`]).
+    /// The number of edges that were removed, not counting those of removed vertices, if the batch removes
+    /// some of several or asks for it ([`Batch::count_removed`]).
     pub removed: Option<u64>,
 }
 
@@ -57,14 +58,15 @@ impl Database {
         Ok(self.commit_with(batch, &options)?.version)
     }
 
-    /// Commits the changes of a batch as a new version, durably (see [`DatabaseOptions::sync`]). Several threads may commit at the same
-    /// time; their commits share syncs.
+    /// Commits the changes of a batch as a new version, durably (see [`DatabaseOptions::sync`]). Several
+    /// threads may commit at the same time; their commits share syncs.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if a change is not possible, or the event time is before that of an earlier version; then nothing happened.
-    /// [`Error::Io`] if the log cannot be written: the commit is not visible, but the next opening may find it, wholly or not at all; until
-    /// then the database refuses commits. For want of memory, a durable commit may fail to become visible; the
-    /// next opening shows it, and [`DatabaseOptions::watch`] was told. [`esker_graph::Stop::OverBudget`] if the commit does not fit into
+    /// [`Error::Invalid`] if a change is not possible, or the event time is before that of an earlier
+    /// version; then nothing happened. [`Error::Io`] if the log cannot be written: the commit is not visible,
+    /// but the next opening may find it, wholly or not at all; until then the database refuses commits. For
+    /// want of memory, a durable commit may fail to become visible; the next opening shows it, and
+    /// [`DatabaseOptions::watch`] was told. [`esker_graph::Stop::OverBudget`] if the commit does not fit into
     /// [`DatabaseOptions::budget`].
     pub fn commit_with(&self, mut batch: Batch, options: &CommitOptions) -> Result<Committed> {
         loop {
@@ -132,8 +134,9 @@ impl Database {
         }
     }
 
-    /// Commits a batch whose memory is reserved, and takes the changes out of it. Also returns whether the commit is in a layer. `wider` is set
-    /// with an error if the commit is possible once a property has a wider type.
+    /// Commits a batch whose memory is reserved, and takes the changes out of it. Also returns whether the
+    /// commit is in a layer. `wider` is set with an error if the commit is possible once a property has a
+    /// wider type.
     fn commit_reserved(
         &self,
         batch: &mut Batch,

@@ -26,26 +26,29 @@ pub struct CompactReport {
     pub written: WrittenBytes,
     /// The tiles and heads that were made.
     pub forms: FormReport,
-    /// Vertices that were removed in all versions and that are left out now, so that others have their numbers.
+    /// Vertices that were removed in all versions and that are left out now, so that others have their
+    /// numbers.
     pub vertices_left_out: u64,
 }
 
 /// What [`Database::compact_with`] should produce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CompactOptions {
-    /// The encoding of the lists; `None` keeps it. With [`Encoding::Tiles`] the tiles are all that is kept of the lists of the complete
-    /// layer; they are made if there are none.
+    /// The encoding of the lists; `None` keeps it. With [`Encoding::Tiles`] the tiles are all that is kept of
+    /// the lists of the complete layer; they are made if there are none.
     pub lists: Option<Encoding>,
     /// The tiles beside them.
     pub tiles: Tiling,
-    /// Heads to store in place of those that there are, and to keep from now on; `None` keeps the length that the database has.
+    /// Heads to store in place of those that there are, and to keep from now on; `None` keeps the length that
+    /// the database has.
     pub heads: Option<HeadedOptions>,
     /// The numbers of vertices.
     pub renumber: Renumber,
 }
 
 impl CompactOptions {
-    /// What is meant, given the encoding of the complete layer: tiles that are kept alone have no lists from which they could be made anew.
+    /// What is meant, given the encoding of the complete layer: tiles that are kept alone have no lists from
+    /// which they could be made anew.
     pub(super) fn resolved(mut self, before: Encoding) -> Result<Self> {
         if self.lists.unwrap_or(before) == Encoding::Tiles {
             if self.heads.is_some() {

@@ -145,7 +145,8 @@ impl DatabaseContent {
         is_free.then_some(ResolvedRequest::Forget(gone))
     }
 
-    /// The contents that the database may have while a request is carried out, from that before to that after.
+    /// The contents that the database may have while a request is carried out, from that before to that
+    /// after.
     fn through(&self, resolved: &ResolvedRequest<'_>) -> Vec<Self> {
         let mut next = self.clone();
         match resolved {
@@ -278,7 +279,8 @@ impl PossibleContents {
     pub(super) fn find(&self, db: &Database, run: &Run) -> &DatabaseContent {
         let mut matching = self.0.iter().filter(|content| content.matches(db)).peekable();
         let first = matching.next();
-        // Failed commits may share a version number, and renumbering changes no version number; then the versions decide.
+        // Failed commits may share a version number, and renumbering changes no version number; then the
+        // versions decide.
         let found = if matching.peek().is_none() {
             first
         } else {

@@ -1,5 +1,5 @@
-//! Compares the database with its possible contents after faults: power loss, failing and refused operations, at
-//! each single operation of a random workload and of the recovery after it.
+//! Compares the database with its possible contents after faults: power loss, failing and refused operations,
+//! at each single operation of a random workload and of the recovery after it.
 //!
 //! The environment variable `ESKER_TEST_ROUNDS` sets the number of workloads in each test.
 
@@ -261,7 +261,8 @@ fn power_loss_at_each_operation_of_recovery_loses_nothing() {
     }
 }
 
-/// Continues after a failure. Further requests may fail or not, but the database must have a possible content.
+/// Continues after a failure. Further requests may fail or not, but the database must have a possible
+/// content.
 fn go_on(workload: &Workload, db: &Database, possible: &mut PossibleContents) {
     let shown = possible.find(db, &workload.run);
     shown.verify(db, &workload.run);
@@ -407,7 +408,8 @@ fn die_or_fail_at_each_operation(workload: &Workload, seed: u64) {
     (1..).find(|&at| die_or_fail(workload, &fresh.fork(), at));
 }
 
-/// Loses power at an odd operation of a workload, or fails at an even one. Whether the workload has fewer operations.
+/// Loses power at an odd operation of a workload, or fails at an even one. Whether the workload has fewer
+/// operations.
 fn die_or_fail(workload: &Workload, disk: &FaultyDisk, at: u64) -> bool {
     disk.set_faults(if at.is_multiple_of(2) { fail_at(at) } else { die_at(at) });
     if at.is_multiple_of(2) {

@@ -21,9 +21,10 @@ impl Database {
     /// this requires a type of i32, i64, f32 or f64, and that no other property is the weight.
     ///
     /// The call rewrites all layers as one, as [`Database::compact`] does; commits wait meanwhile, readers do
-    /// not. With the type [`LogicalType::EdgeId`], the database gives all edges ids: those of the import if it has made no other version, else
-    /// ids with the version 0, which tell that the edges are older. It creates no version: earlier snapshots do not have the property, later ones have it whatever
-    /// their version. A commit refuses batches created before the call.
+    /// not. With the type [`LogicalType::EdgeId`], the database gives all edges ids: those of the import if
+    /// it has made no other version, else ids with the version 0, which tell that the edges are older. It
+    /// creates no version: earlier snapshots do not have the property, later ones have it whatever their
+    /// version. A commit refuses batches created before the call.
     ///
     /// # Errors
     /// [`Error::Invalid`] if edges already have a property of that name, or the name or type is not allowed;
@@ -51,14 +52,16 @@ impl Database {
         })
     }
 
-    /// Gives an edge property a wider type, which holds all of its values exactly, in every version. Does nothing if it has the type or a
-    /// wider one. A commit does this by itself for values that the type does not hold.
+    /// Gives an edge property a wider type, which holds all of its values exactly, in every version. Does
+    /// nothing if it has the type or a wider one. A commit does this by itself for values that the type does
+    /// not hold.
     ///
     /// The call rewrites all layers, as [`Database::add_edge_property`] does.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is no such property, the type does not hold its values, or it has the times of the stream that the database was
-    /// declared, which are integers; otherwise as [`Database::freeze`].
+    /// [`Error::Invalid`] if there is no such property, the type does not hold its values, or it has the
+    /// times of the stream that the database was declared, which are integers; otherwise as
+    /// [`Database::freeze`].
     pub fn widen_edge_property(&self, name: &str, element: ElementType, run: &Run) -> Result<()> {
         let state = self.core.state();
         let is_time = state.manifest().stream.as_ref().is_some_and(|stream| stream.time == name);
@@ -79,10 +82,12 @@ impl Database {
         })
     }
 
-    /// Gives a vertex property a wider type, which holds all of its values exactly, in every version. Does nothing if it has the type or
-    /// a wider one. A commit does this by itself for values that the type does not hold.
+    /// Gives a vertex property a wider type, which holds all of its values exactly, in every version. Does
+    /// nothing if it has the type or a wider one. A commit does this by itself for values that the type does
+    /// not hold.
     ///
-    /// The call writes the commits so far as a layer; other layers stay, and their values are converted as they are read.
+    /// The call writes the commits so far as a layer; other layers stay, and their values are converted as
+    /// they are read.
     ///
     /// # Errors
     /// As [`Database::widen_edge_property`].
@@ -90,7 +95,8 @@ impl Database {
         self.redefine(run, |maintenance, writer| self.with_wider(name, element, maintenance, writer, run))
     }
 
-    /// The next state, where a vertex property has a wider type; `None` if it has the type or a wider one already.
+    /// The next state, where a vertex property has a wider type; `None` if it has the type or a wider one
+    /// already.
     fn with_wider(
         &self,
         name: &str,
@@ -120,7 +126,8 @@ impl Database {
         Ok(Some(NextState::with_same_layers(state, edits)))
     }
 
-    /// Merges all layers into one and changes the properties of edges, as `change` says of the known properties; `None`: not at all.
+    /// Merges all layers into one and changes the properties of edges, as `change` says of the known
+    /// properties; `None`: not at all.
     fn rewrite(
         &self,
         run: &Run,

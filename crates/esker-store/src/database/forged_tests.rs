@@ -1,5 +1,5 @@
-//! Forged commits in the log, with valid checksums. The database must refuse each of them or read it as it is,
-//! without panics and without allocating more than the log holds.
+//! Forged commits in the log, with valid checksums. The database must refuse each of them or read it as it
+//! is, without panics and without allocating more than the log holds.
 
 use std::path::Path;
 use std::sync::Arc;

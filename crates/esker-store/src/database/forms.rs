@@ -1,7 +1,8 @@
 //! The second forms of the complete layer's lists: tiles and heads, which merging keeps.
 //!
-//! A merge that makes a new complete layer writes its tiles and heads before the manifest names it, and one record installs them all. So no
-//! reader finds the layer without them. Groups of tiles in which no edge changed are copied from the tiles of the old layer.
+//! A merge that makes a new complete layer writes its tiles and heads before the manifest names it, and one
+//! record installs them all. So no reader finds the layer without them. Groups of tiles in which no edge
+//! changed are copied from the tiles of the old layer.
 
 use std::cmp::Ordering;
 use std::path::Path;

@@ -146,7 +146,8 @@ fn a_merge_rebuilds_the_changed_groups_and_copies_the_others() {
     }
 }
 
-/// Commits changes of edges with both ends in one strip: some new ones, some gone, some with another weight, a new vertex.
+/// Commits changes of edges with both ends in one strip: some new ones, some gone, some with another weight,
+/// a new vertex.
 fn change_strip(database: &Database, sample: &Sample, random: &mut Random) {
     let strip = random.below(3) << 16;
     let inside = |v: VertexId| v as usize >> 16 == strip >> 16;
@@ -410,7 +411,8 @@ fn bytes_that_were_written_are_those_of_the_files_that_were_made() {
     assert!(check(&database.snapshot().unwrap(), &run).unwrap().is_sound());
 }
 
-/// What a layer shares with the one before is not written, and what is written follows the groups that changed.
+/// What a layer shares with the one before is not written, and what is written follows the groups that
+/// changed.
 #[test]
 fn bytes_of_tiles_that_were_written_follow_the_groups_that_changed() {
     let run = Run::with_threads(2).unwrap();

@@ -27,15 +27,17 @@ use crate::version::{
 pub struct DatabaseOptions {
     /// When commits are made durable.
     pub sync: Sync,
-    /// Commits are frozen in the background once they take this much memory. `None`: as the database says ([`Database::write_options`]).
+    /// Commits are frozen in the background once they take this much memory. `None`: as the database says
+    /// ([`Database::write_options`]).
     pub freeze_bytes: Option<u64>,
-    /// Memory for commits until they are in a layer, including freezing and merging but not file buffers
-    /// (1 MiB for each column being written). A commit waits for room; one that cannot fit lies in a scratch file, or is refused with
-    /// the limit that it needs. The reservations rest on estimates, which hold while no commit changes a list
-    /// longer than some million. Runs and imports may share the budget.
+    /// Memory for commits until they are in a layer, including freezing and merging but not file buffers (1
+    /// MiB for each column being written). A commit waits for room; one that cannot fit lies in a scratch
+    /// file, or is refused with the limit that it needs. The reservations rest on estimates, which hold while
+    /// no commit changes a list longer than some million. Runs and imports may share the budget.
     pub budget: Budget,
-    /// Whether a commit that does not fit into the budget may lie in a scratch file beside the database, instead of being refused. Only in a program
-    /// whose allocator is [`esker_format::io::PagedHeap`]. Large allocations of all threads lie there meanwhile.
+    /// Whether a commit that does not fit into the budget may lie in a scratch file beside the database,
+    /// instead of being refused. Only in a program whose allocator is [`esker_format::io::PagedHeap`]. Large
+    /// allocations of all threads lie there meanwhile.
     pub scratch: bool,
     /// Whether to merge layers in the background after freezing. `None`: as the database says.
     pub auto_merge: Option<bool>,
@@ -49,14 +51,15 @@ pub struct DatabaseOptions {
     pub watch: Option<Arc<dyn CommitWatch>>,
 }
 
-/// Learns when a commit passes the point of no return, and when it is durable: before it is visible, and before a
-/// background freeze or anything else that may fail.
+/// Learns when a commit passes the point of no return, and when it is durable: before it is visible, and
+/// before a background freeze or anything else that may fail.
 pub trait CommitWatch: std::fmt::Debug + Send + std::marker::Sync {
     /// The record of a commit is about to be written: from here on the commit may be on the disk.
     fn begin(&self);
 
-    /// The writing has ended. The version, if its record is as durable as [`DatabaseOptions::sync`] requires; `None` if
-    /// that is unknown, because writing or syncing failed: the next opening finds it, wholly or not at all.
+    /// The writing has ended. The version, if its record is as durable as [`DatabaseOptions::sync`] requires;
+    /// `None` if that is unknown, because writing or syncing failed: the next opening finds it, wholly or not
+    /// at all.
     fn end(&self, durable: Option<u64>);
 }
 
@@ -80,8 +83,8 @@ impl Default for DatabaseOptions {
 /// A database opened for reading and writing. One process at a time writes; others may read meanwhile
 /// ([`crate::Store`]).
 ///
-/// All methods take `&self` and may be called from any thread. Snapshots are pinned: they never change, and their
-/// readers never wait.
+/// All methods take `&self` and may be called from any thread. Snapshots are pinned: they never change, and
+/// their readers never wait.
 ///
 /// ```
 /// # use esker_store::{Database, DatabaseOptions};
@@ -106,8 +109,8 @@ impl std::fmt::Debug for Database {
     }
 }
 
-/// The state that all threads share. Threads take the locks `maintenance`, `writer`, `pending` and `standby` in this
-/// order.
+/// The state that all threads share. Threads take the locks `maintenance`, `writer`, `pending` and `standby`
+/// in this order.
 pub(super) struct Core {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) path: PathBuf,
@@ -206,11 +209,13 @@ impl Core {
 impl Database {
     /// Opens the database at `path` for writing, and completes the recovery from a crashed process.
     ///
-    /// Time: for the layers as [`crate::Store::open`], plus the time to read the log, and to freeze its commits if a crash left many.
+    /// Time: for the layers as [`crate::Store::open`], plus the time to read the log, and to freeze its
+    /// commits if a crash left many.
     ///
     /// # Errors
-    /// [`esker_format::Error::Invalid`] if there is no database, or another process is writing to it; [`esker_format::Error::Corrupt`];
-    /// [`esker_format::Error::Lost`] if a part of the log or of the manifest is missing (see [`Database::recover`]); [`esker_format::Error::Io`].
+    /// [`esker_format::Error::Invalid`] if there is no database, or another process is writing to it;
+    /// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Lost`] if a part of the log or of the
+    /// manifest is missing (see [`Database::recover`]); [`esker_format::Error::Io`].
     pub fn open(path: impl AsRef<Path>, options: DatabaseOptions) -> Result<Self> {
         Self::open_on(Arc::new(RealDisk), path.as_ref(), options)
     }
@@ -225,11 +230,13 @@ impl Database {
         Self::open_with(&disk, path, options, &run)
     }
 
-    /// As [`Database::open`]. The run reports a round for each commit in the log, stops the opening, and its threads
-    /// freeze commits that take more memory than [`DatabaseOptions::freeze_bytes`] or a quarter of the limit.
+    /// As [`Database::open`]. The run reports a round for each commit in the log, stops the opening, and its
+    /// threads freeze commits that take more memory than [`DatabaseOptions::freeze_bytes`] or a quarter of
+    /// the limit.
     ///
     /// # Errors
-    /// As [`Database::open`]; cancellation; [`esker_graph::Stop::OverBudget`] if a commit in the log does not fit.
+    /// As [`Database::open`]; cancellation; [`esker_graph::Stop::OverBudget`] if a commit in the log does not
+    /// fit.
     pub fn open_under(path: impl AsRef<Path>, options: DatabaseOptions, run: &Run) -> Result<Self> {
         let disk: Arc<dyn Disk> = Arc::new(RealDisk);
         Self::open_with(&disk, path.as_ref(), options, run)
@@ -265,7 +272,8 @@ impl Database {
             logged.push(LoggedCommit::of(&record, path)?);
             Ok(())
         })?;
-        // If files were lost, the manifest may be an old one: nothing may be removed before the log was compared with it.
+        // If files were lost, the manifest may be an old one: nothing may be removed before the log was
+        // compared with it.
         remove_strays(disk.as_ref(), path, state.manifest())?;
         remove_dead_stagings(disk.as_ref(), path);
         if manifest.manifest().log.is_none_or(|mark| mark.version < log.mark().version) {
@@ -321,26 +329,29 @@ impl Database {
         Batch::new(edges.cloned().collect(), view.state.has_text_ids(), manifest.duplicates())
     }
 
-    /// Reserves the memory of a batch that still grows from [`DatabaseOptions::budget`], so that what never fits is refused before it
-    /// takes memory. Freezes the commits in no layer if there is no room. Cheap if the batch has grown little since the last call.
+    /// Reserves the memory of a batch that still grows from [`DatabaseOptions::budget`], so that what never
+    /// fits is refused before it takes memory. Freezes the commits in no layer if there is no room. Cheap if
+    /// the batch has grown little since the last call.
     ///
     /// # Errors
-    /// [`esker_graph::Stop::OverBudget`] if the batch does not fit, with what it needs so far ([`super::CommitSizing`] finds out what all of it
-    /// needs); as [`Database::freeze`].
+    /// [`esker_graph::Stop::OverBudget`] if the batch does not fit, with what it needs so far
+    /// ([`super::CommitSizing`] finds out what all of it needs); as [`Database::freeze`].
     pub fn make_room(&self, batch: &mut Batch) -> Result<()> {
         self.core.make_room(batch)
     }
 
-    /// Reserves `bytes` of [`DatabaseOptions::budget`] for `what`, which belongs to no batch. Freezes the commits in no layer if there is no room.
+    /// Reserves `bytes` of [`DatabaseOptions::budget`] for `what`, which belongs to no batch. Freezes the
+    /// commits in no layer if there is no room.
     ///
     /// # Errors
-    /// [`esker_graph::Stop::OverBudget`] if they do not fit, with the limit that would suffice; as [`Database::freeze`].
+    /// [`esker_graph::Stop::OverBudget`] if they do not fit, with the limit that would suffice; as
+    /// [`Database::freeze`].
     pub fn reserve(&self, what: &str, bytes: u64) -> Result<Reservation> {
         self.core.reserve(what, bytes)
     }
 
-    /// Whether a batch and its commit fit into the memory limit once all other commits are frozen and others have given back their memory, or
-    /// may lie in a scratch file.
+    /// Whether a batch and its commit fit into the memory limit once all other commits are frozen and others
+    /// have given back their memory, or may lie in a scratch file.
     ///
     /// # Errors
     /// As point reads: the degrees of removed vertices are looked up.
@@ -348,7 +359,8 @@ impl Database {
         self.core.fits(batch)
     }
 
-    /// Whether a batch and its commit take more than half of the memory limit, so that it is better committed before it grows.
+    /// Whether a batch and its commit take more than half of the memory limit, so that it is better committed
+    /// before it grows.
     pub fn fills_half(&self, batch: &Batch) -> bool {
         self.core.fills_half(batch)
     }

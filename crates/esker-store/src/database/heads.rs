@@ -17,11 +17,13 @@ use crate::snapshot::{Layer, State};
 use crate::version::layer_directory;
 
 impl Database {
-    /// Stores the heads of the lists of the oldest layer, which is complete: runs with headed lists then read them instead of all lists.
-    /// They are as long as the options ask for, or the longest that fit the memory. Existing ones are replaced. Merging keeps them.
+    /// Stores the heads of the lists of the oldest layer, which is complete: runs with headed lists then read
+    /// them instead of all lists. They are as long as the options ask for, or the longest that fit the
+    /// memory. Existing ones are replaced. Merging keeps them.
     ///
     /// # Errors
-    /// As [`HeadedNeeds::heads`]; [`esker_format::Error::Io`]; [`esker_format::Error::Corrupt`]; cancellation.
+    /// As [`HeadedNeeds::heads`]; [`esker_format::Error::Io`]; [`esker_format::Error::Corrupt`];
+    /// cancellation.
     pub fn make_heads(&self, options: HeadedOptions, run: &Run) -> Result<Heads> {
         self.core.make_chosen_heads(&mut locked(&self.core.maintenance), options, run)
     }
@@ -132,7 +134,8 @@ mod tests {
 
     const OPTIONS: HeadedOptions = HeadedOptions { head_len: None, memory_bytes: 1 << 30 };
 
-    /// The length of the stored heads of the newest version, after checking the database and reading the heads.
+    /// The length of the stored heads of the newest version, after checking the database and reading the
+    /// heads.
     fn stored_len(database: &Database, run: &Run) -> Option<usize> {
         let snapshot = database.snapshot().unwrap();
         let report = check(&snapshot, run).unwrap();

@@ -1,5 +1,5 @@
-//! Large batches: looks up their ids in parallel, and many at a time, before they are taken; makes the changes of those that only add edges
-//! and vertices on all threads, if the graph has no removed vertices.
+//! Large batches: looks up their ids in parallel, and many at a time, before they are taken; makes the
+//! changes of those that only add edges and vertices on all threads, if the graph has no removed vertices.
 
 use esker_format::Result;
 use esker_format::memory::{collected, filled, filled_by_all, with_room};
@@ -15,7 +15,8 @@ use crate::commit::{Batch, BatchOp, EdgeOp};
 const IDS_AT_ONCE: usize = 1 << 8;
 
 impl Writer {
-    /// The vertex of each id of a batch, [`NONE`] if it is new; nothing for a small batch. Memory: a vertex id an id.
+    /// The vertex of each id of a batch, [`NONE`] if it is new; nothing for a small batch. Memory: a vertex
+    /// id an id.
     pub(super) fn known_vertices(&self, batch: &Batch, run: &Run, cancel: &Cancel) -> Result<Vec<VertexId>> {
         let count = if batch.ids.len() < IDS_PER_CHECK { 0 } else { batch.ids.len() };
         let mut known = filled(NONE, count)?;
@@ -42,13 +43,14 @@ impl Writer {
 }
 
 impl CommitBuilder<'_> {
-    /// Whether a batch whose ids were looked up only adds edges and vertices, to a graph without removed vertices.
+    /// Whether a batch whose ids were looked up only adds edges and vertices, to a graph without removed
+    /// vertices.
     pub(super) fn only_adds(&self, batch: &Batch, known: &[VertexId]) -> bool {
         !known.is_empty() && batch.only_adds() && self.writer.removed.is_empty()
     }
 
-    /// As [`CommitBuilder::take`] for a batch that only adds edges and vertices: one thread gives new ids their vertices, in order; all make the changes.
-    /// `vertices` are the known ones.
+    /// As [`CommitBuilder::take`] for a batch that only adds edges and vertices: one thread gives new ids
+    /// their vertices, in order; all make the changes. `vertices` are the known ones.
     pub(super) fn take_additions(
         &mut self,
         batch: &Batch,
@@ -99,7 +101,8 @@ impl CommitBuilder<'_> {
         Ok(())
     }
 
-    /// Sets the vertices of ids that no earlier commit has, and which stand in the order of the batch: at most [`IDS_AT_ONCE`]. Empties the list.
+    /// Sets the vertices of ids that no earlier commit has, and which stand in the order of the batch: at
+    /// most [`IDS_AT_ONCE`]. Empties the list.
     fn take_unknown(&mut self, unknown: &mut Vec<(ExternalId<'_>, &mut VertexId)>) -> Result<()> {
         let mut ids = [ExternalId::Int(0); IDS_AT_ONCE];
         let mut found = [None; IDS_AT_ONCE];

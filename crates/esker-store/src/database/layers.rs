@@ -26,7 +26,8 @@ pub(super) struct Maintenance {
 impl Maintenance {
     /// The number of the next layer.
     ///
-    /// Fails after a failed write of the manifest, which may name a layer of that number; its files must not be touched.
+    /// Fails after a failed write of the manifest, which may name a layer of that number; its files must not
+    /// be touched.
     pub(super) fn next_layer(&self) -> Result<u32> {
         self.manifest.expect_sound()?;
         let last = self.manifest.manifest().layers.iter().map(|layer| layer.number).max().unwrap_or(0);
@@ -62,8 +63,8 @@ pub(super) struct CommitLayer {
     pub(super) counts: ChangeCounts,
 }
 
-/// Makes a layer in memory that holds `commits`. `counting` has the first version whose changes are counted, and the filter of edges
-/// in the layers below.
+/// Makes a layer in memory that holds `commits`. `counting` has the first version whose changes are counted,
+/// and the filter of edges in the layers below.
 pub(super) fn layer_of_commits(
     state: &Arc<State>,
     commits: &[Arc<Commit>],

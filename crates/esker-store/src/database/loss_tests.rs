@@ -1,6 +1,6 @@
-//! Losses that no crash explains: log, segments or manifest removed, cut, zeroed, or replaced by copies of another time. Each must be
-//! an error that names the file, or have lost nothing; after a kill, the end of the log may be missing, as if the kill had come
-//! earlier. And each can be recovered from.
+//! Losses that no crash explains: log, segments or manifest removed, cut, zeroed, or replaced by copies of
+//! another time. Each must be an error that names the file, or have lost nothing; after a kill, the end of
+//! the log may be missing, as if the kill had come earlier. And each can be recovered from.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -150,14 +150,16 @@ fn moments() -> Vec<Moment> {
     moments
 }
 
-/// Opens a damaged database every way. `allowed` are the moments that it may show; it may miss the last versions of one that was killed.
+/// Opens a damaged database every way. `allowed` are the moments that it may show; it may miss the last
+/// versions of one that was killed.
 fn judge(what: &str, files: &Files, allowed: &[&Moment]) {
     let disk = disk_of(files);
     let read = contents(&disk);
     let found = match (read, open(&disk).map(drop)) {
         (Ok(found), Ok(())) => found,
         (Err(by_reader), Err(by_writer)) => {
-            // An older MANIFEST may name a layer that was merged since. The error names that file, and what comes before it is kept.
+            // An older MANIFEST may name a layer that was merged since. The error names that file, and what
+            // comes before it is kept.
             if let Error::Lost { path, .. } = &by_reader
                 && path.starts_with("web.esker/layers")
             {
@@ -338,7 +340,8 @@ fn a_manifest_from_before_a_merge_loses_no_version() {
     assert!(refused.starts_with("web.esker/MANIFEST has 8 records"), "{refused}");
 }
 
-/// Loses power at each operation of a recovery in turn, and recovers again; `judge` gets the disk then, and the operation.
+/// Loses power at each operation of a recovery in turn, and recovers again; `judge` gets the disk then, and
+/// the operation.
 fn recover_after_each_loss_of_power(files: &Files, judge: impl Fn(&Arc<dyn Disk>, u64)) {
     for at in 1.. {
         let disk = FaultyDisk::new(at);
@@ -373,8 +376,8 @@ fn a_recovery_that_loses_power_can_be_repeated() {
     });
 }
 
-/// Lists are made in steps, of which the first leaves a layer whose out-lists are the in-lists, or that has no in-lists. Without MANIFEST, the
-/// second recovery took that layer for the graph.
+/// Lists are made in steps, of which the first leaves a layer whose out-lists are the in-lists, or that has
+/// no in-lists. Without MANIFEST, the second recovery took that layer for the graph.
 #[test]
 fn a_recovery_that_makes_lists_and_loses_power_can_be_repeated() {
     let [files, _] = two_courses();
@@ -392,7 +395,8 @@ fn a_recovery_that_makes_lists_and_loses_power_can_be_repeated() {
     }
 }
 
-/// The layer that stands for lost versions said of itself that it had the first of them alone, so the layers after it seemed to follow no other.
+/// The layer that stands for lost versions said of itself that it had the first of them alone, so the layers
+/// after it seemed to follow no other.
 #[test]
 fn a_manifest_that_is_lost_after_versions_were_lost_is_made_of_all_layers() {
     let moments = moments();
@@ -416,7 +420,8 @@ fn a_manifest_that_is_lost_after_versions_were_lost_is_made_of_all_layers() {
 
 /// A layer that a process may not read, or for which it has no memory, was given up.
 #[test]
-#[allow(clippy::disallowed_methods)] // A symbolic link that leads to itself stands for any file that the system refuses to open.
+// A symbolic link that leads to itself stands for any file that the system refuses to open.
+#[allow(clippy::disallowed_methods)]
 fn a_layer_that_the_system_refuses_to_read_is_not_lost() {
     let directory = tempfile::tempdir().unwrap();
     let (disk, path): (Arc<dyn Disk>, _) = (Arc::new(RealDisk), directory.path().join(DB));
@@ -488,7 +493,8 @@ fn two_courses() -> [Files; 2] {
     })
 }
 
-/// `cp -rn` of a copy over another one once gave a database of which `check` said that it was sound, and whose answers were of neither.
+/// `cp -rn` of a copy over another one once gave a database of which `check` said that it was sound, and
+/// whose answers were of neither.
 #[test]
 fn files_of_two_courses_of_a_database_are_not_mixed() {
     let courses = two_courses();
@@ -637,7 +643,8 @@ fn a_damaged_state_of_a_live_answer_is_found() {
     assert!(!is_said_to_be_sound(&disk_of(&files)).unwrap());
 }
 
-/// A random database with several layers, tiles, heads, tags and commits in the log, and in which version each layer begins.
+/// A random database with several layers, tiles, heads, tags and commits in the log, and in which version
+/// each layer begins.
 fn random_course(random: &mut Random, from: Option<&Files>) -> Files {
     let disk: Arc<dyn Disk> = match from {
         Some(files) => disk_of(files),
@@ -715,7 +722,8 @@ fn damage(random: &mut Random, files: &mut Files, other: &Files) -> (Vec<PathBuf
     (damaged, said)
 }
 
-/// The versions that no damaged file concerns: those in the layers below the damaged ones, and in the log if the layers are whole.
+/// The versions that no damaged file concerns: those in the layers below the damaged ones, and in the log if
+/// the layers are whole.
 fn unharmed(files: &Files, damaged: &[PathBuf], versions: &BTreeMap<u64, ModelVersion>) -> Vec<u64> {
     let store = Store::open_on(disk_of(files), Path::new(DB)).unwrap();
     let manifest = store.manifest();

@@ -16,8 +16,8 @@ use crate::freeze::ChangeCounts;
 use crate::snapshot::{Layer, State};
 use crate::version::{Manifest, layer_directory, not_retained};
 
-/// Under a memory limit, the database freezes commits in the background once they take one part in this many of
-/// it.
+/// Under a memory limit, the database freezes commits in the background once they take one part in this many
+/// of it.
 const DELTA_SHARE: u64 = 4;
 
 /// A layer whose files are written, with its position among the layers.
@@ -50,8 +50,8 @@ impl NextState {
 }
 
 impl Database {
-    /// Writes all commits so far as a layer. Returns what they changed, without those before the opening of the database; `None` if there was
-    /// nothing to freeze.
+    /// Writes all commits so far as a layer. Returns what they changed, without those before the opening of
+    /// the database; `None` if there was nothing to freeze.
     ///
     /// # Errors
     /// [`Error::Io`] if the layer cannot be written: then nothing changed, but after a failed sync of the
@@ -61,14 +61,16 @@ impl Database {
         self.core.freeze(&mut maintenance, run)
     }
 
-    /// What the commits since the opening of the database changed; `None` while there are commits in no layer.
+    /// What the commits since the opening of the database changed; `None` while there are commits in no
+    /// layer.
     pub fn frozen_changes(&self) -> Option<ChangeCounts> {
         let core = &self.core;
         let _maintenance = locked(&core.maintenance);
         core.unfrozen().1.is_empty().then(|| *locked(&core.frozen))
     }
 
-    /// Starts freezing and merging in the background if the commits take enough memory, or a commit became a layer of its own.
+    /// Starts freezing and merging in the background if the commits take enough memory, or a commit became a
+    /// layer of its own.
     pub(super) fn maintain_if_due(&self, is_frozen: bool) {
         let core = &self.core;
         let may_merge = is_frozen && core.write_options().auto_merge;
@@ -165,7 +167,8 @@ impl Core {
         Ok(Some((next, last.version, counts)))
     }
 
-    /// Writes the layer of commits that follow the newest version of a state, and records it in the manifest with `edits`.
+    /// Writes the layer of commits that follow the newest version of a state, and records it in the manifest
+    /// with `edits`.
     pub(super) fn record_these(
         &self,
         maintenance: &mut Maintenance,
@@ -224,7 +227,8 @@ impl Core {
         })
     }
 
-    /// The first number from `number` on in whose place nothing stands: what is not Esker's must not be removed.
+    /// The first number from `number` on in whose place nothing stands: what is not Esker's must not be
+    /// removed.
     fn free_layer(&self, number: u32) -> Result<(u32, PathBuf)> {
         for number in number..LAYERS_MAX {
             let directory = layer_directory(&self.path, number);

@@ -34,8 +34,8 @@ use crate::snapshot::{Layer, State, vertex_property};
 use crate::version::AccountOf;
 
 impl Database {
-    /// Merges the layers that the policy finds due (see `merge::policy`); returns the number of merges. Readers
-    /// and commits continue meanwhile, and all retained versions stay readable.
+    /// Merges the layers that the policy finds due (see `merge::policy`); returns the number of merges.
+    /// Readers and commits continue meanwhile, and all retained versions stay readable.
     ///
     /// # Errors
     /// As [`Database::freeze`].
@@ -61,11 +61,11 @@ impl Database {
         self.compact_with(CompactOptions { lists: encoding, ..CompactOptions::default() }, run)
     }
 
-    /// As [`Database::compact`], with other encodings. Tiles and heads that the database has are made for the new layer too, and installed
-    /// with it; lists that are kept as tiles alone have no heads.
+    /// As [`Database::compact`], with other encodings. Tiles and heads that the database has are made for the
+    /// new layer too, and installed with it; lists that are kept as tiles alone have no heads.
     ///
-    /// Vertices keep their numbers, or get new ones (see [`super::Renumber`]): snapshots taken before have the old numbers, later ones the new.
-    /// Commits wait meanwhile.
+    /// Vertices keep their numbers, or get new ones (see [`super::Renumber`]): snapshots taken before have
+    /// the old numbers, later ones the new. Commits wait meanwhile.
     ///
     /// # Errors
     /// As [`Database::freeze`].
@@ -163,8 +163,8 @@ impl Core {
         Ok(forms)
     }
 
-    /// Writes the layer that replaces a run of layers of a state, with the second forms that a complete layer keeps. An added edge property
-    /// requires that all layers are merged.
+    /// Writes the layer that replaces a run of layers of a state, with the second forms that a complete layer
+    /// keeps. An added edge property requires that all layers are merged.
     pub(super) fn write_merged(
         &self,
         maintenance: &Maintenance,
@@ -213,7 +213,8 @@ pub(super) struct MergeRequest<'a> {
     pub(super) encoding: Option<Encoding>,
     /// The second forms of a complete layer from now on; `None`: unchanged.
     pub(super) kept: Option<KeptForms>,
-    /// Heads to store for a complete layer; `None`: heads of the length that the database keeps, if it keeps any.
+    /// Heads to store for a complete layer; `None`: heads of the length that the database keeps, if it keeps
+    /// any.
     pub(super) heads: Option<HeadedOptions>,
     /// The version to end with, if the merge undoes later ones.
     pub(super) end: Option<MergeEnd<'a>>,
@@ -227,13 +228,14 @@ pub(super) struct MergeRequest<'a> {
     pub(super) numbering: Option<&'a Numbering>,
     /// Lists that are made of those of the other direction.
     pub(super) rebuild: Option<Rebuild>,
-    /// Whether the layer is a step of a recovery, whose lists may be missing or of the other direction. It gets no account of itself: no
-    /// other recovery takes it for a layer of the database.
+    /// Whether the layer is a step of a recovery, whose lists may be missing or of the other direction. It
+    /// gets no account of itself: no other recovery takes it for a layer of the database.
     pub(super) is_step: bool,
 }
 
 impl MergeRequest<'_> {
-    /// Whether the new layer differs from the merged ones in nothing but edges and their properties that these changed.
+    /// Whether the new layer differs from the merged ones in nothing but edges and their properties that
+    /// these changed.
     fn changes_edges_only(&self) -> bool {
         self.end.is_none() && self.added.is_none() && self.widened.is_none() && self.numbering.is_none()
     }
@@ -291,7 +293,8 @@ impl MergeJob<'_> {
         encoding == Some(Encoding::Tiles) && before.is_some_and(|record| record.complete)
     }
 
-    /// The old tiles that the new ones can be made of: those of lists that are kept in nothing else, and that change in nothing but edges.
+    /// The old tiles that the new ones can be made of: those of lists that are kept in nothing else, and that
+    /// change in nothing but edges.
     fn merged_tiles(&self) -> Result<Option<&Tiles>> {
         let old = self.inputs().first().and_then(|layer| layer.lists().out().main().tiles());
         let Some(old) = old.filter(|_| self.keeps_only_tiles() && self.request.changes_edges_only()) else {

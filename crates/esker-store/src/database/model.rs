@@ -56,7 +56,8 @@ fn id_behind(external: ExternalId<'_>) -> u64 {
 pub(super) enum ModelChange {
     Add(u64, u64, i32, u8),
     Remove(u64, u64),
-    /// Removes the edges between two vertices with a weight, a kind, or both; of those with both a number, if one is given.
+    /// Removes the edges between two vertices with a weight, a kind, or both; of those with both a number, if
+    /// one is given.
     RemoveSome(u64, u64, (Option<i32>, Option<u8>), Option<u64>),
     AddVertex(u64),
     RemoveVertex(u64),
@@ -165,7 +166,8 @@ impl ModelVersion {
     }
 }
 
-/// Takes the properties of vertices that no version has: a compaction that renumbers leaves these vertices out.
+/// Takes the properties of vertices that no version has: a compaction that renumbers leaves these vertices
+/// out.
 pub(super) fn leave_out_removed<'v>(versions: impl IntoIterator<Item = &'v mut ModelVersion>) {
     let mut versions: Vec<_> = versions.into_iter().collect();
     let left: BTreeSet<u64> = versions.iter().flat_map(|version| version.vertices.iter().copied()).collect();

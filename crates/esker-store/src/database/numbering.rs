@@ -9,15 +9,16 @@ use esker_layers::property::{REMOVED_NUMBER, removed_throughout};
 
 use crate::snapshot::State;
 
-/// With [`Renumber::Auto`], more than one vertex of this many must be removed. Analyses take fewer as vertices without edges.
+/// With [`Renumber::Auto`], more than one vertex of this many must be removed. Analyses take fewer as
+/// vertices without edges.
 const VERTICES_PER_REMOVED: usize = 8;
 /// Memory for finding the removed vertices, for each change of a vertex from there to removed or back.
 const CHANGE_BYTES: u64 = 24 + size_of::<VertexId>() as u64;
 /// Memory for the index of the ids, for each vertex.
 const ID_BYTES: u64 = 18;
 
-/// Whether a compaction gives the vertices new numbers, without gaps for those that are removed in every version. Their ids and properties
-/// go with them.
+/// Whether a compaction gives the vertices new numbers, without gaps for those that are removed in every
+/// version. Their ids and properties go with them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Renumber {
     /// If they are more than one vertex of eight, and the memory is enough.
@@ -37,7 +38,8 @@ pub(super) struct Numbering {
 }
 
 impl Numbering {
-    /// The numbering to give to the vertices of a state without commits above it; `None`: they keep their numbers.
+    /// The numbering to give to the vertices of a state without commits above it; `None`: they keep their
+    /// numbers.
     pub(super) fn of(state: &Arc<State>, choice: Renumber, run: &Run) -> Result<Option<Self>> {
         if choice == Renumber::Never {
             return Ok(None);
@@ -88,7 +90,8 @@ impl Numbering {
         (self.remaining.num_before() - self.remaining.len()) as u64
     }
 
-    /// The new number of a vertex; `None` if it is left out. What is no vertex, as in a damaged file, gets a number that is none either.
+    /// The new number of a vertex; `None` if it is left out. What is no vertex, as in a damaged file, gets a
+    /// number that is none either.
     pub(super) fn place(&self, v: VertexId) -> Option<VertexId> {
         match (v as usize).checked_sub(self.remaining.num_before()) {
             None => self.remaining.place(v),
@@ -102,7 +105,8 @@ impl Numbering {
         write_segment(files, self.ids.is_text(), ids)
     }
 
-    /// What changes in the manifest of a state, apart from its layers; `layer` is the one that holds all vertices.
+    /// What changes in the manifest of a state, apart from its layers; `layer` is the one that holds all
+    /// vertices.
     pub(super) fn edits(&self, state: &State, layer: u32) -> Vec<Edit> {
         let manifest = state.manifest();
         let kind = if self.ids.is_text() { IdMapKind::LayerTexts } else { IdMapKind::LayerIntegers };

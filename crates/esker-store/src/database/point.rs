@@ -51,7 +51,8 @@ pub struct GraphSchema {
 }
 
 impl Database {
-    /// The schema of the newest version. Unlike [`Database::snapshot`], takes the same time however many commits are in no layer.
+    /// The schema of the newest version. Unlike [`Database::snapshot`], takes the same time however many
+    /// commits are in no layer.
     pub fn schema(&self) -> GraphSchema {
         let view = self.core.view();
         let of = |owner| {
@@ -68,8 +69,9 @@ impl Database {
         }
     }
 
-    /// The vertex of an external id in the newest version; `None` if it does not exist or was removed. Another thread that compacts may
-    /// renumber vertices ([`super::Renumber`]): where that can be, ask a snapshot for the vertex and for what is read of it.
+    /// The vertex of an external id in the newest version; `None` if it does not exist or was removed.
+    /// Another thread that compacts may renumber vertices ([`super::Renumber`]): where that can be, ask a
+    /// snapshot for the vertex and for what is read of it.
     ///
     /// # Errors
     /// [`Error::Corrupt`].

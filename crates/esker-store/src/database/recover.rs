@@ -1,16 +1,19 @@
 //! Recovery of a database that has lost files or parts of them, by giving up what is missing.
 //!
-//! 1. What is left is found out: the longest sequence of whole layers (`snapshot/left.rs`), and the log as far as it continues them.
-//! 2. If the lists of one direction are lost, all layers are merged into one with the lists of the other direction, and those that are lost
-//!    are made of these.
-//! 3. MANIFEST is written anew. It records the last version that is known to have existed: the database stays refused until the end.
+//! 1. What is left is found out: the longest sequence of whole layers (`snapshot/left.rs`), and the log as
+//!    far as it continues them.
+//! 2. If the lists of one direction are lost, all layers are merged into one with the lists of the other
+//!    direction, and those that are lost are made of these.
+//! 3. MANIFEST is written anew. It records the last version that is known to have existed: the database stays
+//!    refused until the end.
 //! 4. What cannot be kept is cut from the log.
 //! 5. The commits that are left become a layer.
-//! 6. One record of the manifest extends the range of the layers to that last version, and says how far the log reaches now. No
-//!    number of a lost version is given again.
+//! 6. One record of the manifest extends the range of the layers to that last version, and says how far the
+//!    log reaches now. No number of a lost version is given again.
 //!
-//! If the recovery is interrupted, it can be repeated. The first two steps change no file that was there, and of the layers that the second one
-//! writes, only the last describes itself (`version/account.rs`): a repetition does not take the others for layers of the database.
+//! If the recovery is interrupted, it can be repeated. The first two steps change no file that was there, and
+//! of the layers that the second one writes, only the last describes itself (`version/account.rs`): a
+//! repetition does not take the others for layers of the database.
 
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -36,7 +39,8 @@ pub struct RecoveryReport {
     pub newest: u64,
     /// The versions that are lost. After a crash, later ones may have existed that nothing knows of.
     pub lost: RangeInclusive<u64>,
-    /// The number of records that MANIFEST lost. Tags, forgotten versions, properties and retention that they set are lost.
+    /// The number of records that MANIFEST lost. Tags, forgotten versions, properties and retention that they
+    /// set are lost.
     pub lost_records: u64,
 }
 
@@ -101,8 +105,8 @@ impl Remains {
 }
 
 impl Database {
-    /// Says what is missing from the database at `path`, and what [`Database::recover`] would keep. Reads all files of layers. Changes
-    /// nothing.
+    /// Says what is missing from the database at `path`, and what [`Database::recover`] would keep. Reads all
+    /// files of layers. Changes nothing.
     ///
     /// # Errors
     /// [`Error::Io`](esker_format::Error::Io); the problem, if no version can be kept; cancellation.
@@ -110,8 +114,8 @@ impl Database {
         Ok(Remains::of(disk, path, run)?.report)
     }
 
-    /// Makes a database usable that has lost files or parts of them, and gives up what is missing. Version numbers
-    /// that are known to have been lost are not used again. Does nothing if nothing is missing.
+    /// Makes a database usable that has lost files or parts of them, and gives up what is missing. Version
+    /// numbers that are known to have been lost are not used again. Does nothing if nothing is missing.
     ///
     /// # Errors
     /// As [`Database::survey`] and [`Database::open_under`]. If it fails or is interrupted, call it again.
@@ -150,8 +154,8 @@ impl Database {
     }
 }
 
-/// Merges the layers of a database that lacks the lists of a direction in some of them into one, with these lists made of those of the other
-/// direction. Returns the manifest with it.
+/// Merges the layers of a database that lacks the lists of a direction in some of them into one, with these
+/// lists made of those of the other direction. Returns the manifest with it.
 fn rebuilt(
     disk: &Arc<dyn Disk>,
     path: &Path,

@@ -1,7 +1,7 @@
 //! Removes some of the edges between two vertices.
 //!
-//! A commit knows only the removal of all of them. So it removes all, and adds those that stay again, with the same values; where it becomes a
-//! layer, these stay what they were.
+//! A commit knows only the removal of all of them. So it removes all, and adds those that stay again, with
+//! the same values; where it becomes a layer, these stay what they were.
 
 use esker_format::memory::push;
 use esker_format::{Duplicates, Error, Result};
@@ -12,7 +12,8 @@ use crate::commit::{Batch, BatchMatch, EdgeOp};
 use crate::freeze::REMOVAL;
 
 impl CommitBuilder<'_> {
-    /// The property bits of the edges between two vertices after the changes so far. Those that are kept are taken out.
+    /// The property bits of the edges between two vertices after the changes so far. Those that are kept are
+    /// taken out.
     fn edges_between(
         &mut self,
         ends: Ends,

@@ -1,8 +1,9 @@
 //! Compaction that gives vertices new numbers.
 //!
-//! One record of the manifest installs the new layer, the new map of ids and the new numbers of vertices of all versions. Commits wait meanwhile,
-//! because their records name vertices by number; so no commit of the old numbering remains in the log. Readers keep the old layers and
-//! the old map of ids. A reader of the log that has the old manifest notices that the log knows of a newer one.
+//! One record of the manifest installs the new layer, the new map of ids and the new numbers of vertices of
+//! all versions. Commits wait meanwhile, because their records name vertices by number; so no commit of the
+//! old numbering remains in the log. Readers keep the old layers and the old map of ids. A reader of the log
+//! that has the old manifest notices that the log knows of a newer one.
 
 use esker_format::Result;
 use esker_graph::Run;
@@ -14,8 +15,8 @@ use super::numbering::{Numbering, Renumber};
 use crate::conversion::FormReport;
 
 impl Database {
-    /// Merges all layers as `request` says and renumbers the vertices. Returns what was made, and the number of vertices that were left out;
-    /// `None` if `choice` says that the vertices keep their numbers.
+    /// Merges all layers as `request` says and renumbers the vertices. Returns what was made, and the number
+    /// of vertices that were left out; `None` if `choice` says that the vertices keep their numbers.
     pub(super) fn renumber(
         &self,
         maintenance: &mut Maintenance,

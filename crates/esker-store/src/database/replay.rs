@@ -1,7 +1,8 @@
 //! Reads the commits in the log when a database is opened for writing.
 //!
-//! Commits that take little memory become visible, as after a commit. What exceeds that is frozen on the way, so a log that a
-//! crash left long is read once, and within the limit. A commit that exceeds it lies in a scratch file meanwhile.
+//! Commits that take little memory become visible, as after a commit. What exceeds that is frozen on the way,
+//! so a log that a crash left long is read once, and within the limit. A commit that exceeds it lies in a
+//! scratch file meanwhile.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Logs that a crash left long: listing their versions reads no changes, and the next writer freezes them within its limit.
+//! Logs that a crash left long: listing their versions reads no changes, and the next writer freezes them
+//! within its limit.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -169,7 +170,8 @@ fn power_loss_while_a_long_log_is_frozen_loses_nothing() {
     }
 }
 
-/// A reader whose list of the log was out of date read it anew, and then showed versions from after its opening.
+/// A reader whose list of the log was out of date read it anew, and then showed versions from after its
+/// opening.
 #[test]
 fn a_pinned_store_shows_no_later_version_whatever_the_writer_does() {
     let (disk, _) = killed();

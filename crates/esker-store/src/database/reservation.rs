@@ -11,8 +11,8 @@ use crate::freeze::EdgeChange;
 
 /// What each commit takes in addition to its changes.
 pub(super) const COMMIT_BYTES: u64 = 4096;
-/// An entry of a hash table at a load of one half, as just after the table grew; it takes more while the table
-/// grows.
+/// An entry of a hash table at a load of one half, as just after the table grew; it takes more while the
+/// table grows.
 const ENTRY_BYTES: u64 = 2 * (size_of::<VertexId>() + size_of::<OpRef>() + 1) as u64;
 /// An edge on its way into the tables, divided among shards.
 const UPDATE_BYTES: u64 = 2 * (2 * size_of::<VertexId>() + size_of::<OpRef>() + 4) as u64;
@@ -37,7 +37,8 @@ pub(super) struct HeldMemory {
     pub(super) unfrozen: Reservation,
     /// Number of commits that have a reservation of their own.
     pub(super) in_progress: usize,
-    /// Bytes that the writer keeps as long as the database is open: the texts of edge properties, and the removed vertices.
+    /// Bytes that the writer keeps as long as the database is open: the texts of edge properties, and the
+    /// removed vertices.
     pub(super) kept_bytes: u64,
 }
 
@@ -64,8 +65,8 @@ impl CommitMemory {
     }
 }
 
-/// Memory reserved for one commit. When the commit ends, it belongs to the commits in no layer, so that no other user of the budget
-/// takes it before they are counted anew.
+/// Memory reserved for one commit. When the commit ends, it belongs to the commits in no layer, so that no
+/// other user of the budget takes it before they are counted anew.
 #[derive(Debug)]
 pub(super) struct CommitReservation<'a> {
     memory: &'a CommitMemory,

@@ -1,5 +1,5 @@
-//! Measures the memory limit that commits would need, after one of them did not fit: the caller reads on, so that the refusal names a
-//! limit that really would do.
+//! Measures the memory limit that commits would need, after one of them did not fit: the caller reads on, so
+//! that the refusal names a limit that really would do.
 
 use esker_format::{Error, Result};
 use esker_graph::Stop;
@@ -10,7 +10,8 @@ use crate::commit::{Batch, BatchOp, BatchValue, TEXT_BYTES};
 
 /// How the refusal of a commit that does not fit begins.
 pub(super) const REFUSED: &str = "a commit of ";
-/// At most this much of a batch is a change, without the bytes of its ids and values; and as many copies of these are made.
+/// At most this much of a batch is a change, without the bytes of its ids and values; and as many copies of
+/// these are made.
 const BATCH_CHANGE_BYTES: u64 =
     2 * (size_of::<BatchOp>() + size_of::<BatchValue>() + size_of::<usize>()) as u64 + 3 * TEXT_BYTES as u64;
 const TEXT_COPIES_MAX: u64 = 6;
@@ -59,7 +60,8 @@ impl CommitSizing {
         (self.changes, self.bytes) = (0, 0);
     }
 
-    /// The refusal of the largest commit, with the limit that would do; the caller keeps `beside_bytes` of the budget.
+    /// The refusal of the largest commit, with the limit that would do; the caller keeps `beside_bytes` of
+    /// the budget.
     pub fn refusal(mut self, database: &Database, beside_bytes: u64) -> Error {
         self.end_commit();
         let core = &database.core;
@@ -99,8 +101,8 @@ impl Core {
         Error::Stop(Stop::OverBudget { what, needed_bytes, budget_bytes })
     }
 
-    /// Whether a batch and its commit fit into the memory limit, once all other commits are frozen and others have given back their memory; or
-    /// into a scratch file.
+    /// Whether a batch and its commit fit into the memory limit, once all other commits are frozen and others
+    /// have given back their memory; or into a scratch file.
     pub(super) fn fits(&self, batch: &Batch) -> Result<bool> {
         let limit = self.options.budget.limit_bytes();
         if limit == u64::MAX {

@@ -14,10 +14,11 @@ pub(super) type Ends = (VertexId, VertexId);
 #[derive(Debug, Default)]
 pub(super) struct StandingEdges {
     directed: bool,
-    /// For the ends of this commit's changes of edges, the rows that they add after the last removal, and whether there is one; known from the
-    /// first removal of some edges on.
+    /// For the ends of this commit's changes of edges, the rows that they add after the last removal, and
+    /// whether there is one; known from the first removal of some edges on.
     changes: Option<HashMap<Ends, PairChanges>>,
-    /// The edges that stay where some were removed: their property bits. The commit gets them when it is complete, or before the next change.
+    /// The edges that stay where some were removed: their property bits. The commit gets them when it is
+    /// complete, or before the next change.
     pub(super) kept: BTreeMap<Ends, Vec<Vec<u64>>>,
     /// Rows behind those of the batch.
     pub(super) added_rows: u32,

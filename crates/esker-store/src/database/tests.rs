@@ -217,7 +217,8 @@ fn a_large_batch_of_additions_gives_each_new_id_one_vertex() {
         let (mut model, run) = (Model::of(&sample), Run::with_threads(2).unwrap());
         let db = Database::open_on(disk, Path::new(DB), options()).unwrap();
         let mut random = Random(7);
-        // New ids come several times, near and far from each other; the second batch meets ids of layers and of the log.
+        // New ids come several times, near and far from each other; the second batch meets ids of layers and
+        // of the log.
         for num_ids in [200, 300] {
             let mut id = || random.below(num_ids) as u64;
             let changes: Vec<_> = (0..12_000)
@@ -311,7 +312,8 @@ fn opening_for_writing_removes_what_killed_imports_left() {
     drop(live);
 }
 
-/// A database of eight vertices with texts as ids, of which 3 is removed in all versions, and 4 in those from the third on.
+/// A database of eight vertices with texts as ids, of which 3 is removed in all versions, and 4 in those from
+/// the third on.
 fn with_removed_vertices(disk: &Arc<dyn Disk>) -> (Database, Model) {
     let sample = Sample { ids: IdMapKind::Texts, ..Sample::random(8, 30, true, 2) };
     sample.write(disk, Path::new(DB), false).unwrap();

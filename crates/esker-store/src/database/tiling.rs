@@ -22,18 +22,21 @@ pub enum Tiling {
     /// As before.
     #[default]
     Keep,
-    /// It has; they are made anew even if nothing else is to be done, unless there are no lists: then they stay as they are.
+    /// It has; they are made anew even if nothing else is to be done, unless there are no lists: then they
+    /// stay as they are.
     Make,
     /// It has not.
     Remove,
 }
 
 impl Database {
-    /// Converts the lists of the oldest layer to tiles: a second form that analyses may read ([`Snapshot::resident`]), of any version that
-    /// has the layer. Existing tiles are replaced. Merging keeps them, with groups of the same size.
+    /// Converts the lists of the oldest layer to tiles: a second form that analyses may read
+    /// ([`Snapshot::resident`]), of any version that has the layer. Existing tiles are replaced. Merging
+    /// keeps them, with groups of the same size.
     ///
     /// # Errors
-    /// As [`esker_layers::tiles::write_tiles`]; cancellation; [`Error::Invalid`] if the lists are kept as tiles only.
+    /// As [`esker_layers::tiles::write_tiles`]; cancellation; [`Error::Invalid`] if the lists are kept as
+    /// tiles only.
     pub fn make_tiles(&self, options: &ConvertOptions, run: &Run) -> Result<TileReport> {
         let mut maintenance = locked(&self.core.maintenance);
         self.core.make_tiles(&mut maintenance, options, run)
@@ -76,7 +79,8 @@ impl Core {
         Ok(report)
     }
 
-    /// Makes or removes the tiles of a database whose layers stay as they are; `kept` are its forms from now on.
+    /// Makes or removes the tiles of a database whose layers stay as they are; `kept` are its forms from now
+    /// on.
     pub(super) fn change_tiles(
         &self,
         maintenance: &mut Maintenance,
@@ -97,7 +101,8 @@ impl Core {
         Ok(FormReport { tiles, ..FormReport::default() })
     }
 
-    /// Removes the tiles of the oldest layer from the manifest, with other edits in the same record, and from the disk.
+    /// Removes the tiles of the oldest layer from the manifest, with other edits in the same record, and from
+    /// the disk.
     fn remove_tiles(
         &self,
         maintenance: &mut Maintenance,

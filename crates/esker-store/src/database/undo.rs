@@ -1,7 +1,7 @@
 //! Forgets the newest versions by undoing their changes.
 //!
-//! The layers always end with the graph of the newest retained version. The range of the last layer may extend to
-//! the last version number that was ever given, so that no number is used twice.
+//! The layers always end with the graph of the newest retained version. The range of the last layer may
+//! extend to the last version number that was ever given, so that no number is used twice.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -33,8 +33,8 @@ fn last_commit(state: &State, commits: &[Arc<Commit>]) -> u32 {
 }
 
 impl Core {
-    /// Forgets `gone` if the newest version is one of them; returns whether it is. One record of the manifest does it.
-    /// At least one other version exists.
+    /// Forgets `gone` if the newest version is one of them; returns whether it is. One record of the manifest
+    /// does it. At least one other version exists.
     pub(super) fn forget_newest(&self, maintenance: &mut Maintenance, gone: &BTreeSet<u64>) -> Result<bool> {
         // Holding the writer keeps commits out.
         let mut writer = locked(&self.writer);
@@ -92,8 +92,8 @@ impl Core {
         self.write_commits(maintenance, state, &commits, &self.run).map(|written| written.0)
     }
 
-    /// Replaces the newest layers by one that ends with the newest version in layers that stays, and covers all
-    /// versions up to `newest`.
+    /// Replaces the newest layers by one that ends with the newest version in layers that stays, and covers
+    /// all versions up to `newest`.
     fn write_ending_before(
         &self,
         maintenance: &Maintenance,
@@ -129,8 +129,8 @@ impl Core {
         Ok(written)
     }
 
-    /// Extends the range of the layers to `last_version`, so that the numbers of lost versions are not given again. All commits are in
-    /// layers; no commit may follow before the database is opened again.
+    /// Extends the range of the layers to `last_version`, so that the numbers of lost versions are not given
+    /// again. All commits are in layers; no commit may follow before the database is opened again.
     pub(super) fn skip_to(&self, maintenance: &mut Maintenance, last_version: u64) -> Result<()> {
         let mut writer = locked(&self.writer);
         let state = self.state();

@@ -1,7 +1,8 @@
 //! What the manifest says of versions (numbers, tags, retention) and of how they are written.
 //!
-//! A version that the retention does not keep is hidden at once, also if it or a newer one is only in the log. A freeze
-//! removes the hidden versions from the manifest; so does every request that would show them again.
+//! A version that the retention does not keep is hidden at once, also if it or a newer one is only in the
+//! log. A freeze removes the hidden versions from the manifest; so does every request that would show them
+//! again.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -63,12 +64,12 @@ impl Database {
         self.forget_all(&[version])
     }
 
-    /// Forgets versions, all of them or, after an error, none. Other versions stay unchanged; merging the layers frees
-    /// the space that only these versions needed.
+    /// Forgets versions, all of them or, after an error, none. Other versions stay unchanged; merging the
+    /// layers frees the space that only these versions needed.
     ///
-    /// Forgetting the newest version undoes its changes: the newest of those left becomes the newest, and the next
-    /// commit continues from it. Version numbers are never reused. The call may take as long as a merge of
-    /// the newest layer, and commits wait meanwhile.
+    /// Forgetting the newest version undoes its changes: the newest of those left becomes the newest, and the
+    /// next commit continues from it. Version numbers are never reused. The call may take as long as a merge
+    /// of the newest layer, and commits wait meanwhile.
     ///
     /// # Errors
     /// [`Error::Invalid`] if a version does not exist or has a tag, or none would be left; [`Error::Io`].
@@ -132,8 +133,8 @@ impl Database {
         self.core.view().state.manifest().options()
     }
 
-    /// Sets how commits become layers, for this process and all later ones. Layers that exist stay as they are. The next commit finds
-    /// whether the commits before it are due for a freeze.
+    /// Sets how commits become layers, for this process and all later ones. Layers that exist stay as they
+    /// are. The next commit finds whether the commits before it are due for a freeze.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -188,8 +189,8 @@ impl Core {
             let view = self.view();
             (view.state.newest(), !view.unfrozen.commits.is_empty())
         };
-        // The commits of the log continue from the newest version in the layers, so they must be frozen before that
-        // version is forgotten.
+        // The commits of the log continue from the newest version in the layers, so they must be frozen
+        // before that version is forgotten.
         if in_log && gone.last().is_some_and(|&last| last >= in_layers) {
             return self.freeze_and(maintenance, edits, &self.run).map(drop);
         }

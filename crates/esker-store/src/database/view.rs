@@ -13,8 +13,8 @@ use crate::commit::Commit;
 use crate::snapshot::{Snapshot, State};
 use crate::version::{Manifest, Twin, not_retained};
 
-/// A degree is computed without reading the list if the list is at least this many times as long as its changes.
-/// Tests have only short lists.
+/// A degree is computed without reading the list if the list is at least this many times as long as its
+/// changes. Tests have only short lists.
 const LISTED_PER_CHANGE: usize = if cfg!(test) { 1 } else { 64 };
 
 /// An immutable view: layers, and durable commits above them.
@@ -83,7 +83,8 @@ impl View {
         Self { state, below, unfrozen, removed }
     }
 
-    /// The versions that the retention does not keep and that are still in the manifest or the log, ascending.
+    /// The versions that the retention does not keep and that are still in the manifest or the log,
+    /// ascending.
     pub(super) fn hidden(&self) -> Vec<u64> {
         not_retained(self.state.manifest(), self.in_log())
     }

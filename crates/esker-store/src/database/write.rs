@@ -1,5 +1,5 @@
-//! Turns batches into commits: external ids become vertices, texts become codes, and removed vertices lose their
-//! edges.
+//! Turns batches into commits: external ids become vertices, texts become codes, and removed vertices lose
+//! their edges.
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};

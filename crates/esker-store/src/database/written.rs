@@ -12,16 +12,16 @@ use crate::conversion::FormReport;
 use crate::snapshot::State;
 use crate::version::layer_directory;
 
-/// Bytes that were written, by what they hold. Not counted are files that a layer shares with older ones, and blocks of zeros that take no
-/// room on the disk.
+/// Bytes that were written, by what they hold. Not counted are files that a layer shares with older ones, and
+/// blocks of zeros that take no room on the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WrittenBytes {
     /// Tiles, with their index, degrees and properties.
     pub tiles: u64,
     /// Heads.
     pub heads: u64,
-    /// Everything else of new layers: lists, their offsets and properties, versions, ids. Also targets of which tiles were made, and that
-    /// were removed.
+    /// Everything else of new layers: lists, their offsets and properties, versions, ids. Also targets of
+    /// which tiles were made, and that were removed.
     pub others: u64,
 }
 
@@ -43,7 +43,8 @@ impl Core {
         Ok(bytes)
     }
 
-    /// Bytes that led from a state to a later one: those of the layers that it lacks, and of forms that were made for its oldest layer.
+    /// Bytes that led from a state to a later one: those of the layers that it lacks, and of forms that were
+    /// made for its oldest layer.
     pub(super) fn written_bytes(
         &self,
         before: &State,

@@ -1,7 +1,8 @@
 //! Batches of updates: divided over shards by source, with one writer a shard and prefetched probes.
 //!
-//! A batch is processed in waves. A wave is divided into blocks that fit a core's cache. The threads sort each block by shard, stably;
-//! then each shard applies its part of all blocks in order, so updates of one edge keep their order.
+//! A batch is processed in waves. A wave is divided into blocks that fit a core's cache. The threads sort
+//! each block by shard, stably; then each shard applies its part of all blocks in order, so updates of one
+//! edge keep their order.
 
 use esker_format::Result;
 use esker_format::memory::no_memory;
@@ -96,12 +97,13 @@ enum Mirroring {
 }
 
 impl<P: Payload> DynamicGraph<P> {
-    /// Applies updates on the threads of `run`; the result is as if they were applied one by one in order. Memory: a copy of
-    /// at most four million updates at a time, twice that if undirected.
+    /// Applies updates on the threads of `run`; the result is as if they were applied one by one in order.
+    /// Memory: a copy of at most four million updates at a time, twice that if undirected.
     ///
     /// # Errors
     /// If memory or the scratch file runs out: then only some updates are applied, perhaps in only one
-    /// direction; clear the graph. [`esker_graph::Stop::Cancelled`] between waves: the earlier waves are applied.
+    /// direction; clear the graph. [`esker_graph::Stop::Cancelled`] between waves: the earlier waves are
+    /// applied.
     pub fn apply(&mut self, updates: &[Update<P>], run: &Run) -> Result<Applied> {
         self.changed();
         let entries =

@@ -211,7 +211,8 @@ impl<E: EdgeRecord, P: Payload> Chunks<E, P> {
         self.layouts[entry.class()].slots_mut(self.pool.bytes_mut(entry.chunk), entry.seed())
     }
 
-    /// Prefetches the start of a chunk that is about to be scanned; the processor prefetches the rest by itself.
+    /// Prefetches the start of a chunk that is about to be scanned; the processor prefetches the rest by
+    /// itself.
     #[inline(always)]
     pub(super) fn prefetch(&self, chunk: u32, class: usize) {
         let bytes = self.pool.bytes_of(chunk);
@@ -311,8 +312,8 @@ impl<E: EdgeRecord, P: Payload> Chunks<E, P> {
         self.rebuild(entry, class, entry.seed()).map(|_| ())
     }
 
-    /// The capacity of a new chunk for `edges`: twice as many. Freed chunks then have sizes that smaller lists grow to, so they are
-    /// reused. Growing by half took more memory in total, and more time.
+    /// The capacity of a new chunk for `edges`: twice as many. Freed chunks then have sizes that smaller
+    /// lists grow to, so they are reused. Growing by half took more memory in total, and more time.
     fn capacity_for(edges: usize) -> usize {
         (edges * 2).min(EDGES_MAX).max(edges) + 1
     }
@@ -330,8 +331,8 @@ impl<E: EdgeRecord, P: Payload> Chunks<E, P> {
         Ok(far)
     }
 
-    /// Shortens long probes: rebuilds with the next larger class if the chunk is more than half full, else with another seed. Without
-    /// memory for that, the chunk stays slow.
+    /// Shortens long probes: rebuilds with the next larger class if the chunk is more than half full, else
+    /// with another seed. Without memory for that, the chunk stays slow.
     #[cold]
     #[inline(never)]
     fn shorten_probes(&mut self, entry: &mut VertexEntry) {

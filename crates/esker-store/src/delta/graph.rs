@@ -28,8 +28,8 @@ pub enum DynamicEdges {
 pub struct DynamicGraphOptions {
     /// Which lists store the edges.
     pub edges: DynamicEdges,
-    /// Whether there may be several edges between two vertices. If so, inserting never replaces an edge, and removing
-    /// removes all edges from one vertex to the other.
+    /// Whether there may be several edges between two vertices. If so, inserting never replaces an edge, and
+    /// removing removes all edges from one vertex to the other.
     pub multigraph: bool,
     /// Number of shards, each changed by one thread at a time; rounded up to a power of two, at most 65536.
     pub shards: usize,
@@ -53,8 +53,9 @@ impl Default for DynamicGraphOptions {
 
 /// A dynamic graph: a degree-aware set of Robin Hood hash tables, described at the [module](super).
 ///
-/// Each edge has a payload `P`, which may be `()`. Insertion, removal and look-up take constant time. Memory, for an edge of a vertex
-/// with its own table: the size of a target and of the payload plus one byte, divided by the load (60 % to 90 %).
+/// Each edge has a payload `P`, which may be `()`. Insertion, removal and look-up take constant time. Memory,
+/// for an edge of a vertex with its own table: the size of a target and of the payload plus one byte, divided
+/// by the load (60 % to 90 %).
 #[derive(Debug)]
 pub struct DynamicGraph<P = ()> {
     pub(super) out: ShardedLists<P>,
@@ -180,8 +181,8 @@ impl<P: Payload> DynamicGraph<P> {
         self.out.edges()
     }
 
-    /// One more than the largest vertex ever inserted, or the number given to [`DynamicGraph::extend_vertices`],
-    /// whichever is larger.
+    /// One more than the largest vertex ever inserted, or the number given to
+    /// [`DynamicGraph::extend_vertices`], whichever is larger.
     pub fn num_vertices(&self) -> usize {
         self.out.vertices().max(self.vertices_min)
     }

@@ -1,7 +1,8 @@
 //! An index from vertex id to degree and location of the list, for fast scans.
 //!
-//! A changing graph finds a vertex by hashing. An analysis reads millions of degrees and lists, so it uses two arrays
-//! over all ids, 12 bytes a vertex. The first scan after a change builds them in a pass over the vertex tables; the next change drops them.
+//! A changing graph finds a vertex by hashing. An analysis reads millions of degrees and lists, so it uses
+//! two arrays over all ids, 12 bytes a vertex. The first scan after a change builds them in a pass over the
+//! vertex tables; the next change drops them.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -17,7 +18,8 @@ const CHUNK: u64 = 1 << 63;
 const CLASS_SHIFT: u32 = 32;
 const SHARD_SHIFT: u32 = 40;
 
-/// Degrees and locations of one direction. Atomic only so that shards can be indexed in parallel; constant afterwards.
+/// Degrees and locations of one direction. Atomic only so that shards can be indexed in parallel; constant
+/// afterwards.
 #[derive(Debug)]
 pub(super) struct VertexIndex {
     degrees: Vec<AtomicU32>,

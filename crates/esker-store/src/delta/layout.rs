@@ -6,7 +6,8 @@ use bytemuck::Pod;
 
 use super::robin::{Slots, SlotsMut};
 
-/// The payload of an edge: any fixed-size value without padding, aligned to at most 8 bytes. `()` takes no memory.
+/// The payload of an edge: any fixed-size value without padding, aligned to at most 8 bytes. `()` takes no
+/// memory.
 pub trait Payload: Pod + Send + Sync {}
 
 impl<T: Pod + Send + Sync> Payload for T {}

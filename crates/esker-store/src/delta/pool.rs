@@ -1,7 +1,7 @@
 //! A pool of memory chunks in size classes, named by 32-bit handles.
 //!
-//! There are two classes per doubling, from 16 bytes up. Freed chunks of a class form a linked list, stored in the chunks themselves, and
-//! are reused. A large chunk has its own allocation, which is freed with it.
+//! There are two classes per doubling, from 16 bytes up. Freed chunks of a class form a linked list, stored
+//! in the chunks themselves, and are reused. A large chunk has its own allocation, which is freed with it.
 
 use esker_format::io::{Scratch, ScratchMemory};
 use esker_format::memory::no_memory;
@@ -184,7 +184,8 @@ impl ChunkPool {
         &mut memory[offset_of(chunk)..]
     }
 
-    /// The bytes of one chunk for reading and of another for writing. Each slice extends to the other chunk or to the end of its segment.
+    /// The bytes of one chunk for reading and of another for writing. Each slice extends to the other chunk
+    /// or to the end of its segment.
     pub(super) fn pair(&mut self, from: u32, to: u32) -> (&[u8], &mut [u8]) {
         let (from_at, to_at) = (offset_of(from), offset_of(to));
         if segment_of(from) == segment_of(to) {

@@ -1,12 +1,14 @@
 //! Robin Hood hashing in borrowed slots: open addressing, linear probing, one control byte a slot.
 //!
-//! Of two keys that compete for a slot, the one farther from its home slot gets it [1], so all probe distances stay close to their mean.
-//! The control byte holds the distance, counted from 1, in 7 bits, and in the eighth whether the slot is dead (removed);
-//! 0 is an empty slot. Distances of [`FAR`] or more are stored as [`FAR`].
+//! Of two keys that compete for a slot, the one farther from its home slot gets it [1], so all probe
+//! distances stay close to their mean. The control byte holds the distance, counted from 1, in 7 bits, and in
+//! the eighth whether the slot is dead (removed); 0 is an empty slot. Distances of [`FAR`] or more are stored
+//! as [`FAR`].
 //!
-//! Invariant: from the home of every live key to its slot, no slot is empty and none has a smaller distance than the key would have
-//! there; in other words, keys are in the order of their homes. So a search ends at the first such slot. A dead slot keeps its
-//! distance, and is reused only by a key at least as far from home [2, section 4.2.2]. At least one slot is empty, so every search ends.
+//! Invariant: from the home of every live key to its slot, no slot is empty and none has a smaller distance
+//! than the key would have there; in other words, keys are in the order of their homes. So a search ends at
+//! the first such slot. A dead slot keeps its distance, and is reused only by a key at least as far from home
+//! [2, section 4.2.2]. At least one slot is empty, so every search ends.
 //!
 //! [1] P. Celis, "Robin Hood Hashing", 1986.
 //! [2] K. Iwabuchi, "NETALX and DegAwareRHH", chapter 4.
@@ -126,8 +128,8 @@ impl<R: SlotRecord, P: Copy> Slots<'_, R, P> {
         at < self.control.len() && is_live(self.control[at]) && self.records[at].is(key)
     }
 
-    /// Calls `f` with each live slot whose key has the same home as `key`, until it returns false. The caller checks
-    /// the keys.
+    /// Calls `f` with each live slot whose key has the same home as `key`, until it returns false. The caller
+    /// checks the keys.
     #[inline(always)]
     pub(super) fn neighbours(&self, key: R::Key, mut f: impl FnMut(usize) -> bool) {
         let (mut at, mut distance) = (self.home(key), 1);
@@ -189,8 +191,9 @@ impl<R: SlotRecord, P: Copy> SlotsMut<'_, R, P> {
         }
     }
 
-    /// Inserts an absent key at the gap that its search found. Shifts the slots from there to the next slot that is not live by one. Since
-    /// keys are in the order of their homes, this has the same effect as displacing one key after another.
+    /// Inserts an absent key at the gap that its search found. Shifts the slots from there to the next slot
+    /// that is not live by one. Since keys are in the order of their homes, this has the same effect as
+    /// displacing one key after another.
     #[inline(always)]
     pub(super) fn fill(&mut self, gap: InsertionGap, record: R, payload: P) -> FillOutcome {
         let InsertionGap { at, distance } = gap;
@@ -250,7 +253,8 @@ impl<R: SlotRecord, P: Copy> SlotsMut<'_, R, P> {
         self.control[at] |= DEAD;
     }
 
-    /// Inserts all live records of another table, whose keys must be absent; returns whether a key is then far from home.
+    /// Inserts all live records of another table, whose keys must be absent; returns whether a key is then
+    /// far from home.
     pub(super) fn insert_all(&mut self, from: Slots<'_, R, P>) -> bool {
         let mut far = false;
         for (at, &control) in from.control.iter().enumerate() {

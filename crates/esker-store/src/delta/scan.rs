@@ -1,7 +1,8 @@
-//! Scans of a dynamic graph: a worker copies the live slots of a chunk to its buffer and hands them over as a slice.
+//! Scans of a dynamic graph: a worker copies the live slots of a chunk to its buffer and hands them over as a
+//! slice.
 //!
-//! Vertices come in order of id, so an algorithm reads its arrays over vertices sequentially. The chunks of the next few vertices
-//! are prefetched. A list of at most [`FIRST_SLOTS`] slots comes in one piece.
+//! Vertices come in order of id, so an algorithm reads its arrays over vertices sequentially. The chunks of
+//! the next few vertices are prefetched. A list of at most [`FIRST_SLOTS`] slots comes in one piece.
 
 use esker_graph::{
     Direction, Flow, Graph, Lists, Piece, Run, Select, Stop, VertexId, Visitor, Weight, vertex,
@@ -254,8 +255,8 @@ impl<E: EdgeRecord, P: Payload, W: Weight, V: Visitor<W>, F: WeightSource<P, W>>
 }
 
 impl<P: Payload> DynamicGraph<P> {
-    /// Builds the index of all vertices, which speeds up scans and degrees: 12 bytes a vertex and direction. The first scan after a
-    /// change does it too.
+    /// Builds the index of all vertices, which speeds up scans and degrees: 12 bytes a vertex and direction.
+    /// The first scan after a change does it too.
     ///
     /// # Errors
     /// Cancellation, or if there is no memory.
@@ -348,7 +349,8 @@ impl<P: Payload> DynamicGraph<P> {
     }
 }
 
-/// Implements [`Graph`] and [`Lists`] for a type, given an expression for the graph, the weight type and the conversion from payloads.
+/// Implements [`Graph`] and [`Lists`] for a type, given an expression for the graph, the weight type and the
+/// conversion from payloads.
 macro_rules! waist {
     ([$($generics:tt)*], $graph:ty, $weight:ty, $self:ident => $inner:expr, $of:expr) => {
         impl<$($generics)*> Graph for $graph {

@@ -1,8 +1,8 @@
 //! A shard: some of the vertices with their lists, in a low-degree table, a vertex table and edge chunks.
 //!
-//! A vertex begins in the low-degree table, whose records are whole edges, hashed by source. At
-//! `threshold` edges it moves to the vertex table and gets its own chunk [1, section 4.3]. It moves back once it has at most half as
-//! many, so that a vertex near the threshold does not move with every update.
+//! A vertex begins in the low-degree table, whose records are whole edges, hashed by source. At `threshold`
+//! edges it moves to the vertex table and gets its own chunk [1, section 4.3]. It moves back once it has at
+//! most half as many, so that a vertex near the threshold does not move with every update.
 //!
 //! [1] K. Iwabuchi, "NETALX and DegAwareRHH", chapter 4.
 
@@ -98,8 +98,8 @@ impl<E: EdgeRecord, P: Payload> Shard<E, P> {
         self.low.bytes() + self.vertex_table.bytes() + self.chunks.bytes()
     }
 
-    /// Hint: `updates` updates follow. If there are enough to touch most pages of the shard, the system pages them in with a few large
-    /// reads instead of one by one.
+    /// Hint: `updates` updates follow. If there are enough to touch most pages of the shard, the system pages
+    /// them in with a few large reads instead of one by one.
     pub(super) fn will_change(&self, updates: usize) {
         if updates * PAGE_BYTES >= self.bytes() {
             self.low.will_need();
@@ -117,7 +117,8 @@ impl<E: EdgeRecord, P: Payload> Shard<E, P> {
         self.insert_at(None, source, target, payload)
     }
 
-    /// As [`Shard::insert`], with the slot of the vertex table that [`Shard::prefetch_edge`] returned; it may be outdated.
+    /// As [`Shard::insert`], with the slot of the vertex table that [`Shard::prefetch_edge`] returned; it may
+    /// be outdated.
     #[inline(always)]
     pub(super) fn insert_at(
         &mut self,
@@ -270,7 +271,8 @@ impl<E: EdgeRecord, P: Payload> Shard<E, P> {
         removed
     }
 
-    /// Moves the vertex at a slot of the vertex table back to the low-degree table. Without memory for that, it stays.
+    /// Moves the vertex at a slot of the vertex table back to the low-degree table. Without memory for that,
+    /// it stays.
     #[cold]
     fn demote(&mut self, at: usize, entry: VertexEntry) {
         let degree = entry.degree as usize;
@@ -400,7 +402,8 @@ impl<E: EdgeRecord, P: Payload> Shard<E, P> {
         }
     }
 
-    /// Calls `f` with each vertex that has edges, in no order: the vertex, its degree, and the location of its list.
+    /// Calls `f` with each vertex that has edges, in no order: the vertex, its degree, and the location of
+    /// its list.
     pub(super) fn each_source(&self, mut f: impl FnMut(VertexId, usize, ListLocation)) {
         if let Some(slots) = self.vertex_table.slots() {
             for at in slots.live() {

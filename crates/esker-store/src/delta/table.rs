@@ -120,8 +120,8 @@ impl<R: SlotRecord, P: Payload> Table<R, P> {
         }
     }
 
-    /// Shortens long probes: rebuilds with a larger capacity if the table is more than half full, else with another seed. Without
-    /// memory for that, the table stays slow.
+    /// Shortens long probes: rebuilds with a larger capacity if the table is more than half full, else with
+    /// another seed. Without memory for that, the table stays slow.
     #[cold]
     fn shorten_probes(&mut self) {
         let capacity = self.layout.capacity;
@@ -144,7 +144,8 @@ impl<R: SlotRecord, P: Payload> Table<R, P> {
         }
     }
 
-    /// Rebuilds the table without the dead slots, and smaller if few keys are left. Without memory for that, the dead slots stay.
+    /// Rebuilds the table without the dead slots, and smaller if few keys are left. Without memory for that,
+    /// the dead slots stay.
     #[cold]
     fn remove_dead(&mut self) {
         let capacity = self.layout.capacity;

@@ -14,10 +14,11 @@ const BUDGET_PART: u64 = 4;
 
 /// Compares versions one after another, as a follower does.
 ///
-/// [`super::diff`] reads the codes of all lists of a layer of several versions. From the second difference within such a layer on, this
-/// knows the vertices that each later version touched, so a difference takes time linear in the changes. Memory: 12 bytes (24 with 64-bit
-/// ids) for each arc that these versions added or deleted, up to twice as much while it is found; reserved from the budget of the run, of which
-/// it takes at most a quarter of what is free. Where that has no room, codes are read each time.
+/// [`super::diff`] reads the codes of all lists of a layer of several versions. From the second difference
+/// within such a layer on, this knows the vertices that each later version touched, so a difference takes
+/// time linear in the changes. Memory: 12 bytes (24 with 64-bit ids) for each arc that these versions added
+/// or deleted, up to twice as much while it is found; reserved from the budget of the run, of which it takes
+/// at most a quarter of what is free. Where that has no room, codes are read each time.
 #[derive(Debug, Default)]
 pub struct DiffCache {
     /// The layer of the last difference.
@@ -37,8 +38,8 @@ enum Touched {
 }
 
 impl DiffCache {
-    /// The vertices, ascending and distinct, whose lists have a code above the first number and up to the second; `None` if they are not
-    /// known.
+    /// The vertices, ascending and distinct, whose lists have a code above the first number and up to the
+    /// second; `None` if they are not known.
     pub(super) fn touched(
         &mut self,
         layer: &Arc<PlainLayer>,
@@ -122,7 +123,8 @@ impl TouchedByCode {
     }
 }
 
-/// Calls `take` with the codes above a number and their vertices, until it returns `false`. Returns what it returned last.
+/// Calls `take` with the codes above a number and their vertices, until it returns `false`. Returns what it
+/// returned last.
 fn for_each_above(
     lists: &ListColumns,
     codes: &Codes,

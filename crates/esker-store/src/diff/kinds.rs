@@ -30,7 +30,8 @@ impl<'d> DiffEdge<'d> {
     /// The value of one of the edge's properties.
     ///
     /// # Errors
-    /// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if the property is not an edge property.
+    /// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if the property is not an edge
+    /// property.
     pub fn value(&self, property: &PropertyRecord) -> Result<PropertyValue<'d>> {
         let bits = self.bits(property.number)?;
         match self.snapshot.dictionary(property.number) {

@@ -11,12 +11,12 @@ use esker_layers::layer::PlainLayer;
 use super::kinds::{DiffEdge, Difference};
 use crate::snapshot::{Snapshot, VertexEdges};
 
-/// A list is compared as a whole if it has fewer arcs for each target that may differ: finding a target takes searches. Tests have only short
-/// lists.
+/// A list is compared as a whole if it has fewer arcs for each target that may differ: finding a target takes
+/// searches. Tests have only short lists.
 const WHOLE_PER_TARGET: usize = if cfg!(test) { 1 } else { 8 };
 
-/// The conversions of values of edge properties to the wider of the types that they have in two snapshots: one of them may have been opened
-/// before a type became a wider one.
+/// The conversions of values of edge properties to the wider of the types that they have in two snapshots:
+/// one of them may have been opened before a type became a wider one.
 pub(super) struct CommonTypes {
     of_a: Vec<Option<Widening>>,
     of_b: Vec<Option<Widening>>,
@@ -117,9 +117,10 @@ impl CommonLayers {
         &layers[..layers.len() - usize::from(is_partial)]
     }
 
-    /// The vertices to which the edges of `v` may differ, ascending and distinct: its targets in the other layers, and those whose edges in
-    /// the common layers were removed. In an undirected graph, without those below `v`, at which their edges are reported. `None` if the
-    /// targets are not known, or comparing whole lists is as fast.
+    /// The vertices to which the edges of `v` may differ, ascending and distinct: its targets in the other
+    /// layers, and those whose edges in the common layers were removed. In an undirected graph, without those
+    /// below `v`, at which their edges are reported. `None` if the targets are not known, or comparing whole
+    /// lists is as fast.
     fn targets(&self, (a, b): (&Snapshot, &Snapshot), v: VertexId) -> Result<Option<Vec<VertexId>>> {
         let mut targets = Vec::new();
         for snapshot in [a, b] {
@@ -150,8 +151,8 @@ impl CommonLayers {
     }
 }
 
-/// Calls `visit` with the differences between the out-lists of `v` in `a` and `b`. Memory: both lists, or what the layers that the versions do
-/// not share have of them.
+/// Calls `visit` with the differences between the out-lists of `v` in `a` and `b`. Memory: both lists, or
+/// what the layers that the versions do not share have of them.
 pub(super) fn compare<F>(
     (a, b): (&Snapshot, &Snapshot),
     (types, common): (&CommonTypes, &CommonLayers),
@@ -225,8 +226,8 @@ fn is_same(a: &VersionList<'_>, i: usize, b: &VersionList<'_>, j: usize) -> Resu
     Ok(true)
 }
 
-/// Compares parallel edges, which have no identity: counts the copies with equal values, and reports the surplus
-/// of either version as added or removed.
+/// Compares parallel edges, which have no identity: counts the copies with equal values, and reports the
+/// surplus of either version as added or removed.
 fn compare_copies<F>(
     a: &VersionList<'_>,
     copies: Range<usize>,

@@ -1,13 +1,13 @@
 //! Finds the differences between two versions of a graph.
 //!
 //! The search visits only vertices that a layer between the two versions changed, so comparing near versions
-//! takes time linear in the changes, not in the graph. If a merged layer covers both versions, its version codes
-//! tell which lists changed.
+//! takes time linear in the changes, not in the graph. If a merged layer covers both versions, its version
+//! codes tell which lists changed.
 //!
-//! Time: linear in what the layers that only one of the versions reads have of the lists of these vertices, with a search in the other layers for
-//! each target; or linear in the lists, in both versions, where those are short or the layers were merged. Memory: two lists and a few
-//! words a layer; also the vertex tables of both versions, if more than one vertex in 64 may have changed and
-//! there are many layers.
+//! Time: linear in what the layers that only one of the versions reads have of the lists of these vertices,
+//! with a search in the other layers for each target; or linear in the lists, in both versions, where those
+//! are short or the layers were merged. Memory: two lists and a few words a layer; also the vertex tables of
+//! both versions, if more than one vertex in 64 may have changed and there are many layers.
 
 mod kinds;
 mod cache;
@@ -102,13 +102,14 @@ fn expect_one_database(a: &Snapshot, b: &Snapshot) -> Result<()> {
     Err(Error::Invalid(format!("{a} and {b} are different databases: compare two versions of one database")))
 }
 
-/// Calls `visit` with each difference from version `a` to version `b`, in the order of vertices: first the vertex
-/// itself, then its properties, then its out-edges in ascending order of targets. Either version may be the newer
-/// one. The properties of an added vertex are reported as changes; those of a removed vertex are not reported.
+/// Calls `visit` with each difference from version `a` to version `b`, in the order of vertices: first the
+/// vertex itself, then its properties, then its out-edges in ascending order of targets. Either version may
+/// be the newer one. The properties of an added vertex are reported as changes; those of a removed vertex are
+/// not reported.
 ///
 /// # Errors
-/// [`Error::Invalid`] if the snapshots are of different databases; [`Error::Corrupt`]; cancellation; what `visit`
-/// returns.
+/// [`Error::Invalid`] if the snapshots are of different databases; [`Error::Corrupt`]; cancellation; what
+/// `visit` returns.
 pub fn diff<F>(a: &Snapshot, b: &Snapshot, run: &Run, visit: F) -> Result<DiffSummary>
 where
     F: FnMut(Difference<'_>) -> Result<()>,

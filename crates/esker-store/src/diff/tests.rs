@@ -102,7 +102,8 @@ proptest! {
             for b in 1..=history.versions.len() {
                 let expected = by_model(&history.versions[a - 1], &history.versions[b - 1]);
                 let (old, new) = (history.snapshot(a as u64), history.snapshot(b as u64));
-                // By itself, with what is known of the last layer, and with what it has then learned of this one.
+                // By itself, with what is known of the last layer, and with what it has then learned of this
+                // one.
                 let anew = found(&mut DiffCache::default(), &old, &new, &run);
                 let answers = [anew, found(&mut cache, &old, &new, &run), found(&mut cache, &old, &new, &run)];
                 for answer in answers {
@@ -127,8 +128,8 @@ fn comparing_near_versions_visits_only_vertices_changed_in_between() {
         while let Some(v) = touched.next().unwrap() {
             vertices.push(u64::from(v));
         }
-        // Version 2 changed vertex 0, and vertex 500 if it had the edge that was removed. Of lists that the first layer after a version has
-        // whole, it does not tell in which of its versions they changed.
+        // Version 2 changed vertex 0, and vertex 500 if it had the edge that was removed. Of lists that the
+        // first layer after a version has whole, it does not tell in which of its versions they changed.
         let until = if a == 101 { 110 } else { b - 1 };
         let possible = |v: u64| (a - 1..until).contains(&(v % 500));
         assert!(vertices.len() as u64 >= b - a && vertices.iter().all(|&v| possible(v)), "{vertices:?}");

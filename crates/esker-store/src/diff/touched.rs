@@ -10,9 +10,10 @@ use esker_layers::stack::Stack;
 
 use super::cache::DiffCache;
 
-/// Iterates over the touched vertices, ascending and distinct, by merging the directories of the layers that end
-/// after the older version. If a layer begins before that version, its version codes select the vertices. Memory:
-/// a few words a layer; of a layer that a cache knows, the touched vertices, for which it reserved room.
+/// Iterates over the touched vertices, ascending and distinct, by merging the directories of the layers that
+/// end after the older version. If a layer begins before that version, its version codes select the vertices.
+/// Memory: a few words a layer; of a layer that a cache knows, the touched vertices, for which it reserved
+/// room.
 pub(crate) struct TouchedVertices<'a> {
     layers: Vec<TouchedLayer<'a>>,
     /// The next vertex of each layer.
@@ -35,14 +36,16 @@ struct SearchedLayer<'a> {
     num_slots: usize,
     /// Codes above the first number and up to the second are of versions in between; `None`: all codes are.
     between: Option<(u32, u32)>,
-    /// Whether the older version ends before this layer, which is not complete. Where a list stands whole in a merged layer, no code says what
-    /// the layer's first version changed of it: the arcs of that version may have the code 0, as those of older layers, and arcs that are gone
-    /// have none. Such a list counts as changed.
+    /// Whether the older version ends before this layer, which is not complete. Where a list stands whole in
+    /// a merged layer, no code says what the layer's first version changed of it: the arcs of that version
+    /// may have the code 0, as those of older layers, and arcs that are gone have none. Such a list counts as
+    /// changed.
     follows: bool,
 }
 
 impl<'a> TouchedVertices<'a> {
-    /// The vertices whose lists the layers of `stack` changed after version `since`. Of a layer that a cache knows, they are not searched.
+    /// The vertices whose lists the layers of `stack` changed after version `since`. Of a layer that a cache
+    /// knows, they are not searched.
     pub(crate) fn new(
         stack: &'a Stack,
         since: u64,

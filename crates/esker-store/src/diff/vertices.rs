@@ -12,8 +12,8 @@ use esker_layers::property::{PropertyColumn, PropertyValue, RemovedVertices, Ver
 use super::kinds::Difference;
 use crate::snapshot::Snapshot;
 
-/// The vertices that may differ themselves, ascending. Memory: 4 bytes (8 with 64-bit ids) for each vertex that
-/// was removed or restored between the versions.
+/// The vertices that may differ themselves, ascending. Memory: 4 bytes (8 with 64-bit ids) for each vertex
+/// that was removed or restored between the versions.
 pub(super) struct ChangedVertices<'a> {
     a: VertexSet<'a>,
     b: VertexSet<'a>,

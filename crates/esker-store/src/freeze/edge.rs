@@ -9,7 +9,8 @@ use super::resolve::{DeadCopy, NewArc, Resolver, ValueSource, VertexBuffers};
 /// How the changes of the edges between two vertices count.
 struct Counted {
     is_loop: i64,
-    /// The first version code whose changes are counted; `None`: each edge passes twice, and this is the second time.
+    /// The first version code whose changes are counted; `None`: each edge passes twice, and this is the
+    /// second time.
     from: Option<u32>,
 }
 
@@ -86,8 +87,8 @@ impl<'a> Resolver<'a> {
         Ok(())
     }
 
-    /// Applies all changes of the edges between two vertices, where parallel ones are kept. Of what a commit removes, those edges stay that
-    /// it adds again with the same values: so it removes some of several.
+    /// Applies all changes of the edges between two vertices, where parallel ones are kept. Of what a commit
+    /// removes, those edges stay that it adds again with the same values: so it removes some of several.
     pub(super) fn parallel(
         &self,
         arcs: &[EdgeChange],

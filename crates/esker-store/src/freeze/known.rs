@@ -1,5 +1,5 @@
-//! A filter of the edges that the layers above the complete one may hold, so that a freeze need not search every
-//! fragment of a chain for each new edge.
+//! A filter of the edges that the layers above the complete one may hold, so that a freeze need not search
+//! every fragment of a chain for each new edge.
 
 use std::collections::HashSet;
 
@@ -15,12 +15,12 @@ const ARCS_PER_WORD: usize = 3;
 /// Gathering the arcs of layers is worthwhile once there was one change for this many of them.
 const ARCS_PER_CHANGE: usize = 16;
 
-/// The edges of all layers but the complete one, as a Bloom filter that sets bits in one word for each arc. One
-/// freeze passes it to the next, which adds the edges of new layers.
+/// The edges of all layers but the complete one, as a Bloom filter that sets bits in one word for each arc.
+/// One freeze passes it to the next, which adds the edges of new layers.
 ///
-/// Without the filter, an edge that does not exist takes a search in each fragment: 200 searches in a chain of
-/// 200 fragments, which would be nearly all the work of freezing over many layers. Memory: 3 to 6 bytes for each
-/// arc of these layers.
+/// Without the filter, an edge that does not exist takes a search in each fragment: 200 searches in a chain
+/// of 200 fragments, which would be nearly all the work of freezing over many layers. Memory: 3 to 6 bytes
+/// for each arc of these layers.
 #[derive(Debug, Default)]
 pub struct KnownEdges {
     /// The numbers of the layers whose edges are in the filter.

@@ -1,12 +1,12 @@
 //! Writes the changes of a range of versions as a layer, resolved against the layers below.
 //!
 //! A sort by vertex and neighbour brings all changes of an edge together. Each vertex is then resolved on its
-//! own, in parallel (`resolve`), into a fragment of its list, tombstones, and past arcs. A fragment continues the
-//! chain of older fragments or is a copy of the whole list: see [`CopyPolicy`] (LLAMA, thesis, 4.5).
+//! own, in parallel (`resolve`), into a fragment of its list, tombstones, and past arcs. A fragment continues
+//! the chain of older fragments or is a copy of the whole list: see [`CopyPolicy`] (LLAMA, thesis, 4.5).
 //!
-//! Time: the sort (`sort`), and a search in the old list for each changed edge. Memory: 16 bytes (24 with 64-bit
-//! ids) for each changed edge, twice that if the graph is undirected, and the vertex table if there are many
-//! changes.
+//! Time: the sort (`sort`), and a search in the old list for each changed edge. Memory: 16 bytes (24 with
+//! 64-bit ids) for each changed edge, twice that if the graph is undirected, and the vertex table if there
+//! are many changes.
 
 mod known;
 mod changes;
@@ -37,11 +37,11 @@ const CHUNK_CHANGES: usize = 1 << 14;
 const CHUNK_CHANGES_MIN: usize = 1 << 10;
 /// A change takes as much memory in a chunk as this many property values.
 const CHANGE_VALUES: usize = 5;
-/// Without the vertex table, finding a changed vertex takes a search in every layer. With at least one search per
-/// this many vertices the table is worth building; the next freeze then extends it.
+/// Without the vertex table, finding a changed vertex takes a search in every layer. With at least one search
+/// per this many vertices the table is worth building; the next freeze then extends it.
 const TABLE_VERTICES_PER_SEARCH: usize = 64;
-/// The lists of the largest degrees are copied while that adds at most this share (one in 8) of the changes to
-/// the layer.
+/// The lists of the largest degrees are copied while that adds at most this share (one in 8) of the changes
+/// to the layer.
 const LARGEST_SHARE: usize = 8;
 
 /// A frozen layer.
@@ -58,8 +58,8 @@ pub struct Frozen {
 /// Writes the lists of layer `number`, which holds `changes`, and syncs its files.
 ///
 /// # Errors
-/// [`esker_format::Error::Io`]; [`esker_format::Error::Corrupt`] if the layers below cannot be read; cancellation. Some files
-/// may exist after an error.
+/// [`esker_format::Error::Io`]; [`esker_format::Error::Corrupt`] if the layers below cannot be read;
+/// cancellation. Some files may exist after an error.
 pub fn freeze(changes: &Changes<'_>, number: u32, writer: &PlainWriter<'_>, run: &Run) -> Result<Frozen> {
     let (first, last) = changes.versions;
     let num_versions = (last - first + 1) as u32;
@@ -164,7 +164,8 @@ fn freeze_direction(
     Ok((section.finish()?, tally.into_inner().unwrap_or_else(PoisonError::into_inner)))
 }
 
-/// Divides arcs into chunks so that each vertex lies in one chunk; the more property values an arc has, the fewer arcs are in a chunk.
+/// Divides arcs into chunks so that each vertex lies in one chunk; the more property values an arc has, the
+/// fewer arcs are in a chunk.
 fn chunks_of(arcs: &[EdgeChange], num_properties: usize) -> Vec<Range<usize>> {
     let chunk_changes = CHUNK_CHANGES * CHANGE_VALUES / (CHANGE_VALUES + num_properties);
     let chunk_changes = chunk_changes.max(CHUNK_CHANGES_MIN);

@@ -96,8 +96,8 @@ impl VertexBuffers<'_> {
 }
 
 /// Binary searches in step: narrows each list to at most one target, which is that of its arc if the list
-/// contains it. One step of every search follows another, so that the processor waits for many memory reads at
-/// the same time.
+/// contains it. One step of every search follows another, so that the processor waits for many memory reads
+/// at the same time.
 fn narrow(lists: &mut [&[VertexId]], arcs: &[EdgeChange]) {
     let mut longest = 2;
     while longest > 1 {
@@ -325,8 +325,8 @@ impl<'a> Resolver<'a> {
         Address::new(self.changes.stack.layers()[layer].record().number, slot)
     }
 
-    /// The length of the old list, whose newest fragment is `fragment`, if its arcs need not be read. `meets_old`: whether a change may be of
-    /// an edge that is in it, if that is known.
+    /// The length of the old list, whose newest fragment is `fragment`, if its arcs need not be read.
+    /// `meets_old`: whether a change may be of an edge that is in it, if that is known.
     fn unread_len(
         &self,
         v: VertexId,

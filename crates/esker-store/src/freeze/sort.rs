@@ -1,12 +1,12 @@
 //! Sorts changes by vertex and neighbour.
 //!
-//! The threads divide the arcs by ranges of vertices into buckets of some thousands. Each bucket is then sorted
-//! within the cache by a radix sort, from the lowest digit of the neighbour to the highest digit of the vertex.
-//! The radix sort is stable, so the changes of one edge stay in order. Sorting 20 M arcs by comparison took half
-//! of the time of a freeze; this sort takes a tenth.
+//! The threads divide the arcs by ranges of vertices into buckets of some thousands. Each bucket is then
+//! sorted within the cache by a radix sort, from the lowest digit of the neighbour to the highest digit of
+//! the vertex. The radix sort is stable, so the changes of one edge stay in order. Sorting 20 M arcs by
+//! comparison took half of the time of a freeze; this sort takes a tenth.
 //!
-//! Time: five or six passes over the arcs. Memory: 16 bytes (24 with 64-bit ids) an arc, the same again for the
-//! largest bucket of each thread, and for each thread a word for each of at most 2^16 ranges of vertices.
+//! Time: five or six passes over the arcs. Memory: 16 bytes (24 with 64-bit ids) an arc, the same again for
+//! the largest bucket of each thread, and for each thread a word for each of at most 2^16 ranges of vertices.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -85,8 +85,9 @@ pub(super) fn sorted_arcs(
     sorted_by(edges.len(), &edge, orientation, num_vertices, (run, run.cancel()))
 }
 
-/// The first `len` edges that `edge` returns, of which no two have the same code and row, sorted by vertex and neighbour; those of one pair
-/// are in the order of code and row, in which they must be given. `cancel` ends the sort before its next pass over the edges.
+/// The first `len` edges that `edge` returns, of which no two have the same code and row, sorted by vertex
+/// and neighbour; those of one pair are in the order of code and row, in which they must be given. `cancel`
+/// ends the sort before its next pass over the edges.
 ///
 /// # Errors
 /// As [`sorted_arcs`].
@@ -200,8 +201,8 @@ impl Buckets {
     }
 }
 
-/// Divides an array into slices: for each part of the changes, one slice in each bucket. The slices of a bucket
-/// are adjacent.
+/// Divides an array into slices: for each part of the changes, one slice in each bucket. The slices of a
+/// bucket are adjacent.
 fn split_by_bucket<'a>(
     mut rest: &'a mut [EdgeChange],
     lens: &[Vec<usize>],

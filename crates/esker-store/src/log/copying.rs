@@ -11,8 +11,8 @@ use super::options::{LogStart, log_directory};
 use super::reader::LogReader;
 use super::segment::path_of;
 
-/// Copies the complete records of the log of a database, from [`LogStart::first_version`] on, into a new directory `to`, durably but for the names.
-/// Returns the last commit; `None` if there is no log.
+/// Copies the complete records of the log of a database, from [`LogStart::first_version`] on, into a new
+/// directory `to`, durably but for the names. Returns the last commit; `None` if there is no log.
 ///
 /// # Errors
 /// As [`LogReader::read_next`]; [`esker_format::Error::Io`]; cancellation.

@@ -21,7 +21,8 @@ pub(super) struct SegmentCursor {
     pub(super) closed_at: Option<u64>,
     /// Whether a record said that a later segment exists.
     pub(super) continues: bool,
-    /// How often a bad record was read at `position`: it counts as damage only on the third read, with a proof that it was once good.
+    /// How often a bad record was read at `position`: it counts as damage only on the third read, with a
+    /// proof that it was once good.
     pub(super) doubts: u32,
 }
 

@@ -1,8 +1,8 @@
 //! Group commit: tracks how much of the log is written and synced, and lets one thread sync for all.
 //!
-//! A thread that waits for a version that is not durable syncs everything written so far, unless another thread is already syncing.
-//! Syncs never run concurrently, because the system reports a failure to only one of them.
-//! What was synced counts as durable if the files are still the database's afterwards.
+//! A thread that waits for a version that is not durable syncs everything written so far, unless another
+//! thread is already syncing. Syncs never run concurrently, because the system reports a failure to only one
+//! of them. What was synced counts as durable if the files are still the database's afterwards.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

@@ -1,6 +1,7 @@
 //! The log: the commits that are not in a layer yet, in order of version. See `README.md` in this directory.
 //!
-//! `Log` writes it, in the one process that writes to the database. `LogReader` reads it, in any process at any time.
+//! `Log` writes it, in the one process that writes to the database. `LogReader` reads it, in any process at
+//! any time.
 
 mod options;
 mod record;

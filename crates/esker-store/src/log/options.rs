@@ -13,12 +13,15 @@ pub(crate) fn log_directory(database: &Path) -> PathBuf {
 /// When to sync commits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sync {
-    /// Before acknowledging the commit: acknowledged commits survive the death of the process and a power failure.
+    /// Before acknowledging the commit: acknowledged commits survive the death of the process and a power
+    /// failure.
     #[default]
     Always,
-    /// At this interval, by a background thread: a power failure loses at most the commits since the last sync.
+    /// At this interval, by a background thread: a power failure loses at most the commits since the last
+    /// sync.
     Interval(Duration),
-    /// When a segment is full, when the log is closed, and when the operating system decides. The death of the process loses nothing.
+    /// When a segment is full, when the log is closed, and when the operating system decides. The death of
+    /// the process loses nothing.
     Never,
 }
 
@@ -48,6 +51,7 @@ pub(crate) struct LogStart {
     pub(crate) previous: Option<u32>,
     /// The last record of the manifest.
     pub(crate) manifest: ManifestHead,
-    /// How far the log reaches at least; `None` before the first commit, and after those of older versions of Esker.
+    /// How far the log reaches at least; `None` before the first commit, and after those of older versions of
+    /// Esker.
     pub(crate) mark: Option<LogMark>,
 }

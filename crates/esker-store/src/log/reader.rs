@@ -38,7 +38,8 @@ pub(crate) struct LogReader {
 }
 
 impl LogReader {
-    /// Opens the log of the database at `database`. A database that was never written to has no log, and so no records.
+    /// Opens the log of the database at `database`. A database that was never written to has no log, and so
+    /// no records.
     ///
     /// # Errors
     /// As [`LogReader::read_next`].
@@ -68,21 +69,22 @@ impl LogReader {
         self
     }
 
-    /// The next commit from [`LogStart::first_version`] on; `None` after the last one. A later call returns commits
-    /// appended meanwhile.
+    /// The next commit from [`LogStart::first_version`] on; `None` after the last one. A later call returns
+    /// commits appended meanwhile.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Corrupt`] for damage that a crash of a writer cannot explain; [`Error::Lost`] if the log ends before
-    /// [`LogStart::mark`], or MANIFEST has fewer records than the log knows; [`Error::Invalid`] for an unsupported
-    /// format version, or a record that exceeds the memory; cancellation. A reader in another process than the writer also gets one of
-    /// the first three if the writer changed MANIFEST or removed segments whose commits are now in a layer. The manifest has then
+    /// [`Error::Io`]; [`Error::Corrupt`] for damage that a crash of a writer cannot explain; [`Error::Lost`]
+    /// if the log ends before [`LogStart::mark`], or MANIFEST has fewer records than the log knows;
+    /// [`Error::Invalid`] for an unsupported format version, or a record that exceeds the memory;
+    /// cancellation. A reader in another process than the writer also gets one of the first three if the
+    /// writer changed MANIFEST or removed segments whose commits are now in a layer. The manifest has then
     /// changed: read it again and reopen the log.
     pub(crate) fn read_next(&mut self) -> Result<Option<Record<'_>>> {
         self.next_of(RecordPart::Whole)
     }
 
-    /// As [`LogReader::read_next`], but does not read payloads of records with summaries, except where it takes the payload's
-    /// checksum to tell whether the record is complete.
+    /// As [`LogReader::read_next`], but does not read payloads of records with summaries, except where it
+    /// takes the payload's checksum to tell whether the record is complete.
     ///
     /// # Errors
     /// As [`LogReader::read_next`].
@@ -123,7 +125,8 @@ impl LogReader {
         self.buffer = RecordBuffer::default();
     }
 
-    /// Whether an error was due to a log and a MANIFEST that contradict each other, so that the commits may belong to other layers.
+    /// Whether an error was due to a log and a MANIFEST that contradict each other, so that the commits may
+    /// belong to other layers.
     pub(super) fn is_foreign(&self) -> bool {
         self.is_foreign
     }
@@ -133,7 +136,8 @@ impl LogReader {
         self.last
     }
 
-    /// The file with the last record, and the bytes behind that record, which are no complete record; `None` if there are none.
+    /// The file with the last record, and the bytes behind that record, which are no complete record; `None`
+    /// if there are none.
     pub(crate) fn unfinished(&self) -> Option<(PathBuf, u64)> {
         let current = self.current.as_ref()?;
         let bytes = current.file_bytes.saturating_sub(current.position);
@@ -231,7 +235,8 @@ impl LogReader {
         }
     }
 
-    /// Checks that a commit follows the one before it, and that the last commit in layers is the one that they hold.
+    /// Checks that a commit follows the one before it, and that the last commit in layers is the one that
+    /// they hold.
     fn expect_commit(&mut self, path: &Path, position: u64, header: &LogRecordHeader) -> Result<()> {
         if header.version != self.next_version {
             let reason = format!("version {} is expected here, not {}", self.next_version, header.version);
@@ -326,7 +331,8 @@ impl LogReader {
             };
         }
         let known_bytes = current.file_bytes;
-        // List the segments before taking the length: if a later segment exists, the length taken after that is final.
+        // List the segments before taking the length: if a later segment exists, the length taken after that
+        // is final.
         let last = numbers(self.disk.as_ref(), &self.directory, self.start.mark)?.last().copied();
         current.is_complete = last > Some(current.segment.header.number);
         current.file_bytes = current.segment.file.len()?;
@@ -380,8 +386,8 @@ impl LogReader {
         }
     }
 
-    /// Opens the newest segment that begins at or before the first requested version. Earlier segments are left over from an
-    /// interrupted removal.
+    /// Opens the newest segment that begins at or before the first requested version. Earlier segments are
+    /// left over from an interrupted removal.
     fn find_first(&mut self) -> Result<bool> {
         let mut seen = numbers(self.disk.as_ref(), &self.directory, self.start.mark)?;
         loop {
@@ -426,8 +432,8 @@ impl LogReader {
         }
     }
 
-    /// The error for a log whose oldest segment begins behind the layers: an older segment is missing, or the end of MANIFEST, which
-    /// says that its versions are in a layer.
+    /// The error for a log whose oldest segment begins behind the layers: an older segment is missing, or the
+    /// end of MANIFEST, which says that its versions are in a layer.
     fn begins_late(&self, oldest: &Segment) -> Result<Error> {
         let known = oldest.known()?.manifest_records;
         if known > self.start.manifest.records {

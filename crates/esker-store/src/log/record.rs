@@ -49,7 +49,8 @@ pub(super) struct RecordBuffer {
     pub(super) payload: Vec<u8>,
 }
 
-/// The address of a record. Its checksum covers the address, so leftover bytes from elsewhere never pass as a record.
+/// The address of a record. Its checksum covers the address, so leftover bytes from elsewhere never pass as a
+/// record.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RecordAddress {
     pub(super) database: DatabaseId,
@@ -186,7 +187,8 @@ fn read_header(file: &dyn File, file_bytes: u64, address: RecordAddress) -> Resu
     Ok(header_of(header, left, address))
 }
 
-/// Decodes the header at the start of `bytes`, with `left` bytes of the file from there on, which must hold the whole record.
+/// Decodes the header at the start of `bytes`, with `left` bytes of the file from there on, which must hold
+/// the whole record.
 fn header_of(bytes: &[u8], left: u64, address: RecordAddress) -> ReadOutcome {
     if left == 0 {
         return ReadOutcome::End;
@@ -270,8 +272,9 @@ pub(super) fn fill(file: &dyn File, buffer: &mut [u8], offset: u64) -> Result<bo
     Ok(true)
 }
 
-/// The offset of a record after `bad` that was written after the bytes at `bad` had been synced: it proves that they were damaged
-/// later. Without such a record, they may be the torn write of a writer that died. Memory: 64 KiB.
+/// The offset of a record after `bad` that was written after the bytes at `bad` had been synced: it proves
+/// that they were damaged later. Without such a record, they may be the torn write of a writer that died.
+/// Memory: 64 KiB.
 pub(super) fn find_proof(file: &dyn File, bad: RecordAddress) -> Result<Option<u64>> {
     let next = bad.at(bad.offset + ALIGNMENT);
     find_header(file, next, |_, header| header.durable_bytes > bad.offset)

@@ -20,9 +20,11 @@ const COPY_BYTES: usize = 1 << 20;
 
 impl Log {
     /// Opens or creates the log of the locked database, and passes the summaries of all commits from
-    /// [`LogStart::first_version`] on to `list`. On return they are durable, and the log holds no other records after them.
+    /// [`LogStart::first_version`] on to `list`. On return they are durable, and the log holds no other
+    /// records after them.
     ///
-    /// Time: reads the summaries, and rewrites the last segment unless it was closed. Memory: the longest summary.
+    /// Time: reads the summaries, and rewrites the last segment unless it was closed. Memory: the longest
+    /// summary.
     ///
     /// # Errors
     /// As [`LogReader::read_summary`]; errors of `list`; [`Error::Io`] if the repair fails.
@@ -58,8 +60,8 @@ fn repair(lock: &WriterLock, directory: &Path, reader: &LogReader, start: &LogSt
     let last = reader.end().map_or(0, |end| end.segment.header.number);
     for number in numbers(disk, directory, start.mark)? {
         if number > last {
-            // This segment's creation was interrupted: the reader would have read any other. Its name must not come back,
-            // because then a torn write to the previous segment would count as damage.
+            // This segment's creation was interrupted: the reader would have read any other. Its name must
+            // not come back, because then a torn write to the previous segment would count as damage.
             disk.remove_file(&path_of(directory, number))?;
             disk.sync_directory(directory)?;
         }
@@ -110,9 +112,9 @@ pub(super) fn begin(lock: &WriterLock, disk: &dyn Disk, number: u64, start: &Log
     })
 }
 
-/// Truncates the segment after its last record, then rewrites and syncs the rest. The rewrite is necessary: after a failed sync in a
-/// process that died, the data may exist only in the page cache, where a later sync succeeds without writing it. In a closed
-/// log, only the last record, of kind `Close`, can be in that state.
+/// Truncates the segment after its last record, then rewrites and syncs the rest. The rewrite is necessary:
+/// after a failed sync in a process that died, the data may exist only in the page cache, where a later sync
+/// succeeds without writing it. In a closed log, only the last record, of kind `Close`, can be in that state.
 fn truncate_and_rewrite(file: &dyn File, end: u64, closed_at: Option<u64>) -> Result<()> {
     file.set_length(end)?;
     let mut chunk = vec![0; COPY_BYTES.min(end as usize)];

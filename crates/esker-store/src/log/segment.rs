@@ -46,8 +46,9 @@ pub(super) fn path_of(directory: &Path, number: u64) -> PathBuf {
     directory.join(number.to_string())
 }
 
-/// The numbers of all segments, ascending; `mark` says how far the log reaches at least. Ignores other names in the directory, and files that
-/// are no segments: with a number that neither the mark nor a segment leads to, and without the bytes that a segment begins with.
+/// The numbers of all segments, ascending; `mark` says how far the log reaches at least. Ignores other names
+/// in the directory, and files that are no segments: with a number that neither the mark nor a segment leads
+/// to, and without the bytes that a segment begins with.
 pub(super) fn numbers(disk: &dyn Disk, directory: &Path, mark: Option<LogMark>) -> Result<Vec<u64>> {
     if disk.look(directory)?.is_none() {
         return Ok(Vec::new());

@@ -32,10 +32,12 @@ pub(crate) struct LogSurvey {
 }
 
 impl LogSurvey {
-    /// Reads the log of the database at `database`, and passes the summaries of the commits that can be kept to `list`.
+    /// Reads the log of the database at `database`, and passes the summaries of the commits that can be kept
+    /// to `list`.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Invalid`] for an unsupported format version; errors of `list`. Damage is in the result.
+    /// [`Error::Io`]; [`Error::Invalid`] for an unsupported format version; errors of `list`. Damage is in
+    /// the result.
     pub(crate) fn of(
         disk: &Arc<dyn Disk>,
         database: &Path,
@@ -112,8 +114,8 @@ impl LogSurvey {
         Ok(())
     }
 
-    /// Removes everything from the log of the locked database that cannot be kept, durably. A segment that also has a name in another database
-    /// is copied before it is cut.
+    /// Removes everything from the log of the locked database that cannot be kept, durably. A segment that
+    /// also has a name in another database is copied before it is cut.
     ///
     /// # Errors
     /// As [`WriterLock::open_apart`].

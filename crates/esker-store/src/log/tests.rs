@@ -120,7 +120,8 @@ fn run(disk: &FaultyDisk, known: &mut Known, rounds: u64) -> Result<()> {
     log.close()
 }
 
-/// Checks that `versions` follow `frozen` without a gap, contain all acknowledged versions, and none that was never appended.
+/// Checks that `versions` follow `frozen` without a gap, contain all acknowledged versions, and none that was
+/// never appended.
 pub(super) fn check(versions: &[u64], known: Known, context: &str) -> u64 {
     let last = versions.last().copied().unwrap_or(known.frozen);
     assert!(versions.iter().copied().eq(known.frozen + 1..=last), "{context}: {versions:?}");

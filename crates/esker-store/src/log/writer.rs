@@ -19,15 +19,16 @@ use super::record::{RECORD_HEADER_BYTES, commit_header, padding};
 use super::segment::{FIRST_RECORD, Segment, path_of};
 use crate::holding::WriterLock;
 
-/// A segment smaller than its full size divided by this stays, even if all its commits are in layers: creating a new one takes three syncs.
+/// A segment smaller than its full size divided by this stays, even if all its commits are in layers:
+/// creating a new one takes three syncs.
 const SPENT_SHARE: u64 = 16;
 /// Payloads up to this size are written together with their header.
 const TOGETHER_BYTES: usize = 256 << 10;
 
 /// The log of a database, open for writing by one process.
 ///
-/// After a failed write or sync, all calls return errors, because the state of the disk is unknown. Reopen the database
-/// to recover.
+/// After a failed write or sync, all calls return errors, because the state of the disk is unknown. Reopen
+/// the database to recover.
 #[derive(Debug)]
 pub(crate) struct Log {
     core: Arc<LogCore>,
@@ -116,8 +117,9 @@ impl Log {
         self.core.durability.durable().last
     }
 
-    /// Appends a commit, and returns the checksum in the header of its record. It is durable only after [`Log::wait`]: several threads can append one after another, under their own
-    /// lock, and then wait together.
+    /// Appends a commit, and returns the checksum in the header of its record. It is durable only after
+    /// [`Log::wait`]: several threads can append one after another, under their own lock, and then wait
+    /// together.
     ///
     /// # Errors
     /// [`Error::Invalid`] if `version` is not the next one, or if the log has failed; [`Error::Io`] and
@@ -142,11 +144,12 @@ impl Log {
         Ok(tail.last.checksum)
     }
 
-    /// Returns once the commit of `version` and all earlier ones are as durable as [`LogOptions::sync`] requires.
+    /// Returns once the commit of `version` and all earlier ones are as durable as [`LogOptions::sync`]
+    /// requires.
     ///
     /// # Errors
-    /// If the sync fails, one caller gets [`Error::Io`]; all other and later callers get [`Error::Invalid`]. As [`WriterLock::expect`], which makes
-    /// the log fail.
+    /// If the sync fails, one caller gets [`Error::Io`]; all other and later callers get [`Error::Invalid`].
+    /// As [`WriterLock::expect`], which makes the log fail.
     pub(crate) fn wait(&self, version: u64) -> Result<()> {
         let last = self.core.durability.written().last.version;
         if version > last {
@@ -160,8 +163,8 @@ impl Log {
         }
     }
 
-    /// Makes all appended commits durable, whatever the options. Call it before writing a manifest record that moves commits to a
-    /// layer.
+    /// Makes all appended commits durable, whatever the options. Call it before writing a manifest record
+    /// that moves commits to a layer.
     ///
     /// # Errors
     /// As [`Log::wait`].
@@ -169,8 +172,8 @@ impl Log {
         self.core.durability.sync_all()
     }
 
-    /// Notes the last record of MANIFEST. The record that says so is not synced, and its failure does no harm: closing the log writes
-    /// another.
+    /// Notes the last record of MANIFEST. The record that says so is not synced, and its failure does no
+    /// harm: closing the log writes another.
     pub(crate) fn set_manifest(&self, head: ManifestHead) {
         self.note_manifest(head);
         let mut tail = self.core.tail();
@@ -189,12 +192,13 @@ impl Log {
         self.core.tail().manifest = head;
     }
 
-    /// Removes the segments that hold only versions up to `version`, all of which a synced manifest says are in layers. If the last
-    /// segment is one of them and is not small, begins a new segment so that it can be removed too.
+    /// Removes the segments that hold only versions up to `version`, all of which a synced manifest says are
+    /// in layers. If the last segment is one of them and is not small, begins a new segment so that it can be
+    /// removed too.
     ///
     /// # Errors
-    /// [`Error::Io`]: a segment that cannot be removed stays for the next call; if the new segment cannot be created, the log
-    /// fails. [`Error::Invalid`] if the log has failed.
+    /// [`Error::Io`]: a segment that cannot be removed stays for the next call; if the new segment cannot be
+    /// created, the log fails. [`Error::Invalid`] if the log has failed.
     pub(crate) fn remove_through(&self, version: u64) -> Result<()> {
         let mut tail = self.core.tail();
         self.core.durability.check()?;
@@ -220,8 +224,8 @@ impl Log {
         self.core.tail().segments.len()
     }
 
-    /// Syncs everything and appends a record of kind `Close`, which spares the next opening a repair. Dropping
-    /// the log does the same but cannot report errors.
+    /// Syncs everything and appends a record of kind `Close`, which spares the next opening a repair.
+    /// Dropping the log does the same but cannot report errors.
     ///
     /// # Errors
     /// As [`Log::wait`].

@@ -1,10 +1,10 @@
 //! Merges the fragments of vertices that only gain arcs, input by input.
 //!
-//! When layers above the complete one are merged, nearly all vertices have a few fragments of a few arcs, and all
-//! of these arcs stay alive. Merging vertex by vertex would take a dozen reads in as many columns for each
-//! fragment. So this module reads each column of each input from start to end and places the arcs at their
-//! vertex's position in the merged columns, then sorts the lists that come from several fragments in place. The
-//! remaining vertices are merged one by one (`vertices`) beforehand and copied in between.
+//! When layers above the complete one are merged, nearly all vertices have a few fragments of a few arcs, and
+//! all of these arcs stay alive. Merging vertex by vertex would take a dozen reads in as many columns for
+//! each fragment. So this module reads each column of each input from start to end and places the arcs at
+//! their vertex's position in the merged columns, then sorts the lists that come from several fragments in
+//! place. The remaining vertices are merged one by one (`vertices`) beforehand and copied in between.
 //!
 //! Time: linear in the entries and in the vertices of the range. Memory: 40 bytes a vertex of the range in
 //! addition to the merged lists.

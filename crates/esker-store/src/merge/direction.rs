@@ -32,8 +32,8 @@ pub(super) struct DirectionMerge<'a> {
     pub(super) num_vertices: usize,
     /// Number of edge properties of the merged layer.
     pub(super) num_properties: usize,
-    /// Whether the targets of the merged lists are not written. Then those of the complete layer are read only where lists change, and
-    /// stand as zeros elsewhere.
+    /// Whether the targets of the merged lists are not written. Then those of the complete layer are read
+    /// only where lists change, and stand as zeros elsewhere.
     pub(super) without_targets: bool,
 }
 
@@ -71,7 +71,8 @@ impl DirectionMerge<'_> {
         self.inputs.iter().map(|input| input.entries_before(v)).sum::<usize>() + v
     }
 
-    /// The first vertex below `num_vertices` that has at least `entry` entries before it, or else that number.
+    /// The first vertex below `num_vertices` that has at least `entry` entries before it, or else that
+    /// number.
     pub(super) fn vertex_at_entry(&self, num_vertices: usize, entry: usize) -> usize {
         let (mut low, mut high) = (0, num_vertices);
         while low < high {

@@ -1,9 +1,11 @@
 //! Gives ids to edges that a database had before it kept any.
 //!
-//! Both ends of an edge must give it the same id. Where all edges are of the import, both lists have their copies in the order of the input, and are
-//! numbered so. Else the lists of both ends may tell different histories of copies with equal values: where one of two was removed, it may be the older
-//! one in one list and the younger one in the other. Versions cannot tell them apart, so both lists are given the same history here, in which the oldest
-//! of equal copies is the first to go. Copies are then numbered by their values, those that live before those that died.
+//! Both ends of an edge must give it the same id. Where all edges are of the import, both lists have their
+//! copies in the order of the input, and are numbered so. Else the lists of both ends may tell different
+//! histories of copies with equal values: where one of two was removed, it may be the older one in one list
+//! and the younger one in the other. Versions cannot tell them apart, so both lists are given the same
+//! history here, in which the oldest of equal copies is the first to go. Copies are then numbered by their
+//! values, those that live before those that died.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -56,7 +58,8 @@ fn number_in_order(main: &mut ArcChunk) -> Result<()> {
     Ok(())
 }
 
-/// Numbers all copies of each edge by their values, and gives those with equal values the same history in the lists of both ends.
+/// Numbers all copies of each edge by their values, and gives those with equal values the same history in the
+/// lists of both ends.
 fn number_older(chunk: &mut SectionChunk, range: Range<usize>) -> Result<()> {
     let SectionChunk { main, past, past_vertices, .. } = chunk;
     let mut left = ArcChunk { properties: vec![Vec::new(); past.properties.len()], ..ArcChunk::default() };
@@ -122,8 +125,8 @@ fn number_copies(
     Ok(())
 }
 
-/// The history of equal copies in which the oldest is the first to go: the births of those that live, and the births and deaths of the others.
-/// A copy that comes when another goes is the other one.
+/// The history of equal copies in which the oldest is the first to go: the births of those that live, and the
+/// births and deaths of the others. A copy that comes when another goes is the other one.
 fn first_to_go(births: impl Iterator<Item = u32>, past: &[(u32, u32)]) -> (VecDeque<u32>, Vec<(u32, u32)>) {
     let mut changes: BTreeMap<u32, i64> = BTreeMap::new();
     // What is older than the versions of the layer is there from their first one on.

@@ -15,7 +15,8 @@ pub(super) struct Lists<'a> {
     /// The directory; empty if every vertex has a list.
     pub(super) vertices: &'a [VertexId],
     pub(super) all: AllLists<'a>,
-    /// All targets, if they are a plain array; only a complete layer may have compressed lists or tiles instead, whose targets come in windows.
+    /// All targets, if they are a plain array; only a complete layer may have compressed lists or tiles
+    /// instead, whose targets come in windows.
     pub(super) targets: &'a [VertexId],
 }
 

@@ -1,9 +1,9 @@
 //! Merges the arcs between one vertex and one target.
 //!
-//! The arcs of a vertex are gathered from its fragments, oldest first, and sorted by target; each target is then
-//! a small history. A tombstone kills every living copy. A whole fragment says which copies that were alive
-//! before it continue: its arcs without a birth of their own. Each of these takes over the birth of a copy with
-//! the same properties. All other copies died unseen in the first version that the fragment's layer
+//! The arcs of a vertex are gathered from its fragments, oldest first, and sorted by target; each target is
+//! then a small history. A tombstone kills every living copy. A whole fragment says which copies that were
+//! alive before it continue: its arcs without a birth of their own. Each of these takes over the birth of a
+//! copy with the same properties. All other copies died unseen in the first version that the fragment's layer
 //! distinguishes, because otherwise they would be among its past arcs.
 
 use std::ops::Range;

@@ -1,23 +1,25 @@
-//! Merges layers: one layer replaces several with consecutive ranges, and keeps all retained versions readable.
+//! Merges layers: one layer replaces several with consecutive ranges, and keeps all retained versions
+//! readable.
 //!
-//! The fragments of a vertex are read as one history, oldest first (`list`). An arc alive at the end of one input
-//! that died in a later one becomes a past arc; a tombstone for arcs below the inputs stays a tombstone. Every
-//! version code becomes the code of the first version that the merged layer distinguishes and that is not
-//! earlier. So versions that are no longer retained vanish from the columns of births and deaths, and arcs that
-//! only those versions saw are dropped. If the merged layer distinguishes only its last version, only the plain
-//! lists remain.
+//! The fragments of a vertex are read as one history, oldest first (`list`). An arc alive at the end of one
+//! input that died in a later one becomes a past arc; a tombstone for arcs below the inputs stays a
+//! tombstone. Every version code becomes the code of the first version that the merged layer distinguishes
+//! and that is not earlier. So versions that are no longer retained vanish from the columns of births and
+//! deaths, and arcs that only those versions saw are dropped. If the merged layer distinguishes only its last
+//! version, only the plain lists remain.
 //!
-//! If the oldest input is not complete, a whole fragment may hide arcs below the inputs that an older version in
-//! the range still sees. Then the merge reads the list below as well, and the merged fragment is whole.
+//! If the oldest input is not complete, a whole fragment may hide arcs below the inputs that an older version
+//! in the range still sees. Then the merge reads the list below as well, and the merged fragment is whole.
 //!
-//! Vertices that only the complete layer has are copied in bulk, and so are the parts of a list between changed
-//! targets. The entries of all inputs divide the vertices into ranges, which the threads share; the chunks are
-//! appended in order. When only later layers are merged, most vertices have one or two fragments of a few arcs
-//! and only gain arcs: their arcs are placed input by input and column by column (`bulk`), without histories.
+//! Vertices that only the complete layer has are copied in bulk, and so are the parts of a list between
+//! changed targets. The entries of all inputs divide the vertices into ranges, which the threads share; the
+//! chunks are appended in order. When only later layers are merged, most vertices have one or two fragments
+//! of a few arcs and only gain arcs: their arcs are placed input by input and column by column (`bulk`),
+//! without histories.
 //!
-//! Time: linear in the entries of the inputs. Memory: about 40 bytes, and 8 for each edge property, for each of 3 * 2^17
-//! entries a thread (fewer under a memory limit), or for the longest changed list, plus a vertex table of the layers
-//! below if many of their lists are read.
+//! Time: linear in the entries of the inputs. Memory: about 40 bytes, and 8 for each edge property, for each
+//! of 3 * 2^17 entries a thread (fewer under a memory limit), or for the longest changed list, plus a vertex
+//! table of the layers below if many of their lists are read.
 
 mod versions;
 mod input;
@@ -83,7 +85,8 @@ pub struct MergeOptions<'a> {
     pub given_ids: Option<GivenIds>,
     /// An edge property whose type becomes a wider one; all layers must be merged.
     pub widened: Option<Widening>,
-    /// The vertices that get new numbers, without gaps, if all layers are merged; the others must have no edges. `None`: all keep theirs.
+    /// The vertices that get new numbers, without gaps, if all layers are merged; the others must have no
+    /// edges. `None`: all keep theirs.
     pub remaining: Option<&'a Remaining>,
     /// Where the new layer ends; `None`: with the last version of the newest input.
     pub end: Option<MergeEnd<'a>>,
@@ -112,15 +115,16 @@ pub struct MergeEnd<'a> {
     pub last_commit: u32,
 }
 
-/// Merges `layers[which]` into one layer, whose files `writer` creates. `layers` are those of a graph from the
-/// complete one on, oldest first; the merge ignores those after `which`. Merging a single layer forgets versions.
+/// Merges `layers[which]` into one layer, whose files `writer` creates. `layers` are those of a graph from
+/// the complete one on, oldest first; the merge ignores those after `which`. Merging a single layer forgets
+/// versions.
 ///
-/// Returns the layer's record, which states no ids, dictionaries or vertex properties because those are merged
-/// elsewhere, and the versions that the layer distinguishes.
+/// Returns the layer's record, which states no ids, dictionaries or vertex properties because those are
+/// merged elsewhere, and the versions that the layer distinguishes.
 ///
 /// # Errors
-/// [`Error::Corrupt`], [`Error::Io`], cancellation; [`Error::Invalid`] if the layers do not follow one another,
-/// or if the newest of them does not distinguish the version to end with.
+/// [`Error::Corrupt`], [`Error::Io`], cancellation; [`Error::Invalid`] if the layers do not follow one
+/// another, or if the newest of them does not distinguish the version to end with.
 pub fn merge_layers(
     layers: &[Arc<PlainLayer>],
     which: Range<usize>,
@@ -131,8 +135,9 @@ pub fn merge_layers(
     merge_with_tiles(layers, which, options, writer, None, run)
 }
 
-/// As [`merge_layers`]. With `tiles`, which stem from the oldest input, whose lists are kept in nothing else, the new layer's targets are
-/// not written, but merged with the tiles; its properties and vertices must be the old ones.
+/// As [`merge_layers`]. With `tiles`, which stem from the oldest input, whose lists are kept in nothing else,
+/// the new layer's targets are not written, but merged with the tiles; its properties and vertices must be
+/// the old ones.
 pub(crate) fn merge_with_tiles(
     layers: &[Arc<PlainLayer>],
     which: Range<usize>,
@@ -336,8 +341,8 @@ impl LayerMerge<'_> {
         verified.collect()
     }
 
-    /// Gives the edges of a chunk, the lists of `range`, their ids, its vertices their new numbers, and a column its wider type, if that is asked
-    /// for.
+    /// Gives the edges of a chunk, the lists of `range`, their ids, its vertices their new numbers, and a
+    /// column its wider type, if that is asked for.
     fn adapt(&self, mut chunk: SectionChunk, range: Range<usize>) -> Result<SectionChunk> {
         if let Some(ids) = self.given_ids {
             ids.fill(&mut chunk, range.clone())?;

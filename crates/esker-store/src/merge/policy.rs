@@ -1,21 +1,21 @@
 //! Decides which layers to merge, and when.
 //!
-//! *Tiers.* A layer of size s is in tier ⌊log_k s⌋, where k is [`FACTOR`]. Above the complete layer, tiers do not
-//! rise from older to newer layers, and fewer than k consecutive layers share a tier; so there are at most (k -
-//! 1)(⌊log_k m⌋ + 1) of them, where m is the size of all. A new layer that breaks this rule is merged with
-//! earlier ones: with smaller ones just before it, and with k - 1 or more of its own tier. The rule is then
-//! applied to the result in the same way, before anything is written.
+//! *Tiers.* A layer of size s is in tier ⌊log_k s⌋, where k is [`FACTOR`]. Above the complete layer, tiers do
+//! not rise from older to newer layers, and fewer than k consecutive layers share a tier; so there are at
+//! most (k - 1)(⌊log_k m⌋ + 1) of them, where m is the size of all. A new layer that breaks this rule is
+//! merged with earlier ones: with smaller ones just before it, and with k - 1 or more of its own tier. The
+//! rule is then applied to the result in the same way, before anything is written.
 //!
 //! *Write amplification.* In a merge, every input but the newest ends up in a higher tier: either it was in a
 //! lower tier than a newer input, or k layers of at least k^t each make k^(t+1). The newest input is freshly
-//! frozen, and a layer is the newest input once. So an arc from a layer of size s is rewritten at most
-//! ⌊log_k m⌋ - ⌊log_k s⌋ + 1 times: O(log_k(m / s)). When a merge drops arcs, because they died or their versions were
-//! forgotten, the result may be smaller than its inputs and stay in its tier; but then at least k - 1 fresh
-//! layers must arrive before it is merged again. So, amortised, an arc that is ever frozen costs at most
-//! k² / (k - 1) of writing in each tier.
+//! frozen, and a layer is the newest input once. So an arc from a layer of size s is rewritten at most ⌊log_k
+//! m⌋ - ⌊log_k s⌋ + 1 times: O(log_k(m / s)). When a merge drops arcs, because they died or their versions
+//! were forgotten, the result may be smaller than its inputs and stay in its tier; but then at least k - 1
+//! fresh layers must arrive before it is merged again. So, amortised, an arc that is ever frozen costs at
+//! most k² / (k - 1) of writing in each tier.
 //!
-//! *The complete layer* is merged with all others once their size exceeds 1/[`COMPLETE_SHARE`] of its own: that
-//! writes at most `COMPLETE_SHARE` + 1 arcs for each arc added since.
+//! *The complete layer* is merged with all others once their size exceeds 1/[`COMPLETE_SHARE`] of its own:
+//! that writes at most `COMPLETE_SHARE` + 1 arcs for each arc added since.
 
 use std::ops::Range;
 
@@ -40,8 +40,8 @@ pub(crate) fn size_of(record: &LayerRecord) -> u64 {
     size(&record.out) + size(&record.incoming)
 }
 
-/// The runs of layers to merge now, oldest first. The first of `sizes` is that of the complete layer; the others
-/// follow from old to new.
+/// The runs of layers to merge now, oldest first. The first of `sizes` is that of the complete layer; the
+/// others follow from old to new.
 pub(crate) fn due(sizes: &[u64]) -> Vec<Range<usize>> {
     let Some((&complete, others)) = sizes.split_first() else { return Vec::new() };
     let sum = others.iter().fold(0, |sum: u64, &size| sum.saturating_add(size));

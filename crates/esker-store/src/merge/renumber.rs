@@ -5,8 +5,8 @@ use std::ops::Range;
 use esker_graph::{Remaining, VertexId, vertex};
 use esker_layers::layer::SectionChunk;
 
-/// Gives the vertices of a chunk of a complete layer, which holds a list for each vertex of `range`, their new numbers, and leaves out the
-/// lists of the others. The order of vertices stays, so lists stay sorted.
+/// Gives the vertices of a chunk of a complete layer, which holds a list for each vertex of `range`, their
+/// new numbers, and leaves out the lists of the others. The order of vertices stays, so lists stay sorted.
 ///
 /// # Errors
 /// If a vertex that is left out has edges, or a target is not a vertex.

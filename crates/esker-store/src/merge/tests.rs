@@ -120,7 +120,8 @@ fn open_tiled(layers: &TestLayers, record: &LayerRecord) -> Arc<PlainLayer> {
     Arc::new(PlainLayer::open_with(&layers.disk, &directory, ORIGIN, with, &properties()).unwrap())
 }
 
-/// Merges the oldest layers, whose lists are kept in tiles alone. Compares the weights in the tiles with the lists.
+/// Merges the oldest layers, whose lists are kept in tiles alone. Compares the weights in the tiles with the
+/// lists.
 fn merge_tiles(layers: &mut TestLayers, end: usize, retained: &[u64], number: u32, run: &Run) {
     let directory = layer_directory(number);
     layers.disk.create_directory(&directory).unwrap();
@@ -301,7 +302,8 @@ fn check_touched(layers: &TestLayers, history: &History, (since, version): (u64,
 
 proptest! {
     #![proptest_config(esker_format::testing::cases(400))]
-    /// Any runs of layers, merged again and again while versions are forgotten: those retained stay what they are.
+    /// Any runs of layers, merged again and again while versions are forgotten: those retained stay what they
+    /// are.
     #[test]
     fn merges_keep_retained_versions_unchanged(seed: u64) {
         let mut random = Random(seed);
@@ -359,8 +361,8 @@ proptest! {
     }
 }
 
-/// A whole fragment replaces a list below the inputs. An earlier version of the range still sees that list, and
-/// one of its arcs died unseen, so the merge must read the list below.
+/// A whole fragment replaces a list below the inputs. An earlier version of the range still sees that list,
+/// and one of its arcs died unseen, so the merge must read the list below.
 #[test]
 fn a_whole_fragment_does_not_hide_arcs_from_an_older_version() {
     let run = Run::with_threads(1).unwrap();

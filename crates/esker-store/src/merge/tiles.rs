@@ -1,7 +1,7 @@
 //! Merges lists that are kept in tiles alone, one row of groups of tiles after another.
 //!
-//! Of the lists only their lengths, the codes of their versions and their properties are written. Where a list may have changed, its old and
-//! its new form are compared, and what differs changes the tiles.
+//! Of the lists only their lengths, the codes of their versions and their properties are written. Where a
+//! list may have changed, its old and its new form are compared, and what differs changes the tiles.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -102,8 +102,8 @@ pub(super) fn merge_with(
     Ok(())
 }
 
-/// Compares the touched lists of a range of vertices, which begins at `first`, before and after the merge. An undirected edge is told by the
-/// list of its smaller end.
+/// Compares the touched lists of a range of vertices, which begins at `first`, before and after the merge. An
+/// undirected edge is told by the list of its smaller end.
 fn changed_edges(
     merge: &DirectionMerge<'_>,
     merged: &MergedRange<'_>,

@@ -1,6 +1,7 @@
 //! Lists of the other direction, made of those of one: for a database that has lost one of both.
 //!
-//! A counting sort of the arcs by their targets. Memory: 12 bytes an arc, 16 with 64-bit ids, and 8 bytes a vertex.
+//! A counting sort of the arcs by their targets. Memory: 12 bytes an arc, 16 with 64-bit ids, and 8 bytes a
+//! vertex.
 
 use esker_format::memory::filled;
 use esker_format::{Encoding, Error, Result, SectionRecord, ValueSlice, Values};
@@ -37,7 +38,8 @@ pub(crate) fn transpose_bytes(layer: &PlainLayer) -> u64 {
 /// Writes the out-lists of a complete plain layer, transposed, as the lists of a direction.
 ///
 /// # Errors
-/// [`Error::Io`]; [`Error::Corrupt`]; [`Error::Invalid`] if the layer is not complete and plain; cancellation.
+/// [`Error::Io`]; [`Error::Corrupt`]; [`Error::Invalid`] if the layer is not complete and plain;
+/// cancellation.
 pub(crate) fn write_transposed(
     layer: &PlainLayer,
     writer: &PlainWriter<'_>,

@@ -15,7 +15,8 @@ use super::list::{
 /// Merges vertices one after another.
 pub(super) struct VertexMerger<'m, 'a> {
     pub(super) merge: &'m DirectionMerge<'a>,
-    /// The targets of the complete layer for the vertices of the range, if there is one, and if they were read.
+    /// The targets of the complete layer for the vertices of the range, if there is one, and if they were
+    /// read.
     base: Window<'a>,
     /// Whether they are in the complete layer, but no list of the range changes.
     is_unread: bool,

@@ -1,8 +1,9 @@
 //! Merges a vertex with at most one whole fragment and no tombstones or past arcs, without histories.
 //!
-//! A freeze copies short lists, so such vertices are frequent. The list before and after the copy are two ascending lists of targets: one
-//! pass over both finds the arcs that continued and those that died with the fragment's layer. Without a whole fragment, the list of the
-//! complete layer is copied between the arcs that later layers add.
+//! A freeze copies short lists, so such vertices are frequent. The list before and after the copy are two
+//! ascending lists of targets: one pass over both finds the arcs that continued and those that died with the
+//! fragment's layer. Without a whole fragment, the list of the complete layer is copied between the arcs that
+//! later layers add.
 
 use std::ops::Range;
 
@@ -14,8 +15,8 @@ use super::list::{ArcLocation, BornArc};
 use super::vertices::VertexMerger;
 
 impl VertexMerger<'_, '_> {
-    /// The number of whole fragments of a vertex, 0 or 1, if one pass can merge them: neither the fragments nor the complete layer have tombstones
-    /// or past arcs of it. Else `None`.
+    /// The number of whole fragments of a vertex, 0 or 1, if one pass can merge them: neither the fragments
+    /// nor the complete layer have tombstones or past arcs of it. Else `None`.
     pub(super) fn plain_wholes(
         &mut self,
         v: VertexId,
@@ -38,7 +39,8 @@ impl VertexMerger<'_, '_> {
         (!is_any && !is_base).then_some(wholes)
     }
 
-    /// Merges a vertex with one whole fragment. If `is_oldest`, it is the first and no distinguished version precedes it.
+    /// Merges a vertex with one whole fragment. If `is_oldest`, it is the first and no distinguished version
+    /// precedes it.
     pub(super) fn replace_once(
         &mut self,
         v: VertexId,
@@ -118,7 +120,8 @@ impl VertexMerger<'_, '_> {
         self.end(v, fragments)
     }
 
-    /// Adds the arcs of a vertex in layers older than its fragments: in the complete layer, or below the inputs.
+    /// Adds the arcs of a vertex in layers older than its fragments: in the complete layer, or below the
+    /// inputs.
     fn add_older(&self, v: VertexId, arcs: &mut Vec<BornArc>) -> Result<()> {
         if self.merge.is_complete() {
             let range = self.base_range(v);
@@ -134,7 +137,8 @@ impl VertexMerger<'_, '_> {
         })
     }
 
-    /// Takes an arc with the same properties as `source` out of some with the same target, and returns its birth.
+    /// Takes an arc with the same properties as `source` out of some with the same target, and returns its
+    /// birth.
     fn birth(&self, same: &mut Vec<BornArc>, source: ArcLocation) -> Result<Option<u32>> {
         for index in 0..same.len() {
             if self.is_same(same[index].2, source)? {
@@ -155,7 +159,8 @@ impl VertexMerger<'_, '_> {
         self.main.note(2 * position, range);
     }
 
-    /// Appends past arcs to the chunk, those that a version saw, and empties the list; returns whether there was one.
+    /// Appends past arcs to the chunk, those that a version saw, and empties the list; returns whether there
+    /// was one.
     fn bury_all(&mut self, arcs: &mut Vec<BornArc>, died: u32) -> bool {
         arcs.drain(..).fold(false, |any, arc| self.bury(arc, died) | any)
     }

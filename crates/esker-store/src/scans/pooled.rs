@@ -54,7 +54,8 @@ proptest! {
     }
 }
 
-/// Lists that begin in one extent and end in another, with and without the block that both have, among lists of no arcs.
+/// Lists that begin in one extent and end in another, with and without the block that both have, among lists
+/// of no arcs.
 fn across(encoding: Encoding, directed: bool) -> Sample {
     let mut sample = Sample { encoding, ..Sample::random(90_000, 250_000, directed, 6) };
     // Vertices of no edges: every third, but for neighbours of hubs.

@@ -159,8 +159,8 @@ fn compare_history(seed: u64, frozen: bool, threads: usize) {
     compare_some(&layers, &history, &mut random, &run);
 }
 
-/// In a merged layer, one end of an edge that was deleted and added again had a copy that was never dead, the other end had not: tiles
-/// handed over the edge twice.
+/// In a merged layer, one end of an edge that was deleted and added again had a copy that was never dead, the
+/// other end had not: tiles handed over the edge twice.
 #[test]
 fn an_edge_that_was_added_again_has_one_copy_at_both_ends() {
     compare_history(5_940_272_239_051_579_370, false, 1);

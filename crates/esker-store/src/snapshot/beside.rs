@@ -72,8 +72,9 @@ impl BesideLists for StoredHeads {
     }
 }
 
-/// One form of all layers that have it, opened with the state: its files may be removed while a snapshot reads them. What cannot be opened
-/// does no harm to a snapshot that does not read it; opening it again gives the error.
+/// One form of all layers that have it, opened with the state: its files may be removed while a snapshot
+/// reads them. What cannot be opened does no harm to a snapshot that does not read it; opening it again gives
+/// the error.
 pub(super) struct Beside<F: BesideLists>(Vec<(F::Record, Arc<OnceLock<F>>)>);
 
 impl<F: BesideLists> Default for Beside<F> {

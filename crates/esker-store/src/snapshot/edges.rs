@@ -101,7 +101,8 @@ impl<'a> VertexEdges<'a> {
         }
     }
 
-    /// Where the values of a property of the edges of a range lie: stretches of columns, in the order of the edges.
+    /// Where the values of a property of the edges of a range lie: stretches of columns, in the order of the
+    /// edges.
     ///
     /// # Errors
     /// [`Error::Invalid`] if there is no such property. Panics if the range is not within the list.

@@ -76,7 +76,8 @@ impl BaseIds {
         self.files.as_deref().map(|files| &files.archive)
     }
 
-    /// Has the files removed once no state needs them any more. The manifest does not need them, and a state without them is shown.
+    /// Has the files removed once no state needs them any more. The manifest does not need them, and a state
+    /// without them is shown.
     pub(super) fn retire(&self) {
         if let Some(files) = &self.files {
             files.own.clone().retire();
@@ -120,7 +121,8 @@ impl OpenFiles {
     }
 }
 
-/// The error of opening a layer that is missing, although the manifest that names it has not changed meanwhile.
+/// The error of opening a layer that is missing, although the manifest that names it has not changed
+/// meanwhile.
 pub(super) fn lost_file(database: &Path, error: Error) -> Error {
     match error {
         Error::Io { path, source, .. }

@@ -9,7 +9,8 @@ impl Snapshot {
     /// The vertex whose id a user typed, if it is there in this version.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is none, with the nearest remedy, or it is removed; [`Error::Corrupt`]; cancellation.
+    /// [`Error::Invalid`] if there is none, with the nearest remedy, or it is removed; [`Error::Corrupt`];
+    /// cancellation.
     pub fn find_vertex(&self, text: &str, run: &Run) -> Result<VertexId> {
         let v = self.ids().find(text)?;
         if self.removed(run)?.is_removed(v) {

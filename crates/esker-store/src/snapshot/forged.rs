@@ -1,4 +1,5 @@
-//! Files that are wrong under right checksums: a reader may say anything of them, but neither panics nor hangs.
+//! Files that are wrong under right checksums: a reader may say anything of them, but neither panics nor
+//! hangs.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -13,7 +13,8 @@ use esker_layers::tiles::Tiles;
 use super::choice::WEIGHT_ELEMENTS;
 use super::state::Snapshot;
 
-/// Removed vertices stay in a graph if they are at most this part of all: arrays of algorithms have room for them.
+/// Removed vertices stay in a graph if they are at most this part of all: arrays of algorithms have room for
+/// them.
 const KEPT_FRACTION: usize = 8;
 
 impl Snapshot {
@@ -43,22 +44,23 @@ impl Snapshot {
         self.2.weight.is_some()
     }
 
-    /// Whether weights are asked for: [`Snapshot::weighted_by`] chose them, or edges of a window are joined to weighted ones.
+    /// Whether weights are asked for: [`Snapshot::weighted_by`] chose them, or edges of a window are joined
+    /// to weighted ones.
     pub fn asks_for_weights(&self) -> bool {
         let joins = |index: &WindowIndex| matches!(index.window().copies, Copies::Weighted(_));
         self.is_weight_chosen() || self.window_index().is_some_and(joins)
     }
 
-    /// The same version, whose graphs are undirected: see [`StoredWeight::undirected`]. Everything else, point reads among it, stays
-    /// directed. An undirected graph stays as it is.
+    /// The same version, whose graphs are undirected: see [`StoredWeight::undirected`]. Everything else,
+    /// point reads among it, stays directed. An undirected graph stays as it is.
     #[must_use]
     pub fn as_undirected(mut self) -> Self {
         self.2.undirected = self.is_directed();
         self
     }
 
-    /// The same version, whose graphs have each edge turned round. Everything else, point reads among it, stays as it was. An undirected graph
-    /// stays as it is.
+    /// The same version, whose graphs have each edge turned round. Everything else, point reads among it,
+    /// stays as it was. An undirected graph stays as it is.
     #[must_use]
     pub fn reversed(mut self) -> Self {
         self.2.reversed = self.is_directed() && !self.2.reversed;
@@ -70,7 +72,8 @@ impl Snapshot {
         self.2.reversed
     }
 
-    /// The same version, whose graphs have in-lists even where these are not kept: out-lists are then copied to memory, and turned round there.
+    /// The same version, whose graphs have in-lists even where these are not kept: out-lists are then copied
+    /// to memory, and turned round there.
     #[must_use]
     pub fn making_in_lists(mut self, makes: bool) -> Self {
         self.2.makes_in_lists = makes && self.is_directed() && !self.has(Direction::In);
@@ -96,9 +99,10 @@ impl Snapshot {
         self.2.undirected
     }
 
-    /// The same version, of whose graphs the lists of one direction alone are to be read. The other direction takes no part of the memory
-    /// of pooled and headed lists; its lists are mapped, and verified if something reads them nevertheless. Degrees of both are at hand.
-    /// Of a window, the lists of that direction alone are [gathered](Snapshot::gathered), and both are counted. Has no effect where there is
+    /// The same version, of whose graphs the lists of one direction alone are to be read. The other direction
+    /// takes no part of the memory of pooled and headed lists; its lists are mapped, and verified if
+    /// something reads them nevertheless. Degrees of both are at hand. Of a window, the lists of that
+    /// direction alone are [gathered](Snapshot::gathered), and both are counted. Has no effect where there is
     /// one direction only, and on a graph that is read as undirected.
     #[must_use]
     pub fn reading(mut self, only: Option<Direction>) -> Self {
@@ -115,7 +119,8 @@ impl Snapshot {
         self.2.only.or(self.gathers_only()).map(|only| self.as_kept(only))
     }
 
-    /// The kept lists of one direction that alone are copied to memory where a window is: see [`Snapshot::gathered`].
+    /// The kept lists of one direction that alone are copied to memory where a window is: see
+    /// [`Snapshot::gathered`].
     pub fn gathers_only(&self) -> Option<Direction> {
         self.2.gathers_only.filter(|_| self.2.window.is_some() && !self.2.undirected)
     }
@@ -127,10 +132,10 @@ impl Snapshot {
 
     /// The graph to compute on, with the weights that it was imported with, or without weights (`W = ()`).
     ///
-    /// The offsets of all lists are verified now, on the threads of `run`, so that degrees are at hand; the rest of
-    /// a direction when an analysis first uses it. What was verified once stays so for all clones. The lists are read as
-    /// [`Snapshot::resident`] chose; heads are gathered and lists copied to memory now, which reads all lists once. Removed vertices keep their numbers; see
-    /// [`Snapshot::present_graph`].
+    /// The offsets of all lists are verified now, on the threads of `run`, so that degrees are at hand; the
+    /// rest of a direction when an analysis first uses it. What was verified once stays so for all clones.
+    /// The lists are read as [`Snapshot::resident`] chose; heads are gathered and lists copied to memory now,
+    /// which reads all lists once. Removed vertices keep their numbers; see [`Snapshot::present_graph`].
     ///
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Invalid`] if there are no weights, or of another type (see
@@ -139,8 +144,9 @@ impl Snapshot {
         self.view(None, run)
     }
 
-    /// The graph that was chosen, over the remaining vertices alone if they are given. What a choice means is independent of the others: first the
-    /// window and the filter leave edges out, then they are turned round, then directions are dropped and copies joined.
+    /// The graph that was chosen, over the remaining vertices alone if they are given. What a choice means is
+    /// independent of the others: first the window and the filter leave edges out, then they are turned
+    /// round, then directions are dropped and copies joined.
     fn view<'a, W: StoredWeight>(
         &'a self,
         mut remaining: Option<&'a Remaining>,
@@ -181,21 +187,24 @@ impl Snapshot {
         if self.2.reversed { W::reversed(graph) } else { Ok(graph) }
     }
 
-    /// Whether the copies of an edge in both directions are joined by the rule of a window, which needs both lists of a vertex at once.
+    /// Whether the copies of an edge in both directions are joined by the rule of a window, which needs both
+    /// lists of a vertex at once.
     pub(super) fn joins_directions<W: StoredWeight>(&self) -> bool {
         let joins = self.2.window.as_ref().is_some_and(|part| part.joins());
         joins && self.2.undirected && W::ELEMENT.is_some()
     }
 
-    /// The same version, in whose graphs removed vertices may stay, as vertices without edges. Lists are then read as they are stored, where
-    /// else each target is renumbered. Has no effect where more than an eighth of the vertices are removed, and on a window.
+    /// The same version, in whose graphs removed vertices may stay, as vertices without edges. Lists are then
+    /// read as they are stored, where else each target is renumbered. Has no effect where more than an eighth
+    /// of the vertices are removed, and on a window.
     #[must_use]
     pub fn keeping_removed(mut self, keeps: bool) -> Self {
         self.2.keeps_removed = keeps;
         self
     }
 
-    /// Whether removed vertices stay in [`Snapshot::present_graph`]: some are removed, and [`Snapshot::keeping_removed`] has an effect.
+    /// Whether removed vertices stay in [`Snapshot::present_graph`]: some are removed, and
+    /// [`Snapshot::keeping_removed`] has an effect.
     ///
     /// # Errors
     /// As [`Snapshot::removed`].
@@ -230,7 +239,8 @@ impl Snapshot {
         }
     }
 
-    /// The property that stands beside the neighbours of a graph with weights of type `W`; `None` without weights.
+    /// The property that stands beside the neighbours of a graph with weights of type `W`; `None` without
+    /// weights.
     pub(super) fn weight_of<W: StoredWeight>(&self) -> Result<Option<&PropertyRecord>> {
         if W::ELEMENT.is_none() {
             return Ok(None);
@@ -244,8 +254,8 @@ impl Snapshot {
         Ok(Some(found))
     }
 
-    /// The lists of the version, read as `access` says, with a property beside the neighbours. `stack` is that of the version, or one that
-    /// leaves out layers of it.
+    /// The lists of the version, read as `access` says, with a property beside the neighbours. `stack` is
+    /// that of the version, or one that leaves out layers of it.
     pub(super) fn lists<'a, W: StoredWeight>(
         &'a self,
         stack: &'a Stack,
@@ -280,8 +290,9 @@ impl Snapshot {
         W::open(stack, weight, lists, self.2.only, run)
     }
 
-    /// The same version, with another encoding and residency for its graphs. Mapped lists are the default. The choice is for the complete
-    /// layer; later layers are mapped. Where lists are copied to memory, all layers are.
+    /// The same version, with another encoding and residency for its graphs. Mapped lists are the default.
+    /// The choice is for the complete layer; later layers are mapped. Where lists are copied to memory, all
+    /// layers are.
     ///
     /// # Errors
     /// As [`Snapshot::tiles`], for tiles.

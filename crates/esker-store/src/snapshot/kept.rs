@@ -8,8 +8,8 @@ use super::edges::VertexEdges;
 use super::state::Snapshot;
 
 impl Snapshot {
-    /// The edges of `v` that lie in the window and that the filter keeps, in the directions of the version. Memory: 24 bytes an
-    /// edge if some may be left out, beside that of [`VertexEdges`].
+    /// The edges of `v` that lie in the window and that the filter keeps, in the directions of the version.
+    /// Memory: 24 bytes an edge if some may be left out, beside that of [`VertexEdges`].
     ///
     /// # Errors
     /// As [`Snapshot::edges`]; [`Error::Invalid`] if the window joins copies of an edge.

@@ -19,8 +19,8 @@ use esker_layers::tiles::Tiles;
 use super::beside::tile_shape;
 use crate::version::{Manifest, Reclaim, Resource};
 
-/// A layer with everything in it, mapped. A layer that was retired removes its files when the last snapshot that
-/// reads it is gone.
+/// A layer with everything in it, mapped. A layer that was retired removes its files when the last snapshot
+/// that reads it is gone.
 #[derive(Debug)]
 pub(crate) struct Layer {
     lists: Arc<PlainLayer>,
@@ -69,7 +69,8 @@ impl Layer {
         Self::of_lists((disk, directory), manifest, archive, lists)
     }
 
-    /// As [`Layer::open`], with the lists of one direction alone, as out-lists; other columns of lists may be missing.
+    /// As [`Layer::open`], with the lists of one direction alone, as out-lists; other columns of lists may be
+    /// missing.
     ///
     /// # Errors
     /// As [`Layer::open`].
@@ -157,8 +158,8 @@ impl Layer {
         self.vertex_properties.iter().find(|(other, _)| *other == number).map(|(_, column)| column)
     }
 
-    /// Has the files removed once nobody reads them any more. The manifest does not name the layer any longer, and a state without
-    /// it is shown.
+    /// Has the files removed once nobody reads them any more. The manifest does not name the layer any
+    /// longer, and a state without it is shown.
     pub(crate) fn retire(&self) {
         self.files.clone().retire();
     }

@@ -158,7 +158,8 @@ impl History {
         self.verify_added(first, commits);
     }
 
-    /// The number of arcs that the last layer says that it added: not fewer than the version gained, nor more than its commits set.
+    /// The number of arcs that the last layer says that it added: not fewer than the version gained, nor more
+    /// than its commits set.
     fn verify_added(&self, first: u64, commits: &[Vec<Op>]) {
         let set = commits.iter().flatten().filter(|op| op.2.is_some()).count() as u64;
         for direction in [Direction::Out, Direction::In] {
@@ -296,8 +297,8 @@ proptest! {
     }
 }
 
-/// Threads mark the fragments of the same layer, unit by unit, and lists are replaced after tombstones hid them. Random small graphs
-/// fit in one unit.
+/// Threads mark the fragments of the same layer, unit by unit, and lists are replaced after tombstones hid
+/// them. Random small graphs fit in one unit.
 #[test]
 fn layers_with_changes_of_many_thousand_vertices_are_what_their_commits_made() {
     const N: u64 = 9000;
@@ -306,7 +307,8 @@ fn layers_with_changes_of_many_thousand_vertices_are_what_their_commits_made() {
     let policies =
         [CopyPolicy::Chain, CopyPolicy::Chain, CopyPolicy::Copy, CopyPolicy::Chain, CopyPolicy::Mixed];
     for (layer, policy) in (1..).zip(policies) {
-        // Removes a third of the edges, other ones in each layer. Half of the vertices get an edge or a new weight.
+        // Removes a third of the edges, other ones in each layer. Half of the vertices get an edge or a new
+        // weight.
         let edges = history.versions.last().unwrap().keys();
         let old = edges.filter(|&&(u, v)| (u64::from(u) + u64::from(v)) % 3 == layer % 3);
         let removed = old.map(|&(u, v)| (u, v, None)).collect();

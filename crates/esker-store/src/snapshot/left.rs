@@ -1,8 +1,9 @@
 //! What can be kept of a database whose files are lost or damaged.
 //!
-//! Every file of each layer is read. A layer of a directed graph whose lists are whole in one direction alone is kept: those of the other
-//! direction can be made again. If MANIFEST is lost, damaged or older than the rest, the layers themselves say what they are
-//! (`version/account.rs`), and the longest sequence of whole layers that follow one another is kept.
+//! Every file of each layer is read. A layer of a directed graph whose lists are whole in one direction alone
+//! is kept: those of the other direction can be made again. If MANIFEST is lost, damaged or older than the
+//! rest, the layers themselves say what they are (`version/account.rs`), and the longest sequence of whole
+//! layers that follow one another is kept.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,7 +26,8 @@ use crate::version::{
     read_left,
 };
 
-/// Codes of Linux for what the disk cannot read (EIO), and for damage that the file system finds (EBADMSG, EUCLEAN).
+/// Codes of Linux for what the disk cannot read (EIO), and for damage that the file system finds (EBADMSG,
+/// EUCLEAN).
 const DAMAGE_CODES: [i32; 3] = [5, 74, 117];
 
 /// What can be kept.
@@ -111,7 +113,8 @@ struct Examiner<'a> {
 }
 
 impl Left {
-    /// Reads everything but the log. `known_records` is the number of MANIFEST's records that the log knows of.
+    /// Reads everything but the log. `known_records` is the number of MANIFEST's records that the log knows
+    /// of.
     ///
     /// # Errors
     /// [`Error::Io`]; cancellation; the problem, if no version can be kept.
@@ -181,7 +184,8 @@ impl Examiner<'_> {
         }
     }
 
-    /// Reads the layers that MANIFEST does not list. A layer with the number of one that it lists is of another copy of the database.
+    /// Reads the layers that MANIFEST does not list. A layer with the number of one that it lists is of
+    /// another copy of the database.
     fn unlisted(&self, manifest: Option<&Manifest>) -> Result<Vec<Candidate>> {
         let layers = self.path.join("layers");
         if self.disk.look(&layers)?.is_none() {
@@ -339,8 +343,8 @@ impl Examiner<'_> {
     }
 }
 
-/// Whether the system refused to read, for example for want of rights, memory or open files: the file may be whole. It is not if it is missing or
-/// too short, or if the disk cannot read it.
+/// Whether the system refused to read, for example for want of rights, memory or open files: the file may be
+/// whole. It is not if it is missing or too short, or if the disk cannot read it.
 fn is_refusal(error: &Error) -> bool {
     use std::io::ErrorKind::{NotADirectory, NotFound, Other, UnexpectedEof};
     let Error::Io { source, .. } = error else { return false };
@@ -349,7 +353,8 @@ fn is_refusal(error: &Error) -> bool {
     !is_lost && !source.raw_os_error().is_some_and(|code| DAMAGE_CODES.contains(&code))
 }
 
-/// Whether a layer has no version that MANIFEST knows as another one: then it would be of a copy that took another course.
+/// Whether a layer has no version that MANIFEST knows as another one: then it would be of a copy that took
+/// another course.
 fn has_same_versions(account: &Account, manifest: &Manifest) -> bool {
     account.versions().all(|version| {
         let listed = manifest.version(version.number).map(|listed| listed.commit);
@@ -358,7 +363,8 @@ fn has_same_versions(account: &Account, manifest: &Manifest) -> bool {
     })
 }
 
-/// The sequence of layers that follow one another from a complete one on and reach the latest version; of several, the one of later layers.
+/// The sequence of layers that follow one another from a complete one on and reach the latest version; of
+/// several, the one of later layers.
 fn longest(candidates: &[Candidate]) -> Vec<&Candidate> {
     let mut order: Vec<&Candidate> = candidates.iter().collect();
     // What MANIFEST lists comes first.
@@ -393,7 +399,8 @@ fn longest(candidates: &[Candidate]) -> Vec<&Candidate> {
     best
 }
 
-/// The manifest of the layers that are kept: what MANIFEST says of those that it lists, and the account of the last layer says of the rest.
+/// The manifest of the layers that are kept: what MANIFEST says of those that it lists, and the account of
+/// the last layer says of the rest.
 fn manifest_of(mut stack: Vec<&Candidate>, listed: Option<&Manifest>, path: &Path) -> Result<Manifest> {
     let same = |listed: &&Manifest| {
         let mut pairs = stack.iter().zip(&listed.layers);
@@ -404,7 +411,8 @@ fn manifest_of(mut stack: Vec<&Candidate>, listed: Option<&Manifest>, path: &Pat
         if stack.len() == listed.layers.len() {
             return Ok(listed.clone());
         }
-        // The layers must end with the newest version: where a later one was forgotten, they hold its changes too.
+        // The layers must end with the newest version: where a later one was forgotten, they hold its changes
+        // too.
         while stack.last().is_some_and(|last| listed.version(last.record.last_version).is_none()) {
             stack.pop();
         }

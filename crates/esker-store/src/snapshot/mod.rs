@@ -1,4 +1,5 @@
-//! A version of a graph, for reading: lists and properties of single vertices, and whole graphs to compute on.
+//! A version of a graph, for reading: lists and properties of single vertices, and whole graphs to compute
+//! on.
 
 mod beside;
 mod layer;

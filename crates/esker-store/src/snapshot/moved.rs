@@ -3,8 +3,8 @@
 use esker_graph::{Reservation, VertexId};
 use esker_layers::graph::window::{TimeWindow, TimedEdge};
 
-/// What a window gained and lost since another one, of an earlier version or an earlier time: see `Snapshot::window_after`. Undirected edges
-/// are named from their end with the smaller number.
+/// What a window gained and lost since another one, of an earlier version or an earlier time: see
+/// `Snapshot::window_after`. Undirected edges are named from their end with the smaller number.
 #[derive(Debug)]
 pub struct WindowMove {
     pub(crate) from: WindowPosition,
@@ -26,7 +26,8 @@ pub(crate) struct WindowPosition {
     pub(super) all_vertices: bool,
 }
 
-/// The edges of a version that leave a window as it moves on, in the order of their times. They are searched for once, for many moves.
+/// The edges of a version that leave a window as it moves on, in the order of their times. They are searched
+/// for once, for many moves.
 #[derive(Debug)]
 pub(crate) struct AgingEdges {
     /// Their range of times.

@@ -12,12 +12,14 @@ impl Snapshot {
     /// Length of the list of `v`.
     ///
     /// # Errors
-    /// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if there is no such vertex or the direction is not kept.
+    /// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if there is no such vertex or the
+    /// direction is not kept.
     pub fn degree(&self, direction: Direction, v: VertexId) -> Result<usize> {
         self.stack().degree(direction, v)
     }
 
-    /// Whether there is an edge from `v` to `target`. Takes a binary search for each layer that changed the list of `v`.
+    /// Whether there is an edge from `v` to `target`. Takes a binary search for each layer that changed the
+    /// list of `v`.
     ///
     /// # Errors
     /// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if there is no vertex `v`.

@@ -1,4 +1,5 @@
-//! Versions of a graph and the state of the database that they belong to: lists and properties of single vertices.
+//! Versions of a graph and the state of the database that they belong to: lists and properties of single
+//! vertices.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -20,10 +21,11 @@ use super::files::{BaseIds, OpenFiles, lost_file};
 use super::layer::{Layer, own_tiles};
 use crate::version::{MANIFEST_NAME, Manifest};
 
-/// A version of the graph in a database. Cheap to clone; clones, and all graphs made from them, share maps and
-/// what has been verified.
+/// A version of the graph in a database. Cheap to clone; clones, and all graphs made from them, share maps
+/// and what has been verified.
 ///
-/// Methods that take a vertex are point reads: they verify the checksums of the blocks that they touch, each once.
+/// Methods that take a vertex are point reads: they verify the checksums of the blocks that they touch, each
+/// once.
 #[derive(Debug, Clone)]
 pub struct Snapshot(Arc<Contents>, pub(super) Access, pub(super) GraphChoice);
 
@@ -41,12 +43,12 @@ struct Contents {
 }
 
 impl Snapshot {
-    /// Maps the newest version in the layers of the database at `path`; commits that are only in the log are not in it. Reads the
-    /// manifest and the headers of all files, nothing else.
+    /// Maps the newest version in the layers of the database at `path`; commits that are only in the log are
+    /// not in it. Reads the manifest and the headers of all files, nothing else.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Corrupt`]; [`Error::Lost`] if a layer is missing; [`Error::Invalid`] if a newer Esker, or one with another
-    /// width of vertex ids, wrote it.
+    /// [`Error::Io`]; [`Error::Corrupt`]; [`Error::Lost`] if a layer is missing; [`Error::Invalid`] if a
+    /// newer Esker, or one with another width of vertex ids, wrote it.
     pub fn open(disk: &Arc<dyn Disk>, path: &Path) -> Result<Self> {
         let state = Arc::new(State::read(Arc::clone(disk), path)?);
         state.snapshot(state.newest())
@@ -116,8 +118,8 @@ impl Snapshot {
         &self.0.stack
     }
 
-    /// Whether its history has another version as it was read: the same database, in which that version is not newer, and was
-    /// neither forgotten nor undone, and vertices were not renumbered meanwhile.
+    /// Whether its history has another version as it was read: the same database, in which that version is
+    /// not newer, and was neither forgotten nor undone, and vertices were not renumbered meanwhile.
     pub fn continues(&self, other: &Self) -> bool {
         let (manifest, version) = (self.manifest(), other.version());
         manifest.database == other.manifest().database
@@ -148,7 +150,8 @@ impl Snapshot {
         self.window_index().map_or(self.0.version.num_edges, WindowIndex::num_edges)
     }
 
-    /// Entries of all out-lists, of the window if there is one; an undirected edge counts twice, a self-loop once.
+    /// Entries of all out-lists, of the window if there is one; an undirected edge counts twice, a self-loop
+    /// once.
     pub fn num_arcs(&self) -> u64 {
         self.window_index().map_or(self.0.version.num_arcs, WindowIndex::num_arcs)
     }
@@ -184,13 +187,15 @@ impl Snapshot {
         })
     }
 
-    /// The least and the greatest value that the layers state for an edge property, of floats rounded down and up, without reading it. Edges that this version does not have count too. `None` if there are no edges, or the values have no sign, or a layer does not say.
+    /// The least and the greatest value that the layers state for an edge property, of floats rounded down
+    /// and up, without reading it. Edges that this version does not have count too. `None` if there are no
+    /// edges, or the values have no sign, or a layer does not say.
     pub fn stated_range(&self, property: &PropertyRecord) -> Option<(i64, i64)> {
         self.stack().value_range(property.number)
     }
 
-    /// The edge property that is the weight: the one that [`Snapshot::weighted_by`] chose, else that of the import. A column of texts
-    /// is none, whatever its name.
+    /// The edge property that is the weight: the one that [`Snapshot::weighted_by`] chose, else that of the
+    /// import. A column of texts is none, whatever its name.
     pub fn weight_property(&self) -> Option<&PropertyRecord> {
         if self.counts_edges() {
             return None;
@@ -248,7 +253,8 @@ impl Snapshot {
         found.collect()
     }
 
-    /// The vertices that are removed in this version, or not in the window. They have no edges, and no number of a later vertex is theirs.
+    /// The vertices that are removed in this version, or not in the window. They have no edges, and no number
+    /// of a later vertex is theirs.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
@@ -271,8 +277,8 @@ impl Snapshot {
         Ok(self.num_vertices() - self.removed(run)?.count())
     }
 
-    /// The vertices that are there, numbered anew without gaps; `None` if none is removed. Made once, see [`Remaining`] for its
-    /// memory, and kept as long as the snapshot.
+    /// The vertices that are there, numbered anew without gaps; `None` if none is removed. Made once, see
+    /// [`Remaining`] for its memory, and kept as long as the snapshot.
     ///
     /// # Errors
     /// As [`Snapshot::removed`]; [`Error::Stop`] if the memory exceeds that of the run.
@@ -317,11 +323,12 @@ pub struct State {
 }
 
 impl State {
-    /// Reads the manifest and the headers of all files. The files are mapped now: what another process removes later stays readable.
+    /// Reads the manifest and the headers of all files. The files are mapped now: what another process
+    /// removes later stays readable.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Corrupt`]; [`Error::Lost`] if a layer is missing; [`Error::Invalid`] if a newer Esker, or one with
-    /// another width of vertex ids, wrote it.
+    /// [`Error::Io`]; [`Error::Corrupt`]; [`Error::Lost`] if a layer is missing; [`Error::Invalid`] if a
+    /// newer Esker, or one with another width of vertex ids, wrote it.
     pub(crate) fn read(disk: Arc<dyn Disk>, path: &Path) -> Result<Self> {
         let opened = Manifest::read_with(disk.as_ref(), path, |manifest| {
             let files = OpenFiles::open(&disk, path, manifest, &[])?;
@@ -357,7 +364,8 @@ impl State {
         Self { disk, path, manifest, layers, ids, tiles, heads, last: Mutex::new(None) }
     }
 
-    /// The same database after a change of its manifest, with the layers that the new one names, oldest first.
+    /// The same database after a change of its manifest, with the layers that the new one names, oldest
+    /// first.
     pub(crate) fn with(&self, manifest: Manifest, layers: Vec<Arc<Layer>>) -> Self {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let tiles = Beside::open(&self.disk, &self.path, &manifest, &self.tiles);
@@ -424,7 +432,8 @@ impl State {
         self.ids.archive()
     }
 
-    /// Has the files of the map of imported ids removed once no state needs them: a state after a renumbering is shown.
+    /// Has the files of the map of imported ids removed once no state needs them: a state after a renumbering
+    /// is shown.
     pub(crate) fn retire_ids(&self) {
         self.ids.retire();
     }

@@ -43,8 +43,8 @@ impl WindowLists<'_> {
         }
     }
 
-    /// Calls `take` with each arc of the list of `v` that lies in the window: its target, and the lists and the index there of its
-    /// properties. The time is that of the whole list.
+    /// Calls `take` with each arc of the list of `v` that lies in the window: its target, and the lists and
+    /// the index there of its properties. The time is that of the whole list.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; what `take` returns.
@@ -79,23 +79,24 @@ impl WindowLists<'_> {
 }
 
 impl Snapshot {
-    /// The same version, of which the graphs, and their numbers of edges and vertices, are those of a window: the edges whose value in
-    /// the property `time` lies in its range. Vertices without such an edge are not in the graphs, unless `all_vertices`. Point reads stay
-    /// those of the whole version.
+    /// The same version, of which the graphs, and their numbers of edges and vertices, are those of a window:
+    /// the edges whose value in the property `time` lies in its range. Vertices without such an edge are not
+    /// in the graphs, unless `all_vertices`. Point reads stay those of the whole version.
     ///
-    /// Reads the times of the edges once, as [`Snapshot::resident`] chose before; layers all of whose edges lie outside are not read, here and
-    /// by graphs of the window. Memory: that of [`WindowIndex`].
+    /// Reads the times of the edges once, as [`Snapshot::resident`] chose before; layers all of whose edges
+    /// lie outside are not read, here and by graphs of the window. Memory: that of [`WindowIndex`].
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is no such property, or it holds no integers of 32 or 64 bits; [`Error::Corrupt`]; cancellation;
-    /// [`Error::Stop`] if the memory exceeds that of the run.
+    /// [`Error::Usage`] if there is no such property, or it holds no integers of 32 or 64 bits;
+    /// [`Error::Corrupt`]; cancellation; [`Error::Stop`] if the memory exceeds that of the run.
     pub fn window(self, time: &str, window: TimeWindow, all_vertices: bool, run: &Run) -> Result<Self> {
         let filter = self.2.filter.clone();
         self.selected(filter, Some((time, window)), all_vertices, run)
     }
 
-    /// The same version, of which the graphs, and their numbers of edges and vertices, are those of the edges that a filter keeps, and that lie in a
-    /// window if there is one: see [`Snapshot::window`]. Vertices without such an edge are not in the graphs, unless `all_vertices`.
+    /// The same version, of which the graphs, and their numbers of edges and vertices, are those of the edges
+    /// that a filter keeps, and that lie in a window if there is one: see [`Snapshot::window`]. Vertices
+    /// without such an edge are not in the graphs, unless `all_vertices`.
     ///
     /// # Errors
     /// As [`Snapshot::window`]; what the filter returns.
@@ -135,7 +136,8 @@ impl Snapshot {
         Ok(self)
     }
 
-    /// Whether a filter leaves edges out by their properties. Then lists are read one by one, from mapped layers.
+    /// Whether a filter leaves edges out by their properties. Then lists are read one by one, from mapped
+    /// layers.
     pub fn is_filtered(&self) -> bool {
         self.2.filter.is_some()
     }
@@ -157,7 +159,8 @@ impl Snapshot {
         self
     }
 
-    /// As [`Snapshot::window`], for a window that differs from a former one as `moved` says; `None` if that does not suffice.
+    /// As [`Snapshot::window`], for a window that differs from a former one as `moved` says; `None` if that
+    /// does not suffice.
     pub(crate) fn moved_window(
         mut self,
         former: &Self,
@@ -195,11 +198,12 @@ impl Snapshot {
         self.times(&stack, record, &Access::default(), run)?.timed_edges(range, run)
     }
 
-    /// The edges of several windows, copied to memory in two passes over the layers that reach into them: see [`Snapshot::shared_window`].
-    /// They take memory of the budget of `run`.
+    /// The edges of several windows, copied to memory in two passes over the layers that reach into them: see
+    /// [`Snapshot::shared_window`]. They take memory of the budget of `run`.
     ///
     /// # Errors
-    /// As [`Snapshot::window`]; [`Error::Invalid`] for more than [`SHARED_WINDOWS_MAX`] windows, and for a filtered version.
+    /// As [`Snapshot::window`]; [`Error::Invalid`] for more than [`SHARED_WINDOWS_MAX`] windows, and for a
+    /// filtered version.
     ///
     /// [`SHARED_WINDOWS_MAX`]: esker_layers::graph::window::SHARED_WINDOWS_MAX
     pub fn share_windows(&self, time: &str, windows: &[TimeWindow], run: &Run) -> Result<SharedLists> {
@@ -213,8 +217,9 @@ impl Snapshot {
         self.times(&stack, record, &self.1, run)?.shared(windows, run)
     }
 
-    /// As [`Snapshot::window`], for one of the windows that share these lists of the version. Graphs without weights that are
-    /// [gathered](Snapshot::gathered) are copied from the shared lists; others are read from the layers.
+    /// As [`Snapshot::window`], for one of the windows that share these lists of the version. Graphs without
+    /// weights that are [gathered](Snapshot::gathered) are copied from the shared lists; others are read from
+    /// the layers.
     ///
     /// # Errors
     /// As [`Snapshot::window`]; [`Error::Invalid`] for another window.
@@ -236,14 +241,16 @@ impl Snapshot {
         Ok(self)
     }
 
-    /// Whether all layers are read as arrays, so that a window is counted and its lists are copied at the speed of memory.
+    /// Whether all layers are read as arrays, so that a window is counted and its lists are copied at the
+    /// speed of memory.
     pub fn reads_arrays(&self) -> bool {
         let is_plain = matches!(self.complete_layer().out().main().body(), Body::Arrays(_));
         self.1 == Access::Mapped(GraphEncoding::Lists) && self.stack().rank().is_none() && is_plain
     }
 
-    /// The least and the greatest time of all edges; `None` if there are none. Reads the times of the layers that state the least and the
-    /// greatest, or of all where that does not suffice: edges were deleted, or a layer is older than such statements.
+    /// The least and the greatest time of all edges; `None` if there are none. Reads the times of the layers
+    /// that state the least and the greatest, or of all where that does not suffice: edges were deleted, or a
+    /// layer is older than such statements.
     ///
     /// # Errors
     /// As [`Snapshot::window`].
@@ -286,8 +293,8 @@ impl Snapshot {
         Ok(found.is_some_and(|(least, greatest)| least == stated || greatest == stated))
     }
 
-    /// The times of the edges that are later than `after` and not later than `until`, ascending, and their memory: 24 bytes for each arc of
-    /// the layers that reach into the range.
+    /// The times of the edges that are later than `after` and not later than `until`, ascending, and their
+    /// memory: 24 bytes for each arc of the layers that reach into the range.
     ///
     /// # Errors
     /// As [`Snapshot::window`].
@@ -328,9 +335,10 @@ impl Snapshot {
         self.2.window.as_deref().map(WindowPart::index)
     }
 
-    /// Calls `take` with each edge of the version whose time lies in a range: its source, and what [`WindowLists::visit`] hands over; an
-    /// undirected edge from its end with the smaller number. Reads the times in the layers that reach into the range once, and the lists of the
-    /// sources. This must have a window.
+    /// Calls `take` with each edge of the version whose time lies in a range: its source, and what
+    /// [`WindowLists::visit`] hands over; an undirected edge from its end with the smaller number. Reads the
+    /// times in the layers that reach into the range once, and the lists of the sources. This must have a
+    /// window.
     ///
     /// # Errors
     /// [`Error::Invalid`] without a window; those of [`WindowLists::visit`]; cancellation.
@@ -363,7 +371,8 @@ impl Snapshot {
         Some(WindowLists { index, time, all_vertices, stack, filter: self.2.filter.as_deref() })
     }
 
-    /// Whether graphs of a window are copied to memory when they are made: faster for algorithms that read them more than once.
+    /// Whether graphs of a window are copied to memory when they are made: faster for algorithms that read
+    /// them more than once.
     #[must_use]
     pub fn gathered(mut self, gathers: bool) -> Self {
         self.2.gathers = gathers;
@@ -378,7 +387,8 @@ impl Snapshot {
         Some(WindowPosition { version: number, committed_ms, window, all_vertices: part.all_vertices() })
     }
 
-    /// What its window gained and lost since that of another version, if it was made from it: see [`Snapshot::window_after`].
+    /// What its window gained and lost since that of another version, if it was made from it: see
+    /// [`Snapshot::window_after`].
     pub fn window_move(&self, former: &Self) -> Option<&WindowMove> {
         let found = self.2.window.as_deref()?.moved()?;
         (Some(found.from) == former.window_position()).then_some(found)

@@ -1,6 +1,8 @@
-//! What each layer says of itself, in a file among its columns: what MANIFEST says of it, of its versions and of the database as a whole.
+//! What each layer says of itself, in a file among its columns: what MANIFEST says of it, of its versions and
+//! of the database as a whole.
 //!
-//! It has the form of MANIFEST. Nothing reads it as long as MANIFEST is whole; a recovery makes a lost MANIFEST of the accounts of all layers.
+//! It has the form of MANIFEST. Nothing reads it as long as MANIFEST is whole; a recovery makes a lost
+//! MANIFEST of the accounts of all layers.
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +31,8 @@ pub(crate) struct Account {
     pub(crate) header: ManifestHeader,
     /// The record of the layer.
     pub(crate) layer: LayerRecord,
-    /// The map of ids, the properties and the settings of the database; then the versions in the layer, and all tags.
+    /// The map of ids, the properties and the settings of the database; then the versions in the layer, and
+    /// all tags.
     pub(crate) edits: Vec<Edit>,
 }
 
@@ -103,7 +106,8 @@ pub(super) fn write_account(
 /// Reads the account of the layer in a directory.
 ///
 /// # Errors
-/// [`Error::Io`]; [`Error::Corrupt`] if it is damaged; [`Error::Invalid`] for another format version, or vertex ids of another width.
+/// [`Error::Io`]; [`Error::Corrupt`] if it is damaged; [`Error::Invalid`] for another format version, or
+/// vertex ids of another width.
 pub(crate) fn read_account(files: &dyn Files, directory: &Path) -> Result<Account> {
     let file = files.open(&account_path(directory))?;
     // The archive of the layer, if the account lies in one.
@@ -123,7 +127,8 @@ pub(crate) fn read_account(files: &dyn Files, directory: &Path) -> Result<Accoun
 }
 
 impl Account {
-    /// The state of the database with this layer alone, and with its tiles if nothing else holds its lists; `None` if it contradicts itself.
+    /// The state of the database with this layer alone, and with its tiles if nothing else holds its lists;
+    /// `None` if it contradicts itself.
     pub(crate) fn manifest(&self, tiles: Option<&TilesRecord>) -> Option<Manifest> {
         let head = ManifestHead { records: self.header.first_record, chain: 0 };
         let mut edits = vec![Edit::AddLayer(self.layer.clone())];

@@ -62,12 +62,12 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// Reads the manifest at `path`. Ignores an incomplete last record: its writer died or is still writing it. Any other
-    /// damage is an error.
+    /// Reads the manifest at `path`. Ignores an incomplete last record: its writer died or is still writing
+    /// it. Any other damage is an error.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Corrupt`], also if edits contradict each other; [`Error::Invalid`] for an unsupported format version, or
-    /// vertex ids of another width than this build's.
+    /// [`Error::Io`]; [`Error::Corrupt`], also if edits contradict each other; [`Error::Invalid`] for an
+    /// unsupported format version, or vertex ids of another width than this build's.
     pub(crate) fn read(disk: &dyn Disk, path: &Path) -> Result<Self> {
         Self::assemble(path, read(disk, path)?)
     }
@@ -111,9 +111,9 @@ impl Manifest {
         builder.finish(head).map(|manifest| Self { versions, ..manifest })
     }
 
-    /// Reads the manifest of the database at `database` and passes it to `load`, which opens files that it names. Another process may
-    /// be writing: if `load` fails and the manifest has changed meanwhile, the writer may have removed files, so this starts
-    /// over with the new manifest.
+    /// Reads the manifest of the database at `database` and passes it to `load`, which opens files that it
+    /// names. Another process may be writing: if `load` fails and the manifest has changed meanwhile, the
+    /// writer may have removed files, so this starts over with the new manifest.
     ///
     /// # Errors
     /// As [`Manifest::read`] and `load`.
@@ -198,7 +198,8 @@ impl Manifest {
         self.options.unwrap_or_default()
     }
 
-    /// Neighbours in each head that merges are to store, if the complete layer has none: the last merge had no memory for heads.
+    /// Neighbours in each head that merges are to store, if the complete layer has none: the last merge had
+    /// no memory for heads.
     pub fn missing_heads(&self) -> Option<u64> {
         let (kept, complete) = (self.kept?, self.layers.first()?);
         let has_heads = self.heads.iter().any(|record| record.layer == complete.number);
@@ -210,8 +211,8 @@ impl Manifest {
         self.versions.get(number)
     }
 
-    /// The state after applying `edits`. It shares unchanged versions and tags with this one. Time: O(layers + edits * log versions), plus
-    /// O(tags) if an edit sets a tag or removes a version.
+    /// The state after applying `edits`. It shares unchanged versions and tags with this one. Time:
+    /// O(layers + edits * log versions), plus O(tags) if an edit sets a tag or removes a version.
     ///
     /// # Errors
     /// The contradiction, if the result would be inconsistent.
@@ -262,7 +263,8 @@ impl Manifest {
         edits
     }
 
-    /// The edits that produce what concerns the database as a whole, with these ids and properties, and the tags.
+    /// The edits that produce what concerns the database as a whole, with these ids and properties, and the
+    /// tags.
     pub(super) fn settings(&self, ids: &IdMapRecord, properties: &[PropertyRecord]) -> Vec<Edit> {
         let mut edits = vec![Edit::SetIdMap(ids.clone()), Edit::SetIdSecret(self.id_secret)];
         edits.extend(properties.iter().cloned().map(Edit::AddProperty));

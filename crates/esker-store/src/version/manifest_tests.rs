@@ -72,7 +72,8 @@ fn open(disk: &FaultyDisk) -> Result<ManifestWriter> {
     ManifestWriter::open(&lock_writer(&shared(disk), Path::new(DB))?)
 }
 
-/// The edits of step `k`: a freeze, a merge of all layers except the first, a moved tag, or forgotten versions.
+/// The edits of step `k`: a freeze, a merge of all layers except the first, a moved tag, or forgotten
+/// versions.
 fn step(manifest: &Manifest, k: u64) -> Vec<Edit> {
     let next = manifest.log_start().first_version;
     let number = manifest.layers.iter().map(|layer| layer.number).max().unwrap_or(0) + 1;
@@ -148,7 +149,8 @@ fn survives(
             let recovered = open(&disk).map(|writer| assert_eq!(writer.manifest().as_ref(), &seen));
             let is_last = recovered.is_ok() && disk.operations() < j;
             lose_power();
-            // The recovered state may be older than the one read before only if that one was never made durable.
+            // The recovered state may be older than the one read before only if that one was never made
+            // durable.
             let seen = read(&disk).unwrap();
             assert!(known.contains(&seen), "faults at {k} and {j}");
             let writer = open(&disk).unwrap();

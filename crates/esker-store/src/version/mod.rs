@@ -1,4 +1,5 @@
-//! The manifest of a database, the atomic creation of databases, and the publication of states. See `README.md` in this directory.
+//! The manifest of a database, the atomic creation of databases, and the publication of states. See
+//! `README.md` in this directory.
 
 mod sync;
 mod pins;

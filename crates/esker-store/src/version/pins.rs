@@ -1,13 +1,15 @@
-//! Publication of states: readers pin a state of the database and never wait for a writer. Files that no state needs are removed
-//! once no reader can see them.
+//! Publication of states: readers pin a state of the database and never wait for a writer. Files that no
+//! state needs are removed once no reader can see them.
 //!
-//! A state is immutable. A reader only ever calls [`Published::pin`], which copies a pointer to the newest state;
-//! [`Published::publish`] replaces the pointer. Several states can share a [`Resource`], such as a layer and its files.
-//! Once no current or future state needs a resource, the writer calls [`Resource::retire`]. Dropping the last state that holds it,
-//! which its last pin keeps alive, then reclaims it. A resource that was not retired is not reclaimed.
+//! A state is immutable. A reader only ever calls [`Published::pin`], which copies a pointer to the newest
+//! state; [`Published::publish`] replaces the pointer. Several states can share a [`Resource`], such as a
+//! layer and its files. Once no current or future state needs a resource, the writer calls
+//! [`Resource::retire`]. Dropping the last state that holds it, which its last pin keeps alive, then reclaims
+//! it. A resource that was not retired is not reclaimed.
 //!
-//! A value that is too large to rebuild for each state is kept twice, as [`Twin`]s: readers use the one in the newest state; the writer
-//! changes the other, which no pinned state holds, in place and puts it into the next state.
+//! A value that is too large to rebuild for each state is kept twice, as [`Twin`]s: readers use the one in
+//! the newest state; the writer changes the other, which no pinned state holds, in place and puts it into the
+//! next state.
 //!
 //! `tests/interleave` tests all interleavings of readers and a writer.
 
@@ -37,8 +39,8 @@ impl<T> Published<T> {
         Pinned(Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    /// Publishes a state: later pins get it, earlier ones keep theirs. Call it from one thread at a time: if two threads derived states
-    /// from the same one, the changes of the first would be lost.
+    /// Publishes a state: later pins get it, earlier ones keep theirs. Call it from one thread at a time: if
+    /// two threads derived states from the same one, the changes of the first would be lost.
     pub(crate) fn publish(&self, state: T) {
         let state = Arc::new(state);
         let replaced = {
@@ -64,8 +66,8 @@ impl<T> Deref for Pinned<T> {
     }
 }
 
-/// A handle on a value that states share, and that can be changed in place once no state holds it. Clones are handles on
-/// the same value.
+/// A handle on a value that states share, and that can be changed in place once no state holds it. Clones are
+/// handles on the same value.
 #[derive(Debug)]
 pub(crate) struct Twin<T>(Arc<T>);
 
@@ -75,8 +77,8 @@ impl<T> Twin<T> {
         Self(Arc::new(value))
     }
 
-    /// Waits until this is the only handle, then returns the value for changing. The writer waits for pins on states that
-    /// hold the value, so readers must not keep such a pin for longer than a look-up.
+    /// Waits until this is the only handle, then returns the value for changing. The writer waits for pins on
+    /// states that hold the value, so readers must not keep such a pin for longer than a look-up.
     pub(crate) fn alone(&mut self) -> &mut T {
         let mut waited = 0;
         loop {
@@ -109,8 +111,9 @@ impl<T> Deref for Twin<T> {
 
 /// A resource that can be reclaimed once no state needs it.
 pub(crate) trait Reclaim {
-    /// Reclaims the resource. Called at most once, by the thread that drops the last handle, which may be a reader's: leave
-    /// long work to another thread. The next opening of the database cleans up after a failure.
+    /// Reclaims the resource. Called at most once, by the thread that drops the last handle, which may be a
+    /// reader's: leave long work to another thread. The next opening of the database cleans up after a
+    /// failure.
     fn reclaim(&mut self);
 }
 
@@ -130,8 +133,9 @@ impl<R: Reclaim> Resource<R> {
         Self(Arc::new(Holder { value, is_retired: AtomicBool::new(false) }))
     }
 
-    /// Marks the resource to be reclaimed with its last handle, which may be this one. Call it after the manifest durably says that the
-    /// database no longer uses the resource, and after publishing a state without it; otherwise readers could still pin it.
+    /// Marks the resource to be reclaimed with its last handle, which may be this one. Call it after the
+    /// manifest durably says that the database no longer uses the resource, and after publishing a state
+    /// without it; otherwise readers could still pin it.
     pub(crate) fn retire(self) {
         self.0.is_retired.store(true, Ordering::Release);
     }

@@ -21,7 +21,8 @@ impl Files {
     }
 }
 
-/// A state like a database's: layers, whose files may be reclaimed, and two equal numbers that are changed in place together.
+/// A state like a database's: layers, whose files may be reclaimed, and two equal numbers that are changed in
+/// place together.
 pub(super) struct State {
     pub(super) layers: Vec<(usize, Resource<Files>)>,
     pub(super) live: Twin<[u64; 2]>,
@@ -49,8 +50,8 @@ fn layer(all: &[Files], k: usize) -> (usize, Resource<Files>) {
     (k, Resource::new(all[k].clone()))
 }
 
-/// Publishes one state for each layer of `all` that was not in a state yet. Each replaces the oldest layer by the new one, and changes
-/// the twin that is not published in place.
+/// Publishes one state for each layer of `all` that was not in a state yet. Each replaces the oldest layer by
+/// the new one, and changes the twin that is not published in place.
 pub(super) fn work(published: &Published<State>, all: &[Files]) {
     let (first, mut hidden) = {
         let state = published.pin();

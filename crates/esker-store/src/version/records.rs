@@ -21,7 +21,8 @@ pub(crate) struct ManifestContents {
     pub(super) last_record: u64,
     /// Its chain value.
     pub(super) chain: u32,
-    /// Start and end of the last record, not counting the seal: the record that confirms that the last one was synced.
+    /// Start and end of the last record, not counting the seal: the record that confirms that the last one
+    /// was synced.
     pub(super) last_start: u64,
     pub(super) end: u64,
     /// Why the bytes at `end` are not a record, if there are any.
@@ -69,8 +70,8 @@ pub(super) fn read(disk: &dyn Disk, path: &Path) -> Result<ManifestContents> {
     let file = disk.open(path)?;
     let mut suspect = None;
     loop {
-        // A writer may be writing the bad bytes, or the read may have flipped a bit: believe it only if a second read
-        // finds the same.
+        // A writer may be writing the bad bytes, or the read may have flipped a bit: believe it only if a
+        // second read finds the same.
         match parse(path, &read_all(file.as_ref())?)? {
             ParseOutcome::Contents(contents)
                 if contents.torn.is_none() || suspect == Some((contents.end, false)) =>
@@ -100,7 +101,8 @@ pub(super) fn parse_whole(path: &Path, file: &dyn File) -> Result<ManifestConten
     }
 }
 
-/// What can be read of a manifest that nobody writes to: its records up to the first bad one, and what is wrong.
+/// What can be read of a manifest that nobody writes to: its records up to the first bad one, and what is
+/// wrong.
 ///
 /// # Errors
 /// As [`read`], except for a bad record.
@@ -218,8 +220,8 @@ fn take_record<'a>(
     Ok((header, body))
 }
 
-/// Whether a good record follows the bad one at `start`. A writer syncs each record before writing the next, so a
-/// writer that died leaves no record after a torn one.
+/// Whether a good record follows the bad one at `start`. A writer syncs each record before writing the next,
+/// so a writer that died leaves no record after a torn one.
 fn is_followed(path: &Path, file: &[u8], start: usize, last_record: u64) -> bool {
     let most = last_record.saturating_add(2 + (file.len() - start) as u64 / RECORD_HEADER_BYTES as u64);
     (start + 1..file.len().saturating_sub(RECORD_HEADER_BYTES - 1)).any(|start| {

@@ -6,8 +6,8 @@ use esker_format::Retention;
 
 use super::manifest::Manifest;
 
-/// The versions of a manifest, and of the log above it (`later`: pairs of number and time), that the retention does not
-/// keep, oldest first. Removing some of them leaves the answer for the others as it was.
+/// The versions of a manifest, and of the log above it (`later`: pairs of number and time), that the
+/// retention does not keep, oldest first. Removing some of them leaves the answer for the others as it was.
 pub(crate) fn not_retained(manifest: &Manifest, later: impl IntoIterator<Item = (u64, u64)>) -> Vec<u64> {
     if manifest.retention == Retention::All {
         return Vec::new();

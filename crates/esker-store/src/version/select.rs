@@ -21,8 +21,8 @@ pub enum VersionSelector {
     Number(u64),
     /// The version with this tag.
     Tag(String),
-    /// The newest version at this event time, in nanoseconds since 1970, UTC. Parsing a day, minute or second gives
-    /// its last nanosecond.
+    /// The newest version at this event time, in nanoseconds since 1970, UTC. Parsing a day, minute or second
+    /// gives its last nanosecond.
     Time(i128),
 }
 

@@ -1,4 +1,5 @@
-//! A directory beside the place of a database, in which the database is made, and which takes that place in one step.
+//! A directory beside the place of a database, in which the database is made, and which takes that place in
+//! one step.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,11 +27,12 @@ pub(crate) struct StagedDirectory {
 }
 
 impl StagedDirectory {
-    /// Creates the directory, after removing those of earlier attempts that died. If `target` is a symbolic link, what it leads to is replaced,
-    /// and the link stays.
+    /// Creates the directory, after removing those of earlier attempts that died. If `target` is a symbolic
+    /// link, what it leads to is replaced, and the link stays.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if `target` exists and may not be replaced, or another process is writing to it; [`Error::Io`].
+    /// [`Error::Invalid`] if `target` exists and may not be replaced, or another process is writing to it;
+    /// [`Error::Io`].
     pub(crate) fn begin(disk: &Arc<dyn Disk>, target: &Path, replace: bool) -> Result<Self> {
         let target = &disk.follow(target)?;
         let replaced = check_target(disk, target, replace)?;
@@ -78,12 +80,14 @@ impl StagedDirectory {
         &self.path
     }
 
-    /// Gives the directory the name of the database, and returns the total size of its files, which are synced. Syncs the directories.
+    /// Gives the directory the name of the database, and returns the total size of its files, which are
+    /// synced. Syncs the directories.
     ///
     /// # Errors
-    /// [`Error::Io`], also if the target was created meanwhile; [`Error::Invalid`] if somebody removed or replaced the directory, or the
-    /// database to be replaced. Nothing is then installed, unless only the last step failed, the sync of the parent directory: then the database
-    /// is installed, but a power failure may lose it.
+    /// [`Error::Io`], also if the target was created meanwhile; [`Error::Invalid`] if somebody removed or
+    /// replaced the directory, or the database to be replaced. Nothing is then installed, unless only the
+    /// last step failed, the sync of the parent directory: then the database is installed, but a power
+    /// failure may lose it.
     pub(crate) fn install(self) -> Result<u64> {
         let disk = self.disk.as_ref();
         let bytes = sync_tree(disk, &self.path)?;
@@ -107,8 +111,8 @@ impl StagedDirectory {
 
 impl Drop for StagedDirectory {
     fn drop(&mut self) {
-        // After installation this name does not exist, or names the replaced database. If the removal fails, the next staging
-        // removes it.
+        // After installation this name does not exist, or names the replaced database. If the removal fails,
+        // the next staging removes it.
         if let Ok(Some(_)) = self.disk.look(&self.path) {
             let _ = self.disk.remove_directory(&self.path);
         }
@@ -149,7 +153,8 @@ fn staging_prefix(target: &Path) -> Result<String> {
     }
 }
 
-/// Removes what killed imports to the database at `path` left beside it. What cannot be read or removed stays.
+/// Removes what killed imports to the database at `path` left beside it. What cannot be read or removed
+/// stays.
 pub(crate) fn remove_dead_stagings(disk: &dyn Disk, path: &Path) {
     if let Ok(target) = disk.follow(path)
         && let Ok(prefix) = staging_prefix(&target)

@@ -7,9 +7,10 @@
 //! staging.install(&[Edit::AddLayer(..), Edit::SetIdMap(..), Edit::AddProperty(..), Edit::AddVersion(..)])?;
 //! ```
 //!
-//! Files are written in `.web.esker.staging-<random>` next to the target. Installing syncs all directories and then
-//! renames the staging directory. The next staging of the same target, or its next opening for writing, removes what a crash left: it
-//! finds such directories by name, and checks that no process holds their lock.
+//! Files are written in `.web.esker.staging-<random>` next to the target. Installing syncs all directories
+//! and then renames the staging directory. The next staging of the same target, or its next opening for
+//! writing, removes what a crash left: it finds such directories by name, and checks that no process holds
+//! their lock.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -34,11 +35,11 @@ use crate::conversion::{FormFiles, FormReport, WantedForms};
 /// Options for creating a database.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StagingOptions {
-    /// The id of the database; `None` chooses a random one. Databases with equal content, id, secret and time of creation
-    /// have equal files.
+    /// The id of the database; `None` chooses a random one. Databases with equal content, id, secret and time
+    /// of creation have equal files.
     pub database: Option<DatabaseId>,
-    /// The secret that keys the hash of external ids; `None` chooses a random one. For tests only: who knows the secret can
-    /// make ids that collide.
+    /// The secret that keys the hash of external ids; `None` chooses a random one. For tests only: who knows
+    /// the secret can make ids that collide.
     pub id_secret: Option<IdSecret>,
     /// Time of creation, in milliseconds since 1970, UTC; `None` takes the current time.
     pub created_ms: Option<u64>,
@@ -64,8 +65,8 @@ impl Staging {
     /// Creates the staging directory.
     ///
     /// # Errors
-    /// [`esker_format::Error::Invalid`] if `target` exists and may not be replaced, or another process is writing to it;
-    /// [`esker_format::Error::Io`].
+    /// [`esker_format::Error::Invalid`] if `target` exists and may not be replaced, or another process is
+    /// writing to it; [`esker_format::Error::Io`].
     pub fn begin(disk: Arc<dyn Disk>, target: &Path, options: StagingOptions) -> Result<Self> {
         let directory = StagedDirectory::begin(&disk, target, options.replace)?;
         let database = options.database.unwrap_or_else(DatabaseId::random);
@@ -80,7 +81,8 @@ impl Staging {
         Ok(staging)
     }
 
-    /// Creates a directory in the staging directory, for temporary files. The caller removes it before installing.
+    /// Creates a directory in the staging directory, for temporary files. The caller removes it before
+    /// installing.
     ///
     /// # Errors
     /// [`esker_format::Error::Io`].
@@ -90,7 +92,8 @@ impl Staging {
         Ok(path)
     }
 
-    /// Prepares for a layer with so many edge properties in each direction. To be called before its writer is.
+    /// Prepares for a layer with so many edge properties in each direction. To be called before its writer
+    /// is.
     pub fn expect_properties(&mut self, count: usize) {
         // Beside them offsets, targets, and the dictionaries.
         self.layer.expect_files(2 * (2 * count + 4));
@@ -124,7 +127,8 @@ impl Staging {
         }
     }
 
-    /// Has layer 1 say of itself what `edits` say, which lack the secret of ids. To be called before [`Staging::make_forms`].
+    /// Has layer 1 say of itself what `edits` say, which lack the secret of ids. To be called before
+    /// [`Staging::make_forms`].
     ///
     /// # Errors
     /// [`esker_format::Error::Io`].
@@ -136,11 +140,13 @@ impl Staging {
         Ok(())
     }
 
-    /// Makes the second forms of layer 1, whose columns are all finished. Lists of the encoding [`Encoding::Tiles`] were written with
-    /// [`Staging::layer_for`]; their targets go. The edits that add the forms are [`FormReport::edits`].
+    /// Makes the second forms of layer 1, whose columns are all finished. Lists of the encoding
+    /// [`Encoding::Tiles`] were written with [`Staging::layer_for`]; their targets go. The edits that add the
+    /// forms are [`FormReport::edits`].
     ///
     /// # Errors
-    /// As [`write_tiles`](esker_layers::tiles::write_tiles) and [`HeadedNeeds::heads`](esker_layers::graph::headed::HeadedNeeds::heads).
+    /// As [`write_tiles`](esker_layers::tiles::write_tiles) and
+    /// [`HeadedNeeds::heads`](esker_layers::graph::headed::HeadedNeeds::heads).
     pub fn make_forms(
         &self,
         (record, properties): (&LayerRecord, &[PropertyRecord]),
@@ -165,13 +171,15 @@ impl Staging {
         IdFiles { disk: &self.ids, directory, origin, hasher: self.hasher() }
     }
 
-    /// Installs the database at its target and returns the total size of its files. `edits` lack the secret of ids. The caller has finished all columns (with
-    /// [`esker_format::ColumnWriter::finish`]) and left no other files in the staging directory.
+    /// Installs the database at its target and returns the total size of its files. `edits` lack the secret
+    /// of ids. The caller has finished all columns (with [`esker_format::ColumnWriter::finish`]) and left no
+    /// other files in the staging directory.
     ///
     /// # Errors
-    /// [`esker_format::Error::Io`], also if the target was created meanwhile; [`esker_format::Error::Invalid`] if somebody removed or replaced
-    /// the staging directory, or the database to be replaced. Nothing is then installed, unless only the last step failed, the sync of the parent
-    /// directory: then the database is installed, but a power failure may lose it.
+    /// [`esker_format::Error::Io`], also if the target was created meanwhile;
+    /// [`esker_format::Error::Invalid`] if somebody removed or replaced the staging directory, or the
+    /// database to be replaced. Nothing is then installed, unless only the last step failed, the sync of the
+    /// parent directory: then the database is installed, but a power failure may lose it.
     pub fn install(self, edits: &[Edit]) -> Result<u64> {
         let disk = self.disk.as_ref();
         if !self.is_described.load(Ordering::Relaxed) {

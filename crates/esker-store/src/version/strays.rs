@@ -13,13 +13,16 @@ use super::names::{BACKUP_NAME, MANIFEST_NAME, ids_directory, layer_directory};
 use crate::holding::{LOCK_NAME, NEW_NAME};
 use crate::log::foreign_in_log;
 
-/// What lies among the layers of a database and is not named by its manifest, and what was left among the states of live answers.
+/// What lies among the layers of a database and is not named by its manifest, and what was left among the
+/// states of live answers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Strays {
-    /// Files and directories of layers, tiles and heads that the manifest does not name, and their bytes: a writer died before it recorded or
-    /// removed them, or is writing them. Files of states that replaced no other. The next writer removes them.
+    /// Files and directories of layers, tiles and heads that the manifest does not name, and their bytes: a
+    /// writer died before it recorded or removed them, or is writing them. Files of states that replaced no
+    /// other. The next writer removes them.
     pub left: Vec<(PathBuf, u64)>,
-    /// What is no part of a layer or of the log by its name and kind, also in the directories of layers: it is never removed.
+    /// What is no part of a layer or of the log by its name and kind, also in the directories of layers: it
+    /// is never removed.
     pub foreign: Vec<PathBuf>,
 }
 
@@ -27,7 +30,8 @@ pub struct Strays {
 const OWN_NAMES: [&str; 9] =
     [BACKUP_NAME, LOCK_NAME, MANIFEST_NAME, NEW_NAME, "ids", "ids.columns", "layers", LIVE_DIRECTORY, "log"];
 
-/// What lies in a database and is not Esker's: replacing the database would remove it. Unknown among the layers of a damaged database.
+/// What lies in a database and is not Esker's: replacing the database would remove it. Unknown among the
+/// layers of a damaged database.
 ///
 /// # Errors
 /// [`esker_format::Error::Io`].
@@ -42,7 +46,8 @@ fn foreign_beside(disk: &dyn Disk, path: &Path) -> Result<Vec<PathBuf>> {
     Ok(foreign.map(|entry| path.join(entry.name)).collect())
 }
 
-/// Removes what a writer that died has left. Leaves everything that is not a layer by its name and kind, and whatever lies behind a link.
+/// Removes what a writer that died has left. Leaves everything that is not a layer by its name and kind, and
+/// whatever lies behind a link.
 pub(crate) fn remove_strays(disk: &dyn Disk, path: &Path, manifest: &Manifest) -> Result<()> {
     if !disk.list(path)?.iter().any(|entry| entry.name == "layers" && entry.is_directory) {
         return Ok(());
@@ -74,8 +79,8 @@ pub(crate) fn remove_strays(disk: &dyn Disk, path: &Path, manifest: &Manifest) -
     Ok(())
 }
 
-/// Lists what lies among the layers and is not named by the manifest, what lies in the log and is no segment of it, and what else lies in
-/// the directory.
+/// Lists what lies among the layers and is not named by the manifest, what lies in the log and is no segment
+/// of it, and what else lies in the directory.
 ///
 /// # Errors
 /// [`esker_format::Error::Io`]; [`esker_format::Error::Corrupt`] if the manifest cannot be read.
@@ -173,8 +178,8 @@ fn if_there<T>(found: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// The bytes of a file of a form, or of all its files in a directory. `None` if a writer removed it meanwhile, or what is there is not
-/// Esker's.
+/// The bytes of a file of a form, or of all its files in a directory. `None` if a writer removed it
+/// meanwhile, or what is there is not Esker's.
 fn bytes_of(disk: &dyn Disk, directory: &Path, entry: &DirectoryEntry) -> Result<Option<u64>> {
     if !entry.is_directory {
         return Ok(Some(entry.bytes));
@@ -222,7 +227,8 @@ fn is_left_form(entry: &DirectoryEntry, manifest: &Manifest, number: u32) -> boo
     !is_named && !entry.is_link && entry.is_directory == is_directory
 }
 
-/// The number of the layer that an entry of the directory `layers` belongs to; `None` if no layer has such an entry.
+/// The number of the layer that an entry of the directory `layers` belongs to; `None` if no layer has such an
+/// entry.
 fn layer_of(entry: &DirectoryEntry) -> Option<u32> {
     let directory = archived_name(&entry.name);
     let number: u32 = directory.parse().ok()?;

@@ -1,4 +1,5 @@
-//! The synchronisation primitives of `pins`: the standard library's. `tests/interleave` replaces them by loom's.
+//! The synchronisation primitives of `pins`: the standard library's. `tests/interleave` replaces them by
+//! loom's.
 
 pub(super) use std::sync::atomic::{AtomicBool, Ordering};
 pub(super) use std::sync::{Arc, RwLock};

@@ -19,7 +19,8 @@ fn manifest(disk: &FaultyDisk) -> Result<Manifest> {
     Manifest::read(disk, &Path::new(DB).join(MANIFEST_NAME))
 }
 
-/// Checks that the files of the database equal those of one of the candidates. Returns its number of edges; `None` without a database.
+/// Checks that the files of the database equal those of one of the candidates. Returns its number of edges;
+/// `None` without a database.
 fn edges_of_whole_database(disk: &FaultyDisk, candidates: &[(u64, FaultyDisk)]) -> Option<u64> {
     disk.look(Path::new(DB)).unwrap()?;
     let found = manifest(disk).unwrap().layers[0].num_edges;
@@ -51,8 +52,9 @@ fn leftovers(disk: &FaultyDisk) -> usize {
     entries.iter().filter(|entry| entry.name.starts_with(".web.esker.staging-")).count()
 }
 
-/// Writes `new`, replacing `old` if there is one, with a fault at each operation in turn, and with or without a power failure. The target
-/// must then hold the old database (or none) or the new one, and writing again must succeed and clean up.
+/// Writes `new`, replacing `old` if there is one, with a fault at each operation in turn, and with or without
+/// a power failure. The target must then hold the old database (or none) or the new one, and writing again
+/// must succeed and clean up.
 fn survives(old: Option<&Sample>, new: &Sample, power_is_lost: bool) {
     let start = |seed| {
         let disk = FaultyDisk::new(seed);

@@ -24,8 +24,9 @@ pub fn check_event_time(time_ms: u64) -> Result<()> {
     Err(Error::Invalid("the time of a commit must be before the year 10000".to_owned()))
 }
 
-/// Parses a time to a range of milliseconds since 1970, UTC: a day, minute or second gives all its milliseconds. Also accepts `@`
-/// followed by a number of milliseconds. Of a time within a millisecond, the result is that millisecond.
+/// Parses a time to a range of milliseconds since 1970, UTC: a day, minute or second gives all its
+/// milliseconds. Also accepts `@` followed by a number of milliseconds. Of a time within a millisecond, the
+/// result is that millisecond.
 ///
 /// # Errors
 /// A message that shows the accepted forms.
@@ -38,8 +39,8 @@ pub fn parse_time(text: &str) -> std::result::Result<RangeInclusive<u64>, String
     Ok((range.start() / MS_NANOSECONDS) as u64..=(range.end() / MS_NANOSECONDS) as u64)
 }
 
-/// As [`parse_time`], in nanoseconds since 1970, or before: of a fraction of a second with one to three digits, those of a millisecond, with four
-/// to six, of a microsecond, with more, of a nanosecond.
+/// As [`parse_time`], in nanoseconds since 1970, or before: of a fraction of a second with one to three
+/// digits, those of a millisecond, with four to six, of a microsecond, with more, of a nanosecond.
 ///
 /// # Errors
 /// As [`parse_time`].

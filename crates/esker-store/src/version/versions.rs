@@ -1,7 +1,8 @@
 //! The versions of a database, in a persistent trie: a change costs O(log(number)) and shares the rest.
 //!
-//! The trie is keyed by version number, six bits a level. Clones share nodes. A change copies only the nodes on the path to the
-//! version, of up to 64 pointers each, so ten thousand freezes do not copy ten thousand versions each.
+//! The trie is keyed by version number, six bits a level. Clones share nodes. A change copies only the nodes
+//! on the path to the version, of up to 64 pointers each, so ten thousand freezes do not copy ten thousand
+//! versions each.
 
 use std::fmt;
 use std::sync::Arc;

@@ -17,8 +17,8 @@ const DEAD_EDITS_MIN: usize = 256;
 
 /// The manifest of a database, open for writing by one process.
 ///
-/// After a failed write or sync, all calls return errors, because the state of the disk is unknown. Reopen the database
-/// to recover.
+/// After a failed write or sync, all calls return errors, because the state of the disk is unknown. Reopen
+/// the database to recover.
 #[derive(Debug)]
 pub(crate) struct ManifestWriter {
     lock: WriterLock,
@@ -54,7 +54,8 @@ struct NewFile {
 }
 
 impl ManifestWriter {
-    /// Puts a manifest of this state in the place of the one of the locked database, which may be missing or damaged, durably.
+    /// Puts a manifest of this state in the place of the one of the locked database, which may be missing or
+    /// damaged, durably.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Invalid`] if the state exceeds 4 GiB; as [`WriterLock::expect`].
@@ -69,7 +70,8 @@ impl ManifestWriter {
         disk.sync_directory(database)
     }
 
-    /// Opens the manifest of the database that is locked, truncates an incomplete last record, and makes the rest durable.
+    /// Opens the manifest of the database that is locked, truncates an incomplete last record, and makes the
+    /// rest durable.
     ///
     /// # Errors
     /// As [`Manifest::read`]; [`Error::Io`] if a write fails.
@@ -86,8 +88,8 @@ impl ManifestWriter {
         let contents = read(disk.as_ref(), &path)?;
         let (end, last_start, num_edits) = (contents.end, contents.last_start, contents.edits.len());
         let manifest = Arc::new(Manifest::assemble(&path, contents)?);
-        // After a failed sync in a process that died, the last record may exist only in the page cache, where a later sync
-        // succeeds without writing it: rewrite the record, and set the length again.
+        // After a failed sync in a process that died, the last record may exist only in the page cache, where
+        // a later sync succeeds without writing it: rewrite the record, and set the length again.
         file.set_length(end)?;
         let mut last = vec![0; (end - last_start) as usize];
         file.read_exact_at(&mut last, last_start)?;
@@ -112,7 +114,8 @@ impl ManifestWriter {
         Ok(writer)
     }
 
-    /// An error if the writer has failed: it is then unknown what the manifest on the disk says, and which files it names.
+    /// An error if the writer has failed: it is then unknown what the manifest on the disk says, and which
+    /// files it names.
     ///
     /// # Errors
     /// [`Error::Invalid`] with the first failure.
@@ -127,12 +130,12 @@ impl ManifestWriter {
         &self.manifest
     }
 
-    /// Appends a record whose edits take effect together or not at all, and returns the new, durable state. Time: as
-    /// [`Manifest::with`], plus two writes and a sync; sometimes rewrites the file.
+    /// Appends a record whose edits take effect together or not at all, and returns the new, durable state.
+    /// Time: as [`Manifest::with`], plus two writes and a sync; sometimes rewrites the file.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the edits contradict the state (then writes nothing), or if the writer has failed;
-    /// [`Error::Io`] if writing fails, and as [`WriterLock::expect`], which make the writer fail.
+    /// [`Error::Invalid`] if the edits contradict the state (then writes nothing), or if the writer has
+    /// failed; [`Error::Io`] if writing fails, and as [`WriterLock::expect`], which make the writer fail.
     pub(crate) fn append(&mut self, edits: &[Edit]) -> Result<&Arc<Manifest>> {
         self.expect_sound()?;
         if edits.is_empty() {
@@ -164,8 +167,9 @@ impl ManifestWriter {
         self.lock.expect()
     }
 
-    /// Writes a seal: it confirms that the last record was synced, so that damage to that record is told from a torn write. The seal is not
-    /// synced, and the next record overwrites it. A failed or torn seal does no harm.
+    /// Writes a seal: it confirms that the last record was synced, so that damage to that record is told from
+    /// a torn write. The seal is not synced, and the next record overwrites it. A failed or torn seal does no
+    /// harm.
     fn seal(&self) {
         let mut seal = Vec::new();
         let _ = put_record(&mut seal, self.manifest.records, &[])

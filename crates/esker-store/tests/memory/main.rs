@@ -1,5 +1,6 @@
-//! Runs out of memory at every point: refuses each large allocation of commits, freezes and merges in turn. The operation fails with an
-//! error, all earlier versions stay unchanged, and the database goes on. Also checks that a database keeps its memory limit.
+//! Runs out of memory at every point: refuses each large allocation of commits, freezes and merges in turn.
+//! The operation fails with an error, all earlier versions stay unchanged, and the database goes on. Also
+//! checks that a database keeps its memory limit.
 //!
 //! A program of its own, because the allocator is that of the whole process.
 #![allow(unsafe_code)] // An allocator is unsafe code.
@@ -47,7 +48,8 @@ fn is_refused(bytes: usize) -> bool {
     is_due
 }
 
-// SAFETY: forwards to the system's allocator with the same layout, or refuses by returning null, as the trait allows.
+// SAFETY: forwards to the system's allocator with the same layout, or refuses by returning null, as the trait
+// allows.
 unsafe impl GlobalAlloc for Refusing {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if is_refused(layout.size()) {
@@ -145,8 +147,9 @@ fn read(db: &Database) -> Versions {
     db.versions().iter().map(|version| (version.number, arcs(version.number))).collect()
 }
 
-/// Runs an operation on copies of a database, and refuses another of its allocations each time, until none is left. The operation does all
-/// or nothing: a copy, also when opened again, is as before or as after the operation. Returns the number of allocations.
+/// Runs an operation on copies of a database, and refuses another of its allocations each time, until none is
+/// left. The operation does all or nothing: a copy, also when opened again, is as before or as after the
+/// operation. Returns the number of allocations.
 fn at_each_allocation(before: &Path, step: impl Fn(&Database) -> Result<()>) -> usize {
     let directory = tempfile::tempdir().unwrap();
     let attempt = |k: u64| {
@@ -220,8 +223,8 @@ fn memory_that_runs_out_takes_nothing_away() {
 #[test]
 fn commits_stay_within_the_memory_that_they_may_take() {
     const LIMIT_BYTES: u64 = 24 << 20;
-    // The tables of an empty database, the batch itself, and 1 MiB for each column that a freeze or a merge is writing. Without a limit, it
-    // takes more than 100 MiB.
+    // The tables of an empty database, the batch itself, and 1 MiB for each column that a freeze or a merge
+    // is writing. Without a limit, it takes more than 100 MiB.
     const SLACK_BYTES: usize = 28 << 20;
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let directory = tempfile::tempdir().unwrap();

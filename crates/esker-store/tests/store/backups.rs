@@ -129,7 +129,8 @@ enum Meanwhile {
     Merges,
 }
 
-/// A disk on which a writer changes the layers just after, or just before, the `at`-th file of layers is placed in the copy.
+/// A disk on which a writer changes the layers just after, or just before, the `at`-th file of layers is
+/// placed in the copy.
 #[derive(Debug)]
 struct BusyDisk {
     writer: Database,
@@ -316,8 +317,8 @@ fn a_backup_goes_on_after_its_newest_version_was_forgotten() {
     db.close().unwrap();
 }
 
-/// Files are compared by what is in them, not by their names. The earlier backup need not be sound to be replaced: not in its data, nor in the
-/// headers of the file (4096 bytes) or of its first column.
+/// Files are compared by what is in them, not by their names. The earlier backup need not be sound to be
+/// replaced: not in its data, nor in the headers of the file (4096 bytes) or of its first column.
 #[test]
 fn a_file_of_the_same_name_and_length_with_other_content_is_not_kept() {
     let (_directory, path, copy) = new_database();

@@ -287,8 +287,9 @@ fn a_follower_of_a_database_that_was_replaced_by_its_copy_follows_the_copy() {
 const WRITES: &str = "ESKER_TEST_WRITES_TO";
 const READS: &str = "ESKER_TEST_READS_FROM";
 
-/// Run by other programs in a process of its own: commits edges to the database at a path, in a sync mode, until its input ends, and opens it anew after
-/// an error. Prints, of each commit that is acknowledged: when it began, its version, its message.
+/// Run by other programs in a process of its own: commits edges to the database at a path, in a sync mode,
+/// until its input ends, and opens it anew after an error. Prints, of each commit that is acknowledged: when
+/// it began, its version, its message.
 #[test]
 fn writer() {
     let Some(path) = std::env::var_os(WRITES) else { return };

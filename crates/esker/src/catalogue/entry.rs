@@ -26,7 +26,8 @@ pub struct Entry {
     pub reads: GraphReads,
     /// Whether it is defined for undirected graphs only, and refuses others.
     pub undirected: bool,
-    /// The columns of its answers, the principal one first. Which of them an answer has depends on the options.
+    /// The columns of its answers, the principal one first. Which of them an answer has depends on the
+    /// options.
     pub columns: &'static [&'static str],
     /// The figures of its answers: the names of their facts.
     pub figures: &'static [&'static str],
@@ -50,11 +51,12 @@ pub struct GraphReads {
     pub pattern: ReadPattern,
     /// Whether it orders vertices by their external ids.
     pub ids: bool,
-    /// Whether vertices without edges change nothing of its answer but rows of their own. Removed vertices may then stay in the graph, so
-    /// that lists are read as they are stored; their rows are left out of the answer.
+    /// Whether vertices without edges change nothing of its answer but rows of their own. Removed vertices
+    /// may then stay in the graph, so that lists are read as they are stored; their rows are left out of the
+    /// answer.
     pub ignores_isolated: bool,
-    /// Whether several edges from one vertex to another count as several, or their weights differ in what they do. If not, the answer on a
-    /// window that joins them is that on all edges of the window.
+    /// Whether several edges from one vertex to another count as several, or their weights differ in what
+    /// they do. If not, the answer on a window that joins them is that on all edges of the window.
     pub counts_copies: bool,
 }
 
@@ -78,7 +80,8 @@ pub enum ListReads {
     In,
     /// Out-lists, and in-lists where they are stored.
     Both,
-    /// Out-lists and in-lists. Where in-lists are not stored, they are made in memory, or read from tiles of one layer, which hold both.
+    /// Out-lists and in-lists. Where in-lists are not stored, they are made in memory, or read from tiles of
+    /// one layer, which hold both.
     BothNeeded,
 }
 
@@ -87,7 +90,8 @@ pub enum ListReads {
 pub enum ReadPattern {
     /// Scans of most lists in each round.
     Scans,
-    /// The lists of few vertices in most rounds, or few neighbours of each: heads hold most of them, and tiles are decoded as a whole.
+    /// The lists of few vertices in most rounds, or few neighbours of each: heads hold most of them, and
+    /// tiles are decoded as a whole.
     Few,
     /// Point reads of single lists: tiles hold none and are refused, and heads are of no use.
     Points,
@@ -193,9 +197,9 @@ impl Entry {
     /// Runs the algorithm. Values are by vertex; the caller translates them to external ids.
     ///
     /// # Errors
-    /// [`crate::Error::Usage`] for options that are unknown, missing or make no sense, and for a choice of weights that the algorithm
-    /// does not read; what the store or the run
-    /// reports; [`crate::Error::Wrong`] if the job asks for verification and it fails.
+    /// [`crate::Error::Usage`] for options that are unknown, missing or make no sense, and for a choice of
+    /// weights that the algorithm does not read; what the store or the run reports; [`crate::Error::Wrong`]
+    /// if the job asks for verification and it fails.
     pub fn run(&self, job: &Job<'_>) -> Result<Answer> {
         self.check_params(job.params)?;
         self.check_weight(job.snapshot.is_weight_chosen())?;
@@ -229,8 +233,8 @@ impl Entry {
         }
     }
 
-    /// The version, of which the lists that the algorithm reads take memory and are verified, and whose removed vertices stay where that
-    /// changes nothing.
+    /// The version, of which the lists that the algorithm reads take memory and are verified, and whose
+    /// removed vertices stay where that changes nothing.
     pub fn reading(&self, snapshot: &Snapshot) -> Snapshot {
         let only = match self.reads.lists {
             ListReads::Out => Some(Direction::Out),
@@ -240,7 +244,8 @@ impl Entry {
         snapshot.clone().reading(only).keeping_removed(self.reads.ignores_isolated)
     }
 
-    /// Whether a run needs the in-lists of a directed graph. Where a graph has none, the plan makes them in memory.
+    /// Whether a run needs the in-lists of a directed graph. Where a graph has none, the plan makes them in
+    /// memory.
     pub fn needs_in_lists(&self, params: &Params) -> bool {
         let asks = |option: &Opt| {
             params.all(option.name).iter().any(|value| option.in_lists.contains(&value.as_str()))

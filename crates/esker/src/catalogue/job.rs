@@ -25,8 +25,8 @@ pub struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    /// The graph with weights of type `W`; removed vertices are not in it, or have no edges. All lists that the algorithm reads are verified here, before any clock
-    /// runs.
+    /// The graph with weights of type `W`; removed vertices are not in it, or have no edges. All lists that
+    /// the algorithm reads are verified here, before any clock runs.
     pub(super) fn graph<W: StoredWeight>(&self) -> Result<StoredGraph<'a, W>> {
         let graph = self.snapshot.present_graph::<W>(self.run)?;
         for direction in [Direction::Out, Direction::In] {
@@ -50,7 +50,8 @@ impl<'a> Job<'a> {
         Ok(if keeps { self.snapshot.removed(self.run)?.list() } else { &[] })
     }
 
-    /// The vertices that an option names by their external ids, each once, as the algorithm's graph numbers them.
+    /// The vertices that an option names by their external ids, each once, as the algorithm's graph numbers
+    /// them.
     pub(super) fn vertices(&self, option: &str) -> Result<Vec<VertexId>> {
         let remaining = self.remaining()?;
         let find = |text: &String| -> Result<VertexId> {
@@ -86,8 +87,8 @@ impl<'a> Job<'a> {
         Ok(Some(integers))
     }
 
-    /// The rank of each text id that is there in ascending order of bytes, and the vertex of each rank. Memory: 8 bytes and a
-    /// vertex id a vertex, and 16 bytes meanwhile.
+    /// The rank of each text id that is there in ascending order of bytes, and the vertex of each rank.
+    /// Memory: 8 bytes and a vertex id a vertex, and 16 bytes meanwhile.
     pub(super) fn text_ranks(&self, num_vertices: usize) -> Result<(Vec<u64>, Option<Vec<VertexId>>)> {
         let remaining = self.remaining()?;
         let origin = |v: VertexId| remaining.map_or(v, |remaining| remaining.origin(v));
@@ -130,8 +131,9 @@ impl<'a> Job<'a> {
         is_made_of_them && !self.snapshot.has(Direction::In) && !self.snapshot.makes_in_lists()
     }
 
-    /// Hands the out-lists, and the in-lists if they are kept, to a verifier, if verification is asked for, and turns what
-    /// it finds into an error. A version of several layers, or with removed vertices, is copied to memory for that.
+    /// Hands the out-lists, and the in-lists if they are kept, to a verifier, if verification is asked for,
+    /// and turns what it finds into an error. A version of several layers, or with removed vertices, is
+    /// copied to memory for that.
     pub(super) fn verify<W: StoredWeight>(
         &self,
         algorithm: &'static str,

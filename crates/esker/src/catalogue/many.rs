@@ -15,12 +15,14 @@ use super::params::Params;
 use crate::answer::{Answer, AnswerColumn, Fact, Ranking, Values};
 use crate::error::{Error, Result};
 
-/// In how many graphs an arc has to be, on average, for computing them at once to pay. Measured at scale 18, where what one graph keeps fits a
-/// cache: up to 64 graphs at once take as long as 14 to 17 alone that have all arcs.
+/// In how many graphs an arc has to be, on average, for computing them at once to pay. Measured at scale 18,
+/// where what one graph keeps fits a cache: up to 64 graphs at once take as long as 14 to 17 alone that have
+/// all arcs.
 const PAGERANK_OVERLAP_MIN: f64 = 17.0;
 
-/// How many arcs the graphs together have, at least, for each in which a graph differs from the one before, for updates of the coreness to pay.
-/// Measured at scale 15: with 1577 arcs for each, 64 graphs take a quarter of the time that they take one by one, and with 315 three quarters.
+/// How many arcs the graphs together have, at least, for each in which a graph differs from the one before,
+/// for updates of the coreness to pay. Measured at scale 15: with 1577 arcs for each, 64 graphs take a
+/// quarter of the time that they take one by one, and with 315 three quarters.
 const KCORE_ARCS_MIN: f64 = 512.0;
 
 /// An algorithm with its options, if they suit several graphs at once.
@@ -84,8 +86,8 @@ impl Many {
         }
     }
 
-    /// Whether computing these graphs of versions of `snapshot` at once is possible, and faster than one by one. `present` says for each vertex
-    /// in which graphs it is.
+    /// Whether computing these graphs of versions of `snapshot` at once is possible, and faster than one by
+    /// one. `present` says for each vertex in which graphs it is.
     pub(crate) fn pays(
         &self,
         series: &GraphSeries<'_>,
@@ -211,7 +213,8 @@ fn members(graph: usize, present: &[u64]) -> impl Iterator<Item = VertexId> {
     (0..present.len()).map(vertex).filter(move |&v| present[v as usize] >> graph & 1 == 1)
 }
 
-/// The vertices that a run names by their external ids; `None` if one of them is not there, which a run on one graph reports.
+/// The vertices that a run names by their external ids; `None` if one of them is not there, which a run on
+/// one graph reports.
 fn vertices(names: &[String], snapshot: &Snapshot, run: &Run) -> Option<Vec<VertexId>> {
     names.iter().map(|name| snapshot.find_vertex(name, run).ok()).collect()
 }

@@ -1,6 +1,7 @@
 //! The algorithms by name: options, needs, answers, and how to run each on a snapshot.
 //!
-//! The command, Python, the planner, the tests and the checks of documents iterate [`CATALOGUE`]: a new algorithm is one more entry.
+//! The command, Python, the planner, the tests and the checks of documents iterate [`CATALOGUE`]: a new
+//! algorithm is one more entry.
 
 mod option;
 mod params;
@@ -38,7 +39,8 @@ pub fn find(name: &str) -> Result<&'static Entry> {
     })
 }
 
-/// The least number of letters to add, drop or replace, or of neighbours to swap, that turns one name into another.
+/// The least number of letters to add, drop or replace, or of neighbours to swap, that turns one name into
+/// another.
 fn changes(from: &str, to: &str) -> usize {
     let (from, to) = (from.as_bytes(), to.as_bytes());
     let mut rows: Vec<Vec<usize>> = vec![(0..=to.len()).collect()];

@@ -1,4 +1,5 @@
-//! The options that were given to an algorithm: names and texts, checked against the options that it declares.
+//! The options that were given to an algorithm: names and texts, checked against the options that it
+//! declares.
 
 use std::collections::BTreeMap;
 

@@ -14,35 +14,40 @@ const GROWTH: (f64, f64) = (0.5, 0.2);
 /// The arcs that take as long as a vertex.
 const VERTEX_ARCS: f64 = 4.0;
 
-/// What an algorithm does in a whole run. The times were measured over plain lists in memory, with two threads, on the machine that
-/// docs/performance.md names (docs/notebook.md has the figures).
+/// What an algorithm does in a whole run. The times were measured over plain lists in memory, with two
+/// threads, on the machine that docs/performance.md names (docs/notebook.md has the figures).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Workload {
-    /// How often it reads all lists of the directions that its entry names, each arc counted: 2.5 means five halves of them. On a graph with
-    /// hubs, which searches reach after few arcs.
+    /// How often it reads all lists of the directions that its entry names, each arc counted: 2.5 means five
+    /// halves of them. On a graph with hubs, which searches reach after few arcs.
     pub scans: f64,
-    /// How often it reads the tails of lists whose heads are in memory, with heads of half of all arcs, on a graph with hubs.
+    /// How often it reads the tails of lists whose heads are in memory, with heads of half of all arcs, on a
+    /// graph with hubs.
     pub tails: f64,
     /// Scans, and tails, on a graph whose degrees are nearly equal.
     pub even_scans: f64,
     /// See [`Workload::even_scans`].
     pub even_tails: f64,
-    /// What it takes longer over tiles than over plain lists, in scans: of few vertices, whole tiles are decoded.
+    /// What it takes longer over tiles than over plain lists, in scans: of few vertices, whole tiles are
+    /// decoded.
     pub tiles: f64,
-    /// What it takes longer over several layers than over one, in scans: single lists are found along their chains.
+    /// What it takes longer over several layers than over one, in scans: single lists are found along their
+    /// chains.
     pub layers: f64,
-    /// What reading single lists from a pool costs, on a graph whose degrees are nearly equal: nanoseconds of a thread for each arc of the graph,
-    /// more than the same run takes with mapped lists, if the pool holds half of all lists. 0: the algorithm reads by scans.
+    /// What reading single lists from a pool costs, on a graph whose degrees are nearly equal: nanoseconds of
+    /// a thread for each arc of the graph, more than the same run takes with mapped lists, if the pool holds
+    /// half of all lists. 0: the algorithm reads by scans.
     pub even_point_ns: f64,
     /// The same, on a graph with hubs: their lists, which are in the pool, are read most.
     pub skewed_point_ns: f64,
-    /// Nanoseconds for each arc of these directions, in all rounds together, on a graph of 2^18 vertices whose degrees are nearly equal.
-    /// A vertex counts as 4 arcs.
+    /// Nanoseconds for each arc of these directions, in all rounds together, on a graph of 2^18 vertices
+    /// whose degrees are nearly equal. A vertex counts as 4 arcs.
     pub even_ns: f64,
-    /// The same, on a graph with hubs: searches end sooner, and what depends on the longest lists takes longer.
+    /// The same, on a graph with hubs: searches end sooner, and what depends on the longest lists takes
+    /// longer.
     pub skewed_ns: f64,
-    /// By which power of the number of vertices the times grow beyond linearly on an even graph, up to 2^21 vertices: random reads miss
-    /// more caches.
+    /// By which power of the number of vertices the times grow beyond linearly on an even graph, up to 2^21
+    /// vertices: random reads miss more caches.
     pub even_growth: f64,
     /// The same, on a graph with hubs: most reads are of hubs, but the longest lists become longer.
     pub skewed_growth: f64,
@@ -79,7 +84,8 @@ impl Workload {
         Self { tails, even_tails: tails, tiles, layers, ..self }
     }
 
-    /// The same for an algorithm that reads single lists: see [`Workload::even_point_ns`] and [`Workload::skewed_point_ns`].
+    /// The same for an algorithm that reads single lists: see [`Workload::even_point_ns`] and
+    /// [`Workload::skewed_point_ns`].
     pub(super) const fn points(self, even_point_ns: f64, skewed_point_ns: f64) -> Self {
         Self { even_point_ns, skewed_point_ns, ..self }
     }
@@ -121,7 +127,8 @@ impl Workload {
         between(self.even_point_ns, self.skewed_point_ns, skew)
     }
 
-    /// Nanoseconds on a graph of so many vertices and arcs. `skew` is 0 where degrees are nearly equal, 1 where most arcs are those of hubs.
+    /// Nanoseconds on a graph of so many vertices and arcs. `skew` is 0 where degrees are nearly equal, 1
+    /// where most arcs are those of hubs.
     pub fn nanoseconds(&self, num_vertices: u64, num_arcs: u64, skew: f64) -> f64 {
         // A run of no rounds: both figures are 0, and their ratio is no number.
         if self.even_ns == 0.0 {
@@ -145,12 +152,14 @@ fn between(even: f64, skewed: f64, skew: f64) -> f64 {
     }
 }
 
-/// What paths by weight take of both directions of a graph: where these differ, they read little but out-lists.
+/// What paths by weight take of both directions of a graph: where these differ, they read little but
+/// out-lists.
 pub(super) fn one_way(shape: &Shape) -> f64 {
     if shape.directed { 0.5 } else { 1.0 }
 }
 
-/// The sources of an algorithm with `--source` and `--samples`, which has as many as there are vertices without either.
+/// The sources of an algorithm with `--source` and `--samples`, which has as many as there are vertices
+/// without either.
 pub(super) fn num_sources(params: &Params, shape: &Shape) -> Result<f64> {
     let named = params.all("source").len() as u64;
     let all = if named > 0 { named } else { shape.num_vertices };

@@ -102,7 +102,8 @@ impl Clock {
         Ok(time)
     }
 
-    /// Notes the times of edges if all of them are after `mark` and the unit is known; else false, and each has to be looked at.
+    /// Notes the times of edges if all of them are after `mark` and the unit is known; else false, and each
+    /// has to be looked at.
     pub(super) fn take_later(&mut self, edges: &FedEdges<'_>, mark: Option<i64>) -> bool {
         let Some(unit) = self.unit.filter(|_| self.asked_delay.is_none()) else { return false };
         let mut greatest = self.greatest;
@@ -151,7 +152,8 @@ impl Clock {
 
 /// How the times look that a database has: by their size, a time since 1973 shows its unit.
 struct KnownTimes {
-    /// The latest of them, and the unit in which it seems to be; `None` if the property says its unit, or nothing is there to compare with.
+    /// The latest of them, and the unit in which it seems to be; `None` if the property says its unit, or
+    /// nothing is there to compare with.
     latest: Option<(i64, TimeUnit)>,
 }
 
@@ -239,7 +241,8 @@ fn expect_credible(edge: &FedEdge<'_>, unit: TimeUnit, time: i64, remedy: &str) 
     )))
 }
 
-/// Whether a time is not after the year 9999, as one in a smaller unit looks. It would make all other edges old.
+/// Whether a time is not after the year 9999, as one in a smaller unit looks. It would make all other edges
+/// old.
 fn is_credible(unit: TimeUnit, time: i64) -> bool {
     time <= 0 || unit.to_ms(time).is_some_and(|ms| check_event_time(ms).is_ok())
 }

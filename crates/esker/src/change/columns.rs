@@ -16,7 +16,8 @@ use super::target::Target;
 pub enum Purpose {
     /// Add the edges, with all properties.
     Add,
-    /// Remove the edges: all between two vertices, or those that have the values of the properties that the options name.
+    /// Remove the edges: all between two vertices, or those that have the values of the properties that the
+    /// options name.
     Remove,
 }
 
@@ -35,7 +36,8 @@ pub struct EdgeInput {
 }
 
 impl EdgeInput {
-    /// Edges to add that come from a reader whose edge properties are the given ones of the database, in its order.
+    /// Edges to add that come from a reader whose edge properties are the given ones of the database, in its
+    /// order.
     pub fn of_reader(target: &Target, reader: Box<dyn Reader>) -> Self {
         let properties: Vec<PropertyRecord> = target.given_properties().cloned().collect();
         let places = (0..properties.len()).collect();
@@ -43,12 +45,12 @@ impl EdgeInput {
     }
 }
 
-/// Opens inputs of edges to add to a database or remove from it. Columns are matched by the names of properties, unless `given` names
-/// other columns for source, target and weight.
+/// Opens inputs of edges to add to a database or remove from it. Columns are matched by the names of
+/// properties, unless `given` names other columns for source, target and weight.
 ///
 /// # Errors
-/// Those of [`open`]; [`Error::Invalid`] if the input lacks an edge property of the database; [`Error::Usage`] if `given` names a property that the
-/// database does not have.
+/// Those of [`open`]; [`Error::Invalid`] if the input lacks an edge property of the database;
+/// [`Error::Usage`] if `given` names a property that the database does not have.
 pub fn open_edges(
     target: &Target,
     inputs: &[String],
@@ -164,7 +166,8 @@ impl Wanted<'_> {
     }
 }
 
-/// The edge properties that are read: to add edges, all but their ids; to remove some, those that options name.
+/// The edge properties that are read: to add edges, all but their ids; to remove some, those that options
+/// name.
 fn wanted_properties(target: &Target, given: &ReadOptions, purpose: Purpose) -> Vec<PropertyRecord> {
     let named = |property: &PropertyRecord| {
         let is_called = |column: &String| esker_import::format::without_type(column) == property.name;
@@ -339,7 +342,8 @@ pub(super) fn id_at<'a>(
     }
 }
 
-/// The error for an edge to add or to remove whose value cannot be taken: that at `place` among the properties of the row `index`.
+/// The error for an edge to add or to remove whose value cannot be taken: that at `place` among the
+/// properties of the row `index`.
 pub(super) fn not_taken(
     purpose: Purpose,
     rows: &EdgeBatch,

@@ -13,7 +13,8 @@ pub(super) trait Course {
         false
     }
 
-    /// How long the next edge has to wait. Between two questions a moment passes, in which commits may become due.
+    /// How long the next edge has to wait. Between two questions a moment passes, in which commits may become
+    /// due.
     fn wait(&mut self, _edge: &FedEdge<'_>) -> Duration {
         Duration::ZERO
     }
@@ -23,7 +24,8 @@ pub(super) trait Course {
         Ok(true)
     }
 
-    /// Whether to commit now, with so many edges to commit; `is_idle`: asked because time passes, not because an edge came.
+    /// Whether to commit now, with so many edges to commit; `is_idle`: asked because time passes, not because
+    /// an edge came.
     fn is_due(&mut self, pending: u64, is_idle: bool) -> bool;
 
     /// Whether to commit what there is and end.
@@ -39,23 +41,26 @@ pub(super) trait Course {
         false
     }
 
-    /// How many of the next `count` edges are taken at once, with no commit due before the last of them, if `pending` edges are to be
-    /// committed. Fewer than two: each is asked about by itself.
+    /// How many of the next `count` edges are taken at once, with no commit due before the last of them, if
+    /// `pending` edges are to be committed. Fewer than two: each is asked about by itself.
     fn together(&self, _pending: u64, _count: usize) -> usize {
         0
     }
 
-    /// Takes edges, as many as [`Course::together`] said; false: each has to be asked about by itself, and none was taken.
+    /// Takes edges, as many as [`Course::together`] said; false: each has to be asked about by itself, and
+    /// none was taken.
     fn admits_together(&mut self, _edges: &FedEdges<'_>) -> Result<bool> {
         Ok(true)
     }
 
-    /// Whether to commit what was taken once more would hardly fit the memory limit, also if no commit is due.
+    /// Whether to commit what was taken once more would hardly fit the memory limit, also if no commit is
+    /// due.
     fn commits_when_full(&self) -> bool {
         false
     }
 
-    /// Whether the input ends by itself, so that it can be read to its end to find out what a commit needs that does not fit.
+    /// Whether the input ends by itself, so that it can be read to its end to find out what a commit needs
+    /// that does not fit.
     fn has_an_end(&self) -> bool {
         false
     }
@@ -85,7 +90,8 @@ pub(super) struct FedEdges<'a> {
     pub(super) last: FedEdge<'a>,
 }
 
-/// How many of the next `count` edges are left until `limit` of them are to be committed, of which `pending` are there.
+/// How many of the next `count` edges are left until `limit` of them are to be committed, of which `pending`
+/// are there.
 pub(super) fn within(limit: Option<u64>, pending: u64, count: usize) -> usize {
     limit.map_or(count, |limit| count.min(usize::try_from(limit.saturating_sub(pending)).unwrap_or(count)))
 }

@@ -32,7 +32,8 @@ impl FromStr for Definition {
 /// The name of the edge property that has the ids of edges, unless [`Definition`] gives it another.
 pub const EDGE_ID: &str = "edge_id";
 
-/// Gives all edges of a database ids, in the property [`EDGE_ID`]; see [`Database::add_edge_property`]. Does nothing if they have some.
+/// Gives all edges of a database ids, in the property [`EDGE_ID`]; see [`Database::add_edge_property`]. Does
+/// nothing if they have some.
 ///
 /// # Errors
 /// Those of [`Database::add_edge_property`].
@@ -44,8 +45,8 @@ pub fn give_edge_ids(database: &Database, run: &Run) -> Result<()> {
 }
 
 impl Target {
-    /// This target with more edge properties; existing ones of the same type are kept. The new property named by `weight` becomes the
-    /// weight.
+    /// This target with more edge properties; existing ones of the same type are kept. The new property named
+    /// by `weight` becomes the weight.
     ///
     /// # Errors
     /// [`Error::Invalid`] if an edge property of the same name has another type.
@@ -75,7 +76,8 @@ impl Target {
         Ok(self)
     }
 
-    /// Adds the edge properties of this target that the database does not have; see [`Database::add_edge_property`].
+    /// Adds the edge properties of this target that the database does not have; see
+    /// [`Database::add_edge_property`].
     ///
     /// # Errors
     /// Those of [`Database::add_edge_property`].

@@ -1,8 +1,8 @@
 //! Removes the edges that are older than a length of time.
 //!
-//! Expiry is a commit like any other: the new version has no edge that is older, and earlier versions keep theirs as long as they are
-//! retained. Once they are forgotten, the edges leave the files at the next merge. So each version says the truth for ever, and a crash
-//! leaves all of an expiry or nothing of it.
+//! Expiry is a commit like any other: the new version has no edge that is older, and earlier versions keep
+//! theirs as long as they are retained. Once they are forgotten, the edges leave the files at the next merge.
+//! So each version says the truth for ever, and a crash leaves all of an expiry or nothing of it.
 
 use esker_graph::{Direction, Graph, Run, VertexId, vertex};
 use esker_store::format::{ElementType, LogicalType};
@@ -32,16 +32,19 @@ pub struct ExpireReport {
     pub until: Option<(i64, TimeUnit)>,
 }
 
-/// Removes all edges of the newest version that are not in the window of a length that ends with the latest edge: those that are older than
-/// the latest edge by the length or more. `time` names the property of the times, `unit` their unit, as for [`Times::of`]. `options` has the
-/// message and the time of the version: by default what was removed, with how far a stream was read as the version before says it, and the time of that version.
+/// Removes all edges of the newest version that are not in the window of a length that ends with the latest
+/// edge: those that are older than the latest edge by the length or more. `time` names the property of the
+/// times, `unit` their unit, as for [`Times::of`]. `options` has the message and the time of the version: by
+/// default what was removed, with how far a stream was read as the version before says it, and the time of
+/// that version.
 ///
-/// Reads the times of the layers that have such edges, and the lists of the ends of these edges. Memory: the commit, of about a million
-/// changes at most; more edges make several versions.
+/// Reads the times of the layers that have such edges, and the lists of the ends of these edges. Memory: the
+/// commit, of about a million changes at most; more edges make several versions.
 ///
 /// # Errors
-/// As [`Times::of`] and [`Database::commit_with`]. If another thread commits meanwhile, the edges of the version that it made are looked
-/// at anew; [`esker_store::Error::Invalid`] if that happens a hundred times in a row.
+/// As [`Times::of`] and [`Database::commit_with`]. If another thread commits meanwhile, the edges of the
+/// version that it made are looked at anew; [`esker_store::Error::Invalid`] if that happens a hundred times
+/// in a row.
 pub fn expire(
     database: &Database,
     (time, unit): (Option<&str>, Option<TimeUnit>),
@@ -62,8 +65,8 @@ pub fn expire(
     .into())
 }
 
-/// Removes the old edges of the newest version, and reports it. Returns whether it was the newest until the end: what another thread commits
-/// may change the edges, so they have to be looked at again.
+/// Removes the old edges of the newest version, and reports it. Returns whether it was the newest until the
+/// end: what another thread commits may change the edges, so they have to be looked at again.
 fn expire_newest(
     database: &Database,
     (time, unit): (Option<&str>, Option<TimeUnit>),
@@ -198,7 +201,8 @@ impl OldEdges<'_> {
         self.database.versions().last().is_none_or(|newest| newest.number != self.follows)
     }
 
-    /// Commits the batch, unless it is empty, and begins another. Returns whether it could: not if another thread has committed.
+    /// Commits the batch, unless it is empty, and begins another. Returns whether it could: not if another
+    /// thread has committed.
     fn commit(&mut self, report: &mut ExpireReport) -> Result<bool> {
         if self.batch.is_empty() {
             return Ok(true);

@@ -1,4 +1,5 @@
-//! Which versions removed old edges, as their messages say, so that a past window is computed on a version that has its edges still.
+//! Which versions removed old edges, as their messages say, so that a past window is computed on a version
+//! that has its edges still.
 
 use esker_store::format::VersionRecord;
 
@@ -12,8 +13,8 @@ pub enum WindowVersion {
     Newest,
     /// An earlier one: later ones have lost some of its edges.
     Before(u64),
-    /// The newest, which lacks the edges until a time: this version removed them, and none before it that is kept had all edges until the end
-    /// of the window.
+    /// The newest, which lacks the edges until a time: this version removed them, and none before it that is
+    /// kept had all edges until the end of the window.
     Expired(u64, i64),
 }
 
@@ -61,8 +62,8 @@ impl Expiries {
         }
     }
 
-    /// The last version that has all edges later than `after`, and the time until which all edges had come by then; `None` if it is the
-    /// newest, or there is none.
+    /// The last version that has all edges later than `after`, and the time until which all edges had come by
+    /// then; `None` if it is the newest, or there is none.
     pub fn last_with(&self, after: i64) -> Option<(u64, i64)> {
         self.0.iter().find(|expiry| expiry.until > after)?.before
     }
@@ -73,7 +74,8 @@ pub(super) fn is_expiry(message: &str) -> bool {
     expired_until(message, TimeUnit::Seconds).is_some()
 }
 
-/// The greatest time that an edge may have had to be removed by a version, as its message says; `None` if it is no expiry.
+/// The greatest time that an edge may have had to be removed by a version, as its message says; `None` if it
+/// is no expiry.
 fn expired_until(message: &str, unit: TimeUnit) -> Option<i64> {
     let (_, rest) = message.strip_prefix("expire ")?.split_once(" until ")?;
     let time = rest.split("; ").next()?;

@@ -24,12 +24,13 @@ use super::feed_options::{FeedOptions, FeedReport};
 use super::target::Target;
 use super::value::{Given, convert_or_widen};
 
-/// Blocks that are parsed ahead at most, of some 100 000 edges each: what a stream of a million edges a commit parses meanwhile.
+/// Blocks that are parsed ahead at most, of some 100 000 edges each: what a stream of a million edges a
+/// commit parses meanwhile.
 const BLOCKS_AHEAD: u64 = 12;
 /// Memory of such a block, about.
 const BLOCK_BYTES: u64 = 4 << 20;
-/// Blocks that are parsed ahead take one part in so many of the memory limit, beside what is reserved. With a low one, a block is handed over
-/// only when it is wanted.
+/// Blocks that are parsed ahead take one part in so many of the memory limit, beside what is reserved. With a
+/// low one, a block is handed over only when it is wanted.
 const AHEAD_PARTS: u64 = 64;
 /// Interval between checks for cancellation while waiting for input.
 const CANCEL_EVERY: Duration = Duration::from_millis(50);
@@ -78,14 +79,15 @@ impl Course for Batches<'_> {
     }
 }
 
-/// Commits the edges and vertices of an input. After a failure or cancellation, `report` describes what was committed: complete
-/// commits only.
+/// Commits the edges and vertices of an input. After a failure or cancellation, `report` describes what was
+/// committed: complete commits only.
 ///
 /// Time: that of reading; a thread parses ahead. Memory: one commit, see [`esker_store::Batch`].
 ///
 /// # Errors
-/// Those of the reader; [`Error::Input`] for a malformed line; [`Error::Invalid`] if a value does not have the type of its property, or a time
-/// looks as if it were in a smaller unit than the declared one, or there is no vertex with an id that is to be removed; those of [`Database::commit`]; cancellation.
+/// Those of the reader; [`Error::Input`] for a malformed line; [`Error::Invalid`] if a value does not have
+/// the type of its property, or a time looks as if it were in a smaller unit than the declared one, or there
+/// is no vertex with an id that is to be removed; those of [`Database::commit`]; cancellation.
 pub fn feed(
     database: &Database,
     target: &Target,
@@ -144,7 +146,7 @@ pub(super) fn feed_by(
         roomed_at: 0,
         sizing: None,
     };
-    // The thread is not joined, since it may block on an input that never ends. It stops when the receiver is dropped.
+    // Not joined, since it may block on an input that never ends. It stops when the receiver is dropped.
     std::thread::Builder::new()
         .name("esker-read".to_owned())
         .spawn(move || {
@@ -188,13 +190,15 @@ struct Feeder<'a> {
     places: Vec<usize>,
     /// Add each edge in both directions: the input is undirected, the database directed.
     reverse: bool,
-    /// Skip one of the two copies of each edge: the input lists undirected edges in both directions, and the rule counts duplicates.
+    /// Skip one of the two copies of each edge: the input lists undirected edges in both directions, and the
+    /// rule counts duplicates.
     once: bool,
     options: &'a FeedOptions,
     course: &'a mut dyn Course,
     batch: esker_store::Batch,
     rule: Duplicates,
-    /// Since a commit did not fit: nothing is committed any longer, and the input is read for the limit that would do.
+    /// Since a commit did not fit: nothing is committed any longer, and the input is read for the limit that
+    /// would do.
     sizing: Option<CommitSizing>,
     /// Counts of the current batch.
     pending: FeedReport,
@@ -363,7 +367,7 @@ impl Feeder<'_> {
 
     /// Reserves now and then the memory of the changes so far.
     fn make_room(&mut self) -> Result<()> {
-        // An edge may be two changes, so the number of changes need not be a multiple of anything; a commit makes it 0.
+        // An edge may be two changes, so their number need not be a multiple of it; a commit makes it 0.
         match self.batch.len().abs_diff(self.roomed_at) < ROOM_EVERY {
             true => Ok(()),
             false => self.make_room_now(),
@@ -386,7 +390,8 @@ impl Feeder<'_> {
         }
     }
 
-    /// Goes on without committing, to find out what the refused commit and later ones need. `error` if the input may never end.
+    /// Goes on without committing, to find out what the refused commit and later ones need. `error` if the
+    /// input may never end.
     fn begin_sizing(&mut self, error: Error) -> Result<()> {
         if !self.course.has_an_end() {
             return Err(match self.course.commit_edges() {

@@ -5,8 +5,8 @@ use esker_store::property::PropertyValue;
 
 use super::course::FedEdge;
 
-/// A number that is the same for the same edge, also after its properties were widened: FNV-1a over its ids and values. Numbers of all types
-/// count as floats of 64 bits.
+/// A number that is the same for the same edge, also after its properties were widened: FNV-1a over its ids
+/// and values. Numbers of all types count as floats of 64 bits.
 pub(super) fn fingerprint(edge: &FedEdge<'_>) -> u64 {
     fingerprint_of(edge, |value| match value {
         PropertyValue::U8(number) => Some(f64::from(*number)),
@@ -17,7 +17,8 @@ pub(super) fn fingerprint(edge: &FedEdge<'_>) -> u64 {
     })
 }
 
-/// The fingerprint in messages of older versions: of unsigned numbers the bits counted, so it changed when they were widened.
+/// The fingerprint in messages of older versions: of unsigned numbers the bits counted, so it changed when
+/// they were widened.
 pub(super) fn older_fingerprint(edge: &FedEdge<'_>) -> u64 {
     fingerprint_of(edge, signed)
 }

@@ -26,8 +26,9 @@ impl Position {
         )
     }
 
-    /// The source and the position in the message of a version; `None` if it is none of a stream. Where the stream removed old edges, that
-    /// comes first: `expire 12 edges until 2026-06-05T00:00:00.000Z; stream FILE: ...`.
+    /// The source and the position in the message of a version; `None` if it is none of a stream. Where the
+    /// stream removed old edges, that comes first: `expire 12 edges until 2026-06-05T00:00:00.000Z; stream
+    /// FILE: ...`.
     pub(super) fn parse(message: &str) -> Option<(&str, Self)> {
         let message = match message.strip_prefix("expire ") {
             Some(rest) => rest.split_once("; ")?.1,

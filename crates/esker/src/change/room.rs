@@ -2,7 +2,8 @@
 
 use esker_store::{Batch, CommitSizing, Database, Result};
 
-/// Makes room for the changes of a batch. Once they do not fit, the rest of the input is only counted, for the limit that would do.
+/// Makes room for the changes of a batch. Once they do not fit, the rest of the input is only counted, for
+/// the limit that would do.
 #[derive(Default)]
 pub(super) struct Room(Option<CommitSizing>);
 

@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! + u v weight=3 kind="best friend"   adds an edge, or sets the properties of an existing one
-//! - u v                               removes an edge, of parallel edges all; values after the ids are ignored
-//! - u v kind=x                        where edges are parallel: removes those from u to v that have these values
+//! - u v                               removes an edge, of parallel edges all; other values are ignored
+//! - u v kind=x                        where edges are parallel: removes those that have these values
 //! -2 u v kind=x                       where edges are parallel: removes two of these
 //! +2 u v weight=3 kind=x              where edges are parallel: adds two edges, at most a million in a line
 //! - u v edge_id=v7.2                  where edges have ids: removes the one with this id, which must exist
-//! ~ u v weight=3 -> 5 kind=rival      sets the properties of an edge to the values after the arrows, whatever the rule for duplicates says;
-//!                                     `esker diff` writes changed edges so; refused where edges are parallel
+//! ~ u v weight=3 -> 5 kind=rival      sets the properties of an edge to the values after the arrows,
+//!                                     whatever the rule for duplicates says; `esker diff` writes changed
+//!                                     edges so; refused where edges are parallel
 //! + u                                 adds a vertex
 //! - u                                 removes a vertex with its edges
 //! u name=value other=value            sets properties of a vertex, which must exist; `name=` removes a value
@@ -17,8 +18,8 @@
 //!
 //! Where edges are parallel, `esker diff` writes how many it means.
 //!
-//! A word that contains spaces, quotes or `=`, is empty, or is one of `+ - ~ ->` is put in double quotes, with `\"` for a quote and `\\` for a
-//! backslash.
+//! A word that contains spaces, quotes or `=`, is empty, or is one of `+ - ~ ->` is put in double quotes,
+//! with `\"` for a quote and `\\` for a backslash.
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
@@ -92,11 +93,12 @@ static NO_VALUE: RawValue = RawValue { text: String::new(), quoted: false };
 
 /// Commits the changes of a script as one version. `path` appears in error messages.
 ///
-/// Unless `allow_unknown` is set, all but the lines that add name vertices that exist, or that an earlier line adds. If it is, there is
-/// nothing to remove of unknown vertices, and properties of them add them.
+/// Unless `allow_unknown` is set, all but the lines that add name vertices that exist, or that an earlier
+/// line adds. If it is, there is nothing to remove of unknown vertices, and properties of them add them.
 ///
 /// # Errors
-/// [`Error::Input`] with the number of the invalid line, and nothing is committed; those of [`Database::commit`].
+/// [`Error::Input`] with the number of the invalid line, and nothing is committed; those of
+/// [`Database::commit`].
 pub fn commit_script(
     database: &Database,
     target: &Target,
@@ -165,8 +167,9 @@ struct ScriptParser<'a> {
     report: ScriptReport,
     /// Whether lines that do not add may name vertices that do not exist.
     allow_unknown: bool,
-    /// Hashes of the ids that earlier lines add or remove, and whether they are there then: they take much less memory than the batch. If two of
-    /// 2^64 hashes were equal, an unknown vertex could be taken for a known one.
+    /// Hashes of the ids that earlier lines add or remove, and whether they are there then: they take much
+    /// less memory than the batch. If two of 2^64 hashes were equal, an unknown vertex could be taken for a
+    /// known one.
     named: HashMap<u64, bool>,
 }
 
@@ -427,7 +430,8 @@ fn words(line: &str) -> LineResult<Vec<Word>> {
     }
 }
 
-/// Takes quoted text, or text up to the next space (or `=`), from the front of `rest`; returns the text and whether it was quoted.
+/// Takes quoted text, or text up to the next space (or `=`), from the front of `rest`; returns the text and
+/// whether it was quoted.
 fn part(rest: &mut &str, until_equals: bool) -> LineResult<(String, bool)> {
     let Some(inside) = rest.strip_prefix('"') else {
         let end = rest.find(|c: char| c.is_whitespace() || (until_equals && c == '=')).unwrap_or(rest.len());

@@ -1,9 +1,10 @@
 //! Commits a stream of timed edges as it comes.
 //!
-//! The *watermark* is the last time of which all edges have come, if edges come in order but for a delay: the moment before the greatest
-//! time less the delay. Each version has the watermark of its commit as its event time. An edge is *late* if its time is not after the
-//! watermark of the version before it: a window that ended there was answered without it. The message of a version says how far the input
-//! was read, so that a stream that was stopped or killed goes on with the first edge that no version has.
+//! The *watermark* is the last time of which all edges have come, if edges come in order but for a delay: the
+//! moment before the greatest time less the delay. Each version has the watermark of its commit as its event
+//! time. An edge is *late* if its time is not after the watermark of the version before it: a window that
+//! ended there was answered without it. The message of a version says how far the input was read, so that a
+//! stream that was stopped or killed goes on with the first edge that no version has.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -46,14 +47,14 @@ pub struct StreamReport {
     pub state: StreamState,
 }
 
-/// Commits the edges of `input` as they come, until its end or until `options.stop`. After a failure, `report` describes what was
-/// committed: complete commits only.
+/// Commits the edges of `input` as they come, until its end or until `options.stop`. After a failure,
+/// `report` describes what was committed: complete commits only.
 ///
 /// Memory: one commit, see [`esker_store::Batch`].
 ///
 /// # Errors
-/// As [`super::feed()`]; [`Error::Invalid`] if the property of times is not known, a late edge is refused, or the input is shorter than what
-/// versions say was read of it.
+/// As [`super::feed()`]; [`Error::Invalid`] if the property of times is not known, a late edge is refused, or
+/// the input is shorter than what versions say was read of it.
 pub fn stream(
     database: &Database,
     target: &Target,
@@ -87,7 +88,8 @@ struct StreamCourse<'a> {
     begun_at: u64,
     /// Edges to pass over until there.
     to_pass: u64,
-    /// Whether the next edge is the first of an input that no version says was read, so the database should not have it yet.
+    /// Whether the next edge is the first of an input that no version says was read, so the database should
+    /// not have it yet.
     is_first: bool,
     /// The event time of the newest version.
     newest_ms: u64,
@@ -149,7 +151,8 @@ impl<'a> StreamCourse<'a> {
         })
     }
 
-    /// Removes edges that are too old, if enough time has passed since that was last done; at the end, if any has.
+    /// Removes edges that are too old, if enough time has passed since that was last done; at the end, if any
+    /// has.
     fn expire(&mut self, is_end: bool) -> Result<()> {
         let (Some(expiry), Some(clock)) = (&self.expiry, &self.clock) else { return Ok(()) };
         let unit = match self.committed_until {
@@ -279,7 +282,8 @@ fn of_store(error: FacadeError) -> Error {
     }
 }
 
-/// How far versions say that the input was read. The watermark is that of the newest version that has one, whatever its input.
+/// How far versions say that the input was read. The watermark is that of the newest version that has one,
+/// whatever its input.
 fn position_of(database: &Database, options: &StreamOptions) -> Result<Position> {
     let versions = database.versions();
     let known = || versions.iter().rev().filter_map(|version| Position::parse(&version.message));
@@ -297,7 +301,8 @@ fn position_of(database: &Database, options: &StreamOptions) -> Result<Position>
     Ok(Position { watermark, ..position.unwrap_or_default() })
 }
 
-/// Refuses the message of a version if it has the form of those by which a stream finds its position, or windows the versions that removed edges.
+/// Refuses the message of a version if it has the form of those by which a stream finds its position, or
+/// windows the versions that removed edges.
 ///
 /// # Errors
 /// [`Error::Invalid`] if it has.

@@ -54,7 +54,8 @@ pub struct StreamState {
     pub late: u64,
     /// The newest version that the stream made.
     pub version: Option<u64>,
-    /// The watermark of the newest version of a stream, and the unit of the times; `None` without times or versions.
+    /// The watermark of the newest version of a stream, and the unit of the times; `None` without times or
+    /// versions.
     pub watermark: Option<(i64, TimeUnit)>,
     /// How long the oldest edge of the last commit waited until it was durable.
     pub lag: Duration,
@@ -63,8 +64,8 @@ pub struct StreamState {
 /// Called with the state once a second.
 pub type OnStream = Arc<dyn Fn(&StreamState) + Send + Sync>;
 
-/// Removes edges whose age, counted from the latest edge, reaches a length: whenever the stream has advanced by a sixteenth of the length,
-/// and at its end.
+/// Removes edges whose age, counted from the latest edge, reaches a length: whenever the stream has advanced
+/// by a sixteenth of the length, and at its end.
 #[derive(Clone)]
 pub struct Expiry {
     /// The length.
@@ -86,8 +87,8 @@ pub struct StreamOptions {
     pub every: CommitEvery,
     /// How fast to read; `None`: as fast as possible.
     pub pace: Option<Pace>,
-    /// The edge property that holds the times; `None`: the one that was [`Declared`], or the only one that can, but for the weight. Without
-    /// one, the event time is that of the commit.
+    /// The edge property that holds the times; `None`: the one that was [`Declared`], or the only one that
+    /// can, but for the weight. Without one, the event time is that of the commit.
     ///
     /// [`Declared`]: crate::window::Declared
     pub time: Option<String>,
@@ -99,7 +100,8 @@ pub struct StreamOptions {
     pub late: Late,
     /// Removes edges that grow old; `None`: at the age that was declared, if one was.
     pub expire: Option<Expiry>,
-    /// The name under which versions say how far the input was read; `None` for one that cannot be read again.
+    /// The name under which versions say how far the input was read; `None` for one that cannot be read
+    /// again.
     pub source: Option<String>,
     /// Whether to read the input from its start, also if versions say that it was read before.
     pub from_start: bool,

@@ -80,7 +80,8 @@ impl Target {
         })
     }
 
-    /// The edge properties of which an edge that is added has values: see [`esker_store::Batch::given_properties`].
+    /// The edge properties of which an edge that is added has values: see
+    /// [`esker_store::Batch::given_properties`].
     pub fn given_properties(&self) -> impl Iterator<Item = &PropertyRecord> {
         self.edge_properties.iter().filter(|property| property.logical != LogicalType::EdgeId)
     }

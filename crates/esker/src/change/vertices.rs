@@ -79,14 +79,15 @@ impl<'a> Definitions<'a> {
     }
 }
 
-/// Sets properties of vertices from a table, as one version. The first column is the id; the other columns are properties, named by the
-/// header. An empty field removes the value. The type of a new property is the first that fits all its values: 64-bit integer, number, truth value, date, time, text.
-/// Memory: the table.
+/// Sets properties of vertices from a table, as one version. The first column is the id; the other columns
+/// are properties, named by the header. An empty field removes the value. The type of a new property is the
+/// first that fits all its values: 64-bit integer, number, truth value, date, time, text. Memory: the table.
 ///
 /// # Errors
-/// [`Error::Input`] with the number of the invalid line, or if the first line looks like values and `options` do not say that it is a
-/// header; [`Error::Invalid`] if a vertex does not exist and `add_missing` is not set; [`Error::Usage`] if `options.schema` declares what
-/// is no column, or a property that has another type. Nothing is committed then.
+/// [`Error::Input`] with the number of the invalid line, or if the first line looks like values and `options`
+/// do not say that it is a header; [`Error::Invalid`] if a vertex does not exist and `add_missing` is not
+/// set; [`Error::Usage`] if `options.schema` declares what is no column, or a property that has another type.
+/// Nothing is committed then.
 pub fn set_from_table(
     database: &Database,
     target: &Target,
@@ -144,7 +145,8 @@ pub fn set_from_table(
 /// Sets properties of one vertex; an empty value removes the property's value.
 ///
 /// # Errors
-/// [`Error::Invalid`] if the vertex does not exist and `add_missing` is not set, or a value does not have the type of its property.
+/// [`Error::Invalid`] if the vertex does not exist and `add_missing` is not set, or a value does not have the
+/// type of its property.
 pub fn set_vertex(
     database: &Database,
     target: &Target,
@@ -285,7 +287,8 @@ const ROWS_PER_LOOK: usize = 1024;
 const BYTES_PER_LOOK: usize = 1 << 18;
 /// Bytes that are read, or counted, at a time.
 const TABLE_STEP_BYTES: u64 = 1 << 20;
-/// Memory of a row beside its text, and of each of its fields: their places, in vectors that double as they grow.
+/// Memory of a row beside its text, and of each of its fields: their places, in vectors that double as they
+/// grow.
 const ROW_BYTES: u64 = 3 * size_of::<u64>() as u64;
 const FIELD_BYTES: u64 = 3 * size_of::<FieldPlace>() as u64;
 

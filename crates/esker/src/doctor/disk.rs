@@ -17,7 +17,8 @@ const LONG_BYTES: usize = 16 * BLOCK_BYTES;
 /// Reads under way at a time.
 const DEPTH: usize = 16;
 
-/// Of a file in `directory`; `None` where the file system has no direct reads, because reads from the page cache say nothing of the disk.
+/// Of a file in `directory`; `None` where the file system has no direct reads, because reads from the page
+/// cache say nothing of the disk.
 pub(super) fn measure(
     rates: Rates,
     disk: &dyn Disk,
@@ -63,7 +64,8 @@ fn write(disk: &dyn Disk, path: &Path, effort: &Effort, run: &Run) -> Result<u64
     Ok(written)
 }
 
-/// Reads `count` pieces of a file, the `i`-th at `place(i)`, for as long as the effort says; returns how many a second.
+/// Reads `count` pieces of a file, the `i`-th at `place(i)`, for as long as the effort says; returns how many
+/// a second.
 fn read(
     file: &Arc<dyn File>,
     bytes: usize,

@@ -35,7 +35,8 @@ pub(super) fn measure(rates: Rates, effort: &Effort, run: &Run) -> Result<Rates>
     let straight =
         |range: std::ops::Range<usize>| words[range].iter().fold(0, |sum: u64, word| sum.wrapping_add(*word));
     let bytes = best(effort.memory_bytes as f64, seconds, || timed(&straight))?;
-    // Each address depends on the number of the read alone, so the processor has many under way, as in a scan.
+    // Each address depends on the number of the read alone, so the processor has many under way, as in a
+    // scan.
     let scattered = |range: std::ops::Range<usize>| {
         let place = |i: usize| (i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
         range.fold(0, |sum: u64, i| sum.wrapping_add(words[place(i) as usize % words.len()]))

@@ -1,9 +1,9 @@
 //! Measures the rates of this machine: see [`crate::rates`].
 //!
-//! Takes some 15 s, and 400 MiB of disk and 500 MiB of memory meanwhile. Each rate is the best of several trials, because other work of
-//! the machine only makes them slower. If other work takes more than a tenth of the processors meanwhile, all is measured again, up to three times in
-//! all. Scans are rounds of PageRank over a Kronecker graph, so they include what a simple algorithm
-//! does with an arc.
+//! Takes some 15 s, and 400 MiB of disk and 500 MiB of memory meanwhile. Each rate is the best of several
+//! trials, because other work of the machine only makes them slower. If other work takes more than a tenth of
+//! the processors meanwhile, all is measured again, up to three times in all. Scans are rounds of PageRank
+//! over a Kronecker graph, so they include what a simple algorithm does with an arc.
 
 mod effort;
 mod load;
@@ -28,9 +28,11 @@ pub use effort::Effort;
 pub struct Measured {
     /// The rates.
     pub rates: Rates,
-    /// Whether the disk was measured. Where the file system has no direct reads, its two rates are those of [`Rates::default`].
+    /// Whether the disk was measured. Where the file system has no direct reads, its two rates are those of
+    /// [`Rates::default`].
     pub includes_disk: bool,
-    /// The share of the processors that other work took, in the calmest of all measurements; `None` if that is not known.
+    /// The share of the processors that other work took, in the calmest of all measurements; `None` if that
+    /// is not known.
     pub load: Option<f64>,
 }
 
@@ -50,8 +52,8 @@ const LOOK: Duration = Duration::from_millis(200);
 /// Measures all rates with the threads of `run`, those of the disk in temporary files in `directory`.
 ///
 /// # Errors
-/// [`esker_store::Error::Io`] if the directory cannot be written to; [`esker_graph::Stop::OverBudget`]; cancellation. The files
-/// are removed in any case.
+/// [`esker_store::Error::Io`] if the directory cannot be written to; [`esker_graph::Stop::OverBudget`];
+/// cancellation. The files are removed in any case.
 pub fn measure(directory: &Path, effort: &Effort, run: &Run) -> Result<Measured> {
     let mut best = measure_once(directory, effort, run)?;
     for _ in 1..MEASURED_MAX {

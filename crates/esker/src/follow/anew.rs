@@ -1,4 +1,5 @@
-//! Answers that each step computes anew: of algorithms and options without an update, on windows that join edges, and without the directions of edges.
+//! Answers that each step computes anew: of algorithms and options without an update, on windows that join
+//! edges, and without the directions of edges.
 
 use std::time::Instant;
 

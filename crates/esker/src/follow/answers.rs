@@ -22,7 +22,8 @@ use crate::answer::{Fact, Ranking, Value, Values};
 use crate::catalogue::{Entry, Opt, Params, degree_of, rank_options};
 use crate::error::Result;
 
-/// The algorithms whose answers are updated, and the options that each update takes. All others are computed anew.
+/// The algorithms whose answers are updated, and the options that each update takes. All others are computed
+/// anew.
 pub(super) const UPDATED: &[(&str, &[&str])] = &[
     ("wcc", &[]),
     ("bfs", &["source"]),
@@ -160,7 +161,8 @@ impl PageRanks {
     }
 }
 
-/// Residuals are pushed along the lists of one part of the graph in this many; more are corrected by scans, which read a list much faster.
+/// Residuals are pushed along the lists of one part of the graph in this many; more are corrected by scans,
+/// which read a list much faster.
 const PUSHED_PARTS: u64 = 64;
 
 impl Live for PageRanks {

@@ -7,9 +7,9 @@ use crate::change::{Expiries, WindowVersion};
 use crate::error::Result;
 use crate::window::{MovingWindow, Step, TimeUnit};
 
-/// The window of the version `newest`, with the unit of its times, as [`MovingWindow::of`] has it; or, where edges of that window have
-/// expired, the window of the last version that has them all. A window that moves in steps may begin before the edges that are left. `open`
-/// opens a version by its number.
+/// The window of the version `newest`, with the unit of its times, as [`MovingWindow::of`] has it; or, where
+/// edges of that window have expired, the window of the last version that has them all. A window that moves
+/// in steps may begin before the edges that are left. `open` opens a version by its number.
 ///
 /// # Errors
 /// As [`MovingWindow::of`].

@@ -18,8 +18,8 @@ const COPIES: usize = 2;
 /// The number of edges and vertices between two looks at the clock.
 const LOOK_EVERY: usize = 64;
 
-/// The differences between two versions, or between two windows. Memory: 32 to 64 bytes (48 to 96 with 64-bit ids) for each edge, reserved from the
-/// budget of the run.
+/// The differences between two versions, or between two windows. Memory: 32 to 64 bytes (48 to 96 with 64-bit
+/// ids) for each edge, reserved from the budget of the run.
 #[derive(Debug)]
 pub(super) struct VersionChange {
     /// Vertices that were removed.
@@ -44,9 +44,9 @@ pub(super) struct VersionChange {
 }
 
 impl VersionChange {
-    /// Compares two versions, with the weights that the algorithm reads. Costs time linear in the lists of the changed vertices. Of windows, it
-    /// also reads the times in the layers that reach into what the window left or came to. `None` if the budget has no room for them, or it takes
-    /// longer than `time_max`.
+    /// Compares two versions, with the weights that the algorithm reads. Costs time linear in the lists of
+    /// the changed vertices. Of windows, it also reads the times in the layers that reach into what the
+    /// window left or came to. `None` if the budget has no room for them, or it takes longer than `time_max`.
     pub(super) fn between(
         older: &Snapshot,
         newer: &Snapshot,
@@ -116,7 +116,8 @@ impl VersionChange {
         self.go_on()
     }
 
-    /// Counts an edge or a vertex that the search has come to. An error, which ends the search, if there is no time for more.
+    /// Counts an edge or a vertex that the search has come to. An error, which ends the search, if there is
+    /// no time for more.
     fn see(&mut self) -> esker_store::Result<()> {
         self.seen += 1;
         if self.seen.is_multiple_of(LOOK_EVERY) {
@@ -158,7 +159,8 @@ impl VersionChange {
     }
 }
 
-/// Whether a state of one window can be taken to the other edge by edge: both or none is a window, and they differ in their range only.
+/// Whether a state of one window can be taken to the other edge by edge: both or none is a window, and they
+/// differ in their range only.
 pub(super) fn is_slide(older: &Snapshot, newer: &Snapshot) -> bool {
     match (older.window_lists(), newer.window_lists()) {
         (None, None) => true,
@@ -173,8 +175,8 @@ pub(super) fn is_slide(older: &Snapshot, newer: &Snapshot) -> bool {
     }
 }
 
-/// Checks that `to` numbers the vertices as a followed version does. It may not: if that version was undone, the numbers of the
-/// vertices that it added may belong to others now.
+/// Checks that `to` numbers the vertices as a followed version does. It may not: if that version was undone,
+/// the numbers of the vertices that it added may belong to others now.
 pub(super) fn check_same_vertices(followed: &Snapshot, to: &Snapshot) -> Result<()> {
     if followed.manifest().ids != to.manifest().ids {
         return Err(esker_store::Error::Invalid(format!(
@@ -202,8 +204,8 @@ pub(super) fn check_same_vertices(followed: &Snapshot, to: &Snapshot) -> Result<
     .into())
 }
 
-/// How large a version or a window is, and how much of it may differ from an older one: in arcs and lists, or the length of the window and
-/// how far it moved. `None` if only one of them is a window.
+/// How large a version or a window is, and how much of it may differ from an older one: in arcs and lists, or
+/// the length of the window and how far it moved. `None` if only one of them is a window.
 pub(super) fn extent(older: &Snapshot, newer: &Snapshot) -> Option<(u64, u64)> {
     match (older.window_index(), newer.window_index()) {
         (Some(before), Some(after)) => {
@@ -223,8 +225,9 @@ pub(super) fn extent(older: &Snapshot, newer: &Snapshot) -> Option<(u64, u64)> {
 
 /// A window that moved, perhaps with the version.
 ///
-/// An edge that both versions have belongs to the change if its time lies in one of the two ranges only. Of the edges that only one version
-/// has, those of both ranges do; the others are found by the range that they alone lie in.
+/// An edge that both versions have belongs to the change if its time lies in one of the two ranges only. Of
+/// the edges that only one version has, those of both ranges do; the others are found by the range that they
+/// alone lie in.
 struct Slide<'a> {
     older: &'a Snapshot,
     newer: &'a Snapshot,
@@ -303,7 +306,8 @@ impl Slide<'_> {
         Ok(())
     }
 
-    /// Finds the vertices that are in one of the two windows only. `named` are those that one version added, removed or restored.
+    /// Finds the vertices that are in one of the two windows only. `named` are those that one version added,
+    /// removed or restored.
     fn move_vertices(&self, mut named: Vec<VertexId>, change: &mut VersionChange) -> Result<()> {
         let edges = change.removed.iter().chain(&change.added);
         named.extend(edges.flat_map(|&(source, target, _)| [source, target]));

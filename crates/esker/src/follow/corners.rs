@@ -12,7 +12,8 @@ use super::live::{At, Live, Updated, updated_within, values_of, words_of};
 use crate::answer::{Fact, Value, Values};
 use crate::error::Result;
 
-/// Bytes that an update holds for each arc that it reads, at most: entries of lists that grow, and the vertices that it touches.
+/// Bytes that an update holds for each arc that it reads, at most: entries of lists that grow, and the
+/// vertices that it touches.
 const HELD_BYTES: u64 = 4 * size_of::<(VertexId, u8)>() as u64;
 
 /// The most that an update may read: what it holds fits in what is free.

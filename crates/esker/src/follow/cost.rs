@@ -1,12 +1,14 @@
 //! The choice between an update and a recomputation, from what earlier ones took.
 //!
-//! There are two choices at each step. [`DifferenceCosts`] chooses whether to look for what changed, or to compute anew at once, by how much of
-//! the graph or of the window lies between the two. Once the changed edges are known, [`CostModel`] chooses whether to update, by their number.
-//! Both keep what the tries of each size took, a size being a power of two, and take the way that was cheaper on average. The other way is
-//! measured again now and then, since costs change.
+//! There are two choices at each step. [`DifferenceCosts`] chooses whether to look for what changed, or to
+//! compute anew at once, by how much of the graph or of the window lies between the two. Once the changed
+//! edges are known, [`CostModel`] chooses whether to update, by their number. Both keep what the tries of
+//! each size took, a size being a power of two, and take the way that was cheaper on average. The other way
+//! is measured again now and then, since costs change.
 //!
-//! The work of an update varies: most changes stay local, and a few reach far. So a try may take as long as a recomputation; then it is given up for
-//! one. What is not measured yet is guessed, and a guess is replaced by the first measurement.
+//! The work of an update varies: most changes stay local, and a few reach far. So a try may take as long as a
+//! recomputation; then it is given up for one. What is not measured yet is guessed, and a guess is replaced
+//! by the first measurement.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -34,9 +36,11 @@ const IF_GUESSED: CostlyLimits = CostlyLimits { part: 0.1, sum: 3.0 };
 /// Seconds that every update may take, and the most that a bound can be.
 const UPDATE_SECONDS_MIN: f64 = 1e-4;
 const SECONDS_MAX: f64 = 1e6;
-/// A size is not tried for the first time if the nearest size says that an update takes that many recomputations.
+/// A size is not tried for the first time if the nearest size says that an update takes that many
+/// recomputations.
 const HOPELESS: f64 = 8.0;
-/// After so many recomputations it is tried all the same: some updates take hardly longer for many edges than for a few.
+/// After so many recomputations it is tried all the same: some updates take hardly longer for many edges than
+/// for a few.
 const FIRST_TRY: u32 = 3;
 
 /// Seconds that something takes.
@@ -236,8 +240,8 @@ impl CostModel {
     }
 }
 
-/// A window that moves by more than one part in two to this power of its length is computed anew at first: what aged and came is then so much
-/// that finding it takes as long.
+/// A window that moves by more than one part in two to this power of its length is computed anew at first:
+/// what aged and came is then so much that finding it takes as long.
 const FAR: usize = 6;
 /// Tries before a size is judged, for the first may be one of the few that reach far, or begin from guesses.
 const TRIES_MIN: u32 = 3;
@@ -252,7 +256,8 @@ const SEARCH_SECONDS_MIN: f64 = 1e-3;
 #[derive(Debug, Clone)]
 pub(super) struct DifferenceCosts {
     anew: Seconds,
-    /// What was tried, by size: the mean of the seconds of the differences and of what followed, and how often up to [`TRIES_MAX`].
+    /// What was tried, by size: the mean of the seconds of the differences and of what followed, and how
+    /// often up to [`TRIES_MAX`].
     tried: [Option<(f64, u32)>; u64::BITS as usize],
     tries: Tries,
     costly: CostlyUpdates,
@@ -290,7 +295,8 @@ impl DifferenceCosts {
         self.tries.is_due() || is_cheaper && !self.costly.exceed(self.anew)
     }
 
-    /// Whether a recomputation is due that is measured again. It leaves a state, as the next step is to be tried.
+    /// Whether a recomputation is due that is measured again. It leaves a state, as the next step is to be
+    /// tried.
     pub(super) fn measures_again(&self) -> bool {
         self.costly.exceed(self.anew)
     }
@@ -418,7 +424,8 @@ mod tests {
                     has_state = false;
                     anew
                 } else if !has_state {
-                    // A try needs the state of the step before, which a run on that window alone does not leave.
+                    // A try needs the state of the step before, which a run on that window alone does not
+                    // leave.
                     has_state = true;
                     1.5 * anew
                 } else {

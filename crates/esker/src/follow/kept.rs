@@ -12,8 +12,9 @@ use crate::answer::{Value, Values};
 use crate::catalogue::{Entry, OptDefault, Params};
 use crate::error::Result;
 
-/// The number of what states and declarations mean. It changes with the words of any state, with a default that is not a value of the
-/// catalogue, and with the text of declarations, so that states of another number are not found.
+/// The number of what states and declarations mean. It changes with the words of any state, with a default
+/// that is not a value of the catalogue, and with the text of declarations, so that states of another number
+/// are not found.
 const STATES: u32 = 5;
 
 /// The last vertices whose ids tell whether the numbers of vertices still belong to the same ones.
@@ -147,8 +148,8 @@ fn vertex_words(snapshot: &Snapshot, run: &Run) -> Result<Vec<u64>> {
     Ok(words)
 }
 
-/// A number that is the same for the same ids of the last of the first `n` vertices: FNV-1a. The last vertices are those of the newest versions,
-/// which alone can be undone.
+/// A number that is the same for the same ids of the last of the first `n` vertices: FNV-1a. The last
+/// vertices are those of the newest versions, which alone can be undone.
 fn mark_of(snapshot: &Snapshot, n: usize) -> Result<u64> {
     let mut mark = 0xcbf2_9ce4_8422_2325_u64;
     for v in n.saturating_sub(LAST_IDS)..n {
@@ -188,8 +189,9 @@ pub(super) fn keep(live: &dyn Live, (entry, params): (&Entry, &Params), at: At<'
 struct Declaration {
     /// The name of the file.
     name: String,
-    /// The algorithm with the values of its options, given or not, the seed, the window but for its position, and the weights that it reads.
-    /// Files hold it, so it is written field by field: a change of a type or a name in the code does not change it.
+    /// The algorithm with the values of its options, given or not, the seed, the window but for its position,
+    /// and the weights that it reads. Files hold it, so it is written field by field: a change of a type or a
+    /// name in the code does not change it.
     declared: String,
 }
 
@@ -206,7 +208,8 @@ impl Declaration {
         let chosen = weight.filter(|_| snapshot.is_weight_chosen());
         let chosen = chosen.map(|weight| format!(" weight={}", weight.number));
         let fields = [Some(options(entry, params)), window, chosen].into_iter().flatten().collect::<String>();
-        // Later versions may have other weights. Their state has the same name, so that it is found, and refused for a reason.
+        // Later versions may have other weights. Their state has the same name, so that it is found, and
+        // refused for a reason.
         let named = format!("states {STATES}: {}{fields} seed={}", entry.name, run.seed());
         let read = weight.map(|weight| format!(" reads={}", of_property(weight.number, weight.element)));
         let name = LiveContent::file_name(entry.name, &named);
@@ -228,7 +231,8 @@ fn options(entry: &Entry, params: &Params) -> String {
     values.collect()
 }
 
-/// How the vertices of a version are numbered, in words: the kind of map of their ids, its base and the order of the import.
+/// How the vertices of a version are numbered, in words: the kind of map of their ids, its base and the order
+/// of the import.
 fn numbering(snapshot: &Snapshot) -> String {
     let ids = &snapshot.manifest().ids;
     format!("kind={} base={} order={}", ids.kind as u8, ids.base, ids.order as u8)

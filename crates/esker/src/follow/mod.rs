@@ -28,9 +28,10 @@
 //! # }
 //! ```
 //!
-//! A step takes the differences between two versions, at a cost in proportion to what changed, and either updates the state
-//! ([`esker_algo::live`]) or computes the answer anew, whichever the costs of earlier steps say is cheaper. The values are those of a
-//! recomputation in either case. Algorithms without an update, and windows that join edges, are computed anew at each step.
+//! A step takes the differences between two versions, at a cost in proportion to what changed, and either
+//! updates the state ([`esker_algo::live`]) or computes the answer anew, whichever the costs of earlier steps
+//! say is cheaper. The values are those of a recomputation in either case. Algorithms without an update, and
+//! windows that join edges, are computed anew at each step.
 
 mod step;
 pub mod beginning;
@@ -98,8 +99,8 @@ pub struct Resumed {
 
 /// An answer that follows the versions of a database.
 ///
-/// Memory: the state of the algorithm (see `docs/tutorials/follow.md`), 8 bytes a vertex for the values reported last, as much while all
-/// values are compared, what the last step reports, and what [`DiffCache`] takes of what is free; all are reserved from the budget of the run.
+/// Memory, from the budget of the run: the state (see `docs/tutorials/follow.md`), 8 bytes a vertex for the
+/// values, as much while all are compared, the last report, and what [`DiffCache`] takes of the rest.
 pub struct Follow {
     entry: &'static Entry,
     params: Params,
@@ -148,10 +149,10 @@ impl Follow {
         Ok(follow)
     }
 
-    /// Goes on from the state that was kept by an earlier follower of the same, if there is one: see [`Follow::keep`]. `newest` is a version
-    /// with the window that is followed, at any position; `open` opens a version by its number. The answer is that of the state's version;
-    /// [`Follow::advance`] takes it to later ones. A state that is damaged, or whose version was forgotten or undone, is refused. Of a version
-    /// that was forgotten, the values are still known: see [`Follow::changed_since`].
+    /// Goes on from the state that [`Follow::keep`] left, if there is one. `newest` is a version with the
+    /// window that is followed, at any position; `open` opens a version by its number. The answer is that of
+    /// the state's version; [`Follow::advance`] takes it on. A state is refused that is damaged, or whose
+    /// version is forgotten or undone; of the former, the values are known: see [`Follow::changed_since`].
     ///
     /// # Errors
     /// As [`Follow::start`]; a state that cannot be read, or for which the budget has no room.
@@ -188,12 +189,13 @@ impl Follow {
         column.map_or_else(Vec::new, |column| differing(forgotten.values(), &column.values).collect())
     }
 
-    /// Keeps the state of the answer in the directory of the database, durably, for [`Follow::resume`]. Returns whether states of this answer
-    /// can be kept. After a window moved so far that its answer was computed without a state, the state is computed first.
+    /// Keeps the state of the answer in the directory of the database, durably, for [`Follow::resume`].
+    /// Returns whether states of this answer can be kept. After a window moved so far that its answer was
+    /// computed without a state, the state is computed first.
     ///
     /// # Errors
-    /// [`esker_store::Error::Io`]; [`esker_store::Error::Stop`] if the budget has no room for a copy of it; [`esker_store::Error::Invalid`]
-    /// after a step that failed; as [`Follow::start`] if the state is computed.
+    /// [`esker_store::Error::Io`]; [`esker_store::Error::Stop`] if the budget has no room for a copy of it;
+    /// [`esker_store::Error::Invalid`] after a step that failed; as [`Follow::start`] where it computes.
     pub fn keep(&self) -> Result<bool> {
         if !self.is_whole {
             let message = "a step of the live answer failed, so its state is of no version: follow it anew";
@@ -235,7 +237,7 @@ impl Follow {
     ) -> Result<Self> {
         let memory = run.budget().reserve("the state of a live answer", 0)?;
         let changed_memory = run.budget().reserve("the changes of a live answer", 0)?;
-        // Until a recomputation was timed, it counts as long as random reads of all arcs, so that a large graph is not computed anew at once.
+        // Until one is timed, a recomputation counts as random reads of all arcs.
         let reads = (snapshot.num_vertices() as u64).saturating_add(snapshot.num_arcs());
         let seconds = UNTIMED_SECONDS_MIN.max(reads as f64 * READ_SECONDS);
         let (costs, differences) = (CostModel::new(seconds), DifferenceCosts::new(seconds));
@@ -283,7 +285,7 @@ impl Follow {
         self.entry
     }
 
-    /// The number of the version that the answer belongs to.
+    /// The number of the version of the answer.
     pub fn version(&self) -> u64 {
         self.snapshot.version().number
     }
@@ -298,9 +300,8 @@ impl Follow {
         &self.answer
     }
 
-    /// The first `count` rows of the answer, as [`top`] ranks them.
-    ///
-    /// The first call ranks all rows. Later ones cost as much as they return, unless most rows changed.
+    /// The first `count` rows of the answer, as [`top`] ranks them. The first call ranks all rows; later ones
+    /// cost as much as they return, unless most rows changed.
     ///
     /// # Errors
     /// Cancellation.
@@ -390,13 +391,12 @@ impl Follow {
         Ok(FollowStep { version: self.version(), changed, method, num_edges, diff_seconds: 0.0, seconds })
     }
 
-    /// Chooses the versions to advance to from the ascending `versions` of the database: all newer ones. If the version of this answer
-    /// was undone and no newer one came: the newest.
+    /// The newer ones of the ascending `versions` of the database; the newest where this one was undone.
     pub fn ahead(&self, versions: impl DoubleEndedIterator<Item = u64>) -> Vec<u64> {
         ahead_of(self.version(), versions)
     }
 
-    /// As [`Follow::advance`], to a version with unknown differences or another type of weights, or a window far away.
+    /// As [`Follow::advance`], to a version with unknown differences or other weights, or a window far away.
     fn advance_anew(&mut self, to: Snapshot) -> Result<FollowStep> {
         let begin = Instant::now();
         self.snapshot = to;

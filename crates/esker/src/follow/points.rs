@@ -50,8 +50,8 @@ fn weight_bits(lists: &ListColumns, property: u32, index: usize) -> Result<u64> 
     values.ok_or_else(|| Error::Invalid("the edges have no weights".to_owned()))?.bits_at(index)
 }
 
-/// The lists of a version, or of a window of it, with weights of type `W`. Removed vertices keep their numbers and have no edges. Blocks that are read are
-/// verified, each once.
+/// The lists of a version, or of a window of it, with weights of type `W`. Removed vertices keep their
+/// numbers and have no edges. Blocks that are read are verified, each once.
 pub(super) struct Points<'a, W> {
     snapshot: &'a Snapshot,
     /// The number of the property that is the weight.

@@ -1,4 +1,5 @@
-//! Live answers that follow from the priorities of vertices or edges: colours, independent sets, and matchings.
+//! Live answers that follow from the priorities of vertices or edges: colours, independent sets, and
+//! matchings.
 
 use std::num::NonZeroU32;
 use std::time::Instant;

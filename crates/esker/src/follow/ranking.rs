@@ -1,7 +1,8 @@
 //! The first rows of a live answer, kept up to date from what each step changed.
 //!
-//! The rows from some rank upwards are kept, several times as many as are asked for. A value that changed leaves them or comes to them at
-//! O(log) cost. Only when so many left that fewer remain than are asked for, all rows are ranked anew.
+//! The rows from some rank upwards are kept, several times as many as are asked for. A value that changed
+//! leaves them or comes to them at O(log) cost. Only when so many left that fewer remain than are asked for,
+//! all rows are ranked anew.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
@@ -19,7 +20,8 @@ const KEPT_MIN: usize = 256;
 /// Rows between two checks for cancellation.
 const CHECK_LEN: usize = 1 << 16;
 
-/// A row by rank, greater ones first: its value as a number that ascends with it, and the vertex or the label, of which the lesser goes first.
+/// A row by rank, greater ones first: its value as a number that ascends with it, and the vertex or the
+/// label, of which the lesser goes first.
 type Rank = (u64, Reverse<u64>);
 /// A rank in the ordered set, whose nodes are half full at least.
 const RANK_BYTES: usize = 3 * size_of::<Rank>();
@@ -43,7 +45,8 @@ pub(super) struct LiveTop {
 }
 
 impl LiveTop {
-    /// Ranks all rows of a column. `None` for groups whose labels are not numbers of vertices, or do not fit in memory.
+    /// Ranks all rows of a column. `None` for groups whose labels are not numbers of vertices, or do not fit
+    /// in memory.
     pub(super) fn new(
         column: &AnswerColumn,
         count: usize,

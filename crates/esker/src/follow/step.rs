@@ -47,7 +47,8 @@ pub struct FollowStep {
     pub changed: Vec<Changed>,
     /// How it was done.
     pub method: Method,
-    /// The number of edges that were added, removed, or given another weight; 0 if all weights got another type.
+    /// The number of edges that were added, removed, or given another weight; 0 if all weights got another
+    /// type.
     pub num_edges: usize,
     /// Seconds for the differences between the versions.
     pub diff_seconds: f64,

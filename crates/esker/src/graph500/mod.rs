@@ -1,7 +1,9 @@
-//! The Graph500 benchmark [1]: construction, breadth-first searches, shortest paths, and the validation of every tree.
+//! The Graph500 benchmark [1]: construction, breadth-first searches, shortest paths, and the validation of
+//! every tree.
 //!
-//! Kernel 1 imports the generated edges, kernel 2 searches from random roots, kernel 3 finds shortest paths from the same roots. Every tree
-//! is validated against the edges from the generator, which generates them again, not against the stored edges.
+//! Kernel 1 imports the generated edges, kernel 2 searches from random roots, kernel 3 finds shortest paths
+//! from the same roots. Every tree is validated against the edges from the generator, which generates them
+//! again, not against the stored edges.
 //!
 //! [1] Graph500 benchmark specification, version 2.0 (3.0 for shortest paths), <https://graph500.org>.
 
@@ -91,8 +93,8 @@ impl std::fmt::Debug for Benchmark {
 }
 
 impl Benchmark {
-    /// Generates the graph and imports it into a database at `path` (kernel 1). The direction, duplicates and self-loops of
-    /// `import_options` are overridden. Memory: that of the import, and one id per vertex.
+    /// Generates the graph and imports it into a database at `path` (kernel 1). The direction, duplicates and
+    /// self-loops of `import_options` are overridden. Memory: that of the import, and one id per vertex.
     ///
     /// # Errors
     /// [`Stop::Unsuitable`] if such a graph is impossible; those of [`import`].
@@ -143,8 +145,9 @@ impl Benchmark {
         &self.snapshot
     }
 
-    /// Chooses encoding and residency for the searches, within the memory that validation leaves: see [`validation_bytes`]. The default is
-    /// mapped lists. `paths` says whether shortest paths, which read lengths, follow.
+    /// Chooses encoding and residency for the searches, within the memory that validation leaves: see
+    /// [`validation_bytes`]. The default is mapped lists. `paths` says whether shortest paths, which read
+    /// lengths, follow.
     ///
     /// # Errors
     /// Those of [`plan()`].
@@ -167,14 +170,15 @@ impl Benchmark {
         let graph: StoredGraph<'_, ()> = lists.graph(run)?;
         let mut candidates: Vec<VertexId> =
             (0..graph.num_vertices()).map(vertex).filter(|&v| graph.degree(Direction::Out, v) > 0).collect();
-        // Sorted by the generator's numbers, so that the roots do not depend on the vertex order of the database.
+        // Sorted by the generator's numbers, so that the roots do not depend on the vertex order of the
+        // database.
         candidates.sort_unstable_by_key(|&v| self.numbers[v as usize]);
         draw_roots(&mut candidates, self.options.roots, self.options.seed);
         Ok(candidates)
     }
 
-    /// Kernel 2: runs and validates a breadth-first search from each root. Validates as many trees together as fit in `memory_bytes`, at 12 bytes
-    /// per vertex and tree.
+    /// Kernel 2: runs and validates a breadth-first search from each root. Validates as many trees together
+    /// as fit in `memory_bytes`, at 12 bytes per vertex and tree.
     ///
     /// # Errors
     /// [`Error::Wrong`] if a tree breaks a rule of the specification; those of the search.

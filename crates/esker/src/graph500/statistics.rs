@@ -20,7 +20,8 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// The statistics of a sample; all zero if it is empty. Quartiles are interpolated linearly between values.
+    /// The statistics of a sample; all zero if it is empty. Quartiles are interpolated linearly between
+    /// values.
     pub fn of(sample: &[f64]) -> Self {
         let mut sorted = sample.to_vec();
         sorted.sort_by(f64::total_cmp);

@@ -129,7 +129,8 @@ fn each_rule_is_checked() {
     let is_deep = |&v: &usize| parents[v] != NONE && parents[v] != root;
     let below = (0..parents.len()).find(is_deep).unwrap();
     let child = parents[below] as usize;
-    // The root has another parent; two vertices are each other's parents; a chain of parents ends before the root.
+    // The root has another parent; two vertices are each other's parents; a chain of parents ends before the
+    // root.
     let mut wrong = parents.clone();
     wrong[root as usize] = vertex(child);
     assert!(judge(&wrong, None).unwrap_err().contains("its own parent"));

@@ -1,7 +1,7 @@
 //! Small questions, answered by point reads: what is around a vertex, and how two vertices are joined.
 //!
-//! Nothing is read but the lists that an answer needs, so the answer costs the same in a graph of any size. Memory: a few dozen bytes for
-//! each vertex that is met.
+//! Nothing is read but the lists that an answer needs, so the answer costs the same in a graph of any size.
+//! Memory: a few dozen bytes for each vertex that is met.
 
 mod edges;
 mod path;

@@ -1,7 +1,8 @@
 //! The shortest paths between two vertices.
 //!
-//! One path: Dijkstra's algorithm from both ends, if the lists of both directions are stored. Further ones: Yen's [1], which searches for
-//! the best deviation from each vertex of the paths that it has. A path meets no vertex twice; of parallel edges the shortest counts.
+//! One path: Dijkstra's algorithm from both ends, if the lists of both directions are stored. Further ones:
+//! Yen's [1], which searches for the best deviation from each vertex of the paths that it has. A path meets
+//! no vertex twice; of parallel edges the shortest counts.
 //!
 //! [1] J. Yen, "Finding the K Shortest Loopless Paths in a Network", Management Science 17, 1971.
 
@@ -98,10 +99,12 @@ pub struct PathOptions<'a> {
     pub weight: Option<&'a PropertyRecord>,
 }
 
-/// The shortest paths from one vertex to another, shortest first, ties by their vertices; fewer than asked for if there are no more.
+/// The shortest paths from one vertex to another, shortest first, ties by their vertices; fewer than asked
+/// for if there are no more.
 ///
 /// # Errors
-/// [`Error::Usage`] for a weight that is a text, or an edge with a negative weight, anywhere in the graph; cancellation; [`esker_store::Error::Corrupt`].
+/// [`Error::Usage`] for a weight that is a text, or an edge with a negative weight, anywhere in the graph;
+/// cancellation; [`esker_store::Error::Corrupt`].
 pub fn paths(
     snapshot: &Snapshot,
     from: VertexId,
@@ -203,8 +206,9 @@ impl Ways<'_> {
         if self.weight.is_some_and(is_float) { PathLength::Real(0.0) } else { PathLength::Whole(0) }
     }
 
-    /// An error for an edge with a negative length, also where no search comes by: a shorter way may lead over it. The layers state their
-    /// least lengths; where one is below zero or not stated, this reads the lengths of all edges.
+    /// An error for an edge with a negative length, also where no search comes by: a shorter way may lead
+    /// over it. The layers state their least lengths; where one is below zero or not stated, this reads the
+    /// lengths of all edges.
     fn expect_lengths(&self) -> Result<()> {
         let Some(weight) = self.weight else { return Ok(()) };
         let has_sign = matches!(

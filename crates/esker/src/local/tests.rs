@@ -142,7 +142,8 @@ fn named(edges: &str) -> (tempfile::TempDir, Snapshot) {
     (directory, snapshot)
 }
 
-/// Where no search comes by, a negative length may still make a way shorter: from a to b over c it is 2, and the edge is 5.
+/// Where no search comes by, a negative length may still make a way shorter: from a to b over c it is 2, and
+/// the edge is 5.
 #[test]
 fn a_negative_weight_anywhere_is_refused_and_the_message_names_the_edge() {
     let run = Run::with_threads(1).unwrap();

@@ -1,5 +1,5 @@
-//! CSV output: a header, then one line per vertex or edge. Fields are quoted only if necessary; numbers are written in the shortest
-//! form that reads back as the same number.
+//! CSV output: a header, then one line per vertex or edge. Fields are quoted only if necessary; numbers are
+//! written in the shortest form that reads back as the same number.
 
 use std::io::Write;
 

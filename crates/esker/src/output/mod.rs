@@ -1,10 +1,12 @@
 //! Writes answers to files: CSV, Parquet, Arrow IPC and NumPy arrays.
 //!
-//! A row begins with the external id of its vertex, or with the external ids of the two ends of its edge. Removed vertices have no row. Rows are in
-//! the order of vertices, or in the order of ids if ids are dense integers, stored in another order, and no vertex is removed. A single
-//! column is called `value`; several columns have their own names. Memory: 65 536 rows.
+//! A row begins with the external id of its vertex, or with the external ids of the two ends of its edge.
+//! Removed vertices have no row. Rows are in the order of vertices, or in the order of ids if ids are dense
+//! integers, stored in another order, and no vertex is removed. A single column is called `value`; several
+//! columns have their own names. Memory: 65 536 rows.
 //!
-//! A file may have the answers of several steps, such as versions or windows ([`StepsFile`]); then the first columns name the step.
+//! A file may have the answers of several steps, such as versions or windows ([`StepsFile`]); then the first
+//! columns name the step.
 
 mod rows;
 mod csv;
@@ -58,12 +60,12 @@ impl OutputFormat {
     }
 }
 
-/// Writes the columns of an answer to `path`; `-` is CSV on standard output. The file appears under its name only when it is complete;
-/// it is compressed if its name ends in `.gz`, `.zst` or `.bz2`.
+/// Writes the columns of an answer to `path`; `-` is CSV on standard output. The file appears under its name
+/// only when it is complete; it is compressed if its name ends in `.gz`, `.zst` or `.bz2`.
 ///
 /// # Errors
-/// If there are no columns, the extension is unknown, the file exists (unless `options.overwrite`), the format cannot store the ids, or
-/// writing fails.
+/// If there are no columns, the extension is unknown, the file exists (unless `options.overwrite`), the
+/// format cannot store the ids, or writing fails.
 pub fn write(path: &Path, ids: &IdMap, answer: &Answer, options: &ExportOptions) -> Result<PathBuf> {
     let rows = checked(ids, answer, &[])?;
     let format = format_of(path)?;
@@ -76,7 +78,8 @@ pub fn write(path: &Path, ids: &IdMap, answer: &Answer, options: &ExportOptions)
     Ok(file.finish()?.finish()?)
 }
 
-/// A file with the answers of several steps, such as versions or windows: the rows of each answer, after columns that name its step.
+/// A file with the answers of several steps, such as versions or windows: the rows of each answer, after
+/// columns that name its step.
 pub struct StepsFile {
     format: OutputFormat,
     /// The file, before the first answer tells its columns.

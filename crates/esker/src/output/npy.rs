@@ -1,9 +1,10 @@
 //! NumPy output: `.npy` version 1.0, little-endian.
 //!
-//! If ids are the integers `base..base + n`, `base` is 0 or 1, and the answer has one column, the array is that column: element `i` is
-//! the value of the vertex with id `base + i`. Otherwise it is a structured array: the field `vertex` if ids are others, or the fields
-//! `source` and `target` if rows are edges, then one field per column. Fields are int64 (vertices by their ids; -1 is missing) or float64 (NaN is
-//! missing). Text ids are not supported.
+//! If ids are the integers `base..base + n`, `base` is 0 or 1, and the answer has one column, the array is
+//! that column: element `i` is the value of the vertex with id `base + i`. Otherwise it is a structured
+//! array: the field `vertex` if ids are others, or the fields `source` and `target` if rows are edges, then
+//! one field per column. Fields are int64 (vertices by their ids; -1 is missing) or float64 (NaN is missing).
+//! Text ids are not supported.
 
 use std::io::Write;
 

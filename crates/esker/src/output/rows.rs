@@ -14,7 +14,8 @@ use crate::error::{Error, Result};
 /// Number of rows written at a time.
 pub(super) const CHUNK_ROWS: usize = 1 << 16;
 
-/// What the rows of one answer have in common, in a file with the answers of several steps: a column before those of the answer.
+/// What the rows of one answer have in common, in a file with the answers of several steps: a column before
+/// those of the answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepColumn {
     /// The name of the column.

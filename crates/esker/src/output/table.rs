@@ -1,5 +1,5 @@
-//! Parquet and Arrow IPC output: the columns of the step, if there are several, the column `vertex` with ids, or the columns `source` and
-//! `target` if rows are edges, then the columns of the answer.
+//! Parquet and Arrow IPC output: the columns of the step, if there are several, the column `vertex` with ids,
+//! or the columns `source` and `target` if rows are edges, then the columns of the answer.
 
 use std::sync::Arc;
 

@@ -25,16 +25,17 @@ const SAMPLE_VALUES: usize = 1000;
 pub struct VertexTable {
     /// The file.
     pub file: PathBuf,
-    /// The properties, as `NAME:TYPE`, whose values a reader of the table takes for another kind. The widths of numbers are not kept.
+    /// The properties, as `NAME:TYPE`, whose values a reader of the table takes for another kind. The widths
+    /// of numbers are not kept.
     pub lost_types: Vec<String>,
 }
 
-/// Writes a row for each vertex that has a value of some property: its id, then its values; a missing one is an empty field. The file
-/// appears under its name only when it is complete.
+/// Writes a row for each vertex that has a value of some property: its id, then its values; a missing one is
+/// an empty field. The file appears under its name only when it is complete.
 ///
 /// # Errors
-/// [`Error::Usage`] if there are no properties, or a text is empty and would read as missing; if the file exists (unless
-/// `options.overwrite`) or writing fails; cancellation.
+/// [`Error::Usage`] if there are no properties, or a text is empty and would read as missing; if the file
+/// exists (unless `options.overwrite`) or writing fails; cancellation.
 pub fn vertex_properties(
     snapshot: &Snapshot,
     path: &Path,
@@ -86,7 +87,8 @@ fn add_to_samples(values: &[Option<PropertyValue<'_>>], samples: &mut [Vec<Vec<u
     }
 }
 
-/// A property and its type if a reader takes its values for those of another kind. Of numbers, only those to 2^64 - 1 are one of their own.
+/// A property and its type if a reader takes its values for those of another kind. Of numbers, only those to
+/// 2^64 - 1 are one of their own.
 fn lost_type(property: &PropertyRecord, sample: &[Vec<u8>]) -> Option<String> {
     let own = property.property_type();
     let is_told = sniff_type(sample.iter().map(Vec::as_slice)).logical == own.logical && !is_unsigned(&own);
@@ -97,7 +99,8 @@ fn lost_type(property: &PropertyRecord, sample: &[Vec<u8>]) -> Option<String> {
 fn text_of(value: PropertyValue<'_>) -> Vec<u8> {
     match value {
         PropertyValue::Text(text) => text.to_vec(),
-        // What the type rounded is kept as it is, also where the reader's type is wider. A float is told by its point or exponent.
+        // What the type rounded is kept as it is, also where the reader's type is wider. A float is told by
+        // its point or exponent.
         PropertyValue::F32(float) => text_of(PropertyValue::F64(float.into())),
         PropertyValue::F64(float) => format!("{float:?}").into_bytes(),
         other => other.to_string().into_bytes(),

@@ -16,13 +16,15 @@ pub struct Candidate {
     pub residency: Residency,
     /// Bytes of the graph in this encoding.
     pub graph_bytes: u64,
-    /// Bytes of the graph that the whole run reads in this encoding, from memory where they are resident. Rounds count each.
+    /// Bytes of the graph that the whole run reads in this encoding, from memory where they are resident.
+    /// Rounds count each.
     pub read_bytes: u64,
     /// The least memory limit that suffices: the algorithm's arrays, and the fixed parts of the residency.
     pub least_bytes: u64,
     /// Memory that also holds the whole graph.
     pub whole_bytes: u64,
-    /// Graphs that are open at a time, each with a pool or heads of its own: 2 where a window reads weights beside times.
+    /// Graphs that are open at a time, each with a pool or heads of its own: 2 where a window reads weights
+    /// beside times.
     pub columns: u64,
     /// What a run is predicted to take.
     pub price: Price,

@@ -42,7 +42,8 @@ impl Common<'_> {
         Some(absent(which, &reason))
     }
 
-    /// Why lists are read from mapped files alone, or copied from these: edges are filtered by their properties.
+    /// Why lists are read from mapped files alone, or copied from these: edges are filtered by their
+    /// properties.
     pub(super) fn filtered(&self) -> Option<esker_store::Error> {
         let message = "edges are filtered list by list as they lie in mapped files, or copied to memory";
         self.snapshot.is_filtered().then(|| esker_store::Error::Invalid(message.to_owned()))
@@ -60,7 +61,8 @@ impl Common<'_> {
         )))
     }
 
-    /// Whether mapped lists suffice although in-lists are needed and not stored: those of a window are made in memory; scans read tiles.
+    /// Whether mapped lists suffice although in-lists are needed and not stored: those of a window are made
+    /// in memory; scans read tiles.
     pub(super) fn reads_in_lists_mapped(&self, pattern: ReadPattern) -> bool {
         let scans_tiles = self.snapshot.keeps_only_tiles() && self.snapshot.stack().is_plain();
         self.snapshot.window_index().is_some() || scans_tiles && pattern != ReadPattern::Points

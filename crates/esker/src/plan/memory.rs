@@ -4,8 +4,8 @@
 use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
 
-/// Memory that could be taken now without swapping: what the system estimates, and what the memory cgroups that the process is in
-/// leave to it; page cache counts as free in both.
+/// Memory that could be taken now without swapping: what the system estimates, and what the memory cgroups
+/// that the process is in leave to it; page cache counts as free in both.
 pub fn available_bytes() -> u64 {
     let free = rustix::system::sysinfo();
     let fallback = free.freeram * u64::from(free.mem_unit);

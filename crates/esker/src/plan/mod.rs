@@ -1,8 +1,9 @@
-//! Chooses encoding and residency of a run, from what the database stores and the memory there is: of those that fit in memory and suit the
-//! algorithm, the one whose whole run is predicted to take the least time ([`Price::seconds`]). Mapped files fit if all of the graph does, next
-//! to the algorithm's arrays; a pool and heads take what the limit leaves. Where nothing fits, lists are mapped, of which the page cache keeps
-//! what it can. Mapped files are pages of the system, which takes them back when others need memory: the memory limit does not count them, but
-//! a plan does.
+//! Chooses encoding and residency of a run, from what the database stores and the memory there is: of those
+//! that fit in memory and suit the algorithm, the one whose whole run is predicted to take the least time
+//! ([`Price::seconds`]). Mapped files fit if all of the graph does, next to the algorithm's arrays; a pool
+//! and heads take what the limit leaves. Where nothing fits, lists are mapped, of which the page cache keeps
+//! what it can. Mapped files are pages of the system, which takes them back when others need memory: the
+//! memory limit does not count them, but a plan does.
 
 mod memory;
 mod price;
@@ -109,8 +110,9 @@ impl Request {
 /// Chooses encoding and residency of a run on a version.
 ///
 /// # Errors
-/// [`Stop::OverBudget`] with the limit that would suffice; [`Error::Usage`] for a request that contradicts itself, or options of the
-/// algorithm that make no sense; [`esker_store::Error::Invalid`] if the database does not have what is requested.
+/// [`Stop::OverBudget`] with the limit that would suffice; [`Error::Usage`] for a request that contradicts
+/// itself, or options of the algorithm that make no sense; [`esker_store::Error::Invalid`] if the database
+/// does not have what is requested.
 pub fn plan(
     snapshot: &Snapshot,
     entry: &Entry,
@@ -161,7 +163,8 @@ pub fn plan(
     Ok(Plan { access, reason, fits, only, estimate, gathers, makes_in_lists, candidates })
 }
 
-/// The least memory limit with which an algorithm runs on a version, in an encoding and residency that the request allows.
+/// The least memory limit with which an algorithm runs on a version, in an encoding and residency that the
+/// request allows.
 ///
 /// # Errors
 /// As [`plan()`], but for its refusals.
@@ -191,7 +194,8 @@ fn refusal(
     let possible = candidates.iter().filter(|one| one.obstacle.is_none()).min_by_key(|one| one.least_bytes);
     Ok(match possible {
         None => {
-            // Every database has lists, so what hinders them is nearer to what the user asks for than the lack of tiles.
+            // Every database has lists, so what hinders them is nearer to what the user asks for than the
+            // lack of tiles.
             let lists = |one: &&&Candidate| one.encoding == GraphEncoding::Lists;
             let nearest = candidates.iter().find(lists).or(candidates.first());
             let obstacle = nearest.and_then(|one| one.obstacle.clone()).unwrap_or_default();
@@ -216,7 +220,8 @@ fn refusal(
     })
 }
 
-/// What a refusal says of the changes that are in memory beside pools, heads and tiles; nothing if they take less than a MiB.
+/// What a refusal says of the changes that are in memory beside pools, heads and tiles; nothing if they take
+/// less than a MiB.
 fn changed(snapshot: &Snapshot, encoding: GraphEncoding) -> Result<String> {
     let bytes = needs::changed_bytes(snapshot)?[usize::from(encoding == GraphEncoding::Tiles)];
     Ok(match (bytes >> 20, snapshot.stack().layers().len()) {
@@ -227,7 +232,8 @@ fn changed(snapshot: &Snapshot, encoding: GraphEncoding) -> Result<String> {
 }
 
 impl Candidate {
-    /// The least limit that suffices for what is requested: heads of a requested length take more than the fixed costs.
+    /// The least limit that suffices for what is requested: heads of a requested length take more than the
+    /// fixed costs.
     fn needed_bytes(&self, snapshot: &Snapshot, request: &Request, resources: &Resources) -> Result<u64> {
         if self.residency != Residency::Headed || request.head_len.is_none() {
             return Ok(self.least_bytes);
@@ -275,7 +281,8 @@ impl Candidate {
 }
 
 impl Plan {
-    /// Corrects the rates that are kept for the user by what a run of this plan reached, if they are doubtful: see [`Known::raise`].
+    /// Corrects the rates that are kept for the user by what a run of this plan reached, if they are
+    /// doubtful: see [`Known::raise`].
     pub fn learn(&self, snapshot: &Snapshot, entry: &Entry, answer: &Answer, threads: usize) {
         if let Some(reached) = reached::reached(&self.access, snapshot, entry, answer) {
             Known::learn(reached, threads);

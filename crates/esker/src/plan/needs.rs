@@ -27,8 +27,8 @@ const SHARED_VERTEX_BYTES: u64 = 16;
 /// The lists of later layers are few if they are fewer than this part of the vertices.
 const FEW_CHANGES_FRACTION: usize = 8;
 
-/// What estimates depend on: the version as an algorithm will see it. Of the version that [`Entry::reading`] returns, removed vertices that stay in the
-/// graph count.
+/// What estimates depend on: the version as an algorithm will see it. Of the version that [`Entry::reading`]
+/// returns, removed vertices that stay in the graph count.
 ///
 /// # Errors
 /// As [`Snapshot::num_present`].
@@ -50,7 +50,8 @@ pub fn shape_of(snapshot: &Snapshot, weighted: bool) -> Result<Shape> {
     })
 }
 
-/// The estimate of an algorithm on a version, with what the version itself needs: tables of vertices, the numbers of those that are left.
+/// The estimate of an algorithm on a version, with what the version itself needs: tables of vertices, the
+/// numbers of those that are left.
 ///
 /// # Errors
 /// As [`Entry::estimate`] and [`Snapshot::num_present`].
@@ -105,7 +106,8 @@ pub(super) fn estimate_as(
     Ok(estimate)
 }
 
-/// Bytes of what later layers of a version change, which is in memory beside pools and heads, and beside tiles.
+/// Bytes of what later layers of a version change, which is in memory beside pools and heads, and beside
+/// tiles.
 pub(super) fn changed_bytes(snapshot: &Snapshot) -> Result<[u64; 2]> {
     let needs = StackedNeeds::of(snapshot.stack(), snapshot.version().num_arcs, 0)?;
     Ok([needs.rows_bytes, needs.tiles_bytes])
@@ -256,7 +258,8 @@ fn costs<'a>(
     })
 }
 
-/// Bytes of all stored heads, at most; `None` if there are none, or they cannot be read, which hinders only what reads them.
+/// Bytes of all stored heads, at most; `None` if there are none, or they cannot be read, which hinders only
+/// what reads them.
 fn head_bytes(snapshot: &Snapshot, sections: u64) -> Option<u64> {
     let heads = snapshot.stored_heads().ok().flatten()?;
     let (lists, arcs) = (snapshot.num_vertices() as u64 * sections, snapshot.version().num_arcs * sections);
@@ -268,7 +271,8 @@ pub(super) fn head_bytes_max(head_len: u64, num_lists: u64, num_arcs: u64) -> u6
     head_len.saturating_mul(num_lists).min(num_arcs) * size_of::<VertexId>() as u64
 }
 
-/// Mapped lists. Of a database that keeps tiles alone, single lists are decoded from these, and scans are better asked to read tiles.
+/// Mapped lists. Of a database that keeps tiles alone, single lists are decoded from these, and scans are
+/// better asked to read tiles.
 fn mapped_lists(common: &Common<'_>, base: u64, pattern: ReadPattern) -> Candidate {
     let which = (GraphEncoding::Lists, Residency::Mapped);
     if let Some(reason) = common.without_in_lists().filter(|_| !common.reads_in_lists_mapped(pattern)) {
@@ -315,8 +319,9 @@ fn tiles(common: &Common<'_>, pattern: ReadPattern, arrays_bytes: u64, changes: 
     })
 }
 
-/// How slowly lists are found in the layers of a version, and merged of two directions: what a scan loses against one of plain lists in a
-/// single layer, as a part of what it loses in eleven layers. The proportions were measured: see docs/notebook.md.
+/// How slowly lists are found in the layers of a version, and merged of two directions: what a scan loses
+/// against one of plain lists in a single layer, as a part of what it loses in eleven layers. The proportions
+/// were measured: see docs/notebook.md.
 fn chains(snapshot: &Snapshot, shape: &Shape, pattern: ReadPattern) -> f64 {
     let stack = snapshot.stack();
     let later_lists: usize = stack.layers()[1..].iter().map(|layer| layer.out().main().num_lists()).sum();

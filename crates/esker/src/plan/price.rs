@@ -1,9 +1,9 @@
 //! What a run costs: the seconds and the bytes from the disk that a candidate is predicted to take.
 //!
-//! This is the one place where costs are computed. They follow from three things: the rates of the machine ([`Rates`]), the work of the
-//! algorithm as its catalogue entry gives it ([`Workload`]), and the graph in the encoding and residency of the candidate. Where the
-//! rates were never measured, their constants stand in for them. How well that predicts is measured by `bench/predictions.py`;
-//! docs/notebook.md has the figures.
+//! This is the one place where costs are computed. They follow from three things: the rates of the machine
+//! ([`Rates`]), the work of the algorithm as its catalogue entry gives it ([`Workload`]), and the graph in
+//! the encoding and residency of the candidate. Where the rates were never measured, their constants stand in
+//! for them. How well that predicts is measured by `bench/predictions.py`; docs/notebook.md has the figures.
 
 use std::path::Path;
 
@@ -63,17 +63,20 @@ pub(super) struct Costs<'a> {
     pub(super) num_arcs: u64,
     pub(super) degrees: DegreeSample,
     pub(super) num_layers: usize,
-    /// Bytes of the layers above the complete one, and of the codes of births of a layer that is read in part.
+    /// Bytes of the layers above the complete one, and of the codes of births of a layer that is read in
+    /// part.
     pub(super) later_bytes: u64,
     pub(super) is_compressed: bool,
-    /// What a scan of the lists of this version loses against one of plain lists in a single layer, as a part of what it loses in eleven
-    /// layers.
+    /// What a scan of the lists of this version loses against one of plain lists in a single layer, as a part
+    /// of what it loses in eleven layers.
     pub(super) chains: f64,
     /// Whether single lists are decoded from tiles.
     pub(super) decodes_tiles: bool,
-    /// Whether both lists of a vertex are merged: a scan decodes tiles by rows and again by columns, and reads tails whole.
+    /// Whether both lists of a vertex are merged: a scan decodes tiles by rows and again by columns, and
+    /// reads tails whole.
     pub(super) merges_directions: bool,
-    /// Bytes of the lists and weights as they are stored, and those of them that lie on the disk and not in the page cache.
+    /// Bytes of the lists and weights as they are stored, and those of them that lie on the disk and not in
+    /// the page cache.
     pub(super) lists: Stored,
     /// The same of tiles.
     pub(super) tiles: Stored,
@@ -108,14 +111,15 @@ impl Stored {
 const DEGREE_SAMPLES: u64 = 256;
 /// The ratio of the average degree to the middle one at which a graph counts as wholly skewed.
 const SKEWED_RATIO: f64 = 4.0;
-/// Each sample of the first half of the vertices is compared with one of the second half. Degrees descend if at most one in so many is the lower one.
+/// Each sample of the first half of the vertices is compared with one of the second half. Degrees descend if
+/// at most one in so many is the lower one.
 const ASCENTS_SHARE: usize = 16;
 
 /// What is known of the degrees of a graph, from those of 256 vertices.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct DegreeSample {
-    /// How unequal they are: 0 if a vertex in the middle has as many arcs as the average, 1 if it has a quarter or less. See
-    /// [`Workload::nanoseconds`].
+    /// How unequal they are: 0 if a vertex in the middle has as many arcs as the average, 1 if it has a
+    /// quarter or less. See [`Workload::nanoseconds`].
     pub(super) skew: f64,
     /// Whether vertices are numbered by descending degree, with few exceptions.
     pub(super) descend: bool,
@@ -163,7 +167,8 @@ const TAIL_BYTES: f64 = 1.4;
 const TAIL_PACE: f64 = 0.7;
 /// Nanoseconds an arc of one thread that chooses heads by degree.
 const CHOSEN_NS: f64 = 24.0;
-/// The time of point reads over heads, by that of the same reads over a pool: on a graph with hubs, and on a graph with equal degrees.
+/// The time of point reads over heads, by that of the same reads over a pool: on a graph with hubs, and on a
+/// graph with equal degrees.
 const HEADED_POINTS: (f64, f64) = (0.1, 0.5);
 
 /// Bytes of later layers whose lists are found in a second, by two threads.
@@ -177,8 +182,8 @@ const DECODED: f64 = 3.0e8;
 const PARTS_KEPT: f64 = 4.0;
 
 impl Costs<'_> {
-    /// The price of an encoding and residency that needs at least `least_bytes`, in `memory_bytes`. The graph gets what is more than the least, and
-    /// the smallest pool, which the least includes.
+    /// The price of an encoding and residency that needs at least `least_bytes`, in `memory_bytes`. The graph
+    /// gets what is more than the least, and the smallest pool, which the least includes.
     pub(super) fn price(
         &self,
         (encoding, residency): (GraphEncoding, Residency),
@@ -230,8 +235,8 @@ impl Costs<'_> {
         price
     }
 
-    /// Seconds in which one thread decodes lists from tiles: all of them in order, or for each list that is read at random those around it,
-    /// unless they are among those decoded last.
+    /// Seconds in which one thread decodes lists from tiles: all of them in order, or for each list that is
+    /// read at random those around it, unless they are among those decoded last.
     fn decoding(&self, residency: Residency) -> f64 {
         let (arcs, kept) = (self.num_arcs as f64, TiledLists::KEPT_ARCS_MAX as f64);
         let in_order =
@@ -314,7 +319,8 @@ impl Costs<'_> {
         (1.0 / self.rates.of(rate) - 1.0 / self.rates.of(Rate::ScanPlain)).max(0.0)
     }
 
-    /// What a scan loses by layers, where it is the same lists that a copy reads: in one layer less, as a copy of it takes less.
+    /// What a scan loses by layers, where it is the same lists that a copy reads: in one layer less, as a
+    /// copy of it takes less.
     fn chains(&self) -> f64 {
         let is_single = self.num_layers == 1;
         self.chains

@@ -10,7 +10,8 @@ use crate::rates::Rate;
 /// Graphs with fewer vertices than the one that rates are measured with fit caches better.
 const VERTICES_MIN: usize = 1 << 18;
 
-/// The arcs a second that a run with this access read, if it read them as the measurement of a rate does: rounds of PageRank over a single layer.
+/// The arcs a second that a run with this access read, if it read them as the measurement of a rate does:
+/// rounds of PageRank over a single layer.
 pub(super) fn reached(
     access: &Access,
     snapshot: &Snapshot,

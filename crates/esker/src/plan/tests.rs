@@ -146,7 +146,8 @@ fn the_choice_is_the_least_predicted_of_all_that_fit() {
     assert!(chosen.len() >= 4, "several ways are the best somewhere: {chosen:?}");
 }
 
-/// Tiles that fit took a fifth of the time of heads that read their tails from the disk, and were not chosen because searches preferred heads.
+/// Tiles that fit took a fifth of the time of heads that read their tails from the disk, and were not chosen
+/// because searches preferred heads.
 #[test]
 fn tiles_that_fit_are_chosen_before_heads_on_a_slow_disk() {
     let (_directory, snapshot) = database(17, Encoding::Plain, true);
@@ -386,7 +387,8 @@ fn no_limit_is_named_where_none_suffices() {
     let request = Request { encoding: Some(GraphEncoding::Tiles), ..Request::default() };
     let refused = choose(&snapshot, "triangles", &request, 1000).unwrap_err().to_string();
     assert!(refused.contains("tiles hold no lists") && !refused.contains("limit"), "{refused}");
-    // A pool has no in-edges at any limit, and a copy in memory, which stands in for it, has them at the one that is named.
+    // A pool has no in-edges at any limit, and a copy in memory, which stands in for it, has them at the one
+    // that is named.
     let request = Request { residency: Some(Residency::Pooled), ..Request::default() };
     let refused = choose(&snapshot, "triangles", &request, 1000).unwrap_err();
     assert!(refused.to_string().contains("triangles with memory lists needs 33 MiB"), "{refused}");

@@ -6,10 +6,11 @@ use esker_store::{Residency, Snapshot};
 use super::candidate::Candidate;
 use crate::catalogue::Entry;
 
-/// The memory of a run that copies the edges of a window, if without the copy it takes `bytes`, vertex tables among them; `None` without a
-/// window.
+/// The memory of a run that copies the edges of a window, if without the copy it takes `bytes`, vertex tables
+/// among them; `None` without a window.
 ///
-/// Arrays are copied layer by layer, which makes no vertex tables: lists that are filtered as they are read, or read one by one, need them.
+/// Arrays are copied layer by layer, which makes no vertex tables: lists that are filtered as they are read,
+/// or read one by one, need them.
 pub(super) fn copied_bytes(snapshot: &Snapshot, entry: &Entry, bytes: u64) -> Option<u64> {
     let index = snapshot.window_index()?;
     let weight = snapshot.weight_type().filter(|_| entry.reads_weights(snapshot));
@@ -25,7 +26,8 @@ pub(super) fn copied_bytes(snapshot: &Snapshot, entry: &Entry, bytes: u64) -> Op
     Some(bytes.saturating_sub(tables) + index.gathered_bytes(weight_bytes, only) + made)
 }
 
-/// The edges of a window in memory, if there is one: what `mapped` lists, as [`copied_or_not`] returned them, are copied to where that fits.
+/// The edges of a window in memory, if there is one: what `mapped` lists, as [`copied_or_not`] returned them,
+/// are copied to where that fits.
 pub(super) fn copied_window(
     mapped: &Candidate,
     snapshot: &Snapshot,
@@ -44,7 +46,8 @@ pub(super) fn copied_window(
     })
 }
 
-/// Bytes of the in-lists that are made to be joined with the out-lists, each with the times and the weights; 0 if they are not joined.
+/// Bytes of the in-lists that are made to be joined with the out-lists, each with the times and the weights;
+/// 0 if they are not joined.
 fn made_joined(snapshot: &Snapshot, weighted: bool, weight_bytes: u64) -> u64 {
     if !(weighted && snapshot.drops_directions() && joins(snapshot)) {
         return 0;
@@ -53,7 +56,8 @@ fn made_joined(snapshot: &Snapshot, weighted: bool, weight_bytes: u64) -> u64 {
     made_joined_bytes(snapshot.num_vertices() as u64, num_arcs, weight_bytes)
 }
 
-/// Mapped lists, with the least memory of a run that copies the edges of a window, if that is less, or if in-lists are made from the copy.
+/// Mapped lists, with the least memory of a run that copies the edges of a window, if that is less, or if
+/// in-lists are made from the copy.
 pub(super) fn copied_or_not(lists: Candidate, snapshot: &Snapshot, entry: &Entry) -> Candidate {
     let least_bytes = lists.least_bytes;
     let copied = copied_bytes(snapshot, entry, least_bytes).unwrap_or(least_bytes);
@@ -66,8 +70,8 @@ fn joins(snapshot: &Snapshot) -> bool {
     snapshot.window_index().is_some_and(|index| index.window().copies != Copies::All)
 }
 
-/// Whether a window is read list by list: edges are filtered by other properties than their times, copies of an edge are joined, or weights are
-/// read beside the times.
+/// Whether a window is read list by list: edges are filtered by other properties than their times, copies of
+/// an edge are joined, or weights are read beside the times.
 pub(super) fn reads_whole_lists(snapshot: &Snapshot, weighted: bool) -> bool {
     snapshot.window_index().is_some() && (weighted || snapshot.is_filtered() || joins(snapshot))
 }

@@ -7,7 +7,8 @@ use esker_store::{Database, Snapshot};
 use super::units::{Span, TimeUnit};
 use crate::error::{Error, Result};
 
-/// The declaration of a stream: defaults for all commands that read the times of its edges, and the age from which edges are removed.
+/// The declaration of a stream: defaults for all commands that read the times of its edges, and the age from
+/// which edges are removed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Declared {
     /// The edge property that holds the times; `None`: the only one that can.
@@ -16,7 +17,8 @@ pub struct Declared {
     pub unit: Option<TimeUnit>,
     /// By how much edges may be out of order.
     pub delay: Option<Span>,
-    /// The age from which edges are removed, counted from the latest edge: by streams, and when layers are compacted.
+    /// The age from which edges are removed, counted from the latest edge: by streams, and when layers are
+    /// compacted.
     pub expire: Option<Span>,
 }
 
@@ -39,7 +41,8 @@ impl Declared {
         }
     }
 
-    /// The same with another property or unit of the times, where they are given. The unit of other times is not kept.
+    /// The same with another property or unit of the times, where they are given. The unit of other times is
+    /// not kept.
     #[must_use]
     pub fn with_times(self, time: Option<String>, unit: Option<TimeUnit>) -> Self {
         let kept = self.unit.filter(|_| time.is_none() || time == self.time);
@@ -54,8 +57,8 @@ impl Declared {
     /// Makes the database keep this. Later processes obey it, and so does a stream that begins later.
     ///
     /// # Errors
-    /// [`Error::Usage`] if no edge property of the name can hold times, several can and none is named, or the unit or the lengths do not
-    /// fit the times; [`Database::declare_stream`].
+    /// [`Error::Usage`] if no edge property of the name can hold times, several can and none is named, or the
+    /// unit or the lengths do not fit the times; [`Database::declare_stream`].
     pub fn keep(&self, database: &Database) -> Result<()> {
         let newest = database.snapshot()?;
         let time = match &self.time {
@@ -77,11 +80,13 @@ impl Declared {
     }
 }
 
-/// The earliest time of a stream by number that selects a version: numbers below are of versions. In seconds, of 1973.
+/// The earliest time of a stream by number that selects a version: numbers below are of versions. In seconds,
+/// of 1973.
 const TIME_MIN: u64 = 100_000_000;
 
-/// The number of the version that a user selects. An integer that is no number of a version may be a time, as the edges of a stream have it: in
-/// the unit that was declared for them, or in the one that it seems to be in.
+/// The number of the version that a user selects. An integer that is no number of a version may be a time, as
+/// the edges of a stream have it: in the unit that was declared for them, or in the one that it seems to be
+/// in.
 ///
 /// # Errors
 /// As [`VersionSelector::resolve`].
@@ -136,7 +141,8 @@ pub(super) fn only_time(snapshot: &Snapshot) -> Result<String> {
     }
 }
 
-/// Refuses the weight as the times by which edges are to be removed, if nobody named it: few weights are times.
+/// Refuses the weight as the times by which edges are to be removed, if nobody named it: few weights are
+/// times.
 pub(crate) fn expect_no_weight(snapshot: &Snapshot, property: &str) -> Result<()> {
     match snapshot.weight_property() {
         Some(weight) if weight.name == property => Err(Error::Usage(format!(

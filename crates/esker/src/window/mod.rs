@@ -1,7 +1,9 @@
 //! Windows over a stream, as users ask for them: lengths with units, ends at times, and steps.
 //!
-//! A time is a timestamp, whose unit is known, or a whole number in an edge property. The unit of a number is guessed from the latest time unless it is given: seconds, milliseconds,
-//! microseconds or nanoseconds since 1970. A window of length `l` that ends at `t` has the edges later than `t - l`, until `t` and with it.
+//! A time is a timestamp, whose unit is known, or a whole number in an edge property. The unit of a number is
+//! guessed from the latest time unless it is given: seconds, milliseconds, microseconds or nanoseconds
+//! since 1970. A window of length `l` that ends at `t` has the edges later than `t - l`, until `t` and with
+//! it.
 
 pub(crate) mod absent;
 mod series;
@@ -76,16 +78,18 @@ pub struct Times {
 }
 
 impl Times {
-    /// Finds the times of a version: in the property of that name, the one that was [`Declared`], or the only one that can hold times. What
-    /// is read of them: [`Snapshot::time_range`].
+    /// Finds the times of a version: in the property of that name, the one that was [`Declared`], or the only
+    /// one that can hold times. What is read of them: [`Snapshot::time_range`].
     ///
     /// # Errors
-    /// [`crate::Error::Usage`] if no property is named and several or none can hold times; as [`Snapshot::time_range`].
+    /// [`crate::Error::Usage`] if no property is named and several or none can hold times; as
+    /// [`Snapshot::time_range`].
     pub fn of(snapshot: &Snapshot, name: Option<&str>, unit: Option<TimeUnit>, run: &Run) -> Result<Self> {
         Self::ranging(snapshot, name, unit, |property| snapshot.time_range(property, run))
     }
 
-    /// As [`Times::of`], for a window that ends with the latest edge or at a given time: the first time is not looked for.
+    /// As [`Times::of`], for a window that ends with the latest edge or at a given time: the first time is
+    /// not looked for.
     ///
     /// # Errors
     /// As [`Times::of`].
@@ -158,13 +162,15 @@ impl Times {
         Ok(after.map_or(Step::Length(every), |after| Step::LengthAfter(every, after)))
     }
 
-    /// The ends of windows that follow each other, ascending. Lengths with a unit follow the calendar in UTC, weeks from Monday: hours end
-    /// with the last moment before the next full hour. Lengths without a unit end at their multiples. With `origin`, ends are a whole number of
-    /// steps from it instead. The first is the end of the step in which `from` lies, the last that of `to`; if they are not given, those of
-    /// the first and the last edge.
+    /// The ends of windows that follow each other, ascending. Lengths with a unit follow the calendar in UTC,
+    /// weeks from Monday: hours end with the last moment before the next full hour. Lengths without a unit
+    /// end at their multiples. With `origin`, ends are a whole number of steps from it instead. The first is
+    /// the end of the step in which `from` lies, the last that of `to`; if they are not given, those of the
+    /// first and the last edge.
     ///
     /// # Errors
-    /// [`crate::Error::Usage`] for a length or an end that makes no sense in the unit, and for more than 2^22 windows.
+    /// [`crate::Error::Usage`] for a length or an end that makes no sense in the unit, and for more than 2^22
+    /// windows.
     fn steps(
         &self,
         (every, origin): (Span, Option<i64>),
@@ -200,12 +206,13 @@ impl Times {
         Ok((0..count).filter_map(move |i| i64::try_from(first + i * step).ok()))
     }
 
-    /// The ends of windows that follow each other, ascending: those of steps of a length, or the times of each `n`th edge, counted from
-    /// `from` on, and that of the last until `to`. Edges of one time come together, so a window may have more.
+    /// The ends of windows that follow each other, ascending: those of steps of a length, or the times of
+    /// each `n`th edge, counted from `from` on, and that of the last until `to`. Edges of one time come
+    /// together, so a window may have more.
     ///
     /// # Errors
-    /// [`crate::Error::Usage`] for a length or an end that makes no sense in the unit, and for more than 2^22 windows; for a number of edges, as
-    /// [`Snapshot::sorted_times`].
+    /// [`crate::Error::Usage`] for a length or an end that makes no sense in the unit, and for more than 2^22
+    /// windows; for a number of edges, as [`Snapshot::sorted_times`].
     pub fn ends(
         &self,
         snapshot: &Snapshot,
@@ -227,7 +234,8 @@ impl Times {
         Ok(Box::new(ends.into_iter()))
     }
 
-    /// The ends of windows that follow each other and that `passed` has passed, ascending: those after `last`, or, without one, the newest.
+    /// The ends of windows that follow each other and that `passed` has passed, ascending: those after
+    /// `last`, or, without one, the newest.
     ///
     /// # Errors
     /// As [`Times::ends`].
@@ -258,8 +266,9 @@ impl Times {
         Ok(ends.filter(|&end| end <= passed).collect())
     }
 
-    /// The times of each `every`th of the edges that are later than `after`, until `until`, ascending, where `counted` edges, fewer than `every`, came
-    /// before them since the last end; and the number of edges since the last of these ends.
+    /// The times of each `every`th of the edges that are later than `after`, until `until`, ascending, where
+    /// `counted` edges, fewer than `every`, came before them since the last end; and the number of edges
+    /// since the last of these ends.
     ///
     /// # Errors
     /// As [`Times::ends`].
@@ -282,8 +291,8 @@ impl Times {
         Ok((ends, (times.len() - times.partition_point(|&time| time <= last)) as u64))
     }
 
-    /// The times of each `n`th of the edges that are later than `after`, until `until`, ascending; and that of the last edge, if there are
-    /// edges after them. Each count begins after the edges of the end before.
+    /// The times of each `n`th of the edges that are later than `after`, until `until`, ascending; and that
+    /// of the last edge, if there are edges after them. Each count begins after the edges of the end before.
     fn counted_ends(
         &self,
         snapshot: &Snapshot,
@@ -306,7 +315,8 @@ impl Times {
     }
 }
 
-/// A window that moves with the versions: it ends with the latest edge, or at the newest end of a step that the latest edge has passed.
+/// A window that moves with the versions: it ends with the latest edge, or at the newest end of a step that
+/// the latest edge has passed.
 #[derive(Debug, Clone)]
 pub struct MovingWindow {
     /// Its length.
@@ -324,9 +334,9 @@ pub struct MovingWindow {
 }
 
 impl MovingWindow {
-    /// The window of a version, and the unit of its times; `None` if it moves in steps and no step has ended after the end of the `former`
-    /// one. Before the first step has ended it ends with the latest edge. Where little changed since the former window, it is made from that: see
-    /// [`Snapshot::window_after`].
+    /// The window of a version, and the unit of its times; `None` if it moves in steps and no step has ended
+    /// after the end of the `former` one. Before the first step has ended it ends with the latest edge. Where
+    /// little changed since the former window, it is made from that: see [`Snapshot::window_after`].
     ///
     /// # Errors
     /// As [`Times::of`] and [`Snapshot::window`].
@@ -363,7 +373,8 @@ impl MovingWindow {
     }
 }
 
-/// The times of each `every`th of some ascending times, and the last if there are times after them. Those of one time come together.
+/// The times of each `every`th of some ascending times, and the last if there are times after them. Those of
+/// one time come together.
 fn ends_of(mut times: &[i64], every: usize) -> (Vec<i64>, Option<i64>) {
     let mut ends = Vec::new();
     while let Some(&end) = times.get(every - 1) {

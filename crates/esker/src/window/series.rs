@@ -15,12 +15,13 @@ use crate::catalogue::{Entry, Job, Many, ManyFailure, Params, Resources, WeightR
 use crate::error::{Error, Result};
 use crate::plan::{Request, plan};
 
-/// Windows whose lists are copied again from those of this many times as many. So a window is selected from lists that are not much longer
-/// than its own, if it overlaps with its neighbours.
+/// Windows whose lists are copied again from those of this many times as many. So a window is selected from
+/// lists that are not much longer than its own, if it overlaps with its neighbours.
 const FAN_OUT: usize = 4;
 
-/// Fewer windows are read from the layers one by one where these are arrays: counting a window and copying its lists of one direction take
-/// less time than copying the lists of both directions with the slot of each time. Measured for three windows.
+/// Fewer windows are read from the layers one by one where these are arrays: counting a window and copying
+/// its lists of one direction take less time than copying the lists of both directions with the slot of each
+/// time. Measured for three windows.
 const SHARED_MIN: usize = 8;
 
 /// What is computed on each window, and how.
@@ -39,8 +40,8 @@ pub struct WindowJob<'j> {
 }
 
 impl WindowJob<'_> {
-    /// A window as the plan of the run reads it, within what is left of the limit: lists that windows share, and the counts of a window
-    /// that joins copies, take a part of it.
+    /// A window as the plan of the run reads it, within what is left of the limit: lists that windows share,
+    /// and the counts of a window that joins copies, take a part of it.
     fn planned(&self, windowed: &Snapshot, run: &Run) -> Result<Snapshot> {
         let memory_bytes = self.resources.memory_bytes.min(run.budget().free_bytes());
         let resources = Resources { memory_bytes, ..*self.resources };
@@ -67,8 +68,9 @@ pub struct WindowAnswer {
 
 /// Windows of a version, one after another.
 ///
-/// The edges of up to [`SHARED_WINDOWS_MAX`] windows are copied to memory at a time, if they fit in half of what is left of the budget of the
-/// run; else those of fewer windows, or each window reads the layers by itself.
+/// The edges of up to [`SHARED_WINDOWS_MAX`] windows are copied to memory at a time, if they fit in half of
+/// what is left of the budget of the run; else those of fewer windows, or each window reads the layers by
+/// itself.
 pub struct WindowSeries<'s> {
     snapshot: &'s Snapshot,
     time: &'s str,
@@ -81,7 +83,8 @@ pub struct WindowSeries<'s> {
 }
 
 impl<'s> WindowSeries<'s> {
-    /// Windows of the edges whose times are in the property `time`. With `shares`, lists are copied to memory.
+    /// Windows of the edges whose times are in the property `time`. With `shares`, lists are copied to
+    /// memory.
     pub fn new(
         snapshot: &'s Snapshot,
         time: &'s str,
@@ -94,10 +97,12 @@ impl<'s> WindowSeries<'s> {
 
     /// Calls `visit` with the answer on each window, in order.
     ///
-    /// Lists are shared by algorithms that read no weights, unless another way of reading is asked for. Components, degrees, coreness,
-    /// breadth-first search and PageRank are computed on several windows at once, coreness and PageRank if these overlap enough; its scores then differ from those of
-    /// a single run by rounding. A window without any of the vertices that an option names, such as the sources of a search, has an answer without
-    /// rows and figures; a target that is not there, and some of several vertices, are left out.
+    /// Lists are shared by algorithms that read no weights, unless another way of reading is asked for.
+    /// Components, degrees, coreness, breadth-first search and PageRank are computed on several windows at
+    /// once, coreness and PageRank if these overlap enough; its scores then differ from those of a single run
+    /// by rounding. A window without any of the vertices that an option names, such as the sources of a
+    /// search, has an answer without rows and figures; a target that is not there, and some of several
+    /// vertices, are left out.
     ///
     /// # Errors
     /// As [`Snapshot::window`], [`plan`] and [`Entry::run`]; what `visit` returns.
@@ -150,8 +155,8 @@ impl<'s> WindowSeries<'s> {
         Ok(())
     }
 
-    /// The answer on a window that lacks a vertex with which it begins: that of the window with all vertices, which has the same columns,
-    /// without its rows.
+    /// The answer on a window that lacks a vertex with which it begins: that of the window with all vertices,
+    /// which has the same columns, without its rows.
     fn answer_without(
         &self,
         lacks: &str,
@@ -235,15 +240,16 @@ impl<'s> WindowSeries<'s> {
         Ok(true)
     }
 
-    /// Copies the edges of as many windows as fit, from the next one on, unless only one does; then, from these, those of fewer windows, down
-    /// to `count_max`.
+    /// Copies the edges of as many windows as fit, from the next one on, unless only one does; then, from
+    /// these, those of fewer windows, down to `count_max`.
     fn share(&mut self, count_max: usize) -> Result<()> {
         let next = self.next;
         self.lists.retain(|(range, _)| range.contains(&next));
         let mut count = (self.windows.len() - next).min(SHARED_WINDOWS_MAX);
         while self.shares && self.lists.is_empty() {
             if count < 2 {
-                // The windows after these are as large: they would not fit either. The last window has nothing to share.
+                // The windows after these are as large: they would not fit either. The last window has
+                // nothing to share.
                 self.shares = false;
                 break;
             }

@@ -244,7 +244,8 @@ impl TimePoint {
         Self(format!("{}.{rest:09}Z", text.trim_end_matches('Z')))
     }
 
-    /// The time in a unit: that of a number as it is, else the last of a day, minute or second, or of the last digits of a fraction.
+    /// The time in a unit: that of a number as it is, else the last of a day, minute or second, or of the
+    /// last digits of a fraction.
     ///
     /// # Errors
     /// [`Error::Usage`] if it is not a time.

@@ -1,6 +1,7 @@
 //! Every algorithm on a dynamic graph, from and to which edges came and went, checked by its verifier.
 //!
-//! The type of the graph is forgotten, so that each algorithm is compiled for one more type of graph and no more.
+//! The type of the graph is forgotten, so that each algorithm is compiled for one more type of graph and no
+//! more.
 
 use std::collections::BTreeMap;
 
@@ -165,7 +166,8 @@ const UNDIRECTED: &[Check] = &[
     }),
 ];
 
-/// A dynamic graph with the edges of a sample, some of which were there before with another weight, and without others that were.
+/// A dynamic graph with the edges of a sample, some of which were there before with another weight, and
+/// without others that were.
 fn grown(sample: &Sample, held: &BTreeMap<(VertexId, VertexId), i32>, run: &Run) -> DynamicGraph<i32> {
     let edges = if sample.directed { DynamicEdges::OutAndIn } else { DynamicEdges::Undirected };
     let (shards, threshold) = ([1, 4, 64][sample.seed as usize % 3], 1 + sample.seed as usize % 5);

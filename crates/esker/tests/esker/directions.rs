@@ -121,7 +121,8 @@ fn lists_that_an_algorithm_does_not_read_take_no_memory_in_its_plan() {
     assert_eq!(find("pagerank").reading(&snapshot.as_undirected()).reads_only(), None);
 }
 
-/// The lists of a graph with some hundred thousand vertices do not fit one block. The verifiers read single lists, and the algorithms scan.
+/// The lists of a graph with some hundred thousand vertices do not fit one block. The verifiers read single
+/// lists, and the algorithms scan.
 #[test]
 fn a_view_without_directions_of_many_blocks_is_that_of_single_lists() {
     let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());

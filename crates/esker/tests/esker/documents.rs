@@ -68,7 +68,8 @@ fn every_algorithm_has_a_page_with_its_options() {
     assert_eq!(pages, CATALOGUE.len(), "a page without an algorithm");
 }
 
-/// The algorithms by what they make of lists that arrive in pieces, and of several edges from one vertex to another.
+/// The algorithms by what they make of lists that arrive in pieces, and of several edges from one vertex to
+/// another.
 #[test]
 fn the_index_says_which_algorithms_read_pieces_and_count_copies() {
     let index = read("docs/algorithms.md");

@@ -1,4 +1,5 @@
-//! The tables of docs/values.md, each of whose values goes through every door. `python/tests/test_values.py` has the doors of Python.
+//! The tables of docs/values.md, each of whose values goes through every door. `python/tests/test_values.py`
+//! has the doors of Python.
 
 use std::collections::BTreeSet;
 use std::fmt::{Display, Write};

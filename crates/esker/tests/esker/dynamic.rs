@@ -1,4 +1,5 @@
-//! Algorithms on a dynamic graph: the same answers as on plain rows of the same edges, while edges come and go.
+//! Algorithms on a dynamic graph: the same answers as on plain rows of the same edges, while edges come and
+//! go.
 
 use esker::algo::algorithm::bfs::{BfsOptions, bfs};
 use esker::algo::algorithm::cdlp::{CdlpOptions, cdlp};

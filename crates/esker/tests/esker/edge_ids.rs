@@ -1,4 +1,5 @@
-//! Ids of edges against a model: whatever is added, deleted, merged, forgotten or converted, each copy keeps its id and its values.
+//! Ids of edges against a model: whatever is added, deleted, merged, forgotten or converted, each copy keeps
+//! its id and its values.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -106,7 +107,8 @@ impl World {
         self.check();
     }
 
-    /// Gives ids to the edges of several versions, and takes those that they got. A copy has one id in all versions, and stays what it is.
+    /// Gives ids to the edges of several versions, and takes those that they got. A copy has one id in all
+    /// versions, and stays what it is.
     fn give_ids_late(&mut self) {
         give_edge_ids(self.database(), &self.run).expect("ids");
         self.has_ids = true;
@@ -278,7 +280,8 @@ impl World {
         assert_eq!((sorted(&removed), sorted(&added)), (without(a, b), without(b, a)), "from {a} to {b}");
     }
 
-    /// The edges of a version, as the lists of one direction have them: of an undirected graph, those of the end that is lower, or higher.
+    /// The edges of a version, as the lists of one direction have them: of an undirected graph, those of the
+    /// end that is lower, or higher.
     fn edges_of(&self, snapshot: &Snapshot, direction: Direction) -> Edges {
         let mut found = Edges::new();
         let id = |v| match snapshot.ids().external_of(v).expect("an id") {

@@ -1,5 +1,5 @@
-//! Every algorithm of the catalogue, verified on every form in which a database keeps a graph, and compared with its answer
-//! on the plain one: awkward and random graphs, with no, equal and extreme weights.
+//! Every algorithm of the catalogue, verified on every form in which a database keeps a graph, and compared
+//! with its answer on the plain one: awkward and random graphs, with no, equal and extreme weights.
 
 use esker::answer::{Answer, Fact, Value};
 use esker::catalogue::{Job, Params, find};
@@ -9,8 +9,9 @@ use crate::common::{self, Sample, shapes};
 use crate::forms::{Form, Model, Weights};
 use crate::requests::{Request, requests};
 
-/// What differs from form to form, though all of it is right: sets compete in the order in which lists come, which of several negative
-/// cycles is found depends on it too, and a version among removed vertices has other ids, which are the labels of this propagation.
+/// What differs from form to form, though all of it is right: sets compete in the order in which lists come,
+/// which of several negative cycles is found depends on it too, and a version among removed vertices has
+/// other ids, which are the labels of this propagation.
 fn varies(algorithm: &str, model: &Model, form: &Form) -> bool {
     match algorithm {
         "setcover" => true,
@@ -23,7 +24,8 @@ fn varies(algorithm: &str, model: &Model, form: &Form) -> bool {
 /// Of several right answers, which one is given depends on the order in which lists come.
 pub(crate) const OF_MANY: &[&str] = &["parents", "claims"];
 
-/// Wedges to draw from a graph. The default suits graphs of any size, and drawing that many takes longer than all other algorithms.
+/// Wedges to draw from a graph. The default suits graphs of any size, and drawing that many takes longer than
+/// all other algorithms.
 const SAMPLES: &str = "4096";
 
 fn requests_on(form: &Form, source: u64) -> Vec<Request> {
@@ -114,7 +116,8 @@ fn told(form: &Form, answer: &Answer) -> Told {
         });
         columns.clear();
     }
-    // How wide buckets are is drawn from a sample of the lists; how near the last round came is not the answer.
+    // How wide buckets are is drawn from a sample of the lists; how near the last round came is not the
+    // answer.
     let facts = answer.facts.iter().filter(|(name, _)| !["delta", "error"].contains(name));
     Told { edges, columns, facts: facts.cloned().collect() }
 }
@@ -193,7 +196,8 @@ fn all_agree(samples: impl Iterator<Item = Sample>, kind: &str) {
     }
 }
 
-/// PageRank by weights, in its own request: the others take the weight of the import, and this one only if it is named.
+/// PageRank by weights, in its own request: the others take the weight of the import, and this one only if it
+/// is named.
 #[test]
 fn every_form_of_a_random_graph_is_ranked_alike_by_weights() {
     let options = RunOptions { threads: 2, seed: 3, deterministic: true, ..RunOptions::default() };
@@ -260,7 +264,8 @@ fn every_form_of_a_larger_awkward_graph_gives_the_same() {
     all_agree(shapes::shapes(&[90], 5).into_iter(), "shape");
 }
 
-/// From empty to dense, with hubs. Twenty-four have all weights in both directions; `ESKER_CASES` sets the number.
+/// From empty to dense, with hubs. Twenty-four have all weights in both directions; `ESKER_CASES` sets the
+/// number.
 #[test]
 fn every_form_of_a_random_graph_gives_the_same() {
     all_agree((0..u64::from(common::cases(150).cases)).map(random), "random graph");

@@ -1,5 +1,6 @@
-//! Live answers against recomputation at every version of random streams of changes: edges added, removed and reweighed, vertices added,
-//! removed and restored, commits frozen and merged meanwhile, on every kind of graph and base layer.
+//! Live answers against recomputation at every version of random streams of changes: edges added, removed and
+//! reweighed, vertices added, removed and restored, commits frozen and merged meanwhile, on every kind of
+//! graph and base layer.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;

@@ -1,5 +1,5 @@
-//! Removed vertices are in no answer and no export: on a database from which vertices were removed, every algorithm answers what
-//! it answers on one that never had them.
+//! Removed vertices are in no answer and no export: on a database from which vertices were removed, every
+//! algorithm answers what it answers on one that never had them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -76,7 +76,8 @@ fn key(snapshot: &Snapshot, answer: &Answer, place: usize) -> u64 {
     }
 }
 
-/// The values of each column by external id. Labels that are vertices become the least id of the group that shares one.
+/// The values of each column by external id. Labels that are vertices become the least id of the group that
+/// shares one.
 fn by_id(snapshot: &Snapshot, answer: &Answer) -> Vec<BTreeMap<u64, Value>> {
     let column = |values: &Values| {
         let mut found: BTreeMap<u64, Value> =

@@ -1,4 +1,5 @@
-//! Requests to every algorithm, made from the catalogue: with its defaults, with each flag, and with each value of each choice.
+//! Requests to every algorithm, made from the catalogue: with its defaults, with each flag, and with each
+//! value of each choice.
 
 use esker::catalogue::{CATALOGUE, Entry, OptDefault, OptKind, Params};
 

@@ -1,5 +1,5 @@
-//! Damage, cancellation and limits for every algorithm of the catalogue, on versions of several layers whose complete layer is read
-//! from tiles, from a pool or with heads.
+//! Damage, cancellation and limits for every algorithm of the catalogue, on versions of several layers whose
+//! complete layer is read from tiles, from a pool or with heads.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -312,7 +312,8 @@ fn windows_are_counted_and_gathered_from_any_layers() {
             (0..1 + stream.noise.below(4)).for_each(|_| stream.step(&run));
             let newest = stream.newest();
             let noise = &mut stream.noise;
-            // Some follow the one before, some go back or far ahead, some are of another length or all of the stream.
+            // Some follow the one before, some go back or far ahead, some are of another length or all of the
+            // stream.
             let until = match noise.below(8) {
                 0 => stream.now - noise.below(3 * LENGTH as u64) as i64,
                 1 => i64::MAX,
@@ -377,7 +378,8 @@ fn a_search_goes_on_where_a_window_lacks_its_source() {
 fn what_a_window_gained_counts_against_the_budget() {
     let window = TimeWindow { after: 0, until: 4 * LENGTH, copies: Copies::All };
     let edges = 3000_u64;
-    // What the budget allows, whether the window was made from the one before, and whether the answer was updated.
+    // What the budget allows, whether the window was made from the one before, and whether the answer was
+    // updated.
     let mut found = Vec::new();
     for budget_bytes in (12..22).map(|power| 1_u64 << power) {
         let mut stream = Stream::new(1);

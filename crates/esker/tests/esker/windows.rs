@@ -411,7 +411,8 @@ fn rolling() -> impl Strategy<Value = Vec<TimeWindow>> {
 proptest! {
     #![proptest_config(cases(16))]
 
-    /// Components, degrees, searches and PageRank are computed on several windows at once, others on each from shared lists.
+    /// Components, degrees, searches and PageRank are computed on several windows at once, others on each
+    /// from shared lists.
     #[test]
     fn answers_on_windows_that_follow_each_other_are_those_on_each(
         stream in streams(), windows in rolling(), all_vertices in any::<bool>(), form in 0..100_usize,
@@ -473,7 +474,8 @@ proptest! {
     }
 }
 
-/// The whole catalogue on windows, in every form by turns, against an import of the edges of the window alone.
+/// The whole catalogue on windows, in every form by turns, against an import of the edges of the window
+/// alone.
 #[test]
 fn every_algorithm_answers_on_a_window_as_on_its_edges() {
     let mut drawing = TestRunner::deterministic();
@@ -501,15 +503,16 @@ fn every_algorithm_answers_on_a_window_as_on_its_edges() {
             let shown = snapshot.clone().window("time", window, true, &run).expect("a window");
             let snapshot = shown.gathered(at % 2 == 1);
             let form = Form { name: "window".to_owned(), snapshot, step: 1, first: 0 };
-            // Where edges are joined to weighted ones, PageRank reads their weights, which it does not of an import.
+            // Where edges are joined to weighted ones, PageRank reads their weights, which it does not of an
+            // import.
             let reads_alike = |weights| copies == Copies::Distinct || weights != WeightReads::IfChosen;
             agree_on(&plain, &[form], &model, &run, |request| reads_alike(request.entry.reads.weights));
         }
     }
 }
 
-/// What the catalogue says of copies: where they do not count, the answer on a window that joins them is that on all its edges; where they do, it
-/// is another on some graph.
+/// What the catalogue says of copies: where they do not count, the answer on a window that joins them is that
+/// on all its edges; where they do, it is another on some graph.
 #[test]
 fn copies_count_where_the_catalogue_says_so() {
     let mut drawing = TestRunner::deterministic();
@@ -543,7 +546,8 @@ fn copies_count_where_the_catalogue_says_so() {
 proptest! {
     #![proptest_config(cases(24))]
 
-    /// What stays is the window of that length; older versions keep their edges; copies that are young stay with their weights.
+    /// What stays is the window of that length; older versions keep their edges; copies that are young stay
+    /// with their weights.
     #[test]
     fn edges_expire_as_a_version_and_leave_at_the_next_merge(
         stream in streams(), length in prop_oneof![1..40_i64, 1..2500_i64], merges in any::<bool>(),
@@ -587,8 +591,8 @@ proptest! {
     }
 }
 
-/// What came and went counts for the policy of merges, so layers of edges that no window wants any longer are rewritten by themselves: always
-/// more than a third of the arcs in files are wanted.
+/// What came and went counts for the policy of merges, so layers of edges that no window wants any longer are
+/// rewritten by themselves: always more than a third of the arcs in files are wanted.
 #[test]
 fn files_keep_few_edges_that_have_expired() {
     let run = Run::with_threads(1).expect("a run");

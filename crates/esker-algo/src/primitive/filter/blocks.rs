@@ -13,7 +13,8 @@ pub(super) const BLOCK_LEN: usize = 64;
 /// Blocks of a vertex are compacted once more than one in this many is empty.
 const EMPTY_SHARE: usize = 2;
 
-/// Per vertex, its blocks: one bit for each of 64 consecutive entries of its list, and their position in the list.
+/// Per vertex, its blocks: one bit for each of 64 consecutive entries of its list, and their position in the
+/// list.
 ///
 /// All operations take `&self`. The blocks of a vertex must be changed by one thread at a time.
 pub(super) struct FilterBlocks {
@@ -25,7 +26,8 @@ pub(super) struct FilterBlocks {
     degrees: VertexArray,
     /// For each block: which of its edges are active.
     bits: Vec<AtomicU64>,
-    /// For each block: its position in the list (lower half) and the number of active edges before it (upper half).
+    /// For each block: its position in the list (lower half) and the number of active edges before it (upper
+    /// half).
     headers: Vec<AtomicU64>,
 }
 
@@ -136,8 +138,8 @@ impl FilterBlocks {
         Some(first + bits.trailing_zeros() as usize)
     }
 
-    /// Removes the active edges of `v` for whose list index `keep` is false, and compacts the blocks if many are empty.
-    /// Returns the number of edges removed.
+    /// Removes the active edges of `v` for whose list index `keep` is false, and compacts the blocks if many
+    /// are empty. Returns the number of edges removed.
     #[inline(always)]
     pub(super) fn retain(&self, v: VertexId, mut keep: impl FnMut(usize) -> bool) -> usize {
         let blocks = self.range(v);

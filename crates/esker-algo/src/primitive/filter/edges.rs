@@ -11,8 +11,8 @@ use crate::estimate::Shape;
 /// Which lists a filter covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sides {
-    /// An undirected graph. The predicate does not depend on which end comes first, so both arcs of an edge are kept or
-    /// removed together. The filter is an undirected graph.
+    /// An undirected graph. The predicate does not depend on which end comes first, so both arcs of an edge
+    /// are kept or removed together. The filter is an undirected graph.
     Symmetric,
     /// Only out-lists. The filter is a directed graph without in-lists.
     Out,
@@ -49,8 +49,8 @@ impl<'g, G: Lists> Filter<'g, G> {
         Self::within(graph, run, sides, |_| true)
     }
 
-    /// The edges of the vertices of `subset` for which `keep(source, target, weight)` is true. A symmetric filter keeps
-    /// only edges with both ends in the subset.
+    /// The edges of the vertices of `subset` for which `keep(source, target, weight)` is true. A symmetric
+    /// filter keeps only edges with both ends in the subset.
     ///
     /// # Errors
     /// As [`Filter::all`], and the first list that cannot be read.
@@ -115,8 +115,8 @@ impl<'g, G: Lists> Filter<'g, G> {
         self.sides
     }
 
-    /// Removes every active edge for which `keep(source, target, weight)` is false. Returns the number of remaining
-    /// arcs. Reads the lists that have active edges.
+    /// Removes every active edge for which `keep(source, target, weight)` is false. Returns the number of
+    /// remaining arcs. Reads the lists that have active edges.
     ///
     /// # Errors
     /// The first list that cannot be read; cancellation, which leaves some lists filtered and others not.
@@ -135,8 +135,8 @@ impl<'g, G: Lists> Filter<'g, G> {
         Ok(left)
     }
 
-    /// Removes the active out-edges of the vertices of `subset` for which `keep` is false. Returns the number of
-    /// remaining arcs; the degrees change accordingly. The lists at the other ends keep these edges until
+    /// Removes the active out-edges of the vertices of `subset` for which `keep` is false. Returns the number
+    /// of remaining arcs; the degrees change accordingly. The lists at the other ends keep these edges until
     /// [`Filter::settle`], so a symmetric filter is not symmetric until then.
     ///
     /// # Errors
@@ -171,8 +171,9 @@ impl<'g, G: Lists> Filter<'g, G> {
         self.dirty.get(v)
     }
 
-    /// Removes from the lists of dirty vertices the edges that [`Filter::pack`] removed at their other ends. Called
-    /// with the same predicate, this makes both ends of all edges agree again. Returns the number of remaining arcs.
+    /// Removes from the lists of dirty vertices the edges that [`Filter::pack`] removed at their other ends.
+    /// Called with the same predicate, this makes both ends of all edges agree again. Returns the number of
+    /// remaining arcs.
     ///
     /// # Errors
     /// As [`Filter::retain`].
@@ -189,8 +190,8 @@ impl<'g, G: Lists> Filter<'g, G> {
         Ok(self.arcs.load(Relaxed))
     }
 
-    /// Active out-edge number `index` (from 0) of `v`, with its weight; `None` if `v` has fewer. Takes O(log degree)
-    /// plus the time to read the list.
+    /// Active out-edge number `index` (from 0) of `v`, with its weight; `None` if `v` has fewer. Takes O(log
+    /// degree) plus the time to read the list.
     ///
     /// # Errors
     /// If the list cannot be read.
@@ -256,8 +257,8 @@ const UNITS_PER_WORKER: usize = 16;
 /// The most work in one unit.
 const UNIT_WORK: usize = 1 << 13;
 impl<G: Lists> Filter<'_, G> {
-    /// Calls `f` with each vertex of `subset` that has active edges, and returns the workers' states. Each vertex is
-    /// handled by one thread.
+    /// Calls `f` with each vertex of `subset` that has active edges, and returns the workers' states. Each
+    /// vertex is handled by one thread.
     pub(super) fn each<S: Send>(
         &self,
         run: &Run,

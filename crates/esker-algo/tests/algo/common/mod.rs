@@ -21,8 +21,8 @@ pub(crate) struct Sample {
     pub(crate) seed: u64,
 }
 
-/// Graphs of 1 to 100 vertices, directed or undirected: random from empty to dense, biased towards sparse ones and
-/// hubs, or of an awkward shape.
+/// Graphs of 1 to 100 vertices, directed or undirected: random from empty to dense, biased towards sparse
+/// ones and hubs, or of an awkward shape.
 pub(crate) fn samples() -> impl Strategy<Value = Sample> {
     prop_oneof![3 => random_samples(), 2 => shapes::shaped()]
 }
@@ -48,7 +48,8 @@ fn random_samples() -> impl Strategy<Value = Sample> {
 }
 
 impl Sample {
-    /// The graph with weights made by `weight` from small integers, which are the same for both arcs of an edge.
+    /// The graph with weights made by `weight` from small integers, which are the same for both arcs of an
+    /// edge.
     pub(crate) fn csr<W: Weight>(&self, weight: impl Fn(u32) -> W) -> Csr<W> {
         let edges: Vec<_> = self
             .edges
@@ -71,8 +72,8 @@ fn is_directed<W: Weight>(graph: &CsrGraph<'_, W>) -> bool {
     esker_graph::Graph::is_directed(graph)
 }
 
-/// The same graph in shuffled pieces. Like all awkward graphs it is erased, so that an algorithm is compiled for two types of
-/// graph only.
+/// The same graph in shuffled pieces. Like all awkward graphs it is erased, so that an algorithm is compiled
+/// for two types of graph only.
 pub(crate) fn fragmented<'a, W: Weight>(graph: &CsrGraph<'a, W>, sample: &Sample) -> Boxed<'a, W, Stop> {
     Boxed::new(Fragmented::new(*graph, sample.seed))
 }
@@ -139,7 +140,8 @@ pub(crate) struct Spaced<W> {
 }
 
 impl<W: Weight> Spaced<W> {
-    /// The same graph with up to four removed vertices before each of its own, and after the last. The seed decides the numbers.
+    /// The same graph with up to four removed vertices before each of its own, and after the last. The seed
+    /// decides the numbers.
     pub(crate) fn new(graph: &CsrGraph<'_, W>, seed: u64) -> Self {
         let out = graph.rows(Direction::Out).expect("out-lists are always kept");
         let mut state = seed | 1;
@@ -186,8 +188,8 @@ pub(crate) fn runs(deterministic: bool) -> Vec<Run> {
     [1, 2, 7].into_iter().map(|threads| run(threads, deterministic)).collect()
 }
 
-/// A random graph whose first vertices have by far the most edges: an edge ends at `v` with a probability of about
-/// 1/sqrt(v). Loops and duplicates occur.
+/// A random graph whose first vertices have by far the most edges: an edge ends at `v` with a probability of
+/// about 1/sqrt(v). Loops and duplicates occur.
 pub(crate) fn skewed(n: usize, num_edges: usize, directed: bool, seed: u64) -> Csr {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut end = || {
@@ -202,8 +204,8 @@ pub(crate) fn skewed(n: usize, num_edges: usize, directed: bool, seed: u64) -> C
     made(n, &edges).expect("the ends are below the number of vertices")
 }
 
-/// Settings of a property test. `weight` says how many cases it gets relative to other tests: one of weight 200 gets `ESKER_CASES`,
-/// or 32 if that is not set.
+/// Settings of a property test. `weight` says how many cases it gets relative to other tests: one of weight
+/// 200 gets `ESKER_CASES`, or 32 if that is not set.
 pub(crate) fn cases(weight: u32) -> ProptestConfig {
     let cases_of_200 = match std::env::var("ESKER_CASES") {
         Ok(cases) => cases.parse().expect("ESKER_CASES is a number"),

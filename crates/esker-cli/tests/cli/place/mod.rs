@@ -15,8 +15,8 @@ use tempfile::TempDir;
 /// Time after which a command that should have ended is killed.
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// Has signals end this process and the commands that it starts. A shell that starts tests in the background has set interrupts to be ignored,
-/// `nohup` hang-ups; commands inherit that, but not a handler.
+/// Has signals end this process and the commands that it starts. A shell that starts tests in the background
+/// has set interrupts to be ignored, `nohup` hang-ups; commands inherit that, but not a handler.
 fn set_signals() {
     static SET: Once = Once::new();
     SET.call_once(|| {
@@ -26,7 +26,8 @@ fn set_signals() {
     });
 }
 
-/// A command that is killed if it does not end in time: a test that waits for it fails then, instead of waiting for ever.
+/// A command that is killed if it does not end in time: a test that waits for it fails then, instead of
+/// waiting for ever.
 pub(crate) fn limited(child: Child) -> Child {
     // Unlike its number, this never means another process.
     #[cfg(target_os = "linux")]
@@ -47,7 +48,8 @@ impl Place {
         Self(TempDir::new().unwrap())
     }
 
-    /// On the disk of the build: temporary directories may lie in memory, where files count against a limit of memory.
+    /// On the disk of the build: temporary directories may lie in memory, where files count against a limit
+    /// of memory.
     pub(crate) fn on_disk() -> Self {
         set_signals();
         Self(TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap())

@@ -1,4 +1,5 @@
-//! The messages of an Arrow IPC file or stream: where they lie, and checks that the `arrow-ipc` crate leaves out.
+//! The messages of an Arrow IPC file or stream: where they lie, and checks that the `arrow-ipc` crate leaves
+//! out.
 
 use std::io::{Read, sink};
 use std::ops::Range;
@@ -23,7 +24,8 @@ const FILE_MAGIC: &[u8; 6] = b"ARROW1";
 const CONTINUATION: [u8; 4] = [0xff; 4];
 /// Bytes at the end of a file: the length of the footer, and the magic.
 const TRAILER_BYTES: u64 = 10;
-/// A compressed buffer that claims to hold more is decompressed once to find out, before memory is taken for it.
+/// A compressed buffer that claims to hold more is decompressed once to find out, before memory is taken for
+/// it.
 const TRUSTED_BYTES: u64 = 1 << 26;
 /// ... and so is one that claims to be compressed better than this.
 const TRUSTED_RATIO: u64 = 8;
@@ -188,8 +190,8 @@ pub(super) fn buffer(file: &Bytes, position: &Position) -> std::result::Result<B
     Ok(Buffer::from(message))
 }
 
-/// `None` if a compressed buffer claims an implausible length that it does not have: the crate would take that much
-/// memory before it looks.
+/// `None` if a compressed buffer claims an implausible length that it does not have: the crate would take
+/// that much memory before it looks.
 fn check_claims(batch: Option<RecordBatch<'_>>, body: &[u8]) -> Option<()> {
     let Some(compression) = batch.and_then(|batch| batch.compression()) else { return Some(()) };
     for buffer in batch.and_then(|batch| batch.buffers()).into_iter().flatten() {

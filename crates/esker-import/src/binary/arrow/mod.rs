@@ -1,8 +1,9 @@
 //! Arrow IPC, file and stream: columns chosen by name, decoded by many threads in runs of rows.
 //!
-//! The messages are found when a file is opened. A parser decodes a whole record batch with the decoder of the `arrow-ipc`
-//! crate, which points into the mapped file where the batch is not compressed; the runs of a long batch share it. Memory
-//! beside the batch: the dictionaries; the decompressed columns of the record batches in use.
+//! The messages are found when a file is opened. A parser decodes a whole record batch with the decoder of
+//! the `arrow-ipc` crate, which points into the mapped file where the batch is not compressed; the runs of a
+//! long batch share it. Memory beside the batch: the dictionaries; the decompressed columns of the record
+//! batches in use.
 
 mod messages;
 mod sizes;
@@ -32,8 +33,8 @@ use crate::typed::{said_weight, says_undirected, type_of};
 /// Long record batches that are kept for the runs that follow, at most.
 const KEPT_MAX: usize = 2;
 
-/// Opens Arrow IPC files (or files that hold a stream) with the same columns. See [`ReadOptions`] for which columns
-/// are taken.
+/// Opens Arrow IPC files (or files that hold a stream) with the same columns. See [`ReadOptions`] for which
+/// columns are taken.
 ///
 /// # Errors
 /// If a file cannot be opened or is damaged, or the columns cannot be told or do not exist.
@@ -160,7 +161,8 @@ impl ArrowFile {
         })
     }
 
-    /// The same, once the system has read its bytes, with a decoder that has taken in the first `taken` dictionaries.
+    /// The same, once the system has read its bytes, with a decoder that has taken in the first `taken`
+    /// dictionaries.
     fn decode_loaded(
         &self,
         batch: &BatchEntry,

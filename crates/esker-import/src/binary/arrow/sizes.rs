@@ -1,7 +1,8 @@
 //! How much memory the batches of an Arrow file take once they are decoded, told before any is.
 //!
-//! A buffer that is not compressed stays in the mapped file. A compressed one states its length in its first eight bytes;
-//! [`super::messages::buffer`] checks claims that are implausible, before memory is taken for them.
+//! A buffer that is not compressed stays in the mapped file. A compressed one states its length in its first
+//! eight bytes; [`super::messages::buffer`] checks claims that are implausible, before memory is taken for
+//! them.
 
 use std::ops::Range;
 

@@ -1,7 +1,8 @@
-//! A look at a Parquet footer before the `parquet` crate decodes it: that crate allocates whatever number of elements a
-//! list claims to have, so one damaged byte could ask for hundreds of gigabytes.
+//! A look at a Parquet footer before the `parquet` crate decodes it: that crate allocates whatever number of
+//! elements a list claims to have, so one damaged byte could ask for hundreds of gigabytes.
 //!
-//! The footer is a struct in Thrift's compact protocol. The walk follows its structure without knowing its fields.
+//! The footer is a struct in Thrift's compact protocol. The walk follows its structure without knowing its
+//! fields.
 
 use esker_format::Result;
 

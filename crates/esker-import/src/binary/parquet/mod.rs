@@ -1,8 +1,9 @@
 //! Parquet: flat columns chosen by name, decoded by many threads in runs of rows.
 //!
-//! A run is read with the record-batch reader of the `parquet` crate, which skips the pages before it by their headers.
-//! Memory: a page and a dictionary of a column for each thread, beside the batch; and as much of every column for each
-//! reader that waits where a run ended. How much that is the headers of the pages tell, before any is decoded.
+//! A run is read with the record-batch reader of the `parquet` crate, which skips the pages before it by
+//! their headers. Memory: a page and a dictionary of a column for each thread, beside the batch; and as much
+//! of every column for each reader that waits where a run ended. How much that is the headers of the pages
+//! tell, before any is decoded.
 
 mod access;
 mod footer;
@@ -82,7 +83,8 @@ fn arrow_schema(reader: &SerializedFileReader<Region>) -> Option<ArrowSchema> {
     parquet_to_arrow_schema(metadata.schema_descr(), metadata.key_value_metadata()).ok()
 }
 
-/// What a column holds. That its numbers are lengths of time stands only in what Arrow's writers add to a file.
+/// What a column holds. That its numbers are lengths of time stands only in what Arrow's writers add to a
+/// file.
 fn holds(leaf: Option<&Leaf>, field: Option<&FieldRef>) -> Holds {
     let own = leaf.map_or(Holds::Other, Leaf::holds);
     let field = field.filter(|field| leaf.is_some_and(|leaf| leaf.name() == field.name()));
@@ -92,7 +94,8 @@ fn holds(leaf: Option<&Leaf>, field: Option<&FieldRef>) -> Holds {
     }
 }
 
-/// What the values of columns are, if more than numbers or texts. The zones of times stand in what Arrow's writers add to a file.
+/// What the values of columns are, if more than numbers or texts. The zones of times stand in what Arrow's
+/// writers add to a file.
 fn logical_types(arrow: Option<&ArrowSchema>, leaves: &[Option<Leaf>]) -> Vec<Option<PropertyType>> {
     let own = |(index, leaf): (usize, &Option<Leaf>)| {
         let data_type = leaf.as_ref()?.data_type();
@@ -127,7 +130,8 @@ struct Group {
     column_bytes: u64,
     /// Memory of a reader of each column.
     all_bytes: u64,
-    /// For each column, whether a run could hold so many copies of a long text that they are counted before they are made.
+    /// For each column, whether a run could hold so many copies of a long text that they are counted before
+    /// they are made.
     are_coded: Vec<bool>,
 }
 

@@ -1,7 +1,7 @@
 //! Pages on their way to the `parquet` crate, checked for what it takes for granted.
 //!
-//! Its decoders of delta-coded texts make room for as many lengths as a page claims to have, before they look at
-//! one: a damaged count took 100 GB. So the counts are compared with the number of values of the page.
+//! Its decoders of delta-coded texts make room for as many lengths as a page claims to have, before they look
+//! at one: a damaged count took 100 GB. So the counts are compared with the number of values of the page.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -83,8 +83,8 @@ fn values_start(page: &Page, optional: bool) -> Option<usize> {
     }
 }
 
-/// Where a delta-coded run of at most `count_max` integers ends that begins at `start`: Apache Parquet, "Encodings",
-/// section "Delta Encoding".
+/// Where a delta-coded run of at most `count_max` integers ends that begins at `start`: Apache Parquet,
+/// "Encodings", section "Delta Encoding".
 fn delta_end(bytes: &Bytes, start: usize, count_max: u64) -> Option<usize> {
     let mut at = start;
     let block = varint(bytes, &mut at)?;

@@ -66,7 +66,8 @@ pub(super) struct RunOfRows {
     pub(super) start: usize,
     /// How many rows.
     pub(super) rows: usize,
-    /// Whether texts come as codes and a dictionary, so that a long text that many rows share takes its memory once.
+    /// Whether texts come as codes and a dictionary, so that a long text that many rows share takes its
+    /// memory once.
     pub(super) is_coded: bool,
 }
 
@@ -142,9 +143,10 @@ impl Leaf {
 
     /// Rows of a row group. Texts may come as codes and a dictionary, which [`RunOfRows::is_coded`] says.
     ///
-    /// A reader waits where the last run ended. If none waits at `start`, a new one skips the pages before it by their headers. Where a
-    /// page is longer than runs, that would decode the page again for each run; there a reader that waits further back decodes
-    /// the rows between, so each reader decodes each page once.
+    /// A reader waits where the last run ended. If none waits at `start`, a new one skips the pages before it
+    /// by their headers. Where a page is longer than runs, that would decode the page again for each run;
+    /// there a reader that waits further back decodes the rows between, so each reader decodes each page
+    /// once.
     pub(super) fn read(&self, file: &SerializedFileReader<Region>, run: &RunOfRows) -> Decoded<ArrayRef> {
         let &RunOfRows { group, run_rows, start, rows, .. } = run;
         let mut reader = match self.take_waiting(group, run_rows, start) {
@@ -182,7 +184,8 @@ impl Leaf {
         Ok(Waiting { group, next: start, batches })
     }
 
-    /// The reader that waits nearest before `start`: at `start`, or further back where pages are longer than runs.
+    /// The reader that waits nearest before `start`: at `start`, or further back where pages are longer than
+    /// runs.
     fn take_waiting(&self, group: usize, run_rows: usize, start: usize) -> Option<Waiting> {
         let has_long_pages = self.page_values.load(Ordering::Relaxed) as usize > run_rows;
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);

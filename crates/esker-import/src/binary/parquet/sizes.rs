@@ -1,6 +1,7 @@
 //! How much memory the pages of a column take once they are decoded, told by their headers before any is.
 //!
-//! The header of a page states its size before and after decompression; the `parquet` crate allocates what it states.
+//! The header of a page states its size before and after decompression; the `parquet` crate allocates what it
+//! states.
 
 use esker_format::Result;
 use parquet::column::page::{Page, PageReader};
@@ -30,8 +31,8 @@ pub(super) struct ChunkSizes {
     dictionary_bytes: u64,
     /// The longest text of the dictionary.
     longest_bytes: u64,
-    /// A value, about: of numbers 8; of texts a multiple of the mean of the dictionary, or the mean of the page where it is
-    /// largest.
+    /// A value, about: of numbers 8; of texts a multiple of the mean of the dictionary, or the mean of the
+    /// page where it is largest.
     pub(super) value_bytes: u64,
 }
 
@@ -84,12 +85,14 @@ impl ChunkSizes {
         Ok(sizes)
     }
 
-    /// The most that the texts of so many rows can take if they all are the longest text of the dictionary; 0 without a dictionary.
+    /// The most that the texts of so many rows can take if they all are the longest text of the dictionary; 0
+    /// without a dictionary.
     pub(super) fn shared_bytes(&self, rows: u64) -> u64 {
         self.longest_bytes.saturating_mul(rows)
     }
 
-    /// Memory of a reader: a page, the dictionary as it is read and as it is kept, and some values that are long.
+    /// Memory of a reader: a page, the dictionary as it is read and as it is kept, and some values that are
+    /// long.
     pub(super) fn reader_bytes(&self) -> u64 {
         let dictionary_bytes = self.dictionary_bytes.saturating_mul(2);
         self.page_bytes.saturating_add(dictionary_bytes).saturating_add(self.longest_bytes.saturating_mul(4))
@@ -146,7 +149,8 @@ fn page_head(bytes: &[u8]) -> Option<PageHead> {
         match (field, byte & 15) {
             (2, kind::I32) => head.decompressed_bytes = integer(&mut walk)?,
             (3, kind::I32) => head.stored_bytes = integer(&mut walk)?,
-            // The headers of data pages, of dictionaries and of data pages of version 2 begin with the number of values.
+            // The headers of data pages, of dictionaries and of data pages of version 2 begin with the number
+            // of values.
             (5 | 7 | 8, kind::STRUCT) => {
                 let mut inner = walk;
                 if inner.byte()? == 0x10 | kind::I32 {

@@ -15,7 +15,8 @@ use crate::layer::{AHEAD_BYTES, Coded, Index, ListExtents};
 /// Longer lists are read from the map, so that a thread does not keep all of their bytes. Few in tests.
 const LONG_BYTES: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
 
-/// Bytes of lists that a thread keeps beside its frames: a list of which it has not read all, and what it read last.
+/// Bytes of lists that a thread keeps beside its frames: a list of which it has not read all, and what it
+/// read last.
 pub(super) const KEPT_BYTES: u64 = (LONG_BYTES + READ_BYTES) as u64 + (1 << 16);
 
 /// The lists that begin in a stretch of the bytes, and their heads, which one thread gathers.
@@ -129,8 +130,8 @@ impl CodedStretch<'_> {
         Ok(())
     }
 
-    /// Gathers the head of a list and verifies the list. `bytes`: those of the list and the ones that decoders read behind it; `None`: they
-    /// are read from the map.
+    /// Gathers the head of a list and verifies the list. `bytes`: those of the list and the ones that
+    /// decoders read behind it; `None`: they are read from the map.
     fn take_list(
         (coded, index, wanted): (&Coded, Index<'_>, &WantedHeads<'_>),
         slot: usize,

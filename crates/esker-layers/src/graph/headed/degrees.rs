@@ -1,9 +1,10 @@
 //! Heads that hold the neighbours of highest degree.
 //!
-//! A search from below looks for any neighbour in the frontier. Hubs are there first, so they are what a head should hold. If vertices are
-//! numbered by descending degree, they are the first neighbours of each list; else they are chosen when the head is made (NETALX, section
-//! 3.4.3). They are the first neighbours in any order of the vertices if the graph is a multigraph, if heads have more than
-//! [`CHOSEN_HEAD_LEN_MAX`] neighbours, and if they are gathered for a run with weights.
+//! A search from below looks for any neighbour in the frontier. Hubs are there first, so they are what a head
+//! should hold. If vertices are numbered by descending degree, they are the first neighbours of each list;
+//! else they are chosen when the head is made (NETALX, section 3.4.3). They are the first neighbours in any
+//! order of the vertices if the graph is a multigraph, if heads have more than [`CHOSEN_HEAD_LEN_MAX`]
+//! neighbours, and if they are gathered for a run with weights.
 
 use std::cmp::Reverse;
 
@@ -37,7 +38,8 @@ impl<'a> ListDegrees<'a> {
     /// Those of a complete layer.
     ///
     /// # Errors
-    /// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if the layer is not complete; cancellation.
+    /// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if the layer is not complete;
+    /// cancellation.
     pub(crate) fn of(layer: &'a PlainLayer, run: &Run) -> Result<Self> {
         let mut lists = Vec::new();
         for (_, section) in directions(layer) {
@@ -60,8 +62,8 @@ impl<'a> ListDegrees<'a> {
         (self.out.degree(v as usize) + incoming) as u64
     }
 
-    /// Whether vertices are numbered by descending degree, except for what changed since. Compares some thousands of pairs of vertices that
-    /// lie far apart.
+    /// Whether vertices are numbered by descending degree, except for what changed since. Compares some
+    /// thousands of pairs of vertices that lie far apart.
     fn descend(&self) -> bool {
         let n = self.out.len();
         let (mut pairs, mut ascents) = (0, 0);
@@ -78,8 +80,8 @@ impl<'a> ListDegrees<'a> {
         ascents * ASCENTS_SHARE <= pairs
     }
 
-    /// Which neighbours heads of a length should hold. In a multigraph, the first ones: a head that holds some copies of an edge would have
-    /// to say which.
+    /// Which neighbours heads of a length should hold. In a multigraph, the first ones: a head that holds
+    /// some copies of an edge would have to say which.
     pub(super) fn best_order(&self, multigraph: bool, head_len: usize) -> HeadOrder {
         if multigraph || head_len > CHOSEN_LEN_MAX || self.descend() {
             HeadOrder::First
@@ -166,7 +168,8 @@ pub(super) struct OutsideHead {
 }
 
 impl OutsideHead {
-    /// The entries of a part of the list of `v` that are not in its head. Lists ascend, and no neighbour occurs twice.
+    /// The entries of a part of the list of `v` that are not in its head. Lists ascend, and no neighbour
+    /// occurs twice.
     pub(super) fn of_part(&mut self, v: VertexId, head: &[VertexId], part: &[VertexId]) -> &[VertexId] {
         if self.v != Some(v) {
             self.v = Some(v);
@@ -226,7 +229,8 @@ mod tests {
             let mut rest = OutsideHead::default();
             let mut all = head.clone();
             for part in list.chunks(part_len) {
-                // Parts of several lists arrive in any order. The other list has no head, so all of it is left.
+                // Parts of several lists arrive in any order. The other list has no head, so all of it is
+                // left.
                 prop_assert_eq!(rest.of_part(3, &[], part), part);
                 all.extend_from_slice(rest.of_part(7, &head, part));
             }

@@ -121,7 +121,8 @@ struct HeadStretch<'h> {
     order: HeadOrder,
     heads: &'h mut [VertexId],
     checksums: &'h mut [u32],
-    /// The vertices whose heads are still to be gathered here. Of the first ones, the next bytes continue the list.
+    /// The vertices whose heads are still to be gathered here. Of the first ones, the next bytes continue the
+    /// list.
     lists: Range<usize>,
     /// Number of targets before the next bytes.
     taken: u64,
@@ -161,7 +162,8 @@ impl<'h> StretchedLists<'h> {
         split
     }
 
-    /// All stretches of a column in order. Chosen heads need whole lists, so stretches leave out those of the lists that they share.
+    /// All stretches of a column in order. Chosen heads need whole lists, so stretches leave out those of the
+    /// lists that they share.
     fn stretches(&self, mut heads: &'h mut [VertexId], checksums: &'h mut [u32]) -> Vec<HeadStretch<'h>> {
         let (offsets, head_len, num_heads) = (self.offsets, self.starts.head_len(), heads.len());
         let mut stretches = Vec::new();

@@ -19,8 +19,8 @@ use crate::layer::ListExtents;
 const UNIT_PAGES: usize = 1 << 10;
 
 impl<'a> HeadedSide<'a> {
-    /// Takes heads of length `head_len` from a file of heads of length `stored_len`, which is not less. With `ascending`, heads of whole lists
-    /// are put in the order of the lists.
+    /// Takes heads of length `head_len` from a file of heads of length `stored_len`, which is not less. With
+    /// `ascending`, heads of whole lists are put in the order of the lists.
     pub(super) fn load(
         disk: &Arc<dyn Disk>,
         lists: DenseLists<'a>,

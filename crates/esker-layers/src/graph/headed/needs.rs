@@ -89,7 +89,8 @@ impl HeadedNeeds {
         self.only.is_none_or(|only| only == direction)
     }
 
-    /// The heads that the options ask for. Without that: the stored ones, or the longest that fit the memory if those do not fit or there are none.
+    /// The heads that the options ask for. Without that: the stored ones, or the longest that fit the memory
+    /// if those do not fit or there are none.
     ///
     /// # Errors
     /// [`Stop::OverBudget`] if they do not fit; [`Error::Corrupt`]; cancellation.

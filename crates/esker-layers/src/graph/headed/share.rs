@@ -10,8 +10,8 @@ use crate::layer::ListExtents;
 /// Lists longer than this are few; they are counted one by one.
 const COUNTED_LEN_MAX: u64 = 1 << 16;
 
-/// The largest *k* for which all heads together have at most `affordable` entries, and the length of the longest list. Takes the lists of each
-/// direction; reads their lengths once.
+/// The largest *k* for which all heads together have at most `affordable` entries, and the length of the
+/// longest list. Takes the lists of each direction; reads their lengths once.
 pub(super) fn head_len(sides: &[ListExtents<'_>], affordable: u64) -> (usize, usize) {
     let mut counts = vec![0_u64; COUNTED_LEN_MAX as usize + 1];
     let mut long = Vec::new();
@@ -135,7 +135,8 @@ impl HeadStarts {
         self.head_len
     }
 
-    /// Where the head of `v` begins among all heads. If vertices are asked for in order, each length is added once.
+    /// Where the head of `v` begins among all heads. If vertices are asked for in order, each length is added
+    /// once.
     #[inline(always)]
     pub(super) fn at(&self, lists: &ListExtents<'_>, v: VertexId, last: &mut LastHead) -> usize {
         let v = v as usize;

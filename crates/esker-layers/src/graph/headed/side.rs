@@ -20,14 +20,15 @@ const THREADS: usize = 16;
 pub(super) struct HeadedSide<'a> {
     pub(super) lists: DenseLists<'a>,
     pub(super) starts: HeadStarts,
-    /// Which neighbours heads hold. They lie in this order, except that heads of whole lists beside weights ascend; heads of longer lists
-    /// lie by descending degree beside weights too.
+    /// Which neighbours heads hold. They lie in this order, except that heads of whole lists beside weights
+    /// ascend; heads of longer lists lie by descending degree beside weights too.
     pub(super) order: HeadOrder,
     pub(super) heads: Vec<VertexId>,
     pub(super) file: TailFile,
 }
 
-/// The file of the tails, and the checksums of its pages. Its entries are targets, or the bytes of compressed lists.
+/// The file of the tails, and the checksums of its pages. Its entries are targets, or the bytes of compressed
+/// lists.
 #[derive(Debug)]
 pub(super) struct TailFile {
     file: Arc<dyn File>,

@@ -49,14 +49,14 @@ pub(crate) struct KeptHeads<'a, 's> {
     /// Which neighbours, if they are gathered and no weights are read.
     pub(crate) order: HeadOrder,
     pub(crate) degrees: ListDegrees<'a>,
-    /// The stored heads, their length and order. Chosen ones serve weights only as whole lists; runs take them all the same, because
-    /// gathering the first neighbours reads all lists.
+    /// The stored heads, their length and order. Chosen ones serve weights only as whole lists; runs take
+    /// them all the same, because gathering the first neighbours reads all lists.
     pub(crate) stored: Option<(&'s StoredSide, usize, HeadOrder)>,
 }
 
 impl<'a, W: ColumnWeight> HeadedSource<'a, W> {
-    /// Heads from the stored ones if those are not shorter; else gathered, which reads all lists once. `property` is the number of the
-    /// weight.
+    /// Heads from the stored ones if those are not shorter; else gathered, which reads all lists once.
+    /// `property` is the number of the weight.
     pub(crate) fn new(
         disk: &Arc<dyn Disk>,
         lists: &'a ListColumns,
@@ -79,7 +79,8 @@ impl<'a, W: ColumnWeight> HeadedSource<'a, W> {
         Ok(Self { lists, weights, points, left_out: LeftOut::default(), readers: Mutex::default() })
     }
 
-    /// Leaves arcs out of the lists, with all their copies. Only without weights, which lie in the order of the lists.
+    /// Leaves arcs out of the lists, with all their copies. Only without weights, which lie in the order of
+    /// the lists.
     pub(crate) fn leave_out(&mut self, dead: Missing, run: &Run) -> Result<()> {
         debug_assert!(!Self::HAS_WEIGHTS, "weights would no longer be those of their arcs");
         self.left_out = LeftOut::new(&mut self.lists, dead, run)?;
@@ -89,13 +90,15 @@ impl<'a, W: ColumnWeight> HeadedSource<'a, W> {
     /// Whether there are weights.
     pub(crate) const HAS_WEIGHTS: bool = size_of::<W>() > 0;
 
-    /// Whether the head of a longer list is handed over, to a visitor that stops or not. If not, the list is read from the disk.
+    /// Whether the head of a longer list is handed over, to a visitor that stops or not. If not, the list is
+    /// read from the disk.
     #[inline(always)]
     fn hands_over_parts(&self, stops: bool) -> bool {
         self.lists.order == HeadOrder::First || stops && !Self::HAS_WEIGHTS
     }
 
-    /// The arcs of `v` to read after `handed` ones of its head: those behind them, or the whole list if the head is chosen.
+    /// The arcs of `v` to read after `handed` ones of its head: those behind them, or the whole list if the
+    /// head is chosen.
     fn rest_of(&self, v: VertexId, handed: usize) -> Want {
         let Range { start, end } = self.lists.lists.arcs(v);
         let first = if self.lists.order == HeadOrder::Degree { start } else { start + handed as u64 };
@@ -237,8 +240,9 @@ impl<W: ColumnWeight> HeadedSource<'_, W> {
         }
     }
 
-    /// Verifies and decodes a compressed list: calls `take` with the number of targets before the next ones, and these, until it has enough.
-    /// `bytes`: those of [`coded_entries`]; `None`: they are read from the map.
+    /// Verifies and decodes a compressed list: calls `take` with the number of targets before the next ones,
+    /// and these, until it has enough. `bytes`: those of [`coded_entries`]; `None`: they are read from the
+    /// map.
     fn decode(
         &self,
         (coded, index): (&Coded, Index<'_>),
@@ -262,7 +266,8 @@ impl<W: ColumnWeight> HeadedSource<'_, W> {
     }
 }
 
-/// The bytes of a compressed list, and those that decoders read behind them; `None` if they do not fit a frame.
+/// The bytes of a compressed list, and those that decoders read behind them; `None` if they do not fit a
+/// frame.
 fn coded_entries(index: Index<'_>, v: VertexId) -> Option<Range<u64>> {
     let bytes = index.bytes(v as usize);
     let end = bytes.end + AHEAD_BYTES;
@@ -319,8 +324,8 @@ impl<W: ColumnWeight> ScanWorker<Error> for HeadedWorker<'_, '_, W> {
 }
 
 impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
-    /// Hands over the heads of a batch, and collects the tails that are wanted. Reads the first entry of every head before visiting any, so
-    /// that their cache misses overlap.
+    /// Hands over the heads of a batch, and collects the tails that are wanted. Reads the first entry of
+    /// every head before visiting any, so that their cache misses overlap.
     fn visit_heads(&mut self, vertices: impl Iterator<Item = VertexId>, last: &mut LastHead) -> Result<()> {
         let of = self.of;
         let parts = of.hands_over_parts(self.visitor.stops());
@@ -376,7 +381,8 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
         Ok(())
     }
 
-    /// Reads a part of each pending tail, all of it if the visitor wants whole lists. Returns the length of the next parts, which grow.
+    /// Reads a part of each pending tail, all of it if the visitor wants whole lists. Returns the length of
+    /// the next parts, which grow.
     fn visit_tails(&mut self, chunk_entries: u64) -> Result<u64> {
         let Self { of, run, visitor, sink, reader, pending, wants, outside, living, block, .. } = self;
         let (stops, file) = (visitor.stops(), &of.lists.file);
@@ -431,7 +437,8 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
         Ok((chunk_entries.max(read_entries) * 4).min(1 << 18))
     }
 
-    /// Reads the pending compressed lists, each as a whole: it is decoded from its beginning. What the head had is left out.
+    /// Reads the pending compressed lists, each as a whole: it is decoded from its beginning. What the head
+    /// had is left out.
     fn visit_coded(&mut self, (coded, index): (&Coded, Index<'_>)) -> Result<u64> {
         let Self { of, run, visitor, sink, reader, pending, wants, outside, living, decoded, block, .. } =
             self;

@@ -49,7 +49,8 @@ pub(super) fn columns(direction: Direction) -> [(&'static str, ColumnKind); 2] {
 }
 
 impl StoredHeads {
-    /// Opens the heads in the directory of a layer that `record` describes. `in_edges`: whether the layer stores in-lists.
+    /// Opens the heads in the directory of a layer that `record` describes. `in_edges`: whether the layer
+    /// stores in-lists.
     ///
     /// # Errors
     /// [`esker_format::Error::Io`]; [`esker_format::Error::Corrupt`] if the header of a file is damaged.
@@ -111,7 +112,8 @@ impl StoredHeads {
     /// Compares them with the lists of their layer. Reads both, at a time a part of each.
     ///
     /// # Errors
-    /// [`esker_format::Error::Corrupt`] that names the file if they differ, or a file is damaged; cancellation.
+    /// [`esker_format::Error::Corrupt`] that names the file if they differ, or a file is damaged;
+    /// cancellation.
     pub fn verify(&self, disk: &dyn Disk, layer: &PlainLayer, run: &Run) -> Result<()> {
         let wanted =
             WantedHeads { head_len: self.head_len, order: self.order, degrees: ListDegrees::of(layer, run)? };

@@ -13,7 +13,8 @@ use super::side::TailFile;
 pub(super) const READ_BYTES: usize = 16 * BLOCK_BYTES;
 /// Reads under way, of all threads together. Each thread has at least two.
 const DEPTH: usize = 8;
-/// Bytes of the stretch that a thread gathers from at a time: whole blocks. Few in tests, so that there are several.
+/// Bytes of the stretch that a thread gathers from at a time: whole blocks. Few in tests, so that there are
+/// several.
 pub(super) const STRETCH_BYTES: u64 = if cfg!(test) { 2 * BLOCK_BYTES as u64 } else { 32 << 20 };
 
 /// Reads under way per thread while `threads` threads read.
@@ -26,8 +27,8 @@ pub(super) fn reading_bytes(threads: usize) -> u64 {
     (depth(threads) * READ_BYTES) as u64
 }
 
-/// Reads a file of lists, on the threads of the run: calls `take` with a stretch, a state of the thread, and the next of its pages and how
-/// many of their first bytes are none of lists.
+/// Reads a file of lists, on the threads of the run: calls `take` with a stretch, a state of the thread, and
+/// the next of its pages and how many of their first bytes are none of lists.
 pub(super) fn read_stretches<T: Send, S: Send>(
     file: &TailFile,
     run: &Run,
@@ -77,7 +78,8 @@ impl Gather {
         Ok(Self { reads: file.reads(depth, &free)?, free })
     }
 
-    /// Calls `take` with the bytes of a range, in order, whole blocks at a time. Must not be called again after an error.
+    /// Calls `take` with the bytes of a range, in order, whole blocks at a time. Must not be called again
+    /// after an error.
     fn read(
         &mut self,
         file: &TailFile,

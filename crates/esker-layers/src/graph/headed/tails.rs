@@ -13,13 +13,14 @@ const DEPTH: usize = 32;
 /// The longest read.
 const FRAME_BYTES: usize = 64 << 10;
 const FRAME_PAGES: u64 = (FRAME_BYTES / DIRECT_BYTES) as u64;
-/// Largest gap between two parts that one read covers. On a disk that reads 2 GB/s sequentially and 90,000 pages/s at random, four more pages
-/// take as long as one more read.
+/// Largest gap between two parts that one read covers. On a disk that reads 2 GB/s sequentially and 90,000
+/// pages/s at random, four more pages take as long as one more read.
 const GAP_PAGES: u64 = 4;
 /// Entries per page.
 const PAGE_ENTRIES: u64 = (DIRECT_BYTES / size_of::<VertexId>()) as u64;
 
-/// The longest compressed list that is read with others, with what decoders read behind it. It fits a frame wherever in a page it begins.
+/// The longest compressed list that is read with others, with what decoders read behind it. It fits a frame
+/// wherever in a page it begins.
 pub(super) const CODED_BYTES_MAX: usize = FRAME_BYTES / 2;
 /// Bytes of one worker's frames.
 pub(super) const WORKER_BYTES: u64 = (DEPTH * FRAME_BYTES) as u64;
@@ -32,7 +33,8 @@ pub(super) struct Want {
 }
 
 impl Want {
-    /// The end of the first part of a tail that a search reads: the end of its page, or of the next if that is near.
+    /// The end of the first part of a tail that a search reads: the end of its page, or of the next if that
+    /// is near.
     pub(super) fn first_end(&self, file: &TailFile) -> u64 {
         file.end_of(file.page_of(self.entries.start + PAGE_ENTRIES / 8)).min(self.entries.end)
     }
@@ -69,8 +71,8 @@ impl TailReader {
         Ok(Self { reads, free, spans, spare: Vec::new(), asks: Vec::new(), done: Vec::new() })
     }
 
-    /// Reads all wants and hands over their parts in any order. The wants must ascend by their first entries. Those of compressed lists, of
-    /// [`CODED_BYTES_MAX`] at most, are handed over as a whole.
+    /// Reads all wants and hands over their parts in any order. The wants must ascend by their first entries.
+    /// Those of compressed lists, of [`CODED_BYTES_MAX`] at most, are handed over as a whole.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Corrupt`]; what `take` returns. The reader must not be used after an error.

@@ -15,12 +15,12 @@ use super::stored::{columns, heads_directory};
 use crate::graph::dense::DenseLists;
 use crate::layer::PlainLayer;
 
-/// Gathers the heads of a complete layer and writes them to its directory; [`super::HeadedNeeds::heads`] says which heads are possible.
-/// The files must not exist. Memory: the heads of one direction.
+/// Gathers the heads of a complete layer and writes them to its directory; [`super::HeadedNeeds::heads`] says
+/// which heads are possible. The files must not exist. Memory: the heads of one direction.
 ///
 /// # Errors
-/// [`esker_format::Error::Io`]; [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if the layer is not complete;
-/// [`esker_graph::Stop::OverBudget`]; cancellation.
+/// [`esker_format::Error::Io`]; [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if the
+/// layer is not complete; [`esker_graph::Stop::OverBudget`]; cancellation.
 pub fn write_heads(
     layer: &PlainLayer,
     heads: &Heads,

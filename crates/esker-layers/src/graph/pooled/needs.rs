@@ -14,7 +14,8 @@ const WORKER_BYTES: u64 = 1 << 20;
 /// The memory that a layer needs if its lists are pooled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PooledNeeds {
-    /// Bytes besides the pool: buffers, a bit per vertex, mapped bytes of point reads and weights until they are released.
+    /// Bytes besides the pool: buffers, a bit per vertex, mapped bytes of point reads and weights until they
+    /// are released.
     pub fixed_bytes: u64,
     /// Bytes of mapped offsets; in the end all of them are in memory.
     pub mapped_bytes: u64,

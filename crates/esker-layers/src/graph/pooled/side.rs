@@ -25,8 +25,9 @@ use crate::pool::{Held, Pool, PoolOptions};
 /// Lists per group of compressed lists.
 const GROUP_LEN: usize = 64;
 
-/// Reads of single lists from the map after which their extent is read into the pool, if there is room. By then they have brought as many bytes to
-/// memory as an extent of usual size has ([`PointReads::LIST_BYTES`] each), so that reading it costs at most as much again.
+/// Reads of single lists from the map after which their extent is read into the pool, if there is room. By
+/// then they have brought as many bytes to memory as an extent of usual size has ([`PointReads::LIST_BYTES`]
+/// each), so that reading it costs at most as much again.
 const READS_BEFORE_LOADING: u32 = 8;
 
 /// One direction.
@@ -40,7 +41,8 @@ pub(crate) struct PooledSide<'a, W: ColumnWeight> {
     mapped_reads: AtomicU64,
     /// The first list that begins in each extent, and the number of lists.
     first_slots: Vec<usize>,
-    /// Whether the targets of each extent were checked to be vertices. Later reads have the same checksums, so once is enough.
+    /// Whether the targets of each extent were checked to be vertices. Later reads have the same checksums,
+    /// so once is enough.
     sound: Vec<AtomicBool>,
     /// How often a single list of each extent was not in the pool.
     missed: Vec<AtomicU32>,
@@ -93,8 +95,9 @@ impl<'a, W: ColumnWeight> PooledSide<'a, W> {
         self.first_slots[extent]..self.first_slots[extent + 1]
     }
 
-    /// An extent for a single list, of which all lists were found to be of vertices; `None` if it is not in memory. After some reads of its lists
-    /// it comes to memory if a frame is free: runs that read single lists alone fill the pool too, and what scans brought stays.
+    /// An extent for a single list, of which all lists were found to be of vertices; `None` if it is not in
+    /// memory. After some reads of its lists it comes to memory if a frame is free: runs that read single
+    /// lists alone fill the pool too, and what scans brought stays.
     fn held_for_one(&self, extent: usize) -> Result<Option<Held>> {
         let bytes = self.pool.bytes_of(extent);
         let is_sound = self.sound[extent].load(Relaxed);
@@ -308,7 +311,8 @@ impl<W: ColumnWeight> Source<W, Error> for PooledSide<'_, W> {
         (self.pool_reads.load(Relaxed), self.mapped_reads.load(Relaxed))
     }
 
-    /// A list that is in the pool is taken from there; others are read from the map, which then gives them up.
+    /// A list that is in the pool is taken from there; others are read from the map, which then gives them
+    /// up.
     fn with_list(&self, v: VertexId, take: &mut dyn FnMut(&[VertexId], &[W])) -> Result<()> {
         if self.take_from_pool(v, take)? {
             return Ok(());

@@ -54,8 +54,9 @@ impl Turns {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An extent for the calling thread; `None` if there are no more, or a thread failed. `supply` adds extents that are in memory. If there
-    /// are none yet, `wait` waits for some; it returns false if another thread already waits.
+    /// An extent for the calling thread; `None` if there are no more, or a thread failed. `supply` adds
+    /// extents that are in memory. If there are none yet, `wait` waits for some; it returns false if another
+    /// thread already waits.
     pub(super) fn take(
         &self,
         run: &Run,

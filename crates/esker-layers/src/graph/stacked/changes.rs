@@ -94,7 +94,8 @@ impl<'a> VersionSide<'a> {
         }
     }
 
-    /// Reads all lists that changed. `memory` is that of [`VersionSide::new`]; `None` if an earlier call failed with it.
+    /// Reads all lists that changed. `memory` is that of [`VersionSide::new`]; `None` if an earlier call
+    /// failed with it.
     pub(super) fn changes<W: ColumnWeight>(
         &self,
         memory: Option<ChangeMemory>,
@@ -142,7 +143,8 @@ impl<'a> VersionSide<'a> {
         Ok(Changes { overlay, later: Later::Rows(rows) })
     }
 
-    /// Swept in each scan, from mapped files. What is left out of the complete layer then takes more memory: whole lists that were replaced.
+    /// Swept in each scan, from mapped files. What is left out of the complete layer then takes more memory:
+    /// whole lists that were replaced.
     fn swept<W: ColumnWeight>(
         &self,
         layers: Layered<'a, W>,

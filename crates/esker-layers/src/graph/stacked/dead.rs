@@ -7,8 +7,8 @@ use super::gone::Gone;
 use crate::graph::missing::Missing;
 use crate::tiles::{TileEdges, place, strip_of};
 
-/// Those of the lists of one direction; `dead` has none of lists that are gone. An undirected graph keeps the end with the lesser number as
-/// the row, and has each edge in the lists of both ends that are not gone.
+/// Those of the lists of one direction; `dead` has none of lists that are gone. An undirected graph keeps the
+/// end with the lesser number as the row, and has each edge in the lists of both ends that are not gone.
 pub(super) fn dead_tiles(
     num_vertices: usize,
     (dead, gone): (&Missing, &Gone),

@@ -5,8 +5,9 @@ use esker_graph::VertexId;
 use crate::graph::chains::ChainArcs;
 use crate::graph::weight::ColumnWeight;
 
-/// Keeps of a list, the arcs from `start` on, what the list of the complete layer lacks, and appends the targets of which that list has
-/// copies that the version lacks to `dead`. The list need not be sorted; that of the complete layer is.
+/// Keeps of a list, the arcs from `start` on, what the list of the complete layer lacks, and appends the
+/// targets of which that list has copies that the version lacks to `dead`. The list need not be sorted; that
+/// of the complete layer is.
 ///
 /// All copies of a dead target are dead, so those that the version has are kept.
 pub(super) fn keep_difference<W: ColumnWeight>(
@@ -50,7 +51,8 @@ fn count(list: &[VertexId], target: VertexId) -> usize {
     list.iter().take_while(|&&other| other == target).count()
 }
 
-/// Moves copies with the weights of all older ones behind the others. Returns `false` if some older one has no equal.
+/// Moves copies with the weights of all older ones behind the others. Returns `false` if some older one has
+/// no equal.
 fn keep_new<W: ColumnWeight>(weights: &mut [W], old: &[W]) -> bool {
     if old.len() > weights.len() {
         return false;

@@ -11,8 +11,8 @@ use crate::graph::living::below;
 use crate::graph::weight::ColumnWeight;
 use crate::tiles::reach;
 
-/// A visitor whose workers go on with the states that they have: the scans of one visitor that follow each other need no more states than
-/// threads.
+/// A visitor whose workers go on with the states that they have: the scans of one visitor that follow each
+/// other need no more states than threads.
 pub(super) struct Reusing<'v, W> {
     visitor: &'v dyn AnyVisitor<W>,
     idle: Mutex<Vec<Box<dyn Sink<W> + 'v>>>,
@@ -82,7 +82,8 @@ impl<W: ColumnWeight> Sink<W> for ReusedSink<'_, '_, W> {
     }
 }
 
-/// A visitor of the complete layer. Its vertices are those of the layer, which may be more than those of the version.
+/// A visitor of the complete layer. Its vertices are those of the layer, which may be more than those of the
+/// version.
 pub(super) struct Filtering<'f, W> {
     pub(super) visitor: &'f dyn AnyVisitor<W>,
     pub(super) overlay: &'f Overlay<W>,

@@ -1,6 +1,7 @@
 //! Hands over what later layers add to a list right behind its head.
 //!
-//! A visitor that has enough with a head, as most have, then looks at no added arcs; and one that has enough with these reads no tail.
+//! A visitor that has enough with a head, as most have, then looks at no added arcs; and one that has enough
+//! with these reads no tail.
 
 use std::ops::Range;
 

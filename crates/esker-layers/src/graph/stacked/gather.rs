@@ -1,11 +1,12 @@
 //! Gathers what later layers change of a complete layer, before the first scan.
 //!
-//! All lists that changed are read once along their chains. A list that a later layer holds whole mostly repeats that of the complete layer,
-//! so the two are compared: what is kept in memory is in proportion to what changed, not to what was copied. Mapped layers are released
-//! range by range.
+//! All lists that changed are read once along their chains. A list that a later layer holds whole mostly
+//! repeats that of the complete layer, so the two are compared: what is kept in memory is in proportion to
+//! what changed, not to what was copied. Mapped layers are released range by range.
 //!
-//! Meanwhile the system does not read ahead by itself; it is asked for what is needed next. Some ten columns of each layer are read at a time, and
-//! with megabytes of read-ahead in each, a small page cache would drop pages before they are used.
+//! Meanwhile the system does not read ahead by itself; it is asked for what is needed next. Some ten columns
+//! of each layer are read at a time, and with megabytes of read-ahead in each, a small page cache would drop
+//! pages before they are used.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -28,7 +29,8 @@ use crate::tiles::{StripEdges, StripMaker, TileEdges};
 
 /// A thread reads so many arcs at a time even if there are many threads.
 const PART_ARCS_MIN: usize = 1 << 14;
-/// A part has at least so many vertices: smaller parts cost more time than the memory that they save is worth.
+/// A part has at least so many vertices: smaller parts cost more time than the memory that they save is
+/// worth.
 const PART_LEN_MIN: usize = 8;
 
 /// What gathers.
@@ -44,7 +46,8 @@ pub(super) struct ChangeGatherer<'g, 'a, W> {
 
 /// How the chains of later layers are read.
 enum ReadChains<'g, 'a, W> {
-    /// For a range of vertices, each layer's fragments are found together in its directory, which is sorted by vertex.
+    /// For a range of vertices, each layer's fragments are found together in its directory, which is sorted
+    /// by vertex.
     Ranges(LaterLayers<'a, W>),
     /// Each chain by itself: every fragment says where the previous one lies.
     Followed(&'g Layered<'a, W>),
@@ -98,7 +101,8 @@ impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
         Ok(gathering)
     }
 
-    /// One list of added arcs a vertex, and what is left out of the complete layer's lists, of consecutive ranges of vertices.
+    /// One list of added arcs a vertex, and what is left out of the complete layer's lists, of consecutive
+    /// ranges of vertices.
     pub(super) fn rows(
         &self,
         memory: Reservation,
@@ -141,7 +145,8 @@ impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
         Ok((LaterRows::new(units, memory), left_out))
     }
 
-    /// Cuts a range of vertices whose fragments have many arcs into ranges with at most `arcs_max`, or few vertices.
+    /// Cuts a range of vertices whose fragments have many arcs into ranges with at most `arcs_max`, or few
+    /// vertices.
     fn parts(&self, range: Range<usize>, arcs_max: usize) -> Vec<Range<usize>> {
         let ReadChains::Ranges(layers) = &self.chains else { return vec![range] };
         let (mut parts, mut rest) = (Vec::new(), vec![range]);
@@ -156,9 +161,11 @@ impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
         parts
     }
 
-    /// The edges that were added, and those that are left out, in the order of tiles. Only where copied lists are compared: no list is left out as a whole.
+    /// The edges that were added, and those that are left out, in the order of tiles. Only where copied lists
+    /// are compared: no list is left out as a whole.
     ///
-    /// Of an undirected edge, the lesser end says what changed: the list of the other may say that it was deleted and added again.
+    /// Of an undirected edge, the lesser end says what changed: the list of the other may say that it was
+    /// deleted and added again.
     pub(super) fn tiles(&self, run: &Run) -> Result<(TileEdges<W>, TileEdges<()>)> {
         let (n, directed) = (self.stack.num_vertices(), self.stack.layers()[0].is_directed());
         let by_columns = directed && self.direction == Direction::In;
@@ -193,7 +200,8 @@ impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
         Ok((TileEdges::new(shape, by_columns, added), TileEdges::new(shape, by_columns, dead)))
     }
 
-    /// Calls `take` with each vertex of a range whose list changed, all arcs that were added so far, where its own begin, and what changed of the complete layer's list.
+    /// Calls `take` with each vertex of a range whose list changed, all arcs that were added so far, where
+    /// its own begin, and what changed of the complete layer's list.
     fn for_each(
         &self,
         worker: &mut Worker<W>,
@@ -230,8 +238,8 @@ impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
         Ok(())
     }
 
-    /// What changed of the complete layer's list of `v`, of which tombstones delete some targets; `None`: later layers replace it. Keeps of
-    /// the arcs from `start` on those that it lacks.
+    /// What changed of the complete layer's list of `v`, of which tombstones delete some targets; `None`:
+    /// later layers replace it. Keeps of the arcs from `start` on those that it lacks.
     fn change<'w>(
         &self,
         v: VertexId,
@@ -264,8 +272,8 @@ impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
 }
 
 impl<W> ChangeGatherer<'_, '_, W> {
-    /// Turns the read-ahead of the system off, or on again, for all layers that are gathered. Where chains are followed one by one, nothing
-    /// else reads ahead, so it stays on.
+    /// Turns the read-ahead of the system off, or on again, for all layers that are gathered. Where chains
+    /// are followed one by one, nothing else reads ahead, so it stays on.
     fn read_at_random(&self, at_random: bool) -> Result<()> {
         if let ReadChains::Followed(_) = &self.chains {
             return Ok(());

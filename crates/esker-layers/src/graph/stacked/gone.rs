@@ -7,7 +7,8 @@ use crate::stack::Marks;
 /// Vertices for which one bit says whether any of them is in the set.
 const BLOCK_LEN: usize = 512;
 
-/// A set of vertices that tells quickly that a range has none of them. Memory: a bit a vertex, and one for each [`BLOCK_LEN`].
+/// A set of vertices that tells quickly that a range has none of them. Memory: a bit a vertex, and one for
+/// each [`BLOCK_LEN`].
 #[derive(Debug)]
 pub(super) struct Gone {
     marks: Marks,

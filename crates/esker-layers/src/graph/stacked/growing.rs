@@ -5,7 +5,8 @@ use esker_graph::VertexId;
 /// How much of its length a vector grows at a time.
 pub(super) const GROWTH: usize = 8;
 
-/// Some arcs. Memory: what the arcs take, and at most an eighth of that more; nothing more if all are appended at once.
+/// Some arcs. Memory: what the arcs take, and at most an eighth of that more; nothing more if all are
+/// appended at once.
 #[derive(Debug, Default)]
 pub(super) struct GrowingArcs<W> {
     targets: Vec<VertexId>,
@@ -19,8 +20,8 @@ impl<W: Copy> GrowingArcs<W> {
         append(&mut self.weights, weights);
     }
 
-    /// Appends a list that is longer than all arcs before it by taking over its vectors and putting those arcs in front. So a hub is not in memory
-    /// twice.
+    /// Appends a list that is longer than all arcs before it by taking over its vectors and putting those
+    /// arcs in front. So a hub is not in memory twice.
     pub(super) fn take(&mut self, targets: &mut Vec<VertexId>, weights: &mut Vec<W>) {
         take(&mut self.targets, targets);
         take(&mut self.weights, weights);

@@ -1,4 +1,5 @@
-//! What later layers add to a complete layer, gathered in memory: one list a vertex, without what was deleted since.
+//! What later layers add to a complete layer, gathered in memory: one list a vertex, without what was deleted
+//! since.
 //!
 //! Scans that follow chains take several times as long as scans of these lists.
 
@@ -25,7 +26,8 @@ const LIST_LEN: usize = 1 << 10;
 pub(super) struct LaterRows<W> {
     /// One for each [`UNIT_LEN`] vertices.
     units: Vec<LaterUnit<W>>,
-    /// What threads take in turn: the number of a unit, and some of its groups of 64 vertices. No two threads write to one word of a bitmap.
+    /// What threads take in turn: the number of a unit, and some of its groups of 64 vertices. No two threads
+    /// write to one word of a bitmap.
     stretches: Vec<(usize, Range<usize>)>,
     _memory: Reservation,
 }

@@ -11,18 +11,20 @@ use crate::graph::points::PointReads;
 use crate::layer::{ListColumns, Section};
 use crate::stack::Stack;
 
-/// Mapped bytes of later layers that are read before they are released, so that they and what is gathered are not in memory together.
+/// Mapped bytes of later layers that are read before they are released, so that they and what is gathered are
+/// not in memory together.
 pub(super) const MAPPED_BYTES: u64 = 16 << 20;
 /// Arcs of later layers that all threads together read at a time while lists are gathered, about.
 pub(super) const PARTS_ARCS: u64 = 1 << 21;
 /// Bytes of a tile with edges in memory: an entry in its strip, and a chunk for scans.
 const TILE_BYTES: u64 = 48;
 
-/// The memory that a version needs next to the pool, the heads or the tiles of its complete layer, and its vertex tables; nothing if the
-/// complete layer is the whole version.
+/// The memory that a version needs next to the pool, the heads or the tiles of its complete layer, and its
+/// vertex tables; nothing if the complete layer is the whole version.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StackedNeeds {
-    /// Bytes of what later layers add to lists, and leave out of them; mapped bytes of point reads until they are released.
+    /// Bytes of what later layers add to lists, and leave out of them; mapped bytes of point reads until they
+    /// are released.
     pub rows_bytes: u64,
     /// The same where the complete layer is read from tiles.
     pub tiles_bytes: u64,
@@ -32,7 +34,8 @@ pub struct StackedNeeds {
     pub tiles_gathering_bytes: u64,
     /// Bytes of the later layers, all of which are read once, and of the codes that tell when arcs were born.
     pub later_bytes: u64,
-    /// Mapped bytes of these codes and of past arcs in the middle of a layer that is the only one: a scan touches all of them.
+    /// Mapped bytes of these codes and of past arcs in the middle of a layer that is the only one: a scan
+    /// touches all of them.
     pub mapped_bytes: u64,
 }
 
@@ -130,9 +133,9 @@ impl Bounds {
         }
     }
 
-    /// Bytes of what is gathered in parts before it is stored, in vectors that are half full, and of the room that growing lists have left. A
-    /// list that is longer than a part, and shorter than all lists before it in its unit of vertices, is in memory twice for a moment; that is not
-    /// counted.
+    /// Bytes of what is gathered in parts before it is stored, in vectors that are half full, and of the room
+    /// that growing lists have left. A list that is longer than a part, and shorter than all lists before it
+    /// in its unit of vertices, is in memory twice for a moment; that is not counted.
     fn parts_bytes(&self, weight_bytes: u64) -> u64 {
         let id_bytes = size_of::<VertexId>() as u64;
         let all = self.added_arcs * (id_bytes + weight_bytes) + self.dead_arcs * id_bytes;
@@ -147,7 +150,8 @@ impl Bounds {
     }
 }
 
-/// Whether lists that were copied are compared with those of the complete layer: not where scans leave layers out.
+/// Whether lists that were copied are compared with those of the complete layer: not where scans leave layers
+/// out.
 pub(super) fn compares(stack: &Stack) -> bool {
     (0..stack.layers().len()).all(|layer| !stack.is_left_out(layer))
 }
@@ -188,7 +192,8 @@ impl StackedNeeds {
                 }
             }
             needs.later_bytes += later;
-            // A selection as a bitmap, for the complete layer and for the later ones; what point reads touch of both.
+            // A selection as a bitmap, for the complete layer and for the later ones; what point reads touch
+            // of both.
             let mapped = MAPPED_BYTES.min(later);
             let fixed = 2 * PointReads::TOUCHED_BYTES_MAX + mapped + stack.num_vertices() as u64 / 4;
             let of_kind = |tiles| bounds.left_out_bytes(tiles) + bounds.added_bytes(tiles, weight_bytes);

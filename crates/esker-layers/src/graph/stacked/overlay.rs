@@ -43,7 +43,8 @@ pub(super) enum LeftOutBy {
     Filter,
     /// The tiles, by `dead_tiles`, which alone says what is left out. No lists are gone.
     Tiles,
-    /// The source of heads: they are left out of the heads when these are opened, and of tails as these are read.
+    /// The source of heads: they are left out of the heads when these are opened, and of tails as these are
+    /// read.
     Heads,
 }
 
@@ -103,8 +104,8 @@ impl<W: ColumnWeight> Overlay<W> {
         }
     }
 
-    /// Of a version over its complete layer. Reads what was not found: the tombstones; in the middle of the layer, when its arcs were born, and
-    /// the lists with arcs that were born later.
+    /// Of a version over its complete layer. Reads what was not found: the tombstones; in the middle of the
+    /// layer, when its arcs were born, and the lists with arcs that were born later.
     pub(super) fn new(
         (stack, direction): (&Stack, Direction),
         property: u32,
@@ -210,12 +211,13 @@ impl Maker<'_> {
         Ok(parts.into_iter().map(|part| part.1).collect())
     }
 
-    /// Of a version in the middle of the complete layer: the dead arcs, with those that only the list of their other end leaves out. A
-    /// tile has an edge once, for both ends.
+    /// Of a version in the middle of the complete layer: the dead arcs, with those that only the list of
+    /// their other end leaves out. A tile has an edge once, for both ends.
     ///
-    /// Both ends have the same arcs in each version. But of an edge that was deleted and added again with the same properties, the one
-    /// list may have the first copy among its past arcs, while the other has one copy that never died: a list that was written whole
-    /// does not tell a merge which of its arcs were deleted and added again.
+    /// Both ends have the same arcs in each version. But of an edge that was deleted and added again with the
+    /// same properties, the one list may have the first copy among its past arcs, while the other has one
+    /// copy that never died: a list that was written whole does not tell a merge which of its arcs were
+    /// deleted and added again.
     fn with_both_ends<W: ColumnWeight>(
         &self,
         dead: Missing,

@@ -21,7 +21,8 @@ struct PatchPart<W> {
     len: usize,
 }
 
-/// The parts that are left of a patch: of edges with both ends, with their row alone, with their column alone.
+/// The parts that are left of a patch: of edges with both ends, with their row alone, with their column
+/// alone.
 #[derive(Debug)]
 pub(super) struct PatchParts<W> {
     both: PatchPart<W>,

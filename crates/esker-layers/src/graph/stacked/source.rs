@@ -52,8 +52,9 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
         Self::with(base, of, Some(memory), OnceLock::new())
     }
 
-    /// The lists of a version over those of its complete layer, whose heads lie in memory. Without weights, follows the chains of all lists
-    /// that changed now, and leaves what was deleted out of the heads, so that no scan has to.
+    /// The lists of a version over those of its complete layer, whose heads lie in memory. Without weights,
+    /// follows the chains of all lists that changed now, and leaves what was deleted out of the heads, so
+    /// that no scan has to.
     pub(crate) fn over_heads(
         mut base: HeadedSource<'a, W>,
         stack: &'a Stack,
@@ -94,7 +95,8 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
         Ok(self.changes.get_or_init(|| changes))
     }
 
-    /// Calls `take` with the pieces of the list of `v`, newest first. `block` is the block of the complete layer's targets that was read last.
+    /// Calls `take` with the pieces of the list of `v`, newest first. `block` is the block of the complete
+    /// layer's targets that was read last.
     fn visit(
         &self,
         v: VertexId,

@@ -45,7 +45,8 @@ impl Block<'_> {
 pub(super) struct BlockRoom<W> {
     targets: Vec<VertexId>,
     weights: Vec<W>,
-    /// Where the list of each vertex begins in each direction, from the first vertex of the first cell on, and the end of the last one.
+    /// Where the list of each vertex begins in each direction, from the first vertex of the first cell on,
+    /// and the end of the last one.
     starts: [Vec<usize>; 2],
 }
 
@@ -73,8 +74,8 @@ impl<W: ColumnWeight> BlockRoom<W> {
         Self { targets: Vec::with_capacity(num_arcs), weights: Vec::with_capacity(num_arcs), starts }
     }
 
-    /// Reads the lists of the chosen vertices in both directions. `wanted` says which vertices will be wanted in the next scan, as
-    /// [`AnyVisitor::wanted`] does.
+    /// Reads the lists of the chosen vertices in both directions. `wanted` says which vertices will be wanted
+    /// in the next scan, as [`AnyVisitor::wanted`] does.
     pub(super) fn collect(
         &mut self,
         sides: [&Side<'_, W>; 2],
@@ -129,7 +130,8 @@ fn cells<'r, W>(
     (0..num_lists).step_by(CELL_LEN).map(cell).collect()
 }
 
-/// The first `len` elements, in no more room than they need. Their values are those of an earlier block, or the default.
+/// The first `len` elements, in no more room than they need. Their values are those of an earlier block, or
+/// the default.
 fn resized<T: Default + Clone>(elements: &mut Vec<T>, len: usize) -> &mut [T] {
     if elements.capacity() < len {
         // Not both rooms at a time.

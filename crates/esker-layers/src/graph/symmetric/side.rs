@@ -18,8 +18,8 @@ use crate::graph::weight::ColumnWeight;
 
 /// Vertices whose lists one unit of work measures.
 const GRAIN: usize = 1 << 12;
-/// How many arcs of both directions a block has: one part in `parts` of all arcs, but at least `arcs_min` (or all, if the graph has fewer) and
-/// at most `arcs_max`. A list that is longer is a block of its own.
+/// How many arcs of both directions a block has: one part in `parts` of all arcs, but at least `arcs_min` (or
+/// all, if the graph has fewer) and at most `arcs_max`. A list that is longer is a block of its own.
 struct BlockSizes {
     arcs_min: u64,
     parts: u64,
@@ -40,8 +40,8 @@ const WHAT: &str = "an undirected view";
 
 /// Both directions of a directed graph.
 ///
-/// Cost of opening: every list is read once, because degrees are those of merged lists. Memory: 8 bytes a vertex; where lists are collected
-/// in blocks, also [`undirected_block_bytes`].
+/// Cost of opening: every list is read once, because degrees are those of merged lists. Memory: 8 bytes a
+/// vertex; where lists are collected in blocks, also [`undirected_block_bytes`].
 pub(crate) struct SymmetricSide<'a, W> {
     out: Side<'a, W>,
     incoming: Side<'a, W>,
@@ -153,8 +153,8 @@ impl<'a, W: ColumnWeight> SymmetricSide<'a, W> {
         })?
     }
 
-    /// Calls `each` with both lists of the vertices that are selected and wanted, block by block, on the threads of the run. A thread has
-    /// all selected vertices of a word of a bitmap.
+    /// Calls `each` with both lists of the vertices that are selected and wanted, block by block, on the
+    /// threads of the run. A thread has all selected vertices of a word of a bitmap.
     fn blocks<S: Send>(
         &self,
         run: &Run,
@@ -191,8 +191,8 @@ impl<'a, W: ColumnWeight> SymmetricSide<'a, W> {
         Ok(())
     }
 
-    /// Chooses the vertices of a block that begins with `start`: those that are selected and wanted and have arcs. Returns its end, and
-    /// whether there are any.
+    /// Chooses the vertices of a block that begins with `start`: those that are selected and wanted and have
+    /// arcs. Returns its end, and whether there are any.
     fn choose(
         &self,
         start: usize,
@@ -230,7 +230,8 @@ pub const fn undirected_bytes(num_vertices: u64) -> u64 {
     (num_vertices + 1) * 8
 }
 
-/// Memory for the blocks of lists that come from a pool, heads or tiles, where no list is longer than a block.
+/// Memory for the blocks of lists that come from a pool, heads or tiles, where no list is longer than a
+/// block.
 pub const fn undirected_block_bytes(
     num_vertices: u64,
     num_arcs: u64,

@@ -1,8 +1,9 @@
 //! The lists of a window, read layer by layer where all of them lie in arrays.
 //!
-//! A visitor of all arcs gets each piece through a pointer, a list that is read by itself follows its chain, and both need the vertex table,
-//! which takes as long to make as some ten arcs of each vertex. Here the arcs of a range of vertices are read from one layer after another, as
-//! they lie, and the directories of the layers tell the rest.
+//! A visitor of all arcs gets each piece through a pointer, a list that is read by itself follows its chain,
+//! and both need the vertex table, which takes as long to make as some ten arcs of each vertex. Here the arcs
+//! of a range of vertices are read from one layer after another, as they lie, and the directories of the
+//! layers tell the rest.
 
 use std::ops::Range;
 
@@ -160,8 +161,8 @@ impl<T: Time> ListBuffers<T> {
 }
 
 impl<'a, T: Time> TimedArrays<'a, T> {
-    /// With targets, or with times alone, unless the arcs that tombstones delete must be found by their targets. `None` if some of the lists do
-    /// not lie in arrays, or the version sees a layer in part.
+    /// With targets, or with times alone, unless the arcs that tombstones delete must be found by their
+    /// targets. `None` if some of the lists do not lie in arrays, or the version sees a layer in part.
     pub(super) fn of(side: &Side<'a, T>, has_targets: bool, run: &Run) -> Result<Option<Self>> {
         match side {
             Side::Plain(side) => {
@@ -210,7 +211,8 @@ impl<'a, T: Time> TimedArrays<'a, T> {
         if v + 1 < self.base.offsets.len() { self.base.range(v) } else { 0..0 }
     }
 
-    /// Counts some arcs of some vertices: `mark` marks those that are wanted, by their times. With targets, also those from a vertex to itself.
+    /// Counts some arcs of some vertices: `mark` marks those that are wanted, by their times. With targets,
+    /// also those from a vertex to itself.
     pub(super) fn count(
         &self,
         mark: impl Fn(&[T], &mut [u64]),
@@ -259,7 +261,8 @@ impl<'a, T: Time> TimedArrays<'a, T> {
         Ok(())
     }
 
-    /// Selects the arcs of some vertices that `mark` marks by their times, and calls `take` with the targets of each list, sorted.
+    /// Selects the arcs of some vertices that `mark` marks by their times, and calls `take` with the targets
+    /// of each list, sorted.
     pub(super) fn select(
         &self,
         mark: impl Fn(&[T], &mut [u64]),

@@ -61,8 +61,8 @@ impl TimeWindow {
         times.iter().filter(|&&time| self.contains(time)).count()
     }
 
-    /// Appends the arcs of a list that the window selects. The list is sorted by target; `weights` are beside it, or nothing is if weights
-    /// are not read.
+    /// Appends the arcs of a list that the window selects. The list is sorted by target; `weights` are beside
+    /// it, or nothing is if weights are not read.
     pub(super) fn select<W: ColumnWeight>(
         &self,
         (targets, times, weights): (&[VertexId], &[i64], Option<&[W]>),

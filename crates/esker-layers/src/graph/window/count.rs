@@ -140,7 +140,8 @@ fn count_inside<T: Time>(
     count_arrays(side, |times, words| bounds.mark(times, words), num_vertices, counts_loops, run)
 }
 
-/// Counts the arcs of lists that lie in arrays: those that `mark` marks by their times, reading these alone. `None` if the lists do not lie so.
+/// Counts the arcs of lists that lie in arrays: those that `mark` marks by their times, reading these alone.
+/// `None` if the lists do not lie so.
 pub(super) fn count_arrays<T: Time>(
     side: &Side<'_, T>,
     mark: impl Fn(&[T], &mut [u64]) + Sync,

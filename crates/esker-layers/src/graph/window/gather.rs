@@ -15,7 +15,8 @@ use crate::graph::weight::ColumnWeight;
 /// Vertices whose lists are selected at once: their targets stay in the cache until they are renumbered.
 const SELECTED_LEN: usize = 1 << 10;
 
-/// Copies the lists. `sums` are the arcs in the window before each vertex; the caller has reserved the memory.
+/// Copies the lists. `sums` are the arcs in the window before each vertex; the caller has reserved the
+/// memory.
 pub(crate) fn gather<W: ColumnWeight>(
     lists: &TimedLists<'_, W>,
     window: &TimeWindow,
@@ -45,7 +46,8 @@ pub(crate) fn gather<W: ColumnWeight>(
     })
 }
 
-/// Copies lists that lie in arrays, all of whose arcs in the window count, without weights; `None` if they do not.
+/// Copies lists that lie in arrays, all of whose arcs in the window count, without weights; `None` if they do
+/// not.
 fn gather_arrays<T: Time, W: ColumnWeight>(
     side: &Side<'_, T>,
     window: &TimeWindow,

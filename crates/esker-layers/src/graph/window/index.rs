@@ -11,7 +11,8 @@ use crate::graph::side::Side;
 
 /// The number of arcs of each vertex in a window, and the vertices that have any.
 ///
-/// Memory: 8 bytes a vertex and direction, and the numbers of the vertices that are in the window: see [`Remaining::bytes`].
+/// Memory: 8 bytes a vertex and direction, and the numbers of the vertices that are in the window: see
+/// [`Remaining::bytes`].
 #[derive(Debug)]
 pub struct WindowIndex {
     window: TimeWindow,
@@ -29,7 +30,8 @@ pub struct WindowIndex {
 }
 
 impl WindowIndex {
-    /// Reads the times of all edges of a graph of `num_vertices` vertices once. `absent`: see [`StoredGraph::window`].
+    /// Reads the times of all edges of a graph of `num_vertices` vertices once. `absent`: see
+    /// [`StoredGraph::window`].
     ///
     /// [`StoredGraph::window`]: crate::StoredGraph::window
     pub(crate) fn new(
@@ -49,7 +51,8 @@ impl WindowIndex {
         )
     }
 
-    /// What lies in a window of the arcs that a filter keeps: see [`StoredGraph::window`]. Reads each list once, along its chain.
+    /// What lies in a window of the arcs that a filter keeps: see [`StoredGraph::window`]. Reads each list
+    /// once, along its chain.
     ///
     /// [`StoredGraph::window`]: crate::StoredGraph::window
     ///
@@ -75,7 +78,8 @@ impl WindowIndex {
         )
     }
 
-    /// The index of counted lists. A directed graph has counts of arcs to each vertex, whether or not it keeps in-lists.
+    /// The index of counted lists. A directed graph has counts of arcs to each vertex, whether or not it
+    /// keeps in-lists.
     pub(super) fn of_counted(
         (counted, incoming, keeps_incoming): (Counted, Option<Counted>, bool),
         directed: bool,
@@ -137,7 +141,8 @@ impl WindowIndex {
         &self.absent
     }
 
-    /// Bytes of all lists in the window with weights of `weight_bytes` each, gathered; or of those of `only` one direction.
+    /// Bytes of all lists in the window with weights of `weight_bytes` each, gathered; or of those of `only`
+    /// one direction.
     pub fn gathered_bytes(&self, weight_bytes: u64, only: Option<Direction>) -> u64 {
         let present = self.remaining.as_ref().map_or(self.out.len() - 1, Remaining::len) as u64;
         let of = |sums: &[u64]| {
@@ -157,7 +162,8 @@ impl WindowIndex {
         offsets(self.sums(direction), self.remaining())
     }
 
-    /// Bytes of all in-lists without weights, gathered, where they are not kept: see `StoredGraph::with_in_lists`.
+    /// Bytes of all in-lists without weights, gathered, where they are not kept: see
+    /// `StoredGraph::with_in_lists`.
     pub fn made_bytes(&self, weight_bytes: u64) -> u64 {
         let present = self.remaining.as_ref().map_or(self.out.len() - 1, Remaining::len) as u64;
         (present + 1) * size_of::<u64>() as u64
@@ -216,10 +222,12 @@ pub(super) fn offsets(sums: &[u64], remaining: Option<&Remaining>) -> Vec<u64> {
     starts.chain(sums.last().copied()).collect()
 }
 
-/// A time in a vector that has grown to at most twice its length, and the copy beside it while those of the threads are put together.
+/// A time in a vector that has grown to at most twice its length, and the copy beside it while those of the
+/// threads are put together.
 pub(crate) const SORTED_TIME_BYTES: u64 = 3 * size_of::<i64>() as u64;
 
-/// The times of the edges in a window, ascending. Lists of an undirected graph have each edge twice, of which one counts.
+/// The times of the edges in a window, ascending. Lists of an undirected graph have each edge twice, of which
+/// one counts.
 ///
 /// Memory: [`SORTED_TIME_BYTES`] for each time, which the caller has reserved.
 pub(crate) fn sorted_times(

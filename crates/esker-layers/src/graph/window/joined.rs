@@ -1,7 +1,7 @@
 //! The lists of both directions of a window whose copies of an edge are joined.
 //!
-//! An edge of an undirected view stands for all copies between two vertices, whichever way they lead, so these are joined after both lists of
-//! a vertex were put together, by the rule of the window.
+//! An edge of an undirected view stands for all copies between two vertices, whichever way they lead, so
+//! these are joined after both lists of a vertex were put together, by the rule of the window.
 
 use esker_format::{Error, Result};
 use esker_graph::{AnyVisitor, Extents, ListAccess, Reservation, Run, Select, Source, VertexId, vertex};
@@ -18,14 +18,17 @@ use crate::graph::weight::ColumnWeight;
 /// Lists between two checks for cancellation.
 const CHECK_LISTS: usize = 1 << 14;
 
-/// Memory of in-lists of the arcs in a window that are made of the out-lists, with the copy of these: see `made_in_lists`.
+/// Memory of in-lists of the arcs in a window that are made of the out-lists, with the copy of these: see
+/// `made_in_lists`.
 pub fn made_joined_bytes(num_vertices: u64, num_arcs: u64, weight_bytes: u64) -> u64 {
-    // Both copies have the times and the weights, each with targets of their own. Vectors grow to twice their length.
+    // Both copies have the times and the weights, each with targets of their own. Vectors grow to twice their
+    // length.
     let beside = |bytes| copied_bytes(num_vertices, num_arcs, bytes);
     3 * (beside(size_of::<i64>() as u64) + beside(weight_bytes))
 }
 
-/// The in-lists of the arcs in a window, where only the out-lists are kept, and their memory. `num_arcs`: how many arcs these have at most.
+/// The in-lists of the arcs in a window, where only the out-lists are kept, and their memory. `num_arcs`: how
+/// many arcs these have at most.
 pub(crate) fn made_in_lists<'a, W: ColumnWeight>(
     out: &TimedLists<'_, W>,
     window: &TimeWindow,
@@ -45,14 +48,16 @@ pub(crate) fn made_in_lists<'a, W: ColumnWeight>(
         offsets.push(arcs.targets.len() as u64);
     }
     let TimedArcs { targets, times, weights } = arcs;
-    // Arcs of a list keep the order of their sources and of their copies, so both columns have the same order.
+    // Arcs of a list keep the order of their sources and of their copies, so both columns have the same
+    // order.
     let turned_times = GatheredSide::of(offsets.clone(), targets.clone(), times).transposed(run)?;
     let turned_weights = GatheredSide::of(offsets, targets, weights).transposed(run)?;
     let (times, weights) = (Side::Gathered(turned_times), Some(Side::Gathered(turned_weights)));
     Ok((TimedLists::Columns { times, weights }, memory))
 }
 
-/// Both directions of a directed graph. Every list is read once to count the joined edges. Memory: 8 bytes a vertex.
+/// Both directions of a directed graph. Every list is read once to count the joined edges. Memory: 8 bytes a
+/// vertex.
 pub(crate) struct JoinedSide<'a, W> {
     sides: [TimedLists<'a, W>; 2],
     window: TimeWindow,

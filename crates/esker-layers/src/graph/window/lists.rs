@@ -55,8 +55,8 @@ impl<'a, W: ColumnWeight> TimedLists<'a, W> {
         }
     }
 
-    /// The lists whose arcs can be handed over as they come: copies of an edge are not joined, no second column is read beside the times, and
-    /// there is no filter.
+    /// The lists whose arcs can be handed over as they come: copies of an edge are not joined, no second
+    /// column is read beside the times, and there is no filter.
     pub(super) fn streamed(&self, window: &TimeWindow) -> Option<&Side<'a, i64>> {
         match self {
             Self::Columns { times, weights: None } if window.copies == Copies::All => Some(times),

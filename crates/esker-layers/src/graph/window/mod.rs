@@ -1,9 +1,11 @@
 //! Windows over a stream of edges (LLAMA thesis, chapter 7): the edges whose time lies in a range.
 //!
-//! A filter of arcs by their other properties is the same with another test, and the two combine: an arc is in the view if both keep it.
+//! A filter of arcs by their other properties is the same with another test, and the two combine: an arc is
+//! in the view if both keep it.
 //!
-//! A window is not stored. [`WindowIndex`] counts what lies in the range; after that, the edges are either filtered as they are read,
-//! whatever the encoding and the residency, or gathered in memory once, for algorithms that read them often.
+//! A window is not stored. [`WindowIndex`] counts what lies in the range; after that, the edges are either
+//! filtered as they are read, whatever the encoding and the residency, or gathered in memory once, for
+//! algorithms that read them often.
 
 mod copies;
 mod vector;

@@ -23,15 +23,18 @@ const ENDS: usize = 2;
 const COPIES: usize = 2;
 
 impl WindowIndex {
-    /// Bytes that [`WindowIndex::moved`] takes while so many edges are removed and added, without those of the index.
+    /// Bytes that [`WindowIndex::moved`] takes while so many edges are removed and added, without those of
+    /// the index.
     pub fn change_bytes(num_edges: usize) -> u64 {
         (num_edges * ENDS * size_of::<(VertexId, i64)>()) as u64
     }
 
-    /// The index of a window of the same kind that has the edges of this one, without those `removed` and with those `added`. Undirected edges are
-    /// given once. `absent`: see [`StoredGraph::window`]. `None` if edges are to be removed that are not in the window.
+    /// The index of a window of the same kind that has the edges of this one, without those `removed` and
+    /// with those `added`. Undirected edges are given once. `absent`: see [`StoredGraph::window`]. `None` if
+    /// edges are to be removed that are not in the window.
     ///
-    /// Takes time linear in the number of vertices and of these edges, and memory of [`WindowIndex::change_bytes`] while it does.
+    /// Takes time linear in the number of vertices and of these edges, and memory of
+    /// [`WindowIndex::change_bytes`] while it does.
     ///
     /// # Errors
     /// [`esker_format::Error::Invalid`] for vertices beyond `num_vertices`.
@@ -76,8 +79,8 @@ impl WindowIndex {
     }
 }
 
-/// Sums of degrees after some of these changed: each change is a vertex and what its degree grows by. There may be new vertices. `None` if a
-/// degree would be negative, or a vertex is beyond the last.
+/// Sums of degrees after some of these changed: each change is a vertex and what its degree grows by. There
+/// may be new vertices. `None` if a degree would be negative, or a vertex is beyond the last.
 fn shifted(sums: &[u64], num_vertices: usize, mut changes: Vec<(VertexId, i64)>) -> Option<Vec<u64>> {
     changes.sort_unstable();
     let (known, last) = (sums.len(), sums.last().copied().unwrap_or(0));
@@ -103,8 +106,8 @@ fn shifted(sums: &[u64], num_vertices: usize, mut changes: Vec<(VertexId, i64)>)
     Some(found)
 }
 
-/// The edges of a range of times, ascending by time, and their memory; an undirected edge from its end with the smaller number. `None` if the
-/// budget has no room for them.
+/// The edges of a range of times, ascending by time, and their memory; an undirected edge from its end with
+/// the smaller number. `None` if the budget has no room for them.
 pub(crate) fn timed_edges(
     side: &Side<'_, i64>,
     range: &TimeWindow,

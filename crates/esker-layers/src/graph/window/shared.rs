@@ -1,7 +1,8 @@
 //! Lists that several windows share: copied to memory once, and selected from for each window.
 //!
-//! Beside each arc stands the slot of its time, in two bytes: the number of ends of windows before the time. The times of a window are a
-//! range of slots. So the times of the edges are read once, whatever the number of windows.
+//! Beside each arc stands the slot of its time, in two bytes: the number of ends of windows before the time.
+//! The times of a window are a range of slots. So the times of the edges are read once, whatever the number
+//! of windows.
 
 use std::iter::Zip;
 use std::ops::Range;
@@ -28,7 +29,8 @@ const FEW_ENDS: usize = 8;
 
 /// The edges of several windows of one version, in memory.
 ///
-/// Memory: 6 bytes an arc and 8 bytes a vertex, for each direction of lists that is kept; 10 bytes an arc with ids of 64 bits.
+/// Memory: 6 bytes an arc and 8 bytes a vertex, for each direction of lists that is kept; 10 bytes an arc
+/// with ids of 64 bits.
 pub struct SharedLists {
     num_vertices: usize,
     directed: bool,
@@ -39,7 +41,8 @@ pub struct SharedLists {
 }
 
 impl SharedLists {
-    /// Reads the times of all edges of a graph of `num_vertices` vertices twice, and copies the edges of the windows.
+    /// Reads the times of all edges of a graph of `num_vertices` vertices twice, and copies the edges of the
+    /// windows.
     pub(crate) fn new<'a>(
         (out_side, in_side): (&Side<'a, i64>, Option<&Side<'a, i64>>),
         (num_vertices, directed): (usize, bool),
@@ -124,7 +127,8 @@ impl SharedLists {
     /// What lies in one of the windows; see [`StoredGraph::window`].
     ///
     /// # Errors
-    /// [`esker_graph::Stop::OverBudget`]; cancellation; [`Error::Invalid`] for a window that is none of those that share the lists.
+    /// [`esker_graph::Stop::OverBudget`]; cancellation; [`Error::Invalid`] for a window that is none of those
+    /// that share the lists.
     ///
     /// [`StoredGraph::window`]: crate::StoredGraph::window
     pub fn window(&self, window: TimeWindow, absent: Option<&[VertexId]>, run: &Run) -> Result<WindowIndex> {
@@ -142,7 +146,8 @@ impl SharedLists {
         WindowIndex::of_counted((out, incoming, self.incoming.is_some()), self.directed, window, absent)
     }
 
-    /// The lists of both directions, and the slot of each arc; no in-lists if the graph is undirected, or does not keep them.
+    /// The lists of both directions, and the slot of each arc; no in-lists if the graph is undirected, or
+    /// does not keep them.
     pub fn rows(&self) -> (Rows<'_, u16>, Option<Rows<'_, u16>>) {
         (self.out.rows(), self.incoming.as_ref().map(GatheredSide::rows))
     }
@@ -177,8 +182,8 @@ impl SharedLists {
         self.num_vertices
     }
 
-    /// Copies the lists of a window that was counted, without weights; `None` if lists of the direction are not kept. The caller has reserved
-    /// the memory.
+    /// Copies the lists of a window that was counted, without weights; `None` if lists of the direction are
+    /// not kept. The caller has reserved the memory.
     pub(crate) fn gather<W: ColumnWeight>(
         &self,
         direction: Direction,
@@ -362,7 +367,8 @@ impl Visitor<i64> for CountingWanted<'_> {
     }
 }
 
-/// Counts the arcs of each list that are to be copied, reserves memory for them, and copies them: of both directions, if there are two.
+/// Counts the arcs of each list that are to be copied, reserves memory for them, and copies them: of both
+/// directions, if there are two.
 fn copied<S>(
     (out, incoming): (&S, Option<&S>),
     num_vertices: usize,

@@ -14,8 +14,8 @@ use crate::graph::list_by_list::ListByList;
 use crate::graph::side::Side;
 use crate::graph::weight::ColumnWeight;
 
-/// Lists of a window. Where every edge counts and no weights are read, pieces are filtered as they come, in any residency; else the list
-/// of each vertex is read whole, and memory is that of the longest.
+/// Lists of a window. Where every edge counts and no weights are read, pieces are filtered as they come, in
+/// any residency; else the list of each vertex is read whole, and memory is that of the longest.
 pub(crate) struct WindowSide<'a, W> {
     pub(crate) lists: TimedLists<'a, W>,
     pub(crate) window: TimeWindow,

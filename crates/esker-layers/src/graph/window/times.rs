@@ -1,9 +1,11 @@
 //! Compares the times of arcs with the ends of a window.
 //!
-//! Counting and gathering a window spend their time here and in reading memory. Lists are short, and which of their arcs lie in the window
-//! is as good as random: a loop over single times mispredicts, and one with vector instructions for whole vectors alone seldom meets any.
-//! So where the processor has AVX-512, sixteen times at once are compared, the last ones of a list under a mask.
-#![allow(unsafe_code)] // Calls of functions with vector instructions, once the processor is known to have them.
+//! Counting and gathering a window spend their time here and in reading memory. Lists are short, and which of
+//! their arcs lie in the window is as good as random: a loop over single times mispredicts, and one with
+//! vector instructions for whole vectors alone seldom meets any. So where the processor has AVX-512, sixteen
+//! times at once are compared, the last ones of a list under a mask.
+// Calls of functions with vector instructions, once the processor is known to have them.
+#![allow(unsafe_code)]
 
 use esker_graph::VertexId;
 
@@ -109,11 +111,12 @@ pub(super) fn mark<T: Copy>(times: &[T], is_wanted: impl Fn(T) -> bool, words: &
     }
 }
 
-/// Times that are marked at once where marks are only counted: these fit a cache, however long a list is. Few in tests, so that lists are longer.
+/// Times that are marked at once where marks are only counted: these fit a cache, however long a list is. Few
+/// in tests, so that lists are longer.
 const MARKED_LEN: usize = if cfg!(test) { 1 << 5 } else { 1 << 16 };
 
-/// Which arcs of successive lists are wanted. Lists are short, so their arcs are marked as they lie, and marks are counted at the ends of the
-/// lists: no loop is as long as a list, and mispredicts its end.
+/// Which arcs of successive lists are wanted. Lists are short, so their arcs are marked as they lie, and
+/// marks are counted at the ends of the lists: no loop is as long as a list, and mispredicts its end.
 ///
 /// Memory: two bits for each arc that is looked at, and 8 bytes a list.
 #[derive(Debug, Default)]
@@ -126,7 +129,8 @@ pub(super) struct WantedRanks {
 }
 
 impl WantedRanks {
-    /// The number of wanted arcs in each of some lists, whose offsets these are, with the end of the last. `mark` marks times.
+    /// The number of wanted arcs in each of some lists, whose offsets these are, with the end of the last.
+    /// `mark` marks times.
     pub(super) fn counts<T>(
         &mut self,
         times: &[T],
@@ -155,8 +159,8 @@ impl WantedRanks {
         self.rank_some(&times[first..end], (first, 0), offsets, mark);
     }
 
-    /// Marks some times, the first of which is at `start`, and appends the numbers of marks before some offsets among these; `before` is added to
-    /// each. Returns that and all marks.
+    /// Marks some times, the first of which is at `start`, and appends the numbers of marks before some
+    /// offsets among these; `before` is added to each. Returns that and all marks.
     fn rank_some<T>(
         &mut self,
         times: &[T],
@@ -181,7 +185,8 @@ impl WantedRanks {
         &self.ranks
     }
 
-    /// Appends the targets of the wanted arcs, in order: `targets` are those of all arcs that were ranked last.
+    /// Appends the targets of the wanted arcs, in order: `targets` are those of all arcs that were ranked
+    /// last.
     pub(super) fn select(&self, targets: &[VertexId], into: &mut Vec<VertexId>) {
         let (start, count) = (into.len(), self.ranks.last().map_or(0, |&count| count as usize));
         into.resize(start + count + LANES, 0);

@@ -11,8 +11,8 @@ pub(crate) const ROOM: usize = 16;
 /// Decoders may read this many bytes from the start of a block, or of sixteen differences.
 pub(crate) const AHEAD_BYTES: usize = 64;
 
-/// The widest differences, in bits. A graph with wider differences between 64-bit ids would not fit any address
-/// space.
+/// The widest differences, in bits. A graph with wider differences between 64-bit ids would not fit any
+/// address space.
 pub(super) const WIDTH_MAX: usize = if VertexId::BITS == 32 { 32 } else { 56 };
 
 /// The number of bytes of the first neighbour, by its code.
@@ -85,8 +85,8 @@ pub(super) fn encode(source: VertexId, targets: &[VertexId], out: &mut Vec<u8>) 
     out.extend_from_slice(&word.to_le_bytes()[..bits.div_ceil(8) as usize]);
 }
 
-/// Decodes `len` arcs of the list of `source` to the start of `out`, beginning with the block at `at`. Returns
-/// the end of the last block. Bytes that are not a block give garbage or a panic.
+/// Decodes `len` arcs of the list of `source` to the start of `out`, beginning with the block at `at`.
+/// Returns the end of the last block. Bytes that are not a block give garbage or a panic.
 pub(super) fn decode(
     bytes: &[u8],
     mut at: usize,

@@ -243,8 +243,8 @@ fn truncated_columns_and_columns_of_another_graph_are_errors() {
 
 #[test]
 fn the_bytes_of_a_block_follow_the_format() {
-    // Vertex 10: targets 7, 7, 12. One byte for the first (zigzag of -3: 5), 3 bits each for the differences 0
-    // and 5.
+    // Vertex 10: targets 7, 7, 12. One byte for the first (zigzag of -3: 5), 3 bits each for the differences
+    // 0 and 5.
     let mut bytes = Vec::new();
     encode(10, &[7, 7, 12], &mut bytes);
     assert_eq!(bytes, [3, 5, 0b10_1000]);

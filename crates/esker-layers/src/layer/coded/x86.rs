@@ -1,9 +1,9 @@
 //! Unpacks sixteen differences at a time with AVX-512, or eight with AVX2.
 //!
-//! One permutation of bytes brings the differences, of any width, into lanes. They are shifted and masked there, and
-//! four steps (AVX2: three) turn them into prefix sums. Every sixteenth difference begins at a whole byte. A block has
-//! 63 differences, so the last group has lanes to spare: what is decoded into them is overwritten by the next block, or
-//! stays in the spare room at the end of the output.
+//! One permutation of bytes brings the differences, of any width, into lanes. They are shifted and masked
+//! there, and four steps (AVX2: three) turn them into prefix sums. Every sixteenth difference begins at a
+//! whole byte. A block has 63 differences, so the last group has lanes to spare: what is decoded into them is
+//! overwritten by the next block, or stays in the spare room at the end of the output.
 #![allow(unsafe_code)] // Uses vector instructions that the compiler does not generate from loops.
 
 use std::arch::x86_64::{

@@ -1,5 +1,6 @@
-//! Kills a process that commits, freezes, merges, tags and forgets versions at random moments: everything that it acknowledged is
-//! there afterwards. `ESKER_TEST_KILLS` sets the number of kills; the last thousand ran on 2026-11-21.
+//! Kills a process that commits, freezes, merges, tags and forgets versions at random moments: everything
+//! that it acknowledged is there afterwards. `ESKER_TEST_KILLS` sets the number of kills; the last thousand
+//! ran on 2026-11-21.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -33,7 +34,8 @@ fn say(line: &str) {
     out.write_all(format!("{line}\n").as_bytes()).and_then(|()| out.flush()).unwrap();
 }
 
-/// The test below runs it in a process of its own: works until it is killed, and prints each step before and after it.
+/// The test below runs it in a process of its own: works until it is killed, and prints each step before and
+/// after it.
 #[test]
 fn worker() {
     let Some(path) = std::env::var_os(WORKS_ON) else { return };

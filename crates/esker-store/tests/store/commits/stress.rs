@@ -1,5 +1,6 @@
-//! Many threads at once: some commit, one freezes, merges, names and forgets, others pin versions and read them. Every version that
-//! anybody sees is what the commits up to it made. `ESKER_TEST_SECONDS` makes it last longer.
+//! Many threads at once: some commit, one freezes, merges, names and forgets, others pin versions and read
+//! them. Every version that anybody sees is what the commits up to it made. `ESKER_TEST_SECONDS` makes it
+//! last longer.
 
 use std::collections::BTreeMap;
 use std::path::Path;

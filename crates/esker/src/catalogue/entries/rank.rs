@@ -71,7 +71,8 @@ const ROUNDS_EXPECTED: usize = 13;
 /// By how much longer an arc takes where out-lists and in-lists differ.
 const DIRECTED_TIMES: f64 = 1.8;
 
-/// The rounds that a run is expected to take: they grow with the digits of the tolerance, and with the damping.
+/// The rounds that a run is expected to take: they grow with the digits of the tolerance, and with the
+/// damping.
 fn expected_rounds(params: &Params) -> Result<f64> {
     let (options, default) = (pagerank_options(params)?, PageRankOptions::default());
     if options.tolerance <= 0.0 {

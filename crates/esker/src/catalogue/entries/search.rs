@@ -208,7 +208,8 @@ pub(super) fn arcs_of(graph: &impl Graph, reached: impl Fn(usize) -> bool) -> u6
     vertices.map(|v| graph.degree(Direction::Out, vertex(v)) as u64).sum()
 }
 
-/// The columns of a search by weights: the length or width of the path to each vertex, and its parent, if there are parents.
+/// The columns of a search by weights: the length or width of the path to each vertex, and its parent, if
+/// there are parents.
 pub(super) fn path_columns<N: Shown>(
     name: &'static str,
     numbers: Vec<N>,

@@ -156,7 +156,8 @@ impl Model {
         Self { name: format!("{} without directions", self.name), directed: false, edges, ..*self }
     }
 
-    /// The graph in every form, the plain one first. Versions of several layers have one for each commit, with deletions.
+    /// The graph in every form, the plain one first. Versions of several layers have one for each commit,
+    /// with deletions.
     pub(crate) fn forms(&self, run: &Run) -> Vec<Form> {
         let form = |name: &str, snapshot| Form { name: name.to_owned(), snapshot, step: 1, first: 0 };
         let whole = |encoding| self.imported(&self.edges, encoding, CopyPolicy::default());
@@ -250,7 +251,8 @@ impl Model {
     /// A layer for each commit, but for the last, which is in the log alone if lists are copied.
     fn layered(&self, encoding: Encoding, policy: CopyPolicy, run: &Run) -> Database {
         let others = self.others();
-        // In the first layer stands a part of the edges, some with another weight, and what is taken away later.
+        // In the first layer stands a part of the edges, some with another weight, and what is taken away
+        // later.
         let mut base = others.clone();
         for (i, (&ends, &weight)) in self.edges.iter().enumerate() {
             match i % 4 {

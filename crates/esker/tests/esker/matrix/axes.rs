@@ -182,7 +182,8 @@ const PLACES: [Place; 8] = [
     Place::BuriedBelow,
 ];
 
-/// The values of each axis, in the order of a row. Those of the graph come first, so that rows of one graph follow each other when they are sorted.
+/// The values of each axis, in the order of a row. Those of the graph come first, so that rows of one graph
+/// follow each other when they are sorted.
 pub(super) const SIZES: [usize; 12] = [
     DIRECTIONS.len(),
     Weights::ALL.len(),
@@ -203,8 +204,8 @@ const REMOVED_AXIS: usize = 3;
 const WINDOW_AXIS: usize = 4;
 const REVERSED_AXIS: usize = 6;
 
-/// Whether there is such a database: to remove a vertex takes in-lists, a weight is made of weights, and only directed edges turn round. Of a row
-/// in the making, whether what it has may stand together.
+/// Whether there is such a database: to remove a vertex takes in-lists, a weight is made of weights, and only
+/// directed edges turn round. Of a row in the making, whether what it has may stand together.
 pub(super) fn allows(row: &Partial) -> bool {
     let value = |axis: usize| row.get(axis).copied().flatten();
     let lacks_in_lists = value(DIRECTIONS_AXIS).is_some_and(|value| DIRECTIONS[value].lack_in_lists());

@@ -1,10 +1,12 @@
-//! Covering arrays: few rows in which the values of any two axes, or of any three, meet in every way that is possible.
+//! Covering arrays: few rows in which the values of any two axes, or of any three, meet in every way that is
+//! possible.
 //!
-//! Faults lie where two things meet, seldom where more than three do, and there are far fewer pairs and triples than combinations: a thousand
-//! rows hold all triples of a million combinations. The method is greedy, after AETG (D. Cohen, S. Dalal, M. Fredman, G. Patton, "The AETG
-//! System: An Approach to Testing Based on Combinatorial Design", IEEE Transactions on Software Engineering 23(7), 1997): each row begins with a
-//! tuple that no row has yet, and takes axis by axis, in a random order, the value that meets the most others for the first time. Of some rows
-//! that are made so, the best is kept.
+//! Faults lie where two things meet, seldom where more than three do, and there are far fewer pairs and
+//! triples than combinations: a thousand rows hold all triples of a million combinations. The method is
+//! greedy, after AETG (D. Cohen, S. Dalal, M. Fredman, G. Patton, "The AETG System: An Approach to Testing
+//! Based on Combinatorial Design", IEEE Transactions on Software Engineering 23(7), 1997): each row begins
+//! with a tuple that no row has yet, and takes axis by axis, in a random order, the value that meets the most
+//! others for the first time. Of some rows that are made so, the best is kept.
 
 /// The value of each axis.
 pub(super) type Row = Vec<usize>;
@@ -110,7 +112,8 @@ fn partial(row: &Row) -> Vec<Option<usize>> {
     row.iter().map(|&value| Some(value)).collect()
 }
 
-/// Gives the open axes of a row values that are allowed, those that meet the most open tuples first. `false` if there are none.
+/// Gives the open axes of a row values that are allowed, those that meet the most open tuples first. `false`
+/// if there are none.
 fn complete(
     row: &mut Vec<Option<usize>>,
     axes: &[usize],
@@ -138,8 +141,9 @@ fn complete(
     false
 }
 
-/// Rows in which every tuple of values of `strength` axes stands that some allowed row has. The axes have `sizes` values each. `allows` says whether
-/// a row may be; of one in the making, whether the values that it has may stand together. The same seed makes the same rows.
+/// Rows in which every tuple of values of `strength` axes stands that some allowed row has. The axes have
+/// `sizes` values each. `allows` says whether a row may be; of one in the making, whether the values that it
+/// has may stand together. The same seed makes the same rows.
 pub(super) fn covering(
     sizes: &[usize],
     strength: usize,
@@ -175,7 +179,8 @@ pub(super) fn covering(
     rows
 }
 
-/// The numbers of a few of these rows, in which every tuple of values of `strength` axes stands that one of them has.
+/// The numbers of a few of these rows, in which every tuple of values of `strength` axes stands that one of
+/// them has.
 pub(super) fn selection(rows: &[Row], sizes: &[usize], strength: usize, seed: u64) -> Vec<usize> {
     let (mut tuples, mut draw, mut chosen) = (Tuples::new(sizes, strength), Draw::new(seed), Vec::new());
     let mut order: Vec<usize> = (0..rows.len()).collect();

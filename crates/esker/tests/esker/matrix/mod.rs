@@ -1,10 +1,12 @@
-//! The matrix: every algorithm of the catalogue, with each of its options, on every kind of database and version that the store can hold, in every
-//! encoding and residency, within the least memory limit that its plan names. Answers are checked by the serial verifiers, and compared with
-//! those on plain lists of the same graph without a history. What is refused is refused for a reason that the documents give.
+//! The matrix: every algorithm of the catalogue, with each of its options, on every kind of database and
+//! version that the store can hold, in every encoding and residency, within the least memory limit that its
+//! plan names. Answers are checked by the serial verifiers, and compared with those on plain lists of the
+//! same graph without a history. What is refused is refused for a reason that the documents give.
 //!
-//! The databases are a covering array: the values of any two axes meet in one of them in every way that is possible, and with `ESKER_STRENGTH=3`
-//! those of any three. So do, on one of them, each request and the values of any axis, or of any two; how the graph is read and the limit are
-//! axes too. `ESKER_SEED` makes another array, `ESKER_ARRAYS` several. `cargo xtask prove properties` has all triples.
+//! The databases are a covering array: the values of any two axes meet in one of them in every way that is
+//! possible, and with `ESKER_STRENGTH=3` those of any three. So do, on one of them, each request and the
+//! values of any axis, or of any two; how the graph is read and the limit are axes too. `ESKER_SEED` makes
+//! another array, `ESKER_ARRAYS` several. `cargo xtask prove properties` has all triples.
 
 mod covering;
 mod axes;
@@ -268,7 +270,8 @@ impl Checker<'_> {
     }
 }
 
-/// How often all requests are spread over the databases, each time with other cells: more of larger tuples meet.
+/// How often all requests are spread over the databases, each time with other cells: more of larger tuples
+/// meet.
 const ROUNDS: usize = 3;
 
 /// A number from the environment.

@@ -59,7 +59,8 @@ impl Cell<'_> {
         refusals.iter().any(|refusal| refusal.what == what && refusal.with.is_none_or(is_given))
     }
 
-    /// Whether the search may end before it meets what is refused: one for a single target need not meet a negative length.
+    /// Whether the search may end before it meets what is refused: one for a single target need not meet a
+    /// negative length.
     pub(super) fn may_miss(&self, refusal: &Refusal) -> bool {
         refusal.message == "negative" && self.request.variant == "target" || refusal.reason == SUMS
     }

@@ -132,7 +132,8 @@ impl World {
         self.outside.contains_key(&ends) || self.edges.get(&ends).is_some_and(is_late)
     }
 
-    /// Whether the condition does that, where there is one. Where there is a window too, each leaves out some.
+    /// Whether the condition does that, where there is one. Where there is a window too, each leaves out
+    /// some.
     fn is_unmarked(&self, ends: (usize, usize), copy: usize) -> bool {
         let is_open = self.combination.window == Window::Open;
         self.combination.filtered
@@ -270,7 +271,8 @@ impl World {
         }
     }
 
-    /// These edges as an input: among all places, or among the vertices that are left, which are then numbered.
+    /// These edges as an input: among all places, or among the vertices that are left, which are then
+    /// numbered.
     fn reader(&self, edges: &Edges, as_left: bool) -> Listed {
         let Combination { weights, ids, .. } = self.combination;
         let numbered = |count: usize| IdKind::Numbered { first: 0, num_vertices: count as u64 };
@@ -450,7 +452,8 @@ impl World {
                 // Some come, go and come back.
                 let returns = i % 7 == 0 && is_last;
                 if returns || i % 4 != 0 && i % commits == commit {
-                    // In a multigraph an added edge is a further copy, so the old copies go first; else it replaces the edge that is there.
+                    // In a multigraph an added edge is a further copy, so the old copies go first; else it
+                    // replaces the edge that is there.
                     let has_first = i % 4 == 2 && i % 7 != 0 && weights.len() > 1;
                     if parallel && !has_first {
                         self.delete(&mut batch, ends);
