@@ -105,6 +105,11 @@ REFUSALS = [
         applies=lambda case: case.encoding == "tiles" and (case.question.view.joins() or case.question.view.window and case.reads_weights),
     ),
     Refusal(
+        "single in-lists that tiles alone lack, where no copy in memory may hold them", "single in-lists are read",
+        applies=lambda case: case.world.axes["encoding"] == "tiles only" and case.world.axes["directions"] == "no in-edges"
+        and case.residency == "mapped",
+    ),
+    Refusal(
         "pooled or headed lists of tiles alone", "kept as tiles only",
         applies=lambda case: case.world.axes["encoding"] == "tiles only" and case.residency in ("pooled", "headed"),
     ),
