@@ -19,6 +19,7 @@ mod expire;
 mod fingerprint;
 mod stream;
 mod vertices;
+mod named;
 mod script;
 
 pub use columns::{EdgeInput, Purpose, open_edges};

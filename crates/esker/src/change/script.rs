@@ -21,17 +21,17 @@
 //! A word that contains spaces, quotes or `=`, is empty, or is one of `+ - ~ ->` is put in double quotes,
 //! with `\"` for a quote and `\\` for a backslash.
 
-use std::collections::HashMap;
-use std::hash::BuildHasher;
 use std::io::{BufRead, Read};
 use std::path::Path;
 
 use esker_import::format::LINE_BYTES_MAX;
 use esker_import::typed::sniff_type;
 use esker_store::format::{Duplicates, PropertyType};
+use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
 use esker_store::{Batch, CommitOptions, Database, EdgeMatch, Error, Result};
 
+use super::named::ScriptVertices;
 use super::room::Room;
 use super::target::Target;
 use super::value::{Given, convert_or_widen};
@@ -113,7 +113,7 @@ pub fn commit_script(
         definitions: Definitions::new(target),
         report: ScriptReport::default(),
         allow_unknown,
-        named: HashMap::new(),
+        named: ScriptVertices::default(),
     };
     let mut line = Vec::new();
     let (mut room, mut unreserved) = (Room::default(), 0);
@@ -167,10 +167,7 @@ struct ScriptParser<'a> {
     report: ScriptReport,
     /// Whether lines that do not add may name vertices that do not exist.
     allow_unknown: bool,
-    /// Hashes of the ids that earlier lines add or remove, and whether they are there then: they take much
-    /// less memory than the batch. If two of 2^64 hashes were equal, an unknown vertex could be taken for a
-    /// known one.
-    named: HashMap<u64, bool>,
+    named: ScriptVertices,
 }
 
 /// The error is the reason why a line is invalid.
@@ -197,48 +194,33 @@ impl ScriptParser<'_> {
             self.report.changes += 1;
             return Ok(());
         }
-        let sign = sign.map(|sign| sign.kind.to_string());
+        let sign = sign.map(|sign| sign.kind);
         let values = new_values(values)?;
         // Report a malformed line before an unknown vertex.
-        let is_change = match (sign.as_deref(), ids.len()) {
-            (Some(_), 2) | (Some("+"), 1) => true,
-            (Some("-"), 1) => values.is_empty(),
-            (None | Some("~"), 1) => !values.is_empty(),
+        let is_change = match (sign, ids.len()) {
+            (Some(_), 2) | (Some('+'), 1) => true,
+            (Some('-'), 1) => values.is_empty(),
+            (None | Some('~'), 1) => !values.is_empty(),
             _ => false,
         };
         if !is_change {
             return Err(no_change());
         }
-        for word in ids {
-            self.name_vertex(word, sign.as_deref(), ids.len())?;
-        }
-        match (sign.as_deref(), ids) {
-            (Some("-"), [u, v]) if !values.is_empty() && self.batch.duplicates() == Duplicates::Keep => {
-                self.remove_edges(&u.text, &v.text, &values, None)?;
+        match ids {
+            [u, v] => {
+                let ends = [self.name_vertex(u, sign, 2)?, self.name_vertex(v, sign, 2)?];
+                self.change_edge(sign, ends, &values)?;
             }
-            (Some("-"), [u, v]) => self.remove_edge(&u.text, &v.text)?,
-            (Some("~"), [_, _]) if self.batch.duplicates() == Duplicates::Keep => {
-                return Err("`~` does not say how many of several parallel edges change: remove them with `-1`, and add them with \
-                            their new values with `+`"
-                    .to_owned());
-            }
-            (Some(sign), [u, v]) => {
-                // Rules other than that of the last value would join the old edge and the new one.
-                if sign == "~" && self.batch.duplicates() != Duplicates::Last {
-                    self.remove_edge(&u.text, &v.text)?;
+            [u] => {
+                let id = self.name_vertex(u, sign, 1)?;
+                match (sign, values.is_empty()) {
+                    (Some('+'), true) => self.batch.add_vertex(id).map_err(reason)?,
+                    (Some('-'), true) => self.batch.remove_vertex(id).map_err(reason)?,
+                    (None | Some('~' | '+'), false) => {
+                        self.set_vertex(&u.text, &values, sign == Some('+'))?;
+                    }
+                    _ => return Err(no_change()),
                 }
-                self.add_edge(&u.text, &v.text, &values)?;
-            }
-            (Some("+"), [u]) if values.is_empty() => {
-                self.batch.add_vertex(self.target.id(u.text.as_bytes()).map_err(reason)?).map_err(reason)?;
-            }
-            (Some("-"), [u]) if values.is_empty() => {
-                self.batch
-                    .remove_vertex(self.target.id(u.text.as_bytes()).map_err(reason)?)
-                    .map_err(reason)?;
-            }
-            (None | Some("~" | "+"), [u]) if !values.is_empty() => {
-                self.set_vertex(&u.text, &values, sign.as_deref() == Some("+"))?;
             }
             _ => return Err(no_change()),
         }
@@ -246,22 +228,47 @@ impl ScriptParser<'_> {
         Ok(())
     }
 
-    fn remove_edge(&mut self, u: &str, v: &str) -> LineResult<()> {
-        let (u, v) =
-            (self.target.id(u.as_bytes()).map_err(reason)?, self.target.id(v.as_bytes()).map_err(reason)?);
-        self.batch.remove_edge(u, v).map_err(reason)
+    /// Adds, removes or changes the edges between two vertices that have some values, or all.
+    fn change_edge(
+        &mut self,
+        sign: Option<char>,
+        [u, v]: [ExternalId<'_>; 2],
+        values: &[(&str, &RawValue)],
+    ) -> LineResult<()> {
+        let rule = self.batch.duplicates();
+        match sign {
+            Some('-') if !values.is_empty() && rule == Duplicates::Keep => {
+                return self.remove_edges([u, v], values, None);
+            }
+            Some('-') => return self.batch.remove_edge(u, v).map_err(reason),
+            Some('~') if rule == Duplicates::Keep => {
+                return Err("`~` does not say how many of several parallel edges change: remove them with `-1`, and add them with \
+                            their new values with `+`"
+                    .to_owned());
+            }
+            // Rules other than that of the last value would join the old edge and the new one.
+            Some('~') if rule != Duplicates::Last => self.batch.remove_edge(u, v).map_err(reason)?,
+            _ => {}
+        }
+        self.add_edge([u, v], values)
     }
 
-    /// Notes a vertex that a line adds or removes; expects it to exist if the line does not add it.
-    fn name_vertex(&mut self, word: &Word, sign: Option<&str>, num_ids: usize) -> LineResult<()> {
+    /// The id of a vertex. Notes one that a line adds or removes; expects it to exist if the line does not
+    /// add it.
+    fn name_vertex<'w>(
+        &mut self,
+        word: &'w Word,
+        sign: Option<char>,
+        num_ids: usize,
+    ) -> LineResult<ExternalId<'w>> {
         let id = self.target.id(word.text.as_bytes()).map_err(reason)?;
-        let hash = self.named.hasher().hash_one(id);
-        let adds = sign == Some("+");
+        let hash = self.named.hash(id);
+        let adds = sign == Some('+');
         if !adds && !self.allow_unknown {
-            match self.named.get(&hash) {
+            match self.named.get(hash) {
                 // A vertex that is removed has no edges to remove.
                 Some(true) => {}
-                Some(false) if sign == Some("-") => {}
+                Some(false) if sign == Some('-') => {}
                 Some(false) => return Err(format!("an earlier line removes the vertex {id}")),
                 None => {
                     let known = self.target.expect_vertex(word.text.as_bytes());
@@ -269,11 +276,11 @@ impl ScriptParser<'_> {
                 }
             }
         }
-        let removes = sign == Some("-") && num_ids == 1;
+        let removes = sign == Some('-') && num_ids == 1;
         if adds || removes {
             self.named.insert(hash, adds);
         }
-        Ok(())
+        Ok(id)
     }
 
     /// Adds or removes a number of edges.
@@ -286,28 +293,23 @@ impl ScriptParser<'_> {
             ));
         }
         let values = new_values(values)?;
-        for word in [u, v] {
-            self.name_vertex(word, Some(&kind.to_string()), 2)?;
-        }
+        let ends = [self.name_vertex(u, Some(kind), 2)?, self.name_vertex(v, Some(kind), 2)?];
         if kind == '-' {
-            return self.remove_edges(&u.text, &v.text, &values, Some(count));
+            return self.remove_edges(ends, &values, Some(count));
         }
         if count > COPIES_MAX {
             return Err(format!("a line adds at most {COPIES_MAX} edges: write several lines"));
         }
-        (0..count).try_for_each(|_| self.add_edge(&u.text, &v.text, &values))
+        (0..count).try_for_each(|_| self.add_edge(ends, &values))
     }
 
     /// Removes those edges between two vertices that have some values.
     fn remove_edges(
         &mut self,
-        u: &str,
-        v: &str,
+        [source, end]: [ExternalId<'_>; 2],
         values: &[(&str, &RawValue)],
         at_most: Option<u64>,
     ) -> LineResult<()> {
-        let (source, end) =
-            (self.target.id(u.as_bytes()).map_err(reason)?, self.target.id(v.as_bytes()).map_err(reason)?);
         let mut wanted: Vec<(u32, PropertyValue<'_>)> = Vec::with_capacity(values.len());
         for (name, value) in values {
             let property = self.target.edge_properties.iter().find(|property| property.name == *name);
@@ -319,9 +321,11 @@ impl ScriptParser<'_> {
         self.batch.remove_edges(source, end, &EdgeMatch { values: &wanted, at_most }).map_err(reason)
     }
 
-    fn add_edge(&mut self, u: &str, v: &str, values: &[(&str, &RawValue)]) -> LineResult<()> {
-        let (source, end) =
-            (self.target.id(u.as_bytes()).map_err(reason)?, self.target.id(v.as_bytes()).map_err(reason)?);
+    fn add_edge(
+        &mut self,
+        [source, end]: [ExternalId<'_>; 2],
+        values: &[(&str, &RawValue)],
+    ) -> LineResult<()> {
         let known = |name: &str| self.target.edge_properties.iter().any(|property| property.name == name);
         if let Some((name, _)) = values.iter().find(|(name, _)| !known(name)) {
             return Err(format!("no edge property {name:?}: {}", self.target.describe_edges()));
