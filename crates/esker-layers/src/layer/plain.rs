@@ -254,7 +254,7 @@ impl PlainLayer {
             versions = Some(column);
         }
         let spec = ColumnSpec { origin, kind: ColumnKind::LayerAdded };
-        // Older layers lack it. A damaged one costs no more than a worse bound; a check reports it.
+        // A damaged one costs no more than a worse bound; a check reports it.
         let added =
             Column::<u64>::open(files, &added_path(directory), spec).ok().filter(|_| !record.complete);
         let added = added.and_then(|column| column.get(0..2).ok()?.first_chunk().copied());
