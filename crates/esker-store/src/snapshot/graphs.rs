@@ -35,13 +35,13 @@ impl Snapshot {
                 "the edge property {property:?} holds {held} and cannot be a weight; properties that can: {known}"
             )));
         }
-        self.2.weight = Some(found.number);
+        self.choice.weight = Some(found.number);
         Ok(self)
     }
 
     /// Whether [`Snapshot::weighted_by`] chose the weight.
     pub fn is_weight_chosen(&self) -> bool {
-        self.2.weight.is_some()
+        self.choice.weight.is_some()
     }
 
     /// Whether weights are asked for: [`Snapshot::weighted_by`] chose them, or edges of a window are joined
@@ -55,7 +55,7 @@ impl Snapshot {
     /// point reads among it, stays directed. An undirected graph stays as it is.
     #[must_use]
     pub fn as_undirected(mut self) -> Self {
-        self.2.undirected = self.is_directed();
+        self.choice.undirected = self.is_directed();
         self
     }
 
@@ -63,31 +63,31 @@ impl Snapshot {
     /// stays as it was. An undirected graph stays as it is.
     #[must_use]
     pub fn reversed(mut self) -> Self {
-        self.2.reversed = self.is_directed() && !self.2.reversed;
+        self.choice.reversed = self.is_directed() && !self.choice.reversed;
         self
     }
 
     /// Whether [`Snapshot::reversed`] turns edges round.
     pub fn is_reversed(&self) -> bool {
-        self.2.reversed
+        self.choice.reversed
     }
 
     /// The same version, whose graphs have in-lists even where these are not kept: out-lists are then copied
     /// to memory, and turned round there.
     #[must_use]
     pub fn making_in_lists(mut self, makes: bool) -> Self {
-        self.2.makes_in_lists = makes && self.is_directed() && !self.has(Direction::In);
+        self.choice.makes_in_lists = makes && self.is_directed() && !self.has(Direction::In);
         self
     }
 
     /// Whether [`Snapshot::making_in_lists`] has an effect.
     pub fn makes_in_lists(&self) -> bool {
-        self.2.makes_in_lists
+        self.choice.makes_in_lists
     }
 
     /// A direction of the graphs, as the lists of the version are kept; and the reverse.
     fn as_kept(&self, direction: Direction) -> Direction {
-        match (self.2.reversed, direction) {
+        match (self.choice.reversed, direction) {
             (true, Direction::Out) => Direction::In,
             (true, Direction::In) => Direction::Out,
             (false, kept) => kept,
@@ -96,7 +96,7 @@ impl Snapshot {
 
     /// Whether [`Snapshot::as_undirected`] takes the directions away.
     pub fn drops_directions(&self) -> bool {
-        self.2.undirected
+        self.choice.undirected
     }
 
     /// The same version, of whose graphs the lists of one direction alone are to be read. The other direction
@@ -107,27 +107,27 @@ impl Snapshot {
     #[must_use]
     pub fn reading(mut self, only: Option<Direction>) -> Self {
         let two = self.is_directed() && self.has(Direction::In);
-        let only = only.filter(|_| two && !self.2.undirected).map(|only| self.as_kept(only));
-        let is_window = self.2.window.is_some();
-        self.2.only = only.filter(|_| !is_window);
-        self.2.gathers_only = only.filter(|_| is_window);
+        let only = only.filter(|_| two && !self.choice.undirected).map(|only| self.as_kept(only));
+        let is_window = self.choice.window.is_some();
+        self.choice.only = only.filter(|_| !is_window);
+        self.choice.gathers_only = only.filter(|_| is_window);
         self
     }
 
     /// The direction of [`Snapshot::reading`], where it has an effect.
     pub fn reads_only(&self) -> Option<Direction> {
-        self.2.only.or(self.gathers_only()).map(|only| self.as_kept(only))
+        self.choice.only.or(self.gathers_only()).map(|only| self.as_kept(only))
     }
 
     /// The kept lists of one direction that alone are copied to memory where a window is: see
     /// [`Snapshot::gathered`].
     pub fn gathers_only(&self) -> Option<Direction> {
-        self.2.gathers_only.filter(|_| self.2.window.is_some() && !self.2.undirected)
+        self.choice.gathers_only.filter(|_| self.choice.window.is_some() && !self.choice.undirected)
     }
 
     /// Whether analyses are to read the kept lists of a direction: see [`Snapshot::reading`].
     pub fn reads(&self, direction: Direction) -> bool {
-        self.has(direction) && self.2.only.is_none_or(|only| only == direction)
+        self.has(direction) && self.choice.only.is_none_or(|only| only == direction)
     }
 
     /// The graph to compute on, with the weights that it was imported with, or without weights (`W = ()`).
@@ -152,19 +152,19 @@ impl Snapshot {
         mut remaining: Option<&'a Remaining>,
         run: &Run,
     ) -> Result<StoredGraph<'a, W>> {
-        let mut graph = match &self.2.window {
-            None => self.lists(self.stack(), self.weight_of::<W>()?, &self.1, run)?,
+        let mut graph = match &self.choice.window {
+            None => self.lists(self.stack(), self.weight_of::<W>()?, &self.access, run)?,
             Some(part) => self.windowed(part, run)?,
         };
-        if self.2.makes_in_lists {
+        if self.choice.makes_in_lists {
             // What is made in memory is not renumbered in each scan.
             graph = remaining.take().into_iter().fold(graph, W::induced);
         }
         graph = self.turned(graph, run)?;
         graph = remaining.into_iter().fold(graph, W::induced);
-        match self.1 {
-            Access::Memory if !(self.2.makes_in_lists && self.2.undirected) => {
-                W::copied(graph, self.2.only.map(|only| self.as_kept(only)), run)
+        match self.access {
+            Access::Memory if !(self.choice.makes_in_lists && self.choice.undirected) => {
+                W::copied(graph, self.choice.only.map(|only| self.as_kept(only)), run)
             }
             _ => Ok(graph),
         }
@@ -176,22 +176,22 @@ impl Snapshot {
         mut graph: StoredGraph<'a, W>,
         run: &Run,
     ) -> Result<StoredGraph<'a, W>> {
-        if self.2.makes_in_lists {
-            graph = W::with_in_lists(graph, self.1 == Access::Memory, run)?;
+        if self.choice.makes_in_lists {
+            graph = W::with_in_lists(graph, self.access == Access::Memory, run)?;
         }
-        if self.2.undirected {
+        if self.choice.undirected {
             // Copies that a window joins are one edge whichever way they lead.
-            let joins = self.2.window.as_ref().is_some_and(|part| part.joins());
+            let joins = self.choice.window.as_ref().is_some_and(|part| part.joins());
             return W::undirected(graph, self.layer().multigraph && !joins, run);
         }
-        if self.2.reversed { W::reversed(graph) } else { Ok(graph) }
+        if self.choice.reversed { W::reversed(graph) } else { Ok(graph) }
     }
 
     /// Whether the copies of an edge in both directions are joined by the rule of a window, which needs both
     /// lists of a vertex at once.
     pub(super) fn joins_directions<W: StoredWeight>(&self) -> bool {
-        let joins = self.2.window.as_ref().is_some_and(|part| part.joins());
-        joins && self.2.undirected && W::ELEMENT.is_some()
+        let joins = self.choice.window.as_ref().is_some_and(|part| part.joins());
+        joins && self.choice.undirected && W::ELEMENT.is_some()
     }
 
     /// The same version, in whose graphs removed vertices may stay, as vertices without edges. Lists are then
@@ -199,7 +199,7 @@ impl Snapshot {
     /// of the vertices are removed, and on a window.
     #[must_use]
     pub fn keeping_removed(mut self, keeps: bool) -> Self {
-        self.2.keeps_removed = keeps;
+        self.choice.keeps_removed = keeps;
         self
     }
 
@@ -209,7 +209,7 @@ impl Snapshot {
     /// # Errors
     /// As [`Snapshot::removed`].
     pub fn keeps_removed(&self, run: &Run) -> Result<bool> {
-        if !self.2.keeps_removed || self.2.window.is_some() {
+        if !self.choice.keeps_removed || self.choice.window.is_some() {
             return Ok(false);
         }
         let count = self.removed(run)?.count();
@@ -230,7 +230,7 @@ impl Snapshot {
     /// # Errors
     /// As [`Snapshot::graph`] and [`Snapshot::remaining`].
     pub fn present_graph<W: StoredWeight>(&self, run: &Run) -> Result<StoredGraph<'_, W>> {
-        match self.2.window.as_ref().filter(|_| self.2.gathers) {
+        match self.choice.window.as_ref().filter(|_| self.choice.gathers) {
             Some(_) if self.joins_directions::<W>() => {
                 W::copied(self.view(self.renumbering(run)?, run)?, None, run)
             }
@@ -287,7 +287,7 @@ impl Snapshot {
             Access::Pooled(GraphEncoding::Lists, pool) => CompleteLists::Pooled(disk, pool),
             Access::Headed(heads) => CompleteLists::Headed(disk, self.stored_heads()?, *heads),
         };
-        W::open(stack, weight, lists, self.2.only, run)
+        W::open(stack, weight, lists, self.choice.only, run)
     }
 
     /// The same version, with another encoding and residency for its graphs. Mapped lists are the default.
@@ -300,7 +300,7 @@ impl Snapshot {
         if access.encoding() == GraphEncoding::Tiles {
             self.tiles()?;
         }
-        self.1 = access;
+        self.access = access;
         Ok(self)
     }
 
@@ -367,7 +367,7 @@ impl Snapshot {
     /// # Errors
     /// As [`HeadedNeeds::of`] and [`Snapshot::stored_heads`].
     pub fn headed_needs(&self, threads: usize) -> Result<HeadedNeeds> {
-        HeadedNeeds::of_only(self.2.only, self.complete_layer(), self.stored_heads()?, threads)
+        HeadedNeeds::of_only(self.choice.only, self.complete_layer(), self.stored_heads()?, threads)
     }
 
     /// The memory that its lists need if they are pooled.
@@ -375,6 +375,6 @@ impl Snapshot {
     /// # Errors
     /// As [`PooledNeeds::of`].
     pub fn pooled_needs(&self, threads: usize) -> Result<PooledNeeds> {
-        PooledNeeds::of_only(self.2.only, self.complete_layer(), threads)
+        PooledNeeds::of_only(self.choice.only, self.complete_layer(), threads)
     }
 }

@@ -15,11 +15,11 @@ impl Snapshot {
     /// As [`Snapshot::edges`]; [`Error::Invalid`] if the window joins copies of an edge.
     pub fn kept_edges(&self, direction: Direction, v: VertexId) -> Result<VertexEdges<'_>> {
         let edges = self.edges(direction, v)?;
-        let Some(part) = self.2.window.as_deref() else { return Ok(edges) };
+        let Some(part) = self.choice.window.as_deref() else { return Ok(edges) };
         if part.joins() {
             return Err(Error::Invalid("a window that joins edges has no single ones".to_owned()));
         }
-        let (window, filter) = (part.index().window(), self.2.filter.as_deref());
+        let (window, filter) = (part.index().window(), self.choice.filter.as_deref());
         edges.filtered(|lists, index| {
             if let Some(times) = part.time().and_then(|time| lists.property(time as usize))
                 && !window.contains(time_at(times, index)?)

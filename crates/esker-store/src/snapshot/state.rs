@@ -27,7 +27,13 @@ use crate::version::{MANIFEST_NAME, Manifest};
 /// Methods that take a vertex are point reads: they verify the checksums of the blocks that they touch, each
 /// once.
 #[derive(Debug, Clone)]
-pub struct Snapshot(Arc<Contents>, pub(super) Access, pub(super) GraphChoice);
+pub struct Snapshot {
+    contents: Arc<Contents>,
+    /// How graphs read the lists of the complete layer.
+    pub(super) access: Access,
+    /// Which graph of the version is read.
+    pub(super) choice: GraphChoice,
+}
 
 #[derive(Debug)]
 struct Contents {
@@ -69,7 +75,7 @@ impl Snapshot {
         let seen = if number == state.newest() { manifest.log_start().first_version - 1 } else { number };
         let stack = Stack::new(&lists, seen, version.num_vertices)?;
         if let Some(older) = older {
-            stack.inherit(&older.0.stack);
+            stack.inherit(&older.contents.stack);
         }
         let layers = &state.layers[..stack.layers().len()];
         let dictionary = |property: &PropertyRecord| {
@@ -82,40 +88,37 @@ impl Snapshot {
         let segments = layers.iter().filter_map(|layer| layer.ids().cloned());
         let ids = state.ids.map.with_segments(segments, stack.num_vertices())?;
         let (state, removed, remaining) = (Arc::clone(state), OnceLock::new(), OnceLock::new());
-        Ok(Self(
-            Arc::new(Contents { state, version, stack, dictionaries, ids, removed, remaining }),
-            Access::default(),
-            GraphChoice::default(),
-        ))
+        let contents = Contents { state, version, stack, dictionaries, ids, removed, remaining };
+        Ok(Self { contents: Arc::new(contents), access: Access::default(), choice: GraphChoice::default() })
     }
 
     fn is_of(&self, state: &State) -> bool {
-        Arc::ptr_eq(&self.0.state.manifest, &state.manifest)
+        Arc::ptr_eq(&self.contents.state.manifest, &state.manifest)
     }
 
     /// The state of the database that it is a version of.
     pub fn state(&self) -> &Arc<State> {
-        &self.0.state
+        &self.contents.state
     }
 
     /// The directory of the database.
     pub fn path(&self) -> &Path {
-        &self.0.state.path
+        &self.contents.state.path
     }
 
     /// What the manifest says.
     pub fn manifest(&self) -> &Manifest {
-        &self.0.state.manifest
+        &self.contents.state.manifest
     }
 
     /// Its newest layer.
     pub fn layer(&self) -> &LayerRecord {
-        self.0.stack.layers().last().unwrap_or_else(|| unreachable!("a stack has a layer")).record()
+        self.contents.stack.layers().last().unwrap_or_else(|| unreachable!("a stack has a layer")).record()
     }
 
     /// The layers that it reads.
     pub fn stack(&self) -> &Stack {
-        &self.0.stack
+        &self.contents.stack
     }
 
     /// Whether its history has another version as it was read: the same database, in which that version is
@@ -132,28 +135,28 @@ impl Snapshot {
 
     /// The version that it shows.
     pub fn version(&self) -> &VersionRecord {
-        &self.0.version
+        &self.contents.version
     }
 
     /// The map between external ids and vertices.
     pub fn ids(&self) -> &IdMap {
-        &self.0.ids
+        &self.contents.ids
     }
 
     /// Vertices are numbered from 0 to this, the removed ones included: see [`Snapshot::num_present`].
     pub fn num_vertices(&self) -> usize {
-        self.0.stack.num_vertices()
+        self.contents.stack.num_vertices()
     }
 
     /// Number of edges, of the window if there is one; an undirected one counts once.
     pub fn num_edges(&self) -> u64 {
-        self.window_index().map_or(self.0.version.num_edges, WindowIndex::num_edges)
+        self.window_index().map_or(self.contents.version.num_edges, WindowIndex::num_edges)
     }
 
     /// Entries of all out-lists, of the window if there is one; an undirected edge counts twice, a self-loop
     /// once.
     pub fn num_arcs(&self) -> u64 {
-        self.window_index().map_or(self.0.version.num_arcs, WindowIndex::num_arcs)
+        self.window_index().map_or(self.contents.version.num_arcs, WindowIndex::num_arcs)
     }
 
     /// Whether out-lists and in-lists differ.
@@ -163,12 +166,12 @@ impl Snapshot {
 
     /// Whether lists of this direction are kept.
     pub fn has(&self, direction: Direction) -> bool {
-        self.0.stack.has(direction)
+        self.contents.stack.has(direction)
     }
 
     /// The edge properties, by number.
     pub fn edge_properties(&self) -> impl Iterator<Item = &PropertyRecord> {
-        self.0.state.manifest.properties.iter().filter(|property| property.owner == Owner::Edges)
+        self.contents.state.manifest.properties.iter().filter(|property| property.owner == Owner::Edges)
     }
 
     /// The edge property of a name.
@@ -200,7 +203,7 @@ impl Snapshot {
         if self.counts_edges() {
             return None;
         }
-        self.edge_properties().find(|property| match self.2.weight {
+        self.edge_properties().find(|property| match self.choice.weight {
             Some(chosen) => property.number == chosen,
             None => property.weight && property.is_number(),
         })
@@ -208,7 +211,7 @@ impl Snapshot {
 
     /// Whether the weights of a window are numbers of edges.
     pub fn counts_edges(&self) -> bool {
-        self.2.window.as_ref().is_some_and(|part| part.counts())
+        self.choice.window.as_ref().is_some_and(|part| part.counts())
     }
 
     /// The type of the weights: one of i32, i64, f32, f64; `None` if edges have none.
@@ -221,7 +224,7 @@ impl Snapshot {
 
     /// The vertex properties, by number.
     pub fn vertex_properties(&self) -> impl Iterator<Item = &PropertyRecord> {
-        self.0.state.manifest.properties.iter().filter(|property| property.owner == Owner::Vertices)
+        self.contents.state.manifest.properties.iter().filter(|property| property.owner == Owner::Vertices)
     }
 
     /// The vertex property of a name, at this version.
@@ -243,11 +246,11 @@ impl Snapshot {
     }
 
     fn property_layers(&self, number: u32) -> Vec<PropertyLayer> {
-        let count = self.0.stack.layers().len();
-        let layers = self.0.state.layers[..count].iter().enumerate();
+        let count = self.contents.stack.layers().len();
+        let layers = self.contents.state.layers[..count].iter().enumerate();
         let found = layers.filter_map(|(position, layer)| {
             let column = Arc::clone(layer.vertex_property(number)?);
-            let rank = self.0.stack.rank().filter(|_| position + 1 == count).unwrap_or(u32::MAX);
+            let rank = self.contents.stack.rank().filter(|_| position + 1 == count).unwrap_or(u32::MAX);
             Some(PropertyLayer { column, rank })
         });
         found.collect()
@@ -259,14 +262,14 @@ impl Snapshot {
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
     pub fn removed(&self, run: &Run) -> Result<&RemovedVertices> {
-        if let Some(part) = &self.2.window {
+        if let Some(part) = &self.choice.window {
             return Ok(part.removed());
         }
-        if let Some(removed) = self.0.removed.get() {
+        if let Some(removed) = self.contents.removed.get() {
             return Ok(removed);
         }
         let removed = RemovedVertices::default().with(&self.property_layers(REMOVED_NUMBER), run)?;
-        Ok(self.0.removed.get_or_init(|| removed))
+        Ok(self.contents.removed.get_or_init(|| removed))
     }
 
     /// Number of vertices that are there: those that are not removed.
@@ -290,19 +293,19 @@ impl Snapshot {
         if removed.count() == 0 {
             return Ok(None);
         }
-        if let Some((remaining, _)) = self.0.remaining.get() {
+        if let Some((remaining, _)) = self.contents.remaining.get() {
             return Ok(Some(remaining));
         }
         let n = self.num_vertices();
         let bytes = Remaining::bytes(n as u64, removed.count() as u64);
         let memory = run.budget().reserve("the numbers of the vertices that are left", bytes)?;
         let remaining = Remaining::new(n, removed.list())?;
-        Ok(Some(&self.0.remaining.get_or_init(|| (remaining, memory)).0))
+        Ok(Some(&self.contents.remaining.get_or_init(|| (remaining, memory)).0))
     }
 
     /// The dictionary of an edge property, if its values are texts.
     pub fn dictionary(&self, property: u32) -> Option<&Dictionary> {
-        self.0.dictionaries.get(property as usize)?.as_ref()
+        self.contents.dictionaries.get(property as usize)?.as_ref()
     }
 }
 

@@ -90,7 +90,7 @@ impl Snapshot {
     /// [`Error::Usage`] if there is no such property, or it holds no integers of 32 or 64 bits;
     /// [`Error::Corrupt`]; cancellation; [`Error::Stop`] if the memory exceeds that of the run.
     pub fn window(self, time: &str, window: TimeWindow, all_vertices: bool, run: &Run) -> Result<Self> {
-        let filter = self.2.filter.clone();
+        let filter = self.choice.filter.clone();
         self.selected(filter, Some((time, window)), all_vertices, run)
     }
 
@@ -117,7 +117,7 @@ impl Snapshot {
         all_vertices: bool,
         run: &Run,
     ) -> Result<Self> {
-        (self.2.window, self.2.filter) = (None, filter);
+        (self.choice.window, self.choice.filter) = (None, filter);
         let time = window.map(|(time, _)| self.time_property(time).cloned()).transpose()?;
         let window = window.map_or(TimeWindow::WHOLE, |(_, window)| window);
         let removed = self.removed(run)?.clone();
@@ -129,17 +129,17 @@ impl Snapshot {
         let number = time.as_ref().map(|time| time.number);
         let index = match (self.filtered_arcs(&stack, number, None), &time) {
             (Some(arcs), _) => WindowIndex::filtered(&arcs, window, absent, run)?,
-            (None, Some(time)) => self.times(&stack, time, &self.1, run)?.window(window, absent, run)?,
+            (None, Some(time)) => self.times(&stack, time, &self.access, run)?.window(window, absent, run)?,
             (None, None) => return Ok(self),
         };
-        self.2.window = Some(Arc::new(WindowPart::new(number, index, stack, all_vertices)));
+        self.choice.window = Some(Arc::new(WindowPart::new(number, index, stack, all_vertices)));
         Ok(self)
     }
 
     /// Whether a filter leaves edges out by their properties. Then lists are read one by one, from mapped
     /// layers.
     pub fn is_filtered(&self) -> bool {
-        self.2.filter.is_some()
+        self.choice.filter.is_some()
     }
 
     /// The edges that the filter keeps, with these properties; `None` without a filter.
@@ -149,13 +149,13 @@ impl Snapshot {
         time: Option<u32>,
         weight: Option<u32>,
     ) -> Option<FilteredArcs<'a>> {
-        let filter = self.2.filter.as_deref()?;
+        let filter = self.choice.filter.as_deref()?;
         Some(FilteredArcs { stack, filter, time, weight })
     }
 
     /// The same version with all its edges.
     pub(crate) fn without_window(mut self) -> Self {
-        (self.2.window, self.2.filter) = (None, None);
+        (self.choice.window, self.choice.filter) = (None, None);
         self
     }
 
@@ -182,7 +182,7 @@ impl Snapshot {
         let Some(index) = before.moved(window, changes, (n, directed), absent)? else { return Ok(None) };
         let stack = self.stack().within(number, window.after.saturating_add(1)..=window.until);
         let part = WindowPart::new(Some(number), index, stack, all_vertices).with_move(moved, aging);
-        self.2.window = Some(Arc::new(part));
+        self.choice.window = Some(Arc::new(part));
         Ok(Some(self))
     }
 
@@ -214,7 +214,7 @@ impl Snapshot {
         let after = windows.iter().map(|window| window.after).min().unwrap_or(0);
         let until = windows.iter().map(|window| window.until).max().unwrap_or(0);
         let stack = self.stack().within(record.number, after.saturating_add(1)..=until);
-        self.times(&stack, record, &self.1, run)?.shared(windows, run)
+        self.times(&stack, record, &self.access, run)?.shared(windows, run)
     }
 
     /// As [`Snapshot::window`], for one of the windows that share these lists of the version. Graphs without
@@ -231,13 +231,13 @@ impl Snapshot {
         all_vertices: bool,
         run: &Run,
     ) -> Result<Self> {
-        self.2.window = None;
+        self.choice.window = None;
         let number = self.time_property(time)?.number;
         let absent = self.removed(run)?.clone();
         let stack = self.stack().within(number, window.after.saturating_add(1)..=window.until);
         let index = shared.window(window, all_vertices.then(|| absent.list()), run)?;
         let part = WindowPart::new(Some(number), index, stack, all_vertices).with_shared(shared);
-        self.2.window = Some(Arc::new(part));
+        self.choice.window = Some(Arc::new(part));
         Ok(self)
     }
 
@@ -245,7 +245,7 @@ impl Snapshot {
     /// speed of memory.
     pub fn reads_arrays(&self) -> bool {
         let is_plain = matches!(self.complete_layer().out().main().body(), Body::Arrays(_));
-        self.1 == Access::Mapped(GraphEncoding::Lists) && self.stack().rank().is_none() && is_plain
+        self.access == Access::Mapped(GraphEncoding::Lists) && self.stack().rank().is_none() && is_plain
     }
 
     /// The least and the greatest time of all edges; `None` if there are none. Reads the times of the layers
@@ -308,7 +308,7 @@ impl Snapshot {
         let record = self.time_property(time)?;
         let stack = self.stack().within(record.number, after.saturating_add(1)..=until);
         let window = TimeWindow { after, until, copies: Copies::All };
-        self.times(&stack, record, &self.1, run)?.sorted_times(&window, stack.arcs_scanned(), run)
+        self.times(&stack, record, &self.access, run)?.sorted_times(&window, stack.arcs_scanned(), run)
     }
 
     /// The edge properties that can hold times: timestamps, and integers whose unit is not known.
@@ -332,7 +332,7 @@ impl Snapshot {
 
     /// The window that [`Snapshot::window`] chose.
     pub fn window_index(&self) -> Option<&WindowIndex> {
-        self.2.window.as_deref().map(WindowPart::index)
+        self.choice.window.as_deref().map(WindowPart::index)
     }
 
     /// Calls `take` with each edge of the version whose time lies in a range: its source, and what
@@ -365,23 +365,23 @@ impl Snapshot {
 
     /// The lists of the window that [`Snapshot::window`] chose, for reading them one by one.
     pub fn window_lists(&self) -> Option<WindowLists<'_>> {
-        let part = self.2.window.as_deref()?;
+        let part = self.choice.window.as_deref()?;
         let time = self.edge_properties().find(|property| Some(property.number) == part.time())?;
         let (index, stack, all_vertices) = (part.index(), self.stack(), part.all_vertices());
-        Some(WindowLists { index, time, all_vertices, stack, filter: self.2.filter.as_deref() })
+        Some(WindowLists { index, time, all_vertices, stack, filter: self.choice.filter.as_deref() })
     }
 
     /// Whether graphs of a window are copied to memory when they are made: faster for algorithms that read
     /// them more than once.
     #[must_use]
     pub fn gathered(mut self, gathers: bool) -> Self {
-        self.2.gathers = gathers;
+        self.choice.gathers = gathers;
         self
     }
 
     /// Where its window is; `None` without a window.
     pub(crate) fn window_position(&self) -> Option<WindowPosition> {
-        let part = self.2.window.as_deref()?;
+        let part = self.choice.window.as_deref()?;
         let (version, window) = (self.version(), *part.index().window());
         let (number, committed_ms) = (version.number, version.committed_ms);
         Some(WindowPosition { version: number, committed_ms, window, all_vertices: part.all_vertices() })
@@ -390,13 +390,13 @@ impl Snapshot {
     /// What its window gained and lost since that of another version, if it was made from it: see
     /// [`Snapshot::window_after`].
     pub fn window_move(&self, former: &Self) -> Option<&WindowMove> {
-        let found = self.2.window.as_deref()?.moved()?;
+        let found = self.choice.window.as_deref()?.moved()?;
         (Some(found.from) == former.window_position()).then_some(found)
     }
 
     /// The edges that will leave its window, as far as they are known.
     pub(crate) fn aging(&self) -> Option<&Arc<AgingEdges>> {
-        self.2.window.as_deref()?.aging()
+        self.choice.window.as_deref()?.aging()
     }
 
     /// The graph of a window.
@@ -419,7 +419,7 @@ impl Snapshot {
         run: &Run,
     ) -> Result<StoredGraph<'a, W>> {
         if let Some(shared) = part.shared().filter(|_| W::ELEMENT.is_none()) {
-            let times = |only| Ok::<_, Error>((only, self.times_of(part, &self.1, run)?));
+            let times = |only| Ok::<_, Error>((only, self.times_of(part, &self.access, run)?));
             let only = self.gathers_only().map(times).transpose()?;
             return W::shared(shared, part.index(), only, run);
         }
@@ -466,7 +466,7 @@ impl Snapshot {
             return Ok(ArcsInTime::Filtered(arcs));
         }
         // Both share the pool.
-        let access = match &self.1 {
+        let access = match &self.access {
             Access::Pooled(encoding, pool) if reads_weights => {
                 Access::Pooled(*encoding, PoolOptions { bytes: pool.bytes / 2, ..*pool })
             }
