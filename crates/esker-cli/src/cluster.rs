@@ -16,10 +16,10 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use esker::graph::Run;
 use esker::store::version::format_time;
-use esker_cluster::handshake::Secret;
-use esker_cluster::hosts::{Host, Hosts, parse_hosts};
+use esker_cluster::net::handshake::Secret;
+use esker_cluster::net::hosts::{Host, Hosts, parse_hosts};
 use esker_cluster::{
-    Cluster, CreateOptions, HUB_DEGREE, WeightKind, counts, create_on, export, read_secret, weights,
+    Cluster, CreateOptions, HUB_DEGREE, WeightKind, counts, create_on, export, model::weights, read_secret,
 };
 use serde_json::json;
 
@@ -262,7 +262,7 @@ impl ClusterInfoCommand {
     }
 }
 
-fn describe(version: &esker_cluster::manifest::WholeVersion) -> String {
+fn describe(version: &esker_cluster::model::manifest::WholeVersion) -> String {
     format!("{}, {}: {}", version.number, format_time(version.time_ms), version.message)
 }
 

@@ -29,14 +29,14 @@ use esker_store::version::StagingOptions;
 use esker_store::{Snapshot, Store};
 
 use crate::algorithm::{AnswerSink, run};
-use crate::answer::{Cell, Outline, OwnedId, Row, take_rows};
-use crate::change::{Prepared, Publisher, change};
-use crate::cluster::Cluster;
-use crate::creating::CreateOptions;
-use crate::engine::run_threads;
-use crate::job::{ChangeJob, RunJob};
-use crate::weights::WeightKind;
-use crate::whole::{check, counts, export};
+use crate::change::apply::{Prepared, Publisher, change};
+use crate::disk::cluster::Cluster;
+use crate::disk::creating::CreateOptions;
+use crate::disk::job::{ChangeJob, RunJob};
+use crate::model::answer::{Cell, Outline, OwnedId, Row, take_rows};
+use crate::model::weights::WeightKind;
+use crate::net::engine::run_threads;
+use crate::process::all_shards::{check, counts, export};
 
 /// Random numbers that are the same in each run.
 struct Random(u64);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use esker_cluster::job::ChangeJob;
+use esker_cluster::disk::job::ChangeJob;
 use esker_cluster::{ChangeReport, News};
 use serde_json::json;
 

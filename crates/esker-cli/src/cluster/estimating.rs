@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use esker_cluster::estimate;
-use esker_cluster::needs::{RunNeeds, Sends};
+use esker_cluster::model::needs::{RunNeeds, Sends};
 use serde_json::{Value, json};
 
 use super::workers::{HostsArg, WholeAtArg};

@@ -7,8 +7,8 @@ use clap::Args;
 use esker::store::Error;
 use esker::store::version::VersionSelector;
 use esker_cluster::FollowedVersion;
-use esker_cluster::answer::{Cell, ColumnKind, OwnedId};
-use esker_cluster::job::FollowJob;
+use esker_cluster::disk::job::FollowJob;
+use esker_cluster::model::answer::{Cell, ColumnKind, OwnedId};
 use serde_json::json;
 
 use super::running::{cell_json, id_json, top_groups, top_values};

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use esker::graph::Cancel;
 use esker::graph500::{Graph500Options, Search};
-use esker_cluster::answer::{Cell, OwnedId};
-use esker_cluster::job::{ChangeJob, Graph500Job, KroneckerGraph, MEMORY_BYTES_MIN};
+use esker_cluster::disk::job::{ChangeJob, Graph500Job, KroneckerGraph, MEMORY_BYTES_MIN};
+use esker_cluster::model::answer::{Cell, OwnedId};
 use esker_cluster::{ChangeReport, Cluster, CreateOptions, HUB_DEGREE, News};
 
 use super::workers::supervised;

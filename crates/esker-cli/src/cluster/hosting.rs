@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use esker_cluster::host::{HostOptions, serve};
-use esker_cluster::hosts::HOST_PORT;
-use esker_cluster::worker::{Meeting, WorkerPlace, work};
+use esker_cluster::net::hosts::HOST_PORT;
+use esker_cluster::process::host::{HostOptions, serve};
+use esker_cluster::process::worker::{Meeting, WorkerPlace, work};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::workers::worker_command;

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use clap::Args;
 use esker::import::export::push_f64;
-use esker_cluster::answer::{Cell, ColumnKind, OwnedId, Row};
-use esker_cluster::job::RunJob;
+use esker_cluster::disk::job::RunJob;
+use esker_cluster::model::answer::{Cell, ColumnKind, OwnedId, Row};
 use esker_cluster::{ClusterAnswer, write_id};
 use serde_json::{Value, json};
 

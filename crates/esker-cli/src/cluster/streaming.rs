@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use esker::change::CommitEvery;
-use esker_cluster::job::{ChangeJob, StreamJob};
+use esker_cluster::disk::job::{ChangeJob, StreamJob};
 use esker_cluster::{ChangeReport, Cluster, News};
 use serde_json::json;
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
-use esker_cluster::answer::{Cell, ColumnKind, OwnedId, Row};
+use esker_cluster::model::answer::{Cell, ColumnKind, OwnedId, Row};
 
 use crate::failure::{Failure, Outcome};
 use crate::interrupt;

@@ -19,9 +19,9 @@ use esker_format::{Error, Result};
 use esker_graph::{Graph, NONE, VertexId, Weight};
 
 use super::local::{Found, Local, Options};
-use crate::answer::{Cell, ColumnKind, Outline};
-use crate::engine::Engine;
-use crate::routes::Routes;
+use crate::exchange::routes::Routes;
+use crate::model::answer::{Cell, ColumnKind, Outline};
+use crate::net::engine::Engine;
 
 /// What a search notes of the vertices that it reaches.
 pub(crate) trait Notes: Sync {

@@ -13,8 +13,8 @@ use esker_graph::{Direction, Graph, Lists, VertexId, vertex};
 
 use super::labels::Labels;
 use super::local::{Found, Local, Options};
-use crate::answer::{Cell, ColumnKind, Outline};
-use crate::engine::Engine;
+use crate::model::answer::{Cell, ColumnKind, Outline};
+use crate::net::engine::Engine;
 
 /// Labels with how often they occur.
 type Tally = Vec<(u64, u64)>;

@@ -19,9 +19,9 @@ use esker_format::Result;
 use esker_graph::{Direction, Flow, Graph, Piece, Select, VertexId, Visitor, Weight};
 
 use super::local::{Found, Local, Options, unsuitable};
-use crate::answer::{Cell, ColumnKind, Outline};
-use crate::engine::Engine;
-use crate::owner::Owners;
+use crate::model::answer::{Cell, ColumnKind, Outline};
+use crate::model::owner::Owners;
+use crate::net::engine::Engine;
 
 /// The colour of a vertex that has none yet.
 pub(crate) const NO_COLOUR: u64 = u64::MAX;

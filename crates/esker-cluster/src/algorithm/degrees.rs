@@ -8,8 +8,8 @@ use esker_format::Result;
 use esker_graph::{Direction, Graph};
 
 use super::local::{Found, Local, Options};
-use crate::answer::{Cell, ColumnKind, Outline};
-use crate::engine::Engine;
+use crate::model::answer::{Cell, ColumnKind, Outline};
+use crate::net::engine::Engine;
 
 pub(crate) fn degrees(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Options<'_>) -> Result<Found> {
     let (graph, routes) = (local.graph, local.routes);

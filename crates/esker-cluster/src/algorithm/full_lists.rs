@@ -9,7 +9,7 @@ use esker_format::Result;
 use esker_graph::{Direction, Graph, Lists, VertexId};
 
 use super::local::Local;
-use crate::engine::Engine;
+use crate::net::engine::Engine;
 
 /// Bits of an address that number a vertex within its shard.
 const NUMBER_BITS: u32 = 48;

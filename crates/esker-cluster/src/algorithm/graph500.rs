@@ -17,12 +17,12 @@ use esker_store::ids::ExternalId;
 
 use super::bfs::{Notes, search_levels};
 use super::local::Local;
-use crate::answer::{AnswerSink, Cell, ColumnKind, Outline, put_row};
-use crate::cluster::Cluster;
-use crate::engine::Engine;
-use crate::job::Graph500Job;
-use crate::routes::Routes;
-use crate::shard::threads_each;
+use crate::disk::cluster::Cluster;
+use crate::disk::job::Graph500Job;
+use crate::disk::shard::threads_each;
+use crate::exchange::routes::Routes;
+use crate::model::answer::{AnswerSink, Cell, ColumnKind, Outline, put_row};
+use crate::net::engine::Engine;
 
 /// The parent of each vertex by its number; [`NONE`] if it is not reached.
 struct Parents<'a> {

@@ -5,7 +5,7 @@ use esker_graph::VertexId;
 use esker_store::ids::ExternalId;
 
 use super::local::{Cells, Local};
-use crate::answer::{AnswerSink, Cell, ColumnKind, MEMBERS, Outline, OwnedId, put_row};
+use crate::model::answer::{AnswerSink, Cell, ColumnKind, MEMBERS, Outline, OwnedId, put_row};
 
 /// Bytes of rows handed over together, about.
 const ROWS_BYTES: usize = 1 << 18;

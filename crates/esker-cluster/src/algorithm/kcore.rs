@@ -15,8 +15,8 @@ use esker_format::Result;
 use esker_graph::{Direction, Flow, Graph, Piece, Select, VertexId, Visitor, Weight};
 
 use super::local::{Found, Local, Options, unsuitable};
-use crate::answer::{Cell, ColumnKind, Outline};
-use crate::engine::Engine;
+use crate::model::answer::{Cell, ColumnKind, Outline};
+use crate::net::engine::Engine;
 
 /// The core number of a vertex that is not removed yet.
 const REMAINS: u64 = u64::MAX;

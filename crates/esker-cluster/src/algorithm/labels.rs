@@ -12,9 +12,9 @@ use esker_graph::Graph;
 use esker_store::ids::ExternalId;
 
 use super::local::Local;
-use crate::answer::OwnedId;
-use crate::engine::Engine;
-use crate::wire::{Taker, put_bytes, put_u64};
+use crate::model::answer::OwnedId;
+use crate::net::engine::Engine;
+use crate::net::wire::{Taker, put_bytes, put_u64};
 
 /// Samples of each process.
 const SAMPLES: usize = 64;

@@ -6,10 +6,10 @@ use esker_format::{Error, Result};
 use esker_graph::{Direction, Graph, Run, Stop, VertexId, vertex};
 use esker_store::{Snapshot, StoredGraph};
 
-use crate::answer::{Cell, Outline};
-use crate::engine::Engine;
-use crate::owner::{Owners, typed_id};
-use crate::routes::Routes;
+use crate::exchange::routes::Routes;
+use crate::model::answer::{Cell, Outline};
+use crate::model::owner::{Owners, typed_id};
+use crate::net::engine::Engine;
 
 /// Appends the cells of an own vertex to a row.
 pub(crate) type Cells = dyn Fn(VertexId, &mut Vec<Cell>);

@@ -23,10 +23,10 @@ use esker_format::{Error, Result};
 use esker_graph::{Bitmap, Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor, vertex};
 
 use super::local::{Found, Local, Options};
-use crate::answer::{Cell, ColumnKind, Outline};
-use crate::engine::Engine;
-use crate::routes::Routes;
-use crate::wire::Travels;
+use crate::exchange::routes::Routes;
+use crate::model::answer::{Cell, ColumnKind, Outline};
+use crate::net::engine::Engine;
+use crate::net::wire::Travels;
 
 const FIXED_ONE: f64 = (1_u64 << 62) as f64;
 

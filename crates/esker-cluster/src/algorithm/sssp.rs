@@ -22,9 +22,9 @@ use esker_format::{ElementType, Error, Result};
 use esker_graph::{Bitmap, Direction, Flow, Graph, Lists, Piece, Select, VertexId, Visitor};
 
 use super::local::{Found, Local, Options, unsuitable};
-use crate::answer::{Cell, ColumnKind, Outline};
-use crate::engine::Engine;
-use crate::routes::Routes;
+use crate::exchange::routes::Routes;
+use crate::model::answer::{Cell, ColumnKind, Outline};
+use crate::net::engine::Engine;
 
 /// Edges from which the default width of a window is taken, in each process.
 const SAMPLE_LEN: usize = 1 << 12;

@@ -17,9 +17,9 @@ use esker_format::{Error, Result};
 
 use super::full_lists::{address, full_lists, number_of, shard_of};
 use super::local::{Found, Local, Options};
-use crate::answer::{Cell, ColumnKind, Outline};
-use crate::engine::Engine;
-use crate::wire::{Taker, put_u64};
+use crate::model::answer::{Cell, ColumnKind, Outline};
+use crate::net::engine::Engine;
+use crate::net::wire::{Taker, put_u64};
 
 /// Bytes that a process sends in a round, about.
 const ROUND_BYTES: usize = 1 << 24;

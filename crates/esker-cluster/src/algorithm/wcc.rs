@@ -16,9 +16,9 @@ use esker_graph::{Graph, VertexId, vertex};
 use esker_store::ids::ExternalId;
 
 use super::local::{Found, Local, Options};
-use crate::answer::{Cell, ColumnKind, Outline, OwnedId};
-use crate::engine::Engine;
-use crate::wire::{Taker, put_id, put_u64};
+use crate::model::answer::{Cell, ColumnKind, Outline, OwnedId};
+use crate::net::engine::Engine;
+use crate::net::wire::{Taker, put_id, put_u64};
 
 /// Bits of a label that number a vertex within its shard.
 const NUMBER_BITS: u32 = 48;

@@ -26,9 +26,9 @@ use super::kept_lists::KeptLists;
 use super::live::{Live, Step, TakeChange};
 use super::values::Values;
 use crate::algorithm::{FreeColours, NO_COLOUR, colour_order};
-use crate::answer::{Cell, ColumnKind};
-use crate::engine::Engine;
-use crate::wire::{Taker, put_u64};
+use crate::model::answer::{Cell, ColumnKind};
+use crate::net::engine::Engine;
+use crate::net::wire::{Taker, put_u64};
 
 /// Vertices that are due, for each stretch of the order. The number decides about speed alone. Fewer in
 /// tests, whose graphs are small.

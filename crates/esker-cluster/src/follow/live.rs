@@ -7,8 +7,8 @@ use esker_graph::VertexId;
 use esker_store::Snapshot;
 
 use super::shared::Shared;
-use crate::answer::{Cell, ColumnKind};
-use crate::engine::Engine;
+use crate::model::answer::{Cell, ColumnKind};
+use crate::net::engine::Engine;
 
 /// The delegates of a version.
 pub(super) struct Delegated {

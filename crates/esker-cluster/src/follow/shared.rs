@@ -1,4 +1,5 @@
-//! The vertices that a shard shares with others, as [`crate::routes`] lists them, while vertices come.
+//! The vertices that a shard shares with others, as [`crate::exchange::routes`] lists them, while vertices
+//! come.
 //!
 //! New vertices have the greatest numbers, so ghosts are listed in the order in which they came, and both
 //! sides append what is new.
@@ -8,10 +9,10 @@ use esker_graph::{VertexId, vertex};
 use esker_store::Snapshot;
 use esker_store::ids::ExternalId;
 
-use crate::engine::Engine;
-use crate::own_ids::find_asked;
-use crate::owner::Owners;
-use crate::wire::put_id;
+use crate::exchange::id_lookup::find_asked;
+use crate::model::owner::Owners;
+use crate::net::engine::Engine;
+use crate::net::wire::put_id;
 
 /// The end of a chain of links.
 const END: u32 = u32::MAX;
@@ -48,7 +49,7 @@ impl Shared {
     /// Takes in the new vertices of a version. Returns the own vertices that have become ghosts elsewhere.
     ///
     /// # Errors
-    /// As [`crate::routes::Routes::new`].
+    /// As [`crate::exchange::routes::Routes::new`].
     pub(super) fn extend(&mut self, snapshot: &Snapshot, engine: &mut Engine<'_>) -> Result<Vec<VertexId>> {
         let mut questions = vec![Vec::new(); engine.peers()];
         let first_new = self.owner.len();

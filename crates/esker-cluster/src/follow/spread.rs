@@ -20,10 +20,10 @@ use esker_store::ids::ExternalId;
 
 use super::live::{Live, Step, TakeChange};
 use super::values::{LiveValue, Values};
-use crate::answer::{Cell, ColumnKind, OwnedId};
-use crate::engine::Engine;
-use crate::owner::typed_id;
-use crate::wire::Taker;
+use crate::model::answer::{Cell, ColumnKind, OwnedId};
+use crate::model::owner::typed_id;
+use crate::net::engine::Engine;
+use crate::net::wire::Taker;
 
 /// The depth of a vertex that is not reached.
 const FAR: u64 = u64::MAX;

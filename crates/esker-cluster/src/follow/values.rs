@@ -9,8 +9,8 @@ use esker_format::{Error, Result};
 use esker_graph::{VertexId, vertex};
 
 use super::shared::Shared;
-use crate::engine::Engine;
-use crate::wire::{Taker, put_bytes, put_u64};
+use crate::net::engine::Engine;
+use crate::net::wire::{Taker, put_bytes, put_u64};
 
 /// Sent by the owner of a vertex to a shard in which it is a ghost.
 const TO_GHOST: u8 = 0;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::job::StreamJob;
+use crate::disk::job::StreamJob;
 
 /// The edges that there should be, with their weights as text. Undirected ones have the lesser end first.
 type Expected = BTreeMap<(u64, u64), String>;
@@ -55,7 +55,7 @@ fn additions_and_removals_are_those_of_a_map_of_edges() {
             hub_degree: [0, 4][case % 2],
         };
         let mut cluster = Cluster::create(&place.path().join("c"), &options).expect("create");
-        assert_eq!(crate::asking::weights(&cluster).expect("weights"), weights);
+        assert_eq!(crate::process::requests::weights(&cluster).expect("weights"), weights);
         let (mut expected, mut versions) = (Expected::new(), Vec::new());
         for step in 0..5 {
             let removes = step % 3 == 2;

@@ -2,7 +2,7 @@
 //! directed and undirected, with integer and text ids, with and without weights.
 
 use super::*;
-use crate::split::{merge, rebalance};
+use crate::process::reshard::{merge, rebalance};
 
 const PARAMETERS_OF_CDLP: &[(&str, &str)] = &[("iterations", "3")];
 

@@ -4,10 +4,10 @@ use esker_format::Error;
 use esker_graph::Stop;
 
 use super::*;
-use crate::answer::take_changes;
+use crate::disk::job::FollowJob;
 use crate::follow::{FollowSink, follow};
-use crate::job::FollowJob;
-use crate::manifest::ClusterManifest;
+use crate::model::answer::take_changes;
+use crate::model::manifest::ClusterManifest;
 
 type Values = BTreeMap<OwnedId, Vec<Cell>>;
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::algorithm::graph500;
-use crate::job::{Graph500Job, KroneckerGraph};
+use crate::disk::job::{Graph500Job, KroneckerGraph};
 
 const GRAPH: KroneckerGraph = KroneckerGraph { scale: 8, edge_factor: 6, seed: 3 };
 

@@ -22,15 +22,15 @@ use esker_format::io::{Disk, Faults, FaultyDisk, Lock};
 use esker_format::{DatabaseId, VersionRecord};
 
 use super::Random;
-use crate::change::Prepared;
-use crate::cluster::Cluster;
-use crate::fence;
-use crate::job::{ChangeJob, StreamJob, stream_position};
-use crate::manifest::{ClusterManifest, WholeVersion};
-use crate::outbox::Given;
-use crate::publishing::{Publishing, left_behind, position_of};
-use crate::rounds::{ChangeStep, Rounds};
-use crate::shard::{expect_own, message_of};
+use crate::change::apply::Prepared;
+use crate::change::publishing::{Publishing, left_behind, position_of};
+use crate::disk::cluster::Cluster;
+use crate::disk::fence;
+use crate::disk::job::{ChangeJob, StreamJob, stream_position};
+use crate::disk::shard::{expect_own, message_of};
+use crate::exchange::outbox::Given;
+use crate::exchange::rounds::{ChangeStep, Rounds};
+use crate::model::manifest::{ClusterManifest, WholeVersion};
 
 const PLACE: &str = "/c";
 /// A run with more steps makes no progress.

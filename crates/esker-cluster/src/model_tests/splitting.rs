@@ -1,7 +1,7 @@
 //! Databases that become clusters, and clusters that become databases.
 
 use super::*;
-use crate::split::{NewShards, merge, rebalance, split};
+use crate::process::reshard::{NewShards, merge, rebalance, split};
 
 /// The edges of a database by external id, with the bits of their weights as numbers; undirected ones with
 /// the lesser end first.

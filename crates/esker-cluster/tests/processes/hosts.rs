@@ -4,9 +4,9 @@
 use std::net::SocketAddr;
 use std::sync::mpsc::channel;
 
-use esker_cluster::handshake::Secret;
-use esker_cluster::host::{HostOptions, serve};
-use esker_cluster::hosts::parse_hosts;
+use esker_cluster::net::handshake::Secret;
+use esker_cluster::net::hosts::parse_hosts;
+use esker_cluster::process::host::{HostOptions, serve};
 use esker_cluster::{WeightKind, create_on, merge, rebalance};
 use esker_store::Store;
 

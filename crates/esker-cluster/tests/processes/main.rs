@@ -12,10 +12,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use esker_cluster::answer::{Cell, OwnedId};
-use esker_cluster::job::{ChangeJob, FollowJob, RunJob, StreamJob};
-use esker_cluster::needs::{PROCESS_BYTES, Sends};
-use esker_cluster::worker::{Meeting, WorkerPlace, work};
+use esker_cluster::disk::job::{ChangeJob, FollowJob, RunJob, StreamJob};
+use esker_cluster::model::answer::{Cell, OwnedId};
+use esker_cluster::model::needs::{PROCESS_BYTES, Sends};
+use esker_cluster::process::worker::{Meeting, WorkerPlace, work};
 use esker_cluster::{
     ChangeReport, Cluster, CreateOptions, FollowedVersion, SILENCE, Supervisor, check, estimate, export,
     roll_back,

@@ -1,0 +1,98 @@
+//! What a worker counts of its own work.
+
+use std::time::{Duration, Instant};
+
+use esker_format::Result;
+
+use crate::net::engine::Engine;
+use crate::net::wire::{Taker, put_u64};
+
+/// What a worker did during an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct WorkerCounters {
+    /// Blocks that it sent to other workers, empty ones left out.
+    pub messages: u64,
+    /// Bytes of these blocks.
+    pub sent_bytes: u64,
+    /// Exchanges that it took part in: supersteps.
+    pub exchanges: u64,
+    /// Its peak resident memory; 0 if the system does not tell.
+    pub peak_memory_bytes: u64,
+    /// Where the time of a change went.
+    pub times: ChangeTimes,
+}
+
+/// Where the time of a change went, in one worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ChangeTimes {
+    /// Waiting for parsed input.
+    pub input: Duration,
+    /// Finding the shards of edges, and writing them to blocks.
+    pub serialise: Duration,
+    /// Waiting for the blocks of the others, and copying.
+    pub exchange: Duration,
+    /// Putting edges into the batch.
+    pub insert: Duration,
+    /// Committing and syncing.
+    pub commit: Duration,
+    /// Waiting for the commits of the others, and until the version of the whole is published.
+    pub publish: Duration,
+}
+
+impl WorkerCounters {
+    /// The counters of a process that has used an engine.
+    pub(crate) fn of(engine: &Engine<'_>, times: ChangeTimes) -> Self {
+        Self {
+            messages: engine.sent_messages(),
+            sent_bytes: engine.sent_bytes(),
+            exchanges: engine.rounds(),
+            peak_memory_bytes: peak_memory_bytes().unwrap_or(0),
+            times,
+        }
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        let Self { messages, sent_bytes, exchanges, peak_memory_bytes, times } = *self;
+        let ChangeTimes { input, serialise, exchange, insert, commit, publish } = times;
+        let micros =
+            [input, serialise, exchange, insert, commit, publish].map(|time| time.as_micros() as u64);
+        let words = [messages, sent_bytes, exchanges, peak_memory_bytes];
+        words.iter().chain(&micros).for_each(|word| put_u64(&mut out, *word));
+        out
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self> {
+        let mut taker = Taker(bytes);
+        Ok(Self {
+            messages: taker.u64()?,
+            sent_bytes: taker.u64()?,
+            exchanges: taker.u64()?,
+            peak_memory_bytes: taker.u64()?,
+            times: ChangeTimes {
+                input: Duration::from_micros(taker.u64()?),
+                serialise: Duration::from_micros(taker.u64()?),
+                exchange: Duration::from_micros(taker.u64()?),
+                insert: Duration::from_micros(taker.u64()?),
+                commit: Duration::from_micros(taker.u64()?),
+                publish: Duration::from_micros(taker.u64()?),
+            },
+        })
+    }
+}
+
+/// Adds the time that `work` takes to `sum`.
+pub(crate) fn timed<T>(sum: &mut Duration, work: impl FnOnce() -> T) -> T {
+    let begin = Instant::now();
+    let done = work();
+    *sum += begin.elapsed();
+    done
+}
+
+/// The peak resident memory of this process.
+#[allow(clippy::disallowed_methods)] // A file of the system, not of a cluster.
+fn peak_memory_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
+}
