@@ -10,7 +10,7 @@ the least and what would hold the whole graph. What a database or an algorithm d
 
 Reports, for each algorithm and in all, how many predictions of time are within a factor (1.5) of the actual time, and likewise for bytes
 from the disk; differences below 10 ms and 4 MiB count as within. Times are of whole runs; with --kernels of the algorithm alone, with its
-reading while it computes, as in the table of docs/notebook.md. Run `esker doctor --renew` before.
+reading while it computes, as in the table of docs/decisions/predicted-times.md. Run `esker doctor --renew` before.
 """
 
 import argparse

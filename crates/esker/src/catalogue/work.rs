@@ -15,7 +15,7 @@ const GROWTH: (f64, f64) = (0.5, 0.2);
 const VERTEX_ARCS: f64 = 4.0;
 
 /// What an algorithm does in a whole run. The times were measured over plain lists in memory, with two
-/// threads, on the machine that docs/performance.md names (docs/notebook.md has the figures).
+/// threads, on the machine that docs/performance.md names (see `docs/decisions/predicted-times.md`).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Workload {
     /// How often it reads all lists of the directions that its entry names, each arc counted: 2.5 means five

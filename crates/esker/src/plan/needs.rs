@@ -321,7 +321,7 @@ fn tiles(common: &Common<'_>, pattern: ReadPattern, arrays_bytes: u64, changes: 
 
 /// How slowly lists are found in the layers of a version, and merged of two directions: what a scan loses
 /// against one of plain lists in a single layer, as a part of what it loses in eleven layers. The proportions
-/// were measured: see docs/notebook.md.
+/// were measured: see `docs/decisions/scanning-layers.md`.
 fn chains(snapshot: &Snapshot, shape: &Shape, pattern: ReadPattern) -> f64 {
     let stack = snapshot.stack();
     let later_lists: usize = stack.layers()[1..].iter().map(|layer| layer.out().main().num_lists()).sum();

@@ -3,7 +3,8 @@
 //! This is the one place where costs are computed. They follow from three things: the rates of the machine
 //! ([`Rates`]), the work of the algorithm as its catalogue entry gives it ([`Workload`]), and the graph in
 //! the encoding and residency of the candidate. Where the rates were never measured, their constants stand in
-//! for them. How well that predicts is measured by `bench/predictions.py`; docs/notebook.md has the figures.
+//! for them. `bench/predictions.py` measures how well that predicts; `docs/decisions/predicted-times.md` has
+//! the figures.
 
 use std::path::Path;
 
