@@ -24,10 +24,10 @@ use esker_cluster::{
 use serde_json::json;
 
 use self::workers::{HostsArg, WholeAtArg, random_seed, read_text, supervised, with_output};
+use crate::args::size::{count, counted};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
-use crate::size::{count, counted};
-use crate::text;
+use crate::show::text;
 
 /// Keep one graph in several databases, each held by a process of its own
 ///

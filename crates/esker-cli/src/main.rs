@@ -1,69 +1,14 @@
 //! The command `esker`: one file per verb. The work itself is done by the library `esker`.
 
-mod size;
-mod interrupt;
-mod failure;
-mod text;
-mod rows;
-mod answer_rows;
-mod figures;
-mod committing;
-mod progress;
-mod shown;
-mod resources;
-mod reading;
-mod at;
-mod window_args;
-mod selecting;
-mod choice;
-mod encoding;
-mod heads;
-mod tiling;
-mod write_options;
-mod importing;
-mod opening;
-mod asking;
-mod writing;
-mod feeding;
-mod import;
-mod generate;
-mod info;
-mod algorithm;
-mod actual;
-mod residency;
-mod estimate;
-mod run;
-mod algorithm_args;
+mod show;
+mod args;
+mod session;
 mod window;
-mod follow;
-mod energy;
-mod export;
-mod get;
-mod degree;
-mod neighbors;
-mod path;
-mod subgraph;
-mod check;
-mod add;
-mod stream;
-mod delete;
-mod expire;
-mod set;
-mod commit;
-mod log;
-mod diff;
-mod tag;
-mod compact;
-mod forget;
-mod retain;
-mod options;
-mod recover;
-mod backup;
-mod doctor;
 #[cfg(feature = "cluster")]
 mod cluster;
-mod graph500;
-mod completions;
+mod verbs;
+mod interrupt;
+mod failure;
 
 use std::panic::{catch_unwind, resume_unwind};
 use std::path::Path;
@@ -89,41 +34,41 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    Import(import::ImportCommand),
-    Generate(generate::GenerateCommand),
-    Info(info::InfoCommand),
-    Run(run::RunCommand),
+    Import(verbs::import::ImportCommand),
+    Generate(verbs::generate::GenerateCommand),
+    Info(verbs::info::InfoCommand),
+    Run(verbs::run::RunCommand),
     Window(window::WindowCommand),
-    Follow(follow::FollowCommand),
-    Graph500(graph500::Graph500Command),
-    Estimate(estimate::EstimateCommand),
-    Export(export::ExportCommand),
-    Get(get::GetCommand),
-    Degree(degree::DegreeCommand),
-    Neighbors(neighbors::NeighborsCommand),
-    Path(path::PathCommand),
-    Subgraph(subgraph::SubgraphCommand),
-    Check(check::CheckCommand),
-    Add(add::AddCommand),
-    Stream(stream::StreamCommand),
-    Delete(delete::DeleteCommand),
-    Expire(expire::ExpireCommand),
-    Set(set::SetCommand),
-    Commit(commit::CommitCommand),
-    Log(log::LogCommand),
-    Diff(diff::DiffCommand),
-    Tag(tag::TagCommand),
-    Compact(compact::CompactCommand),
-    Forget(forget::ForgetCommand),
-    Retain(retain::RetainCommand),
-    Options(options::OptionsCommand),
-    Recover(recover::RecoverCommand),
-    Backup(backup::BackupCommand),
-    Restore(backup::RestoreCommand),
-    Doctor(doctor::DoctorCommand),
+    Follow(verbs::follow::FollowCommand),
+    Graph500(verbs::graph500::Graph500Command),
+    Estimate(verbs::estimate::EstimateCommand),
+    Export(verbs::export::ExportCommand),
+    Get(verbs::get::GetCommand),
+    Degree(verbs::degree::DegreeCommand),
+    Neighbors(verbs::neighbors::NeighborsCommand),
+    Path(verbs::path::PathCommand),
+    Subgraph(verbs::subgraph::SubgraphCommand),
+    Check(verbs::check::CheckCommand),
+    Add(verbs::add::AddCommand),
+    Stream(verbs::stream::StreamCommand),
+    Delete(verbs::delete::DeleteCommand),
+    Expire(verbs::expire::ExpireCommand),
+    Set(verbs::set::SetCommand),
+    Commit(verbs::commit::CommitCommand),
+    Log(verbs::log::LogCommand),
+    Diff(verbs::diff::DiffCommand),
+    Tag(verbs::tag::TagCommand),
+    Compact(verbs::compact::CompactCommand),
+    Forget(verbs::forget::ForgetCommand),
+    Retain(verbs::retain::RetainCommand),
+    Options(verbs::options::OptionsCommand),
+    Recover(verbs::recover::RecoverCommand),
+    Backup(verbs::backup::BackupCommand),
+    Restore(verbs::backup::RestoreCommand),
+    Doctor(verbs::doctor::DoctorCommand),
     #[cfg(feature = "cluster")]
     Cluster(cluster::ClusterCommand),
-    Completions(completions::CompletionsCommand),
+    Completions(verbs::completions::CompletionsCommand),
 }
 
 /// The command line. Words that begin with a minus and go on with digits are numbers, not options.
@@ -136,7 +81,7 @@ fn parse() -> Cli {
 
 /// For all verbs; the subcommands of algorithms are completed when they are used.
 fn numbers_may_be_negative(command: &mut clap::Command) {
-    *command = algorithm::with_negative_numbers(std::mem::take(command));
+    *command = args::algorithm::with_negative_numbers(std::mem::take(command));
     command.get_subcommands_mut().for_each(numbers_may_be_negative);
 }
 
@@ -155,11 +100,11 @@ fn clarify(error: &clap::Error) -> ! {
     let said = said.replace(" is not in 1..4294967295", ": it takes a whole number, 1 or more");
     match WORDS.iter().find(|(rust, _)| said.contains(rust)) {
         Some((rust, clear)) => {
-            text::warn(said.replace(rust, clear).trim_end());
+            show::text::warn(said.replace(rust, clear).trim_end());
             std::process::exit(error.exit_code())
         }
         None if said != error.to_string() => {
-            text::warn(said.trim_end());
+            show::text::warn(said.trim_end());
             std::process::exit(error.exit_code())
         }
         None => error.exit(),
@@ -171,15 +116,15 @@ fn clarify(error: &clap::Error) -> ! {
 static HEAP: esker::store::io::PagedHeap = esker::store::io::PagedHeap;
 
 fn main() {
-    interrupt::end_before_work(|| text::end_process(&failure::Failure::Interrupted));
+    interrupt::end_before_work(|| show::text::end_process(&failure::Failure::Interrupted));
     let cli = parse();
     esker::store::io::end_on_failing_pages(failure::EXIT_FAILED);
     if cli.quiet {
-        text::be_quiet();
+        show::text::be_quiet();
     }
     esker::silence_panics_of_changed_maps();
     if let Err(failure) = guarded(cli.verb) {
-        text::end_process(&failure);
+        show::text::end_process(&failure);
     }
 }
 

@@ -6,13 +6,13 @@ mod following;
 
 use std::time::Instant;
 
+use crate::args::size::seconds;
 use crate::failure::Outcome;
 use crate::interrupt::cancel_on_signals;
-use crate::opening::open_store;
-use crate::progress::Bar;
-use crate::rows::PrintedRows;
-use crate::size::seconds;
-use crate::text;
+use crate::session::opening::open_store;
+use crate::show::progress::Bar;
+use crate::show::rows::PrintedRows;
+use crate::show::text;
 
 pub(crate) use args::WindowCommand;
 use series::Series;

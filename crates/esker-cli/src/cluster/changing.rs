@@ -11,12 +11,12 @@ use serde_json::json;
 use super::workers::{
     HostsArg, explain, input_names, parse_memory, published_before_failure, supervised, workers_json,
 };
-use crate::committing::describe_versions;
+use crate::args::size::{counted, rate, seconds};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::stop_on_signals;
-use crate::progress::Bar;
-use crate::size::{counted, rate, seconds};
-use crate::text;
+use crate::session::committing::describe_versions;
+use crate::show::progress::Bar;
+use crate::show::text;
 
 /// Add the edges of files
 ///

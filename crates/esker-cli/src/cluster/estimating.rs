@@ -8,11 +8,11 @@ use esker_cluster::model::needs::{RunNeeds, Sends};
 use serde_json::{Value, json};
 
 use super::workers::{HostsArg, WholeAtArg};
+use crate::args::size::bytes;
 use crate::failure::Outcome;
 use crate::interrupt::cancel_on_signals;
-use crate::rows::{RowFormat, Rows};
-use crate::size::bytes;
-use crate::text;
+use crate::show::rows::{RowFormat, Rows};
+use crate::show::text;
 
 /// Estimate the memory of each worker of a run, and what it sends
 ///

@@ -14,13 +14,13 @@ use serde_json::json;
 use super::running::{cell_json, id_json, top_groups, top_values};
 use super::tables::{ArrowStream, ArrowTable};
 use super::workers::{HostsArg, number_of, supervised};
-use crate::at::parse_version;
+use crate::args::at::parse_version;
+use crate::args::size::{count, counted, parse_bytes};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
-use crate::progress::Bar;
-use crate::rows::{PrintedRows, RowFormat, Rows};
-use crate::size::{count, counted, parse_bytes};
-use crate::text;
+use crate::show::progress::Bar;
+use crate::show::rows::{PrintedRows, RowFormat, Rows};
+use crate::show::text;
 
 /// Keep an answer up to date as versions are published, and print the changes
 ///

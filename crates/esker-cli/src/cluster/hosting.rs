@@ -13,7 +13,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use super::workers::worker_command;
 use crate::failure::Outcome;
 use crate::interrupt::{stop_on_signals, work_begins};
-use crate::text;
+use crate::show::text;
 
 /// Serve the shards of this machine
 ///

@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 
 use super::tables::ArrowTable;
 use super::workers::{HostsArg, WholeAtArg, explain, supervised, with_output, workers_json};
+use crate::args::size::{bytes, count, parse_bytes, seconds};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::{self, cancel_on_signals};
-use crate::progress::Bar;
-use crate::rows::{RowFormat, Rows};
-use crate::size::{bytes, count, parse_bytes, seconds};
-use crate::text;
+use crate::show::progress::Bar;
+use crate::show::rows::{RowFormat, Rows};
+use crate::show::text;
 
 /// Lines shown when neither --top nor --output asks for anything else.
 const SHOWN: usize = 10;

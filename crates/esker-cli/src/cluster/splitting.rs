@@ -10,11 +10,11 @@ use esker::store::io::{Disk, RealDisk};
 use esker_cluster::{Cluster, HUB_DEGREE, NewShards, merge, process::reshard, rebalance};
 
 use super::workers::{HostsArg, WholeAtArg, random_seed};
-use crate::at::{AtArgs, number_of};
+use crate::args::at::{AtArgs, number_of};
+use crate::args::size::counted;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
-use crate::size::counted;
-use crate::text;
+use crate::show::text;
 
 /// Make a cluster of a database
 ///

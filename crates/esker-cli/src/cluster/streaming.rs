@@ -13,13 +13,13 @@ use super::changing::remark_on_undone;
 use super::workers::{
     HostsArg, explain, input_names, parse_memory, published_before_failure, supervised, workers_json,
 };
-use crate::committing::describe_versions;
+use crate::args::commit_every::EveryArg;
+use crate::args::size::{counted, rate, seconds};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::stop_on_signals;
-use crate::progress::Bar;
-use crate::size::{counted, rate, seconds};
-use crate::stream::EveryArg;
-use crate::text;
+use crate::session::committing::describe_versions;
+use crate::show::progress::Bar;
+use crate::show::text;
 
 /// A version is due after so many edges at the latest, because they lie in the memory of the workers.
 const BATCH_EDGES_MAX: u64 = 1 << 22;

@@ -16,12 +16,12 @@ use esker_cluster::process::worker::{Meeting, WorkerPlace};
 use esker_cluster::{ChangeReport, ChangeTimes, Cluster, News, SILENCE, Supervisor, WorkerCounters};
 use serde_json::{Value, json};
 
-use crate::at::parse_version;
-use crate::committing::describe_versions;
+use crate::args::at::parse_version;
+use crate::args::size::{bytes, counted, parse_bytes, seconds};
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::size::{bytes, counted, parse_bytes, seconds};
-use crate::text;
+use crate::session::committing::describe_versions;
+use crate::show::text;
 
 /// Runs an operation with worker processes of this program.
 pub(super) fn supervised<T>(

@@ -9,14 +9,14 @@ use esker::graph::Cancel;
 use esker::output::StepsFile;
 use esker::window::{Alignment, Span, Step, TimePoint, Times};
 
-use crate::algorithm_args::AlgorithmArgs;
-use crate::at::AtArgs;
+use crate::args::algorithm_args::AlgorithmArgs;
+use crate::args::at::AtArgs;
+use crate::args::residency::AccessArgs;
+use crate::args::resources::ResourceArgs;
+use crate::args::window_args::{TIME_HELP, WindowArgs};
 use crate::failure::{Failure, Outcome};
-use crate::residency::AccessArgs;
-use crate::resources::ResourceArgs;
-use crate::rows::RowFormat;
-use crate::shown::{STANDARD_OUTPUT, ShownRows};
-use crate::window_args::{TIME_HELP, WindowArgs};
+use crate::show::rows::RowFormat;
+use crate::show::shown::{STANDARD_OUTPUT, ShownRows};
 
 /// Run an algorithm on a series of time windows
 ///

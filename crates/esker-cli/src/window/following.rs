@@ -8,10 +8,10 @@ use esker::window::{Step, TimeUnit};
 
 use super::args::{OverrunArg, WindowCommand};
 use super::series::Series;
+use crate::args::size::counted;
 use crate::failure::{Failure, Outcome};
-use crate::rows::{PrintedRows, Rows};
-use crate::size::counted;
-use crate::text;
+use crate::show::rows::{PrintedRows, Rows};
+use crate::show::text;
 
 /// Time between two looks for a new version.
 const LOOK_EVERY: Duration = Duration::from_millis(100);

@@ -10,10 +10,10 @@ use serde_json::json;
 
 use super::args::WindowCommand;
 use crate::failure::Failure;
-use crate::progress::Bar;
-use crate::rows::{PrintedRows, RowFormat, Rows};
-use crate::shown::ShownRows;
-use crate::text;
+use crate::show::progress::Bar;
+use crate::show::rows::{PrintedRows, RowFormat, Rows};
+use crate::show::shown::ShownRows;
+use crate::show::text;
 
 /// What the windows of a command share.
 pub(super) struct Series<'c> {

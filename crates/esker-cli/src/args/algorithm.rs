@@ -1,0 +1,173 @@
+//! A subcommand for each algorithm of the catalogue, with the options of that algorithm and those that all
+//! share.
+
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use esker::catalogue::{CATALOGUE, Entry, Opt, OptKind, Params, REFUSED_BY_ALL, find};
+
+use crate::failure::Outcome;
+use crate::show::text;
+
+/// Options that all algorithms of a verb share.
+pub(crate) trait SharedArgs: Args {
+    /// Whether the verb needs the options that the catalogue calls required.
+    const NEEDS_REQUIRED: bool;
+}
+
+/// `esker VERB ALGORITHM ...`, or `esker VERB --list`.
+#[derive(Debug)]
+pub(crate) enum PerAlgorithm<T> {
+    /// The algorithms are asked for.
+    List,
+    /// One of them is.
+    One(Requested<T>),
+}
+
+/// An algorithm, its options, and the shared ones.
+#[derive(Debug)]
+pub(crate) struct Requested<T> {
+    pub(crate) entry: &'static Entry,
+    pub(crate) params: Params,
+    pub(crate) shared: T,
+    /// The names of the arguments that were given, rather than set by default.
+    pub(crate) given: Vec<String>,
+}
+
+impl<T> PerAlgorithm<T> {
+    /// Lists the algorithms, or carries out the request.
+    pub(crate) fn carry_out(&self, request: impl FnOnce(&Requested<T>) -> Outcome) -> Outcome {
+        match self {
+            Self::List => {
+                let row = |entry: &Entry| (entry.name.to_owned(), entry.summary.to_owned());
+                text::facts(&CATALOGUE.iter().map(row).collect::<Vec<_>>())
+            }
+            Self::One(requested) => request(requested),
+        }
+    }
+}
+
+/// The names of the arguments that were given on the command line.
+fn given(matches: &ArgMatches) -> Vec<String> {
+    let names = matches.ids().map(clap::Id::as_str);
+    let is_given = |name: &&str| matches.value_source(name) == Some(ValueSource::CommandLine);
+    names.filter(is_given).map(str::to_owned).collect()
+}
+
+/// The argument for an option of an algorithm.
+fn argument(option: &'static Opt, needs_required: bool) -> Arg {
+    let argument =
+        Arg::new(option.name).long(option.name).help(help(option)).help_heading("Algorithm options");
+    if option.kind == OptKind::Flag {
+        return argument.action(ArgAction::SetTrue);
+    }
+    argument
+        .value_name(option.value_name())
+        .action(if option.repeatable { ArgAction::Append } else { ArgAction::Set })
+        .required(option.required && needs_required)
+        .allow_hyphen_values(true)
+        .value_parser(move |text: &str| option.check(text).map(|()| text.to_owned()))
+}
+
+/// `Greatest number of rounds [default: 100]`.
+fn help(option: &Opt) -> String {
+    let mut text = option.help.to_owned();
+    if let OptKind::Choice(names) = option.kind {
+        text += &format!(" [possible values: {}]", names.join(", "));
+    }
+    if option.repeatable {
+        text += "; may be given several times";
+    }
+    match option.default_text() {
+        "" => text,
+        default => format!("{text} [default: {default}]"),
+    }
+}
+
+/// Adds the arguments of an algorithm to its subcommand, which is named after it.
+fn complete<T: SharedArgs>(command: Command) -> Command {
+    let Ok(entry) = find(command.get_name()) else { return command };
+    let options = entry.options.iter().map(|option| argument(option, T::NEEDS_REQUIRED));
+    let refusals = entry.refusals().into_iter().chain(REFUSED_BY_ALL);
+    let notes = format!(
+        "Reads: {}\nAnswer: {}\nVerification: {}\nRefuses:\n{}",
+        entry.reads.describe(),
+        answer(entry),
+        entry.verifies,
+        refusals.map(|refusal| format!("  {refusal}")).collect::<Vec<_>>().join("\n")
+    );
+    // The shared options have an `about` of their own.
+    let command = T::augment_args(command.args(options)).about(entry.summary).long_about(None);
+    with_negative_numbers(command).after_help(notes)
+}
+
+/// Takes words that begin with a minus and go on with digits for values of the arguments, not for options.
+pub(crate) fn with_negative_numbers(command: Command) -> Command {
+    command.mut_args(|argument| match argument.get_action().takes_values() {
+        true => argument.allow_negative_numbers(true),
+        false => argument,
+    })
+}
+
+/// The columns and figures of an answer.
+fn answer(entry: &Entry) -> String {
+    let columns = entry.columns.join(", ");
+    let figures = entry.figures.join(", ");
+    match (entry.columns.is_empty(), entry.figures.is_empty()) {
+        (true, _) => format!("figures {figures}"),
+        (false, true) => format!("columns {columns}"),
+        (false, false) => format!("columns {columns}; figures {figures}"),
+    }
+}
+
+impl<T: SharedArgs> Args for PerAlgorithm<T> {
+    fn augment_args(command: Command) -> Command {
+        let list = Arg::new("list").long("list").action(ArgAction::SetTrue).help("List the algorithms");
+        let command = command
+            .arg(list)
+            .arg_required_else_help(true)
+            .subcommand_value_name("ALGORITHM")
+            .subcommand_help_heading("Algorithms")
+            .allow_external_subcommands(true)
+            .disable_help_subcommand(true);
+        let subcommand = |entry: &Entry| {
+            Command::new(entry.name).about(entry.summary).arg_required_else_help(true).defer(complete::<T>)
+        };
+        command.subcommands(CATALOGUE.iter().map(subcommand))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl<T: SharedArgs> FromArgMatches for PerAlgorithm<T> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let unknown = |error: String| clap::Error::raw(ErrorKind::InvalidSubcommand, error + "\n");
+        let Some((name, matches)) = matches.subcommand() else {
+            return match matches.get_flag("list") {
+                true => Ok(Self::List),
+                false => Err(unknown("no algorithm is named; --list names all".to_owned())),
+            };
+        };
+        let entry = find(name).map_err(|error| unknown(error.to_string()))?;
+        let mut params = Params::default();
+        for option in entry.options {
+            if option.kind == OptKind::Flag {
+                if matches.get_flag(option.name) {
+                    params.add(option.name, "true");
+                }
+            } else {
+                let given = matches.get_many::<String>(option.name).into_iter().flatten();
+                given.for_each(|value| params.add(option.name, value));
+            }
+        }
+        let shared = T::from_arg_matches(matches)?;
+        Ok(Self::One(Requested { entry, params, shared, given: given(matches) }))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}

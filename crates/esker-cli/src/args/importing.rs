@@ -1,0 +1,259 @@
+//! Imports, and their options shared by all verbs that build a database.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use clap::{Args, ValueEnum};
+use esker::graph::Cancel;
+use esker::import::format::{Format, ReadOptions};
+use esker::import::install::import;
+use esker::import::open::open;
+use esker::import::options::{
+    BadLines, Duplicates, ImportOptions, ImportProgress, ImportReport, SelfLoops, VertexOrder,
+};
+use esker::import::source::Reader;
+use esker::store::format::{Encoding, WriteOptions};
+use esker::store::io::{Disk, RealDisk};
+use esker::store::version::StagingOptions;
+
+use crate::args::encoding::{OnlyArgs, StoredEncoding};
+use crate::args::reading::ReadArgs;
+use crate::args::resources::ResourceArgs;
+use crate::args::size::rate;
+use crate::args::write_options::WriteOptionArgs;
+use crate::failure::Failure;
+use crate::show::progress::Bar;
+use crate::show::text;
+
+/// `--order`: the numbering of vertices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum OrderArg {
+    /// The order with the better measured locality.
+    #[default]
+    Auto,
+    /// Integers in ascending order, texts by first appearance in the input.
+    Keep,
+    /// By descending degree.
+    Degree,
+}
+
+/// `--duplicates`: what to do with edges given more than once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DuplicatesArg {
+    /// Keep all, as parallel edges.
+    Keep,
+    /// Keep the first.
+    First,
+    /// Keep the last: it replaces those before it.
+    Last,
+    /// Keep one, with the sum of the weights.
+    Sum,
+    /// Keep one, with the smallest weight.
+    Min,
+    /// Keep one, with the largest weight.
+    Max,
+    /// Fail.
+    Error,
+}
+
+impl From<DuplicatesArg> for Duplicates {
+    fn from(arg: DuplicatesArg) -> Self {
+        match arg {
+            DuplicatesArg::Keep => Self::Keep,
+            DuplicatesArg::First => Self::First,
+            DuplicatesArg::Last => Self::Last,
+            DuplicatesArg::Sum => Self::Sum,
+            DuplicatesArg::Min => Self::Min,
+            DuplicatesArg::Max => Self::Max,
+            DuplicatesArg::Error => Self::Refuse,
+        }
+    }
+}
+
+/// `--self-loops`: what to do with edges from a vertex to itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum SelfLoopsArg {
+    /// Keep them.
+    #[default]
+    Keep,
+    /// Skip them.
+    Drop,
+}
+
+/// `--bad-lines`: what to do with malformed lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum BadLinesArg {
+    /// Fail.
+    #[default]
+    Stop,
+    /// Skip and report them.
+    Skip,
+}
+
+/// Options for building a database.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Building")]
+pub(crate) struct PolicyArgs {
+    /// Edges are directed [default, unless the format says otherwise]
+    #[arg(long, conflicts_with = "undirected")]
+    pub(crate) directed: bool,
+    /// Edges are undirected
+    #[arg(long)]
+    pub(crate) undirected: bool,
+    /// Do not store in-edges of a directed graph: half the size, but some analyses become slower or
+    /// impossible
+    #[arg(long, conflicts_with = "undirected")]
+    pub(crate) no_in_edges: bool,
+    /// Internal numbering of the vertices; results always use your ids
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) order: OrderArg,
+    /// How to store the graph: only the verbs that create a lasting database have the option, see
+    /// [`PolicyArgs::with_encoding`].
+    #[arg(skip)]
+    encoding: StoredEncoding,
+    /// Whether the encoding is stored alone.
+    #[arg(skip)]
+    only: OnlyArgs,
+    /// The event time of the version: likewise, see [`PolicyArgs::at_time`].
+    #[arg(skip)]
+    event_time: Option<u64>,
+    /// How later commits become layers: likewise, see [`PolicyArgs::written`].
+    #[arg(skip)]
+    writes: WriteOptionArgs,
+    /// What to do with edges given more than once; also the rule of the database for later commits [default:
+    /// last; the entries of a matrix add up]
+    #[arg(long, value_enum)]
+    pub(crate) duplicates: Option<DuplicatesArg>,
+    /// What to do with edges from a vertex to itself
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) self_loops: SelfLoopsArg,
+    /// What to do with malformed lines
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) bad_lines: BadLinesArg,
+}
+
+impl PolicyArgs {
+    /// These options with another encoding.
+    pub(crate) fn with_encoding(&self, encoding: StoredEncoding, only: OnlyArgs) -> Self {
+        Self { encoding, only, ..self.clone() }
+    }
+
+    /// These options with another event time.
+    pub(crate) fn at_time(&self, event_time: Option<u64>) -> Self {
+        Self { event_time, ..self.clone() }
+    }
+
+    /// These options with others for later commits.
+    pub(crate) fn written(&self, writes: &WriteOptionArgs) -> Self {
+        Self { writes: writes.clone(), ..self.clone() }
+    }
+
+    fn options(&self, resources: &ResourceArgs, cancel: &Cancel) -> ImportOptions {
+        ImportOptions {
+            directed: match (self.directed, self.undirected) {
+                (true, _) => Some(true),
+                (_, true) => Some(false),
+                _ => None,
+            },
+            in_edges: !self.no_in_edges,
+            order: match self.order {
+                OrderArg::Auto => VertexOrder::Auto,
+                OrderArg::Keep => VertexOrder::Keep,
+                OrderArg::Degree => VertexOrder::Degree,
+            },
+            encoding: match self.only.is_set() {
+                true => Encoding::Tiles,
+                false => self.encoding.of_lists().unwrap_or(Encoding::Plain),
+            },
+            tiles: self.encoding == StoredEncoding::Tiles,
+            duplicates: self.duplicates.map(Duplicates::from).unwrap_or_default(),
+            adds_entries: self.duplicates.is_none(),
+            writes: self.writes.over(WriteOptions::default()),
+            self_loops: match self.self_loops {
+                SelfLoopsArg::Keep => SelfLoops::Keep,
+                SelfLoopsArg::Drop => SelfLoops::Drop,
+            },
+            bad_lines: match self.bad_lines {
+                BadLinesArg::Stop => BadLines::Stop,
+                BadLinesArg::Skip => BadLines::Skip,
+            },
+            threads: resources.threads(),
+            memory_bytes: resources.memory_bytes(),
+            message: None,
+            time_ms: self.event_time,
+            cancel: cancel.clone(),
+            on_progress: None,
+        }
+    }
+}
+
+/// The result of an import.
+pub(crate) struct Imported {
+    /// Counts of what was read and stored.
+    pub(crate) report: ImportReport,
+    /// The format of the input.
+    pub(crate) format: Option<Format>,
+    /// How each input was read: format, columns, kind of ids.
+    pub(crate) notes: Vec<String>,
+    /// Seconds from opening the input to the finished database.
+    pub(crate) seconds: f64,
+}
+
+/// Refuses `-` as a database.
+pub(crate) fn refuse_standard_output(target: &str) -> Result<(), Failure> {
+    match target {
+        "-" => Err(Failure::Usage(
+            "a database is a directory, so it cannot be written to -, standard output: name it, as in web.esker (for a directory called - write ./-)"
+                .to_owned(),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Imports files into a new database at `target`.
+pub(crate) fn import_files(
+    inputs: &[String],
+    target: &Path,
+    read: &ReadArgs,
+    policy: &PolicyArgs,
+    resources: &ResourceArgs,
+    cancel: &Cancel,
+    replace: bool,
+) -> Result<Imported, Failure> {
+    let begin = Instant::now();
+    if read.both_ends && policy.directed {
+        let reason = "--both-ends has no effect with --directed: each row is an edge of its own";
+        return Err(Failure::Usage(reason.to_owned()));
+    }
+    let options = ReadOptions { memory_bytes: resources.memory_bytes(), ..read.options()? };
+    let opened = open(inputs, &options)?;
+    let report = import_reader(opened.reader, target, policy, resources, cancel, replace)?;
+    let seconds = begin.elapsed().as_secs_f64();
+    text::warn_of(&report.warnings);
+    Ok(Imported { report, format: Some(opened.format), notes: opened.notes, seconds })
+}
+
+/// Imports the edges of a reader into a new database at `target`.
+pub(crate) fn import_reader(
+    reader: Box<dyn Reader>,
+    target: &Path,
+    policy: &PolicyArgs,
+    resources: &ResourceArgs,
+    cancel: &Cancel,
+    replace: bool,
+) -> Result<ImportReport, Failure> {
+    let bar = Bar::percent(false);
+    let shown = bar.clone();
+    let begin = Instant::now();
+    let mut options = policy.options(resources, cancel);
+    options.on_progress = Some(Arc::new(move |progress: ImportProgress| {
+        let remark = rate(progress.edges as f64, begin.elapsed().as_secs_f64(), "edges");
+        shown.set(progress.stage, progress.fraction.unwrap_or(0.0), remark);
+    }));
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+    let report =
+        import(&disk, reader, target, &options, StagingOptions { replace, ..StagingOptions::default() });
+    bar.finish();
+    Ok(report?)
+}

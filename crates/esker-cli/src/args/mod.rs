@@ -1,0 +1,19 @@
+//! Options that several verbs have, and what they stand for.
+
+pub(crate) mod size;
+pub(crate) mod resources;
+pub(crate) mod reading;
+pub(crate) mod at;
+pub(crate) mod window_args;
+pub(crate) mod selecting;
+pub(crate) mod choice;
+pub(crate) mod encoding;
+pub(crate) mod commit_every;
+pub(crate) mod heads;
+pub(crate) mod tiling;
+pub(crate) mod write_options;
+pub(crate) mod importing;
+pub(crate) mod algorithm;
+pub(crate) mod actual;
+pub(crate) mod residency;
+pub(crate) mod algorithm_args;

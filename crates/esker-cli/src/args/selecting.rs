@@ -1,0 +1,51 @@
+//! `--where`: conditions on edges.
+
+use std::sync::Arc;
+
+use clap::Args;
+use esker::graph::Run;
+use esker::selection::{Condition, Conditions, notes};
+use esker::store::Snapshot;
+
+use crate::failure::{Failure, Outcome};
+use crate::show::text;
+
+/// Conditions on edges.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct WhereArgs {
+    /// Only edges whose property meets a condition: kind=depends, kind!=breaks, since>=2011 and so on; all of
+    /// several. Vertices without such an edge are left out
+    #[arg(long = "where", value_name = "CONDITION")]
+    conditions: Vec<Condition>,
+}
+
+impl WhereArgs {
+    /// The conditions on the edges of a version; `None` if there are none.
+    pub(crate) fn on(&self, snapshot: &Snapshot) -> Result<Option<Arc<Conditions>>, Failure> {
+        text::warn_of(&notes(&self.conditions, snapshot)?);
+        Ok(Conditions::of(&self.conditions, snapshot)?)
+    }
+
+    /// Refuses `--all-vertices` where nothing leaves edges out.
+    pub(crate) fn check_all_vertices(&self, all_vertices: bool, has_window: bool) -> Outcome {
+        if all_vertices && !has_window && self.conditions.is_empty() {
+            let message = "--all-vertices has no effect: only --window and --where leave out edges, and with them vertices";
+            return Err(Failure::Usage(message.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// The version, of whose edges those remain that meet the conditions.
+    pub(crate) fn select(
+        &self,
+        snapshot: Snapshot,
+        all_vertices: bool,
+        run: &Run,
+    ) -> Result<Snapshot, Failure> {
+        self.check_all_vertices(all_vertices, false)?;
+        match self.on(&snapshot)? {
+            Some(conditions) => Ok(snapshot.filtered(conditions, None, all_vertices, run)?),
+            None => Ok(snapshot),
+        }
+    }
+}

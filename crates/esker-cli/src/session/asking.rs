@@ -1,0 +1,109 @@
+//! Code shared by the verbs that answer small questions about a version.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use esker::answer::Value as AnswerValue;
+use esker::differences::value_json;
+use esker::graph::{Run, RunOptions, VertexId};
+use esker::local::{Incidence, LocalEdge};
+use esker::store::Snapshot;
+use serde_json::Value;
+
+use crate::args::at::AtArgs;
+use crate::failure::{Failure, Outcome};
+use crate::interrupt::cancel_on_signals;
+use crate::session::opening::open_store_with;
+use crate::show::answer_rows;
+use crate::show::rows::{RowFormat, Rows};
+
+/// The database, the version and the form of the answer.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct AskArgs {
+    /// The database
+    database: PathBuf,
+    #[command(flatten)]
+    at: AtArgs,
+    /// Form of the answer
+    #[arg(long, value_enum, value_name = "FORM", default_value_t)]
+    format: RowFormat,
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+}
+
+/// A version of a database to ask.
+pub(crate) struct Asked {
+    pub(crate) snapshot: Snapshot,
+    pub(crate) run: Run,
+}
+
+impl AskArgs {
+    /// Opens the version.
+    pub(crate) fn open(&self) -> Result<Asked, Failure> {
+        let cancel = cancel_on_signals()?;
+        let snapshot = self.at.snapshot(&open_store_with(&self.database, &cancel)?)?;
+        Ok(Asked { snapshot, run: Run::new(RunOptions { threads: 1, cancel, ..RunOptions::default() })? })
+    }
+
+    /// Prints the answer if it was asked for as one JSON value.
+    pub(crate) fn print_if_json(&self, rows: &Rows) -> Outcome {
+        if self.json || self.format == RowFormat::Json { self.print(rows) } else { Ok(()) }
+    }
+
+    /// Prints the answer.
+    pub(crate) fn print(&self, rows: &Rows) -> Outcome {
+        rows.print(if self.json { RowFormat::Json } else { self.format })
+    }
+}
+
+impl Asked {
+    /// The vertex with an id.
+    pub(crate) fn vertex(&self, id: &str) -> Result<VertexId, Failure> {
+        Ok(self.snapshot.find_vertex(id, &self.run)?)
+    }
+
+    /// The vertices with these ids.
+    pub(crate) fn vertices(&self, ids: &[String]) -> Result<Vec<VertexId>, Failure> {
+        ids.iter().map(|id| self.vertex(id)).collect()
+    }
+
+    /// The id of a vertex.
+    pub(crate) fn id(&self, v: VertexId) -> Result<Value, Failure> {
+        answer_rows::value_json(&self.snapshot, AnswerValue::Vertex(v))
+    }
+
+    /// Edges as rows: source, target, properties.
+    pub(crate) fn edges(&self, edges: &[LocalEdge<'_>]) -> Result<Rows, Failure> {
+        let properties = self.snapshot.edge_properties().map(|property| property.name.clone());
+        let mut rows = Rows::of(["source", "target"].map(str::to_owned).into_iter().chain(properties));
+        for edge in edges {
+            let mut row = vec![self.id(edge.source)?, self.id(edge.target)?];
+            row.extend(edge.values.iter().map(value_json));
+            rows.push(row);
+        }
+        Ok(rows)
+    }
+}
+
+/// `--direction`: which edges of a vertex count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum DirectionArg {
+    /// Those that leave it.
+    #[default]
+    Out,
+    /// Those that arrive.
+    In,
+    /// Both.
+    Both,
+}
+
+impl DirectionArg {
+    pub(crate) fn reach(self) -> Incidence {
+        match self {
+            Self::Out => Incidence::Out,
+            Self::In => Incidence::In,
+            Self::Both => Incidence::Both,
+        }
+    }
+}

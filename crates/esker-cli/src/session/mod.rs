@@ -1,0 +1,7 @@
+//! Databases that verbs open, read, and change.
+
+pub(crate) mod committing;
+pub(crate) mod opening;
+pub(crate) mod asking;
+pub(crate) mod writing;
+pub(crate) mod feeding;

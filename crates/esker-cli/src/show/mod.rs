@@ -1,0 +1,9 @@
+//! What the command prints: texts, progress, rows of answers, figures.
+
+pub(crate) mod text;
+pub(crate) mod rows;
+pub(crate) mod answer_rows;
+pub(crate) mod figures;
+pub(crate) mod progress;
+pub(crate) mod shown;
+pub(crate) mod energy;

@@ -1,0 +1,230 @@
+//! Rows of answers on standard output: as a table for people, or in a form for programs.
+
+use std::borrow::Cow;
+
+use clap::ValueEnum;
+use esker::histogram::Histogram;
+use esker::import::export::push_quoted;
+use serde_json::{Map, Value};
+
+use crate::failure::Outcome;
+use crate::interrupt;
+use crate::show::text;
+
+/// Signs of the longest bar of a histogram.
+const BAR_WIDTH: usize = 40;
+
+/// `--format`: the form of rows on standard output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum RowFormat {
+    /// Aligned columns, for people.
+    #[default]
+    Table,
+    /// Comma-separated values with a header.
+    Csv,
+    /// One array of objects.
+    Json,
+    /// An object a line.
+    Jsonl,
+}
+
+/// Columns of equal length.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Rows {
+    header: Vec<String>,
+    rows: Vec<Vec<Value>>,
+    /// A bar for each row, in tables; empty for none.
+    bars: Vec<String>,
+}
+
+impl Rows {
+    /// No rows yet, of columns with these names. A property that is called like a column before it becomes
+    /// `property.NAME`, so that each column can be told by its name.
+    pub(crate) fn of<S: Into<String>>(header: impl IntoIterator<Item = S>) -> Self {
+        let mut names: Vec<String> = Vec::new();
+        for name in header {
+            let mut name = name.into();
+            while names.contains(&name) {
+                name.insert_str(0, "property.");
+            }
+            names.push(name);
+        }
+        Self { header: names, rows: Vec::new(), bars: Vec::new() }
+    }
+
+    /// Adds a row with a value for each column.
+    pub(crate) fn push(&mut self, row: Vec<Value>) {
+        debug_assert_eq!(row.len(), self.header.len());
+        self.rows.push(row);
+    }
+
+    /// The rows, or if there are none, one without values: a reader sees that there are none.
+    pub(crate) fn or_missing(mut self) -> Self {
+        if self.rows.is_empty() {
+            self.rows.push(vec![Value::Null; self.header.len()]);
+        }
+        self
+    }
+
+    /// Adds the rows of another table behind a value; the first gives the names of the columns.
+    pub(crate) fn append(&mut self, name: &str, value: &Value, other: Self) {
+        if self.header.is_empty() {
+            self.header = std::iter::once(name.to_owned()).chain(other.header).collect();
+        }
+        self.rows
+            .extend(other.rows.into_iter().map(|row| std::iter::once(value.clone()).chain(row).collect()));
+    }
+
+    /// Adds the rows of another table with the same columns.
+    fn extend(&mut self, other: Self) {
+        self.header = other.header;
+        self.rows.extend(other.rows);
+    }
+
+    /// Prints all rows on standard output.
+    pub(crate) fn print(&self, format: RowFormat) -> Outcome {
+        match format {
+            // Nothing told the names of the columns.
+            RowFormat::Table | RowFormat::Csv if self.header.is_empty() => Ok(()),
+            RowFormat::Table => self.print_table(),
+            RowFormat::Csv => {
+                text::print(&fields(self.header.iter().map(|name| Cow::Borrowed(name.as_str()))))?;
+                self.print_more(format)
+            }
+            RowFormat::Json => {
+                text::json(&self.rows.iter().map(|row| self.object(row)).collect::<Vec<_>>().into())
+            }
+            RowFormat::Jsonl => {
+                self.rows.iter().try_for_each(|row| text::print(&self.object(row).to_string()))
+            }
+        }
+    }
+
+    /// As [`Rows::print`], of rows that go on from earlier ones: without a header.
+    fn print_more(&self, format: RowFormat) -> Outcome {
+        match format {
+            RowFormat::Csv => {
+                self.rows.iter().try_for_each(|row| text::print(&fields(row.iter().map(field))))
+            }
+            _ => self.print(format),
+        }
+    }
+
+    /// An object for each row.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn objects(&self) -> Vec<Value> {
+        self.rows.iter().map(|row| self.object(row)).collect()
+    }
+
+    fn object(&self, row: &[Value]) -> Value {
+        self.header.iter().cloned().zip(row.iter().cloned()).collect::<Map<_, _>>().into()
+    }
+
+    fn print_table(&self) -> Outcome {
+        let mut lines = vec![self.header.clone()];
+        for row in &self.rows {
+            interrupt::check()?;
+            lines.push(row.iter().map(|value| text::cell(&field(value)).into_owned()).collect());
+        }
+        let is_number =
+            |column: usize| self.rows.iter().all(|row| row[column].is_number() || row[column].is_null());
+        let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+        let columns: Vec<(usize, bool)> = (0..self.header.len()).map(|i| (width(i), is_number(i))).collect();
+        for (number, line) in lines.iter().enumerate() {
+            let bar = number.checked_sub(1).and_then(|row| self.bars.get(row)).map(String::as_str);
+            let cells = line.iter().zip(&columns).map(|(cell, &(width, is_number))| {
+                if is_number { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
+            });
+            let cells: Vec<String> = cells.chain(bar.map(str::to_owned)).collect();
+            text::print(cells.join("  ").trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+/// Rows that are printed as they come, in forms that allow it; in others, which need all rows first, at the
+/// end.
+pub(crate) struct PrintedRows {
+    format: RowFormat,
+    has_header: bool,
+    /// Rows that are printed at the end.
+    gathered: Rows,
+}
+
+impl PrintedRows {
+    /// No rows yet.
+    pub(crate) fn new(format: RowFormat) -> Self {
+        Self { format, has_header: false, gathered: Rows::default() }
+    }
+
+    /// Adds rows of the same columns as those before.
+    pub(crate) fn add(&mut self, rows: Rows) -> Outcome {
+        if matches!(self.format, RowFormat::Table | RowFormat::Json) {
+            self.gathered.extend(rows);
+            return Ok(());
+        }
+        match std::mem::replace(&mut self.has_header, true) {
+            true => rows.print_more(self.format),
+            false => rows.print(self.format),
+        }
+    }
+
+    /// Prints what was not printed yet.
+    pub(crate) fn finish(&self) -> Outcome {
+        match self.format {
+            RowFormat::Table | RowFormat::Json => self.gathered.print(self.format),
+            RowFormat::Csv | RowFormat::Jsonl => Ok(()),
+        }
+    }
+}
+
+/// A histogram as rows with bars.
+pub(crate) fn bars(name: &str, histogram: &Histogram) -> Rows {
+    let mut rows =
+        Rows { header: vec![name.to_owned(), "count".to_owned(), "share".to_owned()], ..Rows::default() };
+    let most = histogram.bins.iter().map(|bin| bin.1).max().unwrap_or(1).max(1);
+    let missing = (histogram.missing > 0).then(|| ("none".to_owned(), histogram.missing));
+    let all: u64 = histogram.bins.iter().map(|bin| bin.1).sum::<u64>() + histogram.missing;
+    for (bin, count) in histogram.bins.iter().cloned().chain(missing) {
+        let share = (count as f64 / all as f64 * 1e4).round() / 1e4;
+        rows.push(vec![bin.into(), count.into(), share.into()]);
+        let length = (count as f64 / most as f64 * BAR_WIDTH as f64).ceil() as usize;
+        rows.bars.push("#".repeat(length.min(BAR_WIDTH)));
+    }
+    rows
+}
+
+/// A value as text; nothing for a missing one.
+fn field(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::Null => Cow::Borrowed(""),
+        Value::String(text) => Cow::Borrowed(text),
+        other => Cow::Owned(other.to_string()),
+    }
+}
+
+/// Joins fields with commas, quoted where they need it. An empty one is a missing value.
+fn fields<'a>(fields: impl Iterator<Item = Cow<'a, str>>) -> String {
+    let mut line = Vec::new();
+    for (at, field) in fields.enumerate() {
+        if at > 0 {
+            line.push(b',');
+        }
+        if !field.is_empty() {
+            push_quoted(&mut line, field.as_bytes(), b',');
+        }
+    }
+    String::from_utf8_lossy(&line).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_of_csv_are_quoted_where_they_need_it() {
+        let row = ["a", "b,c", "say \"x\"", "", "1.5", " a"];
+        let expected = "a,\"b,c\",\"say \"\"x\"\"\",,1.5,\" a\"";
+        assert_eq!(fields(row.into_iter().map(Cow::Borrowed)), expected);
+    }
+}

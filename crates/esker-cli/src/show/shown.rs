@@ -1,0 +1,126 @@
+//! What a command shows of answers on several graphs, such as versions and windows, and the file of their
+//! values.
+
+use std::path::Path;
+
+use esker::answer::Answer;
+use esker::catalogue::Entry;
+use esker::export::ExportOptions;
+use esker::graph::Cancel;
+use esker::output::{StepColumn, StepValue, StepsFile};
+use esker::store::Snapshot;
+use serde_json::json;
+
+use crate::failure::{Failure, Outcome};
+use crate::interrupt;
+use crate::show::answer_rows::answer_rows;
+use crate::show::figures::sized_figures;
+use crate::show::progress::Bar;
+use crate::show::rows::{PrintedRows, RowFormat, Rows};
+
+/// `--output -`.
+pub(crate) const STANDARD_OUTPUT: &str = "-";
+
+/// What of the answer on each graph is shown on standard output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ShownRows {
+    /// Nothing: a file of all values goes there.
+    Nothing,
+    /// The sizes of the graph and the figures of the answer.
+    Figures,
+    /// The rows with the largest values.
+    Top(usize),
+    /// All rows.
+    All,
+}
+
+impl ShownRows {
+    /// What `--top` and `--output` ask for. `like_files`: rows on standard output have the form of files.
+    pub(crate) fn of(top: Option<usize>, output: Option<&Path>, like_files: bool) -> Self {
+        let is_to_stdout = output == Some(Path::new(STANDARD_OUTPUT));
+        match top {
+            Some(count) => Self::Top(count),
+            None if is_to_stdout && like_files => Self::Nothing,
+            None if is_to_stdout => Self::All,
+            None => Self::Figures,
+        }
+    }
+
+    /// The file to which all values are written: `--output`, unless its rows are shown otherwise.
+    pub(crate) fn file(
+        self,
+        output: Option<&Path>,
+        overwrite: bool,
+        cancel: &Cancel,
+    ) -> Result<Option<StepsFile>, Failure> {
+        let is_file = |path: &&Path| *path != Path::new(STANDARD_OUTPUT) || self == Self::Nothing;
+        let options = ExportOptions { overwrite, cancel: cancel.clone(), ..ExportOptions::default() };
+        Ok(output.filter(is_file).map(|path| StepsFile::create(path, &options)).transpose()?)
+    }
+
+    /// The rows of the answer on a graph of this many vertices and edges, which is a version or a part of
+    /// one.
+    pub(crate) fn rows(
+        self,
+        entry: &Entry,
+        snapshot: &Snapshot,
+        sizes: (usize, u64),
+        answer: &Answer,
+        format: RowFormat,
+    ) -> Result<Rows, Failure> {
+        match self {
+            Self::Nothing => Ok(Rows::default()),
+            Self::Figures => Ok(sized_figures(entry, snapshot, sizes, answer)),
+            Self::Top(count) => answer_rows(snapshot, answer, Some(count), format),
+            Self::All => answer_rows(snapshot, answer, None, format),
+        }
+    }
+}
+
+/// The answers on versions, one after another, as they are shown and written.
+pub(crate) struct ShownVersions {
+    shown: ShownRows,
+    format: RowFormat,
+    printed: PrintedRows,
+    file: Option<StepsFile>,
+    pub(crate) bar: Bar,
+}
+
+impl ShownVersions {
+    /// None yet. `file` is that of all values.
+    pub(crate) fn new(shown: ShownRows, format: RowFormat, file: Option<StepsFile>, bar: Bar) -> Self {
+        Self { shown, format, printed: PrintedRows::new(format), file, bar }
+    }
+
+    /// Shows the answer on a version of this many vertices and edges, and writes its values.
+    pub(crate) fn add(
+        &mut self,
+        number: u64,
+        entry: &Entry,
+        snapshot: &Snapshot,
+        sizes: (usize, u64),
+        answer: &Answer,
+    ) -> Outcome {
+        interrupt::check()?;
+        if let Some(file) = &mut self.file {
+            let step = StepColumn { name: "version", value: StepValue::Number(number) };
+            file.add(&[step], snapshot.ids(), answer)?;
+        }
+        if self.shown == ShownRows::Nothing {
+            return Ok(());
+        }
+        let mut rows = Rows::default();
+        let of_version = self.shown.rows(entry, snapshot, sizes, answer, self.format)?;
+        rows.append("version", &json!(number), of_version);
+        self.bar.aside(|| self.printed.add(rows))
+    }
+
+    /// Prints what waits, and completes the file.
+    pub(crate) fn finish(self) -> Outcome {
+        self.printed.finish()?;
+        if let Some(file) = self.file {
+            file.finish()?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,75 @@
+//! `esker degree`: the degrees of vertices, or how many vertices have which degree.
+
+use clap::Args;
+use esker::graph::{Direction, vertex};
+use esker::histogram::Histogram;
+use esker::local::degrees;
+use serde_json::json;
+
+use crate::failure::{Failure, Outcome};
+use crate::session::asking::{AskArgs, Asked, DirectionArg};
+use crate::show::rows::{Rows, bars};
+
+/// Show the degrees of vertices, or the distribution of all degrees
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  esker degree web.esker alice bob
+  esker degree web.esker --direction in")]
+pub(crate) struct DegreeCommand {
+    #[command(flatten)]
+    ask: AskArgs,
+    /// Ids of the vertices; without any, the distribution over all
+    #[arg(value_name = "VERTEX")]
+    vertices: Vec<String>,
+    /// Which edges the distribution counts; an undirected graph has one kind
+    #[arg(long, value_enum, default_value_t, conflicts_with = "vertices")]
+    direction: DirectionArg,
+}
+
+impl DegreeCommand {
+    pub(crate) fn carry_out(&self) -> Outcome {
+        let asked = self.ask.open()?;
+        if self.vertices.is_empty() {
+            return self.ask.print(&bars("degree", &self.distribution(&asked)?));
+        }
+        let is_directed = asked.snapshot.is_directed();
+        let names =
+            if is_directed { &["vertex", "out_degree", "in_degree"][..] } else { &["vertex", "degree"] };
+        let mut rows = Rows::of(names.iter().copied());
+        for v in asked.vertices(&self.vertices)? {
+            let (out, incoming) = degrees(&asked.snapshot, v)?;
+            let mut row = vec![asked.id(v)?, json!(out)];
+            if is_directed {
+                row.push(json!(incoming));
+            }
+            rows.push(row);
+        }
+        self.ask.print(&rows)
+    }
+
+    fn distribution(&self, asked: &Asked) -> Result<Histogram, Failure> {
+        let snapshot = &asked.snapshot;
+        let directions = match self.direction {
+            _ if !snapshot.is_directed() => &[Direction::Out][..],
+            DirectionArg::Out => &[Direction::Out],
+            DirectionArg::In => &[Direction::In],
+            DirectionArg::Both => &[Direction::Out, Direction::In],
+        };
+        if let Some(_missing) = directions.iter().find(|&&direction| !snapshot.has(direction)) {
+            return Err(Failure::Usage("the database stores no in-edges: use --direction out".to_owned()));
+        }
+        let removed = snapshot.removed(&asked.run)?;
+        let mut counts = Vec::new();
+        for v in (0..snapshot.num_vertices()).map(vertex).filter(|&v| !removed.is_removed(v)) {
+            if v & 0xffff == 0 {
+                asked.run.check()?;
+            }
+            let mut degree = 0;
+            for &direction in directions {
+                degree += snapshot.degree(direction, v)? as u64;
+            }
+            counts.push(degree);
+        }
+        Ok(Histogram::of_counts(counts.into_iter()))
+    }
+}

@@ -1,0 +1,36 @@
+//! `esker delete`: deletes the edges or vertices listed in files.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::failure::Outcome;
+use crate::session::feeding::{FeedArgs, Feeding};
+
+/// Delete edges or vertices from a database
+///
+/// Edges are matched by source and target, so all parallel edges are deleted; with --property, --weight or
+/// --time, only those that also have the values in these columns. --property edge_id deletes edges by their
+/// ids, where the database gives them some. Missing edges are ignored, ids of edges that do not exist are
+/// refused, unknown ids are refused; the number of deleted edges is printed. --vertices FILE deletes the
+/// vertices listed in FILE, one id per line, with their edges. Older versions do not change.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  esker delete web.esker gone.csv
+  esker delete web.esker gone.csv --property kind
+  esker delete web.esker --vertices closed-accounts.txt")]
+pub(crate) struct DeleteCommand {
+    /// The database
+    database: PathBuf,
+    /// Pass over vertices that do not exist, and edges of them
+    #[arg(long)]
+    new: bool,
+    #[command(flatten)]
+    feed: FeedArgs,
+}
+
+impl DeleteCommand {
+    pub(crate) fn carry_out(&self) -> Outcome {
+        self.feed.carry_out(&self.database, Feeding::remove(self.new))
+    }
+}

@@ -1,0 +1,240 @@
+//! `esker import`: reads files of edges into a new database.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use esker::change::give_edge_ids;
+use esker::graph::Cancel;
+use esker::import::format::Format;
+use esker::import::options::Duplicates;
+use esker::store::Database;
+use esker::store::headed::Heads;
+use serde_json::json;
+
+use crate::args::encoding::{OnlyArgs, StoredEncoding};
+use crate::args::heads::{HeadsArgs, describe as describe_heads};
+use crate::args::importing::{DuplicatesArg, Imported, PolicyArgs, import_files, refuse_standard_output};
+use crate::args::reading::{IdsArg, ReadArgs};
+use crate::args::resources::{ResourceArgs, peak_memory_bytes};
+use crate::args::size::{bytes, count, counted, rate, seconds};
+use crate::args::tiling::describe;
+use crate::args::write_options::WriteOptionArgs;
+use crate::failure::{Failure, Outcome};
+use crate::interrupt::cancel_on_signals;
+use crate::session::writing::{parse_event_time, remark_future};
+use crate::show::progress::Bar;
+use crate::show::text;
+
+/// Import edges from files into a new database
+///
+/// Formats and compression (.gz, .zst, .bz2) are detected from the content. `-` is standard input; patterns
+/// such as 'part-*.csv' are expanded.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  esker import edges.csv web.esker --src from --dst to --weight w
+  esker import 'part-*.parquet' web.esker --undirected
+  zcat edges.txt.gz | esker import - web.esker")]
+pub(crate) struct ImportCommand {
+    /// Files of edges, then the database to create
+    #[arg(required = true, num_args = 1.., value_name = "INPUT... DATABASE")]
+    paths: Vec<String>,
+    #[command(flatten)]
+    read: ReadArgs,
+    /// How to store the graph
+    #[arg(long, value_enum, default_value_t)]
+    encoding: StoredEncoding,
+    #[command(flatten)]
+    only: OnlyArgs,
+    #[command(flatten)]
+    heads: HeadsArgs,
+    #[command(flatten)]
+    policy: PolicyArgs,
+    /// With --duplicates keep, give edges ids that tell parallel ones apart, in the property edge_id: the
+    /// version that added the edge, and its place among those between its ends that this version added, as in
+    /// v1.2. An id never changes. Takes 8 bytes an edge and direction, and writes the lists twice
+    #[arg(long)]
+    edge_ids: bool,
+    #[command(flatten)]
+    writes: WriteOptionArgs,
+    #[command(flatten)]
+    resources: ResourceArgs,
+    /// When what the edges record happened: 2026-11-21, 2026-11-21T10:00:00Z, or @ and milliseconds since
+    /// 1970 [default: now]
+    #[arg(long, value_name = "TIME", value_parser = parse_event_time)]
+    event_time: Option<u64>,
+    /// Replace an existing database, if nothing but its own files is in its directory
+    #[arg(long)]
+    force: bool,
+    /// Report as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl ImportCommand {
+    pub(crate) fn carry_out(&self) -> Outcome {
+        let Some((target, inputs)) = self.paths.split_last().filter(|(_, inputs)| !inputs.is_empty()) else {
+            return Err(Failure::Usage(
+                "give the input files and the database to create, as in: esker import edges.csv web.esker"
+                    .to_owned(),
+            ));
+        };
+        self.only.check(Some(self.encoding), self.heads.are_wanted())?;
+        refuse_standard_output(target)?;
+        if self.edge_ids && self.policy.duplicates != Some(DuplicatesArg::Keep) {
+            let reason = "--edge-ids is for parallel edges: give --duplicates keep, too, which keeps them";
+            return Err(Failure::Usage(reason.to_owned()));
+        }
+        remark_future(self.event_time);
+        let target = PathBuf::from(target);
+        let cancel = cancel_on_signals()?;
+        let imported = import_files(
+            inputs,
+            &target,
+            &self.read,
+            &self
+                .policy
+                .with_encoding(self.encoding, self.only)
+                .at_time(self.event_time)
+                .written(&self.writes),
+            &self.resources,
+            &cancel,
+            self.force,
+        )?;
+        if self.edge_ids {
+            self.give_ids(&target, &cancel)?;
+        }
+        let heads = self.heads.make_at(&target, &self.resources, &cancel)?;
+        if imported.report.vertices == 0 {
+            let name = target.display();
+            let ids = match imported.report.integer_ids && self.read.ids == IdsArg::Auto {
+                true => "; its ids are integers, so import with --ids text if texts will follow",
+                false => "",
+            };
+            text::warn(&format!("warning: {name} is empty: the input has no edges and no vertices{ids}"));
+        }
+        if let Some((time, held)) = &imported.report.no_time {
+            text::warn(&format!(
+                "warning: {time} holds {held}, and no window takes that for times: give whole numbers, dates or timestamps"
+            ));
+        }
+        if self.policy.duplicates.is_none() && imported.report.rule == Duplicates::Last {
+            remark_duplicates(
+                imported.report.duplicates,
+                imported.report.rows,
+                imported.report.time.as_deref(),
+            );
+        }
+        let printed = match self.json {
+            true => print_json(&target, &imported, heads),
+            false => print(&target, &imported, heads),
+        };
+        printed.map_err(|failure| failure.after(&format!("imported to {}", target.display())))
+    }
+}
+
+impl ImportCommand {
+    /// Gives the edges of the new database their ids.
+    fn give_ids(&self, target: &Path, cancel: &Cancel) -> Outcome {
+        let bar = Bar::spinner(false);
+        let run = self.resources.run(cancel, 0, false, Some(bar.on_round("ids of edges")))?;
+        let give = || {
+            let database = Database::open(target, self.resources.of_database(&run))?;
+            give_edge_ids(&database, &run)?;
+            database.close()?;
+            Ok(())
+        };
+        let given = give();
+        bar.finish();
+        given.map_err(|failure: Failure| {
+            failure.after(&format!(
+                "imported to {0} without ids of edges, which `esker options {0} --edge-ids` adds",
+                target.display()
+            ))
+        })
+    }
+}
+
+/// Warns if more than a percent of the edges was left out, though no rule was asked for.
+fn remark_duplicates(duplicates: u64, rows: u64, time: Option<&str>) {
+    if duplicates <= rows / 100 {
+        return;
+    }
+    let percent = duplicates as f64 / rows as f64 * 100.0;
+    let offer = match time {
+        Some(time) => format!("; to keep an edge for each {time}, import with --duplicates keep"),
+        None => "; --duplicates chooses another rule".to_owned(),
+    };
+    text::warn(&format!(
+        "warning: {} ({percent:.0}% of the rows) repeat an edge, and the last of each stays{offer}",
+        counted(duplicates, "row", "rows")
+    ));
+}
+
+/// How the input was read on standard error, what became of it as a table on standard output.
+fn print(target: &Path, imported: &Imported, heads: Option<Heads>) -> Outcome {
+    let report = &imported.report;
+    for note in &imported.notes {
+        text::remark(note);
+    }
+    let kind = if report.directed { "directed" } else { "undirected" };
+    let mut rows = vec![
+        ("database", target.display().to_string()),
+        ("vertices", count(report.vertices)),
+        ("edges", format!("{} {kind}", count(report.edges))),
+    ];
+    let fate = match report.rule {
+        Duplicates::Sum => "added up: --duplicates keep keeps them",
+        Duplicates::Min | Duplicates::Max => "compared: --duplicates keep keeps them",
+        _ => "skipped: --duplicates keep keeps them",
+    };
+    let skipped = [
+        ("duplicates", report.duplicates, fate),
+        ("self-loops", report.self_loops, "skipped"),
+        ("bad lines", report.rejected, "skipped"),
+    ];
+    let is_some = |(_, number, _): &(_, u64, _)| *number > 0;
+    let row = |(name, number, fate)| (name, format!("{} {fate}", count(number)));
+    rows.extend(skipped.into_iter().filter(is_some).map(row));
+    rows.extend(imported.report.tiles.as_ref().map(|tiles| ("tiles", describe(tiles))));
+    rows.extend(heads.as_ref().map(|heads| ("heads", describe_heads(heads))));
+    let rows: Vec<_> = rows.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    text::facts(&rows)?;
+    text::remark_rejected(&report.rejected_sample);
+    text::remark(&format!(
+        "Read {} in {} ({}), peak memory {}",
+        counted(report.rows, "row", "rows"),
+        seconds(imported.seconds),
+        rate(report.rows as f64, imported.seconds, "rows"),
+        peak_memory_bytes().map_or_else(|| "unknown".to_owned(), bytes)
+    ));
+    Ok(())
+}
+
+fn print_json(target: &Path, imported: &Imported, heads: Option<Heads>) -> Outcome {
+    let report = &imported.report;
+    let stages: serde_json::Map<_, _> =
+        report.stages.iter().map(|(name, seconds)| ((*name).to_owned(), json!(seconds))).collect();
+    text::json(&json!({
+        "database": target.display().to_string(),
+        "format": imported.format.map(Format::name),
+        "notes": imported.notes,
+        "warnings": report.warnings,
+        "rows": report.rows,
+        "vertices": report.vertices,
+        "edges": report.edges,
+        "arcs": report.arcs,
+        "directed": report.directed,
+        "duplicates": report.duplicates,
+        "self_loops_dropped": report.self_loops,
+        "rejected": report.rejected,
+        "rejected_sample": text::rejected_json(&report.rejected_sample),
+        "order": format!("{:?}", report.order.order).to_lowercase(),
+        "order_reason": report.order.reason,
+        "tile_bytes": report.tiles.as_ref().map(|tiles| tiles.data_bytes),
+        "head_length": heads.map(|heads| heads.length),
+        "seconds": imported.seconds,
+        "edges_per_second": report.rows as f64 / imported.seconds,
+        "stages": stages,
+        "peak_memory_bytes": peak_memory_bytes(),
+    }))
+}

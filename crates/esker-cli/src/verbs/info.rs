@@ -1,0 +1,303 @@
+//! `esker info`: describes a database.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use esker::graph::{Direction, Run, VertexId};
+use esker::store::format::{Encoding, HeadOrder, LayerRecord, WriteOptions};
+use esker::store::headed::StoredHeads;
+use esker::store::property::Dictionary;
+use esker::store::version::format_time;
+use esker::store::{Snapshot, Store};
+use esker::window::Declared;
+use serde_json::json;
+
+use crate::args::at::{AtArgs, InLog};
+use crate::args::encoding::name_of;
+use crate::args::heads::{missing as missing_heads, order_name};
+use crate::args::size::{bytes, count, counted, seconds};
+use crate::args::write_options::{describe, describe_stream, stream_json, to_json};
+use crate::failure::{Failure, Outcome};
+use crate::show::text;
+
+/// Describe a database
+///
+/// Shows the size, properties, ids, versions and encoding of a database. If the log holds over four million
+/// changes that are in no layer, describes the newest version in a layer, unless --at names one.
+#[derive(Debug, Args)]
+pub(crate) struct InfoCommand {
+    /// The database
+    database: PathBuf,
+    #[command(flatten)]
+    at: AtArgs,
+    /// Report as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl InfoCommand {
+    pub(crate) fn carry_out(&self) -> Outcome {
+        let begin = Instant::now();
+        let store = Store::open(&self.database)?;
+        let opened = begin.elapsed().as_secs_f64();
+        let files: Vec<(PathBuf, u64)> = store.files()?;
+        let total: u64 = files.iter().map(|(_, bytes)| bytes).sum();
+        // Describing the newest version must not take as long as reading a long log.
+        let snapshot = match self.at.at.is_some() || InLog::of(&store)?.are_few() {
+            true => self.at.snapshot(&store)?,
+            false => store.frozen()?,
+        };
+        if self.json {
+            self.print_json(&store, &snapshot, &files, total, opened)
+        } else {
+            self.print(&store, &snapshot, total, opened)
+        }
+    }
+
+    fn print(&self, store: &Store, snapshot: &Snapshot, total: u64, opened: f64) -> Outcome {
+        let kind = if snapshot.is_directed() { "directed" } else { "undirected" };
+        let in_edges = match (snapshot.is_directed(), snapshot.has(Direction::In)) {
+            (false, _) => String::new(),
+            (true, true) => ", in-edges stored".to_owned(),
+            (true, false) => ", in-edges not stored".to_owned(),
+        };
+        let mut rows = vec![
+            ("vertices".to_owned(), describe_vertices(snapshot)?),
+            ("edges".to_owned(), format!("{} {kind}{in_edges}", count(snapshot.num_edges()))),
+            ("self-loops".to_owned(), count(snapshot.version().num_loops)),
+            ("version".to_owned(), describe_version(snapshot)),
+            ("versions".to_owned(), describe_versions(store, snapshot)?),
+            ("ids".to_owned(), describe_ids(snapshot)),
+        ];
+        // Most databases have the defaults, and need no line for them.
+        let options = store.manifest().options();
+        if options != WriteOptions::default() {
+            rows.push(("options".to_owned(), describe(&options)));
+        }
+        if let Some(stream) = describe_stream(&Declared::of(store.manifest())) {
+            rows.push(("stream".to_owned(), stream));
+        }
+        for property in snapshot.edge_properties() {
+            let texts = snapshot.dictionary(property.number).map(Dictionary::len);
+            let kind = match texts {
+                Some(texts) => format!("text, {} distinct", count(texts as u64)),
+                None => property.type_name(),
+            };
+            let role = if property.weight { ", weight" } else { "" };
+            rows.push(("edge property".to_owned(), format!("{} ({kind}{role})", property.name)));
+        }
+        for property in snapshot.vertex_properties() {
+            rows.push((
+                "vertex property".to_owned(),
+                format!("{} ({})", property.name, property.type_name()),
+            ));
+        }
+        rows.push(("lists".to_owned(), describe_lists(snapshot)));
+        let tiles = tile_bytes(snapshot);
+        match &tiles {
+            Ok(None) => {}
+            Ok(Some(tiles)) => {
+                let described = format!("{}{}", bytes(*tiles), share_of_arc(snapshot, *tiles));
+                rows.push(("tiles".to_owned(), described));
+            }
+            Err(problem) => rows.push(("tiles".to_owned(), format!("UNREADABLE: {problem}"))),
+        }
+        match snapshot.stored_heads() {
+            Ok(heads) => rows.extend(heads.map(heads_row)),
+            Err(problem) => rows.push(("heads".to_owned(), format!("UNREADABLE: {problem}"))),
+        }
+        if let Some(length) = store.manifest().missing_heads() {
+            let words = format!("none: {}", missing_heads(length, &self.database));
+            rows.push(("heads".to_owned(), words));
+        }
+        rows.push(("on disk".to_owned(), format!("{}{}", bytes(total), share_of_arc(snapshot, total))));
+        rows.push(("opened in".to_owned(), seconds(opened)));
+        text::facts(&rows)?;
+        fail_without(tiles)
+    }
+
+    fn print_json(
+        &self,
+        store: &Store,
+        snapshot: &Snapshot,
+        files: &[(PathBuf, u64)],
+        total: u64,
+        opened: f64,
+    ) -> Outcome {
+        let properties: Vec<_> = snapshot
+            .edge_properties()
+            .map(|property| {
+                json!({ "name": property.name, "type": property.type_name(), "weight": property.weight })
+            })
+            .collect();
+        let vertex_properties: Vec<_> = snapshot
+            .vertex_properties()
+            .map(|property| json!({ "name": property.name, "type": property.type_name() }))
+            .collect();
+        let files: Vec<_> = files
+            .iter()
+            .map(|(path, bytes)| {
+                let name = path.strip_prefix(&self.database).unwrap_or(path);
+                json!({ "file": name.display().to_string(), "bytes": bytes })
+            })
+            .collect();
+        let tiles = tile_bytes(snapshot);
+        let tile_bytes = tiles.as_ref().ok().copied().flatten();
+        text::json(&json!({
+            "database": self.database.display().to_string(),
+            "version": snapshot.version().number,
+            "message": snapshot.version().message,
+            "vertices": snapshot.num_present(&Run::with_threads(1)?)?,
+            "vertex_numbers": snapshot.num_vertices(),
+            "edges": snapshot.num_edges(),
+            "arcs": snapshot.num_arcs(),
+            "self_loops": snapshot.version().num_loops,
+            "directed": snapshot.is_directed(),
+            "in_edges": snapshot.has(Direction::In),
+            "vertex_order": format!("{:?}", snapshot.manifest().ids.order).to_lowercase(),
+            "ids": snapshot.manifest().ids.kind.name(),
+            "vertex_id_bytes": size_of::<VertexId>(),
+            "edge_properties": properties,
+            "vertex_properties": vertex_properties,
+            "time": format_time(snapshot.version().time_ms),
+            "committed": format_time(snapshot.version().committed_ms),
+            "duplicates": snapshot.manifest().duplicates().name(),
+            "options": to_json(&store.manifest().options()),
+            "stream": stream_json(&Declared::of(store.manifest())),
+            "versions": store.versions()?.len(),
+            "commits_in_log": InLog::of(store)?.commits,
+            "changes_in_log": InLog::of(store)?.changes,
+            "layers": store.manifest().layers.len(),
+            "encoding": name_of(base_layer(snapshot).encoding),
+            "list_bytes_per_arc": list_bytes_per_arc(snapshot),
+            "tile_bytes_per_arc": tile_bytes.map(|tiles| per_arc(snapshot, tiles)),
+            "head_length": snapshot.stored_heads()?.map(StoredHeads::head_len),
+            "head_order": snapshot.stored_heads()?.map(|heads| order_name(heads.order())),
+            "head_length_missing": store.manifest().missing_heads(),
+            "head_bytes": snapshot.stored_heads()?.map(StoredHeads::file_bytes),
+            "tiles_problem": tiles.as_ref().err().map(ToString::to_string),
+            "multigraph": snapshot.layer().multigraph,
+            "bytes": total,
+            "files": files,
+            "open_seconds": opened,
+        }))?;
+        fail_without(tiles)
+    }
+}
+
+/// The base layer.
+fn base_layer(snapshot: &Snapshot) -> &LayerRecord {
+    snapshot.stack().layers()[0].record()
+}
+
+/// Bytes per arc of the lists in the base layer, including their index but not properties.
+fn list_bytes_per_arc(snapshot: &Snapshot) -> f64 {
+    let layer = &snapshot.stack().layers()[0];
+    let sections = || [Some(layer.out()), layer.incoming()].into_iter().flatten();
+    let arcs: usize = sections().map(|section| section.main().num_arcs()).sum();
+    layer.list_bytes(|_| true) as f64 / arcs.max(1) as f64
+}
+
+fn describe_lists(snapshot: &Snapshot) -> String {
+    let lists = match base_layer(snapshot).encoding {
+        Encoding::Tiles => "tiles only",
+        encoding => name_of(encoding),
+    };
+    match snapshot.num_arcs() {
+        0 => lists.to_owned(),
+        _ => format!("{lists}, {:.2} bytes/arc", list_bytes_per_arc(snapshot)),
+    }
+}
+
+fn heads_row(heads: &StoredHeads) -> (String, String) {
+    let which = match heads.order() {
+        HeadOrder::First => "the first ones of each list",
+        HeadOrder::Degree => "those of highest degree",
+    };
+    let described = format!(
+        "of at most {}, {which}, {}",
+        counted(heads.head_len() as u64, "neighbour", "neighbours"),
+        bytes(heads.file_bytes())
+    );
+    ("heads".to_owned(), described)
+}
+
+/// Bytes of the tiles; `None` if the version is not kept as tiles.
+fn tile_bytes(snapshot: &Snapshot) -> esker::store::Result<Option<u64>> {
+    match snapshot.tiles() {
+        Ok(tiles) => Ok(Some(tiles.file_bytes())),
+        Err(esker::store::Error::Invalid(_)) => Ok(None),
+        Err(problem) => Err(problem),
+    }
+}
+
+/// The failure of a command that has shown everything but the tiles.
+fn fail_without(tiles: esker::store::Result<Option<u64>>) -> Outcome {
+    let remedy = "the lists are intact as far as they were read; `esker compact --encoding tiles` makes the tiles anew";
+    tiles
+        .map(drop)
+        .map_err(|problem| Failure::Failed(format!("the tiles are unreadable: {problem} ({remedy})")))
+}
+
+/// `, 4.20 bytes/arc`; nothing for a graph without arcs.
+fn share_of_arc(snapshot: &Snapshot, bytes: u64) -> String {
+    match snapshot.num_arcs() {
+        0 => String::new(),
+        _ => format!(", {:.2} bytes/arc", per_arc(snapshot, bytes)),
+    }
+}
+
+fn per_arc(snapshot: &Snapshot, bytes: u64) -> f64 {
+    bytes as f64 / snapshot.num_arcs().max(1) as f64
+}
+
+fn describe_version(snapshot: &Snapshot) -> String {
+    let version = snapshot.version();
+    let tags = snapshot.manifest().tags.iter().filter(|(_, number)| **number == version.number);
+    let tags: String = tags.map(|(name, _)| format!(" [{name}]")).collect();
+    let committed = match version.committed_ms == version.time_ms {
+        true => String::new(),
+        false => format!(" (committed {})", format_time(version.committed_ms)),
+    };
+    format!("{}{tags}, {}{committed}: {}", version.number, format_time(version.time_ms), version.message)
+}
+
+fn describe_versions(store: &Store, snapshot: &Snapshot) -> Result<String, Failure> {
+    let (versions, layers) = (store.versions()?, store.manifest().layers.len());
+    let newest = versions.last().map_or(0, |version| version.number);
+    let in_log = match InLog::of(store)? {
+        InLog { commits: 0, .. } => String::new(),
+        InLog { commits, changes } => {
+            let commits = counted(commits as u64, "commit", "commits");
+            match snapshot.version().number < newest {
+                false => format!(" and {commits} in the log"),
+                true => {
+                    let changes = counted(changes, "change", "changes");
+                    format!(
+                        " and {commits} in the log with {changes}; --at latest describes version {newest}"
+                    )
+                }
+            }
+        }
+    };
+    Ok(format!("{} in {}{in_log}", count(versions.len() as u64), counted(layers as u64, "layer", "layers")))
+}
+
+fn describe_vertices(snapshot: &Snapshot) -> Result<String, Failure> {
+    let present = snapshot.num_present(&Run::with_threads(1)?)?;
+    let removed = snapshot.num_vertices() - present;
+    let shown = count(present as u64);
+    Ok(if removed == 0 { shown } else { format!("{shown} (and {} removed)", count(removed as u64)) })
+}
+
+fn describe_ids(snapshot: &Snapshot) -> String {
+    let ids = &snapshot.manifest().ids;
+    let kind = match ids.kind {
+        kind if kind.is_text() => "text",
+        // Commits may have added others.
+        _ if snapshot.ids().dense_base().is_some() => "consecutive integers",
+        _ => "integers with gaps",
+    };
+    format!("{kind}, vertex order {:?}", ids.order).to_lowercase()
+}

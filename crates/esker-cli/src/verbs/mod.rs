@@ -1,0 +1,33 @@
+//! One file for each verb.
+
+pub(crate) mod import;
+pub(crate) mod generate;
+pub(crate) mod info;
+pub(crate) mod estimate;
+pub(crate) mod run;
+pub(crate) mod follow;
+pub(crate) mod export;
+pub(crate) mod get;
+pub(crate) mod degree;
+pub(crate) mod neighbors;
+pub(crate) mod path;
+pub(crate) mod subgraph;
+pub(crate) mod check;
+pub(crate) mod add;
+pub(crate) mod stream;
+pub(crate) mod delete;
+pub(crate) mod expire;
+pub(crate) mod set;
+pub(crate) mod commit;
+pub(crate) mod log;
+pub(crate) mod diff;
+pub(crate) mod tag;
+pub(crate) mod compact;
+pub(crate) mod forget;
+pub(crate) mod retain;
+pub(crate) mod options;
+pub(crate) mod recover;
+pub(crate) mod backup;
+pub(crate) mod doctor;
+pub(crate) mod graph500;
+pub(crate) mod completions;

@@ -1,0 +1,499 @@
+//! `esker run`: computes on a database, or straight on a file of edges.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use clap::Args;
+use esker::answer::{Answer, Fact, Value};
+use esker::catalogue::{Entry, Job, Params, WeightReads};
+use esker::export::ExportOptions;
+use esker::graph::{Cancel, Run};
+use esker::histogram::Histogram;
+use esker::output::write;
+use esker::store::format::PropertyRecord;
+use esker::store::{Snapshot, Store};
+use esker::top::{TopVertex, top};
+use esker::versions::answers_on_versions;
+use esker::window::Times;
+use serde_json::json;
+
+use crate::args::actual::{Actual, actual_json, actual_rows};
+use crate::args::algorithm::{PerAlgorithm, Requested, SharedArgs};
+use crate::args::at::{AtArgs, VersionRange, all_numbers, parse_range};
+use crate::args::choice::{ChoiceArgs, Chosen, needs_window};
+use crate::args::importing::PolicyArgs;
+use crate::args::reading::ReadArgs;
+use crate::args::residency::{AccessArgs, explain};
+use crate::args::resources::{ResourceArgs, bytes_read, peak_memory_bytes};
+use crate::args::size::{bytes, counted, rate, seconds};
+use crate::args::window_args::{describe, window_json};
+use crate::failure::{Failure, Outcome};
+use crate::interrupt::{self, cancel_on_signals};
+use crate::session::opening::{
+    GraphArgs, INPUT_FORMAT, later_bytes_on, open_graph, open_store, refuse_reading,
+};
+use crate::show::answer_rows::{answer_rows, fact_json, value_json};
+use crate::show::figures::edges_name;
+use crate::show::progress::Bar;
+use crate::show::rows::{RowFormat, bars};
+use crate::show::shown::{STANDARD_OUTPUT, ShownRows, ShownVersions};
+use crate::show::text;
+
+const WEIGHT_HELP: &str = "Edge property that is the weight, of a database; column of the weight, of files \
+    [default: the weight of the import; a column called weight or w, or the weight of the format]";
+
+const TIMES_HELP: &str = "Edge property that holds the times, of a database; column of the times, of files \
+    [default: the only property that can hold them]";
+
+/// Lines shown when neither --top nor --output asks for anything else.
+const SHOWN: usize = 10;
+
+/// Run an algorithm on a database or a file of edges
+///
+/// Results go to standard output, time and memory to standard error. `esker run ALGORITHM --help` shows the
+/// options of an algorithm.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  esker run pagerank web.esker --top 10
+  esker run bfs web.esker --source alice --output depths.parquet
+  esker run wcc web.esker --memory 2GiB --explain
+  esker run wcc edges.txt.gz --output - | head")]
+pub(crate) struct RunCommand {
+    #[command(flatten)]
+    run: PerAlgorithm<RunArgs>,
+}
+
+/// The options that all algorithms share.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Common options", mut_arg("format", |input| input.long(INPUT_FORMAT)))]
+#[command(mut_arg("weight", |argument| argument.help(WEIGHT_HELP)))]
+#[command(mut_arg("time", |argument| argument.help(TIMES_HELP)), mut_args(needs_window))]
+struct RunArgs {
+    /// A database, or files of edges, which are imported to a temporary one
+    #[arg(required = true)]
+    inputs: Vec<String>,
+    #[command(flatten)]
+    at: AtArgs,
+    #[command(flatten)]
+    choice: ChoiceArgs,
+    /// Show the N vertices with the largest values, or the N largest groups; `--output -` then prints these
+    /// only
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+    /// Write all values: .csv, .parquet, .arrow or .npy; `-` is CSV on standard output
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Replace a file that stands there
+    #[arg(long, requires = "output")]
+    force: bool,
+    /// Show how the values, or the sizes of groups, are distributed
+    #[arg(long, conflicts_with_all = ["top", "json"])]
+    histogram: bool,
+    /// Run on these versions, by number, tag or time, both included, and show the figures of each in one
+    /// table; with --top, its first rows. --output then writes the values of all versions, after the column
+    /// version; `-` prints them instead of figures
+    #[arg(long, value_name = "FIRST..LAST", value_parser = parse_range, conflicts_with_all = ["at", "histogram"])]
+    versions: Option<VersionRange>,
+    /// Run on all versions
+    #[arg(long, conflicts_with_all = ["at", "versions", "histogram"])]
+    each_version: bool,
+    /// Form of the rows on standard output [default: a table; with `--output -`, CSV]
+    #[arg(long = "format", value_enum, value_name = "FORM")]
+    rows: Option<RowFormat>,
+    /// Report as JSON, on standard error if the rows are on standard output; of several versions, print the
+    /// rows as an array of objects
+    #[arg(long)]
+    json: bool,
+    /// Check the answer with a serial verifier
+    #[arg(long)]
+    verify: bool,
+    /// Seed of everything random
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The same answer for any number of threads
+    #[arg(long)]
+    deterministic: bool,
+    /// Repeat the computation and report the median time
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    trials: u16,
+    #[command(flatten)]
+    access: AccessArgs,
+    #[command(flatten)]
+    resources: ResourceArgs,
+    #[command(flatten)]
+    read: ReadArgs,
+    #[command(flatten)]
+    policy: PolicyArgs,
+}
+
+impl SharedArgs for RunArgs {
+    const NEEDS_REQUIRED: bool = true;
+}
+
+impl RunCommand {
+    pub(crate) fn carry_out(&self) -> Outcome {
+        self.run.carry_out(|requested| requested.shared.carry_out(requested))
+    }
+}
+
+impl RunArgs {
+    fn carry_out(&self, requested: &Requested<Self>) -> Outcome {
+        let Requested { entry, params, given, .. } = requested;
+        self.check(entry)?;
+        let cancel = cancel_on_signals()?;
+        entry.check_weight(self.read.weight.is_some())?;
+        if self.spans_versions() {
+            return self.run_versions(requested, &cancel);
+        }
+        let (at, until) = self.choice.version(&self.at);
+        let graph = GraphArgs {
+            inputs: &self.inputs,
+            at: &at,
+            read: &self.read,
+            policy: &self.policy,
+            resources: &self.resources,
+            given,
+            later_bytes: &|snapshot| {
+                later_bytes_on(snapshot, entry, params, &self.access.request(), &self.resources)
+            },
+        };
+        let begin = Instant::now();
+        let opened = open_graph(&graph, &cancel)?;
+        let opening = Some(begin.elapsed().as_secs_f64()).filter(|_| !opened.is_imported);
+        let version = opened.snapshot.version().number;
+        let snapshot = &opened.snapshot;
+        self.choice.expect_end(&at, snapshot)?;
+        let imported = opened.snapshot.weight_property().filter(|_| opened.is_imported);
+        // The property may have another name than the column that was asked for, such as a number.
+        let weight = self.read.weight.as_deref().map(|name| imported.map_or(name, |property| &property.name));
+        let bar = Bar::spinner(false);
+        let reading = self.resources.run(&cancel, 0, false, Some(bar.on_round("reading the times")))?;
+        let names = (weight, self.read.time.as_deref());
+        let chosen = self.choice.of(snapshot.clone(), names, until.as_ref(), &reading);
+        bar.finish();
+        drop(reading);
+        let Chosen { snapshot, times } = &chosen?;
+        let resources = self.resources.of_run(self.deterministic);
+        let plan = self.access.plan(snapshot, entry, params, &resources)?;
+        if self.access.explain {
+            text::remark_facts(&explain(&plan, snapshot, entry, &resources)?);
+        }
+        let snapshot = &plan.apply(snapshot)?;
+        let bar = Bar::spinner(false);
+        let run =
+            self.resources.run(&cancel, self.seed, self.deterministic, Some(bar.on_round(entry.name)))?;
+        let answer = self.compute(entry, params, snapshot, &run);
+        bar.finish();
+        let (answer, actual) = answer?;
+        let actual = actual.after(opening);
+        plan.learn(snapshot, entry, &answer, run.threads());
+        let is_written = self.output.as_ref().filter(|_| !self.has_chosen_rows());
+        if let Some(path) = is_written {
+            let options = ExportOptions { overwrite: self.force, cancel, ..ExportOptions::default() };
+            write(path, snapshot.ids(), &answer, &options)?;
+        }
+        if self.has_chosen_rows() {
+            answer_rows(snapshot, &answer, self.top, self.row_format())?.print(self.row_format())?;
+        }
+        if self.json {
+            let mut report = plan.to_json(snapshot, &resources)?;
+            report["actual"] = actual_json(&plan, snapshot, &resources, &run, &actual);
+            return self.print_json(entry, (snapshot, version), times.as_ref(), &answer, &report);
+        }
+        self.print(entry, (snapshot, version), times.as_ref(), &answer)?;
+        if self.access.explain {
+            text::remark_facts(&actual_rows(&plan, snapshot, &resources, &run, &actual));
+        }
+        Ok(())
+    }
+
+    /// Shows the figures or rows of the answer on each of several versions, and writes their values.
+    fn run_versions(&self, requested: &Requested<Self>, cancel: &Cancel) -> Outcome {
+        let [database] = &self.inputs[..] else {
+            return Err(Failure::Usage("--versions and --each-version take one database".to_owned()));
+        };
+        refuse_reading(database, &requested.given)?;
+        let (output, format) = (self.output.as_deref(), self.row_format());
+        let shown = ShownRows::of(self.top, output, format == RowFormat::Csv);
+        let file = shown.file(output, self.force, cancel)?;
+        let (store, bar) = open_store(database.as_ref(), &self.resources, cancel)?;
+        bar.finish();
+        let numbers =
+            self.versions.as_ref().map_or_else(|| all_numbers(&store), |range| range.numbers(&store))?;
+        let begin = Instant::now();
+        // Rows on standard output would break into the bar.
+        let mut shown = ShownVersions::new(shown, format, file, Bar::spinner(self.is_to_stdout()));
+        let found = self.answer_versions(requested, &store, &numbers, &mut shown, cancel);
+        shown.bar.finish();
+        found?;
+        shown.finish()?;
+        let taken = seconds(begin.elapsed().as_secs_f64());
+        text::remark_facts(&[("versions".to_owned(), numbers.len().to_string()), ("time".to_owned(), taken)]);
+        Ok(())
+    }
+
+    /// Computes on versions together as far as that is possible, then on one after another.
+    fn answer_versions(
+        &self,
+        requested: &Requested<Self>,
+        store: &Store,
+        numbers: &[u64],
+        shown: &mut ShownVersions,
+        cancel: &Cancel,
+    ) -> Outcome {
+        let Requested { entry, params, .. } = requested;
+        let open = |number: u64| -> Result<Snapshot, Failure> {
+            let reading = self.resources.run(cancel, 0, false, None)?;
+            let names = (self.read.weight.as_deref(), self.read.time.as_deref());
+            Ok(self.choice.of(store.at(number)?, names, None, &reading)?.snapshot)
+        };
+        let on_round = shown.bar.on_round(entry.name);
+        let begin = || self.resources.run(cancel, self.seed, self.deterministic, Some(Arc::clone(&on_round)));
+        let mut done = 0;
+        if let (Some(&first), true) = (numbers.first(), self.trials == 1 && !self.verify) {
+            let snapshot = open(first)?;
+            let is_whole =
+                snapshot.window_index().is_none() && !snapshot.drops_directions() && !snapshot.is_reversed();
+            if is_whole && self.access.request().is_free() && !entry.reads_weights(&snapshot) {
+                drop(snapshot);
+                let versions = (numbers.len(), |i: usize| open(numbers[i]));
+                done = answers_on_versions(versions, (entry, params), &begin()?, |found| {
+                    let (number, sizes) = (numbers[found.index], (found.num_vertices, found.num_edges));
+                    shown.add(number, entry, &open(number)?, sizes, &found.answer)
+                })?;
+            }
+        }
+        let resources = self.resources.of_run(self.deterministic);
+        for &number in &numbers[done..] {
+            let on_version = |failure| match failure {
+                Failure::Failed(reason) => Failure::Failed(format!("version {number}: {reason}")),
+                other => other,
+            };
+            let snapshot = open(number)?;
+            let plan = self.access.plan(&snapshot, entry, params, &resources).map_err(on_version)?;
+            let snapshot = plan.apply(&snapshot)?;
+            let (answer, _) = self.compute(entry, params, &snapshot, &begin()?).map_err(on_version)?;
+            let vertices = answer.vertices.as_ref().map_or(snapshot.num_vertices(), |rows| rows.len());
+            let sizes = (vertices, snapshot.num_edges());
+            shown.add(number, entry, &snapshot, sizes, &answer).map_err(on_version)?;
+        }
+        Ok(())
+    }
+
+    /// Whether several versions are asked for.
+    fn spans_versions(&self) -> bool {
+        self.each_version || self.versions.is_some()
+    }
+
+    /// The answer of the last trial, with the median of all times, and what the first took.
+    fn compute(
+        &self,
+        entry: &Entry,
+        params: &Params,
+        snapshot: &Snapshot,
+        run: &Run,
+    ) -> Result<(Answer, Actual), Failure> {
+        let job = Job { snapshot, run, params, verify: self.verify };
+        let (mut answer, actual) = Actual::of(|| entry.run(&job))?;
+        let mut times = vec![answer.seconds];
+        for _ in 1..self.trials {
+            drop(std::mem::take(&mut answer)); // Two at a time are more than was estimated.
+            answer = entry.run(&job)?;
+            times.push(answer.seconds);
+        }
+        times.sort_by(f64::total_cmp);
+        answer.seconds = times[times.len() / 2];
+        Ok((answer, actual))
+    }
+
+    /// The rows of the answer on standard output, the facts on standard error.
+    fn print(
+        &self,
+        entry: &Entry,
+        (snapshot, version): (&Snapshot, u64),
+        times: Option<&Times>,
+        answer: &Answer,
+    ) -> Outcome {
+        let is_shown = !self.is_to_stdout() && (self.top.is_some() || self.output.is_none());
+        if self.histogram
+            && let (Some(found), Some(column)) =
+                (Histogram::of_answer(answer, interrupt::token())?, answer.columns.first())
+        {
+            let is_group = column.ranking.is_of_groups();
+            bars(if is_group { "vertices" } else { column.name }, &found).print(self.row_format())?;
+        } else if is_shown {
+            answer_rows(snapshot, answer, Some(self.top.unwrap_or(SHOWN)), self.row_format())?
+                .print(self.row_format())?;
+        }
+        let is_figures = is_shown && !entry.has_rows();
+        let facts = if is_figures { &[] } else { answer.facts.as_slice() };
+        let mut facts: Vec<_> =
+            facts.iter().map(|(name, fact)| ((*name).to_owned(), fact_text(fact))).collect();
+        let mut fact = |name: &str, value: String| facts.push((name.to_owned(), value));
+        let vertices =
+            answer.vertices.as_ref().map_or(snapshot.num_vertices(), |vertices| vertices.len()) as u64;
+        let edges = match snapshot.drops_directions() {
+            true => {
+                let edges = counted(snapshot.num_edges(), "directed edge", "directed edges");
+                format!("{edges} read as undirected")
+            }
+            false => counted(snapshot.num_edges(), "edge", "edges"),
+        };
+        fact("graph", format!("{}, {edges}, version {version}", counted(vertices, "vertex", "vertices")));
+        if let Some(window) = times.and_then(|times| describe(snapshot, times)) {
+            fact("window", window);
+        }
+        if let Some(weight) = describe_weight(entry, snapshot) {
+            fact("weight", weight);
+        }
+        fact("rounds", answer.rounds.to_string());
+        let rate = rate(answer.arcs as f64, answer.seconds, "edges");
+        fact("time", format!("{}, {rate}", seconds(answer.seconds)));
+        fact("memory", peak_memory_bytes().map_or_else(|| "unknown".to_owned(), bytes));
+        if self.verify {
+            fact("verified", "yes".to_owned());
+        }
+        text::remark_facts(&facts);
+        Ok(())
+    }
+
+    /// The form of rows on standard output.
+    fn row_format(&self) -> RowFormat {
+        self.rows.unwrap_or(match self.is_to_stdout() {
+            _ if self.json && self.spans_versions() => RowFormat::Json,
+            true => RowFormat::Csv,
+            false => RowFormat::Table,
+        })
+    }
+
+    /// Whether `--output -` was given.
+    fn is_to_stdout(&self) -> bool {
+        self.output.as_deref().is_some_and(|path| path.as_os_str() == STANDARD_OUTPUT)
+    }
+
+    /// Whether `--output -` is to print other rows than all, or in another form than CSV.
+    fn has_chosen_rows(&self) -> bool {
+        self.is_to_stdout() && (self.top.is_some() || self.row_format() != RowFormat::Csv)
+    }
+
+    /// Refuses options that would have no effect.
+    fn check(&self, entry: &Entry) -> Outcome {
+        let refuse = |reason: &str| Err(Failure::Usage(reason.to_owned()));
+        if self.histogram && entry.columns.is_empty() {
+            return refuse(&format!("--histogram has no effect: {} has no values", entry.name));
+        }
+        if self.histogram && self.is_to_stdout() {
+            return refuse("--histogram and --output - both go to standard output");
+        }
+        let spans_versions = self.spans_versions();
+        if spans_versions && self.access.explain {
+            return refuse("--explain says what was chosen for one graph: name one version with --at");
+        }
+        if self.json && self.rows.is_some() && (spans_versions || !self.is_to_stdout()) {
+            return refuse(match spans_versions {
+                true => "--json prints the rows of the versions as JSON: leave out --json or --format",
+                false => {
+                    "--format has no effect with --json, which reports as JSON; rows are printed beside it with --output -"
+                }
+            });
+        }
+        let is_to_file = self.output.is_some() && !self.is_to_stdout();
+        let is_file_only = is_to_file && self.top.is_none() && !self.histogram && !spans_versions;
+        if self.rows.is_some() && is_file_only {
+            return refuse("--format has no effect on --output FILE, only on the rows of --top N");
+        }
+        let option = match (self.top, &self.output) {
+            (Some(_), _) if !entry.has_rows() => "--top",
+            (_, Some(_)) if !entry.has_rows() => "--output",
+            _ => return Ok(()),
+        };
+        let name = entry.name;
+        let figures = entry.figures.join(", ");
+        Err(Failure::Usage(format!("{option} has no effect: {name} answers with figures only ({figures})")))
+    }
+
+    fn print_json(
+        &self,
+        entry: &Entry,
+        (snapshot, version): (&Snapshot, u64),
+        times: Option<&Times>,
+        answer: &Answer,
+        plan: &serde_json::Value,
+    ) -> Outcome {
+        let facts: serde_json::Map<_, _> =
+            answer.facts.iter().map(|(name, fact)| ((*name).to_owned(), fact_json(fact))).collect();
+        let mut rows = Vec::new();
+        if let Some(count) = self.top.filter(|_| !self.is_to_stdout()) {
+            for ranked in top(answer, count, interrupt::token())? {
+                interrupt::check()?;
+                let key = match (answer.edges.is_some(), ranked.key) {
+                    (true, _) => "edge",
+                    (false, Value::Vertex(_)) => "vertex",
+                    _ => "group",
+                };
+                let mut row = json!({ key: value_json(snapshot, ranked.key)?, "value": value_json(snapshot, ranked.value)? });
+                for (name, value) in further(answer, &ranked) {
+                    row[name] = value_json(snapshot, value)?;
+                }
+                rows.push(row);
+            }
+        }
+        let report = json!({
+            "algorithm": entry.name,
+            "version": version,
+            "vertices": answer.vertices.as_ref().map_or(snapshot.num_vertices(), |vertices| vertices.len()),
+            edges_name(snapshot): snapshot.num_edges(),
+            "as_undirected": snapshot.drops_directions(),
+            "reversed": snapshot.is_reversed(),
+            "filtered": snapshot.is_filtered(),
+            "window": window_json(snapshot, times),
+            "weight": snapshot.weight_property().filter(|_| entry.reads_weights(snapshot)).map(|property| &property.name),
+            "seconds": answer.seconds,
+            "rounds": answer.rounds,
+            "edges_per_second": if answer.seconds > 0.0 { answer.arcs as f64 / answer.seconds } else { 0.0 },
+            "peak_memory_bytes": peak_memory_bytes(),
+            "bytes_read": bytes_read(),
+            "plan": plan,
+            "verified": self.verify,
+            "answers": facts,
+            "top": rows,
+        });
+        if self.is_to_stdout() {
+            text::warn(&report.to_string());
+            return Ok(());
+        }
+        text::json(&report)
+    }
+}
+
+/// The other columns of a ranked row, such as parents.
+fn further(answer: &Answer, ranked: &TopVertex) -> impl Iterator<Item = (&'static str, Value)> {
+    let others = answer.columns.iter().skip(1);
+    ranked.row.into_iter().flat_map(move |row| others.clone().map(move |one| (one.name, one.values.get(row))))
+}
+
+/// What a run made of the weights of edges; `None` if it had none and needed none.
+fn describe_weight(entry: &Entry, snapshot: &Snapshot) -> Option<String> {
+    let unread = |weight: &PropertyRecord| match entry.reads.weights {
+        WeightReads::Never => format!("{}, which {} does not read", weight.name, entry.name),
+        _ => format!("{0}, which {1} reads only with --weight {0}", weight.name, entry.name),
+    };
+    if snapshot.counts_edges() {
+        return entry.reads_weights(snapshot).then(|| "the number of edges".to_owned());
+    }
+    match (entry.reads_weights(snapshot), snapshot.weight_property()) {
+        (true, Some(weight)) => Some(weight.name.clone()),
+        (true, None) => Some("none: each edge counts as 1".to_owned()),
+        (false, weight) => weight.map(unread),
+    }
+}
+
+fn fact_text(fact: &Fact) -> String {
+    match fact {
+        Fact::Count(value) => value.to_string(),
+        Fact::Float(value) if *value != 0.0 && !(1e-3..1e9).contains(&value.abs()) => format!("{value:.2e}"),
+        Fact::Float(value) => format!("{value}"),
+        Fact::Flag(value) => if *value { "yes" } else { "no" }.to_owned(),
+    }
+}

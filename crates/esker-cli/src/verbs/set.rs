@@ -1,0 +1,133 @@
+//! `esker set`: sets properties of vertices.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use esker::change::{SetReport, set_from_table, set_vertex};
+use serde_json::json;
+
+use crate::args::reading::{ReadArgs, SchemaArg};
+use crate::args::size::{count, counted};
+use crate::failure::{Failure, Outcome};
+use crate::session::committing::Commits;
+use crate::session::writing::WriteArgs;
+use crate::show::text;
+
+/// Set properties of vertices
+///
+/// TABLE is a CSV or TSV file with a header: vertex ids in the first column, a property in every other
+/// column. An empty field removes the value. The type of a new property is the first that fits all its
+/// values: integer, number, truth value, date, time, text. All changes become one version.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  esker set web.esker people.csv
+  esker set web.esker --vertex alice age=40 city='New York' phone=")]
+pub(crate) struct SetCommand {
+    /// The database
+    database: PathBuf,
+    /// The table; `-` is standard input. With --vertex: one or more NAME=VALUE
+    #[arg(required = true, value_name = "TABLE | NAME=VALUE")]
+    values: Vec<String>,
+    /// Set properties of this vertex only
+    #[arg(long, value_name = "ID")]
+    vertex: Option<String>,
+    /// Add missing vertices
+    #[arg(long)]
+    new: bool,
+    /// Character between columns; `\t` or `tab` for a tab
+    #[arg(long, value_name = "CHAR", conflicts_with = "vertex")]
+    delimiter: Option<String>,
+    /// The first line names the columns, though it looks like values
+    #[arg(long, conflicts_with = "vertex")]
+    header: bool,
+    /// Types of new properties, by the names of their columns, as in zip:text; others are told by their
+    /// values
+    #[arg(long, value_name = "NAME:TYPE,...", conflicts_with = "vertex")]
+    schema: Vec<SchemaArg>,
+    /// Report as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    write: WriteArgs,
+}
+
+impl SetCommand {
+    pub(crate) fn carry_out(&self) -> Outcome {
+        let values = self.pairs()?;
+        let commits = Commits::end_on_signals(&self.database, true)?;
+        self.set(&values, &commits).map_err(|failure| commits.failed(failure))
+    }
+
+    fn set(&self, values: &[(String, String)], commits: &Arc<Commits>) -> Outcome {
+        let writing = self.write.open(&self.database, commits)?;
+        let report = match &self.vertex {
+            Some(id) => {
+                let commit = self.write.commit(|| format!("set {id}"));
+                set_vertex(&writing.database, &writing.target, id, values, self.new, &commit)?
+            }
+            None => {
+                let file = &self.values[0];
+                let commit = self.write.commit(|| format!("set {file}"));
+                let mut options = ReadArgs::of_table(self.delimiter.as_deref())?;
+                options.header = self.header.then_some(true);
+                options.schema = self.schema.iter().flat_map(|schema| schema.0.iter().cloned()).collect();
+                set_from_table(&writing.database, &writing.target, file, &options, self.new, &commit)?
+            }
+        };
+        if report.repeated > 0 {
+            text::warn(&format!(
+                "warning: {} a vertex that an earlier row names too: the last values count",
+                counted(report.repeated, "row names", "rows name")
+            ));
+        }
+        let written = self.write.finish(writing, report.set + report.unset)?;
+        if self.json {
+            return text::json(&json!({
+                "database": self.database.display().to_string(),
+                "version": report.version,
+                "vertices": report.vertices,
+                "repeated": report.repeated,
+                "set": report.set,
+                "unset": report.unset,
+                "new_properties": report.defined.iter().map(|(name, _)| name).collect::<Vec<_>>(),
+                "changes": written.json(),
+            }));
+        }
+        self.print(&report)
+    }
+
+    /// The names and values given with `--vertex`.
+    fn pairs(&self) -> Result<Vec<(String, String)>, Failure> {
+        if self.vertex.is_none() {
+            return match &self.values[..] {
+                [_] => Ok(Vec::new()),
+                _ => Err(Failure::Usage(
+                    "give one table, or --vertex ID and one or more NAME=VALUE".to_owned(),
+                )),
+            };
+        }
+        let pair = |text: &String| match text.split_once('=') {
+            Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+            _ => Err(Failure::Usage(format!("{text:?} is not NAME=VALUE, as in age=40"))),
+        };
+        self.values.iter().map(pair).collect()
+    }
+
+    fn print(&self, report: &SetReport) -> Outcome {
+        let name = self.database.display();
+        let Some(version) = report.version else {
+            return text::line(&format!("{name}: nothing to commit"));
+        };
+        for (property, kind) in &report.defined {
+            text::line(&format!("{name}: new vertex property {property} ({kind})"))?;
+        }
+        let unset =
+            if report.unset > 0 { format!(", {} removed", count(report.unset)) } else { String::new() };
+        text::line(&format!(
+            "{name}: version {version}: {} set{unset} on {}",
+            counted(report.set, "value", "values"),
+            counted(report.vertices, "vertex", "vertices")
+        ))
+    }
+}

@@ -1,0 +1,46 @@
+//! `esker subgraph`: the edges among some vertices.
+
+use clap::Args;
+use esker::local::{between, within};
+
+use crate::args::size::counted;
+use crate::failure::Outcome;
+use crate::session::asking::{AskArgs, DirectionArg};
+use crate::show::text;
+
+/// List the edges among some vertices, with their properties
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  esker subgraph web.esker alice bob carol
+  esker subgraph web.esker alice --radius 2 --format csv > near.csv")]
+pub(crate) struct SubgraphCommand {
+    #[command(flatten)]
+    ask: AskArgs,
+    /// Ids of the vertices
+    #[arg(required = true, value_name = "VERTEX")]
+    vertices: Vec<String>,
+    /// Also vertices at most this many steps away
+    #[arg(long, value_name = "STEPS", default_value_t = 0)]
+    radius: usize,
+    /// The edges that lead to them
+    #[arg(long, value_enum, default_value = "both", requires = "radius")]
+    direction: DirectionArg,
+}
+
+impl SubgraphCommand {
+    pub(crate) fn carry_out(&self) -> Outcome {
+        let asked = self.ask.open()?;
+        let (snapshot, run) = (&asked.snapshot, &asked.run);
+        let reach = if self.radius == 0 { DirectionArg::Out } else { self.direction }.reach();
+        let vertices = within(snapshot, &asked.vertices(&self.vertices)?, self.radius, reach, run)?;
+        let edges = between(snapshot, &vertices, run)?;
+        self.ask.print(&asked.edges(&edges)?)?;
+        let (vertices, edges) = (vertices.len() as u64, edges.len() as u64);
+        text::remark(&format!(
+            "{}, {}",
+            counted(vertices, "vertex", "vertices"),
+            counted(edges, "edge", "edges")
+        ));
+        Ok(())
+    }
+}
