@@ -1,5 +1,7 @@
 //! The command `esker`: one file per verb. The work itself is done by the library `esker`.
 
+mod interrupt;
+mod failure;
 mod show;
 mod args;
 mod session;
@@ -7,8 +9,6 @@ mod window;
 #[cfg(feature = "cluster")]
 mod cluster;
 mod verbs;
-mod interrupt;
-mod failure;
 
 use std::panic::{catch_unwind, resume_unwind};
 use std::path::Path;
