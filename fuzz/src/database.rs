@@ -10,11 +10,11 @@ use std::sync::{Arc, OnceLock};
 
 use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor, vertex};
 use esker_import::export::{ExportOptions, StoredExport, export};
-use esker_import::format::{Format, PickProperties, ReadOptions};
-use esker_import::input::Input;
 use esker_import::install::import;
 use esker_import::open::open_inputs;
 use esker_import::options::{ImportOptions, VertexOrder};
+use esker_import::read::format::{Format, PickProperties, ReadOptions};
+use esker_import::read::input::Input;
 use esker_store::check::check;
 use esker_store::format::{Archive, ArchiveWriter, Encoding};
 use esker_store::io::{Disk, FaultyDisk, Files, MemoryDisk};

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker_graph::Run;
-use esker_import::format::{PickProperties, ReadOptions};
-use esker_import::input::Input;
 use esker_import::install::import;
 use esker_import::open::open_inputs;
 use esker_import::options::{ImportOptions, VertexOrder};
+use esker_import::read::format::{PickProperties, ReadOptions};
+use esker_import::read::input::Input;
 use esker_store::io::{Disk, FaultyDisk};
 use esker_store::property::PropertyValue;
 use esker_store::tiles::ConvertOptions;

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use esker_graph::Direction;
-use esker_import::format::{PickProperties, ReadOptions};
-use esker_import::input::Input;
 use esker_import::install::import;
 use esker_import::open::open_inputs;
 use esker_import::options::{ImportOptions, VertexOrder};
+use esker_import::read::format::{PickProperties, ReadOptions};
+use esker_import::read::input::Input;
 use esker_store::io::{Disk, FaultyDisk};
 use esker_store::version::StagingOptions;
 use esker_store::{Database, DatabaseOptions, Error, Snapshot, Store};

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
-use esker_import::format::{Format, PickIds, PickProperties, ReadOptions};
-use esker_import::input::Input;
 use esker_import::open::open_inputs;
-use esker_import::source::{self, EdgeBatch, IdKind, Schema, integer_ids};
+use esker_import::read::format::{Format, PickIds, PickProperties, ReadOptions};
+use esker_import::read::input::Input;
+use esker_import::read::source::{self, EdgeBatch, IdKind, Schema, integer_ids};
 use esker_store::Error;
 
 use crate::database;

@@ -12,7 +12,7 @@ use crate::failure::Outcome;
 use crate::node_rows::{RowOf, integer};
 use crate::objects::Usual;
 use crate::turns::Turns;
-use esker::import::source::integer_ids;
+use esker::import::read::source::integer_ids;
 
 /// Integers of this magnitude and more are not exact as floats.
 const EXACT: i64 = 1 << 53;

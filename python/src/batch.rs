@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use arrow_array::ArrayRef;
 use esker::change::{Given, convert_or_widen};
 use esker::graph::{Cancel, counted};
-use esker::import::source::id_at;
+use esker::import::read::source::id_at;
 use esker::store::EdgeMatch;
 use esker::store::database::GraphSchema;
 use esker::store::format::{ElementType, LogicalType, PropertyRecord, PropertyType};

@@ -7,7 +7,7 @@ use arrow_array::Array as _;
 use esker::algo::algorithm::pagerank::{Criterion, PageRankOptions, pagerank};
 use esker::catalogue::{Entry, Job, Params, Resources, find};
 use esker::graph::{Bitmap, Cancel, Direction, Stop, VertexId, vertex};
-use esker::import::source::{id_at, integer_ids};
+use esker::import::read::source::{id_at, integer_ids};
 use esker::plan::{estimate_on, plan, shape_of};
 use esker::store::Snapshot;
 use esker::store::ids::ExternalId;

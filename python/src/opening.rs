@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use esker::graph::{Cancel, Run, RunOptions};
-use esker::import::format::ReadOptions;
 use esker::import::install::import;
 use esker::import::open::open as open_files;
 use esker::import::options::ImportOptions;
-use esker::import::source::Reader;
+use esker::import::read::format::ReadOptions;
+use esker::import::read::source::Reader;
 use esker::store::format::return_large_blocks;
 use esker::store::io::{Disk, MemoryDisk, RealDisk};
 use esker::store::log::Sync;

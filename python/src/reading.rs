@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use esker::export::{Caller, ExportOptions, Loss, StoredExport, WriteIds, export};
 use esker::graph::{Cancel, Run, RunOptions};
-use esker::import::format::Format;
+use esker::import::read::format::Format;
 use esker::output::vertex_properties;
 use esker::store::Error;
 use esker::store::check::check;

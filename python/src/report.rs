@@ -3,7 +3,7 @@
 use esker::change::FeedReport;
 use esker::graph::{Direction, VertexId};
 use esker::import::options::ImportReport;
-use esker::import::source::Rejected;
+use esker::import::read::source::Rejected;
 use esker::store::Snapshot;
 use esker::store::format::{PropertyRecord, VersionRecord};
 use serde_json::{Value, json};

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
-use esker::import::format::Declaration;
-use esker::import::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Schema, integer_ids};
-use esker::import::typed::weight_fits;
+use esker::import::read::format::Declaration;
+use esker::import::read::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Schema, integer_ids};
+use esker::import::read::typed::weight_fits;
 use esker::store::format::{ElementType, PropertyType};
 use esker::store::{Error, Result};
 

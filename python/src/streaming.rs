@@ -11,9 +11,9 @@ use esker::change::{
     StreamState, Target, convert_or_widen, open_edges, stream,
 };
 use esker::graph::Cancel;
-use esker::import::live::Live;
 use esker::import::options::BadLines;
-use esker::import::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Schema};
+use esker::import::read::live::Live;
+use esker::import::read::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Schema};
 use esker::store::Result;
 use esker::store::format::PropertyRecord;
 use esker::window::{Declared, Span, TimeUnit};

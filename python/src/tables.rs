@@ -12,7 +12,7 @@ use arrow_array::{
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use esker::export::{BlockBuilder, ExportGraph, PropertyKind, StoredExport};
 use esker::graph::{Run, VertexId, vertex};
-use esker::import::typed::{arrow_column, arrow_type};
+use esker::import::read::typed::{arrow_column, arrow_type};
 use esker::store::format::{ElementType, PropertyRecord};
 use esker::store::property::PropertyValue;
 use pyo3::prelude::*;

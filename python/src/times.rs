@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array};
-use esker::import::typed::arrow_column;
+use esker::import::read::typed::arrow_column;
 use esker::store::format::{LogicalType, PropertyType, TimeUnit};
 use esker::store::property::PropertyValue;
 use pyo3::prelude::*;

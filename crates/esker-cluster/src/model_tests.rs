@@ -21,10 +21,10 @@ use esker_algo::algorithm::wcc::{WccOptions, wcc};
 use esker_format::Result;
 use esker_format::io::{Disk, RealDisk};
 use esker_graph::{Direction, Graph, NONE, Run, vertex};
-use esker_import::format::{PickIds, ReadOptions};
 use esker_import::install::import;
 use esker_import::open::open_reader;
 use esker_import::options::ImportOptions;
+use esker_import::read::format::{PickIds, ReadOptions};
 use esker_store::version::StagingOptions;
 use esker_store::{Snapshot, Store};
 

@@ -8,10 +8,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use esker_import::format::ReadOptions;
 use esker_import::install::import;
 use esker_import::open::open_reader;
 use esker_import::options::{ImportOptions, VertexOrder};
+use esker_import::read::format::ReadOptions;
 use esker_store::io::{Disk, RealDisk};
 use esker_store::version::StagingOptions;
 

@@ -6,10 +6,10 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use esker_format::Result;
 
-use super::format::{Format, ReadOptions};
-use super::input::Input;
 use super::open::open_inputs;
-use super::source::{EdgeBatch, IdKind, Schema, integer_ids, texts};
+use super::read::format::{Format, ReadOptions};
+use super::read::input::Input;
+use super::read::source::{EdgeBatch, IdKind, Schema, integer_ids, texts};
 
 /// What a reader gave.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -17,15 +17,15 @@ use esker_layers::tiles::ConvertOptions;
 use esker_store::conversion::WantedForms;
 use esker_store::version::{Staging, StagingOptions, check_event_time};
 
-use super::built::{Built, BuiltIds, BuiltProperty};
+use super::build::built::{Built, BuiltIds, BuiltProperty};
+use super::build::pipeline::{Destination, build_layer};
 use super::options::{
     Duplicates, ImportOptions, ImportProgress, ImportReport, MEMORY_BYTES_MIN, VertexOrder,
 };
-use super::pipeline::{Destination, build_layer};
-use super::scratch::Work;
-use super::sort::Sorter;
-use super::source::Reader;
-use super::spool::Spool;
+use super::read::source::Reader;
+use super::sort::external::Sorter;
+use super::sort::scratch::Work;
+use super::sort::spool::Spool;
 
 /// Imports everything that `reader` gives into a new database at `target`.
 ///

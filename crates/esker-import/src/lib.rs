@@ -4,7 +4,7 @@
 //! use std::path::Path;
 //! use std::sync::Arc;
 //!
-//! use esker_import::format::ReadOptions;
+//! use esker_import::read::format::ReadOptions;
 //! use esker_import::install::import;
 //! use esker_import::open::open_reader;
 //! use esker_import::options::ImportOptions;
@@ -25,42 +25,18 @@
 //! does not suffice, and writes the lists as the base layer of a new database ([`install`]). [`mod@export`]
 //! writes a version to a file of another format.
 
-pub mod source;
-pub mod typed;
-pub mod scratch;
-pub mod spool;
-mod radix;
-mod sort;
-mod waiting;
-pub mod input;
-pub mod live;
-pub mod format;
+pub mod sort;
+pub mod read;
 pub mod numbering;
 pub mod number;
 pub mod binary;
 pub(crate) mod text;
-pub mod generated;
 mod sniff;
-mod both_ends;
 pub mod open;
 #[cfg(test)]
 mod drive;
-mod values;
 pub mod options;
-mod gather;
-mod present;
-mod edges;
-mod order;
-mod disk_order;
-mod count;
-mod scatter;
-mod lists;
-mod output;
 mod build;
-mod buffers;
-mod built;
-mod prepared;
-mod pipeline;
 pub mod install;
 pub mod export;
 #[cfg(test)]

@@ -5,7 +5,7 @@ use esker_format::{IdMapKind, Result};
 use esker_graph::VertexId;
 use esker_layers::ids::IdFiles;
 
-use super::spool::Spool;
+use super::sort::spool::Spool;
 
 /// The ids of one batch.
 #[derive(Debug)]

@@ -3,11 +3,11 @@
 use esker_format::{Error, Result};
 
 use super::binary::{open_arrow, open_gap, open_graph500, open_parquet};
-use super::both_ends::BothEnds;
-use super::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
-use super::input::{Input, expand};
+use super::read::both_ends::BothEnds;
+use super::read::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
+use super::read::input::{Input, expand};
+use super::read::source::{IdKind, Reader};
 use super::sniff::sniff;
-use super::source::{IdKind, Reader};
 use super::text::adjacency::AdjacencyReader;
 use super::text::headed::HeadedReader;
 use super::text::metis::MetisReader;

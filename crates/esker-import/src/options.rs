@@ -9,7 +9,7 @@ use esker_format::{Encoding, WriteOptions};
 use esker_graph::Cancel;
 use esker_layers::tiles::TileReport;
 
-use super::source::Rejected;
+use super::read::source::Rejected;
 
 /// How the vertices are numbered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,6 +1,6 @@
 //! Tells the format of an input from its name and its first bytes.
 
-use super::format::Format;
+use super::read::format::Format;
 
 /// What an input is taken for.
 ///

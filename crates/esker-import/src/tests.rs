@@ -11,10 +11,10 @@ use esker_layers::ids::{ExternalId, IdFiles, IdHasher, IdMap};
 use esker_layers::layer::{Coder, PlainWriter, SectionColumn};
 use proptest::prelude::*;
 
-use super::built::{Built, BuiltIds};
+use super::build::built::{Built, BuiltIds};
+use super::build::pipeline::{Destination, build_layer};
 use super::options::{BadLines, Duplicates, ImportOptions, SelfLoops, VertexOrder};
-use super::pipeline::{Destination, build_layer};
-use super::source::*;
+use super::read::source::*;
 
 /// Batches that are there already.
 struct MemoryReader {
@@ -324,7 +324,7 @@ proptest! {
 
 /// Deterministic edges, some vertices far more frequent than others.
 fn skewed(count: u64, n: u64) -> Vec<(u64, u64, i64)> {
-    let noise = |i: u64| super::order::mix(i);
+    let noise = |i: u64| super::build::order::mix(i);
     (0..count)
         .map(|i| {
             let (a, b) = (noise(3 * i), noise(3 * i + 1));

@@ -4,7 +4,7 @@
 //! use std::path::Path;
 //! use std::sync::Arc;
 //!
-//! use esker_import::format::ReadOptions;
+//! use esker_import::read::format::ReadOptions;
 //! use esker_import::install::import;
 //! use esker_import::open::open_reader;
 //! use esker_import::options::ImportOptions;

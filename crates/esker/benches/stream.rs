@@ -23,10 +23,10 @@ use esker::change::{CommitEvery, Purpose, StreamOptions, Target, open_edges, str
 use esker::follow::Follow;
 use esker::graph::Run;
 use esker::graph::generate::{Generator, Model, RMat, Weighting};
-use esker::import::format::ReadOptions;
 use esker::import::install::import;
 use esker::import::open::open_reader;
 use esker::import::options::ImportOptions;
+use esker::import::read::format::ReadOptions;
 use esker::plan::{Request, plan};
 use esker::rates::Known;
 use esker::store::format::Duplicates;

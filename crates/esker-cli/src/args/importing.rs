@@ -6,13 +6,13 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use esker::graph::Cancel;
-use esker::import::format::{Format, ReadOptions};
 use esker::import::install::import;
 use esker::import::open::open;
 use esker::import::options::{
     BadLines, Duplicates, ImportOptions, ImportProgress, ImportReport, SelfLoops, VertexOrder,
 };
-use esker::import::source::Reader;
+use esker::import::read::format::{Format, ReadOptions};
+use esker::import::read::source::Reader;
 use esker::store::format::{Encoding, WriteOptions};
 use esker::store::io::{Disk, RealDisk};
 use esker::store::version::StagingOptions;

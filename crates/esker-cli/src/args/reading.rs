@@ -3,7 +3,9 @@
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use esker::import::format::{Declaration, Format, Pick, PickIds, PickProperties, ReadOptions, parse_schema};
+use esker::import::read::format::{
+    Declaration, Format, Pick, PickIds, PickProperties, ReadOptions, parse_schema,
+};
 use esker::store::Error;
 
 use crate::interrupt;

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use clap::Args;
 use esker::graph::Cancel;
-use esker::import::input::{Input, expand};
+use esker::import::read::input::{Input, expand};
 use esker::store::Error;
 use esker::store::format::DatabaseId;
 use esker::store::io::{Cursor, Disk, Files, RealDisk, parent};

@@ -7,8 +7,8 @@ use std::time::Instant;
 use clap::Args;
 use esker::change::{Definition, FeedOptions, FeedReport, Purpose, feed, open_edges};
 use esker::graph::Cancel;
-use esker::import::input::expand;
 use esker::import::options::{BadLines, Duplicates};
+use esker::import::read::input::expand;
 use esker::store::{CommitSizing, Error};
 use serde_json::json;
 

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use esker::import::export::escaped;
-use esker::import::source::Rejected;
+use esker::import::read::source::Rejected;
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Outcome};

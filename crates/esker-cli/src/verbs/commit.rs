@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use esker::change::commit_script;
-use esker::import::input::{Input, expand};
+use esker::import::read::input::{Input, expand};
 use serde_json::json;
 
 use crate::failure::{Failure, Outcome};

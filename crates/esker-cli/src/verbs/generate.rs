@@ -7,8 +7,8 @@ use esker::export::{ExportOptions, export_generated};
 use esker::graph::generate::{
     BarabasiAlbert, Generator, Grid, Model, RMat, Road, Uniform, WattsStrogatz, Weighting,
 };
-use esker::import::format::Format;
-use esker::import::generated::GeneratorReader;
+use esker::import::read::format::Format;
+use esker::import::read::generated::GeneratorReader;
 use esker::store::format::WriteOptions;
 
 use crate::args::encoding::{OnlyArgs, StoredEncoding};

@@ -12,8 +12,8 @@ use esker::change::{
     open_edges, stream,
 };
 use esker::graph::Cancel;
-use esker::import::live::Live;
 use esker::import::options::BadLines;
+use esker::import::read::live::Live;
 use esker::store::Database;
 use esker::window::{Declared, Span, TimeUnit};
 use serde_json::{Value, json};

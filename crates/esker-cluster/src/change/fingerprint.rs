@@ -2,7 +2,7 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
-use esker_import::source::{EdgeBatch, id_at};
+use esker_import::read::source::{EdgeBatch, id_at};
 use esker_store::ids::ExternalId;
 
 /// A number that is the same for the same edge: FNV-1a over its ids and its weight, if it has one. An integer

@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 
 use esker_format::{Error, Result};
 use esker_graph::Cancel;
-use esker_import::format::{Pick, PickIds, PickProperties, ReadOptions};
-use esker_import::generated::GeneratorReader;
-use esker_import::live::Live;
 use esker_import::open::open;
-use esker_import::source::{EdgeBatch, IdKind, Reader, Schema};
+use esker_import::read::format::{Pick, PickIds, PickProperties, ReadOptions};
+use esker_import::read::generated::GeneratorReader;
+use esker_import::read::live::Live;
+use esker_import::read::source::{EdgeBatch, IdKind, Reader, Schema};
 
 use crate::change::fingerprint::fingerprint;
 use crate::disk::cluster::Cluster;

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use esker_format::io::{Disk, RealDisk, parent};
 use esker_format::{DatabaseId, Error, Result};
-use esker_import::format::{Declaration, Format, Pick, PickIds, ReadOptions};
-use esker_import::input::Input;
 use esker_import::install::import;
 use esker_import::open::open_inputs;
 use esker_import::options::{ImportOptions, VertexOrder};
+use esker_import::read::format::{Declaration, Format, Pick, PickIds, ReadOptions};
+use esker_import::read::input::Input;
 use esker_store::Store;
 use esker_store::version::StagingOptions;
 

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use esker_format::{Error, Result};
-use esker_import::source::{EdgeBatch, id_at};
+use esker_import::read::source::{EdgeBatch, id_at};
 use esker_store::ids::ExternalId;
 
 use crate::disk::cluster::Cluster;

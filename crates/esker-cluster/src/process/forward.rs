@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use esker_format::{Error, Result};
 use esker_graph::Cancel;
-use esker_import::format::ReadOptions;
+use esker_import::read::format::ReadOptions;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::net::connection::Connection;

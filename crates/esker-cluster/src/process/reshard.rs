@@ -15,7 +15,7 @@ use esker_format::{ElementType, Error, PropertyRecord, Result};
 use esker_graph::{Direction, Run, Stop, vertex};
 use esker_import::install::import;
 use esker_import::options::{ImportOptions, VertexOrder};
-use esker_import::source::Reader;
+use esker_import::read::source::Reader;
 use esker_store::Store;
 use esker_store::version::StagingOptions;
 

@@ -11,7 +11,7 @@ use std::sync::mpsc::Receiver;
 use arrow_array::ArrayRef;
 use esker_format::{Error, PropertyRecord, Result};
 use esker_graph::{Cancel, Direction, Run, vertex};
-use esker_import::source::{
+use esker_import::read::source::{
     Block, BlockParser, EdgeBatch, IdKind, Numbers, Reader, Schema, id_at, id_column, text_column,
 };
 use esker_store::Snapshot;

@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef, BinaryArray};
 use arrow_schema::DataType;
 
 use super::simple::{mapped, same_bits};
-use crate::source::IdKind;
+use crate::read::source::IdKind;
 
 /// The values as ids, which they were found fit to be.
 pub(super) fn as_ids(column: &ArrayRef, ids: IdKind) -> ArrayRef {

@@ -10,9 +10,9 @@ use esker_format::{Error, Result};
 use super::contain::damaged;
 use super::region::Region;
 use super::runs::{RUN_ROWS, RowRun};
-use crate::format::{Format, ReadOptions};
-use crate::input::Input;
-use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Numbers, Reader, Rejected, Schema};
+use crate::read::format::{Format, ReadOptions};
+use crate::read::input::Input;
+use crate::read::source::{Block, BlockParser, EdgeBatch, IdKind, Numbers, Reader, Rejected, Schema};
 
 const HEADER_BYTES: u64 = 17;
 /// Offsets read at a time while blocks are cut.

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use esker_format::{Error, Result};
 
 use super::region::unusable;
-use crate::format::{Format, ReadOptions};
-use crate::input::{Input, Stream};
-use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Rejected, Schema};
+use crate::read::format::{Format, ReadOptions};
+use crate::read::input::{Input, Stream};
+use crate::read::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Rejected, Schema};
 
 /// Opens Graph500 edges from files, or standard input, compressed or not.
 ///

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::table::Chosen;
-use crate::format::Format;
-use crate::source::IdKind;
+use crate::read::format::Format;
+use crate::read::source::IdKind;
 
 impl Chosen {
     /// How a file is read, for the user: which columns are taken for what, and which are left out.

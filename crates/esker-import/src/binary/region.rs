@@ -8,8 +8,8 @@ use bytes::Bytes;
 use esker_format::io::{Disk, File, Files, Map, RealDisk};
 use esker_format::{Error, Result};
 
-use crate::format::Format;
-use crate::input::{Compression, Input};
+use crate::read::format::Format;
+use crate::read::input::{Compression, Input};
 
 /// An open input with random access.
 #[derive(Debug, Clone)]

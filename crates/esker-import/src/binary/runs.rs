@@ -7,7 +7,7 @@ use esker_format::{Error, Result};
 use esker_graph::Stop;
 
 use super::shared::SharedTexts;
-use crate::source::{Block, BlockParser, Reader, Schema};
+use crate::read::source::{Block, BlockParser, Reader, Schema};
 
 /// Rows (or edges) of one block, at most.
 pub(super) const RUN_ROWS: u64 = 1 << 17;

@@ -18,9 +18,9 @@ use super::long::without_long_texts;
 use super::region::unusable;
 use super::runs::Origin;
 use super::simple::simplified;
-use crate::format::{Declaration, Pick, PickIds, PickProperties, ReadOptions, Suffix, split_type};
-use crate::source::{EdgeBatch, IdKind, Rejected, Schema, bad_text_ids};
-use crate::typed::{as_time, cast, is_unsigned, logical_of, weight_fits};
+use crate::read::format::{Declaration, Pick, PickIds, PickProperties, ReadOptions, Suffix, split_type};
+use crate::read::source::{EdgeBatch, IdKind, Rejected, Schema, bad_text_ids};
+use crate::read::typed::{as_time, cast, is_unsigned, logical_of, weight_fits};
 
 /// Pairs of names that say where edges leave and arrive, the likeliest first. Compared without regard to
 /// case.

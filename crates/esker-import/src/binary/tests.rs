@@ -23,9 +23,9 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
 use super::{open_arrow, open_gap, open_graph500, open_parquet, runs};
-use crate::format::{Declaration, Format, Pick, PickIds, PickProperties, ReadOptions};
-use crate::input::Input;
-use crate::source::{EdgeBatch, IdKind, Reader, integer_ids};
+use crate::read::format::{Declaration, Format, Pick, PickIds, PickProperties, ReadOptions};
+use crate::read::input::Input;
+use crate::read::source::{EdgeBatch, IdKind, Reader, integer_ids};
 
 fn table(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
     RecordBatch::try_from_iter(columns).unwrap()
@@ -93,7 +93,7 @@ fn ints(column: &ArrayRef) -> Vec<u64> {
 }
 
 fn texts(column: &ArrayRef) -> Vec<String> {
-    let texts = crate::source::texts(column).unwrap();
+    let texts = crate::read::source::texts(column).unwrap();
     texts.map(|text| String::from_utf8(text.to_vec()).unwrap()).collect()
 }
 

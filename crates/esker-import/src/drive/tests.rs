@@ -1,7 +1,7 @@
 //! Damaged inputs, in great number, from a seed.
 
 use super::drive;
-use crate::format::{Format, ReadOptions};
+use crate::read::format::{Format, ReadOptions};
 use crate::text::testing::Random;
 
 /// Whole inputs to damage, for every text format.

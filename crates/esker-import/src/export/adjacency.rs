@@ -18,7 +18,7 @@ use super::graph::{BlockBuilder, CHECK_VERTICES, ExportBlock, ExportGraph, Prope
 use super::options::{ExportOptions, WriteIds};
 use super::sink::OutputFile;
 use super::writer::VertexNames;
-use crate::format::Format;
+use crate::read::format::Format;
 
 /// Bytes gathered before they are written.
 const CHUNK_BYTES: usize = 1 << 16;

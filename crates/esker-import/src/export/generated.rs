@@ -4,7 +4,7 @@ use esker_format::{LogicalType, Result};
 use esker_graph::generate::{EdgeBlock, Generator, WeightColumn, Weighting};
 
 use super::graph::{EdgeStream, ExportBlock, PropertyInfo, PropertyKind, StreamShape, no_texts};
-use crate::source::Numbers;
+use crate::read::source::Numbers;
 
 /// The edges of a generator. Memory: one of its blocks.
 pub(crate) struct GeneratorExport<'a> {

@@ -11,7 +11,7 @@ use super::options::ExportOptions;
 use super::sink::OutputFile;
 use super::vertices;
 use super::writer::{ExportShape, VertexNames, pump};
-use crate::format::Format;
+use crate::read::format::Format;
 
 /// Writes the three files, whose names differ in their endings; the files and how many edges were written.
 ///

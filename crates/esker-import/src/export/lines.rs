@@ -11,8 +11,8 @@ use super::digits::{push_typed, push_u64};
 use super::graph::{ExportBlock, PropertyKind};
 use super::sink::OutputFile;
 use super::writer::{EdgeWriter, ExportShape, VertexNames, push_quoted};
-use crate::format::Format;
-use crate::typed::logical_value;
+use crate::read::format::Format;
+use crate::read::typed::logical_value;
 
 /// The largest id that Graph500's packed edges hold.
 const PACKED_MAX: u64 = (1 << 48) - 1;

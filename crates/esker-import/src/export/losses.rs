@@ -8,10 +8,10 @@ use esker_graph::vertex;
 use super::graph::{EdgeStream, ExportGraph, ListExport, PropertyInfo, PropertyKind};
 use super::options::{ExportOptions, WriteIds};
 use super::writer::VertexNames;
-use crate::format::{Format, ReadOptions};
+use crate::read::format::{Format, ReadOptions};
+use crate::read::typed;
 use crate::sniff;
 use crate::text::shape::{Shape, shape};
-use crate::typed;
 
 /// Vertices whose ids are looked at.
 const SAMPLE_IDS: u64 = 1000;

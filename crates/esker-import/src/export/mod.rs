@@ -28,7 +28,7 @@ use esker_graph::Bitmap;
 use esker_graph::generate::Generator;
 use writer::{EdgeWriter, ExportShape, VertexNames};
 
-use crate::format::Format;
+use crate::read::format::Format;
 
 pub use digits::push_f64;
 pub(crate) use generated::GeneratorExport;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use esker_format::io::{Disk, RealDisk};
 use esker_graph::Cancel;
 
-use crate::format::Format;
+use crate::read::format::Format;
 
 /// How an output is compressed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

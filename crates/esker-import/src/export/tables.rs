@@ -19,7 +19,7 @@ use parquet::file::properties::WriterProperties;
 use super::graph::{ExportBlock, PropertyInfo, PropertyKind};
 use super::sink::OutputFile;
 use super::writer::{EdgeWriter, ExportShape, VertexNames};
-use crate::typed::{UNDIRECTED, WEIGHT, arrow_column, arrow_type};
+use crate::read::typed::{UNDIRECTED, WEIGHT, arrow_column, arrow_type};
 
 /// Rows of a Parquet row group: few enough to be buffered, many enough to compress well.
 const ROW_GROUP_ROWS: usize = 1 << 20;

@@ -15,10 +15,10 @@ use esker_graph::{Direction, VertexId, vertex};
 
 use super::*;
 use crate::binary::{open_arrow, open_gap, open_graph500, open_parquet};
-use crate::format::{PickProperties, ReadOptions};
-use crate::input::Input;
 use crate::open::open_reader;
-use crate::source::{EdgeBatch, Reader};
+use crate::read::format::{PickProperties, ReadOptions};
+use crate::read::input::Input;
+use crate::read::source::{EdgeBatch, Reader};
 use crate::text::testing::shown;
 
 /// A graph in memory: an arc is source, target, weight and a code of the dictionary `x`, `y z`.

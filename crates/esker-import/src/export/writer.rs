@@ -7,7 +7,7 @@ use esker_graph::{Bitmap, VertexId, vertex};
 use super::digits;
 use super::graph::{EdgeStream, ExportBlock, ExportGraph, PropertyInfo, PropertyKind};
 use super::options::{ExportOptions, WriteIds};
-use crate::format::Format;
+use crate::read::format::Format;
 
 /// What is about to be written.
 #[derive(Debug, Clone)]

@@ -10,9 +10,9 @@ use super::lane::LaneWriter;
 use super::names::Names;
 use super::part::FIRST;
 use crate::numbering::NumberedIds;
-use crate::radix::sort_parallel;
-use crate::scratch::Work;
-use crate::spool::Spool;
+use crate::sort::radix::sort_parallel;
+use crate::sort::scratch::Work;
+use crate::sort::spool::Spool;
 
 /// Integers between two looks for cancellation.
 const CHECK_EVERY: usize = 1 << 20;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use esker_format::Result;
 
 use super::lane::{Lane, LaneReader, LaneWriter};
-use crate::scratch::Shelf;
+use crate::sort::scratch::Shelf;
 
 /// Appends bits, 64 to a word, the first lowest.
 pub(super) struct BitWriter {

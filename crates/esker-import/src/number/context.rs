@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use esker_format::{Error, Result};
 use esker_layers::ids::IdHasher;
 
-use crate::scratch::{Shelf, Work};
+use crate::sort::scratch::{Shelf, Work};
 
 /// Bits of the hash by which a partition that is too large is cut again.
 pub(super) const CUT_BITS: u32 = 6;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytemuck::Pod;
 use esker_format::Result;
 
-use crate::scratch::{Shelf, ShelvedChunk};
+use crate::sort::scratch::{Shelf, ShelvedChunk};
 
 /// A sequence of records. Clones share the records.
 #[derive(Debug, Clone)]

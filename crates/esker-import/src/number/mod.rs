@@ -41,8 +41,8 @@ use self::part::{FIRST, KeyType};
 use self::rank::{Gather, Ranked, rank, rank_ascending, translate};
 use self::resolve::resolve;
 use super::numbering::{Keys, Numbered};
-use super::scratch::Work;
-use super::spool::{SPOOL_BLOCK_BYTES, Spool};
+use super::sort::scratch::Work;
+use super::sort::spool::{SPOOL_BLOCK_BYTES, Spool};
 
 pub(crate) use self::ascending::write_ascending;
 pub(crate) use self::part::Parted;

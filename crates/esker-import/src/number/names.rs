@@ -11,7 +11,7 @@ use super::part::{FIRST, Spread};
 use super::place::{self, PLACES};
 use super::rank::KeyGather;
 use crate::numbering::NumberedIds;
-use crate::spool::Spool;
+use crate::sort::spool::Spool;
 
 /// All distinct ids of an import.
 pub(super) struct Names<K> {

@@ -6,7 +6,7 @@ use esker_layers::ids::IdHasher;
 
 use super::key::{Int, Kind, Text};
 use crate::numbering::Keys;
-use crate::source::{integer_ids, texts};
+use crate::read::source::{integer_ids, texts};
 
 /// How ids are spread over partitions: by `bits` bits of the hash, after `used` leading ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use super::bits::BitReader;
 use super::context::{BLOCK_BYTES_MAX, Context};
 use super::key::{Int, Kind, garbled};
 use super::lane::{Lane, LaneReader, LaneWriter};
-use crate::sort::Sorter;
+use crate::sort::external::Sorter;
 
 /// The distinct ids of all partitions in one order.
 pub(super) struct Ranked {

@@ -12,7 +12,7 @@ use esker_layers::ids::{ExternalId, IdFiles, IdHasher, IdMap, hash_int};
 use proptest::prelude::*;
 
 use super::*;
-use crate::source::{id_column, text_column};
+use crate::read::source::{id_column, text_column};
 
 /// A batch: edges, and vertices without an edge.
 type Model = (Vec<(Vec<u8>, Vec<u8>)>, Vec<Vec<u8>>);

@@ -15,9 +15,9 @@ use super::column::NumberColumn;
 use super::reasons::{not_id, not_in_range};
 use super::table::Head;
 use super::words::Words;
-use crate::format::{Format, Pick, ReadOptions};
-use crate::input::Input;
-use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Rejected, Schema, WideInteger};
+use crate::read::format::{Format, Pick, ReadOptions};
+use crate::read::input::Input;
+use crate::read::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Rejected, Schema, WideInteger};
 
 /// Bytes before the text of a block: the number of its first edge, and the length of its targets.
 const PREFIX_BYTES: usize = 16;

@@ -8,10 +8,10 @@ use esker_format::{Error, Result};
 use memchr::memchr_iter;
 
 use super::line::{Dialect, last_line_end};
-use crate::format::ReadOptions;
-use crate::input::{Input, Stream};
-use crate::live::Live;
-use crate::source::Block;
+use crate::read::format::ReadOptions;
+use crate::read::input::{Input, Stream};
+use crate::read::live::Live;
+use crate::read::source::Block;
 
 /// One input of several, and where in it the lines to cut begin.
 pub(crate) struct Part {

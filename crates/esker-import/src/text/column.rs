@@ -5,7 +5,7 @@
 
 use esker_format::decimal::Number;
 
-use crate::source::Numbers;
+use crate::read::source::Numbers;
 
 /// The numbers of one property in one block.
 #[derive(Debug)]

@@ -9,8 +9,8 @@ use esker_format::{Error, PropertyType};
 use super::blocks::{excerpt, input_error};
 use super::names::{SOURCES, TARGETS, TIMES, WEIGHTS, position};
 use super::shape::Shape;
-use crate::format::{Declaration, Pick, PickIds, PickProperties, ReadOptions, Suffix, split_type};
-use crate::typed::{self, as_time, weight_fits};
+use crate::read::format::{Declaration, Pick, PickIds, PickProperties, ReadOptions, Suffix, split_type};
+use crate::read::typed::{self, as_time, weight_fits};
 
 /// The largest number of a column of an empty input that is told from those of others.
 const COLUMNS_MAX: usize = 1 << 16;

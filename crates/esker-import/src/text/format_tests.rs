@@ -3,10 +3,10 @@
 use esker_format::io::{Disk, RealDisk};
 
 use super::testing::{Read, read, read_text};
-use crate::format::{Format, Pick, PickIds, ReadOptions};
-use crate::input::Input;
 use crate::open::open;
-use crate::source::IdKind;
+use crate::read::format::{Format, Pick, PickIds, ReadOptions};
+use crate::read::input::Input;
+use crate::read::source::IdKind;
 
 fn default() -> ReadOptions {
     ReadOptions::default()
@@ -285,8 +285,8 @@ fn read_files(files: &[(&str, &str)], name: &str, options: &ReadOptions) -> Resu
         RealDisk.write(&directory.path().join(name), text.as_bytes()).unwrap();
     }
     let path = directory.path().join(name).to_str().unwrap().to_owned();
-    let inputs =
-        crate::input::expand(&[path], &esker_graph::Cancel::default()).map_err(|error| error.to_string())?;
+    let inputs = crate::read::input::expand(&[path], &esker_graph::Cancel::default())
+        .map_err(|error| error.to_string())?;
     let shown = |text: String| text.replace(&format!("{}/", directory.path().display()), "");
     read(&inputs, options).map_err(|error| shown(error.to_string()))
 }

@@ -15,9 +15,9 @@ use super::blocks::input_error;
 use super::table::{Head, TableReader};
 use super::tally::Tally;
 use super::vertices::WithVertices;
-use crate::format::{Format, PickIds, ReadOptions};
-use crate::input::Input;
-use crate::source::{Block, BlockParser, EdgeBatch, Reader, Schema};
+use crate::read::format::{Format, PickIds, ReadOptions};
+use crate::read::input::Input;
+use crate::read::source::{Block, BlockParser, EdgeBatch, Reader, Schema};
 
 /// Endings that compression adds to a name.
 const COMPRESSED: [&str; 4] = ["", ".gz", ".zst", ".bz2"];

@@ -13,9 +13,9 @@ use super::line::{Comments, Dialect, Separator, line_end};
 use super::table::Head;
 use super::table_parser::{Layout, TableParser};
 use super::tally::Tally;
-use crate::format::{Format, Pick, ReadOptions};
-use crate::input::Input;
-use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Schema, integer_ids};
+use crate::read::format::{Format, Pick, ReadOptions};
+use crate::read::input::Input;
+use crate::read::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Schema, integer_ids};
 
 /// Bytes that comments before a header may take.
 const HEADER_BYTES_MAX: usize = 1 << 20;

@@ -7,7 +7,7 @@
 
 use super::headed::{Header, content_line, count};
 use super::line::Comments;
-use crate::format::Format;
+use crate::read::format::Format;
 
 /// Finds the header; see [`super::headed::ParseHeader`].
 ///

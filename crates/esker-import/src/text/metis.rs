@@ -18,9 +18,9 @@ use super::headed::{content_line, count};
 use super::reasons::{not_id, not_in_range};
 use super::table::Head;
 use super::tally::Tally;
-use crate::format::{Format, Pick, ReadOptions};
-use crate::input::{Input, Stream};
-use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Rejected, Schema, WideInteger};
+use crate::read::format::{Format, Pick, ReadOptions};
+use crate::read::input::{Input, Stream};
+use crate::read::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Rejected, Schema, WideInteger};
 
 /// Bytes before the text of a block: the vertex of its first line, and how many words of that line came
 /// before.

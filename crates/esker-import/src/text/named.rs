@@ -19,9 +19,9 @@ use super::reasons::{check_text, not_id};
 use super::shape::check_encoding;
 use super::table::Head;
 use super::vertices::{VERTEX_FILE, one_id_a_line, take_id_line};
-use crate::format::{PickIds, ReadOptions};
-use crate::input::Input;
-use crate::source::{
+use crate::read::format::{PickIds, ReadOptions};
+use crate::read::input::Input;
+use crate::read::source::{
     Block, BlockParser, DECODING_SHARE, EdgeBatch, IdKind, Numbers, Reader, Schema, id_column, integer_ids,
     texts,
 };
@@ -369,7 +369,7 @@ fn texts_of(names: ListedIds) -> Result<ArrayRef> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::text_column;
+    use crate::read::source::text_column;
 
     struct NoEdges;
 
@@ -390,7 +390,7 @@ mod tests {
             edge_bytes_max: AtomicU64::new(u64::MAX),
         };
         let named = parser.named(&id_column(vec![2, 1, 2])).unwrap();
-        assert!(crate::source::texts(&named).unwrap().eq([b"b", b"a", b"b"]));
+        assert!(crate::read::source::texts(&named).unwrap().eq([b"b", b"a", b"b"]));
         for number in [0, 3, u64::MAX] {
             let error = parser.named(&id_column(vec![1, number])).unwrap_err().to_string();
             assert!(

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::blocks::{count_lines, excerpt};
-use crate::source::Block;
+use crate::read::source::Block;
 
 /// The first such line of all inputs: its input, its number, and what it has.
 #[derive(Debug, Default)]

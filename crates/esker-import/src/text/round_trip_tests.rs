@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::testing::{Random, read_text};
-use crate::format::ReadOptions;
+use crate::read::format::ReadOptions;
 
 /// An edge between vertices from 0, with a weight in quarters.
 type Edge = (u64, u64, i64);

@@ -5,7 +5,7 @@ use esker_format::decimal;
 
 use super::line::{BadQuote, Comments, Dialect, Field, Separator, split};
 use super::names::{is_usual_header, names_both_ends};
-use crate::format::{Format, ReadOptions};
+use crate::read::format::{Format, ReadOptions};
 
 /// Lines of the sample that are looked at.
 const SAMPLE_LINES_MAX: usize = 1000;

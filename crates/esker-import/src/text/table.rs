@@ -13,10 +13,10 @@ use super::blocks::{LineBlocks, Part, count_lines, excerpt, input_error};
 use super::columns::{Columns, columns, ids_are_texts};
 use super::shape::{Shape, shape};
 use super::table_parser::{Layout, TableParser};
-use crate::format::{Format, Pick, ReadOptions};
-use crate::input::{Compression, Input, Stream};
-use crate::live::Live;
-use crate::source::{Block, BlockParser, IdKind, Reader, Schema};
+use crate::read::format::{Format, Pick, ReadOptions};
+use crate::read::input::{Compression, Input, Stream};
+use crate::read::live::Live;
+use crate::read::source::{Block, BlockParser, IdKind, Reader, Schema};
 
 /// Bytes that the sniffer looks at.
 pub(crate) const HEAD_BYTES: usize = 1 << 16;

@@ -15,8 +15,8 @@ use super::fast::{EdgeParts, Fast};
 use super::line::{Comments, Dialect, Field, Line, Separator, line_end, split};
 use super::odd::OddLine;
 use super::reasons::{RefusedColumn, check_text, not_id, not_in_range, of_line};
-use crate::source::{Block, BlockParser, EdgeBatch, Numbers, Rejected, WideInteger, id_column};
-use crate::typed::{self, Typed};
+use crate::read::source::{Block, BlockParser, EdgeBatch, Numbers, Rejected, WideInteger, id_column};
+use crate::read::typed::{self, Typed};
 
 /// Rejected lines of one block that are described; of the others only the line is told, to bound memory.
 const DESCRIBED_MAX: usize = 256;

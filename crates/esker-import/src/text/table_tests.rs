@@ -1,9 +1,9 @@
 //! Tables: small inputs with what they must give, and bad ones with what they must say.
 
 use super::testing::{Read, read, read_text};
-use crate::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
-use crate::input::Input;
-use crate::source::IdKind;
+use crate::read::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
+use crate::read::input::Input;
+use crate::read::source::IdKind;
 
 fn default() -> ReadOptions {
     ReadOptions::default()

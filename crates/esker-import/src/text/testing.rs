@@ -6,10 +6,10 @@ use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_schema::DataType;
 use esker_format::Result;
 
-use crate::format::ReadOptions;
-use crate::input::Input;
 use crate::open::open_inputs;
-use crate::source::{EdgeBatch, Schema, texts};
+use crate::read::format::ReadOptions;
+use crate::read::input::Input;
+use crate::read::source::{EdgeBatch, Schema, texts};
 
 /// Everything that a reader gave.
 #[derive(Debug, Clone, PartialEq)]

@@ -18,9 +18,9 @@ use super::reasons::{check_text, not_id, not_in_range};
 use super::shape::{check_encoding, text};
 use super::table::Head;
 use super::tally::Tally;
-use crate::format::ReadOptions;
-use crate::input::Input;
-use crate::source::{
+use crate::read::format::ReadOptions;
+use crate::read::input::Input;
+use crate::read::source::{
     Block, BlockParser, EdgeBatch, IdKind, Numbers, Reader, Rejected, Schema, id_column, integer_ids,
 };
 

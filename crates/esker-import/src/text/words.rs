@@ -7,7 +7,7 @@ use esker_format::{Result, decimal};
 
 use super::blocks::input_error;
 use super::table::Head;
-use crate::input::Stream;
+use crate::read::input::Stream;
 
 /// Bytes that one word may have.
 const WORD_BYTES_MAX: usize = 4096;

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use esker_graph::Run;
 use esker_import::export::{ExportOptions, Loss, StoredExport, export};
-use esker_import::format::{Format, ReadOptions};
 use esker_import::install::import;
 use esker_import::open::open_reader;
 use esker_import::options::ImportOptions;
+use esker_import::read::format::{Format, ReadOptions};
 use esker_store::Store;
 use esker_store::io::{Disk, RealDisk};
 use esker_store::version::StagingOptions;

@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use esker_format::io::{Disk, RealDisk};
 use esker_graph::Stop;
-use esker_import::format::{PickProperties, ReadOptions};
-use esker_import::input::Input;
 use esker_import::install::import;
 use esker_import::open::open_inputs;
 use esker_import::options::{ImportOptions, ImportReport};
+use esker_import::read::format::{PickProperties, ReadOptions};
+use esker_import::read::input::Input;
 use esker_store::version::StagingOptions;
 use esker_store::{Error, Result};
 

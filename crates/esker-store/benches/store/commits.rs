@@ -23,9 +23,9 @@ use std::time::Instant;
 
 use esker_graph::generate::{Generator, Model, RMat, Weighting};
 use esker_graph::{Direction, Run, VertexId, vertex};
-use esker_import::generated::GeneratorReader;
 use esker_import::install::import;
 use esker_import::options::ImportOptions;
+use esker_import::read::generated::GeneratorReader;
 use esker_store::io::{Disk, RealDisk};
 use esker_store::log::Sync;
 use esker_store::property::PropertyValue;

@@ -6,9 +6,9 @@
 use std::fmt::Write;
 use std::time::Instant;
 
-use esker_import::format::ReadOptions;
-use esker_import::input::Input;
 use esker_import::open::open_inputs;
+use esker_import::read::format::ReadOptions;
+use esker_import::read::input::Input;
 
 /// Pseudo-random numbers (SplitMix64).
 struct Random(u64);

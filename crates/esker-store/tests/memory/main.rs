@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use esker_graph::{Direction, Run, Stop};
-use esker_import::format::{PickProperties, ReadOptions};
-use esker_import::input::Input;
 use esker_import::install::import;
 use esker_import::open::open_inputs;
 use esker_import::options::ImportOptions;
+use esker_import::read::format::{PickProperties, ReadOptions};
+use esker_import::read::input::Input;
 use esker_store::io::{Disk, RealDisk};
 use esker_store::property::PropertyValue;
 use esker_store::version::StagingOptions;

@@ -1,10 +1,10 @@
 //! Finds the columns of an input that hold the edge properties of a database.
 
 use arrow_array::ArrayRef;
-use esker_import::format::{Declaration, Format, Pick, PickIds, PickProperties, ReadOptions};
-use esker_import::input::Input;
 use esker_import::open::{Opened, open, open_inputs};
-use esker_import::source::{EdgeBatch, Reader, Rejected, Schema, WideInteger, id_at as external_id};
+use esker_import::read::format::{Declaration, Format, Pick, PickIds, PickProperties, ReadOptions};
+use esker_import::read::input::Input;
+use esker_import::read::source::{EdgeBatch, Reader, Rejected, Schema, WideInteger, id_at as external_id};
 use esker_store::format::{ElementType, PropertyRecord};
 use esker_store::ids::ExternalId;
 use esker_store::{Error, Result};
@@ -170,7 +170,7 @@ impl Wanted<'_> {
 /// name.
 fn wanted_properties(target: &Target, given: &ReadOptions, purpose: Purpose) -> Vec<PropertyRecord> {
     let named = |property: &PropertyRecord| {
-        let is_called = |column: &String| esker_import::format::without_type(column) == property.name;
+        let is_called = |column: &String| esker_import::read::format::without_type(column) == property.name;
         let by_name = match &given.properties {
             PickProperties::None => false,
             PickProperties::All => true,
@@ -247,7 +247,7 @@ fn refuse_unknown(target: &Target, given: &ReadOptions, purpose: Purpose) -> Res
         unknown.push(format!("--weight {column}"));
     }
     let known = |name: &str| target.edge_properties.iter().any(|property| property.name == name);
-    let without_type = |name: &str| esker_import::format::without_type(name).to_owned();
+    let without_type = |name: &str| esker_import::read::format::without_type(name).to_owned();
     if let Pick::Column(column) = &given.time
         && !known(column)
     {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use esker_import::options::BadLines;
-use esker_import::source::{
+use esker_import::read::source::{
     EdgeBatch, IdKind, Reader, Rejected, id_at as external_id, integer_ids, limit_decoding,
 };
 use esker_store::format::{Duplicates, PropertyRecord};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use esker_graph::Cancel;
 use esker_import::options::BadLines;
-use esker_import::source::Rejected;
+use esker_import::read::source::Rejected;
 use esker_store::CommitOptions;
 use esker_store::format::Duplicates;
 

@@ -24,8 +24,8 @@
 use std::io::{BufRead, Read};
 use std::path::Path;
 
-use esker_import::format::LINE_BYTES_MAX;
-use esker_import::typed::sniff_type;
+use esker_import::read::format::LINE_BYTES_MAX;
+use esker_import::read::typed::sniff_type;
 use esker_store::format::{Duplicates, PropertyType};
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use std::io::Read;
 
 use esker_graph::{Budget, Reservation, Stop};
-use esker_import::format::{Declaration, ReadOptions};
-use esker_import::input::{Input, expand};
+use esker_import::read::format::{Declaration, ReadOptions};
+use esker_import::read::input::{Input, expand};
+use esker_import::read::typed::sniff_type;
 use esker_import::rows::{BadRow, FieldPlace, TextRows, check_encoding};
-use esker_import::typed::sniff_type;
 use esker_store::format::{PropertyRecord, PropertyType, decimal};
 use esker_store::{Batch, CommitOptions, CommitSizing, Database, Error, Result};
 

@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use esker_graph::generate::{Generator, Model, RMat, Weighting};
 use esker_graph::{Direction, Run};
-use esker_import::generated::GeneratorReader;
 use esker_import::install::import;
 use esker_import::options::{ImportOptions, VertexOrder};
+use esker_import::read::generated::GeneratorReader;
 use esker_store::format::{Encoding, WriteOptions};
 use esker_store::io::RealDisk;
 use esker_store::tiles::ConvertOptions;

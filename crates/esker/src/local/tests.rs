@@ -2,10 +2,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use esker_graph::{Direction, Run, VertexId, vertex};
-use esker_import::format::ReadOptions;
 use esker_import::install::import;
 use esker_import::open::open_reader;
 use esker_import::options::{Duplicates, ImportOptions};
+use esker_import::read::format::ReadOptions;
 use esker_store::io::RealDisk;
 use esker_store::version::StagingOptions;
 use esker_store::{Database, DatabaseOptions, Snapshot, Store};
@@ -134,7 +134,7 @@ fn named(edges: &str) -> (tempfile::TempDir, Snapshot) {
     let (file, path) = (directory.path().join("edges.csv"), directory.path().join("g.esker"));
     write(&file, &format!("source,target,weight,kind\n{edges}"));
     let options =
-        ReadOptions { properties: esker_import::format::PickProperties::All, ..ReadOptions::default() };
+        ReadOptions { properties: esker_import::read::format::PickProperties::All, ..ReadOptions::default() };
     let reader = open_reader(&[file.to_str().unwrap()], &options).unwrap();
     let disk = Arc::new(RealDisk) as Arc<_>;
     import(&disk, reader, &path, &ImportOptions::default(), StagingOptions::default()).unwrap();

@@ -8,7 +8,7 @@ use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, Field, Schema};
 use esker_graph::VertexId;
 use esker_import::export::OutputFile;
-use esker_import::typed::arrow_column;
+use esker_import::read::typed::arrow_column;
 use esker_store::format::LogicalType;
 use esker_store::ids::ExternalId;
 use parquet::arrow::ArrowWriter;

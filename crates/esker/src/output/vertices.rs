@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use esker_graph::{Run, VertexId, vertex};
 use esker_import::export::{ExportOptions, OutputFile};
-use esker_import::typed::{is_unsigned, sniff_type};
+use esker_import::read::typed::{is_unsigned, sniff_type};
 use esker_store::Snapshot;
 use esker_store::format::PropertyRecord;
 use esker_store::ids::ExternalId;

@@ -2,9 +2,9 @@ use std::sync::Arc;
 
 use esker_graph::generate::{Generator, Model, RMat, Uniform, Weighting};
 use esker_graph::{Budget, RunOptions};
-use esker_import::generated::GeneratorReader;
 use esker_import::install::import;
 use esker_import::options::ImportOptions;
+use esker_import::read::generated::GeneratorReader;
 use esker_store::format::Encoding;
 use esker_store::io::RealDisk;
 use esker_store::property::PropertyValue;

@@ -12,10 +12,10 @@ use esker::change::{
     set_vertex, stream,
 };
 use esker::graph::{Run, vertex};
-use esker::import::format::{Declaration, Format, PickIds, PickProperties, ReadOptions};
 use esker::import::install::import;
 use esker::import::open::open_reader;
 use esker::import::options::ImportOptions;
+use esker::import::read::format::{Declaration, Format, PickIds, PickProperties, ReadOptions};
 use esker::local::{Incidence, edges_of};
 use esker::store::io::RealDisk;
 use esker::store::property::PropertyValue;

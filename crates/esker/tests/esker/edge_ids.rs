@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use esker::change::{Target, commit_script, give_edge_ids};
 use esker::graph::{Direction, Run, vertex};
-use esker::import::format::{PickProperties, ReadOptions};
-use esker::import::input::Input;
 use esker::import::install::import;
 use esker::import::open::open_inputs;
 use esker::import::options::{Duplicates, ImportOptions};
+use esker::import::read::format::{PickProperties, ReadOptions};
+use esker::import::read::input::Input;
 use esker::store::database::CompactOptions;
 use esker::store::diff::{DiffEdge, Difference, diff};
 use esker::store::format::{CopyPolicy, Encoding};

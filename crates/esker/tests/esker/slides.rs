@@ -10,7 +10,7 @@ use esker::follow::{Follow, Method, MethodChoice};
 use esker::graph::{Budget, Direction, Graph, Lists, Remaining, Run, RunOptions, VertexId, vertex};
 use esker::import::install::import;
 use esker::import::options::{ImportOptions, VertexOrder};
-use esker::import::source::{EdgeBatch, IdKind, Numbers, Schema};
+use esker::import::read::source::{EdgeBatch, IdKind, Numbers, Schema};
 use esker::store::format::{CopyPolicy, Duplicates, Encoding, Retention};
 use esker::store::io::{Disk, MemoryDisk};
 use esker::store::property::PropertyValue;

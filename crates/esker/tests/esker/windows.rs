@@ -12,7 +12,7 @@ use esker::graph::{
 };
 use esker::import::install::import;
 use esker::import::options::{Duplicates, ImportOptions, VertexOrder};
-use esker::import::source::{EdgeBatch, IdKind, Numbers, Schema};
+use esker::import::read::source::{EdgeBatch, IdKind, Numbers, Schema};
 use esker::plan::Request;
 use esker::rates::Known;
 use esker::store::format::CopyPolicy;

@@ -239,8 +239,8 @@ mod tests {
             writer.write(&table).unwrap();
             let good = writer.into_inner().unwrap();
             let region = |bytes: &[u8]| {
-                let input = crate::input::Input::memory("edges", bytes);
-                Region::open(&input, crate::format::Format::Arrow).unwrap()
+                let input = crate::read::input::Input::memory("edges", bytes);
+                Region::open(&input, crate::read::format::Format::Arrow).unwrap()
             };
             let found = contents(&region(&good)).unwrap();
             let position = found.batches[0].position;

@@ -25,10 +25,10 @@ use super::region::{Region, Whole};
 use super::runs::{Origin, RowRun, Section, SectionParser, SectionReader, check_fits};
 use super::shared::SharedTexts;
 use super::table::{self, Chosen};
-use crate::format::{Format, ReadOptions};
-use crate::input::Input;
-use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Reader};
-use crate::typed::{said_weight, says_undirected, type_of};
+use crate::read::format::{Format, ReadOptions};
+use crate::read::input::Input;
+use crate::read::source::{Block, BlockParser, EdgeBatch, IdKind, Reader};
+use crate::read::typed::{said_weight, says_undirected, type_of};
 
 /// Long record batches that are kept for the runs that follow, at most.
 const KEPT_MAX: usize = 2;

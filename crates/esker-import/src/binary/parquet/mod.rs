@@ -31,10 +31,10 @@ use super::region::Region;
 use super::runs::{Origin, RowRun, Section, SectionParser, SectionReader, check_fits, run_rows};
 use super::shared::{FREE_BYTES, SharedTexts};
 use super::table::{self, Chosen};
-use crate::format::{Format, ReadOptions};
-use crate::input::Input;
-use crate::source::{Block, BlockParser, EdgeBatch, IdKind, Reader};
-use crate::typed::{logical_of, said_weight, says_undirected, type_of};
+use crate::read::format::{Format, ReadOptions};
+use crate::read::input::Input;
+use crate::read::source::{Block, BlockParser, EdgeBatch, IdKind, Reader};
+use crate::read::typed::{logical_of, said_weight, says_undirected, type_of};
 
 /// Opens Parquet files with the same columns. See [`ReadOptions`] for which columns are taken.
 ///

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker_graph::Direction;
-use esker_import::format::ReadOptions;
 use esker_import::install::import;
 use esker_import::open::open_reader;
 use esker_import::options::ImportOptions;
+use esker_import::read::format::ReadOptions;
 use esker_store::ids::ExternalId;
 use esker_store::io::Disk;
 use esker_store::property::PropertyValue;

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use esker_graph::{Direction, Run};
-use esker_import::format::ReadOptions;
 use esker_import::install::import;
 use esker_import::open::open_reader;
 use esker_import::options::{Duplicates, ImportOptions};
+use esker_import::read::format::ReadOptions;
 use esker_store::format::ElementType;
 use esker_store::io::{Disk, RealDisk};
 use esker_store::property::PropertyValue;

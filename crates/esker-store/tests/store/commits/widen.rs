@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use esker_graph::{Direction, Run};
-use esker_import::format::{PickProperties, ReadOptions};
 use esker_import::install::import;
 use esker_import::open::open_reader;
 use esker_import::options::ImportOptions;
+use esker_import::read::format::{PickProperties, ReadOptions};
 use esker_store::format::{ElementType, Encoding};
 use esker_store::ids::ExternalId;
 use esker_store::io::{Disk, RealDisk};

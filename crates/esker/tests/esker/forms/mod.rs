@@ -8,7 +8,7 @@ use arrow_array::ArrayRef;
 use esker::graph::Run;
 use esker::import::install::import;
 use esker::import::options::{ImportOptions, VertexOrder};
-use esker::import::source::{Block, BlockParser, EdgeBatch, IdKind, Numbers, Reader, Schema};
+use esker::import::read::source::{Block, BlockParser, EdgeBatch, IdKind, Numbers, Reader, Schema};
 use esker::store::format::CopyPolicy;
 use esker::store::format::Encoding;
 use esker::store::io::{Disk, MemoryDisk};

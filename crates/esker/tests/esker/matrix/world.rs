@@ -8,7 +8,7 @@ use arrow_array::ArrayRef;
 use esker::graph::Run;
 use esker::import::install::import;
 use esker::import::options::{Duplicates, ImportOptions, VertexOrder};
-use esker::import::source::{EdgeBatch, IdKind, Numbers, Schema, id_column, text_column};
+use esker::import::read::source::{EdgeBatch, IdKind, Numbers, Schema, id_column, text_column};
 use esker::selection::{Condition, Conditions};
 use esker::store::database::CompactOptions;
 use esker::store::format::Encoding;

@@ -183,12 +183,12 @@ impl Shelf {
     }
 
     /// Keeps `records` in memory that was found with [`Shelf::room_for`].
-    pub(super) fn keep<T: Pod>(&self, records: Vec<T>, room: Reservation) -> ShelvedChunk<T> {
+    pub(crate) fn keep<T: Pod>(&self, records: Vec<T>, room: Reservation) -> ShelvedChunk<T> {
         ShelvedChunk { len: records.len(), place: ShelfPlace::Memory(records, room) }
     }
 
     /// Room for a chunk in memory, if there is any.
-    pub(super) fn room_for(&self, bytes: u64) -> Option<Reservation> {
+    pub(crate) fn room_for(&self, bytes: u64) -> Option<Reservation> {
         let wanted = self.keep_free_bytes.saturating_add(bytes);
         if self.budget.free_bytes() < wanted { None } else { self.budget.try_reserve(bytes) }
     }
@@ -206,7 +206,7 @@ impl Shelf {
     ///
     /// # Errors
     /// If the temporary file cannot be written.
-    pub(super) fn set_aside<T: Pod>(&self, chunk: &mut ShelvedChunk<T>) -> Result<()> {
+    pub(crate) fn set_aside<T: Pod>(&self, chunk: &mut ShelvedChunk<T>) -> Result<()> {
         if let ShelfPlace::Memory(records, _) = &chunk.place {
             *chunk = self.put_slice_in_file(records)?;
         }
@@ -235,7 +235,7 @@ impl Shelf {
     ///
     /// # Errors
     /// If the temporary file cannot be read or written.
-    pub(super) fn update<T: Pod>(
+    pub(crate) fn update<T: Pod>(
         &self,
         chunk: &mut ShelvedChunk<T>,
         change: impl FnOnce(&mut [T]),
@@ -254,7 +254,7 @@ impl Shelf {
     }
 
     /// Gives back the room that a chunk takes on the disk: it will not be read again.
-    pub(super) fn discard<T: Pod>(&self, chunk: &ShelvedChunk<T>) {
+    pub(crate) fn discard<T: Pod>(&self, chunk: &ShelvedChunk<T>) {
         if let ShelfPlace::File(offset) = chunk.place {
             self.file.discard(offset..offset + (chunk.len * size_of::<T>()) as u64);
         }

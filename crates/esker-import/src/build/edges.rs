@@ -3,16 +3,16 @@
 use esker_format::{ElementType, Error, LogicalType, PropertyType, Result};
 use esker_graph::VertexId;
 
-use super::gather::{Gathered, RawEnds};
-use super::numbering::Keys;
-use super::options::Duplicates;
-use super::source::{Schema, id_column};
-use super::spool::Spool;
-use super::text::beside_fractions;
-use super::values::{ValueLayout, words as words_of};
+use crate::build::gather::{Gathered, RawEnds};
+use crate::build::values::{ValueLayout, words as words_of};
+use crate::numbering::Keys;
+use crate::options::Duplicates;
+use crate::read::source::{Schema, id_column};
+use crate::sort::spool::Spool;
+use crate::text::beside_fractions;
 
 /// All edges, to be read by any number of threads.
-pub(super) struct Edges {
+pub(crate) struct Edges {
     gathered: Gathered,
     /// Index of the first edge of each block.
     starts: Vec<u64>,
@@ -20,27 +20,27 @@ pub(super) struct Edges {
     base: u64,
     /// Pairs that replace the ids of the input.
     numbered: Option<Spool<[VertexId; 2]>>,
-    pub(super) num_vertices: u64,
-    pub(super) layouts: Vec<ValueLayout>,
+    pub(crate) num_vertices: u64,
+    pub(crate) layouts: Vec<ValueLayout>,
     /// Words of 32 bits beside each edge.
-    pub(super) words: usize,
+    pub(crate) words: usize,
     /// For each property, its texts in order of their codes.
-    pub(super) dictionaries: Vec<Vec<Box<[u8]>>>,
+    pub(crate) dictionaries: Vec<Vec<Box<[u8]>>>,
 }
 
 /// Room for the edges of a block.
 #[derive(Default)]
-pub(super) struct EdgeBuffer {
+pub(crate) struct EdgeBuffer {
     narrow: Vec<[u32; 2]>,
     wide: Vec<[u64; 2]>,
     pairs: Vec<[VertexId; 2]>,
     /// The properties of the block after [`Edges::read_words`].
-    pub(super) words: Vec<u32>,
+    pub(crate) words: Vec<u32>,
 }
 
 impl Edges {
     /// Edges whose ids are `base..base + num_vertices`, or are replaced by `numbered`.
-    pub(super) fn new(
+    pub(crate) fn new(
         gathered: Gathered,
         schema: &Schema,
         duplicates: Duplicates,
@@ -90,30 +90,30 @@ impl Edges {
     }
 
     /// The id of the vertex with number 0, unless a map has the ids.
-    pub(super) fn base(&self) -> u64 {
+    pub(crate) fn base(&self) -> u64 {
         self.base
     }
 
-    pub(super) fn num_blocks(&self) -> usize {
+    pub(crate) fn num_blocks(&self) -> usize {
         self.gathered.blocks.len()
     }
 
-    pub(super) fn num_edges(&self) -> u64 {
+    pub(crate) fn num_edges(&self) -> u64 {
         self.starts.last().copied().unwrap_or(0)
     }
 
     /// Index of the first edge of block `index`.
-    pub(super) fn block_start(&self, index: usize) -> u64 {
+    pub(crate) fn block_start(&self, index: usize) -> u64 {
         self.starts[index]
     }
 
     /// Number of edges of block `index`.
-    pub(super) fn block_len(&self, index: usize) -> usize {
+    pub(crate) fn block_len(&self, index: usize) -> usize {
         self.gathered.blocks[index].len
     }
 
     /// The longest block.
-    pub(super) fn block_len_max(&self) -> usize {
+    pub(crate) fn block_len_max(&self) -> usize {
         self.gathered.blocks.iter().map(|block| block.len).max().unwrap_or(0)
     }
 
@@ -121,7 +121,7 @@ impl Edges {
     ///
     /// # Errors
     /// If a temporary file cannot be written.
-    pub(super) fn make_room(&mut self, is_enough: impl Fn() -> bool) -> Result<()> {
+    pub(crate) fn make_room(&mut self, is_enough: impl Fn() -> bool) -> Result<()> {
         let Gathered { blocks, shelf, .. } = &mut self.gathered;
         for block in blocks.iter_mut().rev() {
             if is_enough() {
@@ -140,7 +140,7 @@ impl Edges {
     }
 
     /// Puts other pairs in place of the ids that the edges had.
-    pub(super) fn renumber(&mut self, numbered: Spool<[VertexId; 2]>) {
+    pub(crate) fn renumber(&mut self, numbered: Spool<[VertexId; 2]>) {
         self.numbered = Some(numbered);
         for block in &mut self.gathered.blocks {
             block.ends = RawEnds::Elsewhere;
@@ -149,7 +149,7 @@ impl Edges {
 
     /// Calls `visit` with the two ends of each edge of block `index`, in order.
     #[inline(always)]
-    pub(super) fn for_each(
+    pub(crate) fn for_each(
         &self,
         index: usize,
         buffer: &mut EdgeBuffer,
@@ -176,7 +176,7 @@ impl Edges {
     }
 
     /// The ends of all edges of block `index`, as `renumbered` has them.
-    pub(super) fn pairs<'a>(
+    pub(crate) fn pairs<'a>(
         &'a self,
         index: usize,
         buffer: &'a mut EdgeBuffer,
@@ -220,7 +220,7 @@ impl Edges {
     }
 
     /// The two ends of edge `at` of block `index`.
-    pub(super) fn pair(&self, index: usize, at: usize) -> Result<[VertexId; 2]> {
+    pub(crate) fn pair(&self, index: usize, at: usize) -> Result<[VertexId; 2]> {
         let shelf = &self.gathered.shelf;
         let base = self.base;
         match (&self.numbered, &self.gathered.blocks[index].ends) {
@@ -244,7 +244,7 @@ impl Edges {
     }
 
     /// Fills `buffer.words` with the properties of block `index`.
-    pub(super) fn read_words(&self, index: usize, buffer: &mut EdgeBuffer) -> Result<()> {
+    pub(crate) fn read_words(&self, index: usize, buffer: &mut EdgeBuffer) -> Result<()> {
         let block = &self.gathered.blocks[index];
         buffer.words.resize(block.len * self.words, 0);
         for (layout, values) in self.layouts.iter().zip(&block.values) {
@@ -256,7 +256,7 @@ impl Edges {
     }
 
     /// Gives back the room that the ends of block `index` take on the disk: they will not be read again.
-    pub(super) fn discard(&self, index: usize) {
+    pub(crate) fn discard(&self, index: usize) {
         match &self.gathered.blocks[index].ends {
             RawEnds::Narrow(chunk) => self.gathered.shelf.discard(chunk),
             RawEnds::Wide(chunk) => self.gathered.shelf.discard(chunk),
@@ -265,12 +265,12 @@ impl Edges {
     }
 
     /// Memory that one thread needs to read a block.
-    pub(super) fn buffer_bytes(&self) -> u64 {
+    pub(crate) fn buffer_bytes(&self) -> u64 {
         (self.block_len_max() * (16 + 8 + 4 * self.words)) as u64
     }
 
     /// Frees what was read, once it will not be read again.
-    pub(super) fn into_rejected(self) -> (u64, Vec<super::source::Rejected>) {
+    pub(crate) fn into_rejected(self) -> (u64, Vec<crate::read::source::Rejected>) {
         (self.gathered.rejected, self.gathered.rejected_sample)
     }
 }
@@ -296,7 +296,7 @@ fn expect_number(found: ElementType, name: &str) -> Result<ElementType> {
 }
 
 /// Refuses ids of edges, which no input gives.
-pub(super) fn check_types(schema: &Schema) -> Result<()> {
+pub(crate) fn check_types(schema: &Schema) -> Result<()> {
     let is_id =
         |found: &Option<PropertyType>| found.as_ref().is_some_and(|one| one.logical == LogicalType::EdgeId);
     schema.types.iter().position(is_id).map_or(Ok(()), |place| {
@@ -308,7 +308,7 @@ pub(super) fn check_types(schema: &Schema) -> Result<()> {
 }
 
 /// Refuses policies for duplicates that ask for weights where there are none.
-pub(super) fn check_weight(schema: &Schema, duplicates: Duplicates) -> Result<()> {
+pub(crate) fn check_weight(schema: &Schema, duplicates: Duplicates) -> Result<()> {
     let what = match duplicates {
         Duplicates::Sum => "added up",
         Duplicates::Min | Duplicates::Max => "compared",
@@ -323,7 +323,7 @@ pub(super) fn check_weight(schema: &Schema, duplicates: Duplicates) -> Result<()
 }
 
 /// The ids of block `index` as the input has them, for a numberer.
-pub(super) fn raw_keys(gathered: &Gathered, index: usize) -> Result<Keys> {
+pub(crate) fn raw_keys(gathered: &Gathered, index: usize) -> Result<Keys> {
     let block = &gathered.blocks[index];
     let shelf = &gathered.shelf;
     let (source, target): (Vec<u64>, Vec<u64>) = match &block.ends {

@@ -4,7 +4,7 @@
 use bytemuck::Pod;
 use esker_format::Result;
 
-use super::scratch::{Shelf, ShelvedChunk, Work};
+use crate::sort::scratch::{Shelf, ShelvedChunk, Work};
 
 /// A sequence of fixed-width records, appended in order by one thread, read in any order by many.
 ///
@@ -112,7 +112,7 @@ impl<T: Pod> Spool<T> {
     ///
     /// # Errors
     /// As [`Spool::push`].
-    pub(super) fn make_room(&mut self, is_enough: impl Fn() -> bool) -> Result<()> {
+    pub(crate) fn make_room(&mut self, is_enough: impl Fn() -> bool) -> Result<()> {
         for block in self.blocks.iter_mut().rev() {
             if is_enough() {
                 break;

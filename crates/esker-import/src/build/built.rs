@@ -3,11 +3,11 @@
 use esker_format::{ElementType, LogicalType, PropertyType};
 use esker_graph::VertexId;
 
-use super::numbering::NumberedIds;
-use super::options::ImportReport;
-use super::scratch::Work;
-use super::source::Schema;
-use super::spool::Spool;
+use crate::numbering::NumberedIds;
+use crate::options::ImportReport;
+use crate::read::source::Schema;
+use crate::sort::scratch::Work;
+use crate::sort::spool::Spool;
 
 /// How the user's ids relate to vertices.
 pub(crate) enum BuiltIds {
@@ -47,7 +47,7 @@ pub(crate) struct BuiltProperty {
 
 impl BuiltProperty {
     /// The properties of an input, stored as these types, with the texts of each.
-    pub(super) fn all(
+    pub(crate) fn all(
         schema: &Schema,
         elements: Vec<ElementType>,
         dictionaries: Vec<Vec<Box<[u8]>>>,

@@ -8,14 +8,14 @@
 use esker_format::{Error, Result};
 use esker_graph::{Reservation, Stop, VertexId};
 
-use super::count::Cells;
-use super::edges::Edges;
-use super::lists::{Lists, Policy};
-use super::options::{SelfLoops, Tracker};
-use super::output::{Output, PartQueue};
-use super::radix::sort_alone;
-use super::scatter::{Arcs, Buckets, LINE, Piece, Ranges, Scatter};
-use super::scratch::{Shelf, Work};
+use crate::build::count::Cells;
+use crate::build::edges::Edges;
+use crate::build::lists::{Lists, Policy};
+use crate::build::output::{Output, PartQueue};
+use crate::build::scatter::{Arcs, Buckets, LINE, Piece, Ranges, Scatter};
+use crate::options::{SelfLoops, Tracker};
+use crate::sort::radix::sort_alone;
+use crate::sort::scratch::{Shelf, Work};
 
 /// Arcs of a bucket when memory is ample: its sort stays in the cache of one core.
 const BUCKET_LEN: u64 = 1 << 17;
@@ -35,7 +35,7 @@ const PARTS: u64 = 64;
 
 /// How the memory that is free is used by one direction.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Plan {
+pub(crate) struct Plan {
     /// Most arcs of a bucket that is sorted in memory.
     sort_len_max: u64,
     buckets_max: u64,
@@ -51,7 +51,7 @@ pub(super) struct Plan {
 
 impl Plan {
     /// A plan for the memory that is free now.
-    pub(super) fn new(work: &Work, edges: &Edges) -> Result<Self> {
+    pub(crate) fn new(work: &Work, edges: &Edges) -> Result<Self> {
         let workers = work.run.threads() as u64;
         let readers = workers * edges.buffer_bytes();
         let free = work.budget.free_bytes().saturating_sub(readers);
@@ -109,33 +109,33 @@ fn open_bytes(words: usize) -> u64 {
 }
 
 /// What one direction is built from.
-pub(super) struct Build<'a> {
-    pub(super) work: &'a Work,
-    pub(super) edges: &'a Edges,
-    pub(super) arcs: Arcs,
+pub(crate) struct Build<'a> {
+    pub(crate) work: &'a Work,
+    pub(crate) edges: &'a Edges,
+    pub(crate) arcs: Arcs,
     /// Arcs by cell of their source, about.
-    pub(super) counts: &'a [u64],
-    pub(super) cells: Cells,
-    pub(super) self_loops: SelfLoops,
-    pub(super) renumbered: Option<&'a [VertexId]>,
-    pub(super) tracker: &'a Tracker,
-    pub(super) duplicates: super::options::Duplicates,
+    pub(crate) counts: &'a [u64],
+    pub(crate) cells: Cells,
+    pub(crate) self_loops: SelfLoops,
+    pub(crate) renumbered: Option<&'a [VertexId]>,
+    pub(crate) tracker: &'a Tracker,
+    pub(crate) duplicates: crate::options::Duplicates,
     /// The property whose values are added up, or of which the smallest stays.
-    pub(super) weight: Option<usize>,
+    pub(crate) weight: Option<usize>,
     /// Whether the edges are not read again.
-    pub(super) is_last: bool,
+    pub(crate) is_last: bool,
 }
 
 /// What became of self-loops and symmetry.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Scattered {
-    pub(super) loops_dropped: u64,
-    pub(super) asymmetry: u64,
+pub(crate) struct Scattered {
+    pub(crate) loops_dropped: u64,
+    pub(crate) asymmetry: u64,
 }
 
 impl Build<'_> {
     /// Divides, sorts, and hands the lists to `output`.
-    pub(super) fn run<'b>(
+    pub(crate) fn run<'b>(
         &self,
         stages: [&'static str; 2],
         output: Output<'b>,
@@ -386,7 +386,7 @@ fn set_part_aside(
 }
 
 /// Refuses an edge set that promises both directions of each edge and has one only.
-pub(super) fn check_symmetric(scattered: Scattered, format: &str) -> Result<()> {
+pub(crate) fn check_symmetric(scattered: Scattered, format: &str) -> Result<()> {
     if scattered.asymmetry == 0 {
         return Ok(());
     }

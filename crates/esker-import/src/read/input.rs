@@ -9,7 +9,7 @@ use esker_format::io::{Disk, RealDisk, input_bytes, input_id, open_input};
 use esker_format::{Error, Result};
 use esker_graph::Cancel;
 
-use crate::waiting::WaitingInput;
+use crate::read::waiting::WaitingInput;
 
 /// Bytes that a decompressor reads at a time.
 const COMPRESSED_BUFFER_BYTES: usize = 1 << 18;

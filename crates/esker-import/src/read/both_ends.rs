@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use esker_format::{Error, Result};
 
-use super::source::{Block, BlockParser, Reader, Schema};
+use crate::read::source::{Block, BlockParser, Reader, Schema};
 
 /// A reader whose rows are the two directions of undirected edges.
 pub(crate) struct BothEnds {

@@ -10,25 +10,25 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use esker_format::{Error, Result};
 use esker_layers::ids::IdHasher;
 
-use super::number::{Numberer, Parted};
-use super::numbering::Keys;
-use super::options::{BadLines, Tracker};
-use super::scratch::{Shelf, ShelvedChunk, Work};
-use super::source::{Block, BlockParser, EdgeBatch, Reader, Rejected, WideInteger, integer_ids};
-use super::values::{Range, RawValues, TextCache, Texts, set_aside};
+use crate::build::values::{Range, RawValues, TextCache, Texts, set_aside};
+use crate::number::{Numberer, Parted};
+use crate::numbering::Keys;
+use crate::options::{BadLines, Tracker};
+use crate::read::source::{Block, BlockParser, EdgeBatch, Reader, Rejected, WideInteger, integer_ids};
+use crate::sort::scratch::{Shelf, ShelvedChunk, Work};
 
 /// How many rejected rows are kept as a sample.
-pub(super) const REJECTED_SAMPLE: usize = 20;
+pub(crate) const REJECTED_SAMPLE: usize = 20;
 
 /// Memory that a worker needs for the block and the batch in its hands.
-pub(super) const WORKER_BYTES: u64 = 6 << 20;
+pub(crate) const WORKER_BYTES: u64 = 6 << 20;
 
 /// How often a waiting thread looks for cancellation.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// The two ends of the edges of a block, as the input has them.
 #[derive(Debug)]
-pub(super) enum RawEnds {
+pub(crate) enum RawEnds {
     Narrow(ShelvedChunk<[u32; 2]>),
     Wide(ShelvedChunk<[u64; 2]>),
     /// They went to a [`Numberer`].
@@ -37,18 +37,18 @@ pub(super) enum RawEnds {
 
 /// The edges of one block of input.
 #[derive(Debug)]
-pub(super) struct RawBlock {
-    pub(super) len: usize,
-    pub(super) ends: RawEnds,
-    pub(super) values: Vec<RawValues>,
-    pub(super) vertices: Option<ShelvedChunk<u64>>,
+pub(crate) struct RawBlock {
+    pub(crate) len: usize,
+    pub(crate) ends: RawEnds,
+    pub(crate) values: Vec<RawValues>,
+    pub(crate) vertices: Option<ShelvedChunk<u64>>,
 }
 
 /// The least and the greatest integer id of an input.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct IdStats {
-    pub(super) min: u64,
-    pub(super) max: u64,
+pub(crate) struct IdStats {
+    pub(crate) min: u64,
+    pub(crate) max: u64,
 }
 
 impl Default for IdStats {
@@ -64,32 +64,32 @@ impl IdStats {
     }
 
     /// Whether there were no ids.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.min > self.max
     }
 }
 
 /// Everything that was read.
-pub(super) struct Gathered {
-    pub(super) blocks: Vec<RawBlock>,
-    pub(super) shelf: Shelf,
-    pub(super) ids: IdStats,
+pub(crate) struct Gathered {
+    pub(crate) blocks: Vec<RawBlock>,
+    pub(crate) shelf: Shelf,
+    pub(crate) ids: IdStats,
     /// For each property.
-    pub(super) ranges: Vec<Range>,
-    pub(super) texts: Vec<Texts>,
-    pub(super) rejected: u64,
-    pub(super) rejected_sample: Vec<Rejected>,
+    pub(crate) ranges: Vec<Range>,
+    pub(crate) texts: Vec<Texts>,
+    pub(crate) rejected: u64,
+    pub(crate) rejected_sample: Vec<Rejected>,
     /// By property: the first integer that no float equals, where its line is known.
-    pub(super) wide: BTreeMap<usize, WideInteger>,
+    pub(crate) wide: BTreeMap<usize, WideInteger>,
 }
 
 impl Gathered {
-    pub(super) fn num_edges(&self) -> u64 {
+    pub(crate) fn num_edges(&self) -> u64 {
         self.blocks.iter().map(|block| block.len as u64).sum()
     }
 
     /// Number of integer ids that were read, repetitions included.
-    pub(super) fn num_ids(&self) -> u64 {
+    pub(crate) fn num_ids(&self) -> u64 {
         let named = |block: &RawBlock| block.vertices.as_ref().map_or(0, ShelvedChunk::len) as u64;
         self.blocks.iter().map(|block| 2 * block.len as u64 + named(block)).sum()
     }
@@ -126,7 +126,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Reads everything. With a `numberer` the ids go there, in order; without, they are set aside as they are.
-pub(super) fn gather(
+pub(crate) fn gather(
     work: &Work,
     mut reader: Box<dyn Reader>,
     bad_lines: BadLines,
@@ -351,7 +351,7 @@ struct Worker {
 }
 
 /// Hands batches to a numberer in the order of their blocks, whoever brings them.
-pub(super) struct InOrder {
+pub(crate) struct InOrder {
     work: Work,
     hasher: IdHasher,
     queue: Mutex<Queue>,
@@ -369,18 +369,18 @@ impl InOrder {
     /// How far ahead of its turn a batch may wait.
     const AHEAD_MAX: u64 = 4;
 
-    pub(super) fn new(work: &Work, numberer: Numberer) -> Self {
+    pub(crate) fn new(work: &Work, numberer: Numberer) -> Self {
         let hasher = numberer.hasher();
         let queue = Queue { numberer, next: 0, given_up: false, waiting: BTreeMap::new() };
         Self { work: work.clone(), hasher, queue: Mutex::new(queue), moved: Condvar::new() }
     }
 
     /// Does the work on a batch that needs no order.
-    pub(super) fn prepare(&self, keys: &Keys) -> Result<Parted> {
+    pub(crate) fn prepare(&self, keys: &Keys) -> Result<Parted> {
         Numberer::prepare(keys, &self.hasher)
     }
 
-    pub(super) fn push(&self, sequence: u64, batch: Parted) -> Result<()> {
+    pub(crate) fn push(&self, sequence: u64, batch: Parted) -> Result<()> {
         let mut queue = lock(&self.queue);
         // The worker with the earliest batch never waits, so the others do not wait for ever; unless it was
         // cancelled.
@@ -398,12 +398,12 @@ impl InOrder {
         }
     }
 
-    pub(super) fn give_up(&self) {
+    pub(crate) fn give_up(&self) {
         lock(&self.queue).given_up = true;
         self.moved.notify_all();
     }
 
-    pub(super) fn into_inner(self) -> Numberer {
+    pub(crate) fn into_inner(self) -> Numberer {
         self.queue.into_inner().unwrap_or_else(PoisonError::into_inner).numberer
     }
 }

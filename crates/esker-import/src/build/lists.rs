@@ -3,27 +3,27 @@
 use esker_format::{ElementType, Error, Result};
 use esker_graph::VertexId;
 
-use super::options::Duplicates;
-use super::scatter::Ranges;
-use super::values::{ValueLayout, put_wide, wide};
+use crate::build::scatter::Ranges;
+use crate::build::values::{ValueLayout, put_wide, wide};
+use crate::options::Duplicates;
 
 /// Neighbour lists of some vertices, ascending.
 #[derive(Debug, Default)]
-pub(super) struct Lists {
+pub(crate) struct Lists {
     /// Vertices that have a list, and its length.
-    pub(super) lengths: Vec<(VertexId, u32)>,
+    pub(crate) lengths: Vec<(VertexId, u32)>,
     /// The lists, one after another.
-    pub(super) targets: Vec<VertexId>,
+    pub(crate) targets: Vec<VertexId>,
     /// The properties beside them.
-    pub(super) words: Vec<u32>,
+    pub(crate) words: Vec<u32>,
     /// Arcs that were left out or added to the one before.
-    pub(super) duplicates: u64,
+    pub(crate) duplicates: u64,
     /// Duplicates among the self-loops.
-    pub(super) duplicate_loops: u64,
+    pub(crate) duplicate_loops: u64,
     /// The ends of the first of the duplicates.
-    pub(super) first_duplicate: Option<(VertexId, VertexId)>,
+    pub(crate) first_duplicate: Option<(VertexId, VertexId)>,
     /// Arcs from a vertex to itself that stayed.
-    pub(super) loops: u64,
+    pub(crate) loops: u64,
 }
 
 impl Lists {
@@ -35,13 +35,13 @@ impl Lists {
 }
 
 /// What happens to arcs of equal ends.
-pub(super) struct Policy<'a> {
-    pub(super) duplicates: Duplicates,
-    pub(super) ranges: &'a Ranges,
+pub(crate) struct Policy<'a> {
+    pub(crate) duplicates: Duplicates,
+    pub(crate) ranges: &'a Ranges,
     /// Words beside each arc.
-    pub(super) words: usize,
+    pub(crate) words: usize,
     /// The layout of the weight, if the rule adds or compares weights.
-    pub(super) weight: Option<&'a ValueLayout>,
+    pub(crate) weight: Option<&'a ValueLayout>,
 }
 
 impl Policy<'_> {
@@ -52,7 +52,7 @@ impl Policy<'_> {
 
     /// Appends sorted arcs without properties. `last` is the key before the first of them, if it is of this
     /// bucket.
-    pub(super) fn append_keys(&self, lists: &mut Lists, bucket: usize, keys: &[u64], mut last: Option<u64>) {
+    pub(crate) fn append_keys(&self, lists: &mut Lists, bucket: usize, keys: &[u64], mut last: Option<u64>) {
         let bits = self.ranges.target_bits();
         let unites = self.unites();
         let mut rest = keys;
@@ -82,7 +82,7 @@ impl Policy<'_> {
     }
 
     /// Appends sorted arcs with properties: `records` gives key and place in `words`.
-    pub(super) fn append_records(
+    pub(crate) fn append_records(
         &self,
         lists: &mut Lists,
         bucket: usize,
@@ -98,7 +98,7 @@ impl Policy<'_> {
     }
 
     /// Appends one arc; `last` is the key before it.
-    pub(super) fn append_one(
+    pub(crate) fn append_one(
         &self,
         lists: &mut Lists,
         bucket: usize,
@@ -125,7 +125,7 @@ impl Policy<'_> {
     }
 
     /// Puts what the policy says of the properties of two equal arcs in `kept`, those of the first.
-    pub(super) fn unite(&self, kept: &mut [u32], other: &[u32]) -> Result<()> {
+    pub(crate) fn unite(&self, kept: &mut [u32], other: &[u32]) -> Result<()> {
         if self.duplicates == Duplicates::Last {
             kept.copy_from_slice(other);
             return Ok(());

@@ -2,9 +2,9 @@
 
 use esker_graph::{Run, RunOptions, Stop};
 
-use super::format::Format;
-use super::options::{Duplicates, ImportOptions};
-use super::source::{Reader, Schema};
+use crate::options::{Duplicates, ImportOptions};
+use crate::read::format::Format;
+use crate::read::source::{Reader, Schema};
 
 /// The schema of the input.
 pub(crate) fn schema_of(reader: &dyn Reader, options: &ImportOptions) -> Schema {

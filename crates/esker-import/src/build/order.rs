@@ -10,9 +10,9 @@
 use esker_format::Result;
 use esker_graph::VertexId;
 
-use super::edges::Edges;
-use super::options::{OrderChoice, VertexOrder};
-use super::scratch::Work;
+use crate::build::edges::Edges;
+use crate::options::{OrderChoice, VertexOrder};
+use crate::sort::scratch::Work;
 
 /// Neighbours closer than this (and than 1/64 of the vertices) count as near.
 const NEAR_MAX: u64 = 1 << 16;
@@ -25,14 +25,14 @@ const GAIN_MIN_PERCENT: u64 = 5;
 
 /// A mixing of all 64 bits (the finaliser of SplitMix64).
 #[inline(always)]
-pub(super) fn mix(x: u64) -> u64 {
+pub(crate) fn mix(x: u64) -> u64 {
     let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     x ^ (x >> 31)
 }
 
 /// Edges taken evenly from the whole input. The same whatever the limits and threads.
-pub(super) fn sample(work: &Work, edges: &Edges) -> Result<Vec<[VertexId; 2]>> {
+pub(crate) fn sample(work: &Work, edges: &Edges) -> Result<Vec<[VertexId; 2]>> {
     let stride = (edges.num_edges() / SAMPLE_EDGES).max(1);
     let mut sample = Vec::new();
     for block in 0..edges.num_blocks() {
@@ -56,7 +56,7 @@ fn window(num_vertices: u64) -> u64 {
 
 /// Chooses between the orders by a sample of edges. `degree_of` gives degrees; `hot_degree` is the degree of
 /// the last of the hot vertices in degree order, see [`hot_degree`].
-pub(super) fn choose(
+pub(crate) fn choose(
     sample: &[[VertexId; 2]],
     num_vertices: u64,
     hot_degree: u32,
@@ -79,12 +79,12 @@ pub(super) fn choose(
 }
 
 /// Degrees from here on are counted together when the hot vertices are found.
-pub(super) const DEGREE_CLASSES: usize = 1 << 16;
+pub(crate) const DEGREE_CLASSES: usize = 1 << 16;
 
 /// The least degree of those vertices that come first in degree order, if not many more vertices have it: in
 /// a graph where most degrees are equal none is hot. `counts[d]` is the number of vertices of degree `d`, the
 /// last of those with at least that degree.
-pub(super) fn hot_degree(counts: &[u64], num_vertices: u64) -> u32 {
+pub(crate) fn hot_degree(counts: &[u64], num_vertices: u64) -> u32 {
     let room = window(num_vertices);
     let mut sum = 0;
     for (degree, &count) in counts.iter().enumerate().rev() {
@@ -102,7 +102,7 @@ const CHECK_EVERY: usize = 1 << 20;
 /// Numbers of vertices by descending degree, ties by the number that they had: a counting sort, and for the
 /// few degrees of [`DEGREE_CLASSES`] and more a sort by comparison. Memory: the result, and 16 bytes for each
 /// of those few.
-pub(super) fn by_degree(
+pub(crate) fn by_degree(
     work: &Work,
     num_vertices: u64,
     degree_of: impl Fn(usize) -> u32,

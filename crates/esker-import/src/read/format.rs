@@ -6,7 +6,7 @@ use std::str::FromStr;
 use esker_format::{Error, PropertyType};
 use esker_graph::Cancel;
 
-use crate::live::Live;
+use crate::read::live::Live;
 
 /// An input format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -10,9 +10,9 @@ use bytemuck::Pod;
 use esker_format::Result;
 use esker_graph::Reservation;
 
-use super::radix::{RadixKey, sort_parallel};
-use super::scratch::Work;
-use super::spool::{SPOOL_BLOCK_BYTES, Spool};
+use crate::sort::radix::{RadixKey, sort_parallel};
+use crate::sort::scratch::Work;
+use crate::sort::spool::{SPOOL_BLOCK_BYTES, Spool};
 
 /// The most runs that one merge reads at the same time.
 pub(crate) const FAN_IN_MAX: usize = 256;

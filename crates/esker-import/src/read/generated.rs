@@ -5,10 +5,10 @@ use std::sync::Arc;
 use esker_format::Result;
 use esker_graph::generate::{EdgeBlock, Generator, WeightColumn, Weighting};
 
-use super::source::{Block, BlockParser, EdgeBatch, IdKind, Numbers, Reader, Schema};
+use crate::read::source::{Block, BlockParser, EdgeBatch, IdKind, Numbers, Reader, Schema};
 
 /// The name of the format.
-pub(super) const GENERATOR: &str = "generator";
+pub(crate) const GENERATOR: &str = "generator";
 
 /// Bytes that stand for an edge in progress: two ids.
 const EDGE_BYTES: u64 = 16;

@@ -8,11 +8,11 @@ use esker_format::{ElementType, Encoding, Error, Result, ValuesWriter, Widening}
 use esker_graph::{Direction, VertexId};
 use esker_layers::layer::{BodyWriter, PlainWriter, SectionColumn};
 
-use super::lists::Lists;
-use super::scratch::Work;
-use super::source::Schema;
-use super::spool::Spool;
-use super::values::{Range, ValueLayout, wide, words};
+use crate::build::lists::Lists;
+use crate::build::values::{Range, ValueLayout, wide, words};
+use crate::read::source::Schema;
+use crate::sort::scratch::Work;
+use crate::sort::spool::Spool;
 
 /// Lists and arcs that are handed on at once.
 const LISTS_AT_ONCE: usize = 1 << 13;
@@ -20,16 +20,16 @@ const ARCS_AT_ONCE: usize = 1 << 17;
 
 /// What was written of one direction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Written {
-    pub(super) arcs: u64,
-    pub(super) loops: u64,
-    pub(super) duplicates: u64,
-    pub(super) duplicate_loops: u64,
-    pub(super) first_duplicate: Option<(VertexId, VertexId)>,
+pub(crate) struct Written {
+    pub(crate) arcs: u64,
+    pub(crate) loops: u64,
+    pub(crate) duplicates: u64,
+    pub(crate) duplicate_loops: u64,
+    pub(crate) first_duplicate: Option<(VertexId, VertexId)>,
 }
 
 /// The columns of one direction.
-pub(super) struct Output<'a> {
+pub(crate) struct Output<'a> {
     writer: &'a PlainWriter<'a>,
     direction: Direction,
     body: BodyWriter,
@@ -55,7 +55,7 @@ enum WeightOutput {
 impl<'a> Output<'a> {
     /// Begins the columns, in an encoding, of the lists of so many vertices. `summed`: the property whose
     /// values are sums, so that its type is not known yet.
-    pub(super) fn new(
+    pub(crate) fn new(
         work: &Work,
         writer: &'a PlainWriter<'a>,
         direction: Direction,
@@ -93,7 +93,7 @@ impl<'a> Output<'a> {
     }
 
     /// Appends the lists of the next vertices. The list of a vertex may come in several pieces.
-    pub(super) fn append(&mut self, lists: &Lists) -> Result<()> {
+    pub(crate) fn append(&mut self, lists: &Lists) -> Result<()> {
         self.written.arcs += lists.targets.len() as u64;
         self.written.loops += lists.loops;
         self.written.duplicates += lists.duplicates;
@@ -131,7 +131,7 @@ impl<'a> Output<'a> {
     }
 
     /// Ends all columns; also returns the types of the properties.
-    pub(super) fn finish(mut self, work: &Work, schema: &Schema) -> Result<(Written, Vec<ElementType>)> {
+    pub(crate) fn finish(mut self, work: &Work, schema: &Schema) -> Result<(Written, Vec<ElementType>)> {
         while self.ended < self.num_vertices {
             work.check()?;
             let ends = [0; LISTS_AT_ONCE];
@@ -174,7 +174,7 @@ impl PropertyOutput<'_> {
         let carried = self.layout.carried;
         let records = words[self.layout.word..].chunks(stride);
         match &mut self.column {
-            WeightOutput::Known(column) if super::values::words(carried) == 2 => {
+            WeightOutput::Known(column) if crate::build::values::words(carried) == 2 => {
                 column.append(records.map(wide))
             }
             WeightOutput::Known(column) => column.append(records.map(|record| u64::from(record[0]))),
@@ -219,7 +219,7 @@ fn write_sums(
 }
 
 /// Takes parts that are finished in any order and hands them to an output in order.
-pub(super) struct PartQueue<'a, 'b> {
+pub(crate) struct PartQueue<'a, 'b> {
     work: &'a Work,
     state: Mutex<LineState<'b>>,
     moved: Condvar,
@@ -239,7 +239,7 @@ struct LineState<'b> {
 const PATIENCE: Duration = Duration::from_millis(20);
 
 impl<'a, 'b> PartQueue<'a, 'b> {
-    pub(super) fn new(work: &'a Work, output: Output<'b>, ahead_max: usize) -> Self {
+    pub(crate) fn new(work: &'a Work, output: Output<'b>, ahead_max: usize) -> Self {
         let state = LineState { output: Some(output), next: 0, waiting: BTreeMap::new(), failed: false };
         Self { work, state: Mutex::new(state), moved: Condvar::new(), ahead_max }
     }
@@ -265,7 +265,7 @@ impl<'a, 'b> PartQueue<'a, 'b> {
     }
 
     /// Delivers part `index`; writes it and those that wait for it if its turn has come.
-    pub(super) fn deliver(&self, index: usize, lists: Lists) -> Result<()> {
+    pub(crate) fn deliver(&self, index: usize, lists: Lists) -> Result<()> {
         let Some(mut state) = self.wait(|state| index <= state.next + self.ahead_max)? else { return Ok(()) };
         state.waiting.insert(index, lists);
         loop {
@@ -289,7 +289,7 @@ impl<'a, 'b> PartQueue<'a, 'b> {
     }
 
     /// Waits for the turn of part `index`, and lets `write` hand it over piece by piece.
-    pub(super) fn write_in_turn(
+    pub(crate) fn write_in_turn(
         &self,
         index: usize,
         write: impl FnOnce(&mut Output<'b>) -> Result<()>,
@@ -321,13 +321,13 @@ impl<'a, 'b> PartQueue<'a, 'b> {
     }
 
     /// Makes those that wait give up.
-    pub(super) fn fail(&self) {
+    pub(crate) fn fail(&self) {
         self.lock().failed = true;
         self.moved.notify_all();
     }
 
     /// The output, after the last part.
-    pub(super) fn into_output(self) -> Result<Output<'b>> {
+    pub(crate) fn into_output(self) -> Result<Output<'b>> {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         state.output.ok_or_else(|| Error::Invalid("a part of the layer was not written".to_owned()))
     }

@@ -11,7 +11,7 @@ use esker_format::decimal::{self, Number};
 use esker_format::{EdgeId, ElementType, LogicalType, PropertyType, TimeUnit};
 use esker_layers::property::PropertyValue;
 
-use super::source::{Numbers, text_column};
+use crate::read::source::{Numbers, text_column};
 
 /// Key and value by which the metadata of an Arrow schema says that edges are undirected.
 pub(crate) const UNDIRECTED: [&str; 2] = ["esker.directed", "false"];

@@ -5,10 +5,10 @@ use esker_graph::Stop;
 
 /// The buffers of the columns that are written at the same time: those of one direction.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ColumnBuffers {
+pub(crate) struct ColumnBuffers {
     columns: usize,
     /// What each column gathers before it writes.
-    pub(super) each_bytes: usize,
+    pub(crate) each_bytes: usize,
 }
 
 impl ColumnBuffers {
@@ -21,7 +21,7 @@ impl ColumnBuffers {
     ///
     /// # Errors
     /// If the smallest buffers do not fit: so that an import is refused before it begins.
-    pub(super) fn new(properties: usize, limit_bytes: u64) -> Result<Self> {
+    pub(crate) fn new(properties: usize, limit_bytes: u64) -> Result<Self> {
         let columns = properties + 4;
         let share = usize::try_from(limit_bytes / Self::SHARE / 4).unwrap_or(usize::MAX) / columns;
         let each_bytes = share.clamp(BLOCK_BYTES, WRITE_BYTES) / BLOCK_BYTES * BLOCK_BYTES;
@@ -35,7 +35,7 @@ impl ColumnBuffers {
     }
 
     /// What all of them take.
-    pub(super) fn all_bytes(&self) -> u64 {
+    pub(crate) fn all_bytes(&self) -> u64 {
         (self.columns * (self.each_bytes + Self::VALUES_BYTES)) as u64
     }
 }

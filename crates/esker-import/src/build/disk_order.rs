@@ -3,12 +3,12 @@
 use esker_format::Result;
 use esker_graph::VertexId;
 
-use super::edges::{EdgeBuffer, Edges};
-use super::options::{OrderChoice, Tracker, VertexOrder};
-use super::order::{DEGREE_CLASSES, choose, hot_degree, sample};
-use super::scratch::Work;
-use super::sort::Sorter;
-use super::spool::Spool;
+use crate::build::edges::{EdgeBuffer, Edges};
+use crate::build::order::{DEGREE_CLASSES, choose, hot_degree, sample};
+use crate::options::{OrderChoice, Tracker, VertexOrder};
+use crate::sort::external::Sorter;
+use crate::sort::scratch::Work;
+use crate::sort::spool::Spool;
 
 /// One end of an edge: `at` is twice the index of the edge, plus one for its target.
 #[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
@@ -24,7 +24,7 @@ struct End {
 /// The ends of all edges are sorted by vertex, which gives the degrees; (degree, vertex) pairs are sorted
 /// into the order; its inverse is joined with the sorted ends, and those are sorted back into the order of
 /// the edges.
-pub(super) fn order_on_disk(
+pub(crate) fn order_on_disk(
     work: &Work,
     edges: &mut Edges,
     wanted: VertexOrder,

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use esker_format::{Error, Result};
 use esker_graph::VertexId;
 
-use super::edges::{EdgeBuffer, Edges};
-use super::options::Tracker;
-use super::scratch::Work;
+use crate::build::edges::{EdgeBuffer, Edges};
+use crate::options::Tracker;
+use crate::sort::scratch::Work;
 
 /// Vertices below this are counted one by one: in degree order they are the hubs.
 const HEAD: u64 = 1 << 16;
@@ -15,26 +15,26 @@ const HEAD: u64 = 1 << 16;
 /// A division of the vertices into at most 2^17 cells, ascending: one vertex each at the front, equal ranges
 /// after it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Cells {
+pub(crate) struct Cells {
     shift: u32,
     num_vertices: u64,
 }
 
 impl Cells {
-    pub(super) fn new(num_vertices: u64) -> Self {
+    pub(crate) fn new(num_vertices: u64) -> Self {
         let bits = u64::BITS - num_vertices.leading_zeros();
         Self { shift: bits.saturating_sub(HEAD.trailing_zeros()), num_vertices }
     }
 
     /// The cell of `v`.
     #[inline(always)]
-    pub(super) fn of(self, v: VertexId) -> usize {
+    pub(crate) fn of(self, v: VertexId) -> usize {
         // Without a branch: half of the accesses are to hubs, which no predictor knows.
         let v = v as usize;
         if v < HEAD as usize { v } else { HEAD as usize + (v >> self.shift) }
     }
 
-    pub(super) fn len(self) -> usize {
+    pub(crate) fn len(self) -> usize {
         match self.num_vertices {
             0 => 1,
             n => self.of((n - 1) as VertexId) + 1,
@@ -42,7 +42,7 @@ impl Cells {
     }
 
     /// The first vertex of cell `index`, or of the next one that has any; `num_vertices` at the end.
-    pub(super) fn start(self, index: usize) -> u64 {
+    pub(crate) fn start(self, index: usize) -> u64 {
         let head = HEAD as usize;
         let start =
             if index < head { index as u64 } else { (((index - head) as u64) << self.shift).max(HEAD) };
@@ -51,28 +51,28 @@ impl Cells {
 }
 
 /// How many edges each vertex has, as the input has them. Saturating.
-pub(super) struct Degrees {
+pub(crate) struct Degrees {
     /// Edges that leave it; of undirected graphs, all.
-    pub(super) sources: Vec<u32>,
+    pub(crate) sources: Vec<u32>,
     /// Edges that arrive; empty for undirected graphs.
-    pub(super) targets: Vec<u32>,
+    pub(crate) targets: Vec<u32>,
 }
 
 impl Degrees {
     /// All edges of `v`.
     #[inline(always)]
-    pub(super) fn of(&self, v: usize) -> u32 {
+    pub(crate) fn of(&self, v: usize) -> u32 {
         self.sources[v].saturating_add(self.targets.get(v).copied().unwrap_or(0))
     }
 }
 
 /// What [`degrees`] needs when its threads share their counters.
-pub(super) fn degrees_bytes(num_vertices: u64, directed: bool) -> u64 {
+pub(crate) fn degrees_bytes(num_vertices: u64, directed: bool) -> u64 {
     num_vertices * if directed { 8 } else { 4 }
 }
 
 /// Counts for every vertex. Threads have counters of their own if the budget allows.
-pub(super) fn degrees(work: &Work, edges: &Edges, directed: bool, tracker: &Tracker) -> Result<Degrees> {
+pub(crate) fn degrees(work: &Work, edges: &Edges, directed: bool, tracker: &Tracker) -> Result<Degrees> {
     let n = edges.num_vertices as usize;
     let threads = work.run.threads() as u64;
     // What the threads' own counters take is little of what is free, else they share: an atomic addition
@@ -146,7 +146,7 @@ fn merge(work: &Work, sum: &mut [u32], other: &[u32]) -> Result<()> {
 }
 
 /// Counts by cell: edges by source, and by target.
-pub(super) fn by_cell(work: &Work, edges: &Edges, cells: Cells, tracker: &Tracker) -> Result<[Vec<u64>; 2]> {
+pub(crate) fn by_cell(work: &Work, edges: &Edges, cells: Cells, tracker: &Tracker) -> Result<[Vec<u64>; 2]> {
     let counted = work.run.share(
         edges.num_blocks(),
         || (EdgeBuffer::default(), vec![0u64; cells.len()], vec![0u64; cells.len()]),
@@ -170,7 +170,7 @@ pub(super) fn by_cell(work: &Work, edges: &Edges, cells: Cells, tracker: &Tracke
 }
 
 /// Sums per-vertex counts by the cells of the renumbered vertices.
-pub(super) fn to_cells(counts: &[u32], renumbered: Option<&[VertexId]>, cells: Cells) -> Vec<u64> {
+pub(crate) fn to_cells(counts: &[u32], renumbered: Option<&[VertexId]>, cells: Cells) -> Vec<u64> {
     let mut sums = vec![0; cells.len()];
     match renumbered {
         Some(renumbered) => {

@@ -9,25 +9,25 @@ use esker_graph::{Direction, Reservation, VertexId};
 use esker_layers::ids::IdHasher;
 use esker_layers::layer::PlainWriter;
 
-use super::buffers::ColumnBuffers;
-use super::build::{Build, check_symmetric};
-use super::built::{Built, BuiltIds, BuiltProperty};
-use super::count::{Cells, by_cell, degrees, degrees_bytes, to_cells};
-use super::edges::{EdgeBuffer, Edges, check_types, check_weight, raw_keys};
-use super::gather::{Gathered, IdStats, InOrder, WORKER_BYTES, gather};
-use super::generated::GENERATOR;
-use super::number::Numberer;
-use super::numbering::{Numbered, NumberedIds};
-use super::options::{Duplicates, ImportOptions, ImportReport, OrderChoice, Tracker, VertexOrder};
-use super::order::{DEGREE_CLASSES, by_degree, choose, hot_degree, sample};
-use super::output::{Output, Written};
-use super::prepared::{options_for, run_of, schema_of};
-use super::present::PresentIds;
-use super::scatter::Arcs;
-use super::scratch::Work;
-use super::source::{IdKind, Reader, Schema, limit_decoding};
-use super::spool::Spool;
-use super::text::is_time;
+use crate::build::buffers::ColumnBuffers;
+use crate::build::built::{Built, BuiltIds, BuiltProperty};
+use crate::build::count::{Cells, by_cell, degrees, degrees_bytes, to_cells};
+use crate::build::direction::{Build, check_symmetric};
+use crate::build::edges::{EdgeBuffer, Edges, check_types, check_weight, raw_keys};
+use crate::build::gather::{Gathered, IdStats, InOrder, WORKER_BYTES, gather};
+use crate::build::order::{DEGREE_CLASSES, by_degree, choose, hot_degree, sample};
+use crate::build::output::{Output, Written};
+use crate::build::prepared::{options_for, run_of, schema_of};
+use crate::build::present::PresentIds;
+use crate::build::scatter::Arcs;
+use crate::number::Numberer;
+use crate::numbering::{Numbered, NumberedIds};
+use crate::options::{Duplicates, ImportOptions, ImportReport, OrderChoice, Tracker, VertexOrder};
+use crate::read::generated::GENERATOR;
+use crate::read::source::{IdKind, Reader, Schema, limit_decoding};
+use crate::sort::scratch::Work;
+use crate::sort::spool::Spool;
+use crate::text::is_time;
 
 /// Where temporary files are made.
 #[derive(Debug, Clone)]
@@ -41,7 +41,7 @@ pub(crate) struct Destination<'a> {
 /// Reads everything and writes the base layer, with temporary files in `place`. `hasher` is the hash of the
 /// database's ids.
 ///
-/// The memory limit may be any that suffices; [`super::options::MEMORY_BYTES_MIN`] always suffices to begin.
+/// The memory limit may be any that suffices; [`crate::options::MEMORY_BYTES_MIN`] always suffices to begin.
 ///
 /// # Errors
 /// Bad input or options, a full disk, too little memory; cancellation within 100 ms.
@@ -370,7 +370,7 @@ fn order(
         edges.make_room(fits)?;
     }
     if !fits() {
-        return super::disk_order::order_on_disk(work, edges, wanted, tracker).and_then(
+        return crate::build::disk_order::order_on_disk(work, edges, wanted, tracker).and_then(
             |(choice, renumbered)| {
                 let counts = by_cell(work, edges, cells, tracker)?;
                 let renumbered = renumbered.map_or(Renumbered::No, Renumbered::Disk);

@@ -10,12 +10,12 @@ use esker_format::{Error, IdMapKind, Result};
 use esker_graph::{Bitmap, NONE, Reservation, VertexId, vertex};
 use esker_layers::ids::IdFiles;
 
-use super::gather::{Gathered, RawBlock, RawEnds};
-use super::number::write_ascending;
-use super::numbering::NumberedIds;
-use super::options::Tracker;
-use super::scratch::Work;
-use super::spool::Spool;
+use crate::build::gather::{Gathered, RawBlock, RawEnds};
+use crate::number::write_ascending;
+use crate::numbering::NumberedIds;
+use crate::options::Tracker;
+use crate::sort::scratch::Work;
+use crate::sort::spool::Spool;
 
 /// A range is too wide for a set of bits if it has more integers than this for each id of the input: the set
 /// would then be larger than the input.
@@ -28,7 +28,7 @@ const RANGE_MIN: u64 = 1 << 16;
 ///
 /// Memory: an eighth of a byte for each integer of the range, and half as much again (with `id64`, as much)
 /// while gaps are closed.
-pub(super) struct PresentIds {
+pub(crate) struct PresentIds {
     work: Work,
     least: u64,
     set: Bitmap,
@@ -42,7 +42,7 @@ impl PresentIds {
     ///
     /// # Errors
     /// If a temporary file cannot be read; cancellation.
-    pub(super) fn find(work: &Work, gathered: &Gathered, tracker: &Tracker) -> Result<Option<Self>> {
+    pub(crate) fn find(work: &Work, gathered: &Gathered, tracker: &Tracker) -> Result<Option<Self>> {
         let (least, ids) = (gathered.ids.min, gathered.num_ids());
         let range = (gathered.ids.max - least).saturating_add(1);
         if range > u64::from(NONE) || range > RANGE_MIN.max(ids.saturating_mul(RANGE_PER_ID_MAX)) {
@@ -81,12 +81,12 @@ impl PresentIds {
     }
 
     /// Number of ids.
-    pub(super) fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.count
     }
 
     /// Whether some integer between the least and the greatest id does not occur.
-    pub(super) fn has_gaps(&self) -> bool {
+    pub(crate) fn has_gaps(&self) -> bool {
         self.count < self.set.len() as u64
     }
 
@@ -94,7 +94,7 @@ impl PresentIds {
     ///
     /// # Errors
     /// If a temporary file cannot be read or written; cancellation.
-    pub(super) fn close_gaps(mut self, gathered: &mut Gathered) -> Result<Box<dyn NumberedIds>> {
+    pub(crate) fn close_gaps(mut self, gathered: &mut Gathered) -> Result<Box<dyn NumberedIds>> {
         let ranks = Ranks::of(&self.set);
         let rank = |id: u64| u64::from(ranks.of_member((id - self.least) as VertexId));
         let shelf = &gathered.shelf;

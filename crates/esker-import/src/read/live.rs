@@ -5,7 +5,7 @@ use std::time::Duration;
 use esker_format::{Error, Result};
 use esker_graph::Cancel;
 
-use crate::input::{Input, Stream};
+use crate::read::input::{Input, Stream};
 
 /// Time between two looks at whether a file has grown.
 const LOOK_EVERY: Duration = Duration::from_millis(20);

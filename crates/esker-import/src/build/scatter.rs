@@ -8,15 +8,15 @@
 use esker_format::{Error, Result};
 use esker_graph::VertexId;
 
-use super::count::Cells;
-use super::edges::{EdgeBuffer, Edges};
-use super::options::{SelfLoops, Tracker};
-use super::order::mix;
-use super::scratch::{Shelf, ShelvedChunk, Work};
+use crate::build::count::Cells;
+use crate::build::edges::{EdgeBuffer, Edges};
+use crate::build::order::mix;
+use crate::options::{SelfLoops, Tracker};
+use crate::sort::scratch::{Shelf, ShelvedChunk, Work};
 
 /// Which arcs an edge of the input gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Arcs {
+pub(crate) enum Arcs {
     /// From source to target.
     Forward,
     /// From target to source.
@@ -28,21 +28,21 @@ pub(super) enum Arcs {
 }
 
 /// The ranges of source vertices that make the buckets.
-pub(super) struct Ranges {
+pub(crate) struct Ranges {
     cells: Cells,
     /// The bucket of each cell.
     bucket_of: Vec<u16>,
     /// The first vertex of each bucket, and the number of vertices at the end.
     starts: Vec<u64>,
     /// Arcs expected in each bucket.
-    pub(super) counts: Vec<u64>,
+    pub(crate) counts: Vec<u64>,
     target_bits: u32,
 }
 
 impl Ranges {
     /// Joins neighbouring cells as long as a bucket has at most `bucket_len` arcs; more buckets than
     /// `buckets_max` are avoided by making them longer.
-    pub(super) fn new(
+    pub(crate) fn new(
         cells: Cells,
         counts: &[u64],
         num_vertices: u64,
@@ -75,68 +75,68 @@ impl Ranges {
         Ok(Self { cells, bucket_of, starts, counts: sums, target_bits })
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.counts.len()
     }
 
     /// The source and target behind a key of `bucket`.
     #[inline(always)]
-    pub(super) fn unpack(&self, bucket: usize, key: u64) -> (u64, VertexId) {
+    pub(crate) fn unpack(&self, bucket: usize, key: u64) -> (u64, VertexId) {
         let source = self.starts[bucket] + (key >> self.target_bits);
         (source, (key & ((1 << self.target_bits) - 1)) as VertexId)
     }
 
     /// The number of bits of a key that hold the target.
-    pub(super) fn target_bits(&self) -> u32 {
+    pub(crate) fn target_bits(&self) -> u32 {
         self.target_bits
     }
 }
 
 /// Some arcs of a bucket, in the order of the input.
-pub(super) struct Piece {
-    pub(super) keys: ShelvedChunk<u64>,
-    pub(super) words: Option<ShelvedChunk<u32>>,
+pub(crate) struct Piece {
+    pub(crate) keys: ShelvedChunk<u64>,
+    pub(crate) words: Option<ShelvedChunk<u32>>,
 }
 
 impl Piece {
     /// Gives back the room that it takes on the disk: it will not be read again.
-    pub(super) fn discard(&self, shelf: &Shelf) {
+    pub(crate) fn discard(&self, shelf: &Shelf) {
         shelf.discard(&self.keys);
         self.words.iter().for_each(|words| shelf.discard(words));
     }
 }
 
 /// All arcs, in buckets.
-pub(super) struct Buckets {
-    pub(super) shelf: Shelf,
+pub(crate) struct Buckets {
+    pub(crate) shelf: Shelf,
     /// The pieces of each bucket, in order.
-    pub(super) pieces: Vec<Vec<Piece>>,
+    pub(crate) pieces: Vec<Vec<Piece>>,
     /// Self-loops that were left out.
-    pub(super) loops_dropped: u64,
+    pub(crate) loops_dropped: u64,
     /// Zero if the input has each edge at both ends as often as at the other (or if that is of no interest).
-    pub(super) asymmetry: u64,
+    pub(crate) asymmetry: u64,
 }
 
 /// What is divided, and how.
-pub(super) struct Scatter<'a> {
-    pub(super) work: &'a Work,
-    pub(super) edges: &'a Edges,
-    pub(super) ranges: &'a Ranges,
-    pub(super) arcs: Arcs,
-    pub(super) self_loops: SelfLoops,
-    pub(super) renumbered: Option<&'a [VertexId]>,
-    pub(super) tracker: &'a Tracker,
+pub(crate) struct Scatter<'a> {
+    pub(crate) work: &'a Work,
+    pub(crate) edges: &'a Edges,
+    pub(crate) ranges: &'a Ranges,
+    pub(crate) arcs: Arcs,
+    pub(crate) self_loops: SelfLoops,
+    pub(crate) renumbered: Option<&'a [VertexId]>,
+    pub(crate) tracker: &'a Tracker,
     /// Records that a thread collects for a bucket before it sets them aside.
-    pub(super) chunk_len: usize,
+    pub(crate) chunk_len: usize,
     /// What must stay free of the budget.
-    pub(super) keep_free_bytes: u64,
+    pub(crate) keep_free_bytes: u64,
     /// Whether the edges are not read again.
-    pub(super) is_last: bool,
+    pub(crate) is_last: bool,
 }
 
 impl Scatter<'_> {
     /// Divides all edges.
-    pub(super) fn run(&self) -> Result<Buckets> {
+    pub(crate) fn run(&self) -> Result<Buckets> {
         let shelf = Shelf::new(self.work, self.keep_free_bytes);
         // Without properties equal keys are alike, so their order is free and blocks go to whoever is ready.
         // With them each thread takes one stretch of the input.
@@ -177,7 +177,7 @@ impl Scatter<'_> {
 
 /// Keys that are collected in one place for each bucket: a cache line. The chunks of all buckets lie in far
 /// more pages than the processor has translations at hand for; with this, one key in eight goes there.
-pub(super) const LINE: usize = 8;
+pub(crate) const LINE: usize = 8;
 
 /// A cache line of keys.
 #[derive(Clone, Copy)]

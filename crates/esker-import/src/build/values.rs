@@ -11,11 +11,11 @@ use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, UInt64Array};
 use esker_format::{ElementType, Error, PropertyType, Result};
 use esker_graph::{Budget, Reservation, Stop};
 
-use super::scratch::{Shelf, ShelvedChunk};
-use super::source::texts;
+use crate::read::source::texts;
+use crate::sort::scratch::{Shelf, ShelvedChunk};
 
 /// Words of 32 bits that a value takes beside its edge during an import.
-pub(super) fn words(element: ElementType) -> usize {
+pub(crate) fn words(element: ElementType) -> usize {
     element.bytes().div_ceil(4)
 }
 
@@ -24,25 +24,25 @@ pub(crate) const TEXTS_MAX: usize = 1 << 16;
 
 /// What is known of the values of one property.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Range {
+pub(crate) struct Range {
     /// Every value is an integer of 32 bits.
-    pub(super) i32: bool,
+    pub(crate) i32: bool,
     /// Every value is an integer of 64 bits.
-    pub(super) i64: bool,
+    pub(crate) i64: bool,
     /// Every value is an integer of 64 bits without a sign.
-    pub(super) u64: bool,
+    pub(crate) u64: bool,
     /// Every value is a 32-bit floating-point number.
-    pub(super) f32: bool,
+    pub(crate) f32: bool,
     /// Every value is a 64-bit floating-point number.
-    pub(super) f64: bool,
+    pub(crate) f64: bool,
     /// Some values are numbers.
-    pub(super) numbers: bool,
+    pub(crate) numbers: bool,
     /// Some values are texts.
-    pub(super) texts: bool,
+    pub(crate) texts: bool,
     /// The input gives some values as floating-point numbers, whole or not.
-    pub(super) floats: bool,
+    pub(crate) floats: bool,
     /// The least integer that no float equals, for messages.
-    pub(super) wide: Option<i64>,
+    pub(crate) wide: Option<i64>,
 }
 
 impl Default for Range {
@@ -67,7 +67,7 @@ fn is_float(x: i64) -> bool {
 }
 
 impl Range {
-    pub(super) fn of_integers(values: &[i64]) -> Self {
+    pub(crate) fn of_integers(values: &[i64]) -> Self {
         let mut range = Self { numbers: !values.is_empty(), ..Self::default() };
         for &x in values {
             range.i32 &= i64::from(x as i32) == x;
@@ -82,7 +82,7 @@ impl Range {
         range
     }
 
-    pub(super) fn of_unsigned(values: &[u64]) -> Self {
+    pub(crate) fn of_unsigned(values: &[u64]) -> Self {
         let mut range = Self { numbers: !values.is_empty(), ..Self::default() };
         for &x in values {
             range.i32 &= x <= i32::MAX as u64;
@@ -93,7 +93,7 @@ impl Range {
         range
     }
 
-    pub(super) fn of_floats(values: &[f64]) -> Self {
+    pub(crate) fn of_floats(values: &[f64]) -> Self {
         let is_some = !values.is_empty();
         let mut range = Self { numbers: is_some, floats: is_some, u64: !is_some, ..Self::default() };
         for &x in values {
@@ -105,7 +105,7 @@ impl Range {
         range
     }
 
-    pub(super) fn merge(&mut self, other: Self) {
+    pub(crate) fn merge(&mut self, other: Self) {
         self.i32 &= other.i32;
         self.i64 &= other.i64;
         self.u64 &= other.u64;
@@ -118,7 +118,7 @@ impl Range {
     }
 
     /// The type of a property, declared or the narrowest.
-    pub(super) fn element(
+    pub(crate) fn element(
         self,
         name: &str,
         declared: Option<&PropertyType>,
@@ -143,13 +143,13 @@ impl Range {
     }
 
     /// Whether there are fractions and integers that no float equals, so that no type holds all values.
-    pub(super) fn is_mixed(self) -> bool {
+    pub(crate) fn is_mixed(self) -> bool {
         self.numbers && !self.texts && !self.i64 && !self.f64
     }
 
     /// The narrowest type of its kind that holds every value: floating-point numbers stay such also if all
     /// are whole.
-    pub(super) fn narrowest(self, name: &str, texts: usize) -> Result<ElementType> {
+    pub(crate) fn narrowest(self, name: &str, texts: usize) -> Result<ElementType> {
         if self.texts && self.numbers {
             return Err(Error::Invalid(format!(
                 "property {name:?} has numbers in some rows and texts in others: name its type, or clean the input"
@@ -175,7 +175,7 @@ impl Range {
 
 /// The values of one property in one block, set aside in the narrowest form that is exact for this block.
 #[derive(Debug)]
-pub(super) enum RawValues {
+pub(crate) enum RawValues {
     I32(ShelvedChunk<i32>),
     I64(ShelvedChunk<i64>),
     F32(ShelvedChunk<f32>),
@@ -185,7 +185,7 @@ pub(super) enum RawValues {
 
 /// The texts of one property, in the order in which threads met them; codes become ranks at the end.
 #[derive(Debug)]
-pub(super) struct Texts {
+pub(crate) struct Texts {
     inner: Mutex<TextTable>,
     name: String,
 }
@@ -207,7 +207,7 @@ struct Beyond {
 }
 
 impl Texts {
-    pub(super) fn new(name: &str, budget: &Budget) -> Result<Self> {
+    pub(crate) fn new(name: &str, budget: &Budget) -> Result<Self> {
         let memory = budget.reserve("the texts of a property", 0)?;
         Ok(Self {
             inner: Mutex::new(TextTable { codes: HashMap::new(), memory, beyond: None }),
@@ -246,7 +246,7 @@ impl Texts {
 
     /// An error, once all texts were met, if those of some properties did not fit the memory limit. It names
     /// a limit that leaves as much for everything else as there was with all of them.
-    pub(super) fn expect_fit(all: &[Self], budget: &Budget) -> Result<()> {
+    pub(crate) fn expect_fit(all: &[Self], budget: &Budget) -> Result<()> {
         let (mut names, mut texts_bytes) = (Vec::new(), 0);
         for texts in all {
             let table = texts.inner.lock().unwrap_or_else(PoisonError::into_inner);
@@ -266,7 +266,7 @@ impl Texts {
 
     /// Takes out all texts, in order of their bytes, and the rank of each code. The reservation for them
     /// stays.
-    pub(super) fn take_ranked(&self) -> (Vec<Box<[u8]>>, Vec<u32>) {
+    pub(crate) fn take_ranked(&self) -> (Vec<Box<[u8]>>, Vec<u32>) {
         let mut table = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let mut entries: Vec<(Box<[u8]>, u32)> = std::mem::take(&mut table.codes).into_iter().collect();
         entries.sort_unstable();
@@ -284,7 +284,7 @@ const ENTRY_BYTES: u64 = 112;
 
 /// What one worker remembers of the texts of one property, to spare the shared table.
 #[derive(Debug, Default)]
-pub(super) struct TextCache {
+pub(crate) struct TextCache {
     codes: HashMap<Box<[u8]>, u32>,
     /// What it may still take: a worker forgets new texts beyond that.
     free_bytes: u64,
@@ -295,7 +295,7 @@ impl TextCache {
     const WORKER_BYTES: u64 = 1 << 20;
 
     /// One of the caches of a worker for so many properties.
-    pub(super) fn one_of(count: usize) -> Self {
+    pub(crate) fn one_of(count: usize) -> Self {
         Self { codes: HashMap::new(), free_bytes: Self::WORKER_BYTES / count.max(1) as u64 }
     }
 
@@ -320,7 +320,7 @@ impl TextCache {
 }
 
 /// Sets a column of a batch aside; also says what it holds.
-pub(super) fn set_aside(
+pub(crate) fn set_aside(
     shelf: &Shelf,
     column: &ArrayRef,
     dictionary: &Texts,
@@ -366,18 +366,18 @@ pub(super) fn set_aside(
 
 /// How the values of one property are laid out in the words beside an edge.
 #[derive(Debug)]
-pub(super) struct ValueLayout {
+pub(crate) struct ValueLayout {
     /// The type in the words.
-    pub(super) carried: ElementType,
+    pub(crate) carried: ElementType,
     /// Index of the first word.
-    pub(super) word: usize,
+    pub(crate) word: usize,
     /// Rank of each code, for texts.
-    pub(super) ranks: Vec<u32>,
+    pub(crate) ranks: Vec<u32>,
 }
 
 impl ValueLayout {
     /// Puts the values of a block in their words of each record of `stride` words.
-    pub(super) fn fill(
+    pub(crate) fn fill(
         &self,
         shelf: &Shelf,
         values: &RawValues,
@@ -440,13 +440,13 @@ impl ValueLayout {
 
 /// The 64 bits that begin at word 0 of `record`.
 #[inline(always)]
-pub(super) fn wide(record: &[u32]) -> u64 {
+pub(crate) fn wide(record: &[u32]) -> u64 {
     u64::from(record[0]) | u64::from(record[1]) << 32
 }
 
 /// Sets the 64 bits that begin at word 0 of `record`.
 #[inline(always)]
-pub(super) fn put_wide(record: &mut [u32], bits: u64) {
+pub(crate) fn put_wide(record: &mut [u32], bits: u64) {
     record[0] = bits as u32;
     record[1] = (bits >> 32) as u32;
 }

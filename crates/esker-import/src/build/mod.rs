@@ -1,0 +1,17 @@
+//! From batches of edges to the columns of a base layer.
+
+pub(crate) mod values;
+pub(crate) mod gather;
+pub(crate) mod present;
+pub(crate) mod edges;
+pub(crate) mod order;
+pub(crate) mod disk_order;
+pub(crate) mod count;
+pub(crate) mod scatter;
+pub(crate) mod lists;
+pub(crate) mod output;
+pub(crate) mod direction;
+pub(crate) mod buffers;
+pub(crate) mod built;
+pub(crate) mod prepared;
+pub(crate) mod pipeline;

@@ -1,0 +1,10 @@
+//! What every reader gives an import: inputs, blocks, batches, formats, and the conversion of values.
+
+pub mod source;
+pub mod typed;
+pub(crate) mod waiting;
+pub mod input;
+pub mod live;
+pub mod format;
+pub mod generated;
+pub(crate) mod both_ends;
