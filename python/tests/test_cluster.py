@@ -386,7 +386,7 @@ def test_clusters_of_databases_and_back(tmp_path, path):
 def test_the_page_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{COMMAND.parent}:/usr/bin:/bin")
-    run_blocks(ROOT / "docs" / "cluster.md", {})
+    run_blocks(ROOT / "docs" / "tutorials" / "cluster.md", {})
 
 
 def test_a_cluster_on_several_machines(tmp_path):

@@ -15,7 +15,7 @@
 //! The folders, bottom to top: [`net`], [`model`], [`disk`], `exchange`, `change`, [`algorithm`], [`follow`],
 //! [`process`].
 //!
-//! `docs/cluster.md` is the page for users.
+//! `docs/concepts/cluster.md` says what users may rely on, `docs/internals/cluster.md` how it is done.
 
 #![forbid(unsafe_code)]
 

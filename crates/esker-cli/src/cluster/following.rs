@@ -27,8 +27,8 @@ use crate::show::text;
 /// Computes the answer for the newest version, then waits for versions that other commands publish, and
 /// prints the vertices whose values each version changed: the version, the vertex, its old value and its new
 /// one. A worker process for each shard takes in what a version changed in it, at a cost in proportion to the
-/// change; removals of edges cost more, see docs/cluster.md. Values are those of `esker cluster run` on that
-/// version.
+/// change; removals of edges cost more, see docs/concepts/cluster.md. Values are those of `esker cluster run`
+/// on that version.
 #[derive(Debug, Args)]
 #[command(after_help = "Algorithms:
   wcc        weakly connected components, each named by its least id

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::place::{Place, limited};
 
-const PAGE: &str = include_str!("../../../../docs/cluster.md");
+const PAGE: &str = include_str!("../../../../docs/tutorials/cluster.md");
 
 /// The title of the section whose commands need workers that stay.
 const MACHINES: &str = "## On several machines";
