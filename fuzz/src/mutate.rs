@@ -1,6 +1,8 @@
 //! Mutations: some for any format, some that know numbers, words and lines.
 
-use crate::random::Random;
+use esker_graph::random::Random;
+
+use crate::random::{pick, range};
 
 /// Numbers at the limits of the types that readers use, and texts that are nearly numbers.
 const NUMBERS: [&str; 34] = [
@@ -67,9 +69,9 @@ const WORDS: [&str; 18] = [
 
 /// Changes `bytes` in one to eight ways. `others` are seeds of the same format.
 pub(crate) fn mutate(bytes: &mut Vec<u8>, others: &[Vec<u8>], text: bool, random: &mut Random) {
-    let count = 1 + (random.next().trailing_zeros() as usize).min(7);
+    let count = 1 + (random.next_u64().trailing_zeros() as usize).min(7);
     for _ in 0..count {
-        if text && random.below(2) == 0 {
+        if text && random.index(2) == 0 {
             mutate_text(bytes, random);
         } else {
             mutate_bytes(bytes, others, random);
@@ -78,31 +80,31 @@ pub(crate) fn mutate(bytes: &mut Vec<u8>, others: &[Vec<u8>], text: bool, random
 }
 
 fn mutate_bytes(bytes: &mut Vec<u8>, others: &[Vec<u8>], random: &mut Random) {
-    let at = random.below(bytes.len());
-    match random.below(12) {
-        0 | 1 if !bytes.is_empty() => bytes[at] ^= 1 << random.below(8),
-        2 if !bytes.is_empty() => bytes[at] = random.next() as u8,
-        3 if !bytes.is_empty() => bytes[at] = *random.pick(&BYTES),
+    let at = random.index(bytes.len());
+    match random.index(12) {
+        0 | 1 if !bytes.is_empty() => bytes[at] ^= 1 << random.index(8),
+        2 if !bytes.is_empty() => bytes[at] = random.next_u64() as u8,
+        3 if !bytes.is_empty() => bytes[at] = *pick(random, &BYTES),
         4 if !bytes.is_empty() => {
-            bytes[at] = bytes[at].wrapping_add(if random.below(2) == 0 { 1 } else { 255 });
+            bytes[at] = bytes[at].wrapping_add(if random.index(2) == 0 { 1 } else { 255 });
         }
         5 => {
-            let insert: Vec<u8> = (0..=random.below(8)).map(|_| *random.pick(&BYTES)).collect();
+            let insert: Vec<u8> = (0..=random.index(8)).map(|_| *pick(random, &BYTES)).collect();
             bytes.splice(at..at, insert);
         }
         6 => {
-            let range = random.range(bytes.len(), 64);
+            let range = range(random, bytes.len(), 64);
             bytes.drain(range);
         }
         7 => bytes.truncate(at),
         8 => {
-            let copy = bytes[random.range(bytes.len(), 256)].to_vec();
+            let copy = bytes[range(random, bytes.len(), 256)].to_vec();
             bytes.splice(at..at, copy);
         }
         9 => {
-            let other = random.pick(others);
-            let copy = other[random.range(other.len(), 256)].to_vec();
-            let target = random.range(bytes.len(), copy.len());
+            let other = pick(random, others);
+            let copy = other[range(random, other.len(), 256)].to_vec();
+            let target = range(random, bytes.len(), copy.len());
             bytes.splice(target, copy);
         }
         _ => overwrite_integer(bytes, random),
@@ -111,7 +113,7 @@ fn mutate_bytes(bytes: &mut Vec<u8>, others: &[Vec<u8>], random: &mut Random) {
 
 /// Writes an integer of 1 to 8 bytes, of a value that is unusual for lengths and offsets.
 fn overwrite_integer(bytes: &mut [u8], random: &mut Random) {
-    let width = 1 << random.below(4);
+    let width = 1 << random.index(4);
     let len = bytes.len() as u64;
     let edges = [
         0u64,
@@ -128,24 +130,24 @@ fn overwrite_integer(bytes: &mut [u8], random: &mut Random) {
         1 << 32,
         1 << 62,
     ];
-    let value = match random.below(4) {
-        0 => *random.pick(&edges),
-        1 => random.pick(&edges).wrapping_neg(),
-        2 => len.wrapping_add(random.below(5) as u64).wrapping_sub(2),
-        _ => random.next() >> random.below(64),
+    let value = match random.index(4) {
+        0 => *pick(random, &edges),
+        1 => pick(random, &edges).wrapping_neg(),
+        2 => len.wrapping_add(random.index(5) as u64).wrapping_sub(2),
+        _ => random.next_u64() >> random.index(64),
     };
     if bytes.len() >= width {
-        let at = random.below(bytes.len() - width + 1);
+        let at = random.index(bytes.len() - width + 1);
         bytes[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
     }
 }
 
 fn mutate_text(bytes: &mut Vec<u8>, random: &mut Random) {
-    let at = random.below(bytes.len());
-    match random.below(8) {
+    let at = random.index(bytes.len());
+    match random.index(8) {
         0..=2 => {
             let range = word_around(bytes, at, |byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-'));
-            bytes.splice(range, random.pick(&NUMBERS).bytes());
+            bytes.splice(range, pick(random, &NUMBERS).bytes());
         }
         3 => {
             let line = word_around(bytes, at, |byte| byte != b'\n');
@@ -158,14 +160,14 @@ fn mutate_text(bytes: &mut Vec<u8>, random: &mut Random) {
             bytes.drain(line);
         }
         5 => {
-            bytes.splice(at..at, random.pick(&WORDS).bytes());
+            bytes.splice(at..at, pick(random, &WORDS).bytes());
         }
         6 => {
             let range = word_around(bytes, at, |byte| !byte.is_ascii_whitespace());
-            bytes.splice(range, random.pick(&NUMBERS).bytes());
+            bytes.splice(range, pick(random, &NUMBERS).bytes());
         }
         _ => {
-            let (from, to) = (*random.pick(&BYTES), *random.pick(&BYTES));
+            let (from, to) = (*pick(random, &BYTES), *pick(random, &BYTES));
             bytes.iter_mut().filter(|byte| **byte == from).for_each(|byte| *byte = to);
         }
     }
@@ -181,13 +183,14 @@ fn word_around(bytes: &[u8], at: usize, belongs: impl Fn(u8) -> bool) -> std::op
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::of_case;
 
     #[test]
     fn a_case_is_made_again_and_most_cases_differ_from_their_seed() {
         let seeds = vec![b"1 2\n3 4\n".to_vec(), Vec::new()];
         let case = |number| {
-            let mut random = Random::new(1, number);
-            let mut bytes = random.pick(&seeds).clone();
+            let mut random = of_case(1, number);
+            let mut bytes = pick(&mut random, &seeds).clone();
             mutate(&mut bytes, &seeds, number % 2 == 0, &mut random);
             bytes
         };

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::mutate::mutate;
 use crate::outcome::Outcome;
-use crate::random::Random;
+use crate::random::{of_case, pick};
 use crate::target::{Target, WAYS};
 
 /// An input that takes longer is a hang.
@@ -119,12 +119,12 @@ pub fn case(target: &Target, seeds: &[Vec<u8>], plan: &Plan, number: u64) -> (Ve
     if number < seeds.len() as u64 * ways {
         return (seeds[(number / ways) as usize].clone(), (number % ways) as usize);
     }
-    let mut random = Random::new(plan.seed, number);
-    let mut bytes = random.pick(seeds).clone();
+    let mut random = of_case(plan.seed, number);
+    let mut bytes = pick(&mut random, seeds).clone();
     let mut changed = bytes.split_off(target.fixed_bytes(&bytes));
     mutate(&mut changed, seeds, target.text, &mut random);
     bytes.extend(changed);
-    (bytes, random.below(WAYS))
+    (bytes, random.index(WAYS))
 }
 
 thread_local! {

@@ -18,6 +18,7 @@ use esker_algo::algorithm::pagerank::{PageRankOptions, pagerank};
 use esker_algo::algorithm::wcc::{WccOptions, wcc};
 use esker_algo::many::{self, GraphSeries, LANES};
 use esker_graph::generate::{Generator, Model, RMat, Weighting};
+use esker_graph::random::Random;
 use esker_graph::{Csr, Direction, NONE, Run, Stop, VertexId};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -77,11 +78,7 @@ impl Stream {
         let model = Model::RMat(RMat::kronecker(settings.scale, settings.degree));
         let generator = Generator::new(&model, Weighting::None, 1)?;
         let mut edges: Vec<_> = generator.edges().iter().map(|&(u, v, ())| (u, v)).collect();
-        let mut noise = 7_u64;
-        for last in (1..edges.len()).rev() {
-            noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            edges.swap(last, (noise >> 33) as usize % (last + 1));
-        }
+        Random::new(7).shuffle(&mut edges);
         let length = settings.window * edges.len() as f64;
         Ok(Self { n: 1 << settings.scale, edges, graphs: settings.graphs, length })
     }

@@ -20,6 +20,7 @@ use esker_algo::algorithm::pagerank::{PageRankOptions, pagerank};
 use esker_algo::algorithm::wcc::{WccOptions, wcc};
 use esker_format::Result;
 use esker_format::io::{Disk, RealDisk};
+use esker_graph::random::Random;
 use esker_graph::{Direction, Graph, NONE, Run, vertex};
 use esker_import::install::import;
 use esker_import::open::open_reader;
@@ -37,16 +38,6 @@ use crate::model::answer::{Cell, Outline, OwnedId, Row, take_rows};
 use crate::model::weights::WeightKind;
 use crate::net::engine::run_threads;
 use crate::process::all_shards::{check, counts, export};
-
-/// Random numbers that are the same in each run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % bound
-    }
-}
 
 /// Publishes when all threads have prepared.
 struct Together {
@@ -274,7 +265,7 @@ fn edge_set(text: &str, directed: bool) -> BTreeSet<(String, String)> {
 
 #[test]
 fn a_cluster_answers_as_one_database() {
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     for case in 0..12_u64 {
         let (directed, is_text) = (case % 2 == 0, case / 2 % 2 == 1);
         let shards = [1, 2, 8, 4][case as usize / 4 + usize::from(case % 4 == 3)];
@@ -311,7 +302,7 @@ fn a_cluster_answers_as_one_database() {
 fn versions_of_the_whole_stay_readable_and_later_edges_join_them() {
     let place = tempfile::tempdir().expect("directory");
     let path = |name: &str| place.path().join(name);
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     // Blocks of a mebibyte: several rounds of three processes, and several versions.
     let texts: Vec<String> = (0..2).map(|_| edges(&mut random, 20_000, 150_000, false)).collect();
     std::fs::write(path("1.csv"), &texts[0]).expect("write");
@@ -335,7 +326,7 @@ fn versions_of_the_whole_stay_readable_and_later_edges_join_them() {
 fn scores_are_bit_equal_for_any_number_of_processes() {
     let place = tempfile::tempdir().expect("directory");
     let input = place.path().join("edges.csv");
-    std::fs::write(&input, edges(&mut Random(3), 300, 3000, false)).expect("write");
+    std::fs::write(&input, edges(&mut Random::new(3), 300, 3000, false)).expect("write");
     let scores = |shards| {
         let options =
             CreateOptions { shards, directed: true, text_ids: false, weights: None, seed: 9, hub_degree: 0 };

@@ -3,6 +3,7 @@
 use crate::csr::CsrGraph;
 use crate::graph::{Direction, Graph, Lists, Piece, Select, Visitor, Weight};
 use crate::id::{VertexId, vertex};
+use crate::random::Random;
 use crate::run::Run;
 use crate::stop::Stop;
 
@@ -30,13 +31,13 @@ impl<'a, W: Weight> Fragmented<'a, W> {
     /// All pieces of the selected lists, as (vertex, first entry, end), shuffled, in groups that are handed
     /// over together.
     fn pieces(&self, direction: Direction, select: Select<'_>) -> Vec<Vec<(VertexId, usize, usize)>> {
-        let mut random = self.seed;
+        let mut random = Random::new(self.seed);
         let mut pieces = Vec::new();
         let mut cut = |v: VertexId| {
             let degree = self.inner.degree(direction, v);
             let mut first = 0;
             while first < degree {
-                let end = (first + 1 + next_random(&mut random) as usize % 3).min(degree);
+                let end = (first + 1 + random.index(3)).min(degree);
                 pieces.push((v, first, end));
                 first = end;
             }
@@ -46,9 +47,7 @@ impl<'a, W: Weight> Fragmented<'a, W> {
             Select::List(list) => list.iter().for_each(|&v| cut(v)),
             Select::Bits(bits) => bits.iter().for_each(cut),
         }
-        for i in (1..pieces.len()).rev() {
-            pieces.swap(i, next_random(&mut random) as usize % (i + 1));
-        }
+        random.shuffle(&mut pieces);
         if !self.is_ranged(select) {
             return pieces.into_iter().map(|piece| vec![piece]).collect();
         }
@@ -128,13 +127,4 @@ impl<W: Weight> Lists for Fragmented<'_, W> {
     ) -> Result<R, Stop> {
         self.inner.with_list(direction, v, f)
     }
-}
-
-/// The next number of a SplitMix64 sequence (S. Vigna).
-fn next_random(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

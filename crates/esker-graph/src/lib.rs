@@ -32,7 +32,7 @@
 //! * [`Graph`] is the waist between algorithms and stored graphs. A scan hands over the lists of selected
 //!   vertices in pieces, in parallel, to a [`Visitor`]. [`Lists`] adds point reads of whole lists.
 //! * [`Run`] holds the threads, seed, memory limit, progress report and cancel token of a computation.
-//! * [`Csr`] is the reference graph in memory; [`generate`] makes graphs from a seed.
+//! * [`Csr`] is the reference graph in memory; [`generate`] makes graphs from a seed, of [`random`] numbers.
 //! * [`Induced`], [`Boxed`] and [`Fragmented`] wrap a graph: without some vertices, with its type erased,
 //!   with lists in shuffled pieces (for tests).
 //!
@@ -40,6 +40,7 @@
 //! in one place: where the threads of a run share short steps.
 
 mod counted;
+pub mod random;
 mod id;
 mod stop;
 mod budget;

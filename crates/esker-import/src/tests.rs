@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use esker_format::io::{Disk, MemoryDisk, RealDisk};
 use esker_format::{DatabaseId, ElementType, Encoding, Error, IdMapKind, IdSecret, Origin, Result, Values};
+use esker_graph::random::hash;
 use esker_graph::{Direction, Run, Stop, VertexId};
 use esker_layers::ids::{ExternalId, IdFiles, IdHasher, IdMap};
 use esker_layers::layer::{Coder, PlainWriter, SectionColumn};
@@ -324,7 +325,7 @@ proptest! {
 
 /// Deterministic edges, some vertices far more frequent than others.
 fn skewed(count: u64, n: u64) -> Vec<(u64, u64, i64)> {
-    let noise = |i: u64| super::build::order::mix(i);
+    let noise = hash;
     (0..count)
         .map(|i| {
             let (a, b) = (noise(3 * i), noise(3 * i + 1));

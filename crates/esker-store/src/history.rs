@@ -14,6 +14,7 @@ use esker_format::io::{Disk, MemoryDisk};
 use esker_format::{
     DatabaseId, ElementType, Encoding, LayerRecord, LogicalType, Origin, Owner, PropertyRecord, SectionRecord,
 };
+use esker_graph::random::Random;
 use esker_graph::{Direction, Flow, Run, VertexId, vertex};
 use esker_layers::layer::{
     Address, ArcChunk, PlainLayer, PlainWriter, SectionChunk, SectionShape, SectionWriter, code_type,
@@ -22,27 +23,9 @@ use esker_layers::stack::Stack;
 
 pub(crate) const ORIGIN: Origin = Origin::of_import(DatabaseId([6; 16]));
 
-/// A small pseudorandom number generator (splitmix64).
-#[derive(Debug, Clone)]
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((x ^ (x >> 31)) % bound as u64) as usize
-    }
-
-    pub(crate) fn chance(&mut self, percent: usize) -> bool {
-        self.below(100) < percent
-    }
-
-    /// A random subset of `items`, each with a probability of `percent`.
-    pub(crate) fn some(&mut self, items: impl IntoIterator<Item = u64>, percent: usize) -> Vec<u64> {
-        items.into_iter().filter(|_| self.chance(percent)).collect()
-    }
+/// A random subset of `items`, each with a probability of `percent`.
+pub(crate) fn some(random: &mut Random, items: impl IntoIterator<Item = u64>, percent: usize) -> Vec<u64> {
+    items.into_iter().filter(|_| random.index(100) < percent).collect()
 }
 
 /// The kind of a graph.
@@ -57,9 +40,14 @@ pub(crate) struct GraphKind {
 
 impl GraphKind {
     pub(crate) fn random(random: &mut Random) -> Self {
-        let directed = random.chance(60);
-        let in_edges = directed && random.chance(70);
-        Self { directed, multigraph: random.chance(40), in_edges, compressed: random.chance(50) }
+        let directed = random.index(100) < 60;
+        let in_edges = directed && (random.index(100) < 70);
+        Self {
+            directed,
+            multigraph: (random.index(100) < 40),
+            in_edges,
+            compressed: (random.index(100) < 50),
+        }
     }
 
     pub(crate) fn directions(self) -> &'static [Direction] {
@@ -116,20 +104,20 @@ impl History {
     /// A random history of `versions` versions.
     pub(crate) fn random(kind: GraphKind, random: &mut Random, versions: usize) -> Self {
         let mut history = Self::new(kind);
-        let mut n = 1 + random.below(8);
-        let size = 1 + random.below(12);
+        let mut n = 1 + random.index(8);
+        let size = 1 + random.index(12);
         for version in 0..versions {
-            let count = if version == 0 { random.below(3 * n) } else { random.below(size) };
+            let count = if version == 0 { random.index(3 * n) } else { random.index(size) };
             let changes = (0..count).map(|_| {
-                let (from, to) = (vertex(random.below(n)), vertex(random.below(n)));
-                if random.chance(35) {
+                let (from, to) = (vertex(random.index(n)), vertex(random.index(n)));
+                if random.index(100) < 35 {
                     HistoryChange::Delete(from, to)
                 } else {
-                    HistoryChange::Add(from, to, random.below(3) as i32)
+                    HistoryChange::Add(from, to, random.index(3) as i32)
                 }
             });
             history.commit(n, changes.collect());
-            n += usize::from(random.chance(20)) * random.below(3);
+            n += usize::from(random.index(100) < 20) * random.index(3);
         }
         history
     }
@@ -218,7 +206,7 @@ impl History {
                 .copied()
                 .filter(|version| (first..=last).contains(version))
                 .collect();
-            let range = LayerRange { number, first, last, versions, sloppy: random.chance(30) };
+            let range = LayerRange { number, first, last, versions, sloppy: (random.index(100) < 30) };
             let mut record = self.record(&range);
             let directory = layer_directory(number);
             layers.disk.create_directory(&directory).unwrap();
@@ -304,7 +292,7 @@ impl History {
         for (slot, v) in touched.into_iter().enumerate() {
             let list = lists.get(&v).map_or(&[][..], Vec::as_slice);
             let previous = heads.insert(v, Address::new(range.number, slot));
-            let whole = complete || previous.is_none() || random.chance(30);
+            let whole = complete || previous.is_none() || (random.index(100) < 30);
             range.fragment(
                 &mut chunk,
                 v,
@@ -312,7 +300,7 @@ impl History {
                 if whole { Address::default() } else { previous.unwrap() },
                 random,
             );
-            if random.chance(20) {
+            if random.index(100) < 20 {
                 section.append(&std::mem::take(&mut chunk)).unwrap();
             }
         }
@@ -368,7 +356,7 @@ impl LayerRange {
                     push(&mut chunk.past, target, life.weight, born, Some(died));
                     has_past = true;
                 }
-            } else if self.sloppy && !whole && life.died <= self.last && random.chance(50) {
+            } else if self.sloppy && !whole && life.died <= self.last && (random.index(100) < 50) {
                 dead.entry(target).or_insert(died);
             }
         }
@@ -479,7 +467,7 @@ pub(crate) fn check_version(layers: &[Arc<PlainLayer>], history: &History, versi
 
 /// A random ascending set of versions up to `last`, including `last`.
 pub(crate) fn random_cuts(random: &mut Random, last: u64, percent: usize) -> Vec<u64> {
-    let mut cuts = random.some(1..last, percent);
+    let mut cuts = some(random, 1..last, percent);
     cuts.push(last);
     cuts
 }

@@ -9,6 +9,7 @@ use esker_format::{
     DatabaseId, DictionaryRecord, Edit, ElementType, Encoding, GraphShape, IdMapKind, IdMapRecord, IdSecret,
     LayerRecord, LogicalType, Owner, PropertyRecord, Stamp, VersionRecord, VertexOrder,
 };
+use esker_graph::random::Random;
 use esker_graph::{Csr, Direction, Rows, VertexId, vertex};
 use esker_layers::ids::{IndexWriter, IntegersWriter, PermutationWriter, TextsWriter};
 use esker_layers::layer::{PlainWriter, SectionChunk, SectionShape, SectionWriter};
@@ -40,11 +41,8 @@ pub(crate) fn kind_of(weight: i32) -> u8 {
 impl Sample {
     /// A graph of `count` random edges, determined by `seed`; compressed if the seed is odd.
     pub(crate) fn random(num_vertices: usize, count: usize, directed: bool, seed: u32) -> Self {
-        let mut state = u64::from(seed) + 1;
-        let mut next = |bound: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as usize % bound
-        };
+        let mut random = Random::new(u64::from(seed));
+        let mut next = |bound: usize| random.index(bound);
         let edges = (0..count)
             .map(|_| {
                 (next(num_vertices) as VertexId, next(num_vertices) as VertexId, next(1000) as i32 - 500)

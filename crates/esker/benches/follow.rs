@@ -24,6 +24,7 @@ use std::time::Instant;
 use esker::catalogue::{Params, find};
 use esker::follow::{Follow, FollowStep, Method, MethodChoice, updated_names};
 use esker::graph::generate::{Generator, Model, RMat, Weighting};
+use esker::graph::random::Random;
 use esker::graph::{Run, VertexId};
 use esker::import::install::import;
 use esker::import::open::open_reader;
@@ -79,20 +80,11 @@ impl Settings {
     }
 }
 
-struct Noise(u64);
-
-impl Noise {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as usize) % bound
-    }
-}
-
 /// The edges that are there, and those that are still to come.
 struct Stream {
     there: Vec<(VertexId, VertexId)>,
     to_come: Vec<(VertexId, VertexId)>,
-    noise: Noise,
+    noise: Random,
 }
 
 impl Stream {
@@ -106,9 +98,9 @@ impl Stream {
             .collect();
         edges.sort_unstable();
         edges.dedup();
-        let mut noise = Noise(7);
+        let mut noise = Random::new(7);
         for last in (1..edges.len()).rev() {
-            edges.swap(last, noise.below(last + 1));
+            edges.swap(last, noise.index(last + 1));
         }
         let to_come = edges.split_off(edges.len() / 10 * 9);
         Ok(Self { there: edges, to_come, noise })
@@ -120,7 +112,7 @@ impl Stream {
         let removals = if size == 1 { turn % 2 } else { size / 2 };
         let mut gone = BTreeSet::new();
         for _ in 0..removals {
-            let index = self.noise.below(self.there.len());
+            let index = self.noise.index(self.there.len());
             let (u, v) = self.there.swap_remove(index);
             gone.insert((u, v));
             batch.remove_edge(u64::from(u), u64::from(v))?;

@@ -20,6 +20,7 @@ use esker::catalogue::{Params, find};
 use esker::follow::{Follow, Method, MethodChoice};
 use esker::graph::Run;
 use esker::graph::generate::{Generator, Model, RMat, Weighting};
+use esker::graph::random::Random;
 use esker::import::install::import;
 use esker::import::open::open_reader;
 use esker::import::options::ImportOptions;
@@ -74,11 +75,7 @@ fn edges(settings: &Settings) -> Result<Vec<(u64, u64)>> {
     let generator = Generator::new(&model, Weighting::None, 1)?;
     let mut edges: Vec<_> =
         generator.edges().iter().map(|&(u, v, ())| (u64::from(u), u64::from(v))).collect();
-    let mut noise = 7_u64;
-    for last in (1..edges.len()).rev() {
-        noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        edges.swap(last, (noise >> 33) as usize % (last + 1));
-    }
+    Random::new(7).shuffle(&mut edges);
     Ok(edges)
 }
 

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 
 use esker_graph::generate::{Generator, Model, RMat, Uniform, WattsStrogatz, Weighting};
+use esker_graph::random::{hash, scale};
 use esker_graph::{CsrGraph, Direction, Graph, Rows, VertexId, Weight, vertex};
 
 /// A family of graphs.
@@ -140,8 +141,7 @@ impl Arrays {
             let list = &self.targets[self.offsets[v] as usize..self.offsets[v + 1] as usize];
             let drawn = list.iter().map(|&u| {
                 let (low, high) = ((v as u64).min(u as u64), (v as u64).max(u as u64));
-                let mixed = (low << 32 ^ high).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-                1 + ((mixed >> 32) % 255) as i32
+                1 + scale(hash(low << 32 ^ high), 255) as i32
             });
             self.weights.extend(drawn);
         }

@@ -501,16 +501,16 @@ fn add_dependencies<G: Graph, P: PathNumber>(
 #[cfg(test)]
 mod tests {
     use esker_graph::Csr;
+    use esker_graph::random::Random;
 
-    use super::super::sample::next_random;
     use super::*;
 
     #[test]
     fn logarithms_give_the_scores_of_counts() {
         for (threads, seed) in [(1, 1), (2, 2), (2, 3)] {
             let run = Run::with_threads(threads).unwrap();
-            let mut random = seed;
-            let mut draw = || (next_random(&mut random) % 300) as VertexId;
+            let mut random = Random::new(seed);
+            let mut draw = || random.below(300) as VertexId;
             let edges: Vec<_> = (0..900).map(|_| (draw(), draw(), ())).collect();
             let csr = Csr::directed(300, &edges).unwrap();
             let (graph, sources) = (csr.graph(), (0..300).collect::<Vec<_>>());

@@ -24,6 +24,7 @@
 
 use std::num::NonZeroU32;
 
+use esker_graph::random::RandomKey;
 use esker_graph::{
     Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, VertexId, Visitor, Weight, vertex,
 };
@@ -31,8 +32,8 @@ use esker_graph::{
 use super::kcore;
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{
-    ArrayValue, CounterRng, VertexArray, VertexValues, concat, edge_sum, filter_list, is_small,
-    need_in_edges, neighbourhood_directions, num_entries, scan_neighbours,
+    ArrayValue, VertexArray, VertexValues, concat, edge_sum, filter_list, is_small, need_in_edges,
+    neighbourhood_directions, num_entries, scan_neighbours,
 };
 
 /// The order in which vertices are coloured.
@@ -168,7 +169,7 @@ fn by_log(degree: u64, tie: u64) -> u32 {
 /// The key of a vertex in the default order, with ties at random from a seed: that with the larger key is
 /// coloured first, of equal ones that with the lesser id.
 pub(crate) fn default_key(seed: u64, v: VertexId, degree: usize) -> u32 {
-    by_log(degree as u64, CounterRng::new(seed, PURPOSE).at(v as u64) >> (u64::BITS - TIE_BITS))
+    by_log(degree as u64, RandomKey::new(seed, PURPOSE).at(v as u64) >> (u64::BITS - TIE_BITS))
 }
 
 /// The word of each vertex before colouring. Vertices without neighbours have colour 0 already.
@@ -180,7 +181,7 @@ fn count_earlier_by_order<G: Graph>(
 ) -> Result<VertexArray, G::Error> {
     let n = graph.num_vertices();
     let degree = |v: usize| num_entries(graph, directions, vertex(v)) as u64;
-    let rng = CounterRng::new(run.seed(), PURPOSE);
+    let rng = RandomKey::new(run.seed(), PURPOSE);
     let random = |v: usize, bits: u32| rng.at(v as u64) >> (u64::BITS - bits);
     let part = |v: usize, bits: u32| if options.ties == Ties::Random { random(v, bits) } else { 0 };
     match options.order {

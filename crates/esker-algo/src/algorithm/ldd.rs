@@ -21,13 +21,14 @@
 //! [2] J. Shun, L. Dhulipala, G. Blelloch, "A Simple and Practical Linear-Work Parallel Algorithm for
 //!     Connectivity", SPAA 2014.
 
+use esker_graph::random::RandomKey;
 use esker_graph::{
     Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, VertexId, Visitor, Weight, vertex,
 };
 
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{
-    CounterRng, EdgeOp, Frontier, VertexArray, Way, each_vertex, edge_map_way, need_undirected, vertex_count,
+    EdgeOp, Frontier, VertexArray, Way, each_vertex, edge_map_way, need_undirected, vertex_count,
 };
 
 /// Options of [`ldd`].
@@ -127,7 +128,7 @@ const FIRST_SHARE: f64 = 16.0;
 /// The vertices in the order in which they start: by level, which is the shift rounded down, from the largest
 /// to 0.
 struct StartSchedule {
-    rng: CounterRng,
+    rng: RandomKey,
     /// A vertex has a shift of at least `i + 1` if its random number is below `limits[i]`.
     limits: Vec<u64>,
     /// The vertices of each level from `drawn` up.
@@ -138,7 +139,7 @@ struct StartSchedule {
 }
 
 impl StartSchedule {
-    fn new(run: &Run, clusters: &VertexArray, rng: CounterRng, beta: f64) -> Result<Self, Stop> {
+    fn new(run: &Run, clusters: &VertexArray, rng: RandomKey, beta: f64) -> Result<Self, Stop> {
         let top = levels(clusters.len(), beta);
         let limits = (1..=top).map(|k| ((-beta * k as f64).exp() * (u64::MAX as f64)) as u64).collect();
         let drawn = ((FIRST_SHARE.ln() / beta).ceil() as usize).min(top);
@@ -355,7 +356,7 @@ pub(super) fn decompose<G: Graph>(
         if graph.degree(Direction::Out, vertex(v)) == 0 { vertex(v) } else { NONE }
     });
     let tree = (options.trees || settled).then(|| SearchTrees::new(run, n));
-    let mut starts = StartSchedule::new(run, &clusters, CounterRng::new(seed, SHIFTS), options.beta)?;
+    let mut starts = StartSchedule::new(run, &clusters, RandomKey::new(seed, SHIFTS), options.beta)?;
     let mut frontier = Frontier::empty(graph);
     let (mut round, mut rounds, mut arcs) = (0, 0, 0);
     loop {

@@ -25,13 +25,14 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use esker_graph::random::RandomKey;
 use esker_graph::{
     Direction, Flow, Lists, NONE, Piece, Run, Select, Stop, VertexId, Visitor, Weight, vertex,
 };
 
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{
-    CounterRng, Filter, Sides, VertexArray, VertexValues, filter, filter_list, need_undirected, vertex_count,
+    Filter, Sides, VertexArray, VertexValues, filter, filter_list, need_undirected, vertex_count,
 };
 
 /// How a matching is found.
@@ -152,7 +153,7 @@ fn by_priorities<G: Lists>(graph: &G, run: &Run) -> Result<VertexArray, G::Error
     let n = graph.num_vertices();
     let mut filter = Filter::all(graph, run, Sides::Out)?;
     let choices = Choices {
-        rng: CounterRng::new(run.seed(), PRIORITIES),
+        rng: RandomKey::new(run.seed(), PRIORITIES),
         mates: VertexArray::filled(run, n, NONE),
         best: VertexArray::filled(run, n, NONE),
         keys: VertexValues::filled(run, n, u64::MAX),
@@ -182,17 +183,17 @@ pub(crate) type EdgePriority = (u64, VertexId, VertexId);
 /// The priority of the edge between two vertices in a run with a seed.
 pub(crate) fn edge_priority(seed: u64, u: VertexId, v: VertexId) -> EdgePriority {
     let (low, high) = (u.min(v), u.max(v));
-    (random_of(&CounterRng::new(seed, PRIORITIES), low, high), low, high)
+    (random_of(&RandomKey::new(seed, PRIORITIES), low, high), low, high)
 }
 
 #[inline(always)]
-fn random_of(rng: &CounterRng, low: VertexId, high: VertexId) -> u64 {
+fn random_of(rng: &RandomKey, low: VertexId, high: VertexId) -> u64 {
     rng.at(rng.at(u64::from(low)).wrapping_add(u64::from(high)))
 }
 
 /// The current choice of each vertex.
 struct Choices {
-    rng: CounterRng,
+    rng: RandomKey,
     mates: VertexArray,
     best: VertexArray,
     /// The priority of the edge to `best`.

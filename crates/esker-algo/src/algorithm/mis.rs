@@ -22,14 +22,15 @@
 //! [1] G. Blelloch, J. Fineman, J. Shun, "Greedy Sequential Maximal Independent Set and Matching are Parallel
 //!     on Average", SPAA 2012.
 
+use esker_graph::random::RandomKey;
 use esker_graph::{
     Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, VertexId, Visitor, Weight, vertex,
 };
 
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{
-    CounterRng, VertexArray, VertexValues, filter_list, is_small, need_in_edges, neighbourhood_directions,
-    num_entries, scan_neighbours,
+    VertexArray, VertexValues, filter_list, is_small, need_in_edges, neighbourhood_directions, num_entries,
+    scan_neighbours,
 };
 
 /// The order of the greedy method.
@@ -89,7 +90,7 @@ pub(crate) fn class(degree: usize) -> u8 {
 
 /// The priority of `v` within its class, which no other vertex shares: the least is taken first.
 pub(crate) fn tie(seed: u64, v: VertexId) -> u64 {
-    CounterRng::new(seed, PURPOSE).at(u64::from(v))
+    RandomKey::new(seed, PURPOSE).at(u64::from(v))
 }
 
 /// Decides undecided vertices from their earlier neighbours, or finds their blockers.
@@ -97,7 +98,7 @@ struct ScanUndecided<'a, G> {
     graph: &'a G,
     directions: &'static [Direction],
     /// Random numbers that break ties.
-    rng: CounterRng,
+    rng: RandomKey,
     states: &'a VertexValues<u8>,
     /// For each undecided vertex, an earlier undecided neighbour, once one is known.
     blockers: &'a VertexArray,
@@ -207,7 +208,7 @@ fn decide<G: Graph>(graph: &G, run: &Run, options: &MisOptions) -> Result<Mis, G
             (_, MisOrder::Random) => 0,
         });
     let blockers = VertexArray::filled(run, n, NONE);
-    let rng = CounterRng::new(run.seed(), PURPOSE);
+    let rng = RandomKey::new(run.seed(), PURPOSE);
     let scan = ScanUndecided { graph, directions, rng, states: &states, blockers: &blockers };
     run.round(n)?;
     scan_neighbours(graph, run, directions, Select::All, &scan)?;

@@ -23,10 +23,11 @@
 //! [2] L. Dhulipala, G. Blelloch, J. Shun, "Julienne: A Framework for Parallel Graph Algorithms using
 //!     Work-efficient Bucketing", SPAA 2017.
 
+use esker_graph::random::RandomKey;
 use esker_graph::{Bitmap, Direction, Flow, Graph, NONE, Piece, Run, Select, VertexId, Visitor, Weight};
 
 use crate::estimate::{Estimate, Shape};
-use crate::primitive::{Buckets, CounterRng, Order, VertexArray, is_small, need_positive};
+use crate::primitive::{Buckets, Order, VertexArray, is_small, need_positive};
 
 /// Options of [`set_cover`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -212,7 +213,7 @@ fn choose<G: Graph>(graph: &G, run: &Run, epsilon: f64) -> Result<SetCover, G::E
         let (mut rivals, sunk): (Vec<_>, Vec<_>) =
             candidates.into_iter().partition(|&v| bucket(v) >= Some(at));
         buckets.insert(run, &sunk, bucket)?;
-        let rng = CounterRng::new(run.seed(), PURPOSE + run.rounds() as u64);
+        let rng = RandomKey::new(run.seed(), PURPOSE + run.rounds() as u64);
         let priority = |v: VertexId| rng.at(v.into());
         state.compete(graph, run, &rivals, priority)?;
         let first = rivals.iter().copied().min_by_key(|&v| priority(v));

@@ -14,10 +14,11 @@
 //! [1] C. Seshadhri, A. Pinar, T. Kolda, "Wedge sampling for computing clustering coefficients and triangle
 //! counts on large graphs", Statistical Analysis and Data Mining 7, 2014.
 
+use esker_graph::random::RandomKey;
 use esker_graph::{Direction, Lists, Run, Stop, VertexId, vertex};
 
 use crate::estimate::{Estimate, Shape};
-use crate::primitive::{CounterRng, need_undirected};
+use crate::primitive::need_undirected;
 
 /// Standard errors on each side of an estimate that contain the true value in 95 % of runs.
 const Z_95: f64 = 1.96;
@@ -89,7 +90,7 @@ struct ClosingEdgeQuery {
 }
 
 /// Draws the middles, ascending: one from each of `samples` equal parts of all wedges.
-fn draw<G: Lists>(graph: &G, rng: CounterRng, wedges: u128, samples: usize) -> Vec<WedgeMiddle> {
+fn draw<G: Lists>(graph: &G, rng: RandomKey, wedges: u128, samples: usize) -> Vec<WedgeMiddle> {
     let mut drawn = Vec::with_capacity(samples);
     let (mut v, mut passed) = (0, wedges_at(graph, 0));
     for sample in 0..samples {
@@ -110,7 +111,7 @@ fn draw<G: Lists>(graph: &G, rng: CounterRng, wedges: u128, samples: usize) -> V
 fn ends<G: Lists>(
     graph: &G,
     run: &Run,
-    rng: CounterRng,
+    rng: RandomKey,
     drawn: &[WedgeMiddle],
 ) -> Result<Vec<ClosingEdgeQuery>, G::Error> {
     let parts = run.share(drawn.len().div_ceil(UNIT), Vec::new, |queries, unit| {
@@ -190,7 +191,7 @@ pub fn triangles_sampled<G: Lists>(
             SampledTriangles { triangles: 0.0, low: 0.0, high: 0.0, wedges: 0.0, closed: 0.0, samples: 0 };
         return Ok(none);
     }
-    let rng = CounterRng::new(run.seed(), 0x77ed);
+    let rng = RandomKey::new(run.seed(), 0x77ed);
     let drawn = draw(graph, rng, wedges, options.samples);
     let mut queries = ends(graph, run, rng, &drawn)?;
     run.round(queries.len())?;

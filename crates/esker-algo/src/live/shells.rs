@@ -142,6 +142,7 @@ fn room(low: Option<i64>, high: Option<i64>, count: usize) -> Option<(i64, i64)>
 
 #[cfg(test)]
 mod tests {
+    use esker_graph::random::Random;
     use esker_graph::vertex;
 
     use super::*;
@@ -149,11 +150,8 @@ mod tests {
     #[test]
     fn lists_keep_their_order_through_all_changes() {
         let n = 60;
-        let mut noise = 5_u64;
-        let mut below = |bound: usize| {
-            noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (noise >> 33) as usize % bound
-        };
+        let mut random = Random::new(5);
+        let mut below = |bound: usize| random.index(bound);
         let shells: Vec<VertexId> = (0..n).map(|v| vertex(v * 3 / n)).collect();
         let order: Vec<VertexId> = (0..n).map(vertex).collect();
         let mut lists: Vec<Vec<VertexId>> = (0..3).map(|s| order[s * n / 3..][..n / 3].to_vec()).collect();

@@ -1,5 +1,6 @@
 //! A graph that changes at random, for the oracles of live answers: recomputation at every version.
 
+use esker_graph::random::Random;
 use esker_graph::{Csr, VertexId, Weight, vertex};
 
 use super::version::ChangedEdges;
@@ -9,14 +10,15 @@ pub(super) struct Stream<W> {
     pub(super) num_vertices: usize,
     pub(super) directed: bool,
     edges: Vec<(VertexId, VertexId, W)>,
-    state: u64,
+    random: Random,
     weight: fn(u64) -> W,
 }
 
 impl<W: Weight> Stream<W> {
     /// About two edges a vertex.
     pub(super) fn new(seed: u64, num_vertices: usize, directed: bool, weight: fn(u64) -> W) -> Self {
-        let mut stream = Self { num_vertices, directed, edges: Vec::new(), state: seed, weight };
+        let mut stream =
+            Self { num_vertices, directed, edges: Vec::new(), random: Random::new(seed), weight };
         for _ in 0..num_vertices {
             stream.edge();
         }
@@ -31,9 +33,7 @@ impl<W: Weight> Stream<W> {
     }
 
     fn below(&mut self, bound: usize) -> usize {
-        self.state =
-            self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.state >> 33) as usize) % bound
+        self.random.index(bound)
     }
 
     fn edge(&mut self) -> (VertexId, VertexId, W) {

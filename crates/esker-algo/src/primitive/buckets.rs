@@ -252,20 +252,18 @@ fn retain(
 
 #[cfg(test)]
 mod tests {
+    use esker_graph::random::Random;
+
     use super::*;
 
     /// Moves random vertices as an algorithm might, and compares each bucket with a search of all priorities.
     fn check<const BITS: u32>(order: Order, seed: u64, spread: u32, threads: usize) {
-        let mut state = seed | 1;
-        let mut random = move |below: u64| {
-            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-            ((u128::from(state) * u128::from(below)) >> 64) as u64
-        };
+        let mut random = Random::new(seed);
         let n = if threads > 1 { 20_000 } else { 200 };
         let run = Run::with_threads(threads).expect("threads start");
         let scale = 1u64 << spread;
         let mut priorities: Vec<Option<u64>> =
-            (0..n).map(|_| (random(8) > 0).then(|| random(scale))).collect();
+            (0..n).map(|_| (random.below(8) > 0).then(|| random.below(scale))).collect();
         let mut buckets =
             Buckets::<BITS>::new(&run, n, order, |v| priorities[v as usize]).expect("not cancelled");
         let mut last = None;
@@ -284,8 +282,8 @@ mod tests {
             let layout = buckets.layout();
             let mut moved = Vec::new();
             for _ in 0..n / 8 {
-                let v = random(n as u64) as usize;
-                let nearer = priorities[v].map(|p| (p.min(at) + random(p.abs_diff(at) + 1), p));
+                let v = random.index(n);
+                let nearer = priorities[v].map(|p| (p.min(at) + random.below(p.abs_diff(at) + 1), p));
                 if let Some((new, old)) = nearer
                     && !moved.contains(&vertex(v))
                 {

@@ -17,7 +17,6 @@ mod mode;
 mod neighbours;
 mod earlier;
 mod hubs;
-mod random;
 mod union_find;
 mod reduce;
 mod buckets;
@@ -43,7 +42,6 @@ pub(crate) use neighbours::{
     concat, filter_list, is_small, neighbourhood_directions, num_entries, scan_neighbours,
 };
 pub(crate) use prefetch::prefetch;
-pub(crate) use random::CounterRng;
 pub use rank::Ranked;
 pub(crate) use reach::reach;
 pub use reduce::edge_sum;

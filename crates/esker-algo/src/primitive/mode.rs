@@ -142,6 +142,8 @@ fn mode_of_unsorted(values: &mut [VertexId]) -> Option<VertexId> {
 
 #[cfg(test)]
 mod tests {
+    use esker_graph::random::Random;
+
     use super::*;
 
     /// The mode by definition.
@@ -152,17 +154,13 @@ mod tests {
 
     #[test]
     fn every_form_finds_the_smallest_mode() {
-        let mut state = 1u64;
-        let mut random = |below: u64| {
-            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-            ((state >> 33) % below) as VertexId
-        };
+        let mut random = Random::new(1);
         let mut forms = [0; 3];
         let mut counter = ModeCounter::new(2000);
         for round in 0..300 {
             let len = [0, 1, 2, 48, 49, 100, 240, 700][round % 8];
             let spread = [1, 2, 7, 100, 2000][round % 5];
-            let values: Vec<_> = (0..len).map(|_| random(spread)).collect();
+            let values: Vec<_> = (0..len).map(|_| random.below(spread) as VertexId).collect();
             counter.prepare(len);
             forms[counter.form as usize] += 1;
             let (first, second) = values.split_at(len / 3);

@@ -15,6 +15,7 @@ use esker_algo::algorithm::truss::truss;
 use esker_algo::algorithm::wcc::{WccOptions, wcc};
 use esker_algo::primitive::{Filter, Sides, filter};
 use esker_algo::{Shape, check};
+use esker_graph::random::hash;
 use esker_graph::{
     Bitmap, Csr, Direction, Flow, Graph, Lists, Piece, Rows, Run, Select, Stop, VertexId, Visitor, vertex,
 };
@@ -29,7 +30,7 @@ type Kept = Vec<Vec<(VertexId, i32)>>;
 /// Whether a predicate keeps an arc. If `symmetric`, it decides alike for both arcs of an edge.
 fn keeps(seed: u64, symmetric: bool, u: VertexId, v: VertexId, weight: i32) -> bool {
     let (a, b) = if symmetric { (u.min(v), u.max(v)) } else { (u, v) };
-    let mixed = (u64::from(a) << 32 ^ u64::from(b) ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 61;
+    let mixed = hash(u64::from(a) << 32 ^ u64::from(b) ^ seed) >> 61;
     mixed > seed % 4 && weight as u64 % 7 != seed % 7
 }
 

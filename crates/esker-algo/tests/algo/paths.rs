@@ -7,6 +7,7 @@ use esker_algo::algorithm::widest::{Widest, WidestMethod, WidestOptions, widest}
 use esker_algo::check;
 use esker_algo::lengths::Length;
 use esker_algo::widths::Width;
+use esker_graph::random::hash;
 use esker_graph::{Csr, Direction, Graph, Run, Stop, VertexId};
 use proptest::prelude::*;
 
@@ -98,7 +99,7 @@ fn all_wbfs<W: Length>(csr: &Csr<W>, runs: &[Run], seed: u64, source: VertexId) 
 /// Lengths without a negative cycle in a directed graph: differences of heights, plus a number that is not
 /// negative.
 fn with_heights(sample: &common::Sample, more: impl Fn(u32) -> i64) -> Csr<i64> {
-    let height = |v: VertexId| (u64::from(v).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54) as i64;
+    let height = |v: VertexId| (hash(u64::from(v)) >> 54) as i64;
     let weighted = sample.csr(|w| w as i32);
     let view = weighted.graph();
     let out = view.rows(Direction::Out).expect("out-lists");

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use esker::graph::random::Random;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
@@ -424,16 +425,6 @@ fn killed_and_frozen_workers_end_what_they_do_everywhere_and_are_named() {
     assert!(is_gone(holder));
 }
 
-/// Random numbers that are the same in each run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % bound
-    }
-}
-
 /// Workers killed and frozen at random moments of additions, streams and runs. `ESKER_TEST_KILLS` sets their
 /// number.
 #[test]
@@ -449,7 +440,7 @@ fn random_failures_leave_all_machines_at_the_last_version() {
     ring(&place, 40_000);
     place.ok("cluster create c --hosts hosts.txt --secret secret --hub-degree 30");
     let newest = || place.json("cluster log c --json")["versions"][0]["version"].as_u64().unwrap();
-    let (mut random, mut failures) = (Random(3), 0);
+    let (mut random, mut failures) = (Random::new(3), 0);
     for round in 0..rounds {
         let before = newest();
         let line = LINES[round as usize % 3];

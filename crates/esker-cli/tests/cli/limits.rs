@@ -12,6 +12,7 @@ use arrow_array::{
 };
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
+use esker::graph::random::Random;
 use parquet::arrow::ArrowWriter;
 
 use crate::confined::run_within;
@@ -55,14 +56,10 @@ fn parquet(place: &Place, name: &str, columns: Vec<(&str, ArrayRef)>) {
     writer.close().unwrap();
 }
 
-/// Ends of edges from a linear congruential generator.
+/// Random ends of edges.
 fn ends(count: usize, vertices: u64) -> impl Iterator<Item = (u64, u64)> {
-    let mut state = 12_345_u64;
-    let mut next = move || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % vertices
-    };
-    (0..count).map(move |_| (next(), next()))
+    let mut random = Random::new(1);
+    (0..count).map(move |_| (random.below(vertices), random.below(vertices)))
 }
 
 /// `ESKER_TEST_EDGES` sets their number.

@@ -100,27 +100,19 @@ impl KeptLists {
 mod tests {
     use std::collections::BTreeSet;
 
+    use esker_graph::random::Random;
+
     use super::*;
 
     const VERTICES: VertexId = 20;
 
-    /// Random numbers that are the same in each run.
-    struct Random(u64);
-
-    impl Random {
-        fn below(&mut self, bound: usize) -> usize {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (self.0 >> 33) as usize % bound
-        }
-    }
-
     #[test]
     fn lists_are_those_of_every_version_and_within_the_limit() {
         for limit in [0, 700, 1000, 1200, 1500, 1 << 20] {
-            let (mut lists, mut random, mut reads) = (KeptLists::new(limit), Random(limit as u64), 0);
+            let (mut lists, mut random, mut reads) = (KeptLists::new(limit), Random::new(limit as u64), 0);
             let mut edges: BTreeSet<(VertexId, VertexId)> = BTreeSet::new();
             for version in 0..40 {
-                let mut draw = || (random.below(VERTICES as usize) as VertexId, random.below(4) as VertexId);
+                let mut draw = || (random.index(VERTICES as usize) as VertexId, random.index(4) as VertexId);
                 let drawn: BTreeSet<_> = (0..20).map(|_| draw()).map(|(u, v)| (u.min(v), u.max(v))).collect();
                 let (removed, added): (Vec<_>, Vec<_>) = drawn.iter().partition(|edge| edges.contains(edge));
                 edges.retain(|edge| !removed.contains(edge));

@@ -5,6 +5,7 @@
 //! after its length.
 
 use esker_format::{Error, Result, decimal};
+use esker_graph::random::hash;
 use esker_store::ids::ExternalId;
 
 /// Maps external ids to shards.
@@ -36,16 +37,16 @@ impl Owners {
     #[inline]
     pub fn hash(&self, id: ExternalId<'_>) -> u64 {
         match id {
-            ExternalId::Int(id) => mix(id ^ self.seed),
+            ExternalId::Int(id) => hash(id ^ self.seed),
             ExternalId::Text(text) => self.hash_text(text),
         }
     }
 
     fn hash_text(&self, text: &[u8]) -> u64 {
-        text.chunks(8).fold(mix(self.seed ^ text.len() as u64), |hash, chunk| {
+        text.chunks(8).fold(hash(self.seed ^ text.len() as u64), |state, chunk| {
             let mut word = [0; 8];
             word[..chunk.len()].copy_from_slice(chunk);
-            mix(hash ^ u64::from_le_bytes(word))
+            hash(state ^ u64::from_le_bytes(word))
         })
     }
 }
@@ -93,17 +94,6 @@ impl From<ExternalId<'_>> for OwnedId {
     }
 }
 
-/// The finaliser of SplitMix64, after one step of its counter.
-///
-/// G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
-#[inline]
-fn mix(word: u64) -> u64 {
-    let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ (word >> 31)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,7 +101,7 @@ mod tests {
     #[test]
     fn owners_never_change() {
         // Fixed for ever: a change would lose the vertices of every cluster that exists.
-        assert_eq!(mix(0), 0xe220_a839_7b1d_cdaf);
+        assert_eq!(hash(0), 0xe220_a839_7b1d_cdaf);
         let owners = Owners::new(7, 1000);
         let texts = ["", "alice", "12345678", "123456789"].map(|text| owners.of(ExternalId::from(text)));
         let integers = [0, 1, 2, u64::MAX].map(|id| owners.of(ExternalId::Int(id)));

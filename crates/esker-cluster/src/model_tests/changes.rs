@@ -41,7 +41,7 @@ fn exported(cluster: &Cluster, version: u64) -> Expected {
 
 #[test]
 fn additions_and_removals_are_those_of_a_map_of_edges() {
-    let mut random = Random(29);
+    let mut random = Random::new(29);
     for case in 0..6_usize {
         let (weights, shards) =
             ([None, Some(WeightKind::Int), Some(WeightKind::Float)][case / 2], 1 + case % 5 % 4);

@@ -69,7 +69,7 @@ fn expect_sound(cluster: &Cluster) {
 
 #[test]
 fn answers_do_not_depend_on_delegates() {
-    let (mut random, mut delegates) = (Random(97), 0);
+    let (mut random, mut delegates) = (Random::new(97), 0);
     for case in 0..12_u64 {
         let (directed, text_ids) = (case % 2 == 0, case / 2 % 2 == 1);
         let weights = [None, Some(WeightKind::Int), Some(WeightKind::Float)][case as usize % 3];

@@ -123,7 +123,7 @@ fn reached(values: &Values) -> u64 {
 
 #[test]
 fn answers_that_follow_are_those_of_runs_after_every_version() {
-    let (mut random, mut changes, mut delegates) = (Random(71), 0, 0);
+    let (mut random, mut changes, mut delegates) = (Random::new(71), 0, 0);
     for case in 0..8_u64 {
         let (directed, text_ids) = (case % 2 == 0, case / 2 % 2 == 1);
         let shards = [2, 1, 4, 3, 5, 8, 6, 3][case as usize];
@@ -194,7 +194,7 @@ fn a_follower_that_is_refused_is_told_what_suffices_for_all_versions_there_are()
     let options =
         CreateOptions { shards: 2, directed: true, text_ids: false, weights: None, seed: 4, hub_degree: 0 };
     let mut cluster = Cluster::create(&place.path().join("c"), &options).expect("create");
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     let mut versions = Vec::new();
     for len in [2000, 60_000, 90_000] {
         std::fs::write(&path, edges(&mut random, 3000, len, false)).expect("write");

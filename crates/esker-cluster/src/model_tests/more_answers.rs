@@ -83,7 +83,7 @@ fn triangles_of(alone: &Snapshot) -> Vec<u64> {
 
 #[test]
 fn distances_triangles_and_communities_are_those_of_one_database() {
-    let mut random = Random(41);
+    let mut random = Random::new(41);
     for case in 0..10_u64 {
         let (directed, is_text) = (case % 2 == 0, case / 2 % 2 == 1);
         let weights = [None, Some(WeightKind::Int), Some(WeightKind::Float)][case as usize % 3];
@@ -129,7 +129,7 @@ fn distances_triangles_and_communities_are_those_of_one_database() {
 fn each_process_gives_its_greatest_values_only() {
     let place = tempfile::tempdir().expect("directory");
     let input = place.path().join("edges.csv");
-    std::fs::write(&input, edges(&mut Random(8), 200, 900, false)).expect("write");
+    std::fs::write(&input, edges(&mut Random::new(8), 200, 900, false)).expect("write");
     let options =
         CreateOptions { shards: 3, directed: true, text_ids: false, weights: None, seed: 3, hub_degree: 0 };
     let cluster = add_all(Cluster::create(&place.path().join("c"), &options).expect("create"), &input, 0);
@@ -160,7 +160,7 @@ fn each_process_gives_its_greatest_values_only() {
 fn each_process_counts_the_members_of_groups() {
     let place = tempfile::tempdir().expect("directory");
     let input = place.path().join("edges.csv");
-    std::fs::write(&input, edges(&mut Random(9), 4000, 2500, false)).expect("write");
+    std::fs::write(&input, edges(&mut Random::new(9), 4000, 2500, false)).expect("write");
     let options =
         CreateOptions { shards: 3, directed: true, text_ids: false, weights: None, seed: 3, hub_degree: 0 };
     let cluster = add_all(Cluster::create(&place.path().join("c"), &options).expect("create"), &input, 0);

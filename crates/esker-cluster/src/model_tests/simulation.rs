@@ -235,7 +235,7 @@ enum Event {
 
 impl Simulation {
     fn new(seed: u64) -> Self {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let shards = 1 + random.below(4) as usize;
         let disk = FaultyDisk::new(seed);
         let place = Path::new(PLACE);

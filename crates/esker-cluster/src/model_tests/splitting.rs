@@ -27,7 +27,7 @@ fn edges_of(snapshot: &Snapshot) -> BTreeSet<(OwnedId, OwnedId, String)> {
 
 #[test]
 fn a_database_that_is_split_and_merged_is_the_same() {
-    let mut random = Random(53);
+    let mut random = Random::new(53);
     let run = Run::with_threads(1).expect("run");
     for case in 0..8_usize {
         let (directed, is_text) = (case % 2 == 0, case / 2 % 2 == 1);

@@ -8,16 +8,6 @@ use super::*;
 const END_MAX: Duration = Duration::from_secs(5);
 const VERTICES: u64 = 8_000;
 
-/// Random numbers that are the same in each run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % bound
-    }
-}
-
 /// Number of edges of a shard's own vertices, by `esker_cluster::counts`, and what the manifest says of every
 /// version.
 fn state(cluster: &Cluster) -> (u64, Vec<(u64, u64)>) {
@@ -45,7 +35,7 @@ fn random_failures_end_operations_and_leave_the_last_version_whole() {
     let mut endless =
         RunJob { algorithm: "pagerank".to_owned(), params, version: 2, top: None, memory_bytes: None };
     // Killed and stopped, and the longest time from the signal to the end.
-    let (mut random, mut met, mut slowest) = (Random(19), [0_u64; 2], Duration::ZERO);
+    let (mut random, mut met, mut slowest) = (Random::new(19), [0_u64; 2], Duration::ZERO);
     for round in 0..rounds {
         let (shard, after_ms) = (random.below(3), random.below(usual_ms));
         let signal = if round % 4 == 3 { "STOP" } else { "KILL" };

@@ -20,6 +20,7 @@ use esker_cluster::{
     ChangeReport, Cluster, CreateOptions, FollowedVersion, SILENCE, Supervisor, check, estimate, export,
     roll_back,
 };
+use esker_graph::random::Random;
 use esker_graph::{Cancel, Run};
 
 const PLACE: &str = "ESKER_TEST_WORKER_PLACE";
@@ -416,11 +417,10 @@ fn a_stream_with_workers_killed_at_random_goes_on_exactly_once() {
     let mut cluster = cluster_in(place.path(), 3);
     let stream = Some(StreamJob { name: Some("ring".to_owned()), ..StreamJob::default() });
     let job = ChangeJob { stream, batch_edges: 100, ..ring(place.path(), 20_000) };
-    let (mut failures, mut seed, mut is_over, edges) = (0, 77_u64, false, ring_edges(20_000));
+    let (mut failures, mut random, mut is_over, edges) = (0, Random::new(77), false, ring_edges(20_000));
     for round in 0..60 {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         // 400 versions take longer than the first kills.
-        let (shard, after_ms) = ((seed >> 56) % 3, (seed >> 40) % 200);
+        let (shard, after_ms) = (random.below(3), random.below(200));
         let fate = if round < 15 { format!("{shard} {after_ms} KILL") } else { String::new() };
         let (mut report, begin) = (ChangeReport::default(), Instant::now());
         let streamed = supervised(&fate, |supervisor| supervisor.change(&mut cluster, &job, &mut report));

@@ -30,12 +30,3 @@ pub struct Faults {
 pub(super) fn failure(action: &'static str, path: &Path) -> Error {
     Error::io(action, path)(std::io::Error::other("input/output error (injected)"))
 }
-
-/// A random number below `bound` (SplitMix64).
-pub(super) fn below(random: &mut u64, bound: u64) -> u64 {
-    *random = random.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mut z = *random;
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    (z ^ (z >> 31)) % bound.max(1)
-}

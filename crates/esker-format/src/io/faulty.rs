@@ -37,6 +37,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use esker_graph::random::Random;
+
 use super::disk::{DirectoryEntry, Disk, File, Files, Lock, NamedFile};
 use super::faults::{Faults, failure};
 use super::faulty_state::State;
@@ -54,7 +56,7 @@ pub struct FaultyDisk(Arc<Mutex<State>>);
 impl FaultyDisk {
     /// An empty disk whose random choices derive from `seed`.
     pub fn new(seed: u64) -> Self {
-        Self(Arc::new(Mutex::new(State { random: seed, ..State::default() })))
+        Self(Arc::new(Mutex::new(State { random: Random::new(seed), ..State::default() })))
     }
 
     /// A separate disk in the same state. The two share contents until one changes them.

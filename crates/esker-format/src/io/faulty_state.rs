@@ -3,8 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use esker_graph::random::Random;
+
 use super::disk::parent;
-use super::faults::{Faults, below};
+use super::faults::Faults;
 use super::inode::FaultyInode;
 use super::names::{Names, is_root, refused};
 use super::pending::{ContentChange, NameChange};
@@ -14,7 +16,7 @@ use crate::error::Result;
 #[derive(Debug, Clone, Default)]
 pub(super) struct State {
     pub(super) faults: Faults,
-    pub(super) random: u64,
+    pub(super) random: Random,
     pub(super) operations: u64,
     pub(super) nodes: Vec<FaultyInode>,
     /// Names as a process sees them.
@@ -31,7 +33,7 @@ impl State {
     }
 
     pub(super) fn below(&mut self, bound: u64) -> u64 {
-        below(&mut self.random, bound)
+        self.random.below(bound)
     }
 
     pub(super) fn file(&self, path: &Path, action: &'static str) -> Result<usize> {
@@ -80,7 +82,7 @@ impl State {
 
     /// Decides at random which writes since the last sync reach the disk.
     pub(super) fn settle(&mut self, node: usize) {
-        self.nodes[node].settle(|bound| below(&mut self.random, bound));
+        self.nodes[node].settle(|bound| self.random.below(bound));
     }
 
     /// Flips a random bit of `data` if this is the operation [`Faults::flip_read_at`].

@@ -305,6 +305,8 @@ unsafe impl GlobalAlloc for PagedHeap {
 
 #[cfg(test)]
 mod tests {
+    use esker_graph::random::Random;
+
     use super::*;
 
     /// This program has another allocator, so the pieces are asked for by hand.
@@ -374,7 +376,7 @@ mod tests {
     fn gaps_between_pieces_are_used_again_and_take_no_space() {
         use std::os::unix::fs::MetadataExt;
         let region = Region::create(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
-        let mut random = 12345_u64;
+        let mut random = Random::new(1);
         let mut pieces: Vec<(*mut u8, usize, u8)> = Vec::new();
         let is_filled = |&(piece, bytes, value): &(*mut u8, usize, u8)| {
             // SAFETY: the piece is mapped, and nobody else has it.
@@ -382,13 +384,12 @@ mod tests {
         };
         let mut longest = 0;
         for step in 0..400 {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            if pieces.len() == 12 || (!pieces.is_empty() && random >> 63 == 0) {
-                let piece = pieces.swap_remove((random >> 33) as usize % pieces.len());
+            if pieces.len() == 12 || (!pieces.is_empty() && random.below(2) == 0) {
+                let piece = pieces.swap_remove(random.index(pieces.len()));
                 assert!(is_filled(&piece), "no other piece overlaps it");
                 region.give(piece.0, piece.1);
             } else {
-                let bytes = 1 + (random >> 33) as usize % (FOLIO_BYTES as usize * 3 / 2);
+                let bytes = 1 + random.index(FOLIO_BYTES as usize * 3 / 2);
                 let piece = region.take(bytes).unwrap();
                 assert!(is_filled(&(piece, bytes, 0)), "new pieces are zeros");
                 let value = step as u8 | 1;

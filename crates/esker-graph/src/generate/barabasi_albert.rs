@@ -10,10 +10,10 @@
 //! [2] V. Batagelj, U. Brandes, "Efficient Generation of Large Random Networks", Phys. Rev. E 71, 2005.
 //! [3] P. Sanders, C. Schulz, "Scalable Generation of Scale-Free Graphs", Inf. Process. Lett. 116(7), 2016.
 
+use crate::random::RandomKey;
 use crate::stop::Stop;
 
 use super::limits;
-use super::random::{RandomKey, scale};
 use super::stream::EdgeStream;
 
 /// A Barabási-Albert graph.
@@ -65,7 +65,7 @@ impl EdgeStream for BarabasiAlbertEdges {
     fn edge(&self, slot: u64) -> Option<(u64, u64)> {
         let mut position = 2 * slot + 1;
         while position & 1 == 1 {
-            position = scale(self.copied.at(position), position);
+            position = self.copied.sequence(position).below(position);
         }
         Some((slot / self.degree, position / 2 / self.degree))
     }
@@ -82,7 +82,7 @@ mod tests {
         for slot in 0..edges.num_edges() {
             ends.push(slot / 3);
             let position = ends.len() as u64;
-            ends.push(ends[scale(edges.copied.at(position), position) as usize]);
+            ends.push(ends[edges.copied.sequence(position).below(position) as usize]);
             assert_eq!(edges.edge(slot), Some((ends[position as usize - 1], ends[position as usize])));
         }
     }

@@ -6,7 +6,7 @@
 //!
 //! [1] J. Black, P. Rogaway, "Ciphers with Arbitrary Finite Domains", CT-RSA 2002, section 3.
 
-use super::random::RandomKey;
+use crate::random::RandomKey;
 
 const ROUNDS: usize = 4;
 
@@ -25,7 +25,7 @@ impl Bijection {
         let bits = u64::BITS - len.saturating_sub(1).leading_zeros();
         let mask = if bits == 0 { 0 } else { u64::MAX >> (u64::BITS - bits) };
         let mut draws = key.sequence(len);
-        let rounds = std::array::from_fn(|_| (draws.next() | 1, draws.next()));
+        let rounds = std::array::from_fn(|_| (draws.next_u64() | 1, draws.next_u64()));
         Self { len, mask, shift: bits.div_ceil(2).max(1), rounds }
     }
 

@@ -8,11 +8,11 @@
 //!
 //! [1] bond percolation on the square lattice: H. Kesten, Commun. Math. Phys. 74, 1980.
 
+use crate::random::RandomKey;
 use crate::stop::Stop;
 
 use super::bijection::Bijection;
 use super::limits;
-use super::random::{RandomKey, unit};
 use super::stream::EdgeStream;
 
 /// A grid or torus.
@@ -162,7 +162,7 @@ impl EdgeStream for RoadEdges {
             return None;
         }
         let cell = row * (columns - 1) + column;
-        let falling = self.lean.at(cell) & 1 == 0;
+        let falling = self.lean.sequence(cell).next_u64() & 1 == 0;
         let edge = if falling { (v, v + columns + 1) } else { (v + 1, v + columns) };
         (self.diagonal.apply(cell) < self.num_diagonal).then_some(edge)
     }
@@ -173,7 +173,7 @@ impl EdgeStream for RoadEdges {
 
     fn length(&self, slot: u64) -> i64 {
         let straight = if slot % 3 == 2 { std::f64::consts::SQRT_2 } else { 1.0 };
-        (1000.0 * straight * (0.75 + 0.5 * unit(self.length.at(slot)))) as i64
+        (1000.0 * straight * (0.75 + 0.5 * self.length.sequence(slot).unit())) as i64
     }
 }
 

@@ -3,7 +3,6 @@
 //! A [`Model`] describes the graph; a [`Generator`] makes its blocks. An edge depends only on the seed and
 //! its own number, so memory holds one block at a time.
 
-mod random;
 mod limits;
 mod bijection;
 mod stream;
@@ -15,9 +14,9 @@ mod grid;
 mod regular;
 
 use crate::id::{VertexId, vertex};
+use crate::random::RandomKey;
 use crate::stop::Stop;
 
-use random::{RandomKey, scale};
 use stream::EdgeStream;
 
 pub use barabasi_albert::BarabasiAlbert;
@@ -163,10 +162,11 @@ impl Generator {
         match self.weighting {
             Weighting::None => block.weights = WeightColumn::None,
             Weighting::Int { max } => ints(&mut block.weights)
-                .extend(slots.map(|slot| scale(self.weights.at(slot), u64::from(max)) as i64 + 1)),
+                .extend(slots.map(|slot| self.weights.sequence(slot).below(u64::from(max)) as i64 + 1)),
             Weighting::Length => ints(&mut block.weights).extend(slots.map(|slot| self.stream.length(slot))),
-            Weighting::Unit => floats(&mut block.weights)
-                .extend(slots.map(|slot| (self.weights.at(slot) >> 40) as f64 / f64::from(1 << 24))),
+            Weighting::Unit => floats(&mut block.weights).extend(
+                slots.map(|slot| (self.weights.sequence(slot).next_u64() >> 40) as f64 / f64::from(1 << 24)),
+            ),
         }
     }
 

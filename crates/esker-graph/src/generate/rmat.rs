@@ -11,11 +11,11 @@
 //! [3] C. Seshadhri, A. Pinar, T. Kolda, "An In-Depth Analysis of Stochastic Kronecker Graphs", J. ACM
 //!     60(2), 2013.
 
+use crate::random::{Random, RandomKey};
 use crate::stop::Stop;
 
 use super::bijection::Bijection;
 use super::limits;
-use super::random::{RandomKey, RandomSequence, unit};
 use super::stream::EdgeStream;
 
 /// Levels decided by one random number.
@@ -100,10 +100,10 @@ impl RMat {
     }
 
     /// The probabilities of one level [3, section 5].
-    fn level(&self, draws: &mut RandomSequence) -> [f64; 4] {
+    fn level(&self, draws: &mut Random) -> [f64; 4] {
         let Self { a, b, c, .. } = *self;
         let d = (1.0 - a - b - c).max(0.0);
-        let change = (2.0 * unit(draws.next()) - 1.0) * self.noise;
+        let change = (2.0 * draws.unit() - 1.0) * self.noise;
         let diagonal = if a + d > 0.0 { 1.0 - 2.0 * change / (a + d) } else { 1.0 };
         [a * diagonal, b + change, c + change, d * diagonal]
     }
@@ -138,7 +138,7 @@ impl EdgeStream for RMatEdges {
         let mut draws = self.key.sequence(slot);
         let (mut source, mut target) = (0, 0);
         for pair in self.tables.chunks(2) {
-            let bits = draws.next();
+            let bits = draws.next_u64();
             pair[0].descend(bits as u32, &mut source, &mut target);
             if let Some(table) = pair.get(1) {
                 table.descend((bits >> 32) as u32, &mut source, &mut target);

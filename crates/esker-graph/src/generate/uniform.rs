@@ -6,11 +6,11 @@
 //! [1] P. Erdős, A. Rényi, "On Random Graphs I", 1959.
 
 use crate::counted::counted;
+use crate::random::RandomKey;
 use crate::stop::Stop;
 
 use super::bijection::Bijection;
 use super::limits;
-use super::random::RandomKey;
 use super::stream::EdgeStream;
 
 /// Pairs are numbered in 64 bits, which limits the number of vertices.

@@ -7,10 +7,10 @@
 //! [1] D. Watts, S. Strogatz, "Collective Dynamics of 'Small-World' Networks", Nature 393, 1998.
 
 use crate::counted::counted;
+use crate::random::RandomKey;
 use crate::stop::Stop;
 
 use super::limits;
-use super::random::{RandomKey, scale, unit};
 use super::stream::EdgeStream;
 
 /// A Watts-Strogatz graph.
@@ -64,11 +64,8 @@ impl EdgeStream for WattsStrogatzEdges {
     fn edge(&self, slot: u64) -> Option<(u64, u64)> {
         let (source, distance) = (slot / self.half, slot % self.half + 1);
         let mut draws = self.key.sequence(slot);
-        let distance = if unit(draws.next()) < self.rewire {
-            scale(draws.next(), self.num_vertices - 1) + 1
-        } else {
-            distance
-        };
+        let distance =
+            if draws.unit() < self.rewire { draws.below(self.num_vertices - 1) + 1 } else { distance };
         let target = source + distance;
         Some((source, if target >= self.num_vertices { target - self.num_vertices } else { target }))
     }

@@ -18,6 +18,7 @@ use arrow_schema::{DataType, Field, Fields};
 use esker_format::io::{Disk, RealDisk};
 use esker_format::{ElementType, Error, Result};
 use esker_graph::Stop;
+use esker_graph::random::Random;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
@@ -459,13 +460,8 @@ fn graph500_edges() {
 
 /// Bytes changed, cut out, repeated or set to extremes, from a seed.
 fn mutate(bytes: &[u8], seed: u64) -> Vec<u8> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut random = |below: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 11) as usize % below.max(1)
-    };
+    let mut numbers = Random::new(seed);
+    let mut random = |below: usize| numbers.index(below);
     let mut bytes = bytes.to_vec();
     for _ in 0..=random(3) {
         let at = random(bytes.len());

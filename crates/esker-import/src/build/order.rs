@@ -9,6 +9,7 @@
 
 use esker_format::Result;
 use esker_graph::VertexId;
+use esker_graph::random::mix;
 
 use crate::build::edges::Edges;
 use crate::options::{OrderChoice, VertexOrder};
@@ -22,14 +23,6 @@ const SAMPLE_EDGES: u64 = 1 << 16;
 
 /// Degree order must make this much more of the accesses cheap, in percent of all, to be chosen.
 const GAIN_MIN_PERCENT: u64 = 5;
-
-/// A mixing of all 64 bits (the finaliser of SplitMix64).
-#[inline(always)]
-pub(crate) fn mix(x: u64) -> u64 {
-    let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    x ^ (x >> 31)
-}
 
 /// Edges taken evenly from the whole input. The same whatever the limits and threads.
 pub(crate) fn sample(work: &Work, edges: &Edges) -> Result<Vec<[VertexId; 2]>> {

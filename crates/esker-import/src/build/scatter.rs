@@ -7,10 +7,10 @@
 
 use esker_format::{Error, Result};
 use esker_graph::VertexId;
+use esker_graph::random::mix;
 
 use crate::build::count::Cells;
 use crate::build::edges::{EdgeBuffer, Edges};
-use crate::build::order::mix;
 use crate::options::{SelfLoops, Tracker};
 use crate::sort::scratch::{Shelf, ShelvedChunk, Work};
 

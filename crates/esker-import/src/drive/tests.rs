@@ -1,8 +1,9 @@
 //! Damaged inputs, in great number, from a seed.
 
+use esker_graph::random::Random;
+
 use super::drive;
 use crate::read::format::{Format, ReadOptions};
-use crate::text::testing::Random;
 
 /// Whole inputs to damage, for every text format.
 const SEEDS: [(&str, Option<Format>, &str); 16] = [
@@ -33,7 +34,7 @@ const TELLING: &[u8] = b"\0\t\n\r \"#%+,-.0123456789;:aceinps|\x1f\x8b\xef\xbb\x
 
 /// Damages `bytes` in up to four places.
 fn mutate(rng: &mut Random, bytes: &mut Vec<u8>) {
-    let mut below = |bound: usize| (rng.word() % bound.max(1) as u64) as usize;
+    let mut below = |bound: usize| rng.index(bound);
     for _ in 0..=below(4) {
         let at = below(bytes.len() + 1);
         let telling = TELLING[below(TELLING.len())];
@@ -60,7 +61,7 @@ fn mutate(rng: &mut Random, bytes: &mut Vec<u8>) {
 #[test]
 fn damaged_inputs_never_surprise() {
     let runs: u64 = std::env::var("ESKER_MUTATIONS").map_or(1500, |text| text.parse().unwrap());
-    let mut rng = Random(7);
+    let mut rng = Random::new(7);
     for (name, format, seed) in SEEDS {
         // Every input fits one such block; the default size would spend the time on clearing memory.
         let whole = ReadOptions { block_bytes: 1 << 12, ..ReadOptions::default() };
@@ -69,7 +70,7 @@ fn damaged_inputs_never_surprise() {
         for _ in 0..runs {
             let mut bytes = seed.as_bytes().to_vec();
             mutate(&mut rng, &mut bytes);
-            let block_bytes = 1 + (rng.word() % 40) as usize;
+            let block_bytes = 1 + rng.index(40);
             let large = drive(name, format, &bytes, &whole);
             let small = drive(name, format, &bytes, &ReadOptions { block_bytes, ..whole.clone() });
             match (large, small) {

@@ -11,6 +11,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use esker_format::LogicalType;
 use esker_format::io::{Disk, RealDisk};
+use esker_graph::random::Random;
 use esker_graph::{Direction, VertexId, vertex};
 
 use super::*;
@@ -320,11 +321,8 @@ fn read_back(reader: &mut dyn Reader) -> Vec<String> {
 }
 
 fn random_graph(seed: u64, text_ids: bool, kind: Option<PropertyKind>) -> Small {
-    let mut state = seed * 2 + 1;
-    let mut random = |below: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % below
-    };
+    let mut numbers = Random::new(seed);
+    let mut random = |below: usize| numbers.index(below);
     let n = 1 + random(40);
     let m = random(120);
     let edges: Vec<_> = (0..m)

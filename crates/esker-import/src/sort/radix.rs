@@ -255,19 +255,13 @@ fn sort_parts<T: Pod + Send + Sync, K: RadixKey>(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use esker_graph::random::hash;
 
-    /// Deterministic noise.
-    fn noise(i: u64) -> u64 {
-        let mut x = i.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        x ^= x >> 29;
-        x = x.wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        x ^ x >> 32
-    }
+    use super::*;
 
     fn check<K: RadixKey>(len: u64, threads: usize, key: impl Fn(&[u64; 2]) -> K + Sync) {
         let run = Run::with_threads(threads).unwrap();
-        let mut records: Vec<[u64; 2]> = (0..len).map(|i| [noise(i), i]).collect();
+        let mut records: Vec<[u64; 2]> = (0..len).map(|i| [hash(i), i]).collect();
         let mut expected = records.clone();
         expected.sort_by_key(|r| key(r));
         let mut spare = records.clone();

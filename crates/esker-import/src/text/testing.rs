@@ -88,17 +88,3 @@ pub(crate) fn shown(column: &ArrayRef) -> Vec<String> {
         _ => texts(column).unwrap().map(|text| String::from_utf8_lossy(text).into_owned()).collect(),
     }
 }
-
-/// Numbers that look random, the same for the same seed (splitmix64, G. Steele et al., OOPSLA 2014).
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    /// Any word.
-    pub(crate) fn word(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
-    }
-}

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use esker_format::PAGE_BYTES;
 use esker_format::testing::rewrite_archive;
+use esker_graph::random::hash;
 use esker_graph::{Direction, Graph, Run};
 use esker_import::export::{ExportOptions, StoredExport, export};
 use esker_import::install::import;
@@ -27,17 +28,10 @@ use esker_store::snapshot::Snapshot;
 use esker_store::version::StagingOptions;
 use esker_store::{Access, Database, DatabaseOptions, GraphEncoding, Result, Store};
 
-/// A deterministic pseudorandom number.
-fn noise(i: u64) -> u64 {
-    let x = (i ^ (i >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    x ^ (x >> 31)
-}
-
 fn write_edges(path: &Path, count: u64, n: u64) {
     let mut file = std::io::BufWriter::new(std::fs::File::create(path).unwrap());
     for i in 0..count {
-        writeln!(file, "{} {} {}", noise(2 * i) % n, noise(2 * i + 1) % n, i % 100).unwrap();
+        writeln!(file, "{} {} {}", hash(2 * i) % n, hash(2 * i + 1) % n, i % 100).unwrap();
     }
 }
 
@@ -284,7 +278,7 @@ fn an_import_killed_at_any_moment_leaves_a_complete_database_or_none() {
     let rounds = std::env::var("ESKER_TEST_KILLS").map_or(12, |rounds| rounds.parse().unwrap());
     for round in 0..rounds {
         let mut child = spawn();
-        std::thread::sleep(Duration::from_millis(noise(round) % whole_ms));
+        std::thread::sleep(Duration::from_millis(hash(round) % whole_ms));
         child.kill().unwrap();
         child.wait().unwrap();
         if target.exists() {

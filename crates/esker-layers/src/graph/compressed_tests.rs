@@ -5,6 +5,7 @@ use esker_format::testing::cases;
 use esker_format::{
     DatabaseId, ElementType, Encoding, GraphShape, LayerRecord, LogicalType, Origin, Owner, PropertyRecord,
 };
+use esker_graph::random::Random;
 use esker_graph::{
     Bitmap, Csr, Direction, Flow, HUGE_LEN, Piece, Run, Select, VertexId, Visitor, collect, vertex,
 };
@@ -62,11 +63,8 @@ fn layer(csr: &Csr<i32>) -> PlainLayer {
 }
 
 fn random_edges(num_vertices: usize, count: usize, seed: u32) -> Vec<(VertexId, VertexId, i32)> {
-    let mut state = u64::from(seed) + 1;
-    let mut next = |bound: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % bound
-    };
+    let mut random = Random::new(u64::from(seed));
+    let mut next = |bound: usize| random.index(bound);
     (0..count)
         .map(|_| (vertex(next(num_vertices)), vertex(next(num_vertices)), next(1000) as i32 - 500))
         .collect()

@@ -70,10 +70,7 @@ impl std::fmt::Debug for IdHasher {
 /// chooses.
 #[inline(always)]
 pub fn hash_int(id: u64) -> u64 {
-    let z = id.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    esker_graph::random::hash(id)
 }
 
 /// SipHash-1-3.

@@ -434,12 +434,11 @@ mod tests {
     use std::collections::BTreeMap;
 
     use esker_format::io::{Faults, FaultyDisk, MemoryDisk};
+    use esker_graph::random::Random;
     use esker_graph::{CsrGraph, Graph, Lists, VertexId};
 
     use super::super::strip::STRIP_BITS;
-    use super::super::testing::{
-        LAYER, ORIGIN, Random, TileGraph, arcs_of, csr, make, make_from, random_edges,
-    };
+    use super::super::testing::{LAYER, ORIGIN, TileGraph, arcs_of, csr, make, make_from, random_edges};
     use super::super::{ConvertOptions, TileShape};
     use super::*;
     use crate::pool::PoolOptions;
@@ -456,25 +455,25 @@ mod tests {
         edges.extend((0..40_000).map(|k| ((k % 200) as VertexId, (200 + k / 200) as VertexId, k)));
         edges.extend((0..1000).map(|k| (70_000, 70_001, k)));
         let before = edges.clone();
-        let within = [0..1 << 16, 0..N, 131_072..262_144][random.below(3)].clone();
+        let within = [0..1 << 16, 0..N, 131_072..262_144][random.index(3)].clone();
         let is_near = |v: VertexId| within.contains(&(v as usize));
         let mut near: Vec<usize> =
             (0..edges.len()).filter(|&at| is_near(edges[at].0) && is_near(edges[at].1)).collect();
-        for _ in 0..random.below(200) {
-            let at = near[random.below(near.len())];
-            edges[at].2 += random.below(2) as i32;
+        for _ in 0..random.index(200) {
+            let at = near[random.index(near.len())];
+            edges[at].2 += random.index(2) as i32;
         }
-        for _ in 0..random.below(200) {
-            let at = near.swap_remove(random.below(near.len()));
+        for _ in 0..random.index(200) {
+            let at = near.swap_remove(random.index(near.len()));
             edges[at].2 = -1;
         }
         edges.retain(|edge| edge.2 >= 0);
-        for _ in 0..random.below(200) {
-            let mut end = || (within.start + random.below(within.len())) as VertexId;
+        for _ in 0..random.index(200) {
+            let mut end = || (within.start + random.index(within.len())) as VertexId;
             let (u, v) = (end(), end());
-            edges.extend((0..1 + random.below(3)).map(|copy| (u, v, copy as i32)));
+            edges.extend((0..1 + random.index(3)).map(|copy| (u, v, copy as i32)));
         }
-        if random.below(2) == 0 {
+        if random.index(2) == 0 {
             edges.push((70_000, 70_001, 5));
         }
         edges.push((3, N as VertexId + 70_000, 1));
@@ -568,7 +567,7 @@ mod tests {
     #[test]
     fn layers_share_what_did_not_change_and_outlive_one_another() {
         for directed in [false, true] {
-            let mut random = Random(5);
+            let mut random = Random::new(5);
             let mut edges = random_edges(N, 250_000, 3);
             let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
             let run = Run::with_threads(2).unwrap();
@@ -578,11 +577,11 @@ mod tests {
             for number in 2..10 {
                 // In three tiles an edge goes, and another one comes.
                 for _ in 0..3 {
-                    let (row, column) = (random.below(6), random.below(6));
+                    let (row, column) = (random.index(6), random.index(6));
                     let is_in = |v: VertexId, strip: usize| v as usize >> STRIP_BITS == strip;
                     let gone = edges.iter().position(|edge| is_in(edge.0, row) && is_in(edge.1, column));
                     edges.swap_remove(gone.unwrap());
-                    let mut end = |strip: usize| (strip * STRIP_LEN + random.below(STRIP_LEN)) as VertexId;
+                    let mut end = |strip: usize| (strip * STRIP_LEN + random.index(STRIP_LEN)) as VertexId;
                     edges.push((end(row), end(column), number));
                 }
                 let after = csr(directed, N, &edges);
@@ -645,7 +644,7 @@ mod tests {
         let mut passes_max = 0;
         for seed in 0..6 {
             let (directed, in_lists) = (seed % 3 > 0, seed % 3 != 2);
-            let mut random = Random(seed);
+            let mut random = Random::new(seed);
             let (before, after) = before_and_after(&mut random);
             let (before, after) = (csr(directed, N, &before), csr(directed, N + 80_000, &after));
             let all = [before.graph(), after.graph()];

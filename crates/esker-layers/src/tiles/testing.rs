@@ -6,6 +6,7 @@ use std::sync::Arc;
 use esker_format::io::Disk;
 use esker_format::testing::sort_arcs;
 use esker_format::{DatabaseId, Element, Error, Origin, Result};
+use esker_graph::random::Random;
 use esker_graph::{
     Csr, CsrGraph, Direction, Flow, Graph, Lists, Piece, Run, Select, VertexId, Visitor, Weight, collect,
 };
@@ -24,26 +25,16 @@ pub(super) fn csr<W: Weight>(directed: bool, n: usize, edges: &[(VertexId, Verte
     if directed { Csr::directed(n, edges) } else { Csr::undirected(n, edges) }.unwrap()
 }
 
-/// Numbers from a seed.
-pub(super) struct Random(pub(super) u64);
-
-impl Random {
-    pub(super) fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as usize) % bound.max(1)
-    }
-}
-
 /// Edges between random vertices, hubs among them; some loops, some twice.
 pub(super) fn random_edges(n: usize, count: usize, seed: u64) -> Vec<(VertexId, VertexId, i32)> {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let mut edges = Vec::new();
     while edges.len() < count && n > 0 {
-        let skewed = random.below(3) > 0;
-        let u = if skewed { random.below(n) * random.below(n) / n } else { random.below(n) };
-        let v = if random.below(50) == 0 { u } else { random.below(n) };
-        let weight = random.below(1000) as i32;
-        let copies = 1 + usize::from(random.below(20) == 0);
+        let skewed = random.index(3) > 0;
+        let u = if skewed { random.index(n) * random.index(n) / n } else { random.index(n) };
+        let v = if random.index(50) == 0 { u } else { random.index(n) };
+        let weight = random.index(1000) as i32;
+        let copies = 1 + usize::from(random.index(20) == 0);
         edges.extend((0..copies).map(|copy| (u as VertexId, v as VertexId, weight + copy as i32)));
     }
     edges

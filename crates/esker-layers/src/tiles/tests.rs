@@ -4,13 +4,14 @@ use std::sync::Arc;
 use esker_format::io::{Disk, Faults, FaultyDisk, MemoryDisk};
 use esker_format::testing::sort_arcs;
 use esker_format::{Error, Result};
+use esker_graph::random::Random;
 use esker_graph::{
     Bitmap, Csr, Direction, Flow, Graph, Lists, Piece, Run, RunOptions, Select, VertexId, Visitor, collect,
     vertex,
 };
 use proptest::prelude::*;
 
-use super::testing::{LAYER, Random, TileGraph, csr, make, random_edges};
+use super::testing::{LAYER, TileGraph, csr, make, random_edges};
 use super::{ConvertOptions, Tiles};
 use crate::pool::{CachePolicy, PoolOptions};
 
@@ -240,14 +241,14 @@ fn every_damaged_byte_is_an_error() {
     let graph = csr(false, 70_000, &random_edges(70_000, 3000, 2));
     let tiles = make(&shared, Path::new(LAYER), &graph.graph(), &ConvertOptions::default()).unwrap();
     assert!(failure(&shared, &tiles).is_none());
-    let mut random = Random(4);
+    let mut random = Random::new(4);
     for name in ["layer/tiles.data", "layer/tiles.columns"] {
         let bytes = disk.look(Path::new(name)).unwrap().unwrap().bytes as usize;
         for _ in 0..200 {
             let disk = disk.fork();
             let shared: Arc<dyn Disk> = Arc::new(disk.clone());
-            let at = random.below(bytes);
-            disk.flip(Path::new(name), at as u64, random.below(8) as u8).unwrap();
+            let at = random.index(bytes);
+            disk.flip(Path::new(name), at as u64, random.index(8) as u8).unwrap();
             // Between the files of an archive there may be zeros that nobody looks at but `check`.
             if let Some(error) = failure(&shared, &tiles) {
                 assert!(matches!(error, Error::Corrupt { .. } | Error::Invalid(_)), "{error}");

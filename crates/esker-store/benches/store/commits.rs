@@ -22,6 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
 
 use esker_graph::generate::{Generator, Model, RMat, Weighting};
+use esker_graph::random::Random;
 use esker_graph::{Direction, Run, VertexId, vertex};
 use esker_import::install::import;
 use esker_import::options::ImportOptions;
@@ -222,11 +223,10 @@ fn reads(settings: &Settings, path: &Path) {
 /// The median time of reading the neighbours of a random vertex, in microseconds.
 fn read(db: &Database, settings: &Settings) -> f64 {
     let n = 1_u64 << settings.scale;
-    let mut state = 9_u64;
+    let mut random = Random::new(9);
     let mut times: Vec<f64> = (0..settings.reads)
         .map(|_| {
-            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-            let v = vertex(((state >> 33) % n) as usize);
+            let v = vertex(random.below(n) as usize);
             let begin = Instant::now();
             std::hint::black_box(db.neighbors(Direction::Out, v).expect("a list"));
             begin.elapsed().as_secs_f64() * 1e6
@@ -286,10 +286,9 @@ fn large(path: &Path) {
     let db = database(20, 1, true, path, DatabaseOptions::default());
     let begin = Instant::now();
     let mut batch = db.batch();
-    let mut state = 1_u64;
+    let mut random = Random::new(1);
     for _ in 0..LARGE_EDGES {
-        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-        batch.add_edge(state >> 44, (state >> 20) % (1 << 20), &[]).expect("an edge");
+        batch.add_edge(random.below(1 << 20), random.below(1 << 20), &[]).expect("an edge");
     }
     let version = db.commit(batch, "one hundred million").expect("a version");
     let committed = begin.elapsed().as_secs_f64();

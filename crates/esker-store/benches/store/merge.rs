@@ -12,6 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use esker_graph::random::Random;
 use esker_graph::{Direction, Run, VertexId};
 use esker_store::Result;
 use esker_store::format::CopyPolicy;
@@ -30,19 +31,6 @@ const ORIGIN: Origin = Origin::of_import(DatabaseId([1; 16]));
 const DEGREE: usize = 16;
 const LAYERS: usize = 10;
 const REPEATS: usize = 3;
-
-/// Pseudo-random numbers (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((x ^ (x >> 31)) % bound as u64) as usize
-    }
-}
 
 struct BenchDirectory<'a> {
     disk: &'a dyn Disk,
@@ -128,10 +116,10 @@ impl BenchDirectory<'_> {
         let count = edges.len() / 100;
         let changes: Vec<EdgeChange> = (0..count)
             .map(|_| {
-                let deleted = random.below(20) == 0;
+                let deleted = random.index(20) == 0;
                 let (source, target) = match deleted {
-                    true => edges[random.below(edges.len())],
-                    false => (random.below(n) as VertexId, random.below(n) as VertexId),
+                    true => edges[random.index(edges.len())],
+                    false => (random.index(n) as VertexId, random.index(n) as VertexId),
                 };
                 EdgeChange { source, target, code: 1, row: if deleted { REMOVAL } else { 0 } }
             })
@@ -219,9 +207,9 @@ impl BenchDirectory<'_> {
 }
 
 fn measure_all(directory: &BenchDirectory<'_>, n: usize) -> Result<()> {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let mut edges: Vec<(VertexId, VertexId)> =
-        (0..n * DEGREE).map(|_| (random.below(n) as VertexId, random.below(n) as VertexId)).collect();
+        (0..n * DEGREE).map(|_| (random.index(n) as VertexId, random.index(n) as VertexId)).collect();
     edges.sort_unstable();
     edges.dedup();
     let mut layers = vec![directory.complete(n, &edges)?];

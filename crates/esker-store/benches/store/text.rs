@@ -6,22 +6,10 @@
 use std::fmt::Write;
 use std::time::Instant;
 
+use esker_graph::random::Random;
 use esker_import::open::open_inputs;
 use esker_import::read::format::ReadOptions;
 use esker_import::read::input::Input;
-
-/// Pseudo-random numbers (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (x ^ (x >> 31)) % bound
-    }
-}
 
 const VERTICES: u64 = 1 << 22;
 
@@ -44,7 +32,7 @@ const KINDS: [(&str, &str, LineWriter); 9] = [
 
 fn input(kind: usize, bytes: usize) -> (String, u64) {
     let (name, header, line) = KINDS[kind];
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     let mut body = String::with_capacity(bytes + 100);
     body.push_str(header);
     let mut edges = 0;

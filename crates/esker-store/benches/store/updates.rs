@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use esker_algo::algorithm::{bfs, pagerank};
 use esker_graph::generate::{EdgeBlock, Generator, Model, RMat, Weighting};
+use esker_graph::random::Random;
 use esker_graph::{CsrGraph, Direction, Graph, Rows, Run, VertexId, vertex};
 use esker_store::delta::{Applied, DynamicEdges, DynamicGraph, DynamicGraphOptions, Payload, Update};
 use esker_store::io::{Disk, RealDisk, Scratch};
@@ -86,7 +87,7 @@ struct Stream {
     at: usize,
     /// A random sample of the edges inserted so far.
     sample: Vec<(VertexId, VertexId)>,
-    random: u64,
+    random: Random,
     made: u64,
     removals: bool,
 }
@@ -98,7 +99,7 @@ impl Stream {
         let model = Model::RMat(RMat::kronecker(settings.scale, settings.degree));
         let generator = Generator::new(&model, Weighting::None, 1).expect("a graph");
         let (block, sample) = (EdgeBlock::default(), Vec::new());
-        Self { generator, next_block: 0, block, at: 0, sample, random: 7, made: 0, removals }
+        Self { generator, next_block: 0, block, at: 0, sample, random: Random::new(7), made: 0, removals }
     }
 
     fn edge(&mut self) -> Option<(VertexId, VertexId)> {
@@ -115,8 +116,7 @@ impl Stream {
     }
 
     fn below(&mut self, bound: usize) -> usize {
-        self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (((self.random >> 32) * bound as u64) >> 32) as usize
+        self.random.index(bound)
     }
 
     fn batch<P: Payload + Default>(&mut self, updates: &mut Vec<Update<P>>, len: usize) {

@@ -16,6 +16,7 @@ use std::time::Instant;
 
 use esker_algo::algorithm::{bfs, pagerank};
 use esker_graph::generate::{Generator, Model, RMat, Weighting};
+use esker_graph::random::Random;
 use esker_graph::{Direction, Graph, Run, VertexId, vertex};
 use esker_import::install::import;
 use esker_import::open::open_inputs;
@@ -72,7 +73,7 @@ pub(crate) fn main() {
     edges.retain(|edge| edge.0 != edge.1);
     edges.sort_unstable();
     edges.dedup();
-    shuffle(&mut edges);
+    Random::new(1).shuffle(&mut edges);
     let temporary = tempfile::tempdir().expect("a directory");
     let root = options.directory.as_ref().map_or(temporary.path(), |path| Path::new(path));
     let run = Run::with_threads(options.threads).expect("threads");
@@ -186,16 +187,6 @@ fn compare(name: &str, version: &Snapshot, whole: &Snapshot, options: &Options, 
 fn median(times: &mut [f64]) -> f64 {
     times.sort_by(f64::total_cmp);
     times[times.len() / 2]
-}
-
-fn shuffle(edges: &mut [Edge]) {
-    let mut state = 88_172_645_463_325_252_u64;
-    for i in (1..edges.len()).rev() {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        edges.swap(i, (state % (i as u64 + 1)) as usize);
-    }
 }
 
 /// Imports edges to a new database; returns the seconds.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytemuck::Pod;
 use esker_format::{Archive, ElementType, Error, Origin, Owner, Result};
+use esker_graph::random::hash;
 use esker_graph::{Direction, Run, Select, VertexId, Visitor, vertex};
 use esker_graph::{Flow, Graph, Lists, Piece, Weight};
 use esker_layers::graph::{CompleteLists, StoredGraph, StoredWeight};
@@ -12,7 +13,6 @@ use esker_layers::stack::Stack;
 use esker_layers::tiles::Tiles;
 
 use super::columns::contents;
-use super::hash::mix;
 use super::report::Report;
 use crate::snapshot::{Layer, State};
 
@@ -193,8 +193,8 @@ impl<W: Weight + Pod> Visitor<W> for ArcHashes {
         for (&u, value) in piece.targets.iter().zip(piece.weights) {
             let mut bits = [0; 8];
             bits[..size_of::<W>()].copy_from_slice(bytemuck::bytes_of(value));
-            let arc = mix(mix(u64::from(v)) ^ u64::from(u));
-            *sum = sum.wrapping_add(mix(arc ^ u64::from_le_bytes(bits)));
+            let arc = hash(hash(u64::from(v)) ^ u64::from(u));
+            *sum = sum.wrapping_add(hash(arc ^ u64::from_le_bytes(bits)));
         }
         Flow::More
     }

@@ -10,7 +10,6 @@
 //! out-lists, and the lists of an undirected graph must be symmetric. It compares sums of hashes, which miss
 //! a difference with a probability of 2^-64.
 
-mod hash;
 mod report;
 mod columns;
 mod files;
@@ -20,6 +19,7 @@ mod tests;
 use std::ops::Range;
 
 use esker_format::{Error, Result, Values};
+use esker_graph::random::hash;
 use esker_graph::{Direction, Flow, Run, VertexId, vertex};
 use esker_layers::layer::{Body, CodedColumns, ListColumns, PlainLayer, Section};
 
@@ -28,7 +28,6 @@ use crate::version::ids_directory;
 
 pub(crate) use columns::verify_columns;
 use files::{check_archive, check_heads, check_layers, check_tiles};
-use hash::mix;
 pub use report::Report;
 
 /// The number of vertices that a worker takes at a time.
@@ -309,7 +308,7 @@ impl VersionLists<'_> {
     fn add_edge(&self, sums: &mut Sums, from: VertexId, to: VertexId, properties: u64) {
         let is_reversed = from > to && !self.snapshot.is_directed();
         let (a, b) = if is_reversed { (to, from) } else { (from, to) };
-        let hash = mix(mix(mix(u64::from(a)) ^ u64::from(b)) ^ properties);
+        let hash = hash(hash(hash(u64::from(a)) ^ u64::from(b)) ^ properties);
         match from.cmp(&to) {
             std::cmp::Ordering::Less => sums.forward = sums.forward.wrapping_add(hash),
             std::cmp::Ordering::Greater => sums.backward = sums.backward.wrapping_add(hash),
@@ -324,7 +323,7 @@ impl VersionLists<'_> {
 }
 
 fn hash_properties(lists: &ListColumns, index: usize) -> Result<u64> {
-    lists.properties().iter().try_fold(0, |hash, values| Ok(mix(hash ^ values.bits_at(index)?)))
+    lists.properties().iter().try_fold(0, |state, values| Ok(hash(state ^ values.bits_at(index)?)))
 }
 
 impl Sums {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use esker_format::{CopyPolicy, ElementType, Error, Result, Retention, WriteOptions};
 use esker_graph::Run;
+use esker_graph::random::Random;
 
 use super::model::{ModelChange, ModelVersion, commit, leave_out_removed, normal, read, verify_version};
 use super::{CompactOptions, Database, Renumber};
-use crate::history::Random;
 use crate::sample::Sample;
 
 /// The number of vertices of the imported graph.
@@ -305,28 +305,28 @@ impl PossibleContents {
 
 impl Request {
     pub(super) fn random(random: &mut Random) -> Self {
-        match random.below(24) {
+        match random.index(24) {
             0..7 => Self::Commit(changes(random)),
             7..10 => Self::Freeze,
             10 => Self::Merge,
-            11 if random.chance(30) => {
+            11 if random.index(100) < 30 => {
                 Self::CompactTo(CompactOptions { renumber: Renumber::Never, ..CompactOptions::default() })
             }
             11 => Self::Compact,
-            12 => Self::Tag(random.below(2), random.below(100)),
+            12 => Self::Tag(random.index(2), random.index(100)),
             13 => Self::Forget(NEWEST),
-            14 => Self::Untag(random.below(100)),
-            15 => Self::Forget(random.below(100)),
-            16 => Self::ForgetAll(vec![NEWEST, random.below(100), random.below(100)]),
-            19 => Self::ForgetAll((0..random.below(5)).map(|_| random.below(100)).collect()),
-            20 => Self::ForgetAll((1..=1 + random.below(3)).map(|_| random.below(100)).collect()),
-            17 => Self::Retain([Retention::All, Retention::Last(1), Retention::Last(3)][random.below(3)]),
+            14 => Self::Untag(random.index(100)),
+            15 => Self::Forget(random.index(100)),
+            16 => Self::ForgetAll(vec![NEWEST, random.index(100), random.index(100)]),
+            19 => Self::ForgetAll((0..random.index(5)).map(|_| random.index(100)).collect()),
+            20 => Self::ForgetAll((1..=1 + random.index(3)).map(|_| random.index(100)).collect()),
+            17 => Self::Retain([Retention::All, Retention::Last(1), Retention::Last(3)][random.index(3)]),
             18 => Self::Define,
             21 => Self::SetOptions(WriteOptions {
-                policy: CopyPolicy::ALL[random.below(3)],
+                policy: CopyPolicy::ALL[random.index(3)],
                 // Large enough that the commits of the model never freeze by themselves.
-                freeze_bytes: (32 + random.below(64) as u64) << 20,
-                auto_merge: random.below(2) == 0,
+                freeze_bytes: (32 + random.index(64) as u64) << 20,
+                auto_merge: random.index(2) == 0,
             }),
             _ => Self::Reopen,
         }
@@ -334,7 +334,7 @@ impl Request {
 }
 
 pub(super) fn changes(random: &mut Random) -> Vec<ModelChange> {
-    (0..random.below(8)).map(|_| ModelChange::random(NUM_VERTICES, random)).collect()
+    (0..random.index(8)).map(|_| ModelChange::random(NUM_VERTICES, random)).collect()
 }
 
 /// As many changes as there are vertices.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use esker_format::io::{Disk, Faults, FaultyDisk};
 use esker_format::{CopyPolicy, Encoding, Error, IdMapKind, Result, Retention, WriteOptions};
 use esker_graph::Run;
+use esker_graph::random::Random;
 use esker_layers::graph::HeadedOptions;
 use esker_layers::tiles::ConvertOptions;
 
@@ -18,7 +19,6 @@ use super::crash_model::{
 use super::model::{DB, ModelChange, verify_version};
 use super::{CompactOptions, Database, DatabaseOptions, Renumber, Tiling};
 use crate::check::check;
-use crate::history::Random;
 use crate::sample::Sample;
 use crate::snapshot::Snapshot;
 use crate::store::Store;
@@ -43,8 +43,8 @@ struct Workload {
 
 impl Workload {
     fn random(seed: u64, requests: usize) -> Self {
-        let mut random = Random(seed);
-        let mut sample = Sample::random(NUM_VERTICES as usize, 12, random.chance(50), seed as u32);
+        let mut random = Random::new(seed);
+        let mut sample = Sample::random(NUM_VERTICES as usize, 12, random.index(100) < 50, seed as u32);
         sample.ids = if seed.is_multiple_of(2) { IdMapKind::Texts } else { IdMapKind::Identity };
         let mut requests: Vec<Request> = (0..requests).map(|_| Request::random(&mut random)).collect();
         // Leave a commit that is in no layer at the end.
@@ -171,7 +171,7 @@ fn at_each_operation(requests: usize, mut test: impl FnMut(&Workload, FaultyDisk
 
 #[test]
 fn acknowledged_commits_survive_power_loss_at_each_operation_and_again_in_recovery() {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     at_each_operation(40, |workload, disk, at| {
         let mut possible = workload.possible();
         disk.set_faults(die_at(at));
@@ -223,7 +223,7 @@ fn crash_again(workload: &Workload, disk: &FaultyDisk, mut possible: PossibleCon
     let rehearsal = disk.fork();
     rehearsal.set_faults(Faults::default());
     drop(open(&rehearsal).unwrap());
-    disk.set_faults(die_at(1 + random.below(rehearsal.operations() as usize) as u64));
+    disk.set_faults(die_at(1 + random.index(rehearsal.operations() as usize) as u64));
     if let Ok(db) = open(disk) {
         possible = PossibleContents(vec![possible.find(&db, &workload.run).clone()]);
     }
@@ -241,7 +241,7 @@ fn power_loss_at_each_operation_of_recovery_loses_nothing() {
         workload.work(&rehearsal, &mut possible.clone()).unwrap();
         // Lose power in the last third of the workload.
         let operations = rehearsal.operations();
-        disk.set_faults(die_at(operations - Random(seed).below(operations as usize / 3) as u64));
+        disk.set_faults(die_at(operations - Random::new(seed).index(operations as usize / 3) as u64));
         workload.work(&disk, &mut possible).unwrap_err();
         disk.crash();
         for at in 1.. {
@@ -324,7 +324,7 @@ fn tiles_and_heads_outlive_a_failure_of_any_operation_of_merges() {
 fn hundreds_of_vertices_outlive_failures_of_compactions_to_every_encoding() {
     const POSITIONS: u64 = 45;
     for seed in 1..=rounds() {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let mut workload = Workload::random(2 * seed, 0);
         workload.sample = Sample { ids: IdMapKind::Texts, ..Sample::random(300, 1500, seed % 2 == 1, 2) };
         let mut many = || Request::Commit(many_changes(300, &mut random));
@@ -348,7 +348,7 @@ fn hundreds_of_vertices_outlive_failures_of_compactions_to_every_encoding() {
         workload.work(&whole, &mut workload.possible()).unwrap();
         let stride = whole.operations() as usize / POSITIONS as usize;
         for position in 0..POSITIONS {
-            let at = 1 + position * stride as u64 + random.below(stride) as u64;
+            let at = 1 + position * stride as u64 + random.index(stride) as u64;
             assert!(!die_or_fail(&workload, &fresh.fork(), at), "operation {at} of {}", whole.operations());
         }
     }
@@ -377,7 +377,7 @@ fn a_commit_that_becomes_a_layer_at_once_outlives_a_failure_of_any_operation() {
 #[test]
 fn a_commit_whose_layer_is_merged_at_once_outlives_a_failure_of_any_operation() {
     for seed in 1..=2 * rounds() {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let mut workload =
             Workload { freezes_at_once: true, merges_at_once: true, ..Workload::random(seed, 5) };
         workload.has_forms = workload.sample.encoding == Encoding::Plain;

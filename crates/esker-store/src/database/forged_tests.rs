@@ -7,13 +7,13 @@ use std::sync::Arc;
 use esker_format::IdMapKind;
 use esker_format::io::{Disk, FaultyDisk};
 use esker_format::{Error, Result};
+use esker_graph::random::Random;
 use esker_graph::{Cancel, Direction, Run};
 use proptest::prelude::*;
 
 use super::model::{DB, ModelChange, commit};
 use super::{Database, DatabaseOptions};
 use crate::commit::Commit;
-use crate::history::Random;
 use crate::log::{Log, LogOptions, LogReader};
 use crate::sample::Sample;
 use crate::snapshot::Snapshot;
@@ -32,9 +32,9 @@ fn prepare(seed: u64) -> (FaultyDisk, Vec<u8>, Vec<u8>) {
     sample.write(&(Arc::new(disk.clone()) as _), Path::new(DB), false).unwrap();
     let with_commit = disk.fork();
     let db = Database::open_on(Arc::new(with_commit.clone()), Path::new(DB), options()).unwrap();
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let changes: Vec<ModelChange> =
-        (0..1 + random.below(12)).map(|_| ModelChange::random(8, &mut random)).collect();
+        (0..1 + random.index(12)).map(|_| ModelChange::random(8, &mut random)).collect();
     commit(&db, &changes).unwrap();
     db.close().unwrap();
     let start = Manifest::read(&with_commit, &Path::new(DB).join(MANIFEST_NAME)).unwrap().log_start();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use esker_format::io::{Disk, FaultyDisk};
 use esker_format::{ElementType, Encoding};
+use esker_graph::random::Random;
 use esker_graph::{
     Budget, Direction, Flow, Graph, Lists, Piece, Run, RunOptions, Select, VertexId, Visitor, vertex,
 };
@@ -17,7 +18,6 @@ use super::{
     CompactOptions, CompactReport, Database, DatabaseOptions, FormReport, HeadsLeftOut, Tiling, WrittenBytes,
 };
 use crate::check::check;
-use crate::history::Random;
 use crate::sample::Sample;
 use crate::snapshot::Snapshot;
 
@@ -149,21 +149,21 @@ fn a_merge_rebuilds_the_changed_groups_and_copies_the_others() {
 /// Commits changes of edges with both ends in one strip: some new ones, some gone, some with another weight,
 /// a new vertex.
 fn change_strip(database: &Database, sample: &Sample, random: &mut Random) {
-    let strip = random.below(3) << 16;
+    let strip = random.index(3) << 16;
     let inside = |v: VertexId| v as usize >> 16 == strip >> 16;
     let own: Vec<_> = sample.edges.iter().filter(|edge| inside(edge.0) && inside(edge.1)).collect();
     let mut batch = database.batch();
-    for _ in 0..1 + random.below(5) {
-        let &&(u, v, weight) = &own[random.below(own.len())];
+    for _ in 0..1 + random.index(5) {
+        let &&(u, v, weight) = &own[random.index(own.len())];
         batch.remove_edge(u64::from(u), u64::from(v)).unwrap();
-        if random.chance(50) {
+        if random.index(100) < 50 {
             batch.add_edge(u64::from(u), u64::from(v), &values(weight + 1)).unwrap();
         }
-        let mut end = || (strip + random.below(1 << 16)) as u64;
+        let mut end = || (strip + random.index(1 << 16)) as u64;
         let (u, v) = (end(), end());
         batch.add_edge(u, v, &values(v as i32)).unwrap();
     }
-    batch.add_vertex(N as u64 + random.below(100) as u64).unwrap();
+    batch.add_vertex(N as u64 + random.index(100) as u64).unwrap();
     database.commit(batch, "one strip").unwrap();
 }
 
@@ -173,11 +173,11 @@ fn tiles_of_every_version_equal_its_lists_whatever_is_committed_frozen_forgotten
     let (mut copied, mut rebuilt) = (0, 0);
     for seed in 2..4 {
         let (_, database, sample) = tiled(seed % 2 == 1, seed, &run);
-        let mut random = Random(u64::from(seed));
+        let mut random = Random::new(u64::from(seed));
         for step in 0..6 {
-            for _ in 0..1 + random.below(3) {
+            for _ in 0..1 + random.index(3) {
                 change_strip(&database, &sample, &mut random);
-                if random.chance(50) {
+                if random.index(100) < 50 {
                     database.freeze(&run).unwrap();
                 }
             }
@@ -189,7 +189,7 @@ fn tiles_of_every_version_equal_its_lists_whatever_is_committed_frozen_forgotten
             let report = compacted(&database, &run);
             (copied, rebuilt) = (copied + report.groups_copied, rebuilt + report.groups_rebuilt);
             let versions = database.versions();
-            let older = versions[random.below(versions.len())].number;
+            let older = versions[random.index(versions.len())].number;
             compare(&database.at(older).unwrap(), &run);
         }
     }
@@ -231,7 +231,7 @@ fn every_version_is_read_from_tiles_alone_and_merging_keeps_them_so() {
         for step in 0..4 {
             for salt in 0..2 {
                 for database in [&database, &twin] {
-                    change_strip(database, &sample, &mut Random(10 * step + salt));
+                    change_strip(database, &sample, &mut Random::new(10 * step + salt));
                 }
             }
             database.freeze(&run).unwrap();
@@ -292,7 +292,7 @@ fn layers_share_what_did_not_change_and_older_versions_outlive_the_layers_that_w
         }
         for step in 0..3 {
             for database in [&database, &twin] {
-                change_strip(database, &sample, &mut Random(7 * step + u64::from(is_only)));
+                change_strip(database, &sample, &mut Random::new(7 * step + u64::from(is_only)));
                 database.freeze(&run).unwrap();
             }
             let held = database.snapshot().unwrap();

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use esker_format::io::{Disk, Faults, FaultyDisk, MemoryDisk, RealDisk};
 use esker_format::{Encoding, Error, IdMapKind, LiveContent, Result, Retention};
+use esker_graph::random::Random;
 use esker_graph::{Direction, Run};
 use esker_layers::graph::HeadedOptions;
 use esker_layers::layer::Body;
@@ -15,7 +16,6 @@ use esker_layers::tiles::ConvertOptions;
 
 use super::model::{DB, ModelChange, ModelVersion, commit, normal, read};
 use super::{Database, DatabaseOptions};
-use crate::history::Random;
 use crate::sample::Sample;
 use crate::store::Store;
 
@@ -650,16 +650,16 @@ fn random_course(random: &mut Random, from: Option<&Files>) -> Files {
         Some(files) => disk_of(files),
         None => {
             let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
-            let mut sample = Sample::random(8, 10 + random.below(60), true, random.below(4) as u32);
-            sample.ids = [IdMapKind::Identity, IdMapKind::Texts, IdMapKind::Integers][random.below(3)];
+            let mut sample = Sample::random(8, 10 + random.index(60), true, random.index(4) as u32);
+            sample.ids = [IdMapKind::Identity, IdMapKind::Texts, IdMapKind::Integers][random.index(3)];
             sample.write(&disk, Path::new(DB), false).unwrap();
             disk
         }
     };
     let db = open(&disk).unwrap();
-    for _ in 0..4 + random.below(12) {
-        let (u, v, w) = (random.below(8) as u64, random.below(8) as u64, random.below(100) as i32);
-        match random.below(12) {
+    for _ in 0..4 + random.index(12) {
+        let (u, v, w) = (random.index(8) as u64, random.index(8) as u64, random.index(100) as i32);
+        match random.index(12) {
             0 => drop(db.freeze(&run()).unwrap()),
             1 => drop(db.merge(&run()).unwrap()),
             2 => drop(db.compact(&run()).unwrap()),
@@ -678,7 +678,7 @@ fn random_course(random: &mut Random, from: Option<&Files>) -> Files {
             _ => drop(commit(&db, &[ModelChange::Add(u, v, w, (w % 3) as u8)]).unwrap()),
         }
     }
-    if random.below(3) > 0 {
+    if random.index(3) > 0 {
         db.close().unwrap();
     }
     let mut files = Files::new();
@@ -690,14 +690,14 @@ fn random_course(random: &mut Random, from: Option<&Files>) -> Files {
 /// Damages one or two files; returns what it did.
 fn damage(random: &mut Random, files: &mut Files, other: &Files) -> (Vec<PathBuf>, String) {
     let (mut damaged, mut said) = (Vec::new(), String::new());
-    for _ in 0..1 + random.below(2) {
+    for _ in 0..1 + random.index(2) {
         let names: Vec<PathBuf> = files.keys().cloned().collect();
-        let path = names[random.below(names.len())].clone();
+        let path = names[random.index(names.len())].clone();
         let content = files.get_mut(&path).unwrap();
-        let at = random.below(content.len().max(1));
-        match random.below(5) {
+        let at = random.index(content.len().max(1));
+        match random.index(5) {
             0 | 1 if !content.is_empty() => {
-                content[at] ^= 1 << random.below(8);
+                content[at] ^= 1 << random.index(8);
                 said += &format!("flip {} at {at}; ", path.display());
             }
             2 => {
@@ -710,7 +710,7 @@ fn damage(random: &mut Random, files: &mut Files, other: &Files) -> (Vec<PathBuf
             }
             _ => {
                 let names: Vec<&PathBuf> = other.keys().collect();
-                let name = names[random.below(names.len())];
+                let name = names[random.index(names.len())];
                 files.insert(name.clone(), other[name].clone());
                 said += &format!("take {} of the other; ", name.display());
                 damaged.push(name.clone());
@@ -756,7 +756,7 @@ fn unharmed(files: &Files, damaged: &[PathBuf], versions: &BTreeMap<u64, ModelVe
 fn random_damage_is_noticed_and_no_whole_version_is_lost_or_invented() {
     let rounds = std::env::var("ESKER_TEST_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(12);
     for seed in 0..rounds {
-        let random = &mut Random(seed);
+        let random = &mut Random::new(seed);
         let base = random_course(random, None);
         let courses = [random_course(random, Some(&base)), random_course(random, Some(&base))];
         let whole = courses.each_ref().map(|files| contents(&disk_of(files)).unwrap());

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use esker_format::{ElementType, Result};
+use esker_graph::random::Random;
 use esker_graph::{Direction, Run};
 use esker_layers::ids::ExternalId;
 use esker_layers::property::{PropertyValue, REMOVED_NUMBER, removed_by_version};
@@ -11,7 +12,6 @@ use esker_layers::property::{PropertyValue, REMOVED_NUMBER, removed_by_version};
 use super::{Database, OwnedValue};
 use crate::check::check;
 use crate::commit::EdgeMatch;
-use crate::history::Random;
 use crate::sample::{KINDS, Sample, kind_of};
 use crate::snapshot::Snapshot;
 
@@ -185,22 +185,22 @@ impl ModelChange {
     /// A random change of a graph of about `n` vertices. Small ids are frequent, and so are conflicts.
     pub(super) fn random(n: u64, random: &mut Random) -> Self {
         let mut id =
-            |bound: u64| random.below(bound as usize) as u64 * random.below(bound as usize) as u64 / bound;
+            |bound: u64| random.index(bound as usize) as u64 * random.index(bound as usize) as u64 / bound;
         let (u, v) = (id(n * 3 / 2 + 2), id(n * 3 / 2 + 2));
-        match random.below(16) {
-            0..6 => Self::Add(u, v, random.below(4) as i32, random.below(6) as u8),
+        match random.index(16) {
+            0..6 => Self::Add(u, v, random.index(4) as i32, random.index(6) as u8),
             6..9 => Self::Remove(u, v),
-            9 => Self::AddVertex(random.below(2 * n as usize) as u64),
+            9 => Self::AddVertex(random.index(2 * n as usize) as u64),
             10 => Self::RemoveVertex(u),
             13..16 => {
-                let mut wanted = (random.chance(70).then(|| random.below(4) as i32), None);
-                wanted.1 = random.chance(50).then(|| random.below(6) as u8);
+                let mut wanted = ((random.index(100) < 70).then(|| random.index(4) as i32), None);
+                wanted.1 = (random.index(100) < 50).then(|| random.index(6) as u8);
                 let is_exact = wanted.0.is_some() && wanted.1.is_some();
-                let at_most = (is_exact && random.chance(50)).then(|| 1 + random.below(2) as u64);
+                let at_most = (is_exact && (random.index(100) < 50)).then(|| 1 + random.index(2) as u64);
                 Self::RemoveSome(u, v, wanted, at_most)
             }
-            11 => Self::Age(u, random.chance(60).then(|| random.below(6) as i64 - 3)),
-            _ => Self::Name(u, random.chance(60).then(|| "abc"[..random.below(3)].to_owned())),
+            11 => Self::Age(u, (random.index(100) < 60).then(|| random.index(6) as i64 - 3)),
+            _ => Self::Name(u, (random.index(100) < 60).then(|| "abc"[..random.index(3)].to_owned())),
         }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use esker_format::io::{Disk, FaultyDisk};
 use esker_format::{ElementType, Encoding, IdMapKind, Retention};
+use esker_graph::random::Random;
 use esker_graph::{Budget, Run, RunOptions};
 use esker_layers::property::PropertyValue;
 use proptest::prelude::*;
@@ -14,7 +15,6 @@ use super::handle::locked;
 use super::model::{DB, Model, ModelChange, commit, leave_out_removed, normal, read, verify, verify_points};
 use super::{CompactOptions, Database, DatabaseOptions, OwnedValue, Renumber, Tiling};
 use crate::commit::CommitOptions;
-use crate::history::Random;
 use crate::sample::Sample;
 use crate::version::strays;
 
@@ -196,7 +196,7 @@ fn a_batch_so_large_that_its_ids_are_looked_up_together_changes_what_a_model_say
         sample.write(&disk, Path::new(DB), false).unwrap();
         let (mut model, run) = (Model::of(&sample), Run::with_threads(2).unwrap());
         let db = Database::open_on(disk, Path::new(DB), options()).unwrap();
-        let mut random = Random(7);
+        let mut random = Random::new(7);
         // The second batch meets ids of layers and of the log, new ones and removed ones.
         for num_changes in [100, 20_000] {
             let changes: Vec<_> = (0..num_changes).map(|_| ModelChange::random(600, &mut random)).collect();
@@ -216,11 +216,11 @@ fn a_large_batch_of_additions_gives_each_new_id_one_vertex() {
         sample.write(&disk, Path::new(DB), false).unwrap();
         let (mut model, run) = (Model::of(&sample), Run::with_threads(2).unwrap());
         let db = Database::open_on(disk, Path::new(DB), options()).unwrap();
-        let mut random = Random(7);
+        let mut random = Random::new(7);
         // New ids come several times, near and far from each other; the second batch meets ids of layers and
         // of the log.
         for num_ids in [200, 300] {
-            let mut id = || random.below(num_ids) as u64;
+            let mut id = || random.index(num_ids) as u64;
             let changes: Vec<_> = (0..12_000)
                 .map(|index| match index % 4 {
                     3 => ModelChange::AddVertex(id()),

@@ -279,6 +279,8 @@ fn sort_by_digit(
 
 #[cfg(test)]
 mod tests {
+    use esker_graph::random::Random;
+
     use super::*;
 
     fn expect_sorted(edges: &[EdgeChange], num_vertices: u64, run: &Run) {
@@ -315,11 +317,8 @@ mod tests {
     #[test]
     fn arcs_are_sorted_and_changes_of_an_edge_stay_in_order() {
         let run = Run::with_threads(3).unwrap();
-        let mut state = 1_u64;
-        let mut random = |below: u64| {
-            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-            ((state >> 33) % below) as VertexId
-        };
+        let mut numbers = Random::new(1);
+        let mut random = |below: u64| numbers.below(below) as VertexId;
         // Few and many changes, few and many vertices; a quarter of the changes at one vertex.
         for count in [0_u32, 1, 2, 19, 100, 3000, 200_000] {
             for n in [1, 2, 50, 4096, 1_000_003, u64::from(u32::MAX)] {

@@ -82,6 +82,8 @@ fn tier(size: u64) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use esker_graph::random::Random;
+
     use super::*;
 
     /// A layer of the simulation.
@@ -95,11 +97,10 @@ mod tests {
 
     /// Log-uniform sizes from a linear congruential generator.
     fn sizes(count: usize, bits: u64) -> impl Iterator<Item = u64> {
-        let mut state = 12_345_u64;
+        let mut random = Random::new(1);
         (0..count).map(move |_| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let (length, value) = ((state >> 33) % bits, state >> 40);
-            (1 << length) + value % (1 << length)
+            let length = random.below(bits);
+            (1 << length) + random.below(1 << length)
         })
     }
 

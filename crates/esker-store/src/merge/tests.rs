@@ -7,6 +7,7 @@ use esker_format::io::Disk;
 use esker_format::{
     Column, ColumnKind, ColumnSpec, ElementType, Encoding, LayerRecord, Result, SectionRecord, VersionRecord,
 };
+use esker_graph::random::Random;
 use esker_graph::{Direction, Lists, Run, VertexId, vertex};
 use esker_layers::StoredWeight;
 use esker_layers::graph::CompleteLists;
@@ -22,8 +23,8 @@ use super::{MergeEnd, MergeOptions, TilesOfMerge, merge_layers, merge_with_tiles
 use crate::diff::TouchedVertices;
 use crate::freeze::{Changes, EdgeChange, REMOVAL, freeze};
 use crate::history::{
-    GraphKind, History, HistoryChange, ORIGIN, Random, TestLayers, check_version, layer_directory,
-    properties, random_cuts, text_of,
+    GraphKind, History, HistoryChange, ORIGIN, TestLayers, check_version, layer_directory, properties,
+    random_cuts, some, text_of,
 };
 use esker_format::CopyPolicy;
 
@@ -200,12 +201,12 @@ fn version_record(history: &History, number: u64) -> VersionRecord {
 
 pub(crate) fn random_layers(random: &mut Random) -> (History, TestLayers) {
     let kind = GraphKind::random(random);
-    let versions = 1 + random.below(16);
+    let versions = 1 + random.index(16);
     let history = History::random(kind, random, versions);
-    let percent = [20, 50, 90][random.below(3)];
+    let percent = [20, 50, 90][random.index(3)];
     let cuts = random_cuts(random, history.last(), percent);
-    let percent = [20, 60, 100][random.below(3)];
-    let distinguished = random.some(1..=history.last(), percent);
+    let percent = [20, 60, 100][random.index(3)];
+    let distinguished = some(random, 1..=history.last(), percent);
     let layers = history.layers(random, &cuts, &distinguished);
     (history, layers)
 }
@@ -213,7 +214,7 @@ pub(crate) fn random_layers(random: &mut Random) -> (History, TestLayers) {
 /// As [`random_layers`], but all layers after the first are made by freezing.
 pub(crate) fn frozen_layers(random: &mut Random, run: &Run) -> (History, TestLayers) {
     let kind = GraphKind::random(random);
-    let versions = 1 + random.below(16);
+    let versions = 1 + random.index(16);
     let history = History::random(kind, random, versions);
     let cuts = random_cuts(random, history.last(), 50);
     let mut layers = history.layers(random, &cuts[..1], &[1]);
@@ -243,7 +244,7 @@ pub(crate) fn frozen_layers(random: &mut Random, run: &Run) -> (History, TestLay
             counted_from: 0,
             versions: (pair[0] + 1, pair[1]),
             num_vertices: history.num_vertices(pair[1]) as u64,
-            policy: [CopyPolicy::Chain, CopyPolicy::Copy, CopyPolicy::Mixed][random.below(3)],
+            policy: [CopyPolicy::Chain, CopyPolicy::Copy, CopyPolicy::Mixed][random.index(3)],
             known: None,
         };
         let directory = layer_directory(number);
@@ -260,9 +261,9 @@ pub(crate) fn frozen_layers(random: &mut Random, run: &Run) -> (History, TestLay
 fn merge_and_check(history: &History, mut layers: TestLayers, random: &mut Random, run: &Run) {
     check_all(&layers, history, run);
     for number in 100..106 {
-        let first = random.below(layers.layers.len());
-        let end = first + 1 + random.below(layers.layers.len() - first);
-        let retained = random.some(layers.distinguished.clone(), 80);
+        let first = random.index(layers.layers.len());
+        let end = first + 1 + random.index(layers.layers.len() - first);
+        let retained = some(random, layers.distinguished.clone(), 80);
         merge(&mut layers, first..end, &retained, None, number, run);
         check_all(&layers, history, run);
     }
@@ -306,7 +307,7 @@ proptest! {
     /// are.
     #[test]
     fn merges_keep_retained_versions_unchanged(seed: u64) {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let run = Run::with_threads(1).unwrap();
         let (history, layers) = random_layers(&mut random);
         merge_and_check(&history, layers, &mut random, &run);
@@ -314,7 +315,7 @@ proptest! {
 
     #[test]
     fn merges_of_frozen_layers_keep_retained_versions_unchanged(seed: u64) {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let run = Run::with_threads(1).unwrap();
         let (history, layers) = frozen_layers(&mut random, &run);
         merge_and_check(&history, layers, &mut random, &run);
@@ -323,17 +324,17 @@ proptest! {
     /// Lists in tiles alone, merged with any number of later layers while versions are forgotten.
     #[test]
     fn merges_of_tiles_alone_keep_retained_versions_unchanged(seed: u64) {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let run = Run::with_threads(1).unwrap();
-        let (history, mut layers) = match random.chance(50) {
+        let (history, mut layers) = match random.index(100) < 50 {
             true => random_layers(&mut random),
             false => frozen_layers(&mut random, &run),
         };
         to_tiles(&mut layers, 90, &run);
         check_all(&layers, &history, &run);
         for number in 100..104 {
-            let end = 1 + random.below(layers.layers.len());
-            let retained = random.some(layers.distinguished.clone(), 80);
+            let end = 1 + random.index(layers.layers.len());
+            let retained = some(&mut random, layers.distinguished.clone(), 80);
             merge_tiles(&mut layers, end, &retained, number, &run);
             check_all(&layers, &history, &run);
         }
@@ -346,14 +347,14 @@ proptest! {
     /// Undoes the newest versions; the others must not change.
     #[test]
     fn merges_can_undo_the_newest_versions(seed: u64) {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let run = Run::with_threads(1).unwrap();
         let (history, mut layers) = random_layers(&mut random);
         for number in 100..104 {
             let newest = layers.layers.last().unwrap().versions().unwrap().to_vec();
-            let until = version_record(&history, newest[random.below(newest.len())]);
-            let first = random.below(layers.layers.len());
-            let (retained, all) = (random.some(layers.distinguished.clone(), 80), layers.layers.len());
+            let until = version_record(&history, newest[random.index(newest.len())]);
+            let first = random.index(layers.layers.len());
+            let (retained, all) = (some(&mut random, layers.distinguished.clone(), 80), layers.layers.len());
             merge(&mut layers, first..all, &retained, Some(&until), number, &run);
             prop_assert_eq!(layers.distinguished.last(), Some(&until.number));
             check_all(&layers, &history, &run);
@@ -373,7 +374,7 @@ fn a_whole_fragment_does_not_hide_arcs_from_an_older_version() {
     history.commit(4, vec![HistoryChange::Delete(0, 2), HistoryChange::Add(0, 3, 0)]);
     // The seed decides which fragments are whole.
     for seed in 0..40 {
-        let mut layers = history.layers(&mut Random(seed), &[1, 2, 3], &[]);
+        let mut layers = history.layers(&mut Random::new(seed), &[1, 2, 3], &[]);
         merge(&mut layers, 1..3, &[2], None, 100, &run);
         assert_eq!(layers.distinguished, [1, 2, 3]);
         check_all(&layers, &history, &run);
@@ -383,14 +384,14 @@ fn a_whole_fragment_does_not_hide_arcs_from_an_older_version() {
 /// Threads share many chunks of work; the result must be that of one thread.
 #[test]
 fn many_vertices_are_merged_in_chunks() {
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     let mut history =
         History::new(GraphKind { directed: true, multigraph: false, in_edges: true, compressed: true });
     let n = 150_000;
     for _ in 0..6 {
         let change = |random: &mut Random| {
-            let (from, to) = (random.below(n) as _, random.below(n) as _);
-            HistoryChange::Add(from, to, random.below(5) as i32)
+            let (from, to) = (random.index(n) as _, random.index(n) as _);
+            HistoryChange::Add(from, to, random.index(5) as i32)
         };
         history.commit(n, (0..20_000).map(|_| change(&mut random)).collect());
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use esker_format::io::{Disk, MemoryDisk};
 use esker_format::{Encoding, HeadOrder, HeadsRecord, Result};
+use esker_graph::random::Random;
 use esker_graph::{Direction, Graph, Lists, Run, VertexId, vertex};
 use esker_layers::graph::headed::{HeadedNeeds, Heads, StoredHeads, heads_directory, write_heads};
 use esker_layers::graph::{CompleteLists, HeadedOptions, StoredWeight};
@@ -16,7 +17,7 @@ use proptest::prelude::*;
 
 use super::compare_scans;
 use crate::StoredGraph;
-use crate::history::{History, ORIGIN, Random, TestLayers, layer_directory};
+use crate::history::{History, ORIGIN, TestLayers, layer_directory, some};
 use crate::merge::tests::{frozen_layers, merge, random_layers};
 
 type Graph32<'a> = StoredGraph<'a, i32>;
@@ -136,7 +137,7 @@ fn compare_some(layers: &TestLayers, history: &History, random: &mut Random, run
     let is_plain = complete.record().encoding == Encoding::Plain;
     let heads = is_plain.then(|| heads(&disk, complete, run));
     let versions = &layers.distinguished;
-    let some = [versions.len() - 1, random.below(versions.len()), random.below(versions.len())];
+    let some = [versions.len() - 1, random.index(versions.len()), random.index(versions.len())];
     for at in some {
         compare_version(layers, (&tiles, heads.as_ref()), history, versions[at], run);
     }
@@ -144,14 +145,14 @@ fn compare_some(layers: &TestLayers, history: &History, random: &mut Random, run
 
 /// Compares random layers with each residency: as they are; then with some merged; then with all.
 fn compare_history(seed: u64, frozen: bool, threads: usize) {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let run = Run::with_threads(threads).unwrap();
     let (history, mut layers) =
         if frozen { frozen_layers(&mut random, &run) } else { random_layers(&mut random) };
     compare_some(&layers, &history, &mut random, &run);
-    let first = random.below(layers.layers.len());
-    let end = first + 1 + random.below(layers.layers.len() - first);
-    let retained = random.some(layers.distinguished.clone(), 80);
+    let first = random.index(layers.layers.len());
+    let end = first + 1 + random.index(layers.layers.len() - first);
+    let retained = some(&mut random, layers.distinguished.clone(), 80);
     merge(&mut layers, first..end, &retained, None, 100, &run);
     compare_some(&layers, &history, &mut random, &run);
     let (all, retained) = (layers.layers.len(), layers.distinguished.clone());

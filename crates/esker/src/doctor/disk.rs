@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use esker_graph::Run;
+use esker_graph::random::Random;
 use esker_store::format::BLOCK_BYTES;
 use esker_store::io::{Disk, File, Frame, Read, Reads, ThreadReads};
 
@@ -46,15 +47,12 @@ pub(super) fn measure(
 fn write(disk: &dyn Disk, path: &Path, effort: &Effort, run: &Run) -> Result<u64> {
     let run = run.begin("writing to the disk", LONG_BYTES as u64)?;
     run.round(0)?;
-    let (file, begin, mut state) = (disk.create(path)?, Instant::now(), 1_u64);
+    let (file, begin, mut random) = (disk.create(path)?, Instant::now(), Random::new(1));
     let (mut content, mut written) = (vec![0; LONG_BYTES], 0);
     while written < effort.file_bytes && (written == 0 || begin.elapsed().as_secs_f64() < effort.seconds) {
         run.check()?;
         for word in content.chunks_exact_mut(8) {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            word.copy_from_slice(&state.to_le_bytes());
+            word.copy_from_slice(&random.next_u64().to_le_bytes());
         }
         file.write_at(&content, written)?;
         written += content.len() as u64;

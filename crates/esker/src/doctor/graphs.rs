@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use esker_graph::generate::{Generator, Model, RMat, Weighting};
+use esker_graph::random::Random;
 use esker_graph::{Direction, Run};
 use esker_import::install::import;
 use esker_import::options::{ImportOptions, VertexOrder};
@@ -90,11 +91,8 @@ fn make(
 fn add_layers(database: &Database, effort: &Effort, run: &Run) -> Result<()> {
     let run = run.begin("layers", 0)?;
     run.round(0)?;
-    let (num_vertices, mut state) = (1_u64 << effort.scale, 1_u64);
-    let mut draw = || {
-        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-        (state >> 33) % num_vertices
-    };
+    let (num_vertices, mut random) = (1_u64 << effort.scale, Random::new(1));
+    let mut draw = || random.below(num_vertices);
     for layer in 0..LATER_LAYERS {
         let mut batch = database.batch();
         for _ in 0..(num_vertices * DEGREE / 100).max(1) {

@@ -220,6 +220,8 @@ fn group_rank(size: VertexId, label: u64) -> Option<Rank> {
 
 #[cfg(test)]
 mod tests {
+    use esker_graph::random::Random;
+
     use super::*;
     use crate::answer::Answer;
     use crate::follow::given::set;
@@ -228,11 +230,8 @@ mod tests {
     /// Changes values at random, and compares the first rows with those of all rows at each step.
     fn follow(column: AnswerColumn, steps: usize, value: impl Fn(u64) -> Value) -> usize {
         let (run, cancel) = (Run::with_threads(1).unwrap(), Cancel::default());
-        let mut state = 1_u64;
-        let mut below = |bound: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % bound
-        };
+        let mut random = Random::new(1);
+        let mut below = |bound: u64| random.below(bound);
         let mut answer = Answer { columns: vec![column], ..Answer::default() };
         let count = 150;
         let new = |answer: &Answer| LiveTop::new(&answer.columns[0], count, &run, &cancel).unwrap().unwrap();

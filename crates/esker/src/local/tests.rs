@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use esker_graph::random::Random;
 use esker_graph::{Direction, Run, VertexId, vertex};
 use esker_import::install::import;
 use esker_import::open::open_reader;
@@ -15,11 +16,8 @@ use super::*;
 /// A small graph with random weights of 0 to 9 and parallel edges, integers or floats.
 fn graph(seed: u64, directed: bool, in_edges: bool, floats: bool) -> (tempfile::TempDir, Snapshot) {
     let directory = tempfile::tempdir().unwrap();
-    let mut state = seed;
-    let mut random = |limit: u64| {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 33) % limit
-    };
+    let mut numbers = Random::new(seed);
+    let mut random = |limit: u64| numbers.below(limit);
     let mut text = String::from("source,target,weight\n");
     for _ in 0..30 {
         let (u, v, weight) = (random(9), random(9), random(10));

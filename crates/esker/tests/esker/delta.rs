@@ -35,6 +35,7 @@ use esker::algo::check::{self, Failure};
 use esker::graph::{Boxed, Csr, Direction, Graph, Lists, Rows, Run, RunOptions, Stop, VertexId, vertex};
 use esker::store::DynamicGraph;
 use esker::store::delta::{DynamicEdges, DynamicGraphOptions, Update};
+use esker_graph::random::hash;
 
 use crate::common::{Sample, shapes};
 
@@ -176,7 +177,7 @@ fn grown(sample: &Sample, held: &BTreeMap<(VertexId, VertexId), i32>, run: &Run)
     graph.extend_vertices(sample.num_vertices);
     let n = sample.num_vertices as u64;
     let other = |i: u64| {
-        let noise = (i ^ sample.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let noise = hash(i ^ sample.seed);
         (vertex(((noise >> 40) % n) as usize), vertex(((noise >> 20) % n) as usize))
     };
     let others: Vec<_> = (0..2 * n)
@@ -246,7 +247,7 @@ fn right_on_awkward_graphs() {
 fn right_on_random_graphs() {
     all_right((0..60).map(|seed| {
         let n = 3 + seed as usize * 11 % 83;
-        let noise = |i: u64| (i + seed * 1000).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
+        let noise = |i: u64| hash(i + seed * 1000) >> 33;
         let end = |i: u64| vertex(noise(i) as usize % n);
         let hub = |i: u64| vertex(noise(i) as usize % n.div_ceil(6));
         let edges = (0..n as u64 * (seed % 8) / 2)

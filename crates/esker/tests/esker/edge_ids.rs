@@ -21,6 +21,7 @@ use esker::store::property::PropertyValue;
 use esker::store::tiles::ConvertOptions;
 use esker::store::version::StagingOptions;
 use esker::store::{CommitOptions, Database, DatabaseOptions, Snapshot};
+use esker_graph::random::Random;
 
 const VERTICES: u64 = 5;
 const KINDS: [&str; 2] = ["road", "rail"];
@@ -30,15 +31,6 @@ type EdgeCopy = (Option<String>, Vec<String>);
 
 /// The copies of each edge, in the order in which they were added.
 type Edges = BTreeMap<(u64, u64), Vec<EdgeCopy>>;
-
-struct Draws(u64);
-
-impl Draws {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-        (self.0 >> 33) % limit
-    }
-}
 
 /// A database, and what its versions hold.
 struct World {
@@ -51,7 +43,7 @@ struct World {
     versions: BTreeMap<u64, Edges>,
     /// Whether edges have ids.
     has_ids: bool,
-    draws: Draws,
+    draws: Random,
     run: Run,
 }
 
@@ -66,7 +58,7 @@ impl World {
     ) -> Self {
         let (disk, run): (Arc<dyn Disk>, _) =
             (Arc::new(MemoryDisk::new()), Run::with_threads(2).expect("a run"));
-        let mut draws = Draws(seed);
+        let mut draws = Random::new(seed);
         let mut text = format!("source,target,{}\n", names.join(","));
         let mut edges = Edges::new();
         for _ in 0..16 {
@@ -320,7 +312,7 @@ fn ends(directed: bool, u: u64, v: u64) -> (u64, u64) {
 }
 
 /// Values of few kinds, so that many copies are equal.
-fn values(names: &[&str], draws: &mut Draws) -> Vec<String> {
+fn values(names: &[&str], draws: &mut Random) -> Vec<String> {
     let value = |name: &&str| match *name {
         "kind" => KINDS[draws.below(2) as usize].to_owned(),
         _ => (5 + draws.below(2)).to_string(),

@@ -28,6 +28,7 @@ use esker::store::version::StagingOptions;
 use esker::store::{Database, DatabaseOptions, Follower, Snapshot};
 use esker::top::top;
 use esker::versions::answers_on_versions;
+use esker_graph::random::Random;
 
 /// The kinds of graphs.
 #[derive(Debug, Clone, Copy)]
@@ -57,21 +58,12 @@ impl Kind {
     }
 }
 
-pub(crate) struct Noise(pub(crate) u64);
-
-impl Noise {
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % bound
-    }
-}
-
 /// Ids of the imported graph; later ones are new.
 const IMPORTED: u64 = 60;
 
 struct Stream {
     kind: Kind,
-    noise: Noise,
+    noise: Random,
     path: PathBuf,
     database: Database,
     ids: u64,
@@ -80,7 +72,7 @@ struct Stream {
 
 impl Stream {
     fn new(seed: u64, run: &Run) -> Self {
-        let (kind, mut noise) = (Kind::of(seed), Noise(seed));
+        let (kind, mut noise) = (Kind::of(seed), Random::new(seed));
         let place = tempfile::tempdir().unwrap();
         let mut text = "from,to".to_owned() + if kind.weights.is_some() { ",weight\n" } else { "\n" };
         for v in 0..IMPORTED {

@@ -19,6 +19,7 @@ use esker::store::io::{Disk, RealDisk};
 use esker::store::version::StagingOptions;
 use esker::store::{Database, DatabaseOptions, Snapshot, Store};
 use esker::top::top;
+use esker_graph::random::hash;
 
 /// Imports vertices and weighted edges.
 fn database(
@@ -142,7 +143,7 @@ fn edges(is_removed: IsRemoved) -> Vec<(u64, u64, u64)> {
     let lonely = |v: u64| v % 50 == 3;
     let mut edges = Vec::new();
     for i in 0..4000u64 {
-        let noise = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let noise = hash(i);
         let (u, v) = ((noise >> 40) % VERTICES, (noise >> 20) % VERTICES * ((noise >> 8) % 16) / 16);
         if u != v && [(u, v), (v, u)].iter().all(|&(u, v)| !lonely(u) || is_removed(v)) {
             edges.push((id(u), id(v), i % 9 + 1));

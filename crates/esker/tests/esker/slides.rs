@@ -17,8 +17,9 @@ use esker::store::property::PropertyValue;
 use esker::store::version::StagingOptions;
 use esker::store::windows::{Combine, Copies, TimeWindow};
 use esker::store::{Database, DatabaseOptions, Follower, Snapshot};
+use esker_graph::random::Random;
 
-use crate::follow::{Noise, TOLERANCE, agree};
+use crate::follow::{TOLERANCE, agree};
 use crate::forms::Listed;
 
 /// Ids of the imported graph; later ones are new.
@@ -32,7 +33,7 @@ const ALL_POLICIES: u64 = 100;
 struct Stream {
     directed: bool,
     in_edges: bool,
-    noise: Noise,
+    noise: Random,
     disk: Arc<dyn Disk>,
     database: Database,
     /// Another reader, which shows the same versions in other layers.
@@ -43,7 +44,7 @@ struct Stream {
 
 impl Stream {
     fn new(seed: u64) -> Self {
-        let mut noise = Noise(seed);
+        let mut noise = Random::new(seed);
         let (directed, in_edges) = (seed & 1 == 1, seed % 5 != 3);
         let count = 3 * IMPORTED as usize;
         // Every vertex is a source, those with small numbers have many edges.

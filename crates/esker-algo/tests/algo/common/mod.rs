@@ -6,6 +6,7 @@ pub(crate) mod shapes;
 use std::sync::OnceLock;
 
 use esker_algo::primitive::{Filter, Sides};
+use esker_graph::random::Random;
 use esker_graph::{
     Boxed, Csr, CsrGraph, Direction, Fragmented, Induced, Lists, Remaining, Run, RunOptions, Select, Stop,
     VertexId, Weight, vertex,
@@ -99,11 +100,8 @@ impl<W: Weight> Widened<W> {
         let out = graph.rows(Direction::Out).expect("out-lists are always kept");
         let n = out.num_vertices();
         let mut edges = edges_of(graph);
-        let mut state = seed | 1;
-        let mut draw = || {
-            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-            vertex((state >> 33) as usize % n)
-        };
+        let mut random = Random::new(seed);
+        let mut draw = || vertex(random.index(n));
         for _ in 0..if n == 0 { 0 } else { edges.len() / 2 + 4 } {
             let (u, v) = (draw(), draw());
             if out.list(u).0.binary_search(&v).is_err() {
@@ -144,11 +142,8 @@ impl<W: Weight> Spaced<W> {
     /// decides the numbers.
     pub(crate) fn new(graph: &CsrGraph<'_, W>, seed: u64) -> Self {
         let out = graph.rows(Direction::Out).expect("out-lists are always kept");
-        let mut state = seed | 1;
-        let mut gap = || {
-            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-            [0, 0, 0, 0, 0, 1, 2, 4][(state >> 61) as usize]
-        };
+        let mut random = Random::new(seed);
+        let mut gap = || [0, 0, 0, 0, 0, 1, 2, 4][random.index(8)];
         let (mut origins, mut removed, mut next) = (Vec::new(), Vec::new(), 0);
         for v in 0..=out.num_vertices() {
             let end = next + gap();
@@ -191,12 +186,9 @@ pub(crate) fn runs(deterministic: bool) -> Vec<Run> {
 /// A random graph whose first vertices have by far the most edges: an edge ends at `v` with a probability of
 /// about 1/sqrt(v). Loops and duplicates occur.
 pub(crate) fn skewed(n: usize, num_edges: usize, directed: bool, seed: u64) -> Csr {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut random = Random::new(seed);
     let mut end = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        let unit = (state >> 11) as f64 / (1u64 << 53) as f64;
+        let unit = random.unit();
         (unit * unit * n as f64) as VertexId
     };
     let edges: Vec<_> = (0..num_edges).map(|_| (end(), end(), ())).collect();

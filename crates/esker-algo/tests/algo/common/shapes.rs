@@ -1,6 +1,7 @@
 //! Awkward graphs, and every form of a graph that an algorithm may get.
 #![allow(dead_code, unused_macros, unused_imports)] // The tests of crate `esker` use a part of it.
 
+use esker_graph::random::Random;
 use esker_graph::{Csr, VertexId, Weight, vertex};
 use proptest::prelude::*;
 
@@ -127,13 +128,10 @@ fn coprime(n: usize, seed: u64) -> usize {
 
 /// A graph with hubs, large enough that several threads share the work.
 pub(crate) fn large<W: Weight>(directed: bool, seed: u64, weight: impl Fn(u32) -> W) -> Csr<W> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut random = Random::new(seed);
     let n = 14_011;
     let mut end = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        let unit = (state >> 11) as f64 / (1u64 << 53) as f64;
+        let unit = random.unit();
         (unit * unit * unit * f64::from(n)) as VertexId
     };
     let edges = (0..80_000).map(|_| (end(), end())).collect();

@@ -352,6 +352,7 @@ impl<W: ColumnWeight> Source<W, Error> for SymmetricSide<'_, W> {
 
 #[cfg(test)]
 mod tests {
+    use esker_graph::random::hash;
     use esker_graph::{Csr, Direction, DynVisitor, Flow, Fragmented, Graph, Lists, Piece, Visitor, collect};
     use proptest::prelude::*;
 
@@ -467,7 +468,7 @@ mod tests {
     #[test]
     fn blocks_end_with_strips_where_lists_come_from_tiles() {
         let n = STRIP_LEN + 500;
-        let noise = |i: usize| i.wrapping_mul(0x9e37_79b9) >> 7;
+        let noise = |i: usize| hash(i as u64) as usize;
         let mut edges: Vec<_> =
             (0..4 * n).map(|i| (vertex(i / 4), vertex(noise(i) % n), (noise(i) % 9) as i32)).collect();
         edges.sort_unstable();

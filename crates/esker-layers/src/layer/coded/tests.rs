@@ -6,6 +6,7 @@ use esker_format::io::MemoryDisk;
 use esker_format::{
     Column, ColumnKind, ColumnSpec, ColumnWriter, DatabaseId, Element, Error, Origin, Result,
 };
+use esker_graph::random::Random;
 use esker_graph::{Run, VertexId, vertex};
 use proptest::prelude::*;
 
@@ -85,11 +86,7 @@ proptest! {
     fn every_decoder_restores_the_encoded_block(
         source: VertexId, width in 0..=VertexId::BITS.min(56), len in 1..=BLOCK_LEN, seed: u64, at_end: bool,
     ) {
-        let mut state = seed;
-        let mut next = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            state >> 8
-        };
+        let mut random = Random::new(seed);
         let source = source >> (VertexId::BITS - VertexId::BITS.min(56));
         // Covers all widths while the sums stay within the ids.
         let share = (1_u64 << width) / len as u64;
@@ -97,7 +94,7 @@ proptest! {
         let room = (1_u64 << VertexId::BITS.min(56)) - 1 - u64::from(target);
         let mut targets = vec![target];
         for _ in 1..len {
-            target += (next() % share.min(room / len as u64).max(1)) as VertexId;
+            target += random.below(share.min(room / len as u64).max(1)) as VertexId;
             targets.push(target);
         }
         let mut bytes = vec![0xAA; 3];

@@ -10,10 +10,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use esker_graph::Run;
+use esker_graph::random::{Random, hash};
 use esker_store::io::RealDisk;
 use esker_store::{Database, DatabaseOptions, Store};
 
-use super::model::{Edges, Noise, changes_of, fill, noise, sums_of};
+use super::model::{Edges, changes_of, fill, sums_of};
 
 const WORKS_ON: &str = "ESKER_TEST_COMMITS_TO";
 /// Kills of one database; then a new one begins.
@@ -42,7 +43,7 @@ fn worker() {
     let db = Database::open(Path::new(&path), options()).unwrap();
     let run = Run::with_threads(1).unwrap();
     let newest = || db.versions().last().unwrap().number;
-    let mut noise = Noise(newest());
+    let mut noise = Random::new(newest());
     say("\nopen");
     loop {
         let version = newest() + 1;
@@ -184,13 +185,13 @@ fn killed_at_random_moments_nothing_is_lost() {
         sums.edges.import(&(Arc::new(RealDisk) as _), &path);
         let mut known = Known::new();
         for kill in first..kills.min(first + KILLS_OF_ONE) {
-            work_and_kill(&path, noise(kill) % 200, &mut known);
+            work_and_kill(&path, hash(kill) % 200, &mut known);
             // Before a writer recovers it, and after.
             let store = Store::open(&path).unwrap();
             known.settle(&store);
             let kept = store.versions().unwrap();
             let last = kept.len().saturating_sub(10);
-            let some = (0..10).map(|k| noise(kill * 10 + k) as usize % kept.len());
+            let some = (0..10).map(|k| hash(kill * 10 + k) as usize % kept.len());
             some.chain(last..kept.len()).for_each(|index| sums.verify(&store, kept[index].number));
         }
         Database::open(&path, options()).unwrap().close().unwrap();

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker_graph::Direction;
+use esker_graph::random::{Random, hash};
 use esker_import::install::import;
 use esker_import::open::open_reader;
 use esker_import::options::ImportOptions;
@@ -18,24 +19,6 @@ use esker_store::{Batch, Result, Snapshot};
 
 /// Vertices have ids from 0 to here.
 pub(crate) const NUM_IDS: u64 = 200;
-
-/// Deterministic noise.
-pub(crate) fn noise(i: u64) -> u64 {
-    let x = i.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    x ^ (x >> 31)
-}
-
-/// A sequence of noise.
-pub(crate) struct Noise(pub(crate) u64);
-
-impl Noise {
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        noise(self.0) % bound
-    }
-}
 
 /// Edges and their weights.
 #[derive(Debug, Clone, Default)]
@@ -84,18 +67,18 @@ impl Edges {
 }
 
 fn of_edge(u: u64, v: u64, weight: i32) -> u64 {
-    noise(noise(noise(u) ^ v) ^ u64::from(weight.cast_unsigned()))
+    hash(hash(hash(u) ^ v) ^ u64::from(weight.cast_unsigned()))
 }
 
 /// The changes of the commit that makes a version: 1 to 12 edges.
 pub(crate) fn changes_of(version: u64) -> Vec<Change> {
-    let mut noise = Noise(version * 1000);
+    let mut noise = Random::new(version * 1000);
     let count = 1 + noise.below(12);
     (0..count).map(|_| random_change(&mut noise, 0, 1)).collect()
 }
 
 /// A change of an edge whose source leaves `part` when divided by `parts`.
-pub(crate) fn random_change(noise: &mut Noise, part: u64, parts: u64) -> Change {
+pub(crate) fn random_change(noise: &mut Random, part: u64, parts: u64) -> Change {
     // Some vertices have many edges, and some are new.
     let u = noise.below(NUM_IDS / parts) * parts + part;
     let v = noise.below(NUM_IDS + 40) * noise.below(NUM_IDS) / NUM_IDS;

@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use esker_graph::random::Random;
 use esker_graph::{Direction, Run, VertexId};
 use esker_store::io::{Disk, FaultyDisk};
 use esker_store::{Database, DatabaseOptions};
 
-use super::model::{Change, Edges, NUM_IDS, Noise, changes_of, fill};
+use super::model::{Change, Edges, NUM_IDS, changes_of, fill};
 
 /// Neighbours of vertex 0: a list so long that its degree is not found by reading it.
 const HUB_DEGREE: u64 = 2000;
@@ -20,7 +21,7 @@ fn degrees_and_single_edges_are_what_the_lists_say() {
     edges.import(&disk, path);
     let db = Database::open_on(disk, path, DatabaseOptions::default()).unwrap();
     let run = Run::with_threads(1).unwrap();
-    let mut noise = Noise(5);
+    let mut noise = Random::new(5);
     for version in 2..40 {
         let mut changes: Vec<Change> = match version {
             2 => (0..HUB_DEGREE).map(|v| (0, v, Some(1))).collect(),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use esker_graph::random::Random;
 use esker_graph::{Direction, Run};
 use esker_import::install::import;
 use esker_import::open::open_reader;
@@ -137,11 +138,8 @@ fn options() -> DatabaseOptions {
 
 /// Edges among few vertices, so that most are duplicates.
 fn edges(seed: u64, count: u64) -> Vec<Edge> {
-    let mut state = seed;
-    let mut next = |bound: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % bound
-    };
+    let mut random = Random::new(seed);
+    let mut next = |bound: u64| random.below(bound);
     (0..count).map(|_| (next(6), next(6), next(9) as i32 - 4)).collect()
 }
 

@@ -10,11 +10,12 @@ use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 use esker_graph::Run;
+use esker_graph::random::Random;
 use esker_store::format::Retention;
 use esker_store::io::RealDisk;
 use esker_store::{Database, DatabaseOptions, Error, Store};
 
-use super::model::{Change, Edges, Noise, fill, random_change, sums_of};
+use super::model::{Change, Edges, fill, random_change, sums_of};
 
 /// Threads that commit, each to edges with its own sources.
 const COMMITTERS: u64 = 3;
@@ -34,7 +35,7 @@ impl Seen {
 
 /// Commits; returns the sums of its edges, each with its first version.
 fn commit(db: &Database, part: u64, is_over: &AtomicBool) -> BTreeMap<u64, u64> {
-    let mut noise = Noise(part);
+    let mut noise = Random::new(part);
     let mut edges = Edges::imported();
     let mut sums = BTreeMap::from([(1, edges.sum(part, COMMITTERS))]);
     while !is_over.load(Ordering::Relaxed) {
@@ -73,7 +74,7 @@ fn cannot_be_forgotten(error: &Error, version: u64) -> bool {
 }
 
 fn read(db: &Database, reader: u64, seen: &Seen, is_over: &AtomicBool) -> u64 {
-    let mut noise = Noise(1000 + reader);
+    let mut noise = Random::new(1000 + reader);
     let mut count = 0;
     while !is_over.load(Ordering::Relaxed) {
         let versions = db.versions();
@@ -101,7 +102,7 @@ fn read(db: &Database, reader: u64, seen: &Seen, is_over: &AtomicBool) -> u64 {
 
 /// Opens the database as another process would.
 fn read_from_outside(path: &Path, seen: &Seen, is_over: &AtomicBool) {
-    let mut noise = Noise(7);
+    let mut noise = Random::new(7);
     while !is_over.load(Ordering::Relaxed) {
         let store = Store::open(path).unwrap();
         let versions = store.versions().unwrap();
@@ -117,7 +118,7 @@ fn read_from_outside(path: &Path, seen: &Seen, is_over: &AtomicBool) {
 }
 
 fn maintain(db: &Database, is_over: &AtomicBool) {
-    let mut noise = Noise(2000);
+    let mut noise = Random::new(2000);
     let run = Run::with_threads(1).unwrap();
     while !is_over.load(Ordering::Relaxed) {
         std::thread::sleep(Duration::from_millis(noise.below(20)));

@@ -17,6 +17,7 @@ use esker::store::property::PropertyValue;
 use esker::store::tiles::ConvertOptions;
 use esker::store::version::StagingOptions;
 use esker::store::{Access, Database, DatabaseOptions, GraphEncoding, HeadedOptions, Result, Snapshot};
+use esker_graph::random::{Random, hash};
 
 use crate::common::Sample;
 
@@ -54,7 +55,7 @@ impl Weights {
 
     /// That of edge number `i`. That of the first settles the type of all.
     pub(crate) fn of(self, i: usize) -> f64 {
-        let noise = (i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+        let noise = hash(i as u64) >> 40;
         let one_of = |values: &[f64]| values[noise as usize % values.len()];
         match self {
             Self::None => 0.0,
@@ -232,11 +233,8 @@ impl Model {
 
     /// Edges that the graph has not.
     fn others(&self) -> Edges {
-        let mut state = self.seed;
-        let mut draw = || {
-            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-            (state >> 33) % self.num_vertices
-        };
+        let mut random = Random::new(self.seed);
+        let mut draw = || random.below(self.num_vertices);
         let mut others = Edges::new();
         for _ in 0..if self.num_vertices == 0 { 0 } else { self.edges.len() / 2 + 3 } {
             let (u, v) = (draw(), draw());

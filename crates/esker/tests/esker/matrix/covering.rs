@@ -8,6 +8,8 @@
 //! with a tuple that no row has yet, and takes axis by axis, in a random order, the value that meets the most
 //! others for the first time. Of some rows that are made so, the best is kept.
 
+use esker_graph::random::Random;
+
 /// The value of each axis.
 pub(super) type Row = Vec<usize>;
 
@@ -16,26 +18,6 @@ pub(super) type Partial = [Option<usize>];
 
 /// Rows that are made for one that is kept.
 const CANDIDATES: usize = 6;
-
-/// Numbers drawn from a seed.
-pub(super) struct Draw(u64);
-
-impl Draw {
-    pub(super) fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15))
-    }
-
-    pub(super) fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-        (self.0 >> 33) as usize % limit.max(1)
-    }
-
-    fn shuffle(&mut self, items: &mut [usize]) {
-        for i in (1..items.len()).rev() {
-            items.swap(i, self.below(i + 1));
-        }
-    }
-}
 
 /// The tuples of values of any `strength` axes, and which of them rows have.
 struct Tuples {
@@ -119,7 +101,7 @@ fn complete(
     axes: &[usize],
     tuples: &Tuples,
     allows: &dyn Fn(&Partial) -> bool,
-    draw: &mut Draw,
+    draw: &mut Random,
 ) -> bool {
     let Some((&axis, rest)) = axes.split_first() else { return true };
     if row[axis].is_some() {
@@ -150,7 +132,7 @@ pub(super) fn covering(
     allows: &dyn Fn(&Partial) -> bool,
     seed: u64,
 ) -> Vec<Row> {
-    let (mut tuples, mut draw, mut rows) = (Tuples::new(sizes, strength), Draw::new(seed), Vec::new());
+    let (mut tuples, mut draw, mut rows) = (Tuples::new(sizes, strength), Random::new(seed), Vec::new());
     let mut axes: Vec<usize> = (0..sizes.len()).collect();
     let mut place = (0, 0);
     while let Some(first) = tuples.next_open(place) {
@@ -182,7 +164,7 @@ pub(super) fn covering(
 /// The numbers of a few of these rows, in which every tuple of values of `strength` axes stands that one of
 /// them has.
 pub(super) fn selection(rows: &[Row], sizes: &[usize], strength: usize, seed: u64) -> Vec<usize> {
-    let (mut tuples, mut draw, mut chosen) = (Tuples::new(sizes, strength), Draw::new(seed), Vec::new());
+    let (mut tuples, mut draw, mut chosen) = (Tuples::new(sizes, strength), Random::new(seed), Vec::new());
     let mut order: Vec<usize> = (0..rows.len()).collect();
     draw.shuffle(&mut order);
     let partials: Vec<_> = rows.iter().map(partial).collect();

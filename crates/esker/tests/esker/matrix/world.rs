@@ -18,6 +18,7 @@ use esker::store::property::PropertyValue;
 use esker::store::tiles::ConvertOptions;
 use esker::store::version::StagingOptions;
 use esker::store::{Batch, Database, DatabaseOptions, HeadedOptions, Snapshot};
+use esker_graph::random::Random;
 
 use super::axes::{Combination, Directions, INSIDE, Ids, OUTSIDE, Place, Removed, Window};
 use crate::forms::{Listed, Weights};
@@ -57,20 +58,10 @@ const LAYERS: usize = 200;
 /// Commits before the version.
 const COMMITS: usize = 4;
 
-/// Numbers drawn from a seed.
-struct Draw(u64);
-
-impl Draw {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-        (self.0 >> 33) as usize % limit.max(1)
-    }
-
-    /// A place; small ones are drawn more often.
-    fn end(&mut self, limit: usize) -> usize {
-        let most = self.below(limit) + 1;
-        self.below(most)
-    }
+/// A place; small ones are drawn more often.
+fn skewed(random: &mut Random, limit: usize) -> usize {
+    let most = random.index(limit) + 1;
+    random.index(most)
 }
 
 /// Seeds of graphs: the same for all combinations of one graph.
@@ -82,8 +73,8 @@ fn graph_seed(combination: Combination) -> u64 {
 
 impl World {
     pub(super) fn of(combination: Combination) -> Self {
-        let mut draw = Draw(graph_seed(combination));
-        let num_vertices = 9 + draw.below(40);
+        let mut draw = Random::new(graph_seed(combination));
+        let num_vertices = 9 + draw.index(40);
         let left: Vec<usize> = match combination.removed {
             Removed::None => (0..num_vertices).collect(),
             Removed::Few => (0..num_vertices).map(|v| v + usize::from(v >= 4)).collect(),
@@ -94,20 +85,20 @@ impl World {
         let ordered =
             |u: usize, v: usize| if combination.is_directed() { (u, v) } else { (u.min(v), u.max(v)) };
         let mut edges = Edges::new();
-        for _ in 0..num_vertices * (1 + draw.below(5)) {
-            let ends = ordered(left[draw.end(num_vertices)], left[draw.below(num_vertices)]);
-            let copies = if combination.parallel { [1, 1, 2, 3][draw.below(4)] } else { 1 };
+        for _ in 0..num_vertices * (1 + draw.index(5)) {
+            let ends = ordered(left[skewed(&mut draw, num_vertices)], left[draw.index(num_vertices)]);
+            let copies = if combination.parallel { [1, 1, 2, 3][draw.index(4)] } else { 1 };
             edges.insert(ends, vec![0.0; copies]);
         }
         let mut others = Edges::new();
         for _ in 0..num_vertices + 3 {
-            let ends = ordered(draw.end(num_places), draw.below(num_places));
+            let ends = ordered(skewed(&mut draw, num_places), draw.index(num_places));
             if !edges.contains_key(&ends) {
                 others.insert(ends, vec![combination.weights.of(0)]);
             }
         }
         for v in (0..num_places).filter(|v| left.binary_search(v).is_err()) {
-            for end in [draw.end(num_places), draw.below(num_places)] {
+            for end in [skewed(&mut draw, num_places), draw.index(num_places)] {
                 others.insert(ordered(v, end), vec![combination.weights.of(0)]);
             }
         }
@@ -117,7 +108,7 @@ impl World {
         let mut outside = Edges::new();
         if combination.leaves_out() {
             for _ in 0..num_vertices + 3 {
-                let ends = ordered(left[draw.end(num_vertices)], left[draw.below(num_vertices)]);
+                let ends = ordered(left[skewed(&mut draw, num_vertices)], left[draw.index(num_vertices)]);
                 if !edges.contains_key(&ends) && !others.contains_key(&ends) {
                     outside.insert(ends, vec![combination.weights.of(0)]);
                 }
