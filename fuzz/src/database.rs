@@ -18,7 +18,7 @@ use esker_import::read::input::Input;
 use esker_store::check::check;
 use esker_store::format::{Archive, ArchiveWriter, Encoding};
 use esker_store::io::{Disk, FaultyDisk, Files, MemoryDisk};
-use esker_store::version::StagingOptions;
+use esker_store::manifest::StagingOptions;
 use esker_store::{Access, Error, GraphEncoding, Snapshot};
 
 use crate::living::{HEADS, disks};

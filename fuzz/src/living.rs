@@ -10,9 +10,9 @@ use esker_import::options::{ImportOptions, VertexOrder};
 use esker_import::read::format::{PickProperties, ReadOptions};
 use esker_import::read::input::Input;
 use esker_store::io::{Disk, FaultyDisk};
+use esker_store::manifest::StagingOptions;
 use esker_store::property::PropertyValue;
 use esker_store::tiles::ConvertOptions;
-use esker_store::version::StagingOptions;
 use esker_store::{Database, DatabaseOptions, Error, HeadedOptions};
 
 /// Changes edges by integers, new ones among them, removes vertices and sets a property of others.

@@ -16,7 +16,7 @@ use esker_import::options::{ImportOptions, VertexOrder};
 use esker_import::read::format::{PickProperties, ReadOptions};
 use esker_import::read::input::Input;
 use esker_store::io::{Disk, FaultyDisk};
-use esker_store::version::StagingOptions;
+use esker_store::manifest::StagingOptions;
 use esker_store::{Database, DatabaseOptions, Error, Snapshot, Store};
 
 use crate::database::{PAGE_BYTES, ROOT, damaged, disk_with, gather, read_lists, seed, with_run};

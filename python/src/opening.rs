@@ -14,7 +14,7 @@ use esker::import::read::source::Reader;
 use esker::store::format::return_large_blocks;
 use esker::store::io::{Disk, MemoryDisk, RealDisk};
 use esker::store::log::Sync;
-use esker::store::version::StagingOptions;
+use esker::store::manifest::StagingOptions;
 use esker::store::{Database as Writer, DatabaseOptions, Store};
 use pyo3::prelude::*;
 use serde_json::json;

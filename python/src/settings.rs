@@ -11,7 +11,7 @@ use esker::import::read::format::{Declaration, Format, Pick, PickIds, PickProper
 use esker::plan::{Request, available_bytes, encoding_name, residency_name};
 use esker::rates::Known;
 use esker::store::format::{CopyPolicy, Encoding, WriteOptions, trimmed_budget};
-use esker::store::version::parse_time;
+use esker::store::manifest::parse_time;
 use esker::store::{CommitOptions, GraphEncoding, Residency, Snapshot};
 use pyo3::prelude::*;
 

@@ -12,10 +12,10 @@ mod sync {
     }
 }
 #[cfg(test)]
-#[path = "../../crates/esker-store/src/version/pins.rs"]
+#[path = "../../crates/esker-store/src/manifest/pins.rs"]
 mod pins;
 #[cfg(test)]
-#[path = "../../crates/esker-store/src/version/pins_testing.rs"]
+#[path = "../../crates/esker-store/src/manifest/pins_testing.rs"]
 mod pins_testing;
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use esker::graph::Run;
-use esker::store::version::format_time;
+use esker::store::manifest::format_time;
 use esker_cluster::net::handshake::Secret;
 use esker_cluster::net::hosts::{Host, Hosts, parse_hosts};
 use esker_cluster::{

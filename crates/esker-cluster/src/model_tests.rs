@@ -26,7 +26,7 @@ use esker_import::install::import;
 use esker_import::open::open_reader;
 use esker_import::options::ImportOptions;
 use esker_import::read::format::{PickIds, ReadOptions};
-use esker_store::version::StagingOptions;
+use esker_store::manifest::StagingOptions;
 use esker_store::{Snapshot, Store};
 
 use crate::algorithm::{AnswerSink, run};

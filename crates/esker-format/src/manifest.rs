@@ -1,4 +1,4 @@
-//! Tables of the manifest. `version/README.md` explains how they work together.
+//! Tables of the manifest. `manifest/README.md` explains how they work together.
 
 use esker_graph::Direction;
 

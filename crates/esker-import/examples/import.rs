@@ -13,7 +13,7 @@ use esker_import::open::open_reader;
 use esker_import::options::{ImportOptions, VertexOrder};
 use esker_import::read::format::ReadOptions;
 use esker_store::io::{Disk, RealDisk};
-use esker_store::version::StagingOptions;
+use esker_store::manifest::StagingOptions;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().collect();

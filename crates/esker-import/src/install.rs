@@ -15,7 +15,7 @@ use esker_layers::ids::{IdFiles, PermutationWriter};
 use esker_layers::layer::PlainWriter;
 use esker_layers::tiles::ConvertOptions;
 use esker_store::conversion::WantedForms;
-use esker_store::version::{Staging, StagingOptions, check_event_time};
+use esker_store::manifest::{Staging, StagingOptions, check_event_time};
 
 use super::build::built::{Built, BuiltIds, BuiltProperty};
 use super::build::pipeline::{Destination, build_layer};

@@ -9,7 +9,7 @@
 //! use esker_import::open::open_reader;
 //! use esker_import::options::ImportOptions;
 //! use esker_store::io::{Disk, RealDisk};
-//! use esker_store::version::StagingOptions;
+//! use esker_store::manifest::StagingOptions;
 //!
 //! # fn main() -> esker_store::Result<()> {
 //! let disk: Arc<dyn Disk> = Arc::new(RealDisk);

@@ -10,8 +10,8 @@ use esker_graph::{Reservation, Run};
 use crate::commit::{Commit, LoggedCommit};
 use crate::database::with_commits_in_memory;
 use crate::log::{LogReader, log_directory};
+use crate::manifest::{MANIFEST_NAME, Manifest};
 use crate::snapshot::{Snapshot, State};
-use crate::version::{MANIFEST_NAME, Manifest};
 
 /// With more layers in memory, the commits of the newest are taken into the next one.
 const MEMORY_LAYERS_MAX: usize = 8;

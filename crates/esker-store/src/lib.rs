@@ -9,7 +9,7 @@
 //! use esker_import::open::open_reader;
 //! use esker_import::options::ImportOptions;
 //! use esker_store::io::{Disk, RealDisk};
-//! use esker_store::version::StagingOptions;
+//! use esker_store::manifest::StagingOptions;
 //! use esker_store::{Database, DatabaseOptions, Store};
 //!
 //! # fn main() -> esker_store::Result<()> {
@@ -50,7 +50,7 @@ pub mod log;
 pub mod delta;
 mod apart;
 pub mod conversion;
-pub mod version;
+pub mod manifest;
 #[cfg(test)]
 mod sample;
 #[cfg(test)]

@@ -14,7 +14,7 @@ use esker_graph::{Csr, Direction, Rows, VertexId, vertex};
 use esker_layers::ids::{IndexWriter, IntegersWriter, PermutationWriter, TextsWriter};
 use esker_layers::layer::{PlainWriter, SectionChunk, SectionShape, SectionWriter};
 
-use crate::version::{Staging, StagingOptions};
+use crate::manifest::{Staging, StagingOptions};
 
 /// The texts of the property `kind`.
 pub(crate) const KINDS: [&[u8]; 3] = [b"", b"depends", b"suggests"];

@@ -14,8 +14,8 @@ use crate::check::{Report, check};
 use crate::commit::LoggedCommit;
 use crate::database::with_commits_in_memory;
 use crate::log::LogReader;
+use crate::manifest::{MANIFEST_NAME, Manifest, Strays, expect_database, not_retained, strays};
 use crate::snapshot::{Snapshot, State};
-use crate::version::{MANIFEST_NAME, Manifest, Strays, expect_database, not_retained, strays};
 
 /// A database opened for reading. Any number of threads and processes may read at the same time, also from
 /// read-only media and while another process writes.

@@ -32,7 +32,7 @@ use esker::import::options::ImportOptions;
 use esker::import::read::format::ReadOptions;
 use esker::store::io::{Disk, RealDisk};
 use esker::store::log::Sync;
-use esker::store::version::StagingOptions;
+use esker::store::manifest::StagingOptions;
 use esker::store::{Database, DatabaseOptions, Follower};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;

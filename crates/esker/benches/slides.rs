@@ -28,8 +28,8 @@ use esker::import::read::format::ReadOptions;
 use esker::store::format::Duplicates;
 use esker::store::io::{Disk, RealDisk};
 use esker::store::log::Sync;
+use esker::store::manifest::StagingOptions;
 use esker::store::property::PropertyValue;
-use esker::store::version::StagingOptions;
 use esker::store::windows::{Copies, TimeWindow};
 use esker::store::{Database, DatabaseOptions, Follower, Snapshot};
 

@@ -18,8 +18,8 @@ use esker_graph::{Direction, Lists, Run, VertexId, vertex};
 
 use super::ahead::Ahead;
 #[cfg(doc)]
-use super::version::Halt;
-use super::version::{BoundedReader, Step, Version};
+use super::graph::Halt;
+use super::graph::{BoundedReader, LiveGraph, Step};
 use crate::algorithm::lcc::{Lcc, coefficient, linked_of, numbers_of_neighbours};
 
 /// The counts behind the coefficients of a version.
@@ -108,7 +108,7 @@ impl LiveClustering {
     ///
     /// # Errors
     /// As [`Halt`] says; [`Halt::Unsuitable`] for a directed graph without in-lists.
-    pub fn update<G: Version>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
+    pub fn update<G: LiveGraph>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
         let (n, mut touched) = reader.new_vertices(self.linked.len());
         self.linked.resize(n, 0);
         self.neighbours.resize(n, 0);
@@ -153,7 +153,7 @@ impl LiveClustering {
 /// The pairs whose links changed, with the numbers of links before and after; and the lists of all ends of
 /// changed edges.
 #[allow(clippy::type_complexity)]
-fn changed_links<G: Version>(
+fn changed_links<G: LiveGraph>(
     reader: &mut BoundedReader<'_, G>,
 ) -> Step<(BTreeMap<LinkPair, (u64, u64)>, HashMap<VertexId, Links>), G> {
     let (changes, directed) = (reader.changes(), reader.graph().is_directed());

@@ -21,10 +21,10 @@ use std::collections::BinaryHeap;
 
 use esker_graph::{Direction, Graph, VertexId, vertex};
 
-use super::turns::{Priorities, first_turns};
 #[cfg(doc)]
-use super::version::Halt;
-use super::version::{BoundedReader, Step, Version};
+use super::graph::Halt;
+use super::graph::{BoundedReader, LiveGraph, Step};
+use super::turns::{Priorities, first_turns};
 use crate::algorithm::colouring::default_key;
 
 /// The colours of a version.
@@ -114,7 +114,7 @@ impl LiveColouring {
     ///
     /// # Errors
     /// As [`Halt`] says; [`Halt::Unsuitable`] for a directed graph without in-lists.
-    pub fn update<G: Version>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
+    pub fn update<G: LiveGraph>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
         let (n, mut changed) = reader.new_vertices(self.colours.len());
         self.colours.resize(n, 0);
         self.keys.extend(changed.iter().map(|&v| default_key(self.seed, v, 0)));

@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
 use esker_graph::{NONE, VertexId, vertex};
 
 #[cfg(doc)]
-use super::version::Halt;
-use super::version::{BoundedReader, Step, Version};
+use super::graph::Halt;
+use super::graph::{BoundedReader, LiveGraph, Step};
 
 /// Bytes of state a vertex.
 const ARRAYS: usize = 6;
@@ -93,7 +93,7 @@ impl LiveComponents {
     ///
     /// # Errors
     /// As [`Halt`] says; [`Halt::Unsuitable`] only if edges were removed.
-    pub fn update<G: Version>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
+    pub fn update<G: LiveGraph>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
         let changes = reader.changes();
         self.touched.clear();
         self.moved.clear();
@@ -124,7 +124,7 @@ impl LiveComponents {
     }
 
     /// The vertices whose labels may have changed.
-    fn changed<G: Version>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
+    fn changed<G: LiveGraph>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
         let mut changed = std::mem::take(&mut self.moved);
         for (component, before) in std::mem::take(&mut self.touched) {
             let least = self.least[component as usize];
@@ -147,7 +147,7 @@ impl LiveComponents {
         self.touched.entry(component).or_insert(self.least[component as usize]);
     }
 
-    fn join<G: Version>(
+    fn join<G: LiveGraph>(
         &mut self,
         reader: &mut BoundedReader<'_, G>,
         a: VertexId,
@@ -188,7 +188,7 @@ impl LiveComponents {
     }
 
     /// Makes a part of a component, but not all of it, a component of its own.
-    fn split<G: Version>(
+    fn split<G: LiveGraph>(
         &mut self,
         reader: &mut BoundedReader<'_, G>,
         component: VertexId,
@@ -222,7 +222,7 @@ impl LiveComponents {
     }
 
     /// The least member of a component, of which one is known.
-    fn least_of_rest<G: Version>(
+    fn least_of_rest<G: LiveGraph>(
         &self,
         reader: &mut BoundedReader<'_, G>,
         component: VertexId,
@@ -279,7 +279,7 @@ struct Search {
 }
 
 impl Searches {
-    fn new<G: Version>(reader: &BoundedReader<'_, G>, starts: &[VertexId]) -> Step<Self, G> {
+    fn new<G: LiveGraph>(reader: &BoundedReader<'_, G>, starts: &[VertexId]) -> Step<Self, G> {
         let search = |&v: &VertexId| Search { members: vec![v], waiting: VecDeque::from([v]), read: 0 };
         let mut made = Self {
             searches: starts.iter().map(search).collect(),
@@ -292,7 +292,7 @@ impl Searches {
         Ok(made)
     }
 
-    fn take_turn<G: Version>(&mut self, reader: &BoundedReader<'_, G>, search: usize) -> Step<(), G> {
+    fn take_turn<G: LiveGraph>(&mut self, reader: &BoundedReader<'_, G>, search: usize) -> Step<(), G> {
         if let Some(&next) = self.searches[search].waiting.front() {
             let read = self.searches[search].read + reader.degree_around(next)?;
             self.turns.push(Reverse((read, search)));
@@ -308,7 +308,7 @@ impl Searches {
     }
 
     /// The components that came off: those of all searches but one.
-    fn parts<G: Version>(mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<Vec<VertexId>>, G> {
+    fn parts<G: LiveGraph>(mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<Vec<VertexId>>, G> {
         let mut parts = Vec::new();
         while self.active > 1 {
             let Some(Reverse((_, turn))) = self.turns.pop() else { break };
@@ -367,8 +367,8 @@ impl Searches {
 mod tests {
     use esker_graph::Run;
 
+    use super::super::graph::{ChangedEdges, Halt};
     use super::super::testing::Stream;
-    use super::super::version::{ChangedEdges, Halt};
     use super::*;
     use crate::algorithm::wcc::{WccOptions, wcc};
 

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use esker_graph::{Direction, VertexId};
 
 #[cfg(doc)]
-use super::version::Halt;
-use super::version::{BoundedReader, Step, Version};
+use super::graph::Halt;
+use super::graph::{BoundedReader, LiveGraph, Step};
 use crate::algorithm::degrees::DegreeOf;
 
 /// The degrees of the vertices of a version.
@@ -51,7 +51,7 @@ impl LiveDegrees {
     ///
     /// # Errors
     /// As [`Halt`] says; [`Halt::Unsuitable`] if in-lists are missing that count.
-    pub fn update<G: Version>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
+    pub fn update<G: LiveGraph>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
         let (graph, changes) = (reader.graph(), reader.changes());
         let (n, mut touched) = reader.new_vertices(self.degrees.len());
         self.degrees.resize(n, 0);
@@ -62,7 +62,7 @@ impl LiveDegrees {
         touched.dedup();
         let directions = self.of.directions(graph.is_directed());
         if directions.contains(&Direction::In) && !graph.has(Direction::In) {
-            return Err(super::version::Halt::Unsuitable);
+            return Err(super::graph::Halt::Unsuitable);
         }
         for &v in &touched {
             let mut degree = 0;

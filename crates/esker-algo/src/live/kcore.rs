@@ -24,11 +24,11 @@ use std::ops::Range;
 
 use esker_graph::{Flow, Graph, NONE, Piece, Run, Select, VertexId, Visitor, Weight};
 
+#[cfg(doc)]
+use super::graph::Halt;
+use super::graph::{BoundedReader, LiveGraph, Step};
 use super::moment::{AheadKind, ChangesAhead, MomentLists};
 use super::shells::ShellOrder;
-#[cfg(doc)]
-use super::version::Halt;
-use super::version::{BoundedReader, Step, Version};
 use crate::primitive::{VertexArray, neighbourhood_directions, scan_neighbours};
 
 /// The coreness of the vertices of a version.
@@ -128,7 +128,7 @@ impl LiveCores {
     ///
     /// # Errors
     /// As [`Halt`] says; [`Halt::Unsuitable`] for a directed graph without in-lists.
-    pub fn update<G: Version>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
+    pub fn update<G: LiveGraph>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
         let changes = reader.changes();
         let (n, mut changed) = reader.new_vertices(self.cores.len());
         self.order.grow(n, &changed);
@@ -165,7 +165,7 @@ impl LiveCores {
     }
 
     /// Takes in an edge that came.
-    fn take_in<G: Version>(
+    fn take_in<G: LiveGraph>(
         &mut self,
         lists: &mut MomentLists<'_, '_, G>,
         u: VertexId,
@@ -222,7 +222,7 @@ impl LiveCores {
 
     /// Takes the support of `w`, which does not rise, from its neighbours that might. Those that do not rise
     /// without it move behind it.
-    fn stay<G: Version>(
+    fn stay<G: LiveGraph>(
         &mut self,
         lists: &mut MomentLists<'_, '_, G>,
         rise: &mut Rise,
@@ -302,7 +302,7 @@ impl LiveCores {
     }
 
     /// Takes away an edge that went.
-    fn take_away<G: Version>(
+    fn take_away<G: LiveGraph>(
         &mut self,
         lists: &mut MomentLists<'_, '_, G>,
         u: VertexId,
@@ -425,8 +425,8 @@ mod tests {
 
     use esker_graph::Csr;
 
+    use super::super::graph::ChangedEdges;
     use super::super::testing::Stream;
-    use super::super::version::ChangedEdges;
     use super::*;
     use crate::algorithm::kcore::kcore;
 

@@ -14,7 +14,7 @@ use std::collections::{BinaryHeap, HashMap};
 
 use esker_graph::{Direction, NONE, VertexId};
 
-use super::version::{BoundedReader, Halt, Step, Version};
+use super::graph::{BoundedReader, Halt, LiveGraph, Step};
 use crate::algorithm::matching::{EdgePriority, edge_priority};
 
 /// The matching of a version of an undirected graph.
@@ -55,7 +55,7 @@ impl LiveMatching {
     ///
     /// # Errors
     /// As [`Halt`] says; [`Halt::Unsuitable`] for a directed graph.
-    pub fn update<G: Version>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
+    pub fn update<G: LiveGraph>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
         if reader.graph().is_directed() {
             return Err(Halt::Unsuitable);
         }
@@ -108,7 +108,7 @@ impl LiveMatching {
 
     /// Has the edges of a vertex that lost its mate looked at, where they come after the edge to the mate and
     /// no earlier one is in the way.
-    fn let_in<G: Version>(
+    fn let_in<G: LiveGraph>(
         &self,
         reader: &mut BoundedReader<'_, G>,
         v: VertexId,
@@ -127,7 +127,7 @@ impl LiveMatching {
 }
 
 /// The pairs of vertices of changed edges, the lesser first, and whether they are joined.
-fn changed_pairs<G: Version>(
+fn changed_pairs<G: LiveGraph>(
     reader: &mut BoundedReader<'_, G>,
 ) -> Step<HashMap<(VertexId, VertexId), bool>, G> {
     let changes = reader.changes();

@@ -15,10 +15,10 @@ use std::collections::BinaryHeap;
 
 use esker_graph::{Direction, Graph, VertexId, vertex};
 
-use super::turns::{Priorities, first_turns};
 #[cfg(doc)]
-use super::version::Halt;
-use super::version::{BoundedReader, Step, Version};
+use super::graph::Halt;
+use super::graph::{BoundedReader, LiveGraph, Step};
+use super::turns::{Priorities, first_turns};
 use crate::algorithm::mis::{class, tie};
 
 /// The set of a version.
@@ -102,7 +102,7 @@ impl LiveIndependentSet {
     ///
     /// # Errors
     /// As [`Halt`] says; [`Halt::Unsuitable`] for a directed graph without in-lists.
-    pub fn update<G: Version>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
+    pub fn update<G: LiveGraph>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
         let (n, mut changed) = reader.new_vertices(self.members.len());
         self.members.resize(n, true);
         self.classes.resize(n, class(0));

@@ -9,7 +9,7 @@
 //! An update stops with [`Halt::TooMuch`] once it has read as many arcs as it may. Its state is of no version
 //! then: make it anew.
 
-mod version;
+mod graph;
 mod degrees;
 mod components;
 mod paths;
@@ -31,10 +31,10 @@ pub use clustering::LiveClustering;
 pub use colouring::LiveColouring;
 pub use components::LiveComponents;
 pub use degrees::LiveDegrees;
+pub use graph::{BoundedReader, ChangedEdges, Halt, LiveGraph};
 pub use kcore::LiveCores;
 pub use matching::LiveMatching;
 pub use mis::LiveIndependentSet;
 pub use pagerank::LivePageRank;
 pub use paths::{FewestRule, LivePaths, PathRule, ShortestRule, WidestRule};
 pub use triangles::LiveTriangles;
-pub use version::{BoundedReader, ChangedEdges, Halt, Version};

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use esker_graph::VertexId;
 
-use super::version::{BoundedReader, ChangedEdges, Step, Version};
+use super::graph::{BoundedReader, ChangedEdges, LiveGraph, Step};
 
 /// Whether a changed edge is still to come or to go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,14 +66,14 @@ impl ChangesAhead {
 }
 
 /// Lists as they are while some changes are still ahead.
-pub(super) struct MomentLists<'r, 'g, G: Version> {
+pub(super) struct MomentLists<'r, 'g, G: LiveGraph> {
     pub(super) reader: &'r mut BoundedReader<'g, G>,
     pub(super) ahead: ChangesAhead,
     /// The lists that were read.
     pub(super) arcs: Vec<VertexId>,
 }
 
-impl<G: Version> MomentLists<'_, '_, G> {
+impl<G: LiveGraph> MomentLists<'_, '_, G> {
     /// Reads the neighbours of `v` but itself, and returns where they lie.
     pub(super) fn read(&mut self, v: VertexId) -> Step<Range<usize>, G> {
         let (start, arcs) = (self.arcs.len(), &mut self.arcs);

@@ -35,8 +35,8 @@
 use esker_graph::{Direction, Graph, Run, VertexId, vertex};
 
 #[cfg(doc)]
-use super::version::Halt;
-use super::version::{BoundedReader, Step, Version};
+use super::graph::Halt;
+use super::graph::{BoundedReader, LiveGraph, Step};
 #[cfg(doc)]
 use crate::algorithm::pagerank::pagerank;
 use crate::primitive::{ArrayValue, Chunk, NeighbourSum, Precision, VertexValues, from_fixed, to_fixed};
@@ -165,7 +165,7 @@ impl LivePageRank {
     /// # Errors
     /// [`Halt::TooMuch`]: the state is of the version, but not within the tolerance until
     /// [`LivePageRank::refine`] was called, and all ranks may have changed; [`Halt::Failed`].
-    pub fn update<G: Version>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
+    pub fn update<G: LiveGraph>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
         let (changes, n) = (reader.changes(), reader.graph().num_vertices());
         let is_directed = reader.graph().is_directed();
         self.shares.resize(n, 0.0);
@@ -238,7 +238,7 @@ impl LivePageRank {
     }
 
     /// Pushes the largest residuals until they add up to no more than a part of the values.
-    fn push_down_to<G: Version>(
+    fn push_down_to<G: LiveGraph>(
         &mut self,
         reader: &mut BoundedReader<'_, G>,
         part: f64,
@@ -452,8 +452,8 @@ impl Rounds {
 
 #[cfg(test)]
 mod tests {
+    use super::super::graph::ChangedEdges;
     use super::super::testing::Stream;
-    use super::super::version::ChangedEdges;
     use super::*;
     use crate::algorithm::pagerank::{PageRankOptions, pagerank};
     use crate::check;

@@ -22,7 +22,7 @@ use std::fmt::Debug;
 
 use esker_graph::{Direction, NONE, VertexId, Weight};
 
-use super::version::{BoundedReader, Halt, Step, Version};
+use super::graph::{BoundedReader, Halt, LiveGraph, Step};
 use crate::lengths::Length;
 use crate::widths::Width;
 
@@ -157,7 +157,7 @@ impl<W: Weight, R: PathRule<W>> LivePaths<W, R> {
     /// # Errors
     /// As [`Halt`] says; [`Halt::Unsuitable`] if edges were removed and in-lists are not kept, and where an
     /// edge cannot be added to a path, which a search anew explains.
-    pub fn update<G: Version<Weight = W>>(
+    pub fn update<G: LiveGraph<Weight = W>>(
         &mut self,
         reader: &mut BoundedReader<'_, G>,
     ) -> Step<Vec<VertexId>, G> {
@@ -210,7 +210,7 @@ impl<W: Weight, R: PathRule<W>> LivePaths<W, R> {
     }
 
     /// Offers an edge to its target.
-    fn offer<G: Version>(
+    fn offer<G: LiveGraph>(
         &mut self,
         u: VertexId,
         v: VertexId,
@@ -232,7 +232,7 @@ impl<W: Weight, R: PathRule<W>> LivePaths<W, R> {
     }
 
     /// Settles what may improve, the best first.
-    fn settle<G: Version<Weight = W>>(
+    fn settle<G: LiveGraph<Weight = W>>(
         &mut self,
         reader: &mut BoundedReader<'_, G>,
         mut turns: BinaryHeap<Turn<R::Label>>,
@@ -265,7 +265,7 @@ impl<W: Weight, R: PathRule<W>> LivePaths<W, R> {
 
     /// Gives the vertices that lost their parents other ones with the same labels, and returns those that
     /// find none, with all below them.
-    fn cut<G: Version<Weight = W>>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
+    fn cut<G: LiveGraph<Weight = W>>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
         let is_directed = reader.graph().is_directed();
         let mut turns = BinaryHeap::new();
         for &(u, v, _) in reader.changes().removed.iter().filter(|(u, v, _)| u != v) {
@@ -311,8 +311,8 @@ impl<W: Weight, R: PathRule<W>> LivePaths<W, R> {
 mod tests {
     use esker_graph::Run;
 
+    use super::super::graph::ChangedEdges;
     use super::super::testing::Stream;
-    use super::super::version::ChangedEdges;
     use super::*;
     use crate::algorithm::sssp::{SsspOptions, sssp};
     use crate::algorithm::widest::{WidestOptions, widest};

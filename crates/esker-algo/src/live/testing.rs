@@ -3,7 +3,7 @@
 use esker_graph::random::Random;
 use esker_graph::{Csr, VertexId, Weight, vertex};
 
-use super::version::ChangedEdges;
+use super::graph::ChangedEdges;
 
 /// A multigraph with self-loops, of which edges come and go, and whose vertices grow in number.
 pub(super) struct Stream<W> {

@@ -16,8 +16,8 @@ use esker_graph::VertexId;
 
 use super::ahead::Ahead;
 #[cfg(doc)]
-use super::version::Halt;
-use super::version::{BoundedReader, Step, Version};
+use super::graph::Halt;
+use super::graph::{BoundedReader, LiveGraph, Step};
 
 /// The number of triangles of a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl LiveTriangles {
     ///
     /// # Errors
     /// As [`Halt`] says; [`Halt::Unsuitable`] for a directed graph without in-lists.
-    pub fn update<G: Version>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<(), G> {
+    pub fn update<G: LiveGraph>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<(), G> {
         let changes = reader.changes();
         // By how many arcs in either direction each pair grew.
         let mut growth: BTreeMap<Pair, i64> = BTreeMap::new();
@@ -69,7 +69,7 @@ impl LiveTriangles {
 }
 
 /// The number of arcs between two vertices, of an undirected graph edges. Keeps the neighbours of both.
-fn copies<G: Version>(
+fn copies<G: LiveGraph>(
     reader: &mut BoundedReader<'_, G>,
     lists: &mut Neighbours,
     u: VertexId,

@@ -2,7 +2,7 @@
 
 use esker_graph::VertexId;
 
-use super::version::{BoundedReader, Step, Version};
+use super::graph::{BoundedReader, LiveGraph, Step};
 
 /// The order of the vertices. It depends on their degrees.
 pub(super) trait Priorities {
@@ -20,7 +20,7 @@ pub(super) trait Priorities {
 /// Gives the ends of changed edges their priorities, and returns the vertices to which the changes matter:
 /// the lower ends of changed edges, the vertices that got another priority, and those of their neighbours
 /// that this concerns. A vertex may be there several times.
-pub(super) fn first_turns<G: Version>(
+pub(super) fn first_turns<G: LiveGraph>(
     state: &mut impl Priorities,
     reader: &mut BoundedReader<'_, G>,
 ) -> Step<Vec<VertexId>, G> {

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use super::series::GraphSeries;
 use crate::algorithm::kcore::{self, kcore};
 use crate::estimate::Shape;
-use crate::live::{BoundedReader, ChangedEdges, Halt, LiveCores, Version};
+use crate::live::{BoundedReader, ChangedEdges, Halt, LiveCores, LiveGraph};
 
 /// Vertices in one unit of work.
 const GRAIN: usize = 1 << 12;
@@ -276,7 +276,7 @@ impl OneGraph<'_, '_, '_> {
     }
 }
 
-impl Version for OneGraph<'_, '_, '_> {
+impl LiveGraph for OneGraph<'_, '_, '_> {
     type Weight = ();
     type Error = Stop;
 

@@ -1,7 +1,7 @@
 //! `--at`: selects a version of a database.
 
 use clap::Args;
-use esker::store::version::VersionSelector;
+use esker::store::manifest::VersionSelector;
 use esker::store::{Snapshot, Store};
 use esker::window::select_version;
 

@@ -5,7 +5,7 @@
 use clap::{Arg, Args};
 use esker::graph::Run;
 use esker::store::Snapshot;
-use esker::store::version::VersionSelector;
+use esker::store::manifest::VersionSelector;
 use esker::window::{Span, TimePoint, Times};
 
 use crate::args::at::AtArgs;

@@ -15,7 +15,7 @@ use esker::import::read::format::{Format, ReadOptions};
 use esker::import::read::source::Reader;
 use esker::store::format::{Encoding, WriteOptions};
 use esker::store::io::{Disk, RealDisk};
-use esker::store::version::StagingOptions;
+use esker::store::manifest::StagingOptions;
 
 use crate::args::encoding::{OnlyArgs, StoredEncoding};
 use crate::args::reading::ReadArgs;

@@ -6,7 +6,7 @@ use esker::catalogue::{Entry, Params, Resources};
 use esker::graph::Run;
 use esker::plan::{Candidate, PROCESS_BYTES, Plan, Request, name, plan, shape_of};
 use esker::rates::Known;
-use esker::store::version::format_time;
+use esker::store::manifest::format_time;
 use esker::store::windows::TimeWindow;
 use esker::store::{GraphEncoding, Residency, Snapshot};
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use esker::store::Error;
-use esker::store::version::VersionSelector;
+use esker::store::manifest::VersionSelector;
 use esker_cluster::FollowedVersion;
 use esker_cluster::disk::job::FollowJob;
 use esker_cluster::model::answer::{Cell, ColumnKind, OwnedId};

@@ -10,7 +10,7 @@ use esker::import::read::input::{Input, expand};
 use esker::store::Error;
 use esker::store::format::DatabaseId;
 use esker::store::io::{Cursor, Disk, Files, RealDisk, parent};
-use esker::store::version::VersionSelector;
+use esker::store::manifest::VersionSelector;
 use esker_cluster::disk::job::MEMORY_BYTES_MIN;
 use esker_cluster::process::worker::{Meeting, WorkerPlace};
 use esker_cluster::{ChangeReport, ChangeTimes, Cluster, News, SILENCE, Supervisor, WorkerCounters};

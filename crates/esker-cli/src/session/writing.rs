@@ -11,7 +11,7 @@ use esker::graph::{Cancel, Run};
 use esker::store::database::CommitWatch;
 use esker::store::diff::{DiffSummary, diff, diff_vertices};
 use esker::store::freeze::ChangeCounts;
-use esker::store::version::{format_time, parse_time};
+use esker::store::manifest::{format_time, parse_time};
 use esker::store::{CommitOptions, Database, DatabaseOptions};
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use esker::store::check::check;
-use esker::store::version::Strays;
+use esker::store::manifest::Strays;
 use esker::store::{Error, LogCheck, Store};
 use serde_json::{Value, json};
 

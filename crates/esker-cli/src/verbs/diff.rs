@@ -7,7 +7,7 @@ use clap::Args;
 use esker::differences::{Differences, Style, summary_json};
 use esker::import::export::Escaped;
 use esker::store::diff::diff;
-use esker::store::version::VersionSelector;
+use esker::store::manifest::VersionSelector;
 
 use crate::args::at::{number_of, parse_version};
 use crate::args::resources::ResourceArgs;

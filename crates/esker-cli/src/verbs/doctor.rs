@@ -6,7 +6,7 @@ use clap::Args;
 use esker::doctor::{Effort, load_now, measure};
 use esker::rates::{Known, LOAD_MAX, Rate, Rates, cache_directory, file};
 use esker::store::format::return_large_blocks;
-use esker::store::version::format_time;
+use esker::store::manifest::format_time;
 use serde_json::json;
 
 use crate::args::resources::ResourceArgs;

@@ -14,7 +14,7 @@ use esker::follow::{Changed, Follow, FollowStep, KeptValues, Method, Resumed};
 use esker::graph::{Budget, Run, RunOptions, Stop, vertex};
 use esker::plan::Request;
 use esker::store::io::RealDisk;
-use esker::store::version::VersionSelector;
+use esker::store::manifest::VersionSelector;
 use esker::store::{self, Follower, Snapshot, Store};
 use esker::window::{MovingWindow, Span, Step, TimeUnit};
 use serde_json::json;

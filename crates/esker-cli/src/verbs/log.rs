@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use esker::graph::Run;
 use esker::store::format::VersionRecord;
-use esker::store::version::format_time;
+use esker::store::manifest::format_time;
 use esker::store::{CommitInLog, Store};
 use serde_json::json;
 

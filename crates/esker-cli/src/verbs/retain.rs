@@ -6,7 +6,7 @@ use std::time::UNIX_EPOCH;
 use clap::Args;
 use esker::store::Store;
 use esker::store::format::Retention;
-use esker::store::version::{format_time, parse_time};
+use esker::store::manifest::{format_time, parse_time};
 use serde_json::json;
 
 use crate::args::size::counted;

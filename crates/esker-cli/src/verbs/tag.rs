@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use esker::store::Store;
-use esker::store::version::{VersionSelector, check_tag};
+use esker::store::manifest::{VersionSelector, check_tag};
 use serde_json::json;
 
 use crate::args::at::{number_of, parse_version};

@@ -19,7 +19,7 @@ use std::time::UNIX_EPOCH;
 use esker_format::io::{Disk, FileId, Lock, RealDisk, parent};
 use esker_format::{DatabaseId, Error, Result};
 use esker_store::Store;
-use esker_store::version::MANIFEST_NAME as DATABASE_NAME;
+use esker_store::manifest::MANIFEST_NAME as DATABASE_NAME;
 
 use crate::disk::fence;
 use crate::disk::staging::LOCK_NAME;

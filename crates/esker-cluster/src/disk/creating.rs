@@ -11,7 +11,7 @@ use esker_import::options::{ImportOptions, VertexOrder};
 use esker_import::read::format::{Declaration, Format, Pick, PickIds, ReadOptions};
 use esker_import::read::input::Input;
 use esker_store::Store;
-use esker_store::version::StagingOptions;
+use esker_store::manifest::StagingOptions;
 
 use crate::disk::cluster::{Cluster, WEIGHT_NAME, now_ms, secret_in};
 use crate::disk::staging::{lock_new_directory, remove_leftovers};

@@ -16,7 +16,7 @@ use esker_format::{
 };
 use esker_format::{header_page, read_header_page};
 use esker_store::ids::ExternalId;
-use esker_store::version::VersionSelector;
+use esker_store::manifest::VersionSelector;
 
 use crate::model::owner::OwnedId;
 use crate::net::wire::put_id;

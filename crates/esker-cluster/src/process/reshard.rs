@@ -17,7 +17,7 @@ use esker_import::install::import;
 use esker_import::options::{ImportOptions, VertexOrder};
 use esker_import::read::source::Reader;
 use esker_store::Store;
-use esker_store::version::StagingOptions;
+use esker_store::manifest::StagingOptions;
 
 use crate::disk::cluster::Cluster;
 use crate::disk::creating::{CreateOptions, NewCluster};

@@ -24,8 +24,8 @@ use esker_store::check::check;
 use esker_store::database::{CompactOptions, Tiling};
 use esker_store::format::Encoding;
 use esker_store::io::{Disk, Faults, FaultyDisk, RealDisk};
+use esker_store::manifest::StagingOptions;
 use esker_store::snapshot::Snapshot;
-use esker_store::version::StagingOptions;
 use esker_store::{Access, Database, DatabaseOptions, GraphEncoding, Result, Store};
 
 fn write_edges(path: &Path, count: u64, n: u64) {

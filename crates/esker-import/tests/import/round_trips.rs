@@ -13,7 +13,7 @@ use esker_import::options::ImportOptions;
 use esker_import::read::format::{Format, ReadOptions};
 use esker_store::Store;
 use esker_store::io::{Disk, RealDisk};
-use esker_store::version::StagingOptions;
+use esker_store::manifest::StagingOptions;
 
 /// A format and the end of its files' names.
 const FORMATS: [(&str, &str); 16] = [

@@ -17,7 +17,7 @@ use esker_import::open::open_inputs;
 use esker_import::options::{ImportOptions, ImportReport};
 use esker_import::read::format::{PickProperties, ReadOptions};
 use esker_import::read::input::Input;
-use esker_store::version::StagingOptions;
+use esker_store::manifest::StagingOptions;
 use esker_store::{Error, Result};
 
 /// Counts the bytes in use, and their peak.

@@ -177,7 +177,7 @@ impl<'a, W: Weight> TileScan<'a, W> {
             Some(pool) => Some(pool.begin(|chunk| wanted.has(self.directory.strips(chunk)))?),
             None => None,
         };
-        let source = Source { scan: self, wanted: &wanted, needed: &needed, next: AtomicUsize::new(0) };
+        let source = ChunkSource { scan: self, wanted: &wanted, needed: &needed, next: AtomicUsize::new(0) };
         run.share(
             run.threads(),
             || TileWorker::new(&schedule, visitor.sink()),
@@ -236,7 +236,7 @@ impl<'a, W: Weight> TileScan<'a, W> {
 }
 
 /// The source of a scan's chunks.
-struct Source<'s, 'a, W> {
+struct ChunkSource<'s, 'a, W> {
     scan: &'s TileScan<'a, W>,
     wanted: &'s Wanted<'s>,
     /// Whether a strip will be needed again.
@@ -245,7 +245,7 @@ struct Source<'s, 'a, W> {
     next: AtomicUsize,
 }
 
-impl<'s, W: Weight> Source<'s, '_, W> {
+impl<'s, W: Weight> ChunkSource<'s, '_, W> {
     fn next_chunk(
         &self,
         run: &Run,

@@ -29,8 +29,8 @@ use esker_import::options::ImportOptions;
 use esker_import::read::generated::GeneratorReader;
 use esker_store::io::{Disk, RealDisk};
 use esker_store::log::Sync;
+use esker_store::manifest::StagingOptions;
 use esker_store::property::PropertyValue;
-use esker_store::version::StagingOptions;
 use esker_store::{Database, DatabaseOptions};
 
 const LARGE_EDGES: u64 = 100_000_000;

@@ -24,7 +24,7 @@ use esker_import::options::{ImportOptions, VertexOrder};
 use esker_import::read::format::ReadOptions;
 use esker_import::read::input::Input;
 use esker_store::io::{Disk, RealDisk};
-use esker_store::version::StagingOptions;
+use esker_store::manifest::StagingOptions;
 use esker_store::{Database, DatabaseOptions, Snapshot, Store};
 
 const ITERATIONS: usize = 5;

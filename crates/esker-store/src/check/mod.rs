@@ -23,8 +23,8 @@ use esker_graph::random::hash;
 use esker_graph::{Direction, Flow, Run, VertexId, vertex};
 use esker_layers::layer::{Body, CodedColumns, ListColumns, PlainLayer, Section};
 
+use crate::manifest::ids_directory;
 use crate::snapshot::Snapshot;
-use crate::version::ids_directory;
 
 pub(crate) use columns::verify_columns;
 use files::{check_archive, check_heads, check_layers, check_tiles};

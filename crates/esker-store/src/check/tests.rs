@@ -16,10 +16,10 @@ use esker_layers::tiles::ConvertOptions;
 
 use crate::commit::Batch;
 use crate::database::{Database, DatabaseOptions};
+use crate::manifest::{ManifestWriter, lock_writer};
 use crate::sample::Sample;
 use crate::snapshot::Snapshot;
 use crate::store::Store;
-use crate::version::{ManifestWriter, lock_writer};
 
 use super::check;
 

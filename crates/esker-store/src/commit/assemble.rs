@@ -19,8 +19,8 @@ use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterato
 use super::content::Commit;
 use crate::buffers::LayerBuffers;
 use crate::freeze::{ChangeCounts, Changes, EdgeChange, Frozen, KnownEdges, REMOVAL, freeze, num_edges};
+use crate::manifest::{AccountOf, Manifest};
 use crate::snapshot::{Snapshot, State, vertex_property};
-use crate::version::{AccountOf, Manifest};
 
 /// Edges that a thread converts at a time.
 const CHUNK_EDGES: usize = 1 << 16;

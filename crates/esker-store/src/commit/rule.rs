@@ -6,7 +6,7 @@ use super::batch::Batch;
 
 impl Batch {
     /// Chooses the rule for edges that exist or are added several times, other than the one of the database
-    /// ([`crate::version::Manifest::duplicates`]). The commit applies it.
+    /// ([`crate::manifest::Manifest::duplicates`]). The commit applies it.
     ///
     /// # Errors
     /// [`Error::Invalid`] if the database cannot follow it: only a multigraph keeps parallel edges, and it

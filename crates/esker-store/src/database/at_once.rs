@@ -73,7 +73,8 @@ impl Database {
 impl Core {
     /// Whether a commit alone would be due for a freeze as soon as it is visible.
     pub(super) fn is_large(&self, commit: &Commit) -> bool {
-        let index_bytes = CommitCosts::of(&self.view()).index_bytes.saturating_mul(commit.edges.len() as u64);
+        let index_bytes =
+            CommitCosts::of(&self.shown()).index_bytes.saturating_mul(commit.edges.len() as u64);
         index_bytes.saturating_add(commit.bytes() as u64) >= self.unfrozen_bytes_max()
     }
 

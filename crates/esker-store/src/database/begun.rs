@@ -7,7 +7,7 @@ use esker_format::{Error, Result};
 
 use super::write::Writer;
 use crate::commit::{Batch, Commit, CommitOptions, NewIds};
-use crate::version::{check_event_time, format_time};
+use crate::manifest::{check_event_time, format_time};
 
 impl Writer {
     /// The commit of a batch without its changes.

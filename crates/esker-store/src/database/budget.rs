@@ -40,7 +40,7 @@ impl Core {
             batch.memory.paging = self.paging_for(batch, changes);
         }
         let is_paging = batch.memory.paging.is_some();
-        if is_paging && !self.view().unfrozen.commits.is_empty() {
+        if is_paging && !self.shown().unfrozen.commits.is_empty() {
             self.freeze(&mut locked(&self.maintenance), &self.run)?;
         }
         let more = |costs: CommitCosts| {
@@ -56,7 +56,7 @@ impl Core {
 
     /// The paging of a batch with so many changes, if it does not fit into the limit.
     fn paging_for(&self, batch: &Batch, changes: usize) -> Option<Paging> {
-        let needed = CommitCosts::of(&self.view()).of_batch(batch, changes) + self.kept_bytes();
+        let needed = CommitCosts::of(&self.shown()).of_batch(batch, changes) + self.kept_bytes();
         if needed <= self.options.budget.limit_bytes() { None } else { self.paging(batch) }
     }
 
@@ -82,7 +82,7 @@ impl Core {
         let budget = &self.options.budget;
         let mut has_tables = true;
         loop {
-            let costs = CommitCosts::of(&self.view());
+            let costs = CommitCosts::of(&self.shown());
             let needed = more(costs);
             let mut held = self.memory.held();
             let (taken, is_empty) = self.taken(&held, costs);
@@ -121,7 +121,7 @@ impl Core {
 
     /// Whether a batch and its commit take more than half of the limit.
     pub(super) fn fills_half(&self, batch: &Batch) -> bool {
-        let costs = CommitCosts::of(&self.view());
+        let costs = CommitCosts::of(&self.shown());
         costs.of_batch(batch, batch.len()) > self.options.budget.limit_bytes() / 2
     }
 
@@ -136,7 +136,7 @@ impl Core {
         if limit == u64::MAX {
             return Ok(());
         }
-        let costs = CommitCosts::of(&self.view());
+        let costs = CommitCosts::of(&self.shown());
         let needed = costs.of_batch(batch, batch.len());
         if needed > limit && batch.memory.paging.is_none() {
             batch.memory.paging = self.paging(batch);
@@ -169,7 +169,7 @@ impl Core {
         }
         let mut held = self.memory.held();
         if held.in_progress == 0 {
-            let taken = self.taken(&held, CommitCosts::of(&self.view())).0;
+            let taken = self.taken(&held, CommitCosts::of(&self.shown())).0;
             let less = taken.min(held.unfrozen.bytes());
             held.unfrozen.shrink_to(less);
         }
@@ -179,7 +179,7 @@ impl Core {
     /// back its memory when it ends.
     fn drop_tables(&self) {
         let maintenance = locked(&self.maintenance);
-        self.view().below.stack().drop_tables();
+        self.shown().below.stack().drop_tables();
         *locked(&maintenance.known) = KnownEdges::default();
     }
 
@@ -187,11 +187,11 @@ impl Core {
     pub(super) fn changes_of(&self, batch: &Batch) -> Result<usize> {
         let mut changes = batch.len();
         for id in batch.removed_vertices() {
-            let view = self.view();
-            let Some(v) = view.vertex_of(id)? else { continue };
-            changes += view.degree(Direction::Out, v)?;
-            if view.below.layer().in_edges {
-                changes += view.degree(Direction::In, v)?;
+            let shown = self.shown();
+            let Some(v) = shown.vertex_of(id)? else { continue };
+            changes += shown.degree(Direction::Out, v)?;
+            if shown.below.layer().in_edges {
+                changes += shown.degree(Direction::In, v)?;
             }
         }
         Ok(changes)
@@ -200,14 +200,14 @@ impl Core {
     /// The bytes that the writer keeps, and that the commits in no layer take now and will take in a freeze;
     /// and whether there are no such commits.
     fn taken(&self, held: &HeldMemory, costs: CommitCosts) -> (u64, bool) {
-        let view = self.view();
-        let bytes = held.kept_bytes + view.below.decoded_bytes_max() + self.unfrozen_bytes() as u64;
-        (bytes + view.unfrozen.num_edges() as u64 * costs.freeze_bytes, view.unfrozen.commits.is_empty())
+        let shown = self.shown();
+        let bytes = held.kept_bytes + shown.below.decoded_bytes_max() + self.unfrozen_bytes() as u64;
+        (bytes + shown.unfrozen.num_edges() as u64 * costs.freeze_bytes, shown.unfrozen.commits.is_empty())
     }
 
     /// Bytes that stay beside all commits: what the writer keeps, and decoded lists.
     pub(super) fn kept_bytes(&self) -> u64 {
-        let decoded_bytes = self.view().below.decoded_bytes_max();
+        let decoded_bytes = self.shown().below.decoded_bytes_max();
         self.memory.held().kept_bytes + decoded_bytes
     }
 
@@ -222,7 +222,7 @@ impl Core {
     /// [`esker_graph::Stop::OverBudget`] if it does not fit.
     pub(super) fn reserve_kept(&self) -> Result<()> {
         let kept = locked(&self.writer).kept_bytes();
-        let decoded_bytes = self.view().below.decoded_bytes_max();
+        let decoded_bytes = self.shown().below.decoded_bytes_max();
         let reserved = self.options.budget.reserve(KEPT, kept + decoded_bytes)?;
         let mut held = self.memory.held();
         held.kept_bytes = kept;

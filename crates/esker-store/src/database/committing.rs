@@ -160,9 +160,9 @@ impl Database {
             }
             let earlier = Earlier {
                 run: &core.run,
-                directed: core.view().below.is_directed(),
+                directed: core.shown().below.is_directed(),
                 neighbours: &|v| core.all_edges(v),
-                edges: &|source, target| core.view().edge_bits(source, target),
+                edges: &|source, target| core.shown().edge_bits(source, target),
                 wider,
             };
             let Resolved { mut commit, payload, duplicates, removed } =
@@ -209,13 +209,13 @@ impl Core {
 
     /// All edges of a vertex in the visible commits.
     pub(super) fn all_edges(&self, v: VertexId) -> Result<Vec<(VertexId, VertexId)>> {
-        let view = self.view();
+        let shown = self.shown();
         let mut edges = Vec::new();
-        for (target, _) in view.list(Direction::Out, v)? {
+        for (target, _) in shown.list(Direction::Out, v)? {
             edges.push((v, target));
         }
-        if view.below.is_directed() {
-            for (source, _) in view.list(Direction::In, v)? {
+        if shown.below.is_directed() {
+            for (source, _) in shown.list(Direction::In, v)? {
                 edges.push((source, v));
             }
         }

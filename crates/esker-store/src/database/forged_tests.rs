@@ -15,10 +15,10 @@ use super::model::{DB, ModelChange, commit};
 use super::{Database, DatabaseOptions};
 use crate::commit::Commit;
 use crate::log::{Log, LogOptions, LogReader};
+use crate::manifest::{MANIFEST_NAME, Manifest, lock_writer};
 use crate::sample::Sample;
 use crate::snapshot::Snapshot;
 use crate::store::Store;
-use crate::version::{MANIFEST_NAME, Manifest, lock_writer};
 
 fn options() -> DatabaseOptions {
     DatabaseOptions { threads: 1, ..DatabaseOptions::default() }

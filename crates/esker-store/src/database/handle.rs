@@ -10,17 +10,17 @@ use esker_graph::{Budget, Reservation, Run, RunOptions};
 
 use super::layers::{Maintenance, with_commits_in_memory};
 use super::reservation::CommitMemory;
+use super::shown::{ShownState, StandbyCommits};
 use super::unfrozen::UnfrozenCommits;
-use super::view::{StandbyCommits, View};
 use super::write::{KEPT, Writer, kept_bytes_of};
 use crate::commit::{Batch, Commit, LoggedCommit};
 use crate::freeze::ChangeCounts;
 use crate::log::{Log, LogOptions, LogStart, Sync};
-use crate::snapshot::{Snapshot, State};
-use crate::version::{
+use crate::manifest::{
     Manifest, ManifestWriter, Pinned, Published, Twin, WriterLock, expect_database, lock_writer,
     remove_dead_stagings, remove_strays,
 };
+use crate::snapshot::{Snapshot, State};
 
 /// Options for writing a database.
 #[derive(Debug, Clone)]
@@ -125,10 +125,10 @@ pub(super) struct Core {
     pub(super) pending: Mutex<VecDeque<Arc<Commit>>>,
     /// Memory reserved for commits.
     pub(super) memory: CommitMemory,
-    /// The standby copy of the unfrozen commits; held while publishing a new view.
+    /// The standby copy of the unfrozen commits; held while publishing a new state.
     standby: Mutex<StandbyCommits>,
-    /// The view that readers pin.
-    view: Published<View>,
+    /// What readers pin.
+    shown: Published<ShownState>,
     /// The newest version as a state that includes unfrozen commits, built on demand.
     newest: Mutex<Option<(u64, Arc<State>)>>,
     /// The first version that a commit since the opening makes.
@@ -146,19 +146,19 @@ pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Core {
-    /// Pins the current view. Do not hold it while waiting: publishing a commit waits for its release.
-    pub(super) fn view(&self) -> Pinned<View> {
-        self.view.pin()
+    /// Pins what is shown now. Do not hold it while waiting: publishing a commit waits for its release.
+    pub(super) fn shown(&self) -> Pinned<ShownState> {
+        self.shown.pin()
     }
 
     /// The current layers.
     pub(super) fn state(&self) -> Arc<State> {
-        Arc::clone(&self.view().state)
+        Arc::clone(&self.shown().state)
     }
 
     /// How commits become layers: as this handle was told, else as the database says.
     pub(super) fn write_options(&self) -> WriteOptions {
-        let of_database = self.view().state.manifest().options();
+        let of_database = self.shown().state.manifest().options();
         WriteOptions {
             policy: self.options.policy.unwrap_or(of_database.policy),
             freeze_bytes: self.options.freeze_bytes.unwrap_or(of_database.freeze_bytes),
@@ -168,22 +168,22 @@ impl Core {
 
     /// The current layers, and the commits above them.
     pub(super) fn unfrozen(&self) -> (Arc<State>, Vec<Arc<Commit>>) {
-        let view = self.view();
-        (Arc::clone(&view.state), view.unfrozen.commits.clone())
+        let shown = self.shown();
+        (Arc::clone(&shown.state), shown.unfrozen.commits.clone())
     }
 
     /// The bytes of memory of the commits in no layer.
     pub(super) fn unfrozen_bytes(&self) -> usize {
         let standby = locked(&self.standby).bytes();
-        self.view().unfrozen.bytes() + standby
+        self.shown().unfrozen.bytes() + standby
     }
 
     /// Makes the next durable commits visible. After an error nothing has changed.
     pub(super) fn show_commits(&self, commits: Vec<Arc<Commit>>) -> Result<()> {
         let mut standby = locked(&self.standby);
-        let shown = self.view();
+        let shown = self.shown();
         let unfrozen = standby.with(&shown, &commits, &self.run)?;
-        self.view.publish(shown.with(unfrozen));
+        self.shown.publish(shown.with(unfrozen));
         standby.keep(shown.unfrozen.clone(), commits);
         Ok(())
     }
@@ -191,7 +191,7 @@ impl Core {
     /// Publishes a state whose newest version is `below`. Its layers hold the commits up to `frozen`.
     pub(super) fn show_state(&self, state: Arc<State>, below: Snapshot, frozen: Option<u64>) -> Result<()> {
         let mut standby = locked(&self.standby);
-        let shown = self.view();
+        let shown = self.shown();
         let mut unfrozen = shown.unfrozen.clone();
         if let Some(frozen) = frozen {
             let mut fresh = UnfrozenCommits::over(&below)?;
@@ -200,7 +200,7 @@ impl Core {
             unfrozen = Twin::new(fresh);
             *standby = StandbyCommits::default();
         }
-        self.view.publish(View::new(state, below, unfrozen));
+        self.shown.publish(ShownState::new(state, below, unfrozen));
         *locked(&self.newest) = None;
         Ok(())
     }
@@ -297,7 +297,7 @@ impl Database {
             writer: Mutex::new(writer),
             pending: Mutex::default(),
             standby: Mutex::default(),
-            view: Published::new(View::new(state, snapshot, Twin::new(unfrozen))),
+            shown: Published::new(ShownState::new(state, snapshot, Twin::new(unfrozen))),
             newest: Mutex::default(),
             first_own,
             frozen: Mutex::default(),
@@ -322,11 +322,11 @@ impl Database {
 
     /// An empty batch of changes.
     pub fn batch(&self) -> Batch {
-        let view = self.core.view();
-        let properties = &view.state.manifest().properties;
+        let shown = self.core.shown();
+        let properties = &shown.state.manifest().properties;
         let edges = properties.iter().filter(|property| property.owner == esker_format::Owner::Edges);
-        let manifest = view.state.manifest();
-        Batch::new(edges.cloned().collect(), view.state.has_text_ids(), manifest.duplicates())
+        let manifest = shown.state.manifest();
+        Batch::new(edges.cloned().collect(), shown.state.has_text_ids(), manifest.duplicates())
     }
 
     /// Reserves the memory of a batch that still grows from [`DatabaseOptions::budget`], so that what never

@@ -13,8 +13,8 @@ use super::forms::kept_forms;
 use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
 use crate::conversion::{FormReport, expect_layer_directory, heads_again};
+use crate::manifest::layer_directory;
 use crate::snapshot::{Layer, State};
-use crate::version::layer_directory;
 
 impl Database {
     /// Stores the heads of the lists of the oldest layer, which is complete: runs with headed lists then read

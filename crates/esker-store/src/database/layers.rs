@@ -9,8 +9,8 @@ use esker_graph::Run;
 
 use crate::commit::{Assembled, Commit, LayerLocation, assemble};
 use crate::freeze::{ChangeCounts, KnownEdges};
+use crate::manifest::{Manifest, ManifestWriter, not_retained};
 use crate::snapshot::{Layer, State};
-use crate::version::{Manifest, ManifestWriter, not_retained};
 
 /// Layers have lower numbers.
 pub(super) const LAYERS_MAX: u32 = 1 << 24;

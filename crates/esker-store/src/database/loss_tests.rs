@@ -435,7 +435,7 @@ fn a_layer_that_the_system_refuses_to_read_is_not_lost() {
     let store = Store::open_on(Arc::clone(&disk), &path).unwrap();
     let last = store.manifest().layers.last().unwrap().number;
     drop(store);
-    let columns = esker_format::archive_path(&crate::version::layer_directory(&path, last));
+    let columns = esker_format::archive_path(&crate::manifest::layer_directory(&path, last));
     std::fs::remove_file(&columns).unwrap();
     assert!(!Database::survey(&disk, &path, &run()).unwrap().lost.is_empty(), "it is missing");
     std::os::unix::fs::symlink(&columns, &columns).unwrap();
@@ -728,7 +728,7 @@ fn unharmed(files: &Files, damaged: &[PathBuf], versions: &BTreeMap<u64, ModelVe
     let store = Store::open_on(disk_of(files), Path::new(DB)).unwrap();
     let manifest = store.manifest();
     let is_of = |path: &PathBuf, number: u32| {
-        let directory = crate::version::layer_directory(Path::new(DB), number);
+        let directory = crate::manifest::layer_directory(Path::new(DB), number);
         *path == esker_format::archive_path(&directory) || path.starts_with(&directory)
     };
     let is_form = |path: &PathBuf| {

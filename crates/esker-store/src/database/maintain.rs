@@ -13,8 +13,8 @@ use super::write::Writer;
 use crate::commit::{Commit, LayerLocation, assemble};
 use crate::conversion::FormReport;
 use crate::freeze::ChangeCounts;
+use crate::manifest::{Manifest, layer_directory, not_retained};
 use crate::snapshot::{Layer, State};
-use crate::version::{Manifest, layer_directory, not_retained};
 
 /// Under a memory limit, the database freezes commits in the background once they take one part in this many
 /// of it.

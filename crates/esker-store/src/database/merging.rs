@@ -27,11 +27,11 @@ use super::numbering::Numbering;
 use crate::apart::TargetsApart;
 use crate::buffers::LayerBuffers;
 use crate::conversion::{FormReport, HeadsLeftOut, WantedForms, weights_of};
+use crate::manifest::AccountOf;
 use crate::merge::{
     GivenIds, MergeEnd, MergeOptions, Rebuild, TilesOfMerge, merge_layers, merge_with_tiles, policy,
 };
 use crate::snapshot::{Layer, State, vertex_property};
-use crate::version::AccountOf;
 
 impl Database {
     /// Merges the layers that the policy finds due (see `merge::policy`); returns the number of merges.

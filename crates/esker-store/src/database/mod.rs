@@ -8,7 +8,7 @@ mod begun;
 mod known;
 mod removing;
 mod vertices;
-mod view;
+mod shown;
 mod layers;
 mod reservation;
 mod handle;

@@ -54,14 +54,14 @@ impl Database {
     /// The schema of the newest version. Unlike [`Database::snapshot`], takes the same time however many
     /// commits are in no layer.
     pub fn schema(&self) -> GraphSchema {
-        let view = self.core.view();
+        let shown = self.core.shown();
         let of = |owner| {
-            let known = view.state.manifest().properties.iter().chain(&view.unfrozen.new_properties);
+            let known = shown.state.manifest().properties.iter().chain(&shown.unfrozen.new_properties);
             known.filter(|record| record.owner == owner).cloned().collect()
         };
-        let layer = view.below.layer();
+        let layer = shown.below.layer();
         GraphSchema {
-            text_ids: view.state.has_text_ids(),
+            text_ids: shown.state.has_text_ids(),
             directed: layer.directed,
             multigraph: layer.multigraph,
             edge_properties: of(Owner::Edges),
@@ -76,9 +76,9 @@ impl Database {
     /// # Errors
     /// [`Error::Corrupt`].
     pub fn vertex_of(&self, id: ExternalId<'_>) -> Result<Option<VertexId>> {
-        let view = self.core.view();
-        Ok(match view.vertex_of(id)? {
-            Some(v) if view.is_removed(v)? => None,
+        let shown = self.core.shown();
+        Ok(match shown.vertex_of(id)? {
+            Some(v) if shown.is_removed(v)? => None,
             found => found,
         })
     }
@@ -88,7 +88,7 @@ impl Database {
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Invalid`] if the direction is not stored.
     pub fn neighbors(&self, direction: Direction, v: VertexId) -> Result<Vec<VertexId>> {
-        Ok(self.core.view().list(direction, v)?.into_iter().map(|(target, _)| target).collect())
+        Ok(self.core.shown().list(direction, v)?.into_iter().map(|(target, _)| target).collect())
     }
 
     /// The degree of a vertex in the newest version. Takes a search for each unfrozen change of its list;
@@ -97,7 +97,7 @@ impl Database {
     /// # Errors
     /// As [`Database::neighbors`].
     pub fn degree(&self, direction: Direction, v: VertexId) -> Result<usize> {
-        self.core.view().degree(direction, v)
+        self.core.shown().degree(direction, v)
     }
 
     /// Whether an edge exists in the newest version. Takes a binary search for each layer that changed the
@@ -106,7 +106,7 @@ impl Database {
     /// # Errors
     /// As [`Database::neighbors`].
     pub fn has_edge(&self, source: VertexId, target: VertexId) -> Result<bool> {
-        self.core.view().has_edge(source, target)
+        self.core.shown().has_edge(source, target)
     }
 
     /// The property bits, by property number, of all edges between two vertices in the newest version: see
@@ -115,7 +115,7 @@ impl Database {
     /// # Errors
     /// As [`Database::neighbors`].
     pub fn edge_bits(&self, source: VertexId, target: VertexId) -> Result<Vec<Vec<u64>>> {
-        self.core.view().edge_bits(source, target)
+        self.core.shown().edge_bits(source, target)
     }
 
     /// The value of a vertex property in the newest version. A removed vertex has no values until it is added
@@ -124,21 +124,21 @@ impl Database {
     /// # Errors
     /// [`Error::Invalid`] if the property does not exist; [`Error::Corrupt`].
     pub fn vertex_value(&self, v: VertexId, property: &str) -> Result<Option<OwnedValue>> {
-        let view = self.core.view();
-        let known = view.state.manifest().properties.iter();
+        let shown = self.core.shown();
+        let known = shown.state.manifest().properties.iter();
         let mut all =
-            known.chain(&view.unfrozen.new_properties).filter(|record| record.owner == Owner::Vertices);
+            known.chain(&shown.unfrozen.new_properties).filter(|record| record.owner == Owner::Vertices);
         let record: PropertyRecord = all
             .find(|record| record.name == property)
             .cloned()
             .ok_or_else(|| Error::Invalid(format!("vertices have no property {property:?}")))?;
-        if view.is_removed(v)? {
+        if shown.is_removed(v)? {
             return Ok(None);
         }
-        if let Some((commit, at)) = view.unfrozen.vertex_change(record.number, v) {
+        if let Some((commit, at)) = shown.unfrozen.vertex_change(record.number, v) {
             return Ok(value_of(&commit.vertices[at], &record)?.map(OwnedValue::of));
         }
-        let below = &view.below;
+        let below = &shown.below;
         if v as usize >= below.num_vertices()
             || !below.vertex_properties().any(|known| known.name == property)
         {

@@ -12,7 +12,7 @@
 //!    log reaches now. No number of a lost version is given again.
 //!
 //! If the recovery is interrupted, it can be repeated. The first two steps change no file that was there, and
-//! of the layers that the second one writes, only the last describes itself (`version/account.rs`): a
+//! of the layers that the second one writes, only the last describes itself (`manifest/account.rs`): a
 //! repetition does not take the others for layers of the database.
 
 use std::ops::RangeInclusive;
@@ -26,9 +26,9 @@ use esker_graph::{Direction, Run};
 use super::handle::{Database, DatabaseOptions, locked};
 use super::merging::{MergeRequest, merge_all};
 use crate::log::{LogStart, LogSurvey};
+use crate::manifest::{Manifest, ManifestWriter, layer_directory, lock_writer};
 use crate::merge::Rebuild;
 use crate::snapshot::{Left, ManifestLeft, State, open_only};
-use crate::version::{Manifest, ManifestWriter, layer_directory, lock_writer};
 
 /// What is missing from a database, and what can be kept or was kept.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -37,7 +37,7 @@ impl Core {
         let mut read = ReadCommits::default();
         for known in logged {
             run.round(known.summary.num_edges as usize)?;
-            let costs = CommitCosts::of(&self.view());
+            let costs = CommitCosts::of(&self.shown());
             let needed = costs.replay_bytes(known.summary.num_edges, known.payload_bytes);
             let budget = &self.options.budget;
             let mut paging = None;
@@ -84,7 +84,7 @@ impl Core {
 
     /// Makes the commits visible, if their index fits; else freezes them.
     fn show_read(&self, maintenance: &mut Maintenance, mut read: ReadCommits, run: &Run) -> Result<()> {
-        let index = CommitCosts::of(&self.view()).commit_bytes.saturating_mul(read.num_edges);
+        let index = CommitCosts::of(&self.shown()).commit_bytes.saturating_mul(read.num_edges);
         let Some(reservation) = self.options.budget.try_reserve(index) else {
             return self.freeze_read(maintenance, &mut read, run);
         };

@@ -4,8 +4,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use esker_graph::{Budget, Reservation, VertexId};
 
+use super::shown::ShownState;
 use super::unfrozen::OpRef;
-use super::view::View;
 use crate::commit::{Batch, EdgeOp};
 use crate::freeze::EdgeChange;
 
@@ -114,9 +114,9 @@ impl CommitCosts {
         (1 + TEXT_COPIES) * batch.text_bytes() as u64 + COMMIT_BYTES
     }
 
-    pub(super) fn of(view: &View) -> Self {
-        let layer = view.below.layer();
-        let values_bytes = 8 * view.below.edge_properties().count() as u64;
+    pub(super) fn of(shown: &ShownState) -> Self {
+        let layer = shown.below.layer();
+        let values_bytes = 8 * shown.below.edge_properties().count() as u64;
         let op_bytes = size_of::<EdgeOp>() as u64 + values_bytes;
         let lists = if layer.directed && !layer.in_edges { 1 } else { 2 };
         let index_bytes = 2 * lists * ENTRY_BYTES;

@@ -36,7 +36,7 @@ impl CommitSizing {
     /// As point reads: the degrees of removed vertices are looked up.
     pub fn add(&mut self, database: &Database, batch: &mut Batch) -> Result<()> {
         let core = &database.core;
-        let (costs, changes) = (CommitCosts::of(&core.view()), core.changes_of(batch)?);
+        let (costs, changes) = (CommitCosts::of(&core.shown()), core.changes_of(batch)?);
         self.changes += changes as u64;
         // The arrays of one batch double as they grow, so they may take twice what those of its parts take.
         self.bytes += costs.of_batch(batch, changes) + (batch.bytes() - batch.text_bytes()) as u64;
@@ -46,7 +46,7 @@ impl CommitSizing {
 
     /// Counts at most so many changes, whose ids and values have so many bytes.
     pub fn add_counted(&mut self, database: &Database, changes: u64, text_bytes: u64) {
-        let costs = CommitCosts::of(&database.core.view());
+        let costs = CommitCosts::of(&database.core.shown());
         self.changes += changes;
         self.bytes += changes * (costs.commit_bytes + costs.freeze_bytes + BATCH_CHANGE_BYTES);
         self.bytes += TEXT_COPIES_MAX * text_bytes + COMMIT_BYTES;
@@ -108,7 +108,7 @@ impl Core {
         if limit == u64::MAX {
             return Ok(true);
         }
-        let needed = CommitCosts::of(&self.view()).of_batch(batch, self.changes_of(batch)?);
+        let needed = CommitCosts::of(&self.shown()).of_batch(batch, self.changes_of(batch)?);
         Ok(needed + self.kept_bytes() <= limit || self.paging(batch).is_some())
     }
 }

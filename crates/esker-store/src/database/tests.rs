@@ -15,8 +15,8 @@ use super::handle::locked;
 use super::model::{DB, Model, ModelChange, commit, leave_out_removed, normal, read, verify, verify_points};
 use super::{CompactOptions, Database, DatabaseOptions, OwnedValue, Renumber, Tiling};
 use crate::commit::CommitOptions;
+use crate::manifest::strays;
 use crate::sample::Sample;
-use crate::version::strays;
 
 #[derive(Debug, Clone)]
 enum Action {
@@ -299,10 +299,10 @@ fn opening_for_writing_removes_what_killed_imports_left() {
     ] {
         disk.create_directory(&Path::new(".").join(name)).unwrap();
     }
-    let live = crate::version::Staging::begin(
+    let live = crate::manifest::Staging::begin(
         shared(),
         Path::new("web2.esker"),
-        crate::version::StagingOptions::default(),
+        crate::manifest::StagingOptions::default(),
     )
     .unwrap();
     assert_eq!(disk.list(Path::new(".")).unwrap().len(), 5);

@@ -11,10 +11,10 @@ use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
 use super::maintain::NextState;
 use crate::conversion::{FormReport, expect_layer_directory, tiles_record};
+use crate::manifest::layer_directory;
 #[cfg(doc)]
 use crate::snapshot::Snapshot;
 use crate::snapshot::State;
-use crate::version::layer_directory;
 
 /// Whether a database has tiles beside its lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -11,21 +11,21 @@ use esker_format::{Edit, Error, Result, Retention, StreamRecord, TagRecord, Vers
 
 use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
-use crate::version::Manifest;
+use crate::manifest::Manifest;
 
 impl Database {
     /// The manifest, which does not include commits that are in no layer.
     pub fn manifest(&self) -> Arc<Manifest> {
-        Arc::clone(self.core.view().state.manifest())
+        Arc::clone(self.core.shown().state.manifest())
     }
 
     /// All versions, oldest first. Commits that are in no layer yet have 0 as the numbers of edges, which are
     /// not known.
     pub fn versions(&self) -> Vec<VersionRecord> {
-        let view = self.core.view();
-        let hidden: BTreeSet<u64> = view.hidden().into_iter().collect();
-        let frozen = view.state.manifest().versions.iter().cloned();
-        let others = view.unfrozen.commits.iter().map(|commit| commit.record());
+        let shown = self.core.shown();
+        let hidden: BTreeSet<u64> = shown.hidden().into_iter().collect();
+        let frozen = shown.state.manifest().versions.iter().cloned();
+        let others = shown.unfrozen.commits.iter().map(|commit| commit.record());
         frozen.chain(others).filter(|version| !hidden.contains(&version.number)).collect()
     }
 
@@ -80,7 +80,7 @@ impl Database {
         let Some(&last) = gone.last() else { return Ok(()) };
         self.expect_forgettable(&gone)?;
         // Without the versions that are to go, the retention would show older ones again.
-        gone.extend(core.view().hidden());
+        gone.extend(core.shown().hidden());
         if last >= core.state().newest() && core.forget_newest(&mut maintenance, &gone)? {
             return Ok(());
         }
@@ -117,10 +117,10 @@ impl Database {
         let core = &self.core;
         let mut maintenance = locked(&core.maintenance);
         let gone = {
-            let view = core.view();
+            let shown = core.shown();
             // What the retention so far does not keep stays forgotten.
-            let mut gone: BTreeSet<u64> = view.hidden().into_iter().collect();
-            gone.extend(view.not_kept_by(retention));
+            let mut gone: BTreeSet<u64> = shown.hidden().into_iter().collect();
+            gone.extend(shown.not_kept_by(retention));
             gone
         };
         core.forget_and(&mut maintenance, &gone, vec![Edit::SetRetention(retention)])
@@ -130,7 +130,7 @@ impl Database {
 impl Database {
     /// How commits become layers, as the database keeps it.
     pub fn write_options(&self) -> WriteOptions {
-        self.core.view().state.manifest().options()
+        self.core.shown().state.manifest().options()
     }
 
     /// Sets how commits become layers, for this process and all later ones. Layers that exist stay as they
@@ -156,15 +156,15 @@ impl Database {
 impl Core {
     /// Whether a version is in no layer yet.
     fn is_in_log(&self, version: u64) -> bool {
-        let view = self.view();
-        view.unfrozen.commits.binary_search_by_key(&version, |commit| commit.version).is_ok()
+        let shown = self.shown();
+        shown.unfrozen.commits.binary_search_by_key(&version, |commit| commit.version).is_ok()
     }
 
     /// An error unless there is such a version.
     pub(super) fn expect_version(&self, version: u64) -> Result<()> {
-        let view = self.view();
-        let is_there = view.state.manifest().version(version).is_some() || self.is_in_log(version);
-        if is_there && !view.hidden().contains(&version) {
+        let shown = self.shown();
+        let is_there = shown.state.manifest().version(version).is_some() || self.is_in_log(version);
+        if is_there && !shown.hidden().contains(&version) {
             return Ok(());
         }
         let name = self.path.display();
@@ -173,7 +173,7 @@ impl Core {
 
     /// Removes the versions that the retention does not keep from the manifest.
     pub(super) fn forget_hidden(&self, maintenance: &mut Maintenance) -> Result<()> {
-        let hidden: BTreeSet<u64> = self.view().hidden().into_iter().collect();
+        let hidden: BTreeSet<u64> = self.shown().hidden().into_iter().collect();
         if hidden.is_empty() { Ok(()) } else { self.forget_and(maintenance, &hidden, Vec::new()) }
     }
 
@@ -186,8 +186,8 @@ impl Core {
     ) -> Result<()> {
         edits.extend(gone.iter().map(|&number| Edit::RemoveVersion { number }));
         let (in_layers, in_log) = {
-            let view = self.view();
-            (view.state.newest(), !view.unfrozen.commits.is_empty())
+            let shown = self.shown();
+            (shown.state.newest(), !shown.unfrozen.commits.is_empty())
         };
         // The commits of the log continue from the newest version in the layers, so they must be frozen
         // before that version is forgotten.

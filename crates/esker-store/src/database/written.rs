@@ -9,8 +9,8 @@ use esker_layers::tiles::TileFiles;
 
 use super::handle::Core;
 use crate::conversion::FormReport;
+use crate::manifest::layer_directory;
 use crate::snapshot::State;
-use crate::version::layer_directory;
 
 /// Bytes that were written, by what they hold. Not counted are files that a layer shares with older ones, and
 /// blocks of zeros that take no room on the disk.

@@ -8,7 +8,7 @@ use esker_format::{DatabaseId, Encoding, Error, HeadsRecord, LayerRecord, Origin
 use esker_layers::graph::headed::StoredHeads;
 use esker_layers::tiles::{TileShape, Tiles};
 
-use crate::version::{Manifest, layer_directory};
+use crate::manifest::{Manifest, layer_directory};
 
 /// What is stored beside the lists of a layer.
 pub(super) trait BesideLists: Sized {

@@ -12,7 +12,7 @@ use esker_layers::tiles::Tiles;
 
 use super::beside::Beside;
 use super::layer::{Layer, OwnFiles};
-use crate::version::{Manifest, Resource, ids_directory, layer_directory};
+use crate::manifest::{Manifest, Resource, ids_directory, layer_directory};
 
 /// What opening a manifest's files gives.
 pub(super) struct OpenFiles {

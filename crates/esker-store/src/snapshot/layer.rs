@@ -17,7 +17,7 @@ use esker_layers::property::{
 use esker_layers::tiles::Tiles;
 
 use super::beside::tile_shape;
-use crate::version::{Manifest, Reclaim, Resource};
+use crate::manifest::{Manifest, Reclaim, Resource};
 
 /// A layer with everything in it, mapped. A layer that was retired removes its files when the last snapshot
 /// that reads it is gone.

@@ -17,8 +17,8 @@ use super::tests::Collect;
 use super::{Layer, Snapshot, State};
 use crate::check::check;
 use crate::freeze::{Changes, EdgeChange, Growth, REMOVAL, freeze};
+use crate::manifest::{Manifest, layer_directory};
 use crate::sample::{Sample, kind_of};
-use crate::version::{Manifest, layer_directory};
 use esker_format::CopyPolicy;
 
 const DB: &str = "web.esker";

@@ -2,7 +2,7 @@
 //!
 //! Every file of each layer is read. A layer of a directed graph whose lists are whole in one direction alone
 //! is kept: those of the other direction can be made again. If MANIFEST is lost, damaged or older than the
-//! rest, the layers themselves say what they are (`version/account.rs`), and the longest sequence of whole
+//! rest, the layers themselves say what they are (`manifest/account.rs`), and the longest sequence of whole
 //! layers that follow one another is kept.
 
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use super::beside::tile_shape;
 use super::files::{BaseIds, OpenFiles, lost_file};
 use super::layer::Layer;
 use super::state::State;
-use crate::version::{
+use crate::manifest::{
     Account, MANIFEST_NAME, Manifest, Versions, account_path, expect_database, layer_directory, read_account,
     read_left,
 };

@@ -19,7 +19,7 @@ use super::beside::Beside;
 use super::choice::GraphChoice;
 use super::files::{BaseIds, OpenFiles, lost_file};
 use super::layer::{Layer, own_tiles};
-use crate::version::{MANIFEST_NAME, Manifest};
+use crate::manifest::{MANIFEST_NAME, Manifest};
 
 /// A version of the graph in a database. Cheap to clone; clones, and all graphs made from them, share maps
 /// and what has been verified.

@@ -8,9 +8,9 @@ use esker_graph::{Direction, Flow, Graph, Lists, Piece, Run, Select, VertexId, V
 use proptest::prelude::*;
 
 use crate::check::check;
+use crate::manifest::read_account;
 use crate::sample::{KINDS, Sample, kind_of};
 use crate::snapshot::Snapshot;
-use crate::version::read_account;
 
 const DB: &str = "web.esker";
 

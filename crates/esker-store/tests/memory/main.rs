@@ -18,8 +18,8 @@ use esker_import::options::ImportOptions;
 use esker_import::read::format::{PickProperties, ReadOptions};
 use esker_import::read::input::Input;
 use esker_store::io::{Disk, RealDisk};
+use esker_store::manifest::StagingOptions;
 use esker_store::property::PropertyValue;
-use esker_store::version::StagingOptions;
 use esker_store::{Database, DatabaseOptions, Error, Result};
 
 /// Refuses one large allocation: the one that brings `LEFT` down to 0.

@@ -12,7 +12,7 @@ use esker_store::format::{
     Edit, GraphShape, IdMapKind, IdMapRecord, LayerRecord, VersionRecord, VertexOrder,
 };
 use esker_store::io::{Disk, RealDisk};
-use esker_store::version::{Staging, StagingOptions, lock_writer};
+use esker_store::manifest::{Staging, StagingOptions, lock_writer};
 
 const HOLD: &str = "ESKER_TEST_HOLDS_LOCK_OF";
 

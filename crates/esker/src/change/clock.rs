@@ -2,8 +2,8 @@
 
 use esker_graph::Run;
 use esker_store::format::{ElementType, PropertyRecord};
+use esker_store::manifest::check_event_time;
 use esker_store::property::PropertyValue;
-use esker_store::version::check_event_time;
 use esker_store::{Error, Result, Snapshot};
 
 use super::course::{FedEdge, FedEdges};

@@ -12,8 +12,8 @@ use esker_import::options::{ImportOptions, VertexOrder};
 use esker_import::read::generated::GeneratorReader;
 use esker_store::format::{Encoding, WriteOptions};
 use esker_store::io::RealDisk;
+use esker_store::manifest::StagingOptions;
 use esker_store::tiles::ConvertOptions;
-use esker_store::version::StagingOptions;
 use esker_store::{Access, Database, DatabaseOptions, GraphEncoding, Snapshot, Store};
 
 use super::effort::{Effort, best};

@@ -66,7 +66,7 @@ impl<'a, W: LiveWeight> Points<'a, W> {
     }
 }
 
-impl<W: LiveWeight> live::Version for Points<'_, W> {
+impl<W: LiveWeight> live::LiveGraph for Points<'_, W> {
     type Weight = W;
     type Error = Error;
 

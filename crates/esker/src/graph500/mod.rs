@@ -25,7 +25,7 @@ use esker_import::options::{Duplicates, ImportOptions, ImportReport, SelfLoops};
 use esker_import::read::generated::GeneratorReader;
 use esker_store::ids::ExternalId;
 use esker_store::io::RealDisk;
-use esker_store::version::StagingOptions;
+use esker_store::manifest::StagingOptions;
 use esker_store::{Access, Snapshot, Store, StoredGraph};
 
 use crate::catalogue::{Params, Resources, find};

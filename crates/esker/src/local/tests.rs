@@ -8,7 +8,7 @@ use esker_import::open::open_reader;
 use esker_import::options::{Duplicates, ImportOptions};
 use esker_import::read::format::ReadOptions;
 use esker_store::io::RealDisk;
-use esker_store::version::StagingOptions;
+use esker_store::manifest::StagingOptions;
 use esker_store::{Database, DatabaseOptions, Snapshot, Store};
 
 use super::*;

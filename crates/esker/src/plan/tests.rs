@@ -7,9 +7,9 @@ use esker_import::options::ImportOptions;
 use esker_import::read::generated::GeneratorReader;
 use esker_store::format::Encoding;
 use esker_store::io::RealDisk;
+use esker_store::manifest::StagingOptions;
 use esker_store::property::PropertyValue;
 use esker_store::tiles::ConvertOptions;
-use esker_store::version::StagingOptions;
 use esker_store::windows::{Copies, TimeWindow};
 use esker_store::{Access, Database, DatabaseOptions, Store};
 

@@ -1,7 +1,7 @@
 //! What a database keeps of the stream that it was declared to be.
 
 use esker_store::format::{SpanRecord, SpanUnit, StreamRecord, StreamUnit, VersionRecord};
-use esker_store::version::{Manifest, VersionSelector};
+use esker_store::manifest::{Manifest, VersionSelector};
 use esker_store::{Database, Snapshot};
 
 use super::units::{Span, TimeUnit};

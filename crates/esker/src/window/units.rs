@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use esker_store::format::{LogicalType, PropertyRecord, TimeUnit as StoredUnit};
-use esker_store::version::{format_signed_time, parse_nanoseconds};
+use esker_store::manifest::{format_signed_time, parse_nanoseconds};
 
 use crate::error::{Error, Result};
 

@@ -13,7 +13,7 @@ use esker::import::read::generated::GeneratorReader;
 use esker::store::Store;
 use esker::store::format::Encoding;
 use esker::store::io::{Disk, RealDisk};
-use esker::store::version::StagingOptions;
+use esker::store::manifest::StagingOptions;
 
 use crate::requests::{Request, requests, required};
 

@@ -13,9 +13,9 @@ use esker::plan::{Candidate, Request as Reading, plan};
 use esker::store::ids::ExternalId;
 use esker::store::io::{Disk, FaultyDisk, MemoryDisk};
 use esker::store::layer::Body;
+use esker::store::manifest::StagingOptions;
 use esker::store::property::PropertyValue;
 use esker::store::tiles::ConvertOptions;
-use esker::store::version::StagingOptions;
 use esker::store::{Access, Database, DatabaseOptions, GraphEncoding, Residency, Snapshot, Store};
 
 use crate::forms::accesses;

@@ -18,8 +18,8 @@ use esker::import::options::ImportOptions;
 use esker::import::read::format::{Declaration, Format, PickIds, PickProperties, ReadOptions};
 use esker::local::{Incidence, edges_of};
 use esker::store::io::RealDisk;
+use esker::store::manifest::StagingOptions;
 use esker::store::property::PropertyValue;
-use esker::store::version::StagingOptions;
 use esker::store::{CommitOptions, Database, DatabaseOptions, Snapshot, Store};
 use tempfile::TempDir;
 

@@ -17,9 +17,9 @@ use esker::store::diff::{DiffEdge, Difference, diff};
 use esker::store::format::{CopyPolicy, Encoding};
 use esker::store::ids::ExternalId;
 use esker::store::io::{Disk, MemoryDisk};
+use esker::store::manifest::StagingOptions;
 use esker::store::property::PropertyValue;
 use esker::store::tiles::ConvertOptions;
-use esker::store::version::StagingOptions;
 use esker::store::{CommitOptions, Database, DatabaseOptions, Snapshot};
 use esker_graph::random::Random;
 

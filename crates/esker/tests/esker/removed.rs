@@ -16,7 +16,7 @@ use esker::import::read::format::ReadOptions;
 use esker::output::write;
 use esker::store::ids::ExternalId;
 use esker::store::io::{Disk, RealDisk};
-use esker::store::version::StagingOptions;
+use esker::store::manifest::StagingOptions;
 use esker::store::{Database, DatabaseOptions, Snapshot, Store};
 use esker::top::top;
 use esker_graph::random::hash;

@@ -15,9 +15,9 @@ use esker::import::read::generated::GeneratorReader;
 use esker::plan::{Request as Reading, plan};
 use esker::store::io::{Disk, FaultyDisk};
 use esker::store::layer::Body;
+use esker::store::manifest::StagingOptions;
 use esker::store::property::PropertyValue;
 use esker::store::tiles::ConvertOptions;
-use esker::store::version::StagingOptions;
 use esker::store::{Access, Database, DatabaseOptions, GraphEncoding, HeadedOptions, Snapshot, Store};
 
 use crate::forms::accesses;

@@ -13,8 +13,8 @@ use esker_import::options::ImportOptions;
 use esker_import::read::format::ReadOptions;
 use esker_store::ids::ExternalId;
 use esker_store::io::Disk;
+use esker_store::manifest::StagingOptions;
 use esker_store::property::PropertyValue;
-use esker_store::version::StagingOptions;
 use esker_store::{Batch, Result, Snapshot};
 
 /// Vertices have ids from 0 to here.

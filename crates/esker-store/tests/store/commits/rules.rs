@@ -12,8 +12,8 @@ use esker_import::options::{Duplicates, ImportOptions};
 use esker_import::read::format::ReadOptions;
 use esker_store::format::ElementType;
 use esker_store::io::{Disk, RealDisk};
+use esker_store::manifest::StagingOptions;
 use esker_store::property::PropertyValue;
-use esker_store::version::StagingOptions;
 use esker_store::{Database, DatabaseOptions, Result, Snapshot, Store};
 
 type Edge = (u64, u64, i32);

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use esker_graph::Run;
 use esker_store::format::{Retention, VersionRecord};
 use esker_store::io::{Disk, FaultyDisk};
+use esker_store::manifest::{VersionSelector, parse_time};
 use esker_store::property::PropertyValue;
-use esker_store::version::{VersionSelector, parse_time};
 use esker_store::{CommitOptions, Committed, Database, DatabaseOptions, Result, Store};
 
 use super::model::{Edges, NUM_IDS};

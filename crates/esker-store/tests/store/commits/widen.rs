@@ -11,8 +11,8 @@ use esker_import::read::format::{PickProperties, ReadOptions};
 use esker_store::format::{ElementType, Encoding};
 use esker_store::ids::ExternalId;
 use esker_store::io::{Disk, RealDisk};
+use esker_store::manifest::StagingOptions;
 use esker_store::property::PropertyValue;
-use esker_store::version::StagingOptions;
 use esker_store::{Database, DatabaseOptions, Snapshot, Store};
 
 fn import_edges(directory: &Path, directed: bool, encoding: Encoding) -> PathBuf {

@@ -12,10 +12,10 @@ use esker::import::read::source::{Block, BlockParser, EdgeBatch, IdKind, Numbers
 use esker::store::format::CopyPolicy;
 use esker::store::format::Encoding;
 use esker::store::io::{Disk, MemoryDisk};
+use esker::store::manifest::StagingOptions;
 use esker::store::pool::PoolOptions;
 use esker::store::property::PropertyValue;
 use esker::store::tiles::ConvertOptions;
-use esker::store::version::StagingOptions;
 use esker::store::{Access, Database, DatabaseOptions, GraphEncoding, HeadedOptions, Result, Snapshot};
 use esker_graph::random::{Random, hash};
 

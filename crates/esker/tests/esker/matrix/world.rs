@@ -14,9 +14,9 @@ use esker::store::database::CompactOptions;
 use esker::store::format::Encoding;
 use esker::store::ids::ExternalId;
 use esker::store::io::{Disk, MemoryDisk};
+use esker::store::manifest::StagingOptions;
 use esker::store::property::PropertyValue;
 use esker::store::tiles::ConvertOptions;
-use esker::store::version::StagingOptions;
 use esker::store::{Batch, Database, DatabaseOptions, HeadedOptions, Snapshot};
 use esker_graph::random::Random;
 

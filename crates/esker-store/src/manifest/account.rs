@@ -13,7 +13,7 @@ use esker_format::{
     VersionRecord,
 };
 
-use super::manifest::Manifest;
+use super::content::Manifest;
 use super::records::{header_bytes, parse_whole, put_record};
 
 /// The name of the file.

@@ -3,8 +3,8 @@
 use esker_format::{Duplicates, ElementType, LayerRecord, LogicalType, Owner};
 use esker_graph::NONE;
 
+use super::content::Manifest;
 use super::forms::lacks_tiles;
-use super::manifest::Manifest;
 
 impl Manifest {
     /// An inconsistency other than of tags. Time: O(layers + properties).

@@ -7,7 +7,7 @@ use esker_format::Edit;
 use esker_format::io::{Disk, File};
 use esker_format::{Error, Result};
 
-use super::manifest::Manifest;
+use super::content::Manifest;
 use super::names::{BACKUP_NAME, MANIFEST_NAME};
 use super::records::{put_record, read};
 use crate::holding::{GrowingFile, NEW_NAME, WriterLock};

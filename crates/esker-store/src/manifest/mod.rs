@@ -9,7 +9,7 @@ mod time;
 mod select;
 mod versions;
 mod forms;
-mod manifest;
+mod content;
 mod contradictions;
 mod account;
 mod retention;
@@ -18,7 +18,7 @@ mod writer;
 mod staged;
 mod staging;
 #[cfg(test)]
-mod manifest_tests;
+mod content_tests;
 #[cfg(test)]
 mod pins_testing;
 #[cfg(test)]
@@ -29,7 +29,7 @@ mod tests;
 pub use crate::apart::TargetsApart;
 pub use crate::holding::{WriterLock, lock_writer};
 pub(crate) use account::{Account, AccountOf, account_path, read_account};
-pub use manifest::Manifest;
+pub use content::Manifest;
 pub use names::MANIFEST_NAME;
 pub(crate) use names::{BACKUP_NAME, expect_database, ids_directory, layer_directory};
 pub(crate) use pins::{Pinned, Published, Reclaim, Resource, Twin};

@@ -11,7 +11,7 @@ use esker_format::{
     LayerRecord, PAGE_BYTES, Result, Retention, Stamp, TagRecord, VersionRecord, VertexOrder,
 };
 
-use crate::version::{MANIFEST_NAME, Manifest, ManifestWriter, lock_writer};
+use crate::manifest::{MANIFEST_NAME, Manifest, ManifestWriter, lock_writer};
 
 const DB: &str = "web.esker";
 

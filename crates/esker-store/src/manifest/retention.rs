@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use esker_format::Retention;
 
-use super::manifest::Manifest;
+use super::content::Manifest;
 
 /// The versions of a manifest, and of the log above it (`later`: pairs of number and time), that the
 /// retention does not keep, oldest first. Removing some of them leaves the answer for the others as it was.

@@ -1,4 +1,4 @@
-//! The view of the newest version that readers pin.
+//! What readers pin: the newest version, in layers and in the log.
 
 use std::sync::Arc;
 
@@ -10,16 +10,16 @@ use esker_layers::property::{PropertyLayer, PropertyValue, REMOVED_NUMBER, Verte
 
 use super::unfrozen::{OpRef, UnfrozenCommits};
 use crate::commit::Commit;
+use crate::manifest::{Manifest, Twin, not_retained};
 use crate::snapshot::{Snapshot, State};
-use crate::version::{Manifest, Twin, not_retained};
 
 /// A degree is computed without reading the list if the list is at least this many times as long as its
 /// changes. Tests have only short lists.
 const LISTED_PER_CHANGE: usize = if cfg!(test) { 1 } else { 64 };
 
-/// An immutable view: layers, and durable commits above them.
+/// An immutable shown: layers, and durable commits above them.
 #[derive(Debug)]
-pub(super) struct View {
+pub(super) struct ShownState {
     pub(super) state: Arc<State>,
     /// The newest version in the layers.
     pub(super) below: Snapshot,
@@ -41,7 +41,7 @@ impl StandbyCommits {
     /// The next copy to publish: the visible commits and `commits`. After an error nothing has changed.
     pub(super) fn with(
         &mut self,
-        shown: &View,
+        shown: &ShownState,
         commits: &[Arc<Commit>],
         run: &Run,
     ) -> Result<Twin<UnfrozenCommits>> {
@@ -67,8 +67,8 @@ impl StandbyCommits {
     }
 }
 
-impl View {
-    /// A view of commits above the newest version in the layers of a state.
+impl ShownState {
+    /// Commits above the newest version in the layers of a state.
     pub(super) fn new(state: Arc<State>, below: Snapshot, unfrozen: Twin<UnfrozenCommits>) -> Self {
         let columns = state.layers().iter().filter_map(|layer| layer.vertex_property(REMOVED_NUMBER));
         // The layers end with this version, so all their changes count.

@@ -6,7 +6,7 @@ use std::time::Instant;
 use esker_graph::{Direction, Lists, Stop, VertexId, Weight, vertex};
 
 /// A version of a graph whose lists are read one by one.
-pub trait Version {
+pub trait LiveGraph {
     /// The weights beside the neighbours.
     type Weight: Weight;
     /// What can go wrong.
@@ -35,7 +35,7 @@ pub trait Version {
     ) -> Result<(), Self::Error>;
 }
 
-impl<G: Lists> Version for G {
+impl<G: Lists> LiveGraph for G {
     type Weight = G::Weight;
     type Error = G::Error;
 
@@ -111,7 +111,7 @@ pub enum Halt<E> {
 }
 
 /// The result of a step of an update.
-pub(super) type Step<T, G> = Result<T, Halt<<G as Version>::Error>>;
+pub(super) type Step<T, G> = Result<T, Halt<<G as LiveGraph>::Error>>;
 
 impl<E> From<E> for Halt<E> {
     fn from(error: E) -> Self {
@@ -121,7 +121,7 @@ impl<E> From<E> for Halt<E> {
 
 /// Reads lists of a version, and counts what it reads.
 #[derive(Debug)]
-pub struct BoundedReader<'g, G: Version> {
+pub struct BoundedReader<'g, G: LiveGraph> {
     graph: &'g G,
     changes: &'g ChangedEdges<G::Weight>,
     /// Arcs and lists read, one for each.
@@ -137,7 +137,7 @@ pub struct BoundedReader<'g, G: Version> {
 /// Reads between two looks at the clock.
 const LOOK_READS: u64 = 1024;
 
-impl<'g, G: Version> BoundedReader<'g, G> {
+impl<'g, G: LiveGraph> BoundedReader<'g, G> {
     /// A reader of `graph` that may read that many arcs and lists. `changes` are its differences from the
     /// version of the state.
     pub fn new(graph: &'g G, changes: &'g ChangedEdges<G::Weight>, read_max: u64) -> Self {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use esker_format::io::{Disk, Faults, FaultyDisk};
 use esker_format::{DatabaseId, Edit, Error, FieldValue, IdMapKind, IdMapRecord, Result, Stamp, VertexOrder};
 
+use crate::manifest::{MANIFEST_NAME, Manifest, Staging, StagingOptions, lock_writer};
 use crate::sample::Sample;
-use crate::version::{MANIFEST_NAME, Manifest, Staging, StagingOptions, lock_writer};
 
 const DB: &str = "web.esker";
 

@@ -8,7 +8,7 @@ use esker_layers::graph::headed::heads_directory;
 use esker_layers::own::OwnDirectory;
 use esker_layers::tiles::TileFiles;
 
-use super::manifest::Manifest;
+use super::content::Manifest;
 use super::names::{BACKUP_NAME, MANIFEST_NAME, ids_directory, layer_directory};
 use crate::holding::{LOCK_NAME, NEW_NAME};
 use crate::log::foreign_in_log;

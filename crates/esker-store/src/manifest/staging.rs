@@ -26,7 +26,7 @@ use esker_layers::ids::{IdFiles, IdHasher};
 use esker_layers::layer::PlainWriter;
 
 use super::account::{Header, write_account};
-use super::manifest::Manifest;
+use super::content::Manifest;
 use super::names::{MANIFEST_NAME, ids_directory, layer_directory};
 use super::staged::StagedDirectory;
 use crate::apart::TargetsApart;
