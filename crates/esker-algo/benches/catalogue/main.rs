@@ -4,9 +4,8 @@
 //! keep|degree] [--only NAME,...] [--source V] [--threads N] [--trials N] [--seed N] [--deterministic yes]`
 //! prints for each benchmark the median seconds (for PageRank, per iteration), the peak heap, the estimate,
 //! and a summary of the result. `--memory yes` instead runs every benchmark on graphs of average degree 8, 32
-//! and 128 with the same number of vertices, and fails if any takes more than its estimate, or has an
-//! estimate that grows with the degree but should not. Without arguments, each benchmark runs once on a small
-//! graph.
+//! and 128 with the same number of vertices. It fails if any takes more than its estimate, or has an estimate
+//! that grows with the degree but should not. Without arguments, each benchmark runs once on a small graph.
 #![allow(clippy::print_stdout)]
 
 mod heap;

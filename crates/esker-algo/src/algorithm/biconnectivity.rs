@@ -6,7 +6,7 @@
 //!
 //! Tarjan and Vishkin's algorithm [1] on breadth-first search trees, after GBBS and [2]. The vertices of a
 //! tree are numbered in preorder. The edge from `v` up to its parent `p` is a *fence* if no edge leads from
-//! the subtree of `v` to a vertex outside the subtree of `p`; the least and the greatest preorder number
+//! the subtree of `v` to a vertex outside the subtree of `p`. The least and the greatest preorder number
 //! adjacent to the subtree of `v` decide this. Without the fences, each connected component is a block
 //! without its *head*, the block's vertex nearest to the root. (In a breadth-first tree no edge leads from a
 //! vertex to an ancestor other than its parent, so no other edges need removal.)

@@ -1,11 +1,11 @@
 //! How far the scores of PageRank are from the exact ones.
 //!
 //! A round T brings any two vectors of scores nearer to each other, at least by the factor `damping` d (L1
-//! norm): the jumps are the same, and what a vertex passes on, along its edges or to all vertices, adds up to
-//! its score, whatever the weights. The exact scores x* are the ones that T leaves as they are. So |T(x) -
-//! x*| <= d |x - x*| <= d (|x - T(x)| + |T(x) - x*|), and a round that changes the scores by c leaves an
-//! error of at most d / (1 - d) c. Where rounding changes the sums that a round computes by e in all, c + e
-//! takes the place of c.
+//! norm). For the jumps are the same, and what a vertex passes on, along its edges or to all vertices, adds
+//! up to its score, whatever the weights. The exact scores x* are the ones that T leaves as they are. So
+//! |T(x) - x*| <= d |x - x*| <= d (|x - T(x)| + |T(x) - x*|), and a round that changes the scores by c leaves
+//! an error of at most d / (1 - d) c. Where rounding changes the sums that a round computes by e in all, c +
+//! e takes the place of c.
 //!
 //! With a damping of 1 there is no bound, and may be several solutions.
 

@@ -3,8 +3,8 @@
 //!
 //! Borůvka's algorithm [1]: in each round every component selects the lightest edge that leaves it. Ties go
 //! to the edge with the lesser ends, so no cycles arise and the forest does not depend on threads. Three
-//! rules avoid rereading lists: each vertex remembers its lightest edge out of its component and searches
-//! again only once that edge is inside; a vertex with no edge out of its component is finished; and one
+//! rules avoid rereading lists. Each vertex remembers its lightest edge out of its component and searches
+//! again only once that edge is inside. A vertex with no edge out of its component is finished. One
 //! component, in most graphs the giant one, selects nothing, since the other components meet its edges.
 //!
 //! State: a union-find parent per vertex, its lightest edge out of its component, and the best edge of each

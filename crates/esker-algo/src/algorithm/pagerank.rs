@@ -12,8 +12,8 @@
 //! `convergence.rs` says how it follows from the change of a round.
 //!
 //! Shares (what a vertex gives along each of its edges) are kept in single precision if the rounding of all
-//! rounds together then takes at most a quarter of the tolerance, and then four shares at a time are added in
-//! it. A round changes each score by at most damping times 3 * 2^-24 of itself, and all rounds by 1 / (1 -
+//! rounds together then takes at most a quarter of the tolerance. Then four shares at a time are added in it.
+//! A round changes each score by at most damping times 3 * 2^-24 of itself, and all rounds by 1 / (1 -
 //! damping) times that, 10^-6 at 0.85. With a smaller tolerance, shares stay in single precision only while a
 //! round changes the scores by 10^-6 or more in all, and only for more than 32,768 vertices: fewer fit a
 //! cache in double precision. In those rounds the scores are much farther than that from the limit. Later

@@ -9,7 +9,7 @@ use super::forest::{DisjointSets, forest};
 use super::watched::{Failure, WatchedRows};
 
 /// Checks that `edges` are a spanning forest of the undirected graph `out` with `trees` trees, that their
-/// weights are those of the graph, and that no spanning forest is lighter: all minimum spanning forests have
+/// weights are those of the graph, and that no spanning forest is lighter. All minimum spanning forests have
 /// the same weights, which Kruskal's algorithm computes here.
 ///
 /// # Errors

@@ -6,7 +6,7 @@ use super::watched::{Failure, WatchedRows};
 use crate::primitive::Ranked;
 
 /// Checks that `scores` differ from the exact ones by at most `error` in total (L1 norm), up to rounding of
-/// doubles: they add up to 1 up to that much, and one more iteration along `out` changes them by at most 1 -
+/// doubles. They add up to 1 up to that much, and one more iteration along `out` changes them by at most 1 -
 /// damping times that much. An infinite error, of a run without a bound, claims nothing. `teleport` adds up
 /// to 1; `None` means uniform. The score of a vertex passes along its arcs in equal parts, whatever their
 /// weights.

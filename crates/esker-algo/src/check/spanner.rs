@@ -8,8 +8,9 @@ use super::ldd::depths;
 use super::watched::{Failure, WatchedRows};
 
 /// Checks that `edges` are edges of the undirected graph `out`; that along them every vertex is at most
-/// `radius` edges from its centre, within its cluster; and that one of them joins every two clusters that an
-/// edge of the graph joins. So the ends of any edge of the graph are at most 4 radius + 1 edges apart.
+/// `radius` edges from its centre, within its cluster. Also checks that one of them joins every two clusters
+/// that an edge of the graph joins. So the ends of any edge of the graph are at most 4 radius + 1 edges
+/// apart.
 ///
 /// # Errors
 /// The first violated property.

@@ -1,7 +1,7 @@
 //! PageRank, kept up to date within a certificate.
 //!
 //! Ranks are proportional to the solution y of y = 1 + d P'y, where P sends the value of a vertex along its
-//! out-edges and a vertex without any sends nothing [1]: so the number of vertices, and what vertices without
+//! out-edges and a vertex without any sends nothing [1]. So the number of vertices, and what vertices without
 //! out-edges give to all others, change only the sum that the values are divided by. The state has z, the
 //! value that each vertex sends along each of its out-edges, and the residual r = 1 + d P'y - y. An edge from
 //! u changes y of u by z of u, and the residuals of its two ends: two additions, whatever the degrees. Once

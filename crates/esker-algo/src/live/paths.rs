@@ -2,7 +2,7 @@
 //!
 //! The vertices that are reached form a tree of parents, each of which gave its child the label it has. A
 //! removed edge matters only if it is in the tree [1, 2]. Then its child looks for another neighbour that
-//! gives it the same label, among those with a better label, which do not depend on it; children that find
+//! gives it the same label, among those with a better label, which do not depend on it. Children that find
 //! none lose their labels, and their children are next, the best labels first. What lost its label gets the
 //! best that the rest of the graph offers, added edges offer what they can, and a search from there settles
 //! what improved. Labels equal those of a search anew: both are the best over all paths, and each path adds

@@ -136,7 +136,7 @@ fn loads<G: Graph>(graph: &G, frontier: &Frontier, remaining_arcs: u64) -> (u64,
     (frontier.arcs() + frontier.len() as u64, remaining_arcs + graph.num_vertices() as u64)
 }
 
-/// When a search turns, by two thresholds [2, 4]: a growing frontier is pulled once the load of a push is
+/// When a search turns, by two thresholds [2, 4]. A growing frontier is pulled once the load of a push is
 /// more than one in `alpha` of that of a pull, and a shrinking one is pushed again once it is less than one
 /// in `beta`.
 ///

@@ -2,7 +2,7 @@
 //!
 //! A breadth-first search of a path of a million vertices takes a million rounds, but reachability needs no
 //! levels. Each worker follows edges depth-first from its share of the frontier up to a limit and leaves its
-//! open vertices to the next round, so every graph takes few rounds; a frontier too small to share stays on
+//! open vertices to the next round, so every graph takes few rounds. A frontier too small to share stays on
 //! the calling thread. This is the "vertical granularity control" of [1]. If a large fraction of all arcs
 //! leaves the frontier, the round pulls instead: each unreached vertex looks for a reached neighbour, as in
 //! [2].

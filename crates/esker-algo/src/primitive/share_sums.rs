@@ -121,7 +121,7 @@ fn sum_of_four<S: Share, F: Ranked>(
 /// Leaves the sum of each of some lists that lie one after another; equal to [`sum_over`], bit by bit.
 ///
 /// The processor cannot foresee the length of a short list. So the last group of each list is read as four
-/// elements, where that many are left in all lists together, and those beyond its end are masked: a list of
+/// elements, where that many are left in all lists together, and those beyond its end are masked. A list of
 /// up to four neighbours then takes no branch of its own.
 #[inline(always)]
 pub(super) fn sum_rows<S: Share, F: Ranked>(

@@ -23,10 +23,10 @@ use crate::show::text;
 /// heads that MANIFEST does not name, is listed too: the next writer removes it.
 ///
 /// The exit code is 0 if the database is sound, and 1 if there is a problem. It is 4 if the only finding is
-/// that the log or MANIFEST ends with bytes that are no complete record: a writer died, or is writing there,
-/// and then nothing is lost that was acknowledged; or the last record was damaged later, and its commit is
-/// lost. The two cannot be told apart. The next writer removes these bytes: copy the database first if its
-/// last commit matters.
+/// that the log or MANIFEST ends with bytes that are no complete record. Either a writer died, or is writing
+/// there, and then nothing is lost that was acknowledged. Or the last record was damaged later, and its
+/// commit is lost. The two cannot be told apart. The next writer removes these bytes: copy the database first
+/// if its last commit matters.
 #[derive(Debug, Args)]
 pub(crate) struct CheckCommand {
     /// The database

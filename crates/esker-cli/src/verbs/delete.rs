@@ -9,11 +9,11 @@ use crate::session::feeding::{FeedArgs, Feeding};
 
 /// Delete edges or vertices from a database
 ///
-/// Edges are matched by source and target, so all parallel edges are deleted; with --property, --weight or
-/// --time, only those that also have the values in these columns. --property edge_id deletes edges by their
-/// ids, where the database gives them some. Missing edges are ignored, ids of edges that do not exist are
-/// refused, unknown ids are refused; the number of deleted edges is printed. --vertices FILE deletes the
-/// vertices listed in FILE, one id per line, with their edges. Older versions do not change.
+/// Edges are matched by source and target, so all parallel edges are deleted. With --property, --weight or
+/// --time, only those are deleted that also have the values in these columns. --property edge_id deletes
+/// edges by their ids, where the database gives them some. Missing edges are ignored, ids of edges that do
+/// not exist are refused, unknown ids are refused; the number of deleted edges is printed. --vertices FILE
+/// deletes the vertices listed in FILE, one id per line, with their edges. Older versions do not change.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker delete web.esker gone.csv

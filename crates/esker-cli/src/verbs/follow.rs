@@ -46,13 +46,13 @@ const KEEP_PARTS: u32 = 50;
 ///
 /// Computes the answer for the newest version, then waits for commits of other processes, and prints the
 /// vertices whose values each version changed: the version, the vertex, its old value and its new one. What a
-/// version changed is found and taken in at a cost in proportion to the change; where computing anew is
+/// version changed is found and taken in at a cost in proportion to the change. Where computing anew is
 /// cheaper, that is done instead, and always for algorithms and options without an update, and on windows
 /// that join edges. Values are those of `esker run` on that version, ranks within the tolerance; colours,
 /// independent sets and matchings differ where vertices were removed.
 ///
 /// With --window, the answer is that of the edges of one length of time until the latest edge, and moves with
-/// each version; with --every, it moves when the latest edge passes the end of a step; a version that passes
+/// each version. With --every, it moves when the latest edge passes the end of a step; a version that passes
 /// several moves it to the last. Edges that age are taken out as edges that come are taken in.
 #[derive(Debug, Args)]
 #[command(mut_args(needs_window), mut_arg("all_vertices", |kept| kept.requires("window")))]

@@ -68,7 +68,7 @@ pub(crate) struct Graph500Command {
     database: Option<PathBuf>,
     /// Run over so many processes, each with a shard of a cluster; breadth-first search only
     ///
-    /// The processors are divided among the processes. --memory is of all processes together: it counts the
+    /// The processors are divided among the processes. --memory is of all processes together. It counts the
     /// trees that are validated, in half of it, and during construction the edges that are in no layer yet,
     /// at least 160 MiB a process. It does not count the graph, the arrays of a search, and the process
     /// itself.

@@ -91,7 +91,7 @@ struct RunArgs {
     #[arg(long, conflicts_with_all = ["top", "json"])]
     histogram: bool,
     /// Run on these versions, by number, tag or time, both included, and show the figures of each in one
-    /// table; with --top, its first rows. --output then writes the values of all versions, after the column
+    /// table, with --top its first rows. --output then writes the values of all versions, after the column
     /// version; `-` prints them instead of figures
     #[arg(long, value_name = "FIRST..LAST", value_parser = parse_range, conflicts_with_all = ["at", "histogram"])]
     versions: Option<VersionRange>,

@@ -22,7 +22,7 @@ use crate::show::shown::{STANDARD_OUTPUT, ShownRows};
 ///
 /// A window of length L that ends at T has the edges later than T - L, until T and with it. Windows end every
 /// --every, aligned to the calendar in UTC or as --align says, from the step of the first edge to that of the
-/// last; or, with --every-edges, with every N-th edge, and the last window with the last edge. Shows the
+/// last. With --every-edges, they end with every N-th edge, and the last window with the last edge. Shows the
 /// figures of each window in one table; with --top, its first rows. --output writes the values of all
 /// vertices.
 #[derive(Debug, Args)]
@@ -59,8 +59,8 @@ pub(crate) struct WindowCommand {
     #[arg(long, value_name = "TIME")]
     pub(super) to: Option<TimePoint>,
     /// Show each window once the watermark of a version has passed its end, or its event time if no stream
-    /// made it, and wait for the next, until the command is stopped; the first is the newest that has ended,
-    /// or that of --from, or that of the first edge if there is none yet
+    /// made it, and wait for the next, until the command is stopped. The first window is the newest that has
+    /// ended, or that of --from, or that of the first edge if there is none yet
     #[arg(long, conflicts_with_all = ["to", "at"])]
     pub(super) follow: bool,
     /// With --follow, if several windows have ended: show all of them (wait), or the newest only (skip)

@@ -4,9 +4,9 @@
 //! the shard and removed from it; the process updates what they touch, and what that touches, until nothing
 //! in the shard changes. Then it tells owners and ghosts what changed, and goes on with what it is told,
 //! until no process has anything to tell. Time: that of the changed vertices and their lists, except that
-//! removals cost a look at every value (`spread`). Memory: 15 bytes a vertex, 4 a ghost, 16 for each shard
-//! that has a ghost of a vertex; of colours 9 bytes a vertex besides; without a limit also up to 256 MiB of
-//! lists that were read, and what [`DiffCache`] remembers.
+//! removals cost a look at every value (`spread`). Memory: 15 bytes a vertex, 24 for colours; 4 a ghost; 16
+//! for each shard that has a ghost of a vertex. Without a limit, also up to 256 MiB of lists that were read,
+//! and what [`DiffCache`] remembers.
 
 mod shared;
 mod values;

@@ -4,9 +4,9 @@
 //! [`position_of`] in the command, the [`Cluster`] with its manifest on a faulty disk, and [`fence::enter`]
 //! and [`expect_own`] where a shard is taken back. In place of sockets and threads there are queues and a
 //! scheduler, which does one thing at a time: it lets a process take a step, lets a message arrive, or has
-//! something fail. So messages are delayed and those of different connections reordered; of what was sent on
-//! a connection that is cut, any part is lost; processes are killed, frozen, cut off and started again at any
-//! step; the power of the command's machine fails, which loses what was not synced. In place of databases
+//! something fail. So messages are delayed and those of different connections reordered. Of what was sent on
+//! a connection that is cut, any part is lost. Processes are killed, frozen, cut off and started again at any
+//! step. The power of the command's machine fails, which loses what was not synced. In place of databases
 //! there are lists of versions that keep the promises of one: a commit is durable once it has returned, and
 //! one under way when its process is killed is there or not.
 //!

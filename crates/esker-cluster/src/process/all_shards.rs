@@ -118,9 +118,9 @@ pub struct CheckReport {
 }
 
 /// Checks that the secret can be read, every shard of the newest version as `esker check` does, and that the
-/// shards fit together: each edge lies with the owner of its source, those of a delegate with the owners of
-/// the other ends, each ghost is a vertex of its owner, and shards agree on the number of undirected edges
-/// between them.
+/// shards fit together. Each edge has to lie with the owner of its source, those of a delegate with the
+/// owners of the other ends. Each ghost has to be a vertex of its owner, and shards have to agree on the
+/// number of undirected edges between them.
 ///
 /// # Errors
 /// [`Error::Io`]; cancellation; [`Error::Usage`] if the shards are on other machines: see

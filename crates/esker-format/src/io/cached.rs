@@ -15,7 +15,7 @@ const SAMPLES: u64 = 64;
 /// The share of a file that the page cache holds, from 64 places of it; 0 to 1. `None` if the file cannot be
 /// opened, or the system does not say.
 ///
-/// Does not wait for the disk. Since Linux 5.9, looking at a page that is not there starts to read it: the
+/// Does not wait for the disk. Since Linux 5.9, looking at a page that is not there starts to read it. So the
 /// places are other ones in each call, and reading ahead is off, so that a call neither finds nor brings in
 /// what the one before looked at.
 pub fn cached_share(path: &Path) -> Option<f64> {

@@ -6,10 +6,11 @@
 //! vectors beyond the memory goes on, at the speed of the disk, without types of its own.
 //!
 //! Disk space is allocated before a piece is used, for all that the page cache may hold together with it, so
-//! a full disk is no signal (SIGBUS) later: then the piece comes from the system's allocator, and
-//! [`Paging::lacks_space`] says so. File systems that write each page to a new place, as btrfs does, do not
-//! promise that. Freed pieces give their pages and their space back at once. Nothing reads the file after the
-//! process. A forked process does not have the region: what lies there is lost to it, and reading it ends it.
+//! a full disk is no signal (SIGBUS) later. Where there is no space, the piece comes from the system's
+//! allocator, and [`Paging::lacks_space`] says so. File systems that write each page to a new place, as btrfs
+//! does, do not promise that. Freed pieces give their pages and their space back at once. Nothing reads the
+//! file after the process. A forked process does not have the region: what lies there is lost to it, and
+//! reading it ends it.
 #![allow(unsafe_code)] // An allocator is unsafe code, and it hands out parts of a map.
 #![allow(clippy::disallowed_types, clippy::disallowed_methods)] // Part of the disk access module.
 

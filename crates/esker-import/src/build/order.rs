@@ -2,8 +2,8 @@
 //!
 //! The cost of an analysis is that of reading something of each neighbour. Such an access is cheap if the
 //! neighbour lies near the vertex itself or among the few vertices whose data stay in cache. So the locality
-//! of an order is the share of accesses to a neighbour that is *near* (at most [`NEAR_MAX`] away) or *hot*
-//! (in the given order: one of the first; in degree order: one of those with the most edges). Road networks
+//! of an order is the share of accesses to a neighbour that is *near* (at most [`NEAR_MAX`] away) or *hot*.
+//! In the given order the first vertices are hot; in degree order, those with the most edges. Road networks
 //! and crawls have it in the order in which they come; Kronecker and social graphs only in degree order;
 //! uniformly random graphs never.
 

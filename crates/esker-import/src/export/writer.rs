@@ -111,7 +111,7 @@ impl<'a> VertexNames<'a> {
 }
 
 /// Appends a field of a table, in quotes if it is empty, begins as a comment, has blanks at its ends, or
-/// holds the delimiter, a quote or a line break: without them, a reader would take it for another value.
+/// holds the delimiter, a quote or a line break. Without them, a reader would take it for another value.
 pub fn push_quoted(out: &mut Vec<u8>, text: &[u8], delimiter: u8) {
     let special = |byte: u8| byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
     let edge = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_whitespace);

@@ -13,10 +13,10 @@
 //! 5. *Gather*: a second walk along the route merges the partitions into edges in input order.
 //!
 //! All passes are sequential. Bytes moved for each id of the input: its encoding (an integer 8, a text its
-//! length and at least 1) and a byte of route, then twice 4 (8 with `id64`) of numbers, then the edges; in
-//! memory while the budget allows, else in temporary files. Beside lanes, memory holds 256 open blocks, for
-//! each thread one table that takes what the budget has free, and at least one batch. The result depends
-//! neither on the budget nor on the threads.
+//! length and at least 1) and a byte of route, then twice 4 (8 with `id64`) of numbers, then the edges. They
+//! lie in memory while the budget allows, else in temporary files. Beside lanes, memory holds 256 open
+//! blocks, for each thread one table that takes what the budget has free, and at least one batch. The result
+//! depends neither on the budget nor on the threads.
 
 mod lane;
 mod bits;

@@ -2,8 +2,8 @@
 //! layer.
 //!
 //! The ids are stored in order of vertex, as in the map of an import. The index is one column of 64-bit
-//! words, so that a freeze syncs few files. For c ids, its first w = max(1, ceil(c / 6)) words are a filter:
-//! an id with hash h belongs to word (h mod 2^32) * w / 2^32 and sets four bits of it, whose numbers are bits
+//! words, so that a freeze syncs few files. For c ids, its first w = max(1, ceil(c / 6)) words are a filter.
+//! An id with hash h belongs to word (h mod 2^32) * w / 2^32 and sets four bits of it, whose numbers are bits
 //! 32 to 37, 38 to 43, 44 to 49 and 50 to 55 of h. Then one entry for each id follows, ascending: the low k
 //! bits are the position of the id, the bits above them the leading 64 - k bits of its hash, where k is the
 //! least number such that c <= 2^k.

@@ -6,9 +6,9 @@
 //! each stored direction; checksums add 1/16384.
 //!
 //! Other layers hold fragments of the lists that changed in their range of versions (LLAMA, thesis, 4.4.2:
-//! explicit linking): a directory of vertices, and for each its fragment, its degree, and a link to the next
-//! older fragment; 24 bytes a fragment. Tombstones and past arcs have separate files, which readers at the
-//! end of the range do not read in full.
+//! explicit linking). They have a directory of vertices, and for each its fragment, its degree, and a link to
+//! the next older fragment; 24 bytes a fragment. Tombstones and past arcs have separate files, which readers
+//! at the end of the range do not read in full.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -4,9 +4,9 @@
 //! cache.
 //! * *Slide*: while a scan computes on one segment of extents, the pool reads the next segment.
 //! * *Cache*: an extent stays in its frame after use, until no frame is free. Then the pool first drops
-//!   extents that the next scan will not need: those that this scan did not want, and those whose strips of
-//!   vertices the algorithm has finished (G-Store, VI-C; a tile is needed if its row or its column is). If
-//!   the next scan needs all of them, the pool drops the one read last.
+//!   extents that the next scan will not need. These are those that this scan did not want, and those whose
+//!   strips of vertices the algorithm has finished (G-Store, VI-C; a tile is needed if its row or its column
+//!   is). If the next scan needs all of them, the pool drops the one read last.
 //! * *Rewind*: the next scan begins with the extents in memory and reads the rest in order. So the extent
 //!   read last would be used last. Unlike in G-Store, nothing is moved in memory.
 

@@ -5,9 +5,9 @@
 //!
 //! Vertices: each layer has, for each property that its versions changed, a [`PropertyColumn`] with one entry
 //! for each vertex and version that it tells apart. A [`VertexProperty`] reads a version through the columns
-//! of a stack of layers; a [`PropertyArray`] holds the values of all vertices, shares its pages with the
-//! arrays of other versions, and gets from one layer to the next by applying the changes of that layer
-//! (LLAMA, section 4.6).
+//! of a stack of layers; a [`PropertyArray`] holds the values of all vertices, and shares its pages with the
+//! arrays of other versions. It gets from one layer to the next by applying the changes of that layer (LLAMA,
+//! section 4.6).
 
 mod dictionary;
 mod value;

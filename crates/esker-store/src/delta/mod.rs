@@ -17,7 +17,7 @@
 //!   cause no long probes.
 //!
 //! Differences from [1]: shards share one address space instead of being processes; capacities lie between
-//! powers of two (less memory); slots are in order of hash (sequential growth); a vertex moves back to the
+//! powers of two (less memory); slots are in order of hash (sequential growth). A vertex moves back to the
 //! low-degree table only at half the threshold.
 //!
 //! [1] K. Iwabuchi, "NETALX and DegAwareRHH", thesis, chapter 4.

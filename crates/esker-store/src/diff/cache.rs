@@ -17,8 +17,8 @@ const BUDGET_PART: u64 = 4;
 /// [`super::diff`] reads the codes of all lists of a layer of several versions. From the second difference
 /// within such a layer on, this knows the vertices that each later version touched, so a difference takes
 /// time linear in the changes. Memory: 12 bytes (24 with 64-bit ids) for each arc that these versions added
-/// or deleted, up to twice as much while it is found; reserved from the budget of the run, of which it takes
-/// at most a quarter of what is free. Where that has no room, codes are read each time.
+/// or deleted, up to twice as much while it is found. It is reserved from the budget of the run, of which it
+/// takes at most a quarter of what is free. Where that has no room, codes are read each time.
 #[derive(Debug, Default)]
 pub struct DiffCache {
     /// The layer of the last difference.

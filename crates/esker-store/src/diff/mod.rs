@@ -5,7 +5,7 @@
 //! codes tell which lists changed.
 //!
 //! Time: linear in what the layers that only one of the versions reads have of the lists of these vertices,
-//! with a search in the other layers for each target; or linear in the lists, in both versions, where those
+//! with a search in the other layers for each target. Or linear in the lists, in both versions, where those
 //! are short or the layers were merged. Memory: two lists and a few words a layer; also the vertex tables of
 //! both versions, if more than one vertex in 64 may have changed and there are many layers.
 

@@ -37,7 +37,7 @@ struct SearchedLayer<'a> {
     /// Codes above the first number and up to the second are of versions in between; `None`: all codes are.
     between: Option<(u32, u32)>,
     /// Whether the older version ends before this layer, which is not complete. Where a list stands whole in
-    /// a merged layer, no code says what the layer's first version changed of it: the arcs of that version
+    /// a merged layer, no code says what the layer's first version changed of it. The arcs of that version
     /// may have the code 0, as those of older layers, and arcs that are gone have none. Such a list counts as
     /// changed.
     follows: bool,

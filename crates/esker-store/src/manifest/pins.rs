@@ -7,8 +7,8 @@
 //! [`Resource::retire`]. Dropping the last state that holds it, which its last pin keeps alive, then reclaims
 //! it. A resource that was not retired is not reclaimed.
 //!
-//! A value that is too large to rebuild for each state is kept twice, as [`Twin`]s: readers use the one in
-//! the newest state; the writer changes the other, which no pinned state holds, in place and puts it into the
+//! A value that is too large to rebuild for each state is kept twice, as [`Twin`]s. Readers use the one in
+//! the newest state. The writer changes the other, which no pinned state holds, in place and puts it into the
 //! next state.
 //!
 //! `tests/interleave` tests all interleavings of readers and a writer.

@@ -18,8 +18,8 @@
 //! without histories.
 //!
 //! Time: linear in the entries of the inputs. Memory: about 40 bytes, and 8 for each edge property, for each
-//! of 3 * 2^17 entries a thread (fewer under a memory limit), or for the longest changed list, plus a vertex
-//! table of the layers below if many of their lists are read.
+//! of 3 * 2^17 entries a thread (fewer under a memory limit), or for the longest changed list. A vertex table
+//! of the layers below comes on top if many of their lists are read.
 
 mod versions;
 mod input;

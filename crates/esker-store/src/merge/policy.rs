@@ -10,7 +10,7 @@
 //! lower tier than a newer input, or k layers of at least k^t each make k^(t+1). The newest input is freshly
 //! frozen, and a layer is the newest input once. So an arc from a layer of size s is rewritten at most ⌊log_k
 //! m⌋ - ⌊log_k s⌋ + 1 times: O(log_k(m / s)). When a merge drops arcs, because they died or their versions
-//! were forgotten, the result may be smaller than its inputs and stay in its tier; but then at least k - 1
+//! were forgotten, the result may be smaller than its inputs and stay in its tier. But then at least k - 1
 //! fresh layers must arrive before it is merged again. So, amortised, an arc that is ever frozen costs at
 //! most k² / (k - 1) of writing in each tier.
 //!

@@ -34,9 +34,9 @@ pub struct Workload {
     /// What it takes longer over several layers than over one, in scans: single lists are found along their
     /// chains.
     pub layers: f64,
-    /// What reading single lists from a pool costs, on a graph whose degrees are nearly equal: nanoseconds of
-    /// a thread for each arc of the graph, more than the same run takes with mapped lists, if the pool holds
-    /// half of all lists. 0: the algorithm reads by scans.
+    /// What reading single lists from a pool costs, on a graph whose degrees are nearly equal. It is the
+    /// nanoseconds of a thread for each arc of the graph, more than the same run takes with mapped lists, if
+    /// the pool holds half of all lists. 0: the algorithm reads by scans.
     pub even_point_ns: f64,
     /// The same, on a graph with hubs: their lists, which are in the pool, are read most.
     pub skewed_point_ns: f64,

@@ -84,10 +84,9 @@ impl Course for Batches<'_> {
 ///
 /// Time: that of reading; a thread parses ahead. Memory: one commit, see [`esker_store::Batch`].
 ///
-/// # Errors
-/// Those of the reader; [`Error::Input`] for a malformed line; [`Error::Invalid`] if a value does not have
-/// the type of its property, or a time looks as if it were in a smaller unit than the declared one, or there
-/// is no vertex with an id that is to be removed; those of [`Database::commit`]; cancellation.
+/// # Errors Those of the reader; [`Error::Input`] for a malformed line. [`Error::Invalid`] if a value does
+/// not have the type of its property, or a time looks as if it were in a smaller unit than the declared one,
+/// or there is no vertex with an id that is to be removed. Those of [`Database::commit`]; cancellation.
 pub fn feed(
     database: &Database,
     target: &Target,

@@ -69,7 +69,7 @@ pub struct WindowAnswer {
 /// Windows of a version, one after another.
 ///
 /// The edges of up to [`SHARED_WINDOWS_MAX`] windows are copied to memory at a time, if they fit in half of
-/// what is left of the budget of the run; else those of fewer windows, or each window reads the layers by
+/// what is left of the budget of the run. Else those of fewer windows are, or each window reads the layers by
 /// itself.
 pub struct WindowSeries<'s> {
     snapshot: &'s Snapshot,

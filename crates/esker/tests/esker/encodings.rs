@@ -9,8 +9,8 @@ use crate::common::{self, Sample, shapes};
 use crate::forms::{Form, Model, Weights};
 use crate::requests::{Request, requests};
 
-/// What differs from form to form, though all of it is right: sets compete in the order in which lists come,
-/// which of several negative cycles is found depends on it too, and a version among removed vertices has
+/// What differs from form to form, though all of it is right. Sets compete in the order in which lists come,
+/// and which of several negative cycles is found depends on it too. A version among removed vertices has
 /// other ids, which are the labels of this propagation.
 fn varies(algorithm: &str, model: &Model, form: &Form) -> bool {
     match algorithm {

@@ -138,9 +138,9 @@ pub(crate) fn large<W: Weight>(directed: bool, seed: u64, weight: impl Fn(u32) -
     Sample { num_vertices: n as usize, directed, edges, seed }.csr(weight)
 }
 
-/// Evaluates `$body` with `$graph` bound to each form of a graph: as it is; in shuffled pieces that no thread
-/// holds alone; both of these with removed vertices between its own; and as the result of filtering a graph
-/// with more edges.
+/// Evaluates `$body` with `$graph` bound to each form of a graph. These are the graph as it is, and in
+/// shuffled pieces that no thread holds alone; both of these with removed vertices between its own; and the
+/// result of filtering a graph with more edges.
 macro_rules! each_form {
     ($csr:expr, $seed:expr, |$graph:ident| $body:expr) => {{
         let plain = $csr.graph();

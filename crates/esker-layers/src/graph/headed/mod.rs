@@ -8,8 +8,8 @@
 //! If vertices are numbered by descending degree, the head is the beginning of the list; so it is in
 //! multigraphs, if it has more than 4096 neighbours, and if it is gathered for a run with weights. Else it is
 //! chosen, and lies in memory by descending degree. The rest of such a list is spread over all of its pages.
-//! So a search that misses in the head reads the list from its beginning and leaves out what the head had;
-//! scans of whole lists, and all scans with weights, take the list from the disk unless all of it is in the
+//! So a search that misses in the head reads the list from its beginning and leaves out what the head had.
+//! Scans of whole lists, and all scans with weights, take the list from the disk unless all of it is in the
 //! head.
 //!
 //! Each page read is compared with its own checksum, computed when the heads were gathered. The checksums of

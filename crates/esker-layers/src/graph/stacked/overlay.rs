@@ -216,7 +216,7 @@ impl Maker<'_> {
     ///
     /// Both ends have the same arcs in each version. But of an edge that was deleted and added again with the
     /// same properties, the one list may have the first copy among its past arcs, while the other has one
-    /// copy that never died: a list that was written whole does not tell a merge which of its arcs were
+    /// copy that never died. A list that was written whole does not tell a merge which of its arcs were
     /// deleted and added again.
     fn with_both_ends<W: ColumnWeight>(
         &self,

@@ -5,7 +5,7 @@
 //! smaller of their weights. In a multigraph, each directed edge becomes an undirected one. A self-loop stays
 //! in its list once.
 //!
-//! Mapped lists are read in pairs. From a pool, heads or tiles, lists come in pieces and in any order, so the
+//! Mapped lists are read in pairs. From a pool, heads or tiles, lists come in pieces and in any order. So the
 //! lists of a block of vertices are collected in memory, by a scan of the out-lists and one of the in-lists,
 //! before they are merged.
 

@@ -4,7 +4,7 @@
 //! Faults lie where two things meet, seldom where more than three do, and there are far fewer pairs and
 //! triples than combinations: a thousand rows hold all triples of a million combinations. The method is
 //! greedy, after AETG (D. Cohen, S. Dalal, M. Fredman, G. Patton, "The AETG System: An Approach to Testing
-//! Based on Combinatorial Design", IEEE Transactions on Software Engineering 23(7), 1997): each row begins
+//! Based on Combinatorial Design", IEEE Transactions on Software Engineering 23(7), 1997). Each row begins
 //! with a tuple that no row has yet, and takes axis by axis, in a random order, the value that meets the most
 //! others for the first time. Of some rows that are made so, the best is kept.
 
