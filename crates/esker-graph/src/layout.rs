@@ -44,7 +44,8 @@ pub trait Layout<W>: Extents {
     fn visit_block<V: Visitor<W>>(
         &self,
         visitor: &V,
-        into: (&mut V::State, &mut Self::Buffer),
+        state: &mut V::State,
+        buffer: &mut Self::Buffer,
         first: usize,
         wanted: u64,
         huge: &mut Vec<VertexId>,
@@ -55,7 +56,8 @@ pub trait Layout<W>: Extents {
     fn visit_batch<V: Visitor<W>>(
         &self,
         visitor: &V,
-        into: (&mut V::State, &mut Self::Buffer),
+        state: &mut V::State,
+        buffer: &mut Self::Buffer,
         batch: &[VertexId],
         huge: &mut Vec<VertexId>,
     );
@@ -64,7 +66,8 @@ pub trait Layout<W>: Extents {
     fn visit_piece<V: Visitor<W>>(
         &self,
         visitor: &V,
-        into: (&mut V::State, &mut Self::Buffer),
+        state: &mut V::State,
+        buffer: &mut Self::Buffer,
         v: VertexId,
         arcs: Range<usize>,
         exclusive: bool,
@@ -137,7 +140,7 @@ impl<W, L: Layout<W>, V: Visitor<W>> ScanWorker<Stop> for LayoutWorker<'_, W, L,
                 Some(bits) => wanted_of(*visitor, first, bits.word(first / 64)),
             };
             if wanted != 0 {
-                layout.visit_block(*visitor, (state, buffer), first, wanted, huge);
+                layout.visit_block(*visitor, state, buffer, first, wanted, huge);
             }
         }
         Ok(())
@@ -146,7 +149,7 @@ impl<W, L: Layout<W>, V: Visitor<W>> ScanWorker<Stop> for LayoutWorker<'_, W, L,
     fn list(&mut self, vertices: &[VertexId], huge: &mut Vec<VertexId>) -> Result<(), Stop> {
         let Self { layout, visitor, state: Some(state), buffer, .. } = self else { return Ok(()) };
         for batch in vertices.chunks(BATCH_LEN) {
-            layout.visit_batch(*visitor, (state, buffer), batch, huge);
+            layout.visit_batch(*visitor, state, buffer, batch, huge);
         }
         Ok(())
     }
@@ -156,7 +159,7 @@ impl<W, L: Layout<W>, V: Visitor<W>> ScanWorker<Stop> for LayoutWorker<'_, W, L,
         if !visitor.wants(v) {
             return Ok(Flow::Enough);
         }
-        Ok(layout.visit_piece(*visitor, (state, buffer), v, arcs, exclusive))
+        Ok(layout.visit_piece(*visitor, state, buffer, v, arcs, exclusive))
     }
 }
 

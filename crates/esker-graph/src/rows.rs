@@ -193,7 +193,8 @@ impl<W: Weight> Layout<W> for Rows<'_, W> {
     fn visit_block<V: Visitor<W>>(
         &self,
         visitor: &V,
-        (state, ()): (&mut V::State, &mut ()),
+        state: &mut V::State,
+        (): &mut (),
         first: usize,
         wanted: u64,
         huge: &mut Vec<VertexId>,
@@ -219,7 +220,8 @@ impl<W: Weight> Layout<W> for Rows<'_, W> {
     fn visit_batch<V: Visitor<W>>(
         &self,
         visitor: &V,
-        (state, ()): (&mut V::State, &mut ()),
+        state: &mut V::State,
+        (): &mut (),
         batch: &[VertexId],
         huge: &mut Vec<VertexId>,
     ) {
@@ -230,7 +232,8 @@ impl<W: Weight> Layout<W> for Rows<'_, W> {
     fn visit_piece<V: Visitor<W>>(
         &self,
         visitor: &V,
-        (state, ()): (&mut V::State, &mut ()),
+        state: &mut V::State,
+        (): &mut (),
         v: VertexId,
         arcs: Range<usize>,
         exclusive: bool,

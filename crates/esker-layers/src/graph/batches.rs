@@ -13,7 +13,7 @@ use esker_graph::{
 };
 
 use super::compressed::Compressed;
-use super::offer::Decoded;
+use super::offer::{ArcRange, Decoded};
 use super::weight::ColumnWeight;
 use crate::layer::{ListPlace, ListPlaces};
 
@@ -129,7 +129,7 @@ impl<W: ColumnWeight> ScanWorker<Error> for CompressedWorker<'_, '_, W> {
                 huge.push(vertex(first + i));
                 wanted &= !(1 << i);
             }
-            offer.block_into(&mut **sink, decoded, (first, places), wanted);
+            offer.block_into(&mut **sink, decoded, places, wanted);
         }
         Ok(())
     }
@@ -150,7 +150,7 @@ impl<W: ColumnWeight> ScanWorker<Error> for CompressedWorker<'_, '_, W> {
                 if place.degree > lists.huge_len() {
                     huge.push(v);
                 } else {
-                    offer.list_into((&mut **sink, decoded), (v, place));
+                    offer.list_into(&mut **sink, decoded, v, place);
                 }
             }
         }
@@ -163,6 +163,6 @@ impl<W: ColumnWeight> ScanWorker<Error> for CompressedWorker<'_, '_, W> {
         }
         let Self { lists, sink, decoded, .. } = self;
         let place = lists.offers().lists.index().place(v as usize);
-        Ok(lists.offers().piece_into((&mut **sink, decoded), (v, place), (arcs, exclusive)))
+        Ok(lists.offers().piece_into(&mut **sink, decoded, ArcRange { v, place, arcs, exclusive }))
     }
 }

@@ -11,7 +11,7 @@ use esker_graph::{
     BATCH_LEN, Extents, Flow, HUGE_LEN, Layout, Run, Select, Stop, VertexId, Visitor, scan, vertex,
 };
 
-use super::offer::{Decoded, Offer};
+use super::offer::{ArcRange, Decoded, Offer};
 use super::weight::ColumnWeight;
 use crate::layer::{CodedLists, Index, ListPlace, ListPlaces};
 
@@ -78,8 +78,10 @@ impl<'a, W: ColumnWeight> Compressed<'a, W> {
     fn offer<V: Visitor<W>>(
         &self,
         visitor: &V,
-        into: (&mut V::State, &mut Decoded),
-        (v, place): (VertexId, ListPlace),
+        state: &mut V::State,
+        decoded: &mut Decoded,
+        v: VertexId,
+        place: ListPlace,
         huge: &mut Vec<VertexId>,
     ) {
         if !visitor.wants(v) {
@@ -88,7 +90,7 @@ impl<'a, W: ColumnWeight> Compressed<'a, W> {
         if place.degree > self.huge_len {
             huge.push(v);
         } else {
-            self.offer.arcs(visitor, into, v, place, (0..place.degree, true));
+            self.offer.arcs(visitor, state, decoded, ArcRange::whole(v, place));
         }
     }
 }
@@ -126,7 +128,8 @@ impl<W: ColumnWeight> Layout<W> for Compressed<'_, W> {
     fn visit_block<V: Visitor<W>>(
         &self,
         visitor: &V,
-        (state, buffer): (&mut V::State, &mut Buffer),
+        state: &mut V::State,
+        buffer: &mut Buffer,
         first: usize,
         mut wanted: u64,
         huge: &mut Vec<VertexId>,
@@ -138,11 +141,10 @@ impl<W: ColumnWeight> Layout<W> for Compressed<'_, W> {
             let index = wanted.trailing_zeros() as usize;
             let (v, place) = (vertex(first + index), places.at(index));
             if whole && place.degree <= self.huge_len {
-                let some = (wanted, self.huge_len);
-                wanted &= !self.offer.group(visitor, (state, decoded), (first, places), some);
+                wanted &= !self.offer.group(visitor, state, decoded, places, wanted, self.huge_len);
             } else {
                 wanted &= wanted - 1;
-                self.offer(visitor, (state, decoded), (v, place), huge);
+                self.offer(visitor, state, decoded, v, place, huge);
             }
         }
     }
@@ -152,7 +154,8 @@ impl<W: ColumnWeight> Layout<W> for Compressed<'_, W> {
     fn visit_batch<V: Visitor<W>>(
         &self,
         visitor: &V,
-        (state, buffer): (&mut V::State, &mut Buffer),
+        state: &mut V::State,
+        buffer: &mut Buffer,
         batch: &[VertexId],
         huge: &mut Vec<VertexId>,
     ) {
@@ -162,19 +165,21 @@ impl<W: ColumnWeight> Layout<W> for Compressed<'_, W> {
         }
         places[..batch.len()].iter().for_each(|&place| self.offer.lists.touch(place));
         for (&place, &v) in places.iter().zip(batch) {
-            self.offer(visitor, (state, &mut buffer.decoded), (v, place), huge);
+            self.offer(visitor, state, &mut buffer.decoded, v, place, huge);
         }
     }
 
     fn visit_piece<V: Visitor<W>>(
         &self,
         visitor: &V,
-        (state, buffer): (&mut V::State, &mut Buffer),
+        state: &mut V::State,
+        buffer: &mut Buffer,
         v: VertexId,
         arcs: Range<usize>,
         exclusive: bool,
     ) -> Flow {
         let place = self.index().place(v as usize);
-        self.offer.arcs(visitor, (state, &mut buffer.decoded), v, place, (arcs, exclusive))
+        let part = ArcRange { v, place, arcs, exclusive };
+        self.offer.arcs(visitor, state, &mut buffer.decoded, part)
     }
 }

@@ -1,4 +1,4 @@
-//! The lists of a complete layer, of which a bounded part lies in memory: a pool, or heads.
+//! The lists of a complete layer that stay on the disk, except for a bounded part in a pool or as heads.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,13 +8,34 @@ use esker_format::{Error, Result};
 use esker_graph::{Run, VertexId};
 
 use super::points::tiles_alone;
-use crate::layer::{Arrays, Body, Coded, Index, ListColumns, ListExtents};
+use crate::layer::{Arrays, Body, Coded, CodedList, Index, ListColumns, ListExtents};
 
-/// The lists of all vertices, and their offsets.
+/// The lists of all vertices. Where each begins is verified; the lists themselves need not be.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum DenseLists<'a> {
-    Arrays { arrays: &'a Arrays, offsets: &'a [u64] },
-    Coded { coded: &'a Coded, index: Index<'a> },
+    Arrays(DenseArrays<'a>),
+    Coded(DenseCoded<'a>),
+}
+
+/// The plain lists of all vertices, and their verified offsets.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DenseArrays<'a> {
+    pub(crate) arrays: &'a Arrays,
+    pub(crate) offsets: &'a [u64],
+}
+
+/// The compressed lists of all vertices, and their verified index.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DenseCoded<'a> {
+    pub(crate) coded: &'a Coded,
+    pub(crate) index: Index<'a>,
+}
+
+impl DenseCoded<'_> {
+    /// The list of a vertex, and where it lies.
+    pub(crate) fn list(&self, v: usize) -> CodedList {
+        CodedList { slot: v, place: self.index.place(v), length: self.index.bytes(v).len() }
+    }
 }
 
 impl<'a> DenseLists<'a> {
@@ -24,16 +45,16 @@ impl<'a> DenseLists<'a> {
             return Err(not_complete());
         }
         Ok(match lists.body() {
-            Body::Arrays(arrays) => Self::Arrays { arrays, offsets: arrays.offsets(run)? },
-            Body::Coded(coded) => Self::Coded { coded, index: coded.index(run)? },
+            Body::Arrays(arrays) => Self::Arrays(DenseArrays { arrays, offsets: arrays.offsets(run)? }),
+            Body::Coded(coded) => Self::Coded(DenseCoded { coded, index: coded.index(run)? }),
             Body::Tiled(_) => return Err(tiles_alone(ONLY_LISTS)),
         })
     }
 
     pub(crate) fn extents(&self) -> ListExtents<'a> {
         match *self {
-            Self::Arrays { offsets, .. } => ListExtents::Offsets(offsets),
-            Self::Coded { index, .. } => ListExtents::Index(index),
+            Self::Arrays(lists) => ListExtents::Offsets(lists.offsets),
+            Self::Coded(lists) => ListExtents::Index(lists.index),
         }
     }
 
@@ -44,8 +65,10 @@ impl<'a> DenseLists<'a> {
     #[inline(always)]
     pub(crate) fn degree(&self, v: VertexId) -> usize {
         match self {
-            Self::Arrays { offsets, .. } => (offsets[v as usize + 1] - offsets[v as usize]) as usize,
-            Self::Coded { index, .. } => index.degree(v as usize),
+            Self::Arrays(DenseArrays { offsets, .. }) => {
+                (offsets[v as usize + 1] - offsets[v as usize]) as usize
+            }
+            Self::Coded(lists) => lists.index.degree(v as usize),
         }
     }
 
@@ -64,11 +87,11 @@ impl<'a> DenseLists<'a> {
     /// The first list that begins at or after a byte of the data, or the number of lists.
     pub(crate) fn slot_at_byte(&self, byte: u64) -> usize {
         match self {
-            Self::Arrays { offsets, .. } => {
+            Self::Arrays(DenseArrays { offsets, .. }) => {
                 let lists = &offsets[..offsets.len() - 1];
                 lists.partition_point(|offset| offset * (size_of::<VertexId>() as u64) < byte)
             }
-            Self::Coded { index, .. } => index.slot_at_byte(byte as usize),
+            Self::Coded(lists) => lists.index.slot_at_byte(byte as usize),
         }
     }
 }
@@ -78,19 +101,21 @@ impl DenseLists<'_> {
     /// The file, for reads past the page cache.
     pub(crate) fn open_direct(&self, disk: &dyn Disk) -> Result<Arc<dyn File>> {
         match self {
-            Self::Arrays { arrays, .. } => arrays.targets_column().open_direct(disk),
-            Self::Coded { coded, .. } => coded.columns().lists.open_direct(disk),
+            Self::Arrays(DenseArrays { arrays, .. }) => arrays.targets_column().open_direct(disk),
+            Self::Coded(DenseCoded { coded, .. }) => coded.columns().lists.open_direct(disk),
         }
     }
 
     /// Its bytes that hold the lists.
     pub(crate) fn data(&self) -> Range<u64> {
         let (first, bytes) = match self {
-            Self::Arrays { arrays, .. } => {
+            Self::Arrays(DenseArrays { arrays, .. }) => {
                 let targets = arrays.targets_column();
                 (targets.first_byte(), targets.len() * size_of::<VertexId>())
             }
-            Self::Coded { coded, .. } => (coded.columns().lists.first_byte(), coded.columns().lists.len()),
+            Self::Coded(DenseCoded { coded, .. }) => {
+                (coded.columns().lists.first_byte(), coded.columns().lists.len())
+            }
         };
         first..first + bytes as u64
     }
@@ -98,8 +123,8 @@ impl DenseLists<'_> {
     /// Compares a copy of a block with its checksum.
     pub(crate) fn verify_copy(&self, block: usize, bytes: &[u8]) -> Result<()> {
         match self {
-            Self::Arrays { arrays, .. } => arrays.targets_column().verify_copy(block, bytes),
-            Self::Coded { coded, .. } => coded.columns().lists.verify_copy(block, bytes),
+            Self::Arrays(DenseArrays { arrays, .. }) => arrays.targets_column().verify_copy(block, bytes),
+            Self::Coded(DenseCoded { coded, .. }) => coded.columns().lists.verify_copy(block, bytes),
         }
     }
 }

@@ -68,6 +68,24 @@ impl Decoded {
     }
 }
 
+/// A range of the arcs of a compressed list.
+#[derive(Debug, Clone)]
+pub(crate) struct ArcRange {
+    pub(crate) v: VertexId,
+    pub(crate) place: ListPlace,
+    pub(crate) arcs: Range<usize>,
+    /// Whether no other thread holds another part of the list: see [`Piece::exclusive`].
+    pub(crate) exclusive: bool,
+}
+
+impl ArcRange {
+    /// The whole list of `v`.
+    #[inline(always)]
+    pub(crate) fn whole(v: VertexId, place: ListPlace) -> Self {
+        Self { v, place, arcs: 0..place.degree, exclusive: true }
+    }
+}
+
 /// How lists are handed over.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Offer<'a, W> {
@@ -95,18 +113,21 @@ impl<'a, W: ColumnWeight> Offer<'a, W> {
         &self.weights[first - self.first_arc..first - self.first_arc + len]
     }
 
-    /// Hands over whole lists of the group that begins with a slot: those whose bits are set in `wanted`, up
-    /// to the first of more than `longest` arcs, or as many as are decoded together; the bits of these. First
-    /// they are decoded, then they are visited, so that neither waits for the other.
+    /// Hands over whole lists of the group at `places`: those whose bits are set in `wanted`, up to the first
+    /// of more than `longest` arcs, or as many as are decoded together. Returns the bits of these. First they
+    /// are decoded, then they are visited, so that neither waits for the other.
     #[inline(always)]
     pub(crate) fn group<V: Visitor<W>>(
         &self,
         visitor: &V,
-        (state, decoded): (&mut V::State, &mut Decoded),
-        (first, places): (usize, &ListPlaces),
-        (wanted, longest): (u64, usize),
+        state: &mut V::State,
+        decoded: &mut Decoded,
+        places: &ListPlaces,
+        wanted: u64,
+        longest: usize,
     ) -> u64 {
-        let done = self.lists.decode_group(first, places, (wanted, longest), &mut decoded.targets);
+        let (done, first) =
+            (self.lists.decode_group(places, wanted, longest, &mut decoded.targets), places.first());
         if V::ROWS && is_run(done) {
             let index = done.trailing_zeros() as usize;
             let bounds = places.bounds(index, done.count_ones() as usize);
@@ -115,10 +136,10 @@ impl<'a, W: ColumnWeight> Offer<'a, W> {
             visitor.visit_rows(state, vertex(first + index), bounds, lists);
             return done;
         }
-        let (mut left, mut start) = (done, 0);
-        while left != 0 {
-            let index = left.trailing_zeros() as usize;
-            left &= left - 1;
+        let (mut remaining, mut start) = (done, 0);
+        while remaining != 0 {
+            let index = remaining.trailing_zeros() as usize;
+            remaining &= remaining - 1;
             let place = places.at(index);
             let targets = &decoded.targets[start..start + place.degree];
             start += place.degree;
@@ -135,11 +156,13 @@ impl<'a, W: ColumnWeight> Offer<'a, W> {
     /// As [`Offer::group`], with one call of the sink.
     pub(crate) fn group_into(
         &self,
-        (sink, decoded): (&mut dyn Sink<W>, &mut Decoded),
-        (first, places): (usize, &ListPlaces),
-        (wanted, longest): (u64, usize),
+        sink: &mut dyn Sink<W>,
+        decoded: &mut Decoded,
+        places: &ListPlaces,
+        wanted: u64,
+        longest: usize,
     ) -> u64 {
-        let done = self.lists.decode_group(first, places, (wanted, longest), &mut decoded.targets);
+        let done = self.lists.decode_group(places, wanted, longest, &mut decoded.targets);
         let (mut batch, mut start) = (Vec::with_capacity(done.count_ones() as usize), 0);
         for index in ones(done) {
             let place = places.at(index);
@@ -147,7 +170,7 @@ impl<'a, W: ColumnWeight> Offer<'a, W> {
             start += place.degree;
             if !targets.is_empty() {
                 let weights = self.weights(place.arc, place.degree);
-                batch.push((vertex(first + index), Piece { targets, weights, exclusive: true }));
+                batch.push((vertex(places.first() + index), Piece { targets, weights, exclusive: true }));
             }
         }
         let enough = sink.visit(&batch).count_ones();
@@ -161,30 +184,32 @@ impl<'a, W: ColumnWeight> Offer<'a, W> {
         &self,
         sink: &mut dyn Sink<W>,
         decoded: &mut Decoded,
-        (first, places): (usize, &ListPlaces),
+        places: &ListPlaces,
         mut wanted: u64,
     ) {
         while wanted != 0 {
             let index = wanted.trailing_zeros() as usize;
             let place = places.at(index);
             if decoded.is_whole() && place.degree <= PIECE_LEN {
-                wanted &= !self.group_into((sink, decoded), (first, places), (wanted, PIECE_LEN));
+                wanted &= !self.group_into(sink, decoded, places, wanted, PIECE_LEN);
             } else {
                 wanted &= wanted - 1;
-                self.list_into((sink, decoded), (vertex(first + index), place));
+                self.list_into(sink, decoded, vertex(places.first() + index), place);
             }
         }
     }
 
-    /// Hands over a list that the worker holds alone, in pieces.
+    /// Hands over a list in pieces, of which no other thread holds a part.
     pub(crate) fn list_into(
         &self,
-        (sink, decoded): (&mut dyn Sink<W>, &mut Decoded),
-        (v, place): (VertexId, ListPlace),
+        sink: &mut dyn Sink<W>,
+        decoded: &mut Decoded,
+        v: VertexId,
+        place: ListPlace,
     ) -> Flow {
         for first in (0..place.degree).step_by(PIECE_LEN) {
             let arcs = first..place.degree.min(first + PIECE_LEN);
-            if self.piece_into((&mut *sink, decoded), (v, place), (arcs, true)) == Flow::Enough {
+            if self.piece_into(sink, decoded, ArcRange { v, place, arcs, exclusive: true }) == Flow::Enough {
                 return Flow::Enough;
             }
         }
@@ -192,50 +217,43 @@ impl<'a, W: ColumnWeight> Offer<'a, W> {
     }
 
     /// As [`Offer::arcs`], to a sink.
-    pub(crate) fn piece_into(
-        &self,
-        (sink, decoded): (&mut dyn Sink<W>, &mut Decoded),
-        (v, place): (VertexId, ListPlace),
-        (arcs, exclusive): (Range<usize>, bool),
-    ) -> Flow {
-        self.pieces(!decoded.is_whole(), decoded, (v, place), arcs, |(targets, weights)| {
-            sink.visit_one(v, Piece { targets, weights, exclusive })
-        })
+    pub(crate) fn piece_into(&self, sink: &mut dyn Sink<W>, decoded: &mut Decoded, part: ArcRange) -> Flow {
+        let v = part.v;
+        self.pieces(!decoded.is_whole(), decoded, part, |piece| sink.visit_one(v, piece))
     }
 
-    /// Hands over a range of the arcs of a list, which begins with a block.
+    /// Hands over a part of a list that begins with a block.
     #[inline(always)]
     pub(crate) fn arcs<V: Visitor<W>>(
         &self,
         visitor: &V,
-        (state, decoded): (&mut V::State, &mut Decoded),
-        v: VertexId,
-        place: ListPlace,
-        (arcs, exclusive): (Range<usize>, bool),
+        state: &mut V::State,
+        decoded: &mut Decoded,
+        part: ArcRange,
     ) -> Flow {
-        let visit = |(targets, weights): (&[VertexId], &[W])| {
-            visitor.visit(state, v, Piece { targets, weights, exclusive })
-        };
-        self.pieces(V::STOPS && !decoded.is_whole(), decoded, (v, place), arcs, visit)
+        let v = part.v;
+        let visit = |piece: Piece<'_, W>| visitor.visit(state, v, piece);
+        self.pieces(V::STOPS && !decoded.is_whole(), decoded, part, visit)
     }
 
-    /// Calls `visit` with the pieces of a range of arcs that begins with a block: with few arcs first if the
+    /// Calls `visit` with the pieces of a part of a list that begins with a block: with few arcs first if the
     /// visitor may soon have enough.
     #[inline(always)]
     fn pieces(
         &self,
         stops: bool,
         decoded: &mut Decoded,
-        (v, place): (VertexId, ListPlace),
-        arcs: Range<usize>,
-        mut visit: impl FnMut((&[VertexId], &[W])) -> Flow,
+        part: ArcRange,
+        mut visit: impl FnMut(Piece<'_, W>) -> Flow,
     ) -> Flow {
+        let ArcRange { v, place, arcs, exclusive } = part;
         let Range { start: mut first, end: last } = arcs;
         if first == last {
             return Flow::More;
         }
         let mut piece = |targets: &[VertexId], first: usize| {
-            visit((targets, self.weights(place.arc + first, targets.len())))
+            let weights = self.weights(place.arc + first, targets.len());
+            visit(Piece { targets, weights, exclusive })
         };
         if stops && first == 0 {
             // Early exits usually need two neighbours; emit those undecoded.

@@ -123,9 +123,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
                         return mapped(direction);
                     }
                     let lists = stack.section(0, direction)?.main();
-                    let stored = stored.and_then(|stored| {
-                        Some((stored.side(direction)?, stored.head_len(), stored.order()))
-                    });
+                    let stored = stored.and_then(|stored| stored.side(direction));
                     let kept = KeptHeads { length: heads.length, order: heads.order, degrees, stored };
                     let base = HeadedSource::new(disk, lists, weight.0, &kept, run)?;
                     StackedSide::over_heads(base, stack, direction, weight, run)

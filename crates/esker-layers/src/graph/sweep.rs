@@ -136,7 +136,7 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
                     let offer = Offer::new(lists, arcs.weights);
                     lists.places(block, &mut self.places);
                     offered += wanted.count_ones() as usize;
-                    offer.block_into(&mut *self.sink, &mut self.decoded, (block, &self.places), wanted);
+                    offer.block_into(&mut *self.sink, &mut self.decoded, &self.places, wanted);
                 }
             }
         }

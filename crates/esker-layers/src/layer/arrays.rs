@@ -8,7 +8,7 @@ use esker_format::{Column, Result};
 use esker_graph::{Run, VertexId};
 
 use super::extents::{AllLists, List};
-use super::offsets::Offsets;
+use super::offsets::{ListCounts, Offsets};
 
 /// The offset and target columns of a set of lists.
 #[derive(Debug)]
@@ -26,10 +26,10 @@ impl Arrays {
         offsets: Column<u64>,
         targets: Column<VertexId>,
         num_vertices: u64,
-        (num_lists, num_arcs): (u64, u64),
+        counts: ListCounts,
     ) -> Result<Self> {
-        let offsets = Offsets::new(offsets, num_lists, num_arcs)?;
-        targets.expect_len(num_arcs)?;
+        let offsets = Offsets::new(offsets, counts)?;
+        targets.expect_len(counts.arcs)?;
         Ok(Self { offsets, targets, num_vertices, targets_sound: AtomicBool::new(false) })
     }
 

@@ -2,8 +2,8 @@
 
 mod columns;
 mod codes;
-mod coded;
 mod offsets;
+mod coded;
 mod tiled;
 mod extents;
 mod arrays;
@@ -16,16 +16,18 @@ mod write;
 
 pub use arrays::Arrays;
 pub use body::BodyWriter;
-pub use coded::CodedLists;
 pub use coded::EncodedLists;
 pub use coded::ListPlace;
 pub(crate) use coded::{AHEAD_BYTES, BLOCK_LEN, Coded, Index, ListPlaces};
 pub use coded::{CodedColumns, Coder};
+pub use coded::{CodedList, CodedLists};
 pub use codes::{CodeSlice, Codes, code_type};
 pub use columns::SectionColumn;
 pub use extents::ListExtents;
 pub use extents::{AllLists, List, Window, part_of};
 pub use lists::{Body, ListColumns};
+#[cfg(test)]
+pub(crate) use offsets::ListCounts;
 pub use plain::{DictionaryFiles, PlainLayer, PlainWriter};
 pub(crate) use section::for_runs;
 pub use section::{Address, Dead, Past, Section};

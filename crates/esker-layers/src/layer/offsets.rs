@@ -6,6 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use esker_format::{Column, Error, Result};
 use esker_graph::Run;
 
+/// How many lists there are, and how many arcs they have together, as the manifest records.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ListCounts {
+    pub(crate) lists: u64,
+    pub(crate) arcs: u64,
+}
+
 /// The column of offsets of some lists.
 #[derive(Debug)]
 pub(super) struct Offsets {
@@ -16,9 +23,9 @@ pub(super) struct Offsets {
 
 impl Offsets {
     /// Checks that the length of the column matches the manifest.
-    pub(super) fn new(column: Column<u64>, num_lists: u64, num_arcs: u64) -> Result<Self> {
-        column.expect_len(num_lists.saturating_add(1))?;
-        Ok(Self { column, num_arcs, sound: AtomicBool::new(false) })
+    pub(super) fn new(column: Column<u64>, counts: ListCounts) -> Result<Self> {
+        column.expect_len(counts.lists.saturating_add(1))?;
+        Ok(Self { column, num_arcs: counts.arcs, sound: AtomicBool::new(false) })
     }
 
     pub(super) fn num_lists(&self) -> usize {

@@ -204,7 +204,7 @@ impl PlainLayer {
         record: &LayerRecord,
         properties: &[PropertyRecord],
     ) -> Result<Self> {
-        Self::open_with(files, directory, origin, (record, None), properties)
+        Self::open_with(files, directory, origin, record, None, properties)
     }
 
     /// As [`PlainLayer::open`], with the tiles of the layer, which it needs if its lists are kept in nothing
@@ -216,11 +216,12 @@ impl PlainLayer {
         files: &dyn Files,
         directory: &Path,
         origin: Origin,
-        (record, tiles): (&LayerRecord, Option<&Arc<Tiles>>),
+        record: &LayerRecord,
+        tiles: Option<&Arc<Tiles>>,
         properties: &[PropertyRecord],
     ) -> Result<Self> {
         let section =
-            |direction| Section::open(files, directory, direction, origin, (record, tiles), properties);
+            |direction| Section::open(files, directory, direction, origin, record, tiles, properties);
         let out = section(Direction::Out)?;
         let incoming = if record.in_edges { Some(section(Direction::In)?) } else { None };
         let rest = Self::open_rest(files, directory, origin, record)?;
@@ -270,19 +271,20 @@ impl PlainLayer {
         files: &dyn Files,
         directory: &Path,
         origin: Origin,
-        (record, direction): (&LayerRecord, Direction),
+        record: &LayerRecord,
+        direction: Direction,
         properties: &[PropertyRecord],
     ) -> Result<Self> {
         let incoming = SectionRecord::default();
-        let alone =
+        let one_sided =
             LayerRecord { out: *record.section(direction), incoming, in_edges: false, ..record.clone() };
         if direction == Direction::Out {
-            return Self::open(files, directory, origin, &alone, properties);
+            return Self::open(files, directory, origin, &one_sided, properties);
         }
-        let out = Section::open(files, directory, direction, origin, (record, None), properties)?;
+        let out = Section::open(files, directory, direction, origin, record, None, properties)?;
         // Without the other lists, the rest is the same.
-        let rest = Self::open_rest(files, directory, origin, &alone)?;
-        Ok(Self::of(directory, alone, out, None, rest))
+        let rest = Self::open_rest(files, directory, origin, &one_sided)?;
+        Ok(Self::of(directory, one_sided, out, None, rest))
     }
 
     /// How many arcs the versions of an incomplete layer added to the lists of a direction, at most; the

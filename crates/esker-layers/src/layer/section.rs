@@ -17,6 +17,7 @@ use super::codes::{CodeSlice, Codes};
 use super::columns::SectionColumn;
 use super::extents::List;
 use super::lists::{Body, Columns, ListColumns};
+use super::offsets::ListCounts;
 use super::tiled::TiledLists;
 use crate::tiles::Tiles;
 
@@ -125,14 +126,14 @@ impl Opener<'_> {
         self.record.section(self.direction)
     }
 
-    /// Opens lists stored as arrays; `sizes` are the numbers of lists and arcs.
-    fn arrays(&self, offsets: SectionColumn, targets: SectionColumn, sizes: (u64, u64)) -> Result<Body> {
+    /// Opens lists stored as arrays.
+    fn arrays(&self, offsets: SectionColumn, targets: SectionColumn, counts: ListCounts) -> Result<Body> {
         let (offsets, targets) = (self.column(offsets)?, self.column(targets)?);
-        Arrays::new(offsets, targets, self.record.num_vertices, sizes).map(Body::Arrays)
+        Arrays::new(offsets, targets, self.record.num_vertices, counts).map(Body::Arrays)
     }
 
     /// Opens the compressed lists of all vertices.
-    fn coded(&self, sizes: (u64, u64)) -> Result<Body> {
+    fn coded(&self, counts: ListCounts) -> Result<Body> {
         if !self.record.complete {
             return Err(Error::corrupt(
                 self.layer,
@@ -146,26 +147,26 @@ impl Opener<'_> {
             lists: self.column(SectionColumn::Lists)?,
             blocks: self.column(SectionColumn::Blocks)?,
         };
-        Coded::new(columns, self.record.num_vertices, sizes).map(Body::Coded)
+        Coded::new(columns, self.record.num_vertices, counts).map(Body::Coded)
     }
 
     /// Opens the lists of all vertices that are kept in tiles alone.
-    fn tiled(&self, sizes: (u64, u64)) -> Result<Body> {
+    fn tiled(&self, counts: ListCounts) -> Result<Body> {
         let Some(tiles) = self.tiles.filter(|_| self.record.complete) else {
             let reason = "its lists are kept in tiles, but it has none, or is not complete";
             return Err(Error::corrupt(self.layer, 0, reason));
         };
         let offsets = self.column(SectionColumn::Offsets)?;
-        TiledLists::new(offsets, Arc::clone(tiles), self.direction, sizes).map(Body::Tiled)
+        TiledLists::new(offsets, Arc::clone(tiles), self.direction, counts).map(Body::Tiled)
     }
 
     fn main(&self) -> Result<ListColumns> {
         let vertices = if self.record.complete { None } else { Some(self.column(SectionColumn::Vertices)?) };
-        let sizes = (self.sizes().lists, self.sizes().arcs);
+        let counts = ListCounts { lists: self.sizes().lists, arcs: self.sizes().arcs };
         let body = match self.record.encoding {
-            Encoding::Plain => self.arrays(SectionColumn::Offsets, SectionColumn::Targets, sizes)?,
-            Encoding::Compressed => self.coded(sizes)?,
-            Encoding::Tiles => self.tiled(sizes)?,
+            Encoding::Plain => self.arrays(SectionColumn::Offsets, SectionColumn::Targets, counts)?,
+            Encoding::Compressed => self.coded(counts)?,
+            Encoding::Tiles => self.tiled(counts)?,
         };
         let columns = Columns { vertices, body, properties: self.properties(SectionColumn::Property)? };
         ListColumns::new(columns, self.record.num_vertices)
@@ -176,7 +177,7 @@ impl Opener<'_> {
         if sizes.dead_lists == 0 {
             return Ok(None);
         }
-        let counts = (sizes.dead_lists, sizes.dead_arcs);
+        let counts = ListCounts { lists: sizes.dead_lists, arcs: sizes.dead_arcs };
         let columns = Columns {
             vertices: Some(self.column(SectionColumn::DeadVertices)?),
             body: self.arrays(SectionColumn::DeadOffsets, SectionColumn::DeadTargets, counts)?,
@@ -196,7 +197,7 @@ impl Opener<'_> {
         if sizes.past_lists == 0 {
             return Ok(None);
         }
-        let counts = (sizes.past_lists, sizes.past_arcs);
+        let counts = ListCounts { lists: sizes.past_lists, arcs: sizes.past_arcs };
         let columns = Columns {
             vertices: Some(self.column(SectionColumn::PastVertices)?),
             body: self.arrays(SectionColumn::PastOffsets, SectionColumn::PastTargets, counts)?,
@@ -217,7 +218,8 @@ impl Section {
         layer: &Path,
         direction: Direction,
         origin: Origin,
-        (record, tiles): (&LayerRecord, Option<&Arc<Tiles>>),
+        record: &LayerRecord,
+        tiles: Option<&Arc<Tiles>>,
         properties: &[PropertyRecord],
     ) -> Result<Self> {
         let properties = properties.iter().filter(|property| property.owner == Owner::Edges).collect();

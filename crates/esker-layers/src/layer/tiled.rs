@@ -1,9 +1,9 @@
 //! Lists that are kept in tiles alone: their offsets are stored, their targets are decoded when they are
 //! read.
 //!
-//! A read decodes a *part*: the lists of a strip of 65536 vertices, or a half, a quarter ... of these where
-//! they have many arcs. The parts that were read last stay in memory, so who reads lists in order decodes
-//! each part once, and who reads them at random many times.
+//! A read decodes a *part*: the lists of a strip of 65536 vertices, or half or a quarter of a strip, and so
+//! on, where these have many arcs. The parts that were read last stay in memory: reading lists in order
+//! decodes each part once, reading them at random many times.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use esker_format::{Column, PageHint, Result};
 use esker_graph::{Direction, Run, STRIP_LEN, VertexId};
 
-use super::offsets::Offsets;
+use super::offsets::{ListCounts, Offsets};
 use crate::tiles::Tiles;
 
 /// Arcs of a part, at most, unless it is one list: 8 MiB with 32-bit ids. Few in tests, so that there are
@@ -49,9 +49,9 @@ impl TiledLists {
         offsets: Column<u64>,
         tiles: Arc<Tiles>,
         direction: Direction,
-        (num_lists, num_arcs): (u64, u64),
+        counts: ListCounts,
     ) -> Result<Self> {
-        let offsets = Offsets::new(offsets, num_lists, num_arcs)?;
+        let offsets = Offsets::new(offsets, counts)?;
         Ok(Self { offsets, tiles, direction, parts: Mutex::default() })
     }
 

@@ -117,8 +117,9 @@ fn tiles_of(layers: &TestLayers, record: &LayerRecord) -> Arc<Tiles> {
 fn open_tiled(layers: &TestLayers, record: &LayerRecord) -> Arc<PlainLayer> {
     let tiles = tiles_of(layers, record);
     let directory = layer_directory(record.number);
-    let with = (record, Some(&tiles));
-    Arc::new(PlainLayer::open_with(&layers.disk, &directory, ORIGIN, with, &properties()).unwrap())
+    Arc::new(
+        PlainLayer::open_with(&layers.disk, &directory, ORIGIN, record, Some(&tiles), &properties()).unwrap(),
+    )
 }
 
 /// Merges the oldest layers, whose lists are kept in tiles alone. Compares the weights in the tiles with the

@@ -6,7 +6,7 @@ use esker_format::io::{Disk, Faults, RealDisk};
 use esker_format::{Error, Result};
 use esker_graph::{Direction, Flow, Graph, Lists, Piece, Run, Select, Stop, VertexId, Visitor, vertex};
 use esker_layers::graph::{CompleteLists, StoredGraph, StoredWeight};
-use esker_layers::layer::Body;
+use esker_layers::layer::{Body, CodedList};
 use esker_layers::pool::PoolOptions;
 use proptest::prelude::*;
 
@@ -273,7 +273,7 @@ fn what_is_no_list_is_found_though_its_checksum_is_right() {
                 let index = coded.index(&Run::with_threads(1).unwrap()).unwrap();
                 let slot = (0..60).find(|&slot| index.degree(slot) > 1).unwrap();
                 let visited = coded.visit_list(
-                    (slot, index.place(slot), 20),
+                    CodedList::new(slot, index.place(slot), 20),
                     Some(&[0xFF; 4096]),
                     &mut Vec::new(),
                     |_, _| Flow::More,

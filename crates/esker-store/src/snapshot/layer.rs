@@ -65,7 +65,7 @@ impl Layer {
             Encoding::Tiles => open_tiles(disk, directory, manifest, record)?.map(Arc::new),
             Encoding::Plain | Encoding::Compressed => None,
         };
-        let lists = PlainLayer::open_with(&archive, directory, origin, (record, tiles.as_ref()), properties)?;
+        let lists = PlainLayer::open_with(&archive, directory, origin, record, tiles.as_ref(), properties)?;
         Self::of_lists((disk, directory), manifest, archive, lists)
     }
 
@@ -84,7 +84,7 @@ impl Layer {
         let origin = Origin { database: manifest.database, stamp: record.stamp };
         let (archive, _) = Archive::open_left(disk, directory)?;
         let lists =
-            PlainLayer::open_only(&archive, directory, origin, (record, direction), &manifest.properties)?;
+            PlainLayer::open_only(&archive, directory, origin, record, direction, &manifest.properties)?;
         Self::of_lists((disk, directory), manifest, archive, lists)
     }
 

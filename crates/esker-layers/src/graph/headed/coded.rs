@@ -10,7 +10,8 @@ use super::degrees::{HeadChoice, WantedHeads};
 use super::share::{HeadStarts, LastHead};
 use super::side::TailFile;
 use super::stretches::{READ_BYTES, STRETCH_BYTES, read_stretches};
-use crate::layer::{AHEAD_BYTES, Coded, Index, ListExtents};
+use crate::graph::dense::DenseCoded;
+use crate::layer::{AHEAD_BYTES, Index, ListExtents};
 
 /// Longer lists are read from the map, so that a thread does not keep all of their bytes. Few in tests.
 const LONG_BYTES: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
@@ -21,8 +22,7 @@ pub(super) const KEPT_BYTES: u64 = (LONG_BYTES + READ_BYTES) as u64 + (1 << 16);
 
 /// The lists that begin in a stretch of the bytes, and their heads, which one thread gathers.
 struct CodedStretch<'h> {
-    coded: &'h Coded,
-    index: Index<'h>,
+    dense: DenseCoded<'h>,
     wanted: &'h WantedHeads<'h>,
     /// Those whose heads are still to be gathered.
     lists: Range<usize>,
@@ -45,11 +45,13 @@ struct State<'w> {
 /// Reads all lists, verifies them, and writes their heads and the checksums of their pages.
 pub(super) fn gather_coded<'a>(
     file: &mut TailFile,
-    (coded, index): (&'a Coded, Index<'a>),
-    (wanted, starts): (&WantedHeads<'a>, &HeadStarts),
+    dense: DenseCoded<'a>,
+    wanted: &WantedHeads<'a>,
+    starts: &HeadStarts,
     heads: &mut [VertexId],
     run: &Run,
 ) -> Result<()> {
+    let DenseCoded { coded, index } = dense;
     let mut checksums = vec![0; file.num_pages()];
     let all = coded.columns().lists.len();
     let stretch_bytes = if file.is_apart() { STRETCH_BYTES as usize } else { all };
@@ -65,16 +67,7 @@ pub(super) fn gather_coded<'a>(
         let pages = if end == all { sums.len() } else { stretch_bytes / DIRECT_BYTES };
         let (checksums, others) = sums.split_at_mut(pages);
         sums = others;
-        stretches.push(CodedStretch {
-            coded,
-            index,
-            wanted,
-            lists,
-            heads: own,
-            checksums,
-            taken: start,
-            end,
-        });
+        stretches.push(CodedStretch { dense, wanted, lists, heads: own, checksums, taken: start, end });
     }
     let state = || State { choice: wanted.choice(), decoded: Vec::new(), bytes: Vec::new() };
     read_stretches(file, run, stretches, state, |stretch, state, (pages, skip)| {
@@ -97,7 +90,7 @@ impl CodedStretch<'_> {
         own.iter_mut().zip(pages.chunks(DIRECT_BYTES)).for_each(|(sum, page)| *sum = crc32c::crc32c(page));
         let bytes = &pages[skip..];
         for (number, block) in bytes.chunks(BLOCK_BYTES).enumerate() {
-            self.coded.columns().lists.verify_copy(self.taken / BLOCK_BYTES + number, block)?;
+            self.dense.coded.columns().lists.verify_copy(self.taken / BLOCK_BYTES + number, block)?;
         }
         let mut kept = std::mem::take(&mut state.bytes);
         kept.reserve_exact(bytes.len());
@@ -105,26 +98,22 @@ impl CodedStretch<'_> {
         self.taken += bytes.len();
         let start = self.taken - kept.len();
         while !self.lists.is_empty() {
-            let range = self.index.bytes(self.lists.start);
+            let range = self.dense.index.bytes(self.lists.start);
             let is_long = range.len() > LONG_BYTES;
             if !is_long && range.end + AHEAD_BYTES > self.taken && self.taken < self.end {
                 break;
             }
             let in_hand =
                 if is_long { None } else { kept.get(range.start - start..range.end + AHEAD_BYTES - start) };
-            Self::take_list(
-                (self.coded, self.index, self.wanted),
-                self.lists.start,
-                in_hand,
-                (&mut self.heads, state),
-            )?;
+            self.take_list(self.lists.start, in_hand, state)?;
             if in_hand.is_none() && !range.is_empty() {
-                self.coded.columns().lists.release();
+                self.dense.coded.columns().lists.release();
                 run.check()?;
             }
             self.lists.start += 1;
         }
-        let next = if self.lists.is_empty() { self.taken } else { self.index.bytes(self.lists.start).start };
+        let next =
+            if self.lists.is_empty() { self.taken } else { self.dense.index.bytes(self.lists.start).start };
         kept.drain(..next.clamp(start, self.taken) - start);
         state.bytes = kept;
         Ok(())
@@ -132,18 +121,13 @@ impl CodedStretch<'_> {
 
     /// Gathers the head of a list and verifies the list. `bytes`: those of the list and the ones that
     /// decoders read behind it; `None`: they are read from the map.
-    fn take_list(
-        (coded, index, wanted): (&Coded, Index<'_>, &WantedHeads<'_>),
-        slot: usize,
-        bytes: Option<&[u8]>,
-        (heads, state): (&mut &mut [VertexId], &mut State<'_>),
-    ) -> Result<()> {
-        let (place, length) = (index.place(slot), index.bytes(slot).len());
-        let len = place.degree.min(wanted.head_len);
-        let (head, rest) = std::mem::take(heads).split_at_mut(len);
-        *heads = rest;
+    fn take_list(&mut self, slot: usize, bytes: Option<&[u8]>, state: &mut State<'_>) -> Result<()> {
+        let (list, wanted) = (self.dense.list(slot), self.wanted);
+        let len = list.place.degree.min(wanted.head_len);
+        let (head, rest) = std::mem::take(&mut self.heads).split_at_mut(len);
+        self.heads = rest;
         let State { choice, decoded, .. } = state;
-        coded.visit_list((slot, place, length), bytes, decoded, |first, targets| {
+        self.dense.coded.visit_list(list, bytes, decoded, |first, targets| {
             match wanted.order {
                 HeadOrder::First if first < len => {
                     let count = targets.len().min(len - first);
@@ -174,7 +158,7 @@ mod tests {
     use crate::graph::dense::DenseLists;
     use crate::graph::headed::degrees::ListDegrees;
     use crate::graph::headed::side::HeadedSide;
-    use crate::layer::{CodedColumns, Coder};
+    use crate::layer::{Coded, CodedColumns, Coder, ListCounts};
 
     const ORIGIN: Origin = Origin::of_import(DatabaseId([7; 16]));
 
@@ -202,7 +186,7 @@ mod tests {
             blocks: column(disk, "blocks", ColumnKind::OutBlocks, &parts.blocks),
         };
         let (n, arcs) = (lists.len() as u64, lists.iter().map(Vec::len).sum::<usize>() as u64);
-        Coded::new(columns, n, (n, arcs)).unwrap()
+        Coded::new(columns, n, ListCounts { lists: n, arcs }).unwrap()
     }
 
     proptest! {
@@ -232,7 +216,7 @@ mod tests {
             let order = if by_degree { HeadOrder::Degree } else { HeadOrder::First };
             let wanted = WantedHeads { head_len, order, degrees: ListDegrees::new(&offsets) };
             let disk: Arc<dyn Disk> = Arc::new(disk);
-            let side = HeadedSide::gather(&disk, DenseLists::Coded { coded: &coded, index }, &wanted, &run).unwrap();
+            let side = HeadedSide::gather(&disk, DenseLists::Coded(DenseCoded { coded: &coded, index }), &wanted, &run).unwrap();
             let mut expected = Vec::new();
             for list in &lists {
                 let mut head = vec![0; list.len().min(head_len)];

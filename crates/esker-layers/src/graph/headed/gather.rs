@@ -12,8 +12,8 @@ use super::degrees::{HeadChoice, WantedHeads};
 use super::share::{HeadStarts, LastHead, all_entries};
 use super::side::{HeadedSide, TailFile, room_for};
 use super::stretches::{STRETCH_BYTES, read_stretches, reading_bytes};
-use crate::graph::dense::DenseLists;
-use crate::layer::{Arrays, Body, ListColumns, ListExtents};
+use crate::graph::dense::{DenseArrays, DenseLists};
+use crate::layer::{Body, ListColumns, ListExtents};
 
 /// Arcs of a list that are read at a time if the list lies in several stretches.
 const PART_ARCS: u64 = 1 << 16;
@@ -42,11 +42,11 @@ impl<'a> HeadedSide<'a> {
         let name = file.path().display().to_string();
         file.count = run.reads().of(name.as_str(), "gathering heads");
         match lists {
-            DenseLists::Arrays { arrays, offsets } => {
-                gather_arrays(&mut file, (arrays, offsets), (wanted, &starts), &mut heads, run)?;
+            DenseLists::Arrays(dense) => {
+                gather_arrays(&mut file, dense, wanted, &starts, &mut heads, run)?;
             }
-            DenseLists::Coded { coded, index } => {
-                gather_coded(&mut file, (coded, index), (wanted, &starts), &mut heads, run)?;
+            DenseLists::Coded(dense) => {
+                gather_coded(&mut file, dense, wanted, &starts, &mut heads, run)?;
             }
         }
         file.count = run.reads().of(name, "tails");
@@ -57,12 +57,13 @@ impl<'a> HeadedSide<'a> {
 /// The heads of plain lists.
 fn gather_arrays(
     file: &mut TailFile,
-    (arrays, offsets): (&Arrays, &[u64]),
-    (wanted, starts): (&WantedHeads<'_>, &HeadStarts),
+    dense: DenseArrays<'_>,
+    wanted: &WantedHeads<'_>,
+    starts: &HeadStarts,
     heads: &mut [VertexId],
     run: &Run,
 ) -> Result<()> {
-    let targets = arrays.targets_column();
+    let (targets, offsets) = (dense.arrays.targets_column(), dense.offsets);
     let mut checksums = vec![0; file.num_pages()];
     let stretch_bytes = if file.is_apart() { STRETCH_BYTES } else { (checksums.len() * DIRECT_BYTES) as u64 };
     let lists = StretchedLists { offsets, starts, order: wanted.order, stretch_bytes };

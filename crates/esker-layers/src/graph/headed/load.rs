@@ -12,26 +12,27 @@ use super::degrees::WantedHeads;
 use super::share::{HeadStarts, LastHead, all_entries, entries, head_units, units_of};
 use super::side::{HeadedSide, TailFile, room_for};
 use super::stored::StoredSide;
-use crate::graph::dense::DenseLists;
+use crate::graph::dense::{DenseArrays, DenseLists};
 use crate::layer::ListExtents;
 
 /// Pages that are compared with their checksums at a time.
 const UNIT_PAGES: usize = 1 << 10;
 
 impl<'a> HeadedSide<'a> {
-    /// Takes heads of length `head_len` from a file of heads of length `stored_len`, which is not less. With
-    /// `ascending`, heads of whole lists are put in the order of the lists.
+    /// Takes heads of length `head_len` from a file of heads that are not shorter. With `ascending`, heads of
+    /// whole lists are put in the order of the lists.
     pub(super) fn load(
         disk: &Arc<dyn Disk>,
         lists: DenseLists<'a>,
-        (stored, stored_len, order): (&StoredSide, usize, HeadOrder),
-        (head_len, ascending): (usize, bool),
+        stored: &StoredSide,
+        head_len: usize,
+        ascending: bool,
         run: &Run,
     ) -> Result<Self> {
         let extents = &lists.extents();
         let mut file = TailFile::open(disk.as_ref(), lists)?;
         file.set_checksums(stored.sums(file.num_pages(), run)?.to_vec());
-        let (starts, places) = (HeadStarts::new(extents, head_len), stored.places(extents, stored_len)?);
+        let (starts, places) = (HeadStarts::new(extents, head_len), stored.places(extents)?);
         let mut heads = room_for(all_entries(extents, head_len))?;
         let units = head_units(extents, head_len, &mut heads);
         run.share(
@@ -41,9 +42,9 @@ impl<'a> HeadedSide<'a> {
                 let mut unit = units[unit].lock().unwrap_or_else(PoisonError::into_inner);
                 let (vertices, own) = &mut *unit;
                 let found = stored.some(extents, &places, vertices.clone())?;
-                take_first(found, own, (extents, vertices.clone()), (stored_len, head_len));
-                if ascending && order != HeadOrder::First {
-                    sort_whole_lists(own, (extents, vertices.clone()), head_len);
+                take_first(found, own, extents, vertices.clone(), stored.head_len, head_len);
+                if ascending && stored.order != HeadOrder::First {
+                    sort_whole_lists(own, extents, vertices.clone(), head_len);
                 }
                 Ok::<(), Error>(())
             },
@@ -54,7 +55,7 @@ impl<'a> HeadedSide<'a> {
         file.count = run.reads().of(name(file.path()), "tails");
         // They are in memory now; the pages of their file need not be.
         stored.heads.release();
-        Ok(Self { lists, starts, order, heads, file })
+        Ok(Self { lists, starts, order: stored.order, heads, file })
     }
 }
 
@@ -66,9 +67,9 @@ impl StoredSide {
     }
 
     /// Where each head begins.
-    fn places(&self, lists: &ListExtents<'_>, head_len: usize) -> Result<HeadStarts> {
-        self.heads.expect_len(all_entries(lists, head_len) as u64)?;
-        Ok(HeadStarts::new(lists, head_len))
+    fn places(&self, lists: &ListExtents<'_>) -> Result<HeadStarts> {
+        self.heads.expect_len(all_entries(lists, self.head_len) as u64)?;
+        Ok(HeadStarts::new(lists, self.head_len))
     }
 
     /// The heads of some vertices, verified.
@@ -104,8 +105,8 @@ impl StoredSide {
         wanted: &WantedHeads<'_>,
         run: &Run,
     ) -> Result<()> {
-        let (extents, head_len) = (&lists.extents(), wanted.head_len);
-        let places = self.places(extents, head_len)?;
+        let (extents, head_len) = (&lists.extents(), self.head_len);
+        let places = self.places(extents)?;
         let mut file = TailFile::open(disk, lists)?;
         let num_pages = file.num_pages();
         file.set_checksums(self.sums(num_pages, run)?.to_vec());
@@ -147,12 +148,12 @@ impl StoredSide {
 /// The first neighbours of a vertex, verified.
 fn first_of<'l>(lists: DenseLists<'l>, v: usize, len: usize) -> Result<Cow<'l, [VertexId]>> {
     match lists {
-        DenseLists::Arrays { arrays, offsets } => {
+        DenseLists::Arrays(DenseArrays { arrays, offsets }) => {
             let start = offsets[v] as usize;
             arrays.some_targets(start..start + len).map(Cow::Borrowed)
         }
-        DenseLists::Coded { coded, .. } => {
-            let mut targets = coded.list(v)?.1;
+        DenseLists::Coded(dense) => {
+            let mut targets = dense.coded.list(v)?.1;
             targets.truncate(len);
             Ok(Cow::Owned(targets))
         }
@@ -163,8 +164,10 @@ fn first_of<'l>(lists: DenseLists<'l>, v: usize, len: usize) -> Result<Cow<'l, [
 fn take_first(
     heads: &[VertexId],
     own: &mut [VertexId],
-    (lists, vertices): (&ListExtents<'_>, Range<usize>),
-    (stored_len, head_len): (usize, usize),
+    lists: &ListExtents<'_>,
+    vertices: Range<usize>,
+    stored_len: usize,
+    head_len: usize,
 ) {
     if stored_len == head_len {
         own.copy_from_slice(heads);
@@ -181,7 +184,8 @@ fn take_first(
 /// Puts the heads of some vertices that hold whole lists in the order of the lists.
 fn sort_whole_lists(
     mut heads: &mut [VertexId],
-    (lists, vertices): (&ListExtents<'_>, Range<usize>),
+    lists: &ListExtents<'_>,
+    vertices: Range<usize>,
     head_len: usize,
 ) {
     for degree in vertices.map(|v| lists.degree(v)) {

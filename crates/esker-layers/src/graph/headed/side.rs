@@ -93,8 +93,8 @@ impl TailFile {
         let data = lists.data();
         let skip = data.start % DIRECT_BYTES as u64;
         let entry_bytes = match lists {
-            DenseLists::Arrays { .. } => size_of::<VertexId>() as u64,
-            DenseLists::Coded { .. } => 1,
+            DenseLists::Arrays(_) => size_of::<VertexId>() as u64,
+            DenseLists::Coded(_) => 1,
         };
         Ok(Self {
             file: lists.open_direct(disk)?,

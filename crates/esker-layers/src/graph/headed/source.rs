@@ -17,12 +17,12 @@ use super::side::HeadedSide;
 use super::stored::StoredSide;
 use super::tails::{CODED_BYTES_MAX, TailReader, Want};
 use crate::graph::beside::{LastBlock, WeightsBeside};
-use crate::graph::dense::DenseLists;
+use crate::graph::dense::{DenseCoded, DenseLists};
 use crate::graph::living::LivingTargets;
 use crate::graph::missing::Missing;
 use crate::graph::points::PointReads;
 use crate::graph::weight::ColumnWeight;
-use crate::layer::{AHEAD_BYTES, Coded, Index, ListColumns};
+use crate::layer::{AHEAD_BYTES, Index, ListColumns};
 
 /// Larger units than for lists in memory, because the tails of a unit are read together.
 const UNITS: Units = Units { entries: 1 << 18, per_thread: 8 };
@@ -51,7 +51,7 @@ pub(crate) struct KeptHeads<'a, 's> {
     pub(crate) degrees: ListDegrees<'a>,
     /// The stored heads, their length and order. Chosen ones serve weights only as whole lists; runs take
     /// them all the same, because gathering the first neighbours reads all lists.
-    pub(crate) stored: Option<(&'s StoredSide, usize, HeadOrder)>,
+    pub(crate) stored: Option<&'s StoredSide>,
 }
 
 impl<'a, W: ColumnWeight> HeadedSource<'a, W> {
@@ -68,8 +68,8 @@ impl<'a, W: ColumnWeight> HeadedSource<'a, W> {
         let points = PointReads::new(lists, property, true);
         let lists = DenseLists::new(lists, run)?;
         let KeptHeads { length: head_len, order, degrees, stored } = *kept;
-        let lists = match stored.filter(|stored| stored.1 >= head_len) {
-            Some(stored) => HeadedSide::load(disk, lists, stored, (head_len, Self::HAS_WEIGHTS), run)?,
+        let lists = match stored.filter(|stored| stored.head_len >= head_len) {
+            Some(stored) => HeadedSide::load(disk, lists, stored, head_len, Self::HAS_WEIGHTS, run)?,
             None => {
                 // Weights lie in the order of the lists.
                 let order = if Self::HAS_WEIGHTS { HeadOrder::First } else { order };
@@ -218,21 +218,21 @@ impl<W: ColumnWeight> HeadedSource<'_, W> {
     /// Appends the last arcs of a list.
     fn read_rest(&self, v: VertexId, arcs: Range<u64>, list: &mut Vec<VertexId>) -> Result<()> {
         match self.lists.lists {
-            DenseLists::Arrays { .. } => self.lists.file.read_some(arcs, |bytes| {
+            DenseLists::Arrays(_) => self.lists.file.read_some(arcs, |bytes| {
                 list.extend_from_slice(bytemuck::cast_slice(bytes));
                 Ok(())
             }),
-            DenseLists::Coded { coded, index } => {
+            DenseLists::Coded(dense) => {
                 let (mut decoded, mut skipped) = (Vec::new(), list.len());
                 let mut take = |bytes: Option<&[u8]>| {
-                    self.decode((coded, index), v, bytes, &mut decoded, |_, targets| {
+                    self.decode(dense, v, bytes, &mut decoded, |_, targets| {
                         let skip = skipped.min(targets.len());
                         skipped -= skip;
                         list.extend_from_slice(&targets[skip..]);
                         Ok(Flow::More)
                     })
                 };
-                match coded_entries(index, v) {
+                match coded_entries(dense.index, v) {
                     Some(entries) => self.lists.file.read_some(entries, |bytes| take(Some(bytes))),
                     None => take(None),
                 }
@@ -245,18 +245,18 @@ impl<W: ColumnWeight> HeadedSource<'_, W> {
     /// map.
     fn decode(
         &self,
-        (coded, index): (&Coded, Index<'_>),
+        dense: DenseCoded<'_>,
         v: VertexId,
         bytes: Option<&[u8]>,
         decoded: &mut Vec<VertexId>,
         mut take: impl FnMut(usize, &[VertexId]) -> Result<Flow>,
     ) -> Result<()> {
-        let (slot, length) = (v as usize, index.bytes(v as usize).len());
+        let list = dense.list(v as usize);
         if bytes.is_none() {
-            self.points.touch((length + PointReads::LIST_BYTES) as u64);
+            self.points.touch((list.length + PointReads::LIST_BYTES) as u64);
         }
         let mut result = Ok(());
-        coded.visit_list((slot, index.place(slot), length), bytes, decoded, |first, targets| {
+        dense.coded.visit_list(list, bytes, decoded, |first, targets| {
             take(first, targets).unwrap_or_else(|error| {
                 result = Err(error);
                 Flow::Enough
@@ -374,8 +374,8 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
         while !self.pending.is_empty() {
             self.run.check()?;
             chunk_entries = match self.of.lists.lists {
-                DenseLists::Arrays { .. } => self.visit_tails(chunk_entries)?,
-                DenseLists::Coded { coded, index } => self.visit_coded((coded, index))?,
+                DenseLists::Arrays(_) => self.visit_tails(chunk_entries)?,
+                DenseLists::Coded(dense) => self.visit_coded(dense)?,
             };
         }
         Ok(())
@@ -439,7 +439,7 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
 
     /// Reads the pending compressed lists, each as a whole: it is decoded from its beginning. What the head
     /// had is left out.
-    fn visit_coded(&mut self, (coded, index): (&Coded, Index<'_>)) -> Result<u64> {
+    fn visit_coded(&mut self, dense: DenseCoded<'_>) -> Result<u64> {
         let Self { of, run, visitor, sink, reader, pending, wants, outside, living, decoded, block, .. } =
             self;
         let stops = visitor.stops();
@@ -453,7 +453,7 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
             } else {
                 &[]
             };
-            of.decode((coded, index), v, bytes, decoded, |first, targets| {
+            of.decode(dense, v, bytes, decoded, |first, targets| {
                 let skipped = handed.saturating_sub(first).min(targets.len());
                 let (first, mut targets) = ((start + first + skipped) as u64, &targets[skipped..]);
                 let weights = of.piece(first..first + targets.len() as u64, targets, block)?.weights;
@@ -474,7 +474,7 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
             Some(reader) => reader,
             None => of.reader()?,
         };
-        let short = |rest: &Want| coded_entries(index, rest.v);
+        let short = |rest: &Want| coded_entries(dense.index, rest.v);
         wants.clear();
         wants.extend(pending.iter().filter_map(|rest| Some(Want { v: rest.v, entries: short(rest)? })));
         let rests: Vec<_> = pending.iter().filter(|rest| short(rest).is_some()).collect();

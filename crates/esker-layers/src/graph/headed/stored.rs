@@ -38,6 +38,10 @@ pub(crate) struct StoredSide {
     pub(super) heads: Column<VertexId>,
     /// The checksum of each page of the tails' file.
     pub(super) sums: Column<u32>,
+    /// Neighbours in each head, at most.
+    pub(super) head_len: usize,
+    /// Which neighbours these are.
+    pub(super) order: HeadOrder,
 }
 
 /// The columns of a direction: their names, and their kinds.
@@ -69,6 +73,8 @@ impl StoredHeads {
             Ok::<_, esker_format::Error>(StoredSide {
                 heads: Column::open(&archive, &directory.join(heads), spec(heads_kind))?,
                 sums: Column::open(&archive, &directory.join(sums), spec(sums_kind))?,
+                head_len: record.head_len as usize,
+                order: record.order,
             })
         };
         let out = side(Direction::Out)?;

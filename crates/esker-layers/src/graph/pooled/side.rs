@@ -15,11 +15,11 @@ use esker_graph::{
 use super::pages::ListPages;
 use super::turns::Turns;
 use crate::graph::beside::{LastBlock, WeightsBeside};
-use crate::graph::dense::DenseLists;
+use crate::graph::dense::{DenseArrays, DenseCoded, DenseLists};
 use crate::graph::offer::{Decoded, Offer, PIECE_LEN};
 use crate::graph::points::{PointReads, few};
 use crate::graph::weight::ColumnWeight;
-use crate::layer::{AHEAD_BYTES, Arrays, Coded, Index, ListColumns, ListPlace, ListPlaces};
+use crate::layer::{AHEAD_BYTES, CodedList, ListColumns, ListPlaces};
 use crate::pool::{Held, Pool, PoolOptions};
 
 /// Lists per group of compressed lists.
@@ -121,10 +121,10 @@ impl<'a, W: ColumnWeight> PooledSide<'a, W> {
     /// Whether a list that begins in an extent ends there too, as far as that is known without reading it.
     fn is_in_one_extent(&self, slot: usize, extent: usize) -> bool {
         match self.pool.paged().kept {
-            DenseLists::Arrays { offsets, .. } => {
+            DenseLists::Arrays(DenseArrays { offsets, .. }) => {
                 offsets[slot + 1] * size_of::<VertexId>() as u64 <= self.pool.bytes_of(extent).end
             }
-            DenseLists::Coded { .. } => true,
+            DenseLists::Coded(_) => true,
         }
     }
 
@@ -136,11 +136,11 @@ impl<'a, W: ColumnWeight> PooledSide<'a, W> {
         buffer: &mut Vec<VertexId>,
     ) -> Result<()> {
         match self.pool.paged().kept {
-            DenseLists::Arrays { arrays, .. } => {
+            DenseLists::Arrays(DenseArrays { arrays, .. }) => {
                 let first = hand.bytes.start as usize / size_of::<VertexId>();
                 arrays.check_targets(bytemuck::cast_slice(hand.held), first)
             }
-            DenseLists::Coded { coded, index } => check((coded, index), hand, places, buffer),
+            DenseLists::Coded(dense) => check(dense, hand, places, buffer),
         }
     }
 
@@ -156,7 +156,7 @@ impl<'a, W: ColumnWeight> PooledSide<'a, W> {
         let weights = |arcs: Range<usize>| self.weights.get(arcs, &mut LastBlock::default());
         let kept = self.pool.paged().kept;
         match kept {
-            DenseLists::Arrays { offsets, .. } => {
+            DenseLists::Arrays(DenseArrays { offsets, .. }) => {
                 let arcs = offsets[slot]..offsets[slot + 1];
                 let in_hand = |arc: u64| (arc * size_of::<VertexId>() as u64 - bytes.start) as usize;
                 let Some(targets) = held.get(in_hand(arcs.start)..in_hand(arcs.end)) else {
@@ -165,16 +165,16 @@ impl<'a, W: ColumnWeight> PooledSide<'a, W> {
                 self.pool.count_found(targets.len() as u64);
                 take(bytemuck::cast_slice(targets), weights(arcs.start as usize..arcs.end as usize)?);
             }
-            DenseLists::Coded { coded, index } => {
+            DenseLists::Coded(DenseCoded { coded, index }) => {
                 let (group, mut places) = (slot / GROUP_LEN * GROUP_LEN, ListPlaces::default());
                 coded.some(index, bytes.start as usize, &held).places(group, &mut places);
-                let place = places.at(slot - group);
-                let length = places.end_byte(slot - group) - place.byte;
+                let coded_list = places.list(slot - group);
+                let CodedList { place, length, .. } = coded_list;
                 let start = place.byte - bytes.start as usize;
                 let Some(code) = held.get(start..start + length + AHEAD_BYTES) else { return Ok(false) };
                 self.pool.count_found(length as u64);
                 let (mut list, mut buffer) = (Vec::with_capacity(place.degree), Vec::new());
-                coded.visit_list((slot, place, length), Some(code), &mut buffer, |_, targets| {
+                coded.visit_list(coded_list, Some(code), &mut buffer, |_, targets| {
                     list.extend_from_slice(targets);
                     Flow::More
                 })?;
@@ -202,12 +202,8 @@ impl<'a, W: ColumnWeight> PooledSide<'a, W> {
             self.check_targets(&hand, &mut worker.places, &mut worker.buffer)?;
         }
         match kept {
-            DenseLists::Arrays { arrays, offsets } => {
-                self.offer_arrays(run, (arrays, offsets), &hand, bits, worker)?;
-            }
-            DenseLists::Coded { coded, index } => {
-                self.offer_coded(run, (coded, index), &hand, bits, worker)?;
-            }
+            DenseLists::Arrays(dense) => self.offer_arrays(run, dense, &hand, bits, worker)?,
+            DenseLists::Coded(dense) => self.offer_coded(run, dense, &hand, bits, worker)?,
         }
         self.sound[extent].store(true, Relaxed);
         Ok(())
@@ -216,11 +212,12 @@ impl<'a, W: ColumnWeight> PooledSide<'a, W> {
     fn offer_arrays(
         &self,
         run: &Run,
-        (arrays, offsets): (&Arrays, &[u64]),
+        dense: DenseArrays<'_>,
         hand: &InHand<'_, W>,
         bits: Option<&Bitmap>,
         worker: &mut PooledWorker<'_, W>,
     ) -> Result<()> {
+        let DenseArrays { arrays, offsets } = dense;
         let width = size_of::<VertexId>() as u64;
         let mut batch = Vec::with_capacity(SINK_BATCH_MAX);
         for (first, wanted) in wanted_blocks(worker.visitor, hand.slots.clone(), bits) {
@@ -257,32 +254,31 @@ impl<'a, W: ColumnWeight> PooledSide<'a, W> {
     fn offer_coded(
         &self,
         run: &Run,
-        (coded, index): (&Coded, Index<'_>),
+        dense: DenseCoded<'_>,
         hand: &InHand<'_, W>,
         bits: Option<&Bitmap>,
         worker: &mut PooledWorker<'_, W>,
     ) -> Result<()> {
-        let lists = coded.some(index, hand.bytes.start as usize, hand.held);
+        let lists = dense.coded.some(dense.index, hand.bytes.start as usize, hand.held);
         let offer = Offer::some(lists, hand.weights, hand.first_arc);
         let PooledWorker { visitor, sink, decoded, places, buffer } = worker;
         for (first, wanted) in wanted_blocks(*visitor, hand.slots.clone(), bits) {
             lists.places(first, places);
             let within =
                 ones(wanted).filter(|&i| is_in_hand(hand, places, i)).fold(0, |within, i| within | 1 << i);
-            offer.block_into(&mut **sink, decoded, (first, places), within);
+            offer.block_into(&mut **sink, decoded, places, within);
             for i in ones(wanted & !within) {
-                let (v, place) = (vertex(first + i), places.at(i));
+                let (v, list) = (vertex(first + i), places.list(i));
                 // Visits may change what is wanted.
                 if !visitor.wants(v) {
                     continue;
                 }
-                let length = places.end_byte(i) - place.byte;
-                let bytes = whole(hand, place, length);
+                let bytes = bytes_in_hand(hand, list);
                 if bytes.is_none() {
-                    self.points.touch((length + BLOCK_BYTES) as u64);
+                    self.points.touch((list.length + BLOCK_BYTES) as u64);
                 }
-                coded.visit_list((first + i, place, length), bytes, buffer, |done, targets| {
-                    let weights = &hand.weights[place.arc + done - hand.first_arc..][..targets.len()];
+                dense.coded.visit_list(list, bytes, buffer, |done, targets| {
+                    let weights = &hand.weights[list.place.arc + done - hand.first_arc..][..targets.len()];
                     let flow = sink.visit_one(v, Piece { targets, weights, exclusive: true });
                     if run.check().is_err() { Flow::Enough } else { flow }
                 })?;
@@ -381,27 +377,26 @@ fn is_in_hand<W>(hand: &InHand<'_, W>, places: &ListPlaces, index: usize) -> boo
 }
 
 /// The bytes of a list and those that decoders read behind it, if all are in the extent.
-fn whole<'h, W>(hand: &InHand<'h, W>, place: ListPlace, length: usize) -> Option<&'h [u8]> {
-    let start = place.byte - hand.bytes.start as usize;
-    hand.held.get(start..start + length + AHEAD_BYTES)
+fn bytes_in_hand<'h, W>(hand: &InHand<'h, W>, list: CodedList) -> Option<&'h [u8]> {
+    let start = list.place.byte - hand.bytes.start as usize;
+    hand.held.get(start..start + list.length + AHEAD_BYTES)
 }
 
 /// Verifies the lists that lie wholly in an extent.
 fn check<W>(
-    (coded, index): (&Coded, Index<'_>),
+    dense: DenseCoded<'_>,
     hand: &InHand<'_, W>,
     places: &mut ListPlaces,
     buffer: &mut Vec<VertexId>,
 ) -> Result<()> {
-    let lists = coded.some(index, hand.bytes.start as usize, hand.held);
+    let lists = dense.coded.some(dense.index, hand.bytes.start as usize, hand.held);
     let Range { start, end } = hand.slots.clone();
     for first in (start / GROUP_LEN * GROUP_LEN..end).step_by(GROUP_LEN) {
         lists.places(first, places);
         for i in first.max(start) - first..GROUP_LEN.min(end - first) {
-            let place = places.at(i);
-            let length = places.end_byte(i) - place.byte;
-            if let Some(bytes) = whole(hand, place, length) {
-                coded.visit_list((first + i, place, length), Some(bytes), buffer, |_, _| Flow::More)?;
+            let list = places.list(i);
+            if let Some(bytes) = bytes_in_hand(hand, list) {
+                dense.coded.visit_list(list, Some(bytes), buffer, |_, _| Flow::More)?;
             }
         }
     }

@@ -170,9 +170,29 @@ pub struct ListPlace {
     pub(crate) degree: usize,
 }
 
+/// One of the compressed lists, and where it lies.
+#[derive(Debug, Clone, Copy)]
+pub struct CodedList {
+    /// The slot of the list: its vertex.
+    pub(crate) slot: usize,
+    /// Its position among all arcs and bytes.
+    pub(crate) place: ListPlace,
+    /// The number of its bytes.
+    pub(crate) length: usize,
+}
+
+impl CodedList {
+    /// The list in `slot`, which lies at `place` and takes `length` bytes.
+    pub fn new(slot: usize, place: ListPlace, length: usize) -> Self {
+        Self { slot, place, length }
+    }
+}
+
 /// The positions of the lists of a group.
 #[derive(Debug)]
 pub(crate) struct ListPlaces {
+    /// The slot of the first list.
+    pub(super) first: usize,
     /// The first arc of each list, then the end of the last.
     pub(super) arcs: [u64; GROUP_LEN + 1],
     /// The first byte of each list, then the end of the last.
@@ -181,11 +201,24 @@ pub(crate) struct ListPlaces {
 
 impl Default for ListPlaces {
     fn default() -> Self {
-        Self { arcs: [0; GROUP_LEN + 1], bytes: [0; GROUP_LEN + 1] }
+        Self { first: 0, arcs: [0; GROUP_LEN + 1], bytes: [0; GROUP_LEN + 1] }
     }
 }
 
 impl ListPlaces {
+    /// The slot of the first list of the group.
+    #[inline(always)]
+    pub(crate) fn first(&self) -> usize {
+        self.first
+    }
+
+    /// A list, by its index in the group.
+    #[inline(always)]
+    pub(crate) fn list(&self, index: usize) -> CodedList {
+        let place = self.at(index);
+        CodedList { slot: self.first + index, place, length: self.end_byte(index) - place.byte }
+    }
+
     /// The position of a list, by its index in the group.
     #[inline(always)]
     pub(crate) fn at(&self, index: usize) -> ListPlace {

@@ -7,8 +7,9 @@ use esker_format::{Column, Error, Result};
 use esker_graph::{Flow, Run, VertexId, vertex};
 
 use super::block::{AHEAD_BYTES, BLOCK_LEN, BlockHeader, ROOM, end_of};
-use super::index::{GROUP_LEN, Index, ListPlace, ListPlaces, RECORD_LEN, Record, Sizes};
+use super::index::{CodedList, GROUP_LEN, Index, ListPlace, ListPlaces, RECORD_LEN, Record, Sizes};
 use super::vector::Decoder;
+use crate::layer::offsets::ListCounts;
 
 /// Groups verified as one unit of parallel work.
 const UNIT_GROUPS: usize = 256;
@@ -60,14 +61,10 @@ pub struct CodedLists<'a> {
 
 impl Coded {
     /// Checks the lengths that the manifest gives.
-    pub(crate) fn new(
-        columns: CodedColumns,
-        num_vertices: u64,
-        (num_lists, num_arcs): (u64, u64),
-    ) -> Result<Self> {
-        let groups = num_lists.div_ceil(GROUP_LEN as u64);
+    pub(crate) fn new(columns: CodedColumns, num_vertices: u64, counts: ListCounts) -> Result<Self> {
+        let groups = counts.lists.div_ceil(GROUP_LEN as u64);
         columns.groups.expect_len(groups.saturating_add(1).saturating_mul(RECORD_LEN as u64))?;
-        let (num_lists, num_arcs) = (num_lists as usize, num_arcs as usize);
+        let (num_lists, num_arcs) = (counts.lists as usize, counts.arcs as usize);
         let [index_sound, lists_sound] = [(); 2].map(|()| AtomicBool::new(false));
         let decoder = Decoder::best();
         Ok(Self { columns, num_lists, num_arcs, num_vertices, decoder, index_sound, lists_sound })
@@ -144,7 +141,7 @@ impl Coded {
         self.columns.lists.will_need(record(slots.start).bytes as usize..record(slots.end).bytes as usize);
         index.try_for_each(slots, |slot, place| {
             let length = index.sizes(slot / GROUP_LEN).length(slot % GROUP_LEN);
-            self.check_list(slot, place, length, buffer)
+            self.check_list(CodedList { slot, place, length }, buffer)
         })
     }
 
@@ -160,7 +157,8 @@ impl Coded {
         }
         let (place, length) = self.place(slot)?;
         let mut targets = Vec::new();
-        self.check_list(slot, place, length, &mut vec![0; place.degree.min(CHUNK_LEN) + ROOM])?;
+        let list = CodedList { slot, place, length };
+        self.check_list(list, &mut vec![0; place.degree.min(CHUNK_LEN) + ROOM])?;
         if place.degree > 0 {
             targets.resize(place.degree + ROOM, 0);
             let bytes = self.columns.lists.get(place.byte..place.byte + length + AHEAD_BYTES)?;
@@ -267,19 +265,10 @@ impl Coded {
 
     /// Verifies a list: its blocks fill it, the index of blocks finds them, the targets ascend and are vertex
     /// ids. `buffer` has room for the arcs of the list, or [`CHUNK_LEN`] if that is less, plus [`ROOM`].
-    fn check_list(
-        &self,
-        slot: usize,
-        place: ListPlace,
-        length: usize,
-        buffer: &mut [VertexId],
-    ) -> Result<()> {
+    fn check_list(&self, list: CodedList, buffer: &mut [VertexId]) -> Result<()> {
+        let CodedList { slot, place, length } = list;
         if place.degree == 0 {
-            return if length == 0 {
-                Ok(())
-            } else {
-                Err(self.wrong(slot, place, 0, "is empty but has bytes"))
-            };
+            return self.expect_no_bytes(list);
         }
         let bytes = self.columns.lists.get(place.byte..place.byte + length + AHEAD_BYTES)?;
         let mut starts: &[u64] = &[];
@@ -290,7 +279,7 @@ impl Coded {
             starts =
                 self.columns.blocks.get(link..link.saturating_add(place.degree.div_ceil(BLOCK_LEN) - 1))?;
         }
-        self.walk((slot, place, length), bytes, Some(starts), buffer, |_, _| Flow::More)
+        self.walk(list, bytes, Some(starts), buffer, |_, _| Flow::More)
     }
 
     /// Verifies a list and hands over its targets, at most [`CHUNK_LEN`] at a time, each time with the number
@@ -301,26 +290,32 @@ impl Coded {
     /// [`Error::Corrupt`].
     pub fn visit_list(
         &self,
-        (slot, place, length): (usize, ListPlace, usize),
+        list: CodedList,
         bytes: Option<&[u8]>,
         buffer: &mut Vec<VertexId>,
         take: impl FnMut(usize, &[VertexId]) -> Flow,
     ) -> Result<()> {
-        if place.degree == 0 {
-            return if length == 0 {
-                Ok(())
-            } else {
-                Err(self.wrong(slot, place, 0, "is empty but has bytes"))
-            };
+        if list.place.degree == 0 {
+            return self.expect_no_bytes(list);
         }
+        let start = list.place.byte;
         let bytes = match bytes {
             Some(bytes) => bytes,
-            None => self.columns.lists.get(place.byte..place.byte + length + AHEAD_BYTES)?,
+            None => self.columns.lists.get(start..start + list.length + AHEAD_BYTES)?,
         };
         if buffer.len() < CHUNK_LEN + ROOM {
             buffer.resize(CHUNK_LEN + ROOM, 0);
         }
-        self.walk((slot, place, length), bytes, None, buffer, take)
+        self.walk(list, bytes, None, buffer, take)
+    }
+
+    /// Checks that a list without arcs has no bytes.
+    fn expect_no_bytes(&self, list: CodedList) -> Result<()> {
+        if list.length == 0 {
+            Ok(())
+        } else {
+            Err(self.wrong(list.slot, list.place, 0, "is empty but has bytes"))
+        }
     }
 
     /// A corruption error about the list of a vertex.
@@ -332,12 +327,13 @@ impl Coded {
     /// the first.
     fn walk(
         &self,
-        (slot, place, length): (usize, ListPlace, usize),
+        list: CodedList,
         bytes: &[u8],
         starts: Option<&[u64]>,
         buffer: &mut [VertexId],
         mut take: impl FnMut(usize, &[VertexId]) -> Flow,
     ) -> Result<()> {
+        let CodedList { slot, place, length } = list;
         let wrong = |at: usize, what: &str| self.wrong(slot, place, at, what);
         let mut at = if place.degree > BLOCK_LEN { LINK_BYTES } else { 0 };
         let mut last = 0;
@@ -394,6 +390,7 @@ impl<'a> CodedLists<'a> {
     /// Fills `places` with the places of the lists of the group that begins with slot `first`.
     #[inline]
     pub(crate) fn places(&self, first: usize, places: &mut ListPlaces) {
+        places.first = first;
         self.decoder.places(self.index.sizes(first / GROUP_LEN), places);
     }
 
@@ -404,14 +401,14 @@ impl<'a> CodedLists<'a> {
         [head.first, head.first.wrapping_add(head.difference(self.bytes))]
     }
 
-    /// Decodes lists of the group that begins with slot `first`, one after another, to the start of `buffer`:
-    /// those whose bits are set in `wanted`, up to the first list longer than `longest` or until the buffer
-    /// is full enough. Returns the bits of the decoded lists.
+    /// Decodes lists of the group at `places`, one after another, to the start of `buffer`: those whose bits
+    /// are set in `wanted`, up to the first list longer than `longest` or until the buffer is full enough.
+    /// Returns the bits of the decoded lists.
     pub(crate) fn decode_group(
         &self,
-        first: usize,
         places: &ListPlaces,
-        (mut wanted, longest): (u64, usize),
+        mut wanted: u64,
+        longest: usize,
         buffer: &mut Vec<VertexId>,
     ) -> u64 {
         let (mut done, mut len) = (0, 0);
@@ -424,7 +421,7 @@ impl<'a> CodedLists<'a> {
             if buffer.len() < len + place.degree + ROOM {
                 buffer.resize(len + place.degree + ROOM, 0);
             }
-            self.decode(vertex(first + index), place, place.degree, &mut buffer[len..]);
+            self.decode(vertex(places.first + index), place, place.degree, &mut buffer[len..]);
             len += place.degree;
             wanted ^= bit;
             done |= bit;

@@ -36,7 +36,7 @@ mod tests;
 pub(crate) use block::{AHEAD_BYTES, BLOCK_LEN};
 pub use coder::Coder;
 pub use coder::EncodedLists;
-pub use index::ListPlace;
+pub use index::{CodedList, ListPlace};
 pub(crate) use index::{Index, ListPlaces};
 pub(crate) use lists::Coded;
 pub use lists::CodedColumns;

@@ -14,6 +14,7 @@ use super::block::{BLOCK_LEN, ROOM, decode, encode, end_of};
 use super::coder::EncodedLists;
 use super::vector::Decoder;
 use super::{Coded, CodedColumns, Coder};
+use crate::layer::offsets::ListCounts;
 
 const ORIGIN: Origin = Origin::of_import(DatabaseId([3; 16]));
 
@@ -56,7 +57,7 @@ fn open(parts: &EncodedLists, num_vertices: u64, num_arcs: u64) -> Result<Coded>
         lists: column(&disk, "lists", ColumnKind::OutLists, &parts.lists)?,
         blocks: column(&disk, "blocks", ColumnKind::OutBlocks, &parts.blocks)?,
     };
-    Coded::new(columns, num_vertices, (num_vertices, num_arcs))
+    Coded::new(columns, num_vertices, ListCounts { lists: num_vertices, arcs: num_arcs })
 }
 
 fn arcs_of(lists: &[Vec<VertexId>]) -> usize {
