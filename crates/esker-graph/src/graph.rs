@@ -124,6 +124,15 @@ impl End {
 /// multiples of this.
 pub const STRIP_LEN: usize = 1 << 16;
 
+/// A square of the adjacency matrix: all edges from the vertices of one strip to those of one strip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Tile {
+    /// The strip of its rows: their vertices divided by [`STRIP_LEN`].
+    pub row: u32,
+    /// The strip of its columns.
+    pub column: u32,
+}
+
 /// Entries of a part of the adjacency matrix, row by row: pieces of the lists of many vertices.
 #[derive(Debug, Clone, Copy)]
 pub struct Patch<'a, W> {

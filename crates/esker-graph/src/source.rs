@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use crate::bitmap::Bitmap;
-use crate::graph::{Direction, Flow, Graph, Lists, Patch, Piece, Select, Visitor, Weight};
+use crate::graph::{Direction, Flow, Graph, Lists, Patch, Piece, Select, Tile, Visitor, Weight};
 use crate::id::VertexId;
 use crate::layout::wanted_of;
 use crate::run::Run;
@@ -120,10 +120,10 @@ pub trait AnyVisitor<W>: Sync {
     fn wanted(&self, first: usize, selected: u64) -> u64;
     /// Whether [`Visitor::minds`] holds for any vertex of a range.
     fn minds_any(&self, vertices: Range<usize>) -> bool;
-    /// The edges that a tile of strips of rows and columns must leave out, with all their copies: in
-    /// ascending order, the row and the column within the tile, the row times
-    /// [`STRIP_LEN`](crate::STRIP_LEN). Only for sources of tiles.
-    fn left_out(&self, tile: (u32, u32)) -> &[u32];
+    /// The edges that a tile must leave out, with all their copies, in ascending order: for each, its row
+    /// within the tile times [`STRIP_LEN`](crate::STRIP_LEN), plus its column within the tile. Only for
+    /// sources of tiles.
+    fn left_out(&self, tile: Tile) -> &[u32];
     /// A worker with a state of its own. When dropped, it gives its state back.
     fn sink(&self) -> Box<dyn Sink<W> + '_>;
 }
@@ -226,7 +226,7 @@ impl<W: Weight, V: Visitor<W>> AnyVisitor<W> for Collecting<'_, V, V::State> {
         vertices.into_iter().any(|u| self.visitor.minds(crate::id::vertex(u)))
     }
 
-    fn left_out(&self, _tile: (u32, u32)) -> &[u32] {
+    fn left_out(&self, _tile: Tile) -> &[u32] {
         &[]
     }
 

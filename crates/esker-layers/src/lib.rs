@@ -10,6 +10,7 @@
 
 pub mod lama;
 pub mod pool;
+mod form_files;
 pub mod tiles;
 pub mod layer;
 pub mod ids;
@@ -18,4 +19,5 @@ pub mod stack;
 pub mod graph;
 pub mod own;
 
+pub use form_files::FormFiles;
 pub use graph::{Access, ColumnWeight, GraphEncoding, HeadedOptions, Residency, StoredGraph, StoredWeight};

@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use esker_format::io::{Disk, parent};
 use esker_format::{
-    Archive, Edit, ElementType, Encoding, HeadsRecord, KeptForms, LayerRecord, Origin, Owner, PropertyRecord,
-    Result, Stamp, TilesRecord,
+    Archive, Edit, ElementType, Encoding, HeadsRecord, KeptForms, LayerRecord, Owner, PropertyRecord, Result,
+    Stamp, TilesRecord,
 };
 use esker_graph::{Direction, Run};
+use esker_layers::FormFiles;
 use esker_layers::graph::headed::{HeadedNeeds, Heads, write_heads};
 use esker_layers::graph::{CompleteLists, HeadedOptions, StoredWeight};
 use esker_layers::layer::PlainLayer;
@@ -94,90 +95,76 @@ pub struct WantedForms {
     pub heads: Option<HeadedOptions>,
 }
 
-/// Where the forms of a layer are written.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct FormFiles<'a> {
-    pub(crate) disk: &'a Arc<dyn Disk>,
-    /// The directory of the layer.
-    pub(crate) directory: &'a Path,
-    /// What binds them to their records in the manifest.
-    pub(crate) origin: Origin,
+/// Makes the forms of a layer whose lists are written. `write_tiles` makes its tiles. Lists that are to
+/// be kept as tiles alone lie apart, and go.
+pub(crate) fn write_forms(
+    files: FormFiles<'_>,
+    record: &LayerRecord,
+    properties: &[PropertyRecord],
+    wanted: WantedForms,
+    run: &Run,
+    write_tiles: impl FnOnce(&Arc<PlainLayer>, &ConvertOptions) -> Result<TileReport>,
+) -> Result<FormReport> {
+    let WantedForms { mut kept, heads } = wanted;
+    let mut report = FormReport::default();
+    let is_tiles_alone = record.encoding == Encoding::Tiles;
+    if is_tiles_alone && kept.tile_group == 0 {
+        kept.tile_group = ConvertOptions::default().group;
+    }
+    if kept == KeptForms::default() && heads.is_none() {
+        return Ok(report);
+    }
+    let FormFiles { disk, directory, origin } = files;
+    let archive = Archive::open(disk, directory)?;
+    let apart = TargetsApart { files: &archive, disk, directory };
+    let lists = match is_tiles_alone {
+        true => PlainLayer::open(&apart, directory, origin, &TargetsApart::record_of(record), properties)?,
+        false => PlainLayer::open(&archive, directory, origin, record, properties)?,
+    };
+    let lists = Arc::new(lists);
+    expect_layer_directory(disk.as_ref(), directory)?;
+    if kept.tile_group > 0 {
+        let memory_bytes = ConvertOptions::within(run.budget().free_bytes()).memory_bytes;
+        let memory_bytes = memory_bytes.min(ConvertOptions::default().memory_bytes);
+        let _memory = run.budget().try_reserve(memory_bytes);
+        let options = ConvertOptions { group: kept.tile_group, memory_bytes };
+        report.tiles = Some(write_tiles(&lists, &options)?);
+    }
+    let heads = match heads {
+        Some(options) => Some(Ok(HeadedNeeds::of(&lists, None, run.threads())?.heads(&lists, options, run)?)),
+        None if kept.head_len > 0 => Some(heads_again(&lists, kept.head_len, run)?),
+        None => None,
+    };
+    match heads {
+        Some(Ok(heads)) => {
+            write_heads(&lists, &heads, run, files)?;
+            report.heads = Some(heads);
+        }
+        Some(Err(left_out)) => report.heads_left_out = Some(left_out),
+        None => {}
+    }
+    drop(lists);
+    if is_tiles_alone {
+        report.targets_bytes = apart.remove()?;
+    }
+    disk.sync_directory(directory)?;
+    Ok(report)
 }
 
-impl FormFiles<'_> {
-    /// Makes the forms of a layer whose lists are written. `write_tiles` makes its tiles. Lists that are to
-    /// be kept as tiles alone lie apart, and go.
-    pub(crate) fn write(
-        &self,
-        (record, properties): (&LayerRecord, &[PropertyRecord]),
-        WantedForms { mut kept, heads }: WantedForms,
-        run: &Run,
-        write_tiles: impl FnOnce(&Arc<PlainLayer>, &ConvertOptions) -> Result<TileReport>,
-    ) -> Result<FormReport> {
-        let mut report = FormReport::default();
-        let is_tiles_alone = record.encoding == Encoding::Tiles;
-        if is_tiles_alone && kept.tile_group == 0 {
-            kept.tile_group = ConvertOptions::default().group;
-        }
-        if kept == KeptForms::default() && heads.is_none() {
-            return Ok(report);
-        }
-        let Self { disk, directory, origin } = *self;
-        let archive = Archive::open(disk, directory)?;
-        let apart = TargetsApart { files: &archive, disk, directory };
-        let lists = match is_tiles_alone {
-            true => {
-                PlainLayer::open(&apart, directory, origin, &TargetsApart::record_of(record), properties)?
-            }
-            false => PlainLayer::open(&archive, directory, origin, record, properties)?,
-        };
-        let lists = Arc::new(lists);
-        expect_layer_directory(disk.as_ref(), directory)?;
-        if kept.tile_group > 0 {
-            let memory_bytes = ConvertOptions::within(run.budget().free_bytes()).memory_bytes;
-            let memory_bytes = memory_bytes.min(ConvertOptions::default().memory_bytes);
-            let _memory = run.budget().try_reserve(memory_bytes);
-            let options = ConvertOptions { group: kept.tile_group, memory_bytes };
-            report.tiles = Some(write_tiles(&lists, &options)?);
-        }
-        let heads = match heads {
-            Some(options) => {
-                Some(Ok(HeadedNeeds::of(&lists, None, run.threads())?.heads(&lists, options, run)?))
-            }
-            None if kept.head_len > 0 => Some(heads_again(&lists, kept.head_len, run)?),
-            None => None,
-        };
-        match heads {
-            Some(Ok(heads)) => {
-                write_heads(&lists, &heads, run, (disk, directory, origin))?;
-                report.heads = Some(heads);
-            }
-            Some(Err(left_out)) => report.heads_left_out = Some(left_out),
-            None => {}
-        }
-        drop(lists);
-        if is_tiles_alone {
-            report.targets_bytes = apart.remove()?;
-        }
-        disk.sync_directory(directory)?;
-        Ok(report)
-    }
-
-    /// Writes tiles into the directory, which exists. Groups that did not change are copied from old ones.
-    pub(crate) fn write_tiles(
-        &self,
-        lists: &Arc<PlainLayer>,
-        properties: &[PropertyRecord],
-        options: &ConvertOptions,
-        old: Option<&OldTiles<'_>>,
-        run: &Run,
-    ) -> Result<TileReport> {
-        let (record, stack) = (lists.record(), stack_of(std::slice::from_ref(lists))?);
-        let graph = <()>::open(&stack, (0, record.num_arcs), CompleteLists::Mapped, None, run)?;
-        graph.prepare(run, Direction::Out)?;
-        let weights = WeightProperties { stack: &stack, num_arcs: record.num_arcs, properties, run };
-        write_tiles(&graph, &weights, run, options, old, (self.disk, self.directory, self.origin))
-    }
+/// Writes tiles into the directory, which exists. Groups that did not change are copied from old ones.
+pub(crate) fn write_tiles_of(
+    files: FormFiles<'_>,
+    lists: &Arc<PlainLayer>,
+    properties: &[PropertyRecord],
+    options: &ConvertOptions,
+    old: Option<&OldTiles<'_>>,
+    run: &Run,
+) -> Result<TileReport> {
+    let (record, stack) = (lists.record(), stack_of(std::slice::from_ref(lists))?);
+    let graph = <()>::open(&stack, (0, record.num_arcs), CompleteLists::Mapped, None, run)?;
+    graph.prepare(run, Direction::Out)?;
+    let weights = WeightProperties { stack: &stack, num_arcs: record.num_arcs, properties, run };
+    write_tiles(&graph, &weights, run, options, old, files)
 }
 
 /// Creates the directory of a layer if all its columns lie in its archive.

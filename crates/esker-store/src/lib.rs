@@ -79,8 +79,8 @@ pub use esker_layers::graph::{
     window as windows,
 };
 pub use esker_layers::{
-    Access, GraphEncoding, HeadedOptions, Residency, StoredGraph, StoredWeight, graph, ids, lama, layer,
-    pool, property, stack, tiles,
+    Access, FormFiles, GraphEncoding, HeadedOptions, Residency, StoredGraph, StoredWeight, graph, ids, lama,
+    layer, pool, property, stack, tiles,
 };
 pub use follower::Follower;
 pub use snapshot::Snapshot;

@@ -11,7 +11,7 @@ use esker_format::Result;
 use esker_graph::{Direction, Run, VertexId, vertex};
 
 use super::arcs::{Arcs, seek};
-use super::layered::{Layered, OldestLists, arcs_apart, with_joined};
+use super::layered::{Layered, OldestLists, released_arcs_of, with_joined};
 use super::weight::ColumnWeight;
 use crate::layer::Section;
 use crate::stack::Stack;
@@ -113,21 +113,22 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
         if leaves_out || of.filter.is_some() {
             return Ok(None);
         }
-        Self::over((of.stack, of.direction), ahead, |layer, _| Ok(of.layers[layer]), run)
+        Self::over(of.stack, of.direction, ahead, |layer, _| Ok(of.layers[layer]), run)
     }
 
-    /// Those of a version whose degrees [suffice](Stack::suffices_degrees), each verified and given back to
-    /// the system before the next.
+    /// Those of a version whose degrees [suffice](Stack::suffices_degrees). Each is verified, and its memory
+    /// is given back to the system, before the next is read.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
-    pub(super) fn apart(
-        (stack, direction): (&'a Stack, Direction),
+    pub(super) fn without_table(
+        stack: &'a Stack,
+        direction: Direction,
         property: u32,
         run: &Run,
     ) -> Result<Self> {
-        let arcs = |layer, _: &Section| arcs_apart(stack, layer, direction, property, run);
-        let layers = Self::over((stack, direction), Some(property), arcs, run)?;
+        let arcs = |layer, _: &Section| released_arcs_of(stack, layer, direction, property, run);
+        let layers = Self::over(stack, direction, Some(property), arcs, run)?;
         layers.ok_or_else(|| {
             let has_directory = |&layer: &usize| {
                 let section = stack.section(layer, direction);
@@ -140,7 +141,8 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
     /// Those of a version that sees its layers wholly. Scans may leave out some of these: their arcs are not
     /// handed over. `arcs` gives those of the other layers.
     pub(super) fn over(
-        (stack, direction): (&'a Stack, Direction),
+        stack: &'a Stack,
+        direction: Direction,
         ahead: Option<u32>,
         arcs: impl Fn(usize, &'a Section) -> Result<Arcs<'a, W>>,
         run: &Run,

@@ -3,7 +3,7 @@
 
 use esker_format::{Error, Result};
 use esker_graph::{
-    AnyVisitor, Bitmap, ListAccess, Patch, Piece, Remaining, Run, Select, Sink, Source, VertexId, ones,
+    AnyVisitor, Bitmap, ListAccess, Patch, Piece, Remaining, Run, Select, Sink, Source, Tile, VertexId, ones,
     vertex,
 };
 
@@ -101,7 +101,7 @@ impl<W: ColumnWeight> AnyVisitor<W> for Translating<'_, W> {
     }
 
     /// The visitor knows the vertices by other numbers.
-    fn left_out(&self, _tile: (u32, u32)) -> &[u32] {
+    fn left_out(&self, _tile: Tile) -> &[u32] {
         &[]
     }
 

@@ -89,7 +89,7 @@ impl<'a, W: ColumnWeight> Layered<'a, W> {
         let mut layers = vec![Arcs::none(); floor];
         for layer in floor..count {
             layers.push(if floor > 0 {
-                arcs_apart(stack, layer, direction, property, run)?
+                released_arcs_of(stack, layer, direction, property, run)?
             } else {
                 arcs_of(stack, layer, direction, property, run)?
             });
@@ -176,9 +176,9 @@ fn arcs_of<'a, W: ColumnWeight>(
     Ok(arcs)
 }
 
-/// The same of a later layer, all of which is verified now, and read later: never all layers are in memory at
-/// once.
-pub(super) fn arcs_apart<'a, W: ColumnWeight>(
+/// As [`arcs_of`], for a later layer that is verified now and read later. Its memory is released in between,
+/// so that never all layers are in memory at once.
+pub(super) fn released_arcs_of<'a, W: ColumnWeight>(
     stack: &'a Stack,
     layer: usize,
     direction: Direction,
@@ -210,7 +210,7 @@ pub(super) fn with_joined<W: ColumnWeight, R>(
     f(&targets, &weights)
 }
 
-/// The arcs of some stretches, sorted. Apart from [`with_joined`], so that it is compiled once for each kind
+/// The arcs of some stretches, sorted. A function of its own, so that it is compiled once for each kind
 /// of weight, not for each caller.
 ///
 /// The last stretches are nearly all of most lists: those of the oldest layer, in ascending order. The others

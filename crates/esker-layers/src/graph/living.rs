@@ -2,7 +2,7 @@
 
 use esker_graph::{NONE, VertexId};
 
-use crate::tiles::reach;
+use crate::tiles::gallop;
 
 /// Entries that are compared, and copied, together.
 const STRIDE: usize = 16;
@@ -22,7 +22,7 @@ pub(super) fn below(list: &[VertexId], target: VertexId) -> usize {
             return count;
         }
     }
-    count + reach(&list[count..], |other| other < target)
+    count + gallop(&list[count..], |other| other < target)
 }
 
 /// Number of copies of `target` at the start of a list.

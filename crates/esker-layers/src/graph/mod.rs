@@ -13,7 +13,7 @@ mod list_by_list;
 #[cfg(test)]
 mod compressed_tests;
 mod arcs;
-mod keep;
+mod born_filter;
 mod unit;
 mod missing;
 mod living;

@@ -74,7 +74,7 @@ impl<'a, W: ColumnWeight> Side<'a, W> {
         if stack.is_plain() {
             return Ok(self);
         }
-        Ok(Self::source(StackedSide::new(self, stack, direction, weight, run)?))
+        Ok(Self::source(StackedSide::new(self, stack, direction, weight.0, weight.1, run)?))
     }
 }
 
@@ -126,7 +126,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
                     let stored = stored.and_then(|stored| stored.side(direction));
                     let kept = KeptHeads { length: heads.length, order: heads.order, degrees, stored };
                     let base = HeadedSource::new(disk, lists, weight.0, &kept, run)?;
-                    StackedSide::over_heads(base, stack, direction, weight, run)
+                    StackedSide::over_heads(base, stack, direction, weight.0, weight.1, run)
                 })
             }
         }
@@ -212,8 +212,8 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
             return Ok(self);
         }
         let incoming = self.incoming.ok_or_else(no_in_edges)?;
-        let size = (self.num_vertices, self.num_arcs);
-        let side = SymmetricSide::new([self.out, incoming], size, multigraph, run)?;
+        let (n, arcs) = (self.num_vertices, self.num_arcs);
+        let side = SymmetricSide::new(self.out, incoming, n, arcs, multigraph, run)?;
         let num_arcs = side.num_arcs();
         Ok(Self { num_arcs, directed: false, out: Side::source(side), incoming: None, ..self })
     }

@@ -10,7 +10,7 @@ use esker_graph::{
 };
 
 use super::arcs::{Arcs, seek};
-use super::keep::keep;
+use super::born_filter::copy_born;
 use super::layered::{Filter, Layered, OldestLists};
 use super::offer::{Decoded, Offer};
 use super::weight::ColumnWeight;
@@ -49,14 +49,14 @@ struct Sweeper<'p, 'a, W> {
     cursors: Vec<usize>,
     batch: Vec<(VertexId, Piece<'a, W>)>,
     wanted: Vec<VertexId>,
-    kept: KeptArcs<W>,
+    born_arcs: BornArcs<W>,
     decoded: Decoded,
     places: ListPlaces,
 }
 
-/// Arcs that a filter kept.
+/// Arcs that were born by the version, to be handed over.
 #[derive(Default)]
-struct KeptArcs<W> {
+struct BornArcs<W> {
     targets: Vec<VertexId>,
     weights: Vec<W>,
     /// Number of arcs in the buffers.
@@ -74,7 +74,7 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
             cursors: vec![0; of.layers.len() + 1],
             batch: Vec::with_capacity(SINK_BATCH_MAX),
             wanted: Vec::new(),
-            kept: KeptArcs { targets: Vec::new(), weights: Vec::new(), len: 0, pieces: Vec::new() },
+            born_arcs: BornArcs { targets: Vec::new(), weights: Vec::new(), len: 0, pieces: Vec::new() },
             decoded: Decoded::new(visitor.stops(), run.deterministic()),
             places: ListPlaces::default(),
         }
@@ -221,7 +221,7 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
                     for v in ones(wanted).map(|i| vertex(block + i)) {
                         let place = lists.index().place(v as usize);
                         let targets = lists.piece(v, place, 0..place.degree, &mut decoded);
-                        self.offer_born(filter, v, (place.arc, targets), FILTER_FIRST);
+                        self.offer_born(filter, v, place.arc, targets, FILTER_FIRST);
                     }
                     *self.decoded.targets() = decoded;
                 }
@@ -239,13 +239,13 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
             while !range.is_empty() {
                 let now = range.start..range.end.min(range.start + first_len);
                 range.start = now.end;
-                self.keep(filter, v, &arcs.targets[now.clone()], now);
+                self.filter_born(filter, v, &arcs.targets[now.clone()], now);
                 if stops {
                     break;
                 }
             }
         }
-        let enough = self.flush_kept();
+        let enough = self.flush_born();
         if !stops {
             return;
         }
@@ -253,30 +253,32 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
             let range = arcs.range(v as usize);
             if range.len() > FILTER_FIRST && enough >> i & 1 == 0 {
                 let start = range.start + FILTER_FIRST;
-                self.offer_born(filter, v, (start, &arcs.targets[start..range.end]), 4 * FILTER_FIRST);
+                let remaining = &arcs.targets[start..range.end];
+                self.offer_born(filter, v, start, remaining, 4 * FILTER_FIRST);
             }
         }
     }
 
-    /// Keeps those of some arcs that were born by the rank. Flushes when the buffer is full, for visitors
-    /// that take all.
-    fn keep(&mut self, filter: &Filter<'_, W>, v: VertexId, targets: &[VertexId], arcs: Range<usize>) {
-        let full = self.kept.len + targets.len() > 2 * FILTER_MAX || self.kept.pieces.len() == SINK_BATCH_MAX;
+    /// Appends those of some arcs that were born by the rank to the buffer. Flushes it when it is full, for
+    /// visitors that take all arcs.
+    fn filter_born(&mut self, filter: &Filter<'_, W>, v: VertexId, targets: &[VertexId], arcs: Range<usize>) {
+        let full = self.born_arcs.len + targets.len() > 2 * FILTER_MAX
+            || self.born_arcs.pieces.len() == SINK_BATCH_MAX;
         if full && !self.visitor.stops() {
-            self.flush_kept();
+            self.flush_born();
         }
         let weights = &self.of.layers[0].weights[arcs.clone()];
-        self.kept.pieces.push((v, self.kept.len));
+        self.born_arcs.pieces.push((v, self.born_arcs.len));
         match filter.born {
-            CodeSlice::U8(born) => self.kept.push((targets, weights), &born[arcs], filter.rank),
-            CodeSlice::U16(born) => self.kept.push((targets, weights), &born[arcs], filter.rank),
-            CodeSlice::U32(born) => self.kept.push((targets, weights), &born[arcs], filter.rank),
+            CodeSlice::U8(born) => self.born_arcs.push(targets, weights, &born[arcs], filter.rank),
+            CodeSlice::U16(born) => self.born_arcs.push(targets, weights, &born[arcs], filter.rank),
+            CodeSlice::U32(born) => self.born_arcs.push(targets, weights, &born[arcs], filter.rank),
         }
     }
 
-    /// Hands over what was kept. Returns which vertices have enough, by their bits in a block of 64.
-    fn flush_kept(&mut self) -> u64 {
-        let KeptArcs { targets, weights, len, pieces } = &mut self.kept;
+    /// Hands over the arcs in the buffer. Returns which vertices have enough, by their bits in a block of 64.
+    fn flush_born(&mut self) -> u64 {
+        let BornArcs { targets, weights, len, pieces } = &mut self.born_arcs;
         let ends = pieces.iter().skip(1).map(|piece| piece.1).chain([*len]);
         let batch =
             pieces.iter().zip(ends).filter(|((_, start), end)| start < end).map(|(&(v, start), end)| {
@@ -290,23 +292,24 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
         enough
     }
 
-    /// Hands over those of the arcs of a vertex that were born by the rank, `chunk` arcs at first. `start` is
-    /// the number of the first arc.
+    /// Hands over those of the arcs of a vertex that were born by the rank, filtered from the first
+    /// `first_chunk` arcs on in growing chunks. `start` is the number of the first arc.
     fn offer_born(
         &mut self,
         filter: &Filter<'_, W>,
         v: VertexId,
-        (mut start, mut rest): (usize, &[VertexId]),
-        chunk: usize,
+        mut start: usize,
+        mut rest: &[VertexId],
+        first_chunk: usize,
     ) {
-        let mut chunk = if self.visitor.stops() { chunk } else { FILTER_MAX };
+        let mut chunk = if self.visitor.stops() { first_chunk } else { FILTER_MAX };
         while !rest.is_empty() {
             let (now, later) = rest.split_at(rest.len().min(chunk));
             let arcs = start..start + now.len();
             (start, rest) = (arcs.end, later);
             chunk = (chunk * 4).min(FILTER_MAX);
-            self.keep(filter, v, now, arcs);
-            if self.flush_kept() != 0 && self.visitor.stops() {
+            self.filter_born(filter, v, now, arcs);
+            if self.flush_born() != 0 && self.visitor.stops() {
                 return;
             }
         }
@@ -354,16 +357,17 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
     }
 }
 
-impl<W: ColumnWeight> KeptArcs<W> {
+impl<W: ColumnWeight> BornArcs<W> {
     /// Appends those of some arcs that were born by `rank`.
-    fn push<C: Pod + Into<u32>>(&mut self, arcs: (&[VertexId], &[W]), born: &[C], rank: u32) {
-        let end = self.len + arcs.0.len();
+    fn push<C: Pod + Into<u32>>(&mut self, targets: &[VertexId], weights: &[W], born: &[C], rank: u32) {
+        let end = self.len + targets.len();
         if self.targets.len() < end {
             self.targets.resize(end, 0);
             self.weights.resize(end, W::default());
         }
-        let into = (&mut self.targets[self.len..end], &mut self.weights[self.len..end]);
-        self.len += keep(arcs, born, rank, into);
+        let room = self.len..end;
+        let (into, into_weights) = (&mut self.targets[room.clone()], &mut self.weights[room]);
+        self.len += copy_born(targets, weights, born, rank, into, into_weights);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use esker_format::{Error, Result};
-use esker_graph::{AnyVisitor, ListAccess, Patch, Piece, Run, Select, Sink, Source, VertexId};
+use esker_graph::{AnyVisitor, ListAccess, Patch, Piece, Run, Select, Sink, Source, Tile, VertexId};
 
 use super::side::Side;
 
@@ -88,7 +88,7 @@ impl AnyVisitor<i32> for Widening<'_> {
         self.0.minds_any(vertices)
     }
 
-    fn left_out(&self, tile: (u32, u32)) -> &[u32] {
+    fn left_out(&self, tile: Tile) -> &[u32] {
         self.0.left_out(tile)
     }
 

@@ -57,7 +57,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         let incoming = match incoming.filter(TimedLists::has_lists) {
             Some(incoming) => incoming,
             None => {
-                let (made, of_made) = made_in_lists(&out, &window, (num_vertices, num_arcs), run)?;
+                let (made, of_made) = made_in_lists(&out, &window, num_vertices, num_arcs, run)?;
                 match &mut memory {
                     Some(memory) => memory.absorb(of_made),
                     none => *none = Some(of_made),
@@ -145,8 +145,8 @@ impl StoredGraph<'_, i64> {
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Io`]; cancellation; [`esker_graph::Stop::OverBudget`].
     pub fn window(&self, window: TimeWindow, absent: Option<&[VertexId]>, run: &Run) -> Result<WindowIndex> {
-        let sides = (&self.out, self.incoming.as_ref());
-        WindowIndex::new(sides, (self.num_vertices, self.directed), window, absent, run)
+        let incoming = self.incoming.as_ref();
+        WindowIndex::new(&self.out, incoming, self.num_vertices, self.directed, window, absent, run)
     }
 
     /// The edges of several windows, copied to memory: see [`SharedLists`].
@@ -154,8 +154,8 @@ impl StoredGraph<'_, i64> {
     /// # Errors
     /// As [`StoredGraph::window`].
     pub fn shared(&self, windows: &[TimeWindow], run: &Run) -> Result<SharedLists> {
-        let sides = (&self.out, self.incoming.as_ref());
-        SharedLists::new(sides, (self.num_vertices, self.directed), windows, run)
+        let incoming = self.incoming.as_ref();
+        SharedLists::new(&self.out, incoming, self.num_vertices, self.directed, windows, run)
     }
 
     /// The least and the greatest time; `None` if there are no edges. Reads all times once.

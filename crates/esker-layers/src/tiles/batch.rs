@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use esker_graph::{Bitmap, End, Patch, VertexId, Weight, vertex};
+use esker_graph::{Bitmap, End, Patch, Tile, VertexId, Weight, vertex};
 
+use super::batch_mask::BatchMask;
 use super::codec::{BATCH_LEN, ChunkDecoder};
 use super::files::Chunk;
-use super::left::Removal;
 use super::matrix::Matrix;
 use super::rows::{ROWS_ROOM, find_rows};
 use super::schedule::Sides;
@@ -33,9 +33,9 @@ pub(super) struct Batch<W> {
     pub(super) is_filtered: bool,
     num_rows: usize,
     no_weights: Vec<W>,
-    /// What is left of the weights, if edges were left out.
-    weights_left: Vec<W>,
-    removal: Removal,
+    /// The weights of the remaining edges, if edges were left out.
+    remaining_weights: Vec<W>,
+    mask: BatchMask,
 }
 
 /// Positions of a chunk, from the next batch on.
@@ -68,13 +68,13 @@ pub(super) struct Decoding<'a, W> {
     first_row: usize,
     first_column: usize,
     num_vertices: usize,
-    /// The weights of the edges left.
+    /// The weights of the edges that are still to be decoded.
     weights: Option<&'a [W]>,
     weights_now: Option<&'a [W]>,
     /// The edges of the tile that are left out, from the next batch on.
     left_out: &'a [u32],
-    /// Whether some of this batch were.
-    is_less: bool,
+    /// Whether some edges of this batch were left out.
+    has_removed: bool,
     pub(super) bits: Option<&'a Bitmap>,
     sides: Sides,
     is_diagonal: bool,
@@ -88,43 +88,49 @@ impl<'a, W: Weight> Decoding<'a, W> {
         chunk: &Chunk,
         bytes: &'a [u8],
         matrix: Matrix,
-        (weights, left_out): (Option<&'a [W]>, &'a [u32]),
-        (bits, sides): (Option<&'a Bitmap>, Sides),
+        weights: Option<&'a [W]>,
+        left_out: &'a [u32],
+        bits: Option<&'a Bitmap>,
+        sides: Sides,
     ) -> Option<Self> {
         let len = (chunk.edges.end - chunk.edges.start) as usize;
         let positions = Positions::Coded(ChunkDecoder::new(bytes, len)?);
-        Some(Self::of((chunk.row, chunk.column), positions, matrix, (weights, left_out), (bits, sides)))
+        Some(Self::of(chunk.tile, positions, matrix, weights, left_out, bits, sides))
     }
 
     /// Positions that are not coded, with their weights.
     pub(super) fn plain(
-        tile: (u32, u32),
+        tile: Tile,
         matrix: Matrix,
-        (positions, weights): (&'a [u32], &'a [W]),
-        (bits, sides): (Option<&'a Bitmap>, Sides),
+        positions: &'a [u32],
+        weights: &'a [W],
+        bits: Option<&'a Bitmap>,
+        sides: Sides,
     ) -> Self {
-        Self::of(tile, Positions::Plain(positions), matrix, (Some(weights), &[]), (bits, sides))
+        Self::of(tile, Positions::Plain(positions), matrix, Some(weights), &[], bits, sides)
     }
 
     fn of(
-        (row, column): (u32, u32),
+        tile: Tile,
         positions: Positions<'a>,
-        Matrix { num_vertices, directed }: Matrix,
-        (weights, left_out): (Option<&'a [W]>, &'a [u32]),
-        (bits, sides): (Option<&'a Bitmap>, Sides),
+        matrix: Matrix,
+        weights: Option<&'a [W]>,
+        left_out: &'a [u32],
+        bits: Option<&'a Bitmap>,
+        sides: Sides,
     ) -> Self {
         Self {
             positions,
-            first_row: (row as usize) << STRIP_BITS,
-            first_column: (column as usize) << STRIP_BITS,
-            num_vertices,
+            first_row: (tile.row as usize) << STRIP_BITS,
+            first_column: (tile.column as usize) << STRIP_BITS,
+            num_vertices: matrix.num_vertices,
             weights,
             weights_now: None,
             left_out,
-            is_less: false,
+            has_removed: false,
             bits,
             sides,
-            is_diagonal: !directed && row == column,
+            is_diagonal: !matrix.directed && tile.row == tile.column,
         }
     }
 }
@@ -143,8 +149,8 @@ impl<W: Weight> Batch<W> {
             is_filtered: false,
             num_rows: 0,
             no_weights: vec![W::default(); BATCH_LEN],
-            weights_left: Vec::new(),
-            removal: Removal::default(),
+            remaining_weights: Vec::new(),
+            mask: BatchMask::default(),
         }
     }
 
@@ -159,8 +165,8 @@ impl<W: Weight> Batch<W> {
                 let (now, later) = weights.split_at_checked(self.positions.len())?;
                 (of.weights_now, of.weights) = (Some(now), Some(later));
             }
-            of.is_less = self.leave_out(of);
-            // Of some batches nothing is left.
+            of.has_removed = self.leave_out(of);
+            // All edges of a batch may be left out.
             if let Some(&last) = self.positions.last() {
                 break last;
             }
@@ -188,15 +194,15 @@ impl<W: Weight> Batch<W> {
 
     /// Leaves out the edges that are not wanted. Returns whether there were any.
     fn leave_out(&mut self, of: &mut Decoding<'_, W>) -> bool {
-        if of.left_out.is_empty() || !self.removal.find(&self.positions, &mut of.left_out) {
+        if of.left_out.is_empty() || !self.mask.leave_out(&self.positions, &mut of.left_out) {
             return false;
         }
         if let Some(weights) = of.weights_now {
-            self.weights_left.clear();
-            self.weights_left.extend_from_slice(weights);
-            self.removal.keep(&mut self.weights_left);
+            self.remaining_weights.clear();
+            self.remaining_weights.extend_from_slice(weights);
+            self.mask.retain(&mut self.remaining_weights);
         }
-        self.removal.keep_positions(&mut self.positions);
+        self.mask.retain_positions(&mut self.positions);
         true
     }
 
@@ -209,7 +215,7 @@ impl<W: Weight> Batch<W> {
     /// Keeps the columns whose lists are wanted.
     fn filter(&mut self, of: &Decoding<'_, W>) {
         let weights = match of.weights_now {
-            Some(_) if of.is_less => &self.weights_left,
+            Some(_) if of.has_removed => &self.remaining_weights,
             Some(weights) => weights,
             None => &self.no_weights,
         };
@@ -254,7 +260,7 @@ impl<W: Weight> Batch<W> {
     /// The weights, parallel to the columns.
     pub(super) fn weights<'b>(&'b self, of: &Decoding<'b, W>) -> &'b [W] {
         match of.weights_now {
-            Some(_) if of.is_less => &self.weights_left,
+            Some(_) if of.has_removed => &self.remaining_weights,
             Some(weights) => weights,
             None => &self.no_weights,
         }

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use esker_format::Result;
 use esker_format::memory::{push, reserve};
-use esker_graph::VertexId;
+use esker_graph::{Tile, VertexId};
 
-use super::strip::{place, strip_of};
+use super::strip::{place, tile_of};
 
 /// How many edges lead from one vertex to another, before and after a merge. An undirected edge leads from
 /// the smaller end.
@@ -54,7 +54,7 @@ pub(super) struct ChangedGroup {
 /// The edges at a position.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PlacedEdge {
-    pub(super) tile: (u32, u32),
+    pub(super) tile: Tile,
     pub(super) position: u32,
     /// Their number after the merge.
     pub(super) count: u32,
@@ -63,7 +63,7 @@ pub(super) struct PlacedEdge {
 }
 
 impl PlacedEdge {
-    pub(super) fn key(&self) -> ((u32, u32), u32) {
+    pub(super) fn key(&self) -> (Tile, u32) {
         (self.tile, self.position)
     }
 }
@@ -89,9 +89,9 @@ impl ChangedRow {
         for &ChangedEdge { source, target, after, .. } in &changes.edges {
             let values = value..value + after as usize;
             value = values.end;
-            let tile = (strip_of(source), strip_of(target));
-            let column = tile.1 / self.group;
-            if tile.0 / self.group != self.row || !self.columns.contains(&column) {
+            let tile = tile_of(source, target);
+            let column = tile.column / self.group;
+            if tile.row / self.group != self.row || !self.columns.contains(&column) {
                 continue;
             }
             let group = self.groups.entry(column).or_default();

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use esker_format::{Error, Result, SharedTiles};
-use esker_graph::Run;
+use esker_graph::{Run, Tile};
 
 use super::gather::TilePart;
 use super::reuse::OldTiles;
@@ -72,11 +72,7 @@ impl TileReport {
 
 impl CodedTiles {
     /// Writes the directory of the chunks, in groups of this size.
-    pub(super) fn report(
-        self,
-        group: u32,
-        (groups_rebuilt, groups_copied): (u64, u64),
-    ) -> Result<TileReport> {
+    pub(super) fn report(self, group: u32, groups_rebuilt: u64, groups_copied: u64) -> Result<TileReport> {
         let Self { writer, copied_bytes, groups_shared, shared_bytes, .. } = self;
         let (num_edges, num_chunks, shared) = (writer.num_edges(), writer.num_chunks(), writer.shared());
         let data_bytes = writer.finish(group)?;
@@ -95,7 +91,7 @@ impl CodedTiles {
 }
 
 /// A segment, and parts of tiles to append to it.
-type Job<'a> = (Segment, Vec<(u32, u32, &'a [u32])>);
+type Job<'a> = (Segment, Vec<(Tile, &'a [u32])>);
 
 impl<'a> Coding<'a> {
     /// Counts the edges at their targets if `in_degrees` has a zero for each vertex.
@@ -122,7 +118,7 @@ impl<'a> Coding<'a> {
     pub(super) fn code<W>(&mut self, parts: &[TilePart<'_, W>]) -> Result<()> {
         if let Some(in_degrees) = &mut self.in_degrees {
             for part in parts {
-                count_in(in_degrees, part.column, part.positions, self.layer)?;
+                count_in(in_degrees, part.tile.column, part.positions, self.layer)?;
             }
         }
         let mut jobs: Vec<Job<'_>> = Vec::new();
@@ -137,7 +133,7 @@ impl<'a> Coding<'a> {
                 }
                 let (own, others) = rest.split_at(rest.len().min(room));
                 if let Some((_, appended)) = jobs.last_mut() {
-                    appended.push((part.row, part.column, own));
+                    appended.push((part.tile, own));
                 }
                 (room, rest) = (room - own.len(), others);
             }
@@ -149,9 +145,7 @@ impl<'a> Coding<'a> {
             |(), job| {
                 let mut job = jobs[job].lock().unwrap_or_else(PoisonError::into_inner);
                 let (segment, appended) = &mut *job;
-                appended
-                    .iter()
-                    .try_for_each(|(row, column, positions)| segment.append(*row, *column, positions))?;
+                appended.iter().try_for_each(|(tile, positions)| segment.append(*tile, positions))?;
                 if segment.room() == 0 { segment.end_tile() } else { Ok(()) }
             },
         )?;
@@ -185,12 +179,12 @@ impl<'a> Coding<'a> {
         let is_shared = self.share(old, chunks.clone())?;
         let before = self.writer.data_bytes();
         let (in_degrees, num_loops) = (&mut self.in_degrees, &mut self.num_loops);
-        let wants = |row, column| counts_in || row == column;
-        let look = |(row, column), positions: &[u32]| {
-            if row == column {
+        let wants = |tile: Tile| counts_in || tile.row == tile.column;
+        let look = |tile: Tile, positions: &[u32]| {
+            if tile.row == tile.column {
                 *num_loops += positions.iter().filter(|&&at| at >> 16 == at & 0xFFFF).count() as u64;
             }
-            in_degrees.as_mut().map_or(Ok(()), |counts| count_in(counts, column, positions, layer))
+            in_degrees.as_mut().map_or(Ok(()), |counts| count_in(counts, tile.column, positions, layer))
         };
         match is_shared {
             true => old.look(chunks, wants, look),
@@ -206,7 +200,7 @@ impl<'a> Coding<'a> {
             return Ok(());
         }
         let before = self.writer.data_bytes();
-        old.copy(chunks, &mut self.writer, |_, _| false, |_, _| Ok(()))?;
+        old.copy(chunks, &mut self.writer, |_| false, |_, _| Ok(()))?;
         self.copied_bytes += self.writer.data_bytes() - before;
         Ok(())
     }

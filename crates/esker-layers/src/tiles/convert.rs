@@ -10,12 +10,9 @@
 //! not read, and nothing is coded.
 
 use std::ops::Range;
-use std::path::Path;
-use std::sync::Arc;
 
-use esker_format::io::Disk;
 use esker_format::memory::filled;
-use esker_format::{Element, Error, Origin, Result};
+use esker_format::{Element, Error, Result};
 use esker_graph::{Direction, Lists, Run, vertex};
 
 use super::coding::{Coding, TileReport, foreign};
@@ -24,6 +21,7 @@ use super::gather::{GroupRow, TilePart};
 use super::reuse::OldTiles;
 use super::strip::STRIP_LEN;
 use super::write::TileWriter;
+use crate::form_files::FormFiles;
 
 /// The most bytes that [`ConvertOptions::within`] takes: more memory makes conversions no faster.
 const MEMORY_BYTES_MAX: u64 = 1 << 30;
@@ -195,7 +193,7 @@ pub fn write_tiles<G: Lists>(
     run: &Run,
     options: &ConvertOptions,
     old: Option<&OldTiles<'_>>,
-    (disk, layer, origin): (&Arc<dyn Disk>, &Path, Origin),
+    files: FormFiles<'_>,
 ) -> Result<TileReport>
 where
     Error: From<G::Error>,
@@ -205,7 +203,8 @@ where
     }
     let conversion = Conversion { options, run, old: old.filter(|old| old.group() == options.group) };
     let counts_in = graph.is_directed() && !graph.has(Direction::In);
-    let writer = TileWriter::create(disk, layer, origin)?;
+    let FormFiles { directory: layer, origin, .. } = files;
+    let writer = TileWriter::create(files)?;
     let in_degrees = filled(0, if counts_in { graph.num_vertices() } else { 0 })?;
     let mut coding = Coding::new(writer, run, layer, counts_in.then_some(in_degrees));
     let (groups_rebuilt, groups_copied) = conversion.walk(graph, |step| match step {
@@ -229,5 +228,5 @@ where
     } else if graph.is_directed() {
         write(Direction::In, &|v| graph.degree(Direction::In, vertex(v)) as u64)?;
     }
-    coded.report(options.group, (groups_rebuilt, groups_copied))
+    coded.report(options.group, groups_rebuilt, groups_copied)
 }

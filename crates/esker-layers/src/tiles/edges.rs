@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use esker_format::{Error, Result};
-use esker_graph::{AnyVisitor, Direction, Run, Select, VertexId, Weight};
+use esker_graph::{AnyVisitor, Direction, Run, Select, Tile, VertexId, Weight};
 
 use super::batch::Decoding;
 use super::matrix::Matrix;
@@ -58,7 +58,7 @@ pub(crate) struct StripMaker<W> {
 
 impl<W: Weight> StripMaker<W> {
     /// Adds an edge. Either the row or the column is in the strip.
-    pub(crate) fn push(&mut self, (row, column): (VertexId, VertexId), by_columns: bool, weight: W) {
+    pub(crate) fn push(&mut self, row: VertexId, column: VertexId, by_columns: bool, weight: W) {
         let other = if by_columns { row } else { column };
         self.edges.push((strip_of(other), place(row, column), weight));
     }
@@ -125,12 +125,7 @@ impl<W: Weight> StripEdges<W> {
 
 impl<W: Weight> TileEdges<W> {
     /// Of all strips, in order. Those of columns are of the in-lists of a directed graph.
-    pub(crate) fn new(
-        (num_vertices, directed): (usize, bool),
-        by_columns: bool,
-        strips: Vec<StripEdges<W>>,
-    ) -> Self {
-        let matrix = Matrix { num_vertices, directed };
+    pub(crate) fn new(matrix: Matrix, by_columns: bool, strips: Vec<StripEdges<W>>) -> Self {
         let mut chunks = Vec::new();
         for (strip, edges) in (0..).zip(&strips) {
             for (other, places) in edges.iter() {
@@ -147,32 +142,33 @@ impl<W: Weight> TileEdges<W> {
     }
 
     /// From edges as tile and place, sorted.
-    pub(crate) fn from_sorted(num_vertices: usize, edges: &[((u32, u32), u32)]) -> Self {
+    pub(crate) fn from_sorted(num_vertices: usize, edges: &[(Tile, u32)]) -> Self {
         let mut strips: Vec<_> =
             (0..num_vertices.div_ceil(STRIP_LEN)).map(|_| StripEdges::default()).collect();
-        for edges in edges.chunk_by(|a, b| a.0.0 == b.0.0) {
+        for edges in edges.chunk_by(|a, b| a.0.row == b.0.row) {
             let mut tiles = Vec::new();
             let mut end = 0;
             for tile in edges.chunk_by(|a, b| a.0 == b.0) {
                 end += tile.len();
-                tiles.push((tile[0].0.1, end));
+                tiles.push((tile[0].0.column, end));
             }
-            strips[edges[0].0.0 as usize] = StripEdges {
+            strips[edges[0].0.row as usize] = StripEdges {
                 tiles: tiles.into(),
                 places: edges.iter().map(|edge| edge.1).collect(),
                 weights: vec![W::default(); edges.len()].into(),
             };
         }
-        Self::new((num_vertices, true), false, strips)
+        Self::new(Matrix { num_vertices, directed: true }, false, strips)
     }
 
-    fn tile(&self, &EdgeChunk { strip, other, .. }: &EdgeChunk) -> (u32, u32) {
-        if self.by_columns { (other, strip) } else { (strip, other) }
+    fn tile(&self, chunk: &EdgeChunk) -> Tile {
+        let &EdgeChunk { strip, other, .. } = chunk;
+        if self.by_columns { Tile { row: other, column: strip } } else { Tile { row: strip, column: other } }
     }
 
     /// The places of the edges of a tile, ascending.
-    pub(crate) fn of_tile(&self, (row, column): (u32, u32)) -> &[u32] {
-        let (strip, other) = if self.by_columns { (column, row) } else { (row, column) };
+    pub(crate) fn of_tile(&self, tile: Tile) -> &[u32] {
+        let (strip, other) = if self.by_columns { (tile.column, tile.row) } else { (tile.row, tile.column) };
         let Some(edges) = self.strips.get(strip as usize) else { return &[] };
         match edges.tiles.binary_search_by_key(&other, |tile| tile.0) {
             Ok(at) => {
@@ -199,15 +195,15 @@ impl<W: Weight> TileEdges<W> {
             return Ok(());
         }
         let list = self.matrix.bits_of(select);
-        let wanted = self.matrix.wanted(direction, (select, list.as_ref()), visitor, |_| true);
-        let strips = |chunk: usize| self.tile(&self.chunks[chunk]);
-        let schedule = Schedule::new(&strips, &self.loads, wanted.sides, run.threads());
+        let wanted = self.matrix.wanted(direction, select, list.as_ref(), visitor, |_| true);
+        let tile = |chunk: usize| self.tile(&self.chunks[chunk]);
+        let schedule = Schedule::new(&tile, &self.loads, wanted.sides, run.threads());
         let next = AtomicUsize::new(0);
         let supply = |ready: &mut VecDeque<u32>| {
             // Called under the lock of the schedule.
             let mut at = next.load(Relaxed);
             while at < self.chunks.len() && ready.len() < SUPPLY_LEN {
-                if wanted.has(strips(at)) {
+                if wanted.has(tile(at)) {
                     ready.push_back(at as u32);
                 }
                 at += 1;
@@ -228,8 +224,10 @@ impl<W: Weight> TileEdges<W> {
                     let mut of = Decoding::plain(
                         self.tile(chunk),
                         self.matrix,
-                        (places, weights),
-                        (wanted.bits, wanted.sides),
+                        places,
+                        weights,
+                        wanted.bits,
+                        wanted.sides,
                     );
                     while worker.batch.fill(&mut of).ok_or_else(beyond)? {
                         hand_over(worker, &of, wanted.sides);
@@ -252,6 +250,7 @@ fn beyond() -> Error {
 mod tests {
     use esker_graph::{Bitmap, collect};
 
+    use super::super::strip::tile_of;
     use super::super::testing::{Collect, arcs_of, csr, random_edges};
     use super::*;
 
@@ -267,13 +266,14 @@ mod tests {
         let strips = (0..n.div_ceil(STRIP_LEN)).map(|strip| {
             for &(v, u, weight) in arcs.iter().rev().filter(|arc| arc.0 as usize / STRIP_LEN == strip) {
                 if directed || v <= u {
-                    maker.push(if by_columns { (u, v) } else { (v, u) }, by_columns, weight);
+                    let (row, column) = if by_columns { (u, v) } else { (v, u) };
+                    maker.push(row, column, by_columns, weight);
                 }
             }
             maker.finish()
         });
         let strips = strips.collect();
-        TileEdges::new((n, directed), by_columns, strips)
+        TileEdges::new(Matrix { num_vertices: n, directed }, by_columns, strips)
     }
 
     #[test]
@@ -303,11 +303,10 @@ mod tests {
                         (true, Direction::Out) => (v, u),
                         (false, _) => (v.min(u), v.max(u)),
                     };
-                    let tile = [row, column].map(strip_of);
-                    let places = edges.of_tile(tile.into());
+                    let places = edges.of_tile(tile_of(row, column));
                     assert!(places.is_sorted() && places.binary_search(&place(row, column)).is_ok());
                 }
-                assert!(edges.of_tile((9, 9)).is_empty());
+                assert!(edges.of_tile(Tile { row: 9, column: 9 }).is_empty());
             }
         }
     }

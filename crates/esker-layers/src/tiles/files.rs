@@ -10,7 +10,7 @@ use esker_format::{
     Archive, BLOCK_BYTES, Column, ColumnKind, ColumnSpec, Element, ElementType, Error, Origin, Result,
     SharedTiles, Values,
 };
-use esker_graph::{Direction, Run};
+use esker_graph::{Direction, Run, Tile};
 
 use super::codec::CHUNK_LEN_MAX;
 use super::data::TileData;
@@ -32,10 +32,8 @@ pub struct TileShape {
 /// The location of a chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Chunk {
-    /// The strip of its rows.
-    pub row: u32,
-    /// The strip of its columns.
-    pub column: u32,
+    /// The tile whose edges it holds.
+    pub tile: Tile,
     /// Its range of edges, in the order of the file.
     pub edges: Range<u64>,
     /// Its range of bytes in the data, all in one block. Unused bytes may follow the chunk in the range.
@@ -229,7 +227,7 @@ impl Tiles {
         }
         let strips = self.num_strips() as u64;
         for k in 0..keys.len() {
-            let Chunk { row, column, edges, bytes } = directory.chunk(k);
+            let Chunk { tile: Tile { row, column }, edges, bytes } = directory.chunk(k);
             let wrong = |reason| Err(self.keys.corrupt(k, reason));
             let triangle = self.shape.directed || row <= column;
             if u64::from(row) >= strips || u64::from(column) >= strips || !triangle {
@@ -260,7 +258,8 @@ impl Tiles {
 
     /// The error for a damaged chunk.
     pub(super) fn corrupt_chunk(&self, chunk: &Chunk) -> Error {
-        let reason = format!("the chunk of tile ({}, {}) cannot be decoded", chunk.row, chunk.column);
+        let reason =
+            format!("the chunk of tile ({}, {}) cannot be decoded", chunk.tile.row, chunk.tile.column);
         self.data.corrupt(chunk.bytes.start as usize, reason)
     }
 }
@@ -280,21 +279,21 @@ impl Directory<'_> {
         self.keys.len()
     }
 
-    /// The strips of a chunk's rows and columns.
+    /// The tile of a chunk.
     #[inline]
-    pub(super) fn strips(&self, chunk: usize) -> (u32, u32) {
-        ((self.keys[chunk] >> 32) as u32, self.keys[chunk] as u32)
+    pub(super) fn tile(&self, chunk: usize) -> Tile {
+        Tile { row: (self.keys[chunk] >> 32) as u32, column: self.keys[chunk] as u32 }
     }
 
     /// A chunk.
     pub(crate) fn chunk(&self, chunk: usize) -> Chunk {
-        let (row, column) = self.strips(chunk);
+        let tile = self.tile(chunk);
         let start = self.starts[chunk];
         let end = self.starts.get(chunk + 1).copied().unwrap_or(self.data_bytes);
         // The next chunk may begin in a later block.
         let block_end = (start / BLOCK_BYTES as u64 + 1).saturating_mul(BLOCK_BYTES as u64);
         let bytes = start..end.min(block_end).min(self.data_bytes);
-        Chunk { row, column, edges: self.edges[chunk]..self.edges[chunk + 1], bytes }
+        Chunk { tile, edges: self.edges[chunk]..self.edges[chunk + 1], bytes }
     }
 
     /// The chunks that lie in some blocks.

@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 use esker_format::memory::filled;
 use esker_format::{Error, Result};
-use esker_graph::{Direction, Lists, Run, VertexId, vertex};
+use esker_graph::{Direction, Lists, Run, Tile, VertexId, vertex};
 
 use super::strip::{STRIP_BITS, STRIP_LEN};
 
@@ -24,8 +24,7 @@ const PIECE_ARCS: usize = if cfg!(test) { 1 << 10 } else { 1 << 18 };
 /// Edges of one tile, or of a part of it, in ascending order of position.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TilePart<'a, W> {
-    pub(super) row: u32,
-    pub(super) column: u32,
+    pub(super) tile: Tile,
     pub(super) positions: &'a [u32],
     pub(super) weights: &'a [W],
 }
@@ -254,8 +253,7 @@ where
                         let range = gathered.starts[at]..gathered.starts[at + 1];
                         if !range.is_empty() {
                             parts.push(TilePart {
-                                row: piece.row() as u32,
-                                column: column as u32,
+                                tile: Tile { row: piece.row() as u32, column: column as u32 },
                                 positions: &gathered.positions[range.clone()],
                                 weights: &gathered.weights[range],
                             });
@@ -362,7 +360,7 @@ mod tests {
                     assert!(len <= len_max || window.pieces.len() == 1, "{len} {window:?}");
                     for part in parts {
                         let own = part.positions.iter().zip(part.weights);
-                        edges.extend(own.map(|(&at, &weight)| (part.row, part.column, at, weight)));
+                        edges.extend(own.map(|(&at, &weight)| (part.tile.row, part.tile.column, at, weight)));
                     }
                     Ok(())
                 })

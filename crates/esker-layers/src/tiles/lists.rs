@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use esker_format::Result;
 use esker_format::memory::filled;
-use esker_graph::{Direction, Run, VertexId, vertex};
+use esker_graph::{Direction, Run, Tile, VertexId, vertex};
 
 use super::codec::ChunkDecoder;
 use super::files::{Chunk, Directory, Tiles};
@@ -76,12 +76,12 @@ impl Filling<'_> {
     /// Adds the edges that end in the strip at the lists of their ends. Loops of a symmetric graph are left
     /// to the rows.
     fn add_columns(&mut self, directory: Directory<'_>, strip: u32, directed: bool) -> Result<()> {
-        let mut chunks = chunks_where(directory, |(_, column)| column == strip);
-        chunks.sort_by_key(|&chunk| directory.strips(chunk).0);
+        let mut chunks = chunks_where(directory, |tile| tile.column == strip);
+        chunks.sort_by_key(|&chunk| directory.tile(chunk).row);
         let first = (strip as usize) << STRIP_BITS;
         for chunk in chunks {
             let chunk = directory.chunk(chunk);
-            let first_row = (chunk.row as usize) << STRIP_BITS;
+            let first_row = (chunk.tile.row as usize) << STRIP_BITS;
             self.decode(&chunk, |filling, positions| {
                 for &position in positions {
                     let source = first_row + (position >> STRIP_BITS) as usize;
@@ -98,9 +98,9 @@ impl Filling<'_> {
 
     /// Adds the edges that begin in the strip.
     fn add_rows(&mut self, directory: Directory<'_>, strip: u32) -> Result<()> {
-        let mut chunks = chunks_where(directory, |(row, _)| row == strip);
-        chunks.sort_by_key(|&chunk| directory.strips(chunk).1);
-        for tile in chunks.chunk_by(|&a, &b| directory.strips(a).1 == directory.strips(b).1) {
+        let mut chunks = chunks_where(directory, |tile| tile.row == strip);
+        chunks.sort_by_key(|&chunk| directory.tile(chunk).column);
+        for tile in chunks.chunk_by(|&a, &b| directory.tile(a) == directory.tile(b)) {
             self.add_tile(directory, tile)?;
         }
         Ok(())
@@ -123,7 +123,7 @@ impl Filling<'_> {
         for &chunk in &chunks[low..] {
             let chunk = directory.chunk(chunk);
             let (first_row, first_column) =
-                ((chunk.row as usize) << STRIP_BITS, (chunk.column as usize) << STRIP_BITS);
+                ((chunk.tile.row as usize) << STRIP_BITS, (chunk.tile.column as usize) << STRIP_BITS);
             let goes_on = self.decode(&chunk, |filling, positions| {
                 let start = positions.partition_point(|&position| position >> STRIP_BITS < rows[0]);
                 let end = positions.partition_point(|&position| position >> STRIP_BITS <= rows[1]);
@@ -189,8 +189,8 @@ fn decoder_of<'a>(tiles: &'a Tiles, chunk: &Chunk) -> Result<ChunkDecoder<'a>> {
 }
 
 /// The chunks of some tiles, in the order of the file.
-fn chunks_where(directory: Directory<'_>, is_wanted: impl Fn((u32, u32)) -> bool) -> Vec<usize> {
-    (0..directory.len()).filter(|&chunk| is_wanted(directory.strips(chunk))).collect()
+fn chunks_where(directory: Directory<'_>, is_wanted: impl Fn(Tile) -> bool) -> Vec<usize> {
+    (0..directory.len()).filter(|&chunk| is_wanted(directory.tile(chunk))).collect()
 }
 
 #[cfg(test)]

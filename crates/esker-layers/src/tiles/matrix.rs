@@ -2,17 +2,17 @@
 
 use std::ops::Range;
 
-use esker_graph::{AnyVisitor, Bitmap, Direction, Select, VertexId, Weight, ones};
+use esker_graph::{AnyVisitor, Bitmap, Direction, Select, Tile, VertexId, Weight, ones};
 
 use super::schedule::Sides;
 use super::strip::STRIP_LEN;
 
 /// The vertices of the matrix that tiles are cut from.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Matrix {
-    pub(super) num_vertices: usize,
+pub(crate) struct Matrix {
+    pub(crate) num_vertices: usize,
     /// Whether it is kept whole; else only its upper triangle.
-    pub(super) directed: bool,
+    pub(crate) directed: bool,
 }
 
 /// The vertices selected for a scan, and the strips that it needs for them.
@@ -26,7 +26,8 @@ pub(super) struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
-    pub(super) fn has(&self, (row, column): (u32, u32)) -> bool {
+    pub(super) fn has(&self, tile: Tile) -> bool {
+        let Tile { row, column } = tile;
         let among = |of: &Option<Vec<bool>>, strip: u32| of.as_ref().is_none_or(|of| of[strip as usize]);
         let reach = |from: u32, to: u32| among(&self.strips, from) && among(&self.minded, to);
         self.sides.rows && reach(row, column) || self.sides.columns && reach(column, row)
@@ -56,7 +57,8 @@ impl Matrix {
     pub(super) fn wanted<'s, W: Weight>(
         self,
         direction: Direction,
-        (select, list): (Select<'s>, Option<&'s Bitmap>),
+        select: Select<'s>,
+        list: Option<&'s Bitmap>,
         visitor: &dyn AnyVisitor<W>,
         has_list: impl Fn(VertexId) -> bool,
     ) -> Wanted<'s> {

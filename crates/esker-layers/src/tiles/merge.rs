@@ -11,12 +11,11 @@
 
 use std::ops::Range;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-use esker_format::io::Disk;
 use esker_format::memory::{filled, reserve};
-use esker_format::{ElementType, Error, Origin, Result, Values, ValuesWriter};
-use esker_graph::{Direction, Run, vertex};
+use esker_format::{ElementType, Error, Result, Values, ValuesWriter};
+use esker_graph::{Direction, Run, Tile, vertex};
 
 use super::changed::{ChangedEdge, ChangedGroup, ChangedRow, PlacedEdge, TileChanges};
 use super::codec::ChunkDecoder;
@@ -27,6 +26,7 @@ use super::gather::TilePart;
 use super::reuse::{ChangedGroups, OldTiles};
 use super::strip::STRIP_LEN;
 use super::write::TileWriter;
+use crate::form_files::FormFiles;
 
 /// Edges of a piece of a group, but for the last chunk. Few in tests, so that there are several pieces.
 const PIECE_EDGES: u64 = if cfg!(test) { 1 << 8 } else { 1 << 18 };
@@ -76,14 +76,10 @@ impl<'a> TileMerge<'a> {
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Corrupt`] if the old tiles are damaged, or lack a property; cancellation.
-    pub fn new(
-        old: &'a Tiles,
-        shape: MergedShape<'_>,
-        run: &'a Run,
-        (disk, layer, origin): (&Arc<dyn Disk>, &'a Path, Origin),
-    ) -> Result<Self> {
+    pub fn new(old: &'a Tiles, shape: MergedShape<'_>, run: &'a Run, files: FormFiles<'a>) -> Result<Self> {
         let MergedShape { num_vertices, in_lists, properties, memory_bytes } = shape;
-        let writer = TileWriter::create(disk, layer, origin)?;
+        let FormFiles { directory: layer, origin, .. } = files;
+        let writer = TileWriter::create(files)?;
         let directory = writer.archive().directory().to_owned();
         let degrees = |direction| DegreeWriter::create(writer.archive(), &directory, origin, direction);
         let directed = old.shape().directed;
@@ -244,8 +240,8 @@ impl<'a> TileMerge<'a> {
         let (mut pieces, mut open) = (Vec::new(), MergePiece::after(chunks.start, 0));
         for chunk in chunks.clone() {
             if open.num_edges >= PIECE_EDGES {
-                let tile = directory.strips(chunk);
-                let goes_on = directory.strips(chunk - 1) == tile;
+                let tile = directory.tile(chunk);
+                let goes_on = directory.tile(chunk - 1) == tile;
                 let first = (tile, if goes_on { self.first_position(chunk)? } else { 0 });
                 let end = changes.partition_point(|change| change.key() < first);
                 let is_changed = changes.get(end).is_some_and(|change| change.key() == first);
@@ -302,9 +298,9 @@ impl<'a> TileMerge<'a> {
         let mut positions = Vec::new();
         for chunk in piece.chunks.clone() {
             let chunk = self.old.directory.chunk(chunk);
-            let tile = (chunk.row, chunk.column);
+            let tile = chunk.tile;
             while let Some(change) = rest.next_if(|change| change.tile < tile) {
-                merged.put(change, changes)?;
+                merged.append_changed(change, changes)?;
             }
             let bytes = self.old.tiles.data().get(chunk.bytes.start as usize..chunk.bytes.end as usize)?;
             let mut first_edge = chunk.edges.start as usize;
@@ -315,12 +311,12 @@ impl<'a> TileMerge<'a> {
                 }
                 let mut start = 0;
                 while start < positions.len() {
-                    let left = &positions[start..];
+                    let remaining = &positions[start..];
                     let change = rest.peek().filter(|change| change.tile == tile);
-                    let kept = change.map_or(left.len(), |change| {
-                        left.partition_point(|&position| position < change.position)
+                    let kept = change.map_or(remaining.len(), |change| {
+                        remaining.partition_point(|&position| position < change.position)
                     });
-                    merged.keep(tile, &left[..kept])?;
+                    merged.append(tile, &remaining[..kept])?;
                     for (column, bits) in self.values.iter().zip(&mut merged.values) {
                         column.old.append_bits(first_edge + start..first_edge + start + kept, bits)?;
                     }
@@ -331,7 +327,7 @@ impl<'a> TileMerge<'a> {
                     let same = |&&position: &&u32| position == change.position;
                     start += positions[start..].iter().take_while(same).count();
                     if start < positions.len() {
-                        merged.put(change, changes)?;
+                        merged.append_changed(change, changes)?;
                         rest.next();
                     }
                 }
@@ -339,7 +335,7 @@ impl<'a> TileMerge<'a> {
                 Ok(())
             })?;
         }
-        rest.try_for_each(|change| merged.put(change, changes))?;
+        rest.try_for_each(|change| merged.append_changed(change, changes))?;
         Ok(merged)
     }
 
@@ -359,7 +355,7 @@ impl<'a> TileMerge<'a> {
         if coded.writer.num_edges() != num_edges || lens.iter().any(|&len| len != self.num_vertices as u64) {
             return Err(foreign(self.layer));
         }
-        coded.report(group, (self.groups_rebuilt, self.groups_copied))
+        coded.report(group, self.groups_rebuilt, self.groups_copied)
     }
 }
 
@@ -369,7 +365,7 @@ struct MergePiece {
     chunks: Range<usize>,
     changes: Range<usize>,
     /// Edges at this position are replaced by a change in the next piece.
-    dropped: Option<((u32, u32), u32)>,
+    dropped: Option<(Tile, u32)>,
     num_edges: u64,
 }
 
@@ -383,20 +379,22 @@ impl MergePiece {
 #[derive(Debug, Default)]
 struct MergedEdges {
     /// Tiles, and where the edges of each end.
-    tiles: Vec<((u32, u32), usize)>,
+    tiles: Vec<(Tile, usize)>,
     positions: Vec<u32>,
     values: Vec<Vec<u64>>,
 }
 
 impl MergedEdges {
-    fn keep(&mut self, tile: (u32, u32), positions: &[u32]) -> Result<()> {
+    /// Appends edges that do not change.
+    fn append(&mut self, tile: Tile, positions: &[u32]) -> Result<()> {
         reserve(&mut self.positions, positions.len())?;
         self.positions.extend_from_slice(positions);
         self.note(tile);
         Ok(())
     }
 
-    fn put(&mut self, change: &PlacedEdge, changes: &ChangedGroup) -> Result<()> {
+    /// Appends the edges that a change leaves at its position.
+    fn append_changed(&mut self, change: &PlacedEdge, changes: &ChangedGroup) -> Result<()> {
         let count = change.count as usize;
         reserve(&mut self.positions, count)?;
         self.positions.extend(std::iter::repeat_n(change.position, count));
@@ -408,7 +406,7 @@ impl MergedEdges {
     }
 
     /// Ends the edges of a tile for now.
-    fn note(&mut self, tile: (u32, u32)) {
+    fn note(&mut self, tile: Tile) {
         let end = self.positions.len();
         match self.tiles.last_mut() {
             Some(last) if last.0 == tile => last.1 = end,
@@ -420,9 +418,8 @@ impl MergedEdges {
 
     fn parts(&self) -> impl Iterator<Item = TilePart<'_, ()>> {
         let starts = std::iter::once(0).chain(self.tiles.iter().map(|&(_, end)| end));
-        starts.zip(&self.tiles).map(|(start, &((row, column), end))| TilePart {
-            row,
-            column,
+        starts.zip(&self.tiles).map(|(start, &(tile, end))| TilePart {
+            tile,
             positions: &self.positions[start..end],
             weights: &[],
         })
@@ -432,8 +429,9 @@ impl MergedEdges {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::sync::Arc;
 
-    use esker_format::io::{Faults, FaultyDisk, MemoryDisk};
+    use esker_format::io::{Disk, Faults, FaultyDisk, MemoryDisk};
     use esker_graph::random::Random;
     use esker_graph::{CsrGraph, Graph, Lists, VertexId};
 
@@ -531,7 +529,8 @@ mod tests {
         disk.create_directory(Path::new(name)).unwrap();
         let properties = &[(3, ElementType::I32)];
         let shape = MergedShape { num_vertices, in_lists, properties, memory_bytes };
-        let mut merge = TileMerge::new(old, shape, &run, (disk, Path::new(name), ORIGIN)).unwrap();
+        let files = FormFiles { disk, directory: Path::new(name), origin: ORIGIN };
+        let mut merge = TileMerge::new(old, shape, &run, files).unwrap();
         let mut passes = 0;
         for (number, vertices) in merge.rows().into_iter().enumerate() {
             let changes = differences(&graphs[0], &graphs[1], vertices);
@@ -688,7 +687,8 @@ mod tests {
         let run = Run::with_threads(1).unwrap();
         let shape = MergedShape { num_vertices: N, in_lists: false, properties: &[], memory_bytes: 1 << 20 };
         disk.create_directory(Path::new("merged")).unwrap();
-        let mut merge = TileMerge::new(&old, shape, &run, (&disk, Path::new("merged"), ORIGIN)).unwrap();
+        let files = FormFiles { disk: &disk, directory: Path::new("merged"), origin: ORIGIN };
+        let mut merge = TileMerge::new(&old, shape, &run, files).unwrap();
         for number in 0..merge.rows().len() {
             let row = merge.row(number);
             assert!(merge.write(row).unwrap().is_none());

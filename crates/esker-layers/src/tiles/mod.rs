@@ -22,7 +22,7 @@ mod strip;
 mod vector;
 mod rows;
 mod packed;
-mod left;
+mod batch_mask;
 mod codec;
 mod degrees;
 mod paths;
@@ -50,15 +50,16 @@ mod tests;
 #[cfg(test)]
 mod disk_tests;
 
+pub(crate) use batch_mask::gallop;
 pub use changed::{ChangedEdge, ChangedRow, TileChanges};
 pub use coding::TileReport;
 pub use convert::{ConvertOptions, PropertyWalk, TileProperties, write_tiles};
 pub use data::TileData;
 pub(crate) use edges::{StripEdges, StripMaker, TileEdges};
 pub use files::{Directory, TileShape, Tiles};
-pub(crate) use left::reach;
+pub(crate) use matrix::Matrix;
 pub use merge::{MergedShape, TileMerge};
 pub use paths::TileFiles;
 pub use reuse::{ChangedGroups, OldTiles};
 pub use scan::{MAPPED_WEIGHTS_MAX, TileScan, TileWeights};
-pub(crate) use strip::{place, strip_of};
+pub(crate) use strip::{place, tile_of};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use esker_format::Result;
 use esker_format::io::File;
+use esker_graph::Tile;
 
 use super::files::{Directory, Tiles};
 use crate::pool::PagedFile;
@@ -38,7 +39,8 @@ impl PagedFile for TilePages<'_> {
     }
 
     fn strips(&self, chunk: usize) -> (u32, u32) {
-        self.directory.strips(chunk)
+        let Tile { row, column } = self.directory.tile(chunk);
+        (row, column)
     }
 
     fn num_strips(&self) -> usize {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use esker_format::{BLOCK_BYTES, Error, Result, SharedTiles};
-use esker_graph::{Run, VertexId};
+use esker_graph::{Run, Tile, VertexId};
 
 use super::codec::ChunkDecoder;
 use super::data::{OWN, SharedBlocks};
@@ -76,7 +76,7 @@ impl<'a> OldTiles<'a> {
         let group = tiles.group().max(1);
         let mut chunks: BTreeMap<GroupKey, Range<usize>> = BTreeMap::new();
         for chunk in 0..directory.len() {
-            let (row, column) = directory.strips(chunk);
+            let Tile { row, column } = directory.tile(chunk);
             let own = chunks.entry((row / group, column / group)).or_insert(chunk..chunk);
             if own.end != chunk {
                 return Err(tiles
@@ -130,7 +130,7 @@ impl<'a> OldTiles<'a> {
         for number in chunks {
             let chunk = self.directory.chunk(number);
             let num_edges = chunk.edges.end - chunk.edges.start;
-            writer.add_shared((chunk.row, chunk.column), to + (chunk.bytes.start - from), num_edges)?;
+            writer.add_shared(chunk.tile, to + (chunk.bytes.start - from), num_edges)?;
         }
         Ok(true)
     }
@@ -140,17 +140,15 @@ impl<'a> OldTiles<'a> {
     pub(super) fn look(
         &self,
         chunks: Range<usize>,
-        wants: impl Fn(u32, u32) -> bool,
-        mut look: impl FnMut((u32, u32), &[u32]) -> Result<()>,
+        wants: impl Fn(Tile) -> bool,
+        mut look: impl FnMut(Tile, &[u32]) -> Result<()>,
     ) -> Result<()> {
         let mut positions = Vec::new();
         for number in chunks {
             let chunk = self.directory.chunk(number);
             let bytes = self.tiles.data().get(chunk.bytes.start as usize..chunk.bytes.end as usize)?;
-            if wants(chunk.row, chunk.column) {
-                self.decode(&chunk, bytes, &mut positions, |positions| {
-                    look((chunk.row, chunk.column), positions)
-                })?;
+            if wants(chunk.tile) {
+                self.decode(&chunk, bytes, &mut positions, |positions| look(chunk.tile, positions))?;
             }
         }
         Ok(())
@@ -162,24 +160,24 @@ impl<'a> OldTiles<'a> {
         &self,
         chunks: Range<usize>,
         writer: &mut TileWriter,
-        wants: impl Fn(u32, u32) -> bool,
-        mut look: impl FnMut((u32, u32), &[u32]) -> Result<()>,
+        wants: impl Fn(Tile) -> bool,
+        mut look: impl FnMut(Tile, &[u32]) -> Result<()>,
     ) -> Result<()> {
         let mut positions = Vec::new();
         for number in chunks {
             let chunk = self.directory.chunk(number);
             let range = chunk.bytes.start as usize..chunk.bytes.end as usize;
             let mut bytes = self.tiles.data().get(range)?;
-            let wanted = wants(chunk.row, chunk.column);
+            let wanted = wants(chunk.tile);
             let zeros = bytes.iter().rev().take_while(|&&byte| byte == 0).count();
             // Behind shared chunks may lie others that are not in use.
             if wanted || zeros > ZEROS_MAX || !self.tiles.data().is_one() {
                 let len = self.decode(&chunk, bytes, &mut positions, |positions| {
-                    if wanted { look((chunk.row, chunk.column), positions) } else { Ok(()) }
+                    if wanted { look(chunk.tile, positions) } else { Ok(()) }
                 })?;
                 bytes = &bytes[..len.min(bytes.len())];
             }
-            writer.append_chunk((chunk.row, chunk.column), bytes, chunk.edges.end - chunk.edges.start)?;
+            writer.append_chunk(chunk.tile, bytes, chunk.edges.end - chunk.edges.start)?;
         }
         Ok(())
     }
@@ -217,6 +215,7 @@ mod tests {
     use super::super::testing::{LAYER, ORIGIN, TileGraph, arcs_of, csr, make, make_from, random_edges};
     use super::super::{ConvertOptions, TileShape, write_tiles};
     use super::*;
+    use crate::FormFiles;
 
     const NEW: &str = "new";
     const OPTIONS: ConvertOptions = ConvertOptions { group: 2, memory_bytes: 1 << 20 };
@@ -350,8 +349,8 @@ mod tests {
         let reuse = OldTiles::new(&old, noted(&old, &in_first_rows), &run).unwrap();
         let options = ConvertOptions { memory_bytes: 64 << 20, ..OPTIONS };
         disk.create_directory(Path::new(NEW)).unwrap();
-        let place = (&disk, Path::new(NEW), ORIGIN);
-        let report = write_tiles(&counting, &(), &run, &options, Some(&reuse), place).unwrap();
+        let files = FormFiles { disk: &disk, directory: Path::new(NEW), origin: ORIGIN };
+        let report = write_tiles(&counting, &(), &run, &options, Some(&reuse), files).unwrap();
         assert_eq!(report.num_edges, old.shape().num_edges);
         // Once to count the edges, and once to gather them.
         assert_eq!(counting.1.into_inner(), 2 * (2 << 16));

@@ -15,7 +15,7 @@ use super::degrees::Degrees;
 use super::files::{Chunk, Directory, Tiles};
 use super::matrix::{Matrix, Wanted};
 use super::paged::TilePages;
-use super::schedule::{ChunkTurn, Loads, Schedule, Sides};
+use super::schedule::{Loads, Schedule, ScheduledChunk, Sides};
 use crate::pool::{Held, Pool, PoolOptions, Supply};
 
 /// The most bytes of mapped weights that stay in memory beside pooled chunks.
@@ -84,7 +84,7 @@ pub(super) struct TileWorker<'s, 'a, W> {
     schedule: &'s Schedule<'a>,
     sink: Box<dyn Sink<W> + 's>,
     pub(super) batch: Batch<W>,
-    pub(super) turn: Option<ChunkTurn>,
+    pub(super) turn: Option<ScheduledChunk>,
 }
 
 impl<'s, 'a, W: Weight> TileWorker<'s, 'a, W> {
@@ -108,7 +108,7 @@ impl<'a, W: Weight> TileScan<'a, W> {
     /// [`Error::Corrupt`]; cancellation.
     pub fn new(tiles: &'a Tiles, weights: Option<Box<dyn TileWeights<W>>>, run: &Run) -> Result<Self> {
         let directory = tiles.directory(run)?;
-        let of_chunk = |chunk| (directory.strips(chunk), directory.num_edges(chunk));
+        let of_chunk = |chunk| (directory.tile(chunk), directory.num_edges(chunk));
         let loads = Loads::new(tiles.num_strips(), (0..directory.len()).map(of_chunk));
         let out = tiles.degrees(Direction::Out, run)?;
         let incoming = tiles.degrees(Direction::In, run)?;
@@ -170,11 +170,11 @@ impl<'a, W: Weight> TileScan<'a, W> {
         let list = matrix.bits_of(select);
         let has_list = |v| self.degree(direction, v) > 0;
         let needed = |strip| matrix.is_needed(visitor, strip, has_list);
-        let wanted = matrix.wanted(direction, (select, list.as_ref()), visitor, has_list);
-        let strips = |chunk: usize| self.directory.strips(chunk);
-        let schedule = Schedule::new(&strips, &self.loads, wanted.sides, run.threads());
+        let wanted = matrix.wanted(direction, select, list.as_ref(), visitor, has_list);
+        let tile = |chunk: usize| self.directory.tile(chunk);
+        let schedule = Schedule::new(&tile, &self.loads, wanted.sides, run.threads());
         let _scanning = match &self.pool {
-            Some(pool) => Some(pool.begin(|chunk| wanted.has(self.directory.strips(chunk)))?),
+            Some(pool) => Some(pool.begin(|chunk| wanted.has(self.directory.tile(chunk)))?),
             None => None,
         };
         let source = ChunkSource { scan: self, wanted: &wanted, needed: &needed, next: AtomicUsize::new(0) };
@@ -183,7 +183,7 @@ impl<'a, W: Weight> TileScan<'a, W> {
             || TileWorker::new(&schedule, visitor.sink()),
             |worker, _| {
                 while let Some((chunk, bytes)) = source.next_chunk(run, worker)? {
-                    let left_out = visitor.left_out((chunk.row, chunk.column));
+                    let left_out = visitor.left_out(chunk.tile);
                     let mut of = self.decoding(&chunk, &bytes, &wanted, left_out)?;
                     while self.fill(worker, &mut of, &chunk)? {
                         hand_over(worker, &of, wanted.sides);
@@ -210,7 +210,7 @@ impl<'a, W: Weight> TileScan<'a, W> {
             None => None,
         };
         let matrix = Matrix { num_vertices: shape.num_vertices as usize, directed: shape.directed };
-        let decoding = Decoding::new(chunk, bytes, matrix, (weights, left_out), (wanted.bits, wanted.sides));
+        let decoding = Decoding::new(chunk, bytes, matrix, weights, left_out, wanted.bits, wanted.sides);
         decoding.ok_or_else(|| self.tiles.corrupt_chunk(chunk))
     }
 
@@ -252,7 +252,7 @@ impl<'s, W: Weight> ChunkSource<'s, '_, W> {
         worker: &mut TileWorker<'_, '_, W>,
     ) -> Result<Option<(Chunk, ChunkBytes<'s>)>> {
         let schedule = worker.schedule;
-        let is_wanted = |chunk: usize| self.wanted.has(self.scan.directory.strips(chunk));
+        let is_wanted = |chunk: usize| self.wanted.has(self.scan.directory.tile(chunk));
         let turn = match &self.scan.pool {
             Some(pool) => {
                 let supply = |ready: &mut VecDeque<u32>| pool.supply(is_wanted, self.needed, ready);
@@ -303,7 +303,7 @@ pub(super) fn hand_over<W: Weight>(worker: &mut TileWorker<'_, '_, W>, of: &Deco
     if of.bits.is_none() && !batch.is_filtered {
         let end = |taken: bool, exclusive: bool| if taken { End::Taken { exclusive } } else { End::Skipped };
         let (to_rows, to_columns) =
-            (end(sides.rows, turn.rows_alone), end(sides.columns, turn.columns_alone));
+            (end(sides.rows, turn.rows_exclusive), end(sides.columns, turn.columns_exclusive));
         sink.visit_patch(&batch.patch(of, to_rows, to_columns));
         return;
     }
@@ -312,7 +312,7 @@ pub(super) fn hand_over<W: Weight>(worker: &mut TileWorker<'_, '_, W>, of: &Deco
         let selected = batch.rows().filter(|(v, ..)| of.bits.is_none_or(|bits| bits.get(*v)));
         let pieces = selected.map(|(v, range, _)| {
             let (targets, weights) = (&batch.columns[range.clone()], &weights[range]);
-            (v, Piece { targets, weights, exclusive: turn.rows_alone })
+            (v, Piece { targets, weights, exclusive: turn.rows_exclusive })
         });
         let pieces: Vec<_> = pieces.collect();
         pieces.chunks(SINK_BATCH_MAX).for_each(|pieces| {
@@ -323,7 +323,7 @@ pub(super) fn hand_over<W: Weight>(worker: &mut TileWorker<'_, '_, W>, of: &Deco
         let (back, weights) = batch.back(of);
         for (v, _, range) in batch.rows().filter(|(.., range)| !range.is_empty()) {
             let (targets, weights) = (&back[range.clone()], &weights[range]);
-            sink.visit_back(v, Piece { targets, weights, exclusive: turn.columns_alone });
+            sink.visit_back(v, Piece { targets, weights, exclusive: turn.columns_exclusive });
         }
     }
 }

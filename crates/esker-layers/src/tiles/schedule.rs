@@ -12,7 +12,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use esker_format::Result;
-use esker_graph::Run;
+use esker_graph::{Run, Tile};
 
 use crate::pool::Supply;
 
@@ -34,14 +34,13 @@ pub(super) struct Sides {
 
 /// A chunk given out to a thread.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ChunkTurn {
+pub(super) struct ScheduledChunk {
     pub(super) chunk: usize,
-    row: u32,
-    column: u32,
+    tile: Tile,
     /// Whether only this thread writes to the vertices of the rows.
-    pub(super) rows_alone: bool,
+    pub(super) rows_exclusive: bool,
     /// Whether only this thread writes to the vertices of the columns.
-    pub(super) columns_alone: bool,
+    pub(super) columns_exclusive: bool,
 }
 
 #[derive(Debug, Default)]
@@ -57,12 +56,12 @@ struct ScheduleState {
     has_failed: bool,
 }
 
-/// The strips of rows and columns of a chunk.
-type StripsOf<'a> = dyn Fn(usize) -> (u32, u32) + Sync + 'a;
+/// The tile of a chunk.
+type TileOf<'a> = dyn Fn(usize) -> Tile + Sync + 'a;
 
 /// Gives out chunks.
 pub(super) struct Schedule<'a> {
-    strips: &'a StripsOf<'a>,
+    tile: &'a TileOf<'a>,
     sides: Sides,
     /// Per strip: whether it is shared. Empty if there is only one thread.
     shared: Vec<bool>,
@@ -79,9 +78,9 @@ pub(super) struct Loads {
 
 impl Loads {
     /// From the tile of each chunk, and the number of its edges.
-    pub(super) fn new(num_strips: usize, chunks: impl Iterator<Item = ((u32, u32), u64)>) -> Self {
+    pub(super) fn new(num_strips: usize, chunks: impl Iterator<Item = (Tile, u64)>) -> Self {
         let mut loads = Self { rows: vec![0; num_strips], columns: vec![0; num_strips] };
-        for ((row, column), num_edges) in chunks {
+        for (Tile { row, column }, num_edges) in chunks {
             loads.rows[row as usize] += num_edges;
             loads.columns[column as usize] += num_edges;
         }
@@ -101,10 +100,10 @@ impl Loads {
 }
 
 impl<'a> Schedule<'a> {
-    pub(super) fn new(strips: &'a StripsOf<'a>, loads: &Loads, sides: Sides, threads: usize) -> Self {
+    pub(super) fn new(tile: &'a TileOf<'a>, loads: &Loads, sides: Sides, threads: usize) -> Self {
         let shared = if threads > 1 { loads.shared(sides, threads) } else { Vec::new() };
         let state = ScheduleState { held: vec![false; shared.len()], ..ScheduleState::default() };
-        Self { strips, sides, shared, state: Mutex::new(state), changed: Condvar::new() }
+        Self { tile, sides, shared, state: Mutex::new(state), changed: Condvar::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, ScheduleState> {
@@ -119,7 +118,7 @@ impl<'a> Schedule<'a> {
         run: &Run,
         supply: impl FnMut(&mut VecDeque<u32>) -> Result<Supply>,
         wait: impl Fn() -> Result<bool>,
-    ) -> Result<Option<ChunkTurn>> {
+    ) -> Result<Option<ScheduledChunk>> {
         let turn = self.next(run, supply, wait);
         if turn.is_err() {
             self.fail();
@@ -132,7 +131,7 @@ impl<'a> Schedule<'a> {
         run: &Run,
         mut supply: impl FnMut(&mut VecDeque<u32>) -> Result<Supply>,
         wait: impl Fn() -> Result<bool>,
-    ) -> Result<Option<ChunkTurn>> {
+    ) -> Result<Option<ScheduledChunk>> {
         let mut state = self.lock();
         loop {
             if state.has_failed {
@@ -167,7 +166,7 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    fn pick(&self, state: &mut ScheduleState) -> Option<ChunkTurn> {
+    fn pick(&self, state: &mut ScheduleState) -> Option<ScheduledChunk> {
         for k in 0..state.deferred.len() {
             let (row, chunks) = &state.deferred[k];
             if self.sides.rows && self.is_held(state, *row) {
@@ -188,7 +187,7 @@ impl<'a> Schedule<'a> {
                 return Some(self.hold(state, chunk));
             }
             state.num_deferred += 1;
-            let (row, _) = (self.strips)(chunk as usize);
+            let row = (self.tile)(chunk as usize).row;
             match state.deferred.iter_mut().find(|(other, _)| *other == row) {
                 Some((_, chunks)) => chunks.push_back(chunk),
                 None => state.deferred.push((row, VecDeque::from([chunk]))),
@@ -206,13 +205,13 @@ impl<'a> Schedule<'a> {
     }
 
     fn is_free(&self, state: &ScheduleState, chunk: u32) -> bool {
-        let (row, column) = (self.strips)(chunk as usize);
+        let Tile { row, column } = (self.tile)(chunk as usize);
         !(self.sides.rows && self.is_held(state, row) || self.sides.columns && self.is_held(state, column))
     }
 
-    /// Marks the strips of a chunk that are not shared.
-    fn mark(&self, state: &mut ScheduleState, row: u32, column: u32, is_held: bool) {
-        for (strip, is_written) in [(row, self.sides.rows), (column, self.sides.columns)] {
+    /// Notes whether a thread holds the strips of a tile that are not shared.
+    fn set_held(&self, state: &mut ScheduleState, tile: Tile, is_held: bool) {
+        for (strip, is_written) in [(tile.row, self.sides.rows), (tile.column, self.sides.columns)] {
             if let Some(held) =
                 state.held.get_mut(strip as usize).filter(|_| is_written && !self.is_shared(strip))
             {
@@ -221,17 +220,17 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    fn hold(&self, state: &mut ScheduleState, chunk: u32) -> ChunkTurn {
-        let (row, column) = (self.strips)(chunk as usize);
-        self.mark(state, row, column, true);
-        let (rows_shared, columns_shared) = (self.is_shared(row), self.is_shared(column));
-        let (rows_alone, columns_alone) = (!rows_shared, !columns_shared);
-        ChunkTurn { chunk: chunk as usize, row, column, rows_alone, columns_alone }
+    fn hold(&self, state: &mut ScheduleState, chunk: u32) -> ScheduledChunk {
+        let tile = (self.tile)(chunk as usize);
+        self.set_held(state, tile, true);
+        let (rows_shared, columns_shared) = (self.is_shared(tile.row), self.is_shared(tile.column));
+        let (rows_exclusive, columns_exclusive) = (!rows_shared, !columns_shared);
+        ScheduledChunk { chunk: chunk as usize, tile, rows_exclusive, columns_exclusive }
     }
 
     /// Takes back a chunk after it was decoded.
-    pub(super) fn done(&self, turn: ChunkTurn) {
-        self.mark(&mut self.lock(), turn.row, turn.column, false);
+    pub(super) fn done(&self, chunk: ScheduledChunk) {
+        self.set_held(&mut self.lock(), chunk.tile, false);
         if !self.shared.is_empty() {
             self.changed.notify_one();
         }

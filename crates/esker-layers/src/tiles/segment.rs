@@ -6,6 +6,7 @@
 
 use esker_format::memory::{push, reserve};
 use esker_format::{BLOCK_BYTES, Result};
+use esker_graph::Tile;
 
 use super::codec::{CHUNK_LEN_MAX, encode};
 
@@ -17,8 +18,7 @@ pub(super) const ROOM_MIN: usize = 64;
 /// A chunk of a segment.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CodedChunk {
-    pub(super) row: u32,
-    pub(super) column: u32,
+    pub(super) tile: Tile,
     /// Where it begins in the bytes of the segment.
     pub(super) start: usize,
     /// Its edges.
@@ -33,7 +33,7 @@ pub(super) struct Segment {
     chunks: Vec<CodedChunk>,
     /// Edges of the current tile that are not coded yet.
     pending: Vec<u32>,
-    tile: (u32, u32),
+    tile: Tile,
     len: usize,
     num_loops: u64,
 }
@@ -51,13 +51,13 @@ impl Segment {
 
     /// Appends edges of a tile, in ascending order of position, no more than there is room for. A tile's
     /// edges may come in several calls, one after another.
-    pub(super) fn append(&mut self, row: u32, column: u32, mut positions: &[u32]) -> Result<()> {
-        if self.tile != (row, column) {
+    pub(super) fn append(&mut self, tile: Tile, mut positions: &[u32]) -> Result<()> {
+        if self.tile != tile {
             self.end_tile()?;
-            self.tile = (row, column);
+            self.tile = tile;
         }
         self.len += positions.len();
-        if row == column {
+        if tile.row == tile.column {
             self.num_loops += positions.iter().filter(|&&at| at >> 16 == at & 0xFFFF).count() as u64;
         }
         while self.pending.len() + positions.len() >= CHUNK_LEN_MAX {
@@ -100,8 +100,7 @@ impl Segment {
             reserve(&mut self.bytes, room)?;
             let len = if room < ROOM_MIN { 0 } else { encode(positions, room, &mut self.bytes) };
             if len > 0 {
-                let (row, column) = self.tile;
-                push(&mut self.chunks, CodedChunk { row, column, start, len })?;
+                push(&mut self.chunks, CodedChunk { tile: self.tile, start, len })?;
                 if len < positions.len().min(CHUNK_LEN_MAX) {
                     // The rest of the block would hold only some tens of edges.
                     self.bytes.resize(start + room, 0);

@@ -15,6 +15,7 @@ use super::{
     ConvertOptions, OldTiles, PropertyWalk, TileProperties, TileReport, TileScan, TileShape, TileWeights,
     Tiles, write_tiles,
 };
+use crate::form_files::FormFiles;
 
 /// A directory in memory.
 pub(super) const LAYER: &str = "layer";
@@ -101,7 +102,8 @@ pub(super) fn make_from<W: Weight + Element>(
 ) -> Result<(Tiles, TileReport)> {
     disk.create_directory(layer)?;
     let run = Run::with_threads(threads)?;
-    let report = write_tiles(graph, &Weighted(graph), &run, options, old, (disk, layer, ORIGIN))?;
+    let files = FormFiles { disk, directory: layer, origin: ORIGIN };
+    let report = write_tiles(graph, &Weighted(graph), &run, options, old, files)?;
     let shape = TileShape {
         num_vertices: graph.num_vertices() as u64,
         num_edges: report.num_edges,

@@ -11,10 +11,12 @@ use esker_format::{
     ArchiveWriter, BLOCK_BYTES, ColumnKind, ColumnSpec, ColumnWriter, Element, ElementType, Error, Origin,
     Result, SharedTiles, Stamp, ValuesWriter, WRITE_BYTES,
 };
+use esker_graph::Tile;
 
 use super::data::OWN;
 use super::paths::TileFiles;
 use super::segment::Segment;
+use crate::form_files::FormFiles;
 
 /// Writes the files of a layer's tiles. Memory: 24 bytes per chunk, plus some MiB. Each tile with edges has
 /// at least one chunk, and each block of 64 KiB at least two.
@@ -59,8 +61,9 @@ impl WrittenExtent {
 }
 
 impl TileWriter {
-    /// Creates the files in the directory `layer`. They must not exist.
-    pub(super) fn create(disk: &Arc<dyn Disk>, layer: &Path, origin: Origin) -> Result<Self> {
+    /// Creates the files, which must not exist.
+    pub(super) fn create(files: FormFiles<'_>) -> Result<Self> {
+        let FormFiles { disk, directory: layer, origin } = files;
         let files = TileFiles::of(layer);
         let spec = ColumnSpec { origin, kind: ColumnKind::TileData };
         let data = ColumnWriter::create(disk.as_ref(), &files.data, spec)?;
@@ -90,7 +93,7 @@ impl TileWriter {
         self.make_room(bytes.len())?;
         let first = self.data_bytes();
         for chunk in segment.chunks() {
-            self.note((chunk.row, chunk.column), first + chunk.start as u64, chunk.len as u64)?;
+            self.note(chunk.tile, first + chunk.start as u64, chunk.len as u64)?;
         }
         if self.block.is_empty() {
             let whole = bytes.len() / BLOCK_BYTES * BLOCK_BYTES;
@@ -103,15 +106,15 @@ impl TileWriter {
     }
 
     /// Appends a chunk that is already coded.
-    pub(super) fn append_chunk(&mut self, tile: (u32, u32), bytes: &[u8], num_edges: u64) -> Result<()> {
+    pub(super) fn append_chunk(&mut self, tile: Tile, bytes: &[u8], num_edges: u64) -> Result<()> {
         self.make_room(bytes.len())?;
         self.note(tile, self.data_bytes(), num_edges)?;
         self.block.extend_from_slice(bytes);
         Ok(())
     }
 
-    fn note(&mut self, (row, column): (u32, u32), start: u64, num_edges: u64) -> Result<()> {
-        push(&mut self.keys, u64::from(row) << 32 | u64::from(column))?;
+    fn note(&mut self, tile: Tile, start: u64, num_edges: u64) -> Result<()> {
+        push(&mut self.keys, u64::from(tile.row) << 32 | u64::from(tile.column))?;
         push(&mut self.starts, start)?;
         push(&mut self.edges, self.num_edges)?;
         self.num_edges += num_edges;
@@ -190,7 +193,7 @@ impl TileWriter {
     }
 
     /// Notes a chunk in shared blocks.
-    pub(super) fn add_shared(&mut self, tile: (u32, u32), start: u64, num_edges: u64) -> Result<()> {
+    pub(super) fn add_shared(&mut self, tile: Tile, start: u64, num_edges: u64) -> Result<()> {
         self.note(tile, start, num_edges)
     }
 

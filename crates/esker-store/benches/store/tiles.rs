@@ -16,6 +16,7 @@ use std::time::Instant;
 use esker_algo::algorithm::{bfs, pagerank, wcc};
 use esker_graph::generate::{EdgeBlock, Generator, Model, RMat, Weighting};
 use esker_graph::{CsrGraph, Direction, Graph, Rows, Run, Select, VertexId, Visitor, collect, vertex};
+use esker_store::FormFiles;
 use esker_store::format::{DatabaseId, Origin};
 use esker_store::io::{Disk, RealDisk};
 use esker_store::pool::{CachePolicy, PoolOptions};
@@ -145,7 +146,8 @@ fn convert(options: &Options, lists: &CsrGraph<'_, ()>, directory: &Path) -> Res
         disk.create_directory(&layer)?;
         let convert = ConvertOptions { group: options.group, ..ConvertOptions::default() };
         let start = Instant::now();
-        report = Some(write_tiles(lists, &(), &run, &convert, None, (&disk, &layer, ORIGIN))?);
+        let files = FormFiles { disk: &disk, directory: &layer, origin: ORIGIN };
+        report = Some(write_tiles(lists, &(), &run, &convert, None, files)?);
         best = best.min(start.elapsed().as_secs_f64());
     }
     let report = report.expect("at least one trial");

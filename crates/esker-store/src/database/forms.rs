@@ -10,13 +10,14 @@ use std::sync::Arc;
 
 use esker_format::{Error, KeptForms, LayerRecord, Origin, PropertyRecord, Result, Stamp};
 use esker_graph::{Direction, Run, VertexId};
+use esker_layers::FormFiles;
 use esker_layers::layer::{ListColumns, PlainLayer};
 use esker_layers::own::OwnDirectory;
 use esker_layers::stack::Stack;
 use esker_layers::tiles::{ChangedGroups, ConvertOptions, OldTiles, TileFiles, TileReport, Tiles};
 
 use super::handle::Core;
-use crate::conversion::{FormFiles, FormReport, WantedForms, stack_of, weights_of};
+use crate::conversion::{FormReport, WantedForms, stack_of, weights_of, write_forms, write_tiles_of};
 use crate::diff::TouchedVertices;
 use crate::snapshot::{State, VertexEdges};
 
@@ -63,14 +64,14 @@ impl Core {
         let files = self.form_files(lists.directory(), lists.record().stamp);
         let copied = old_tiles(lists, properties, options, replaced, run).and_then(|old| {
             let Some(old) = old else { return Ok(None) };
-            files.write_tiles(lists, properties, options, Some(&old), run).map(Some)
+            write_tiles_of(files, lists, properties, options, Some(&old), run).map(Some)
         });
         match copied {
             Ok(Some(report)) => Ok(report),
             // Old tiles may be damaged; the lists are what counts.
             Ok(None) | Err(Error::Corrupt { .. }) => {
                 self.remove_tile_files(lists.directory())?;
-                files.write_tiles(lists, properties, options, None, run)
+                write_tiles_of(files, lists, properties, options, None, run)
             }
             Err(error) => Err(error),
         }
@@ -91,7 +92,8 @@ impl Core {
         run: &Run,
     ) -> Result<FormReport> {
         let (record, properties, directory) = layer;
-        self.form_files(directory, record.stamp).write((record, properties), wanted, run, |lists, options| {
+        let files = self.form_files(directory, record.stamp);
+        write_forms(files, record, properties, wanted, run, |lists, options| {
             self.write_tiles_again(lists, properties, options, replaced, run)
         })
     }

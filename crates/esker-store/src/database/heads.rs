@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use esker_format::{Edit, HeadsRecord, KeptForms, Origin, Result};
 use esker_graph::Run;
+use esker_layers::FormFiles;
 use esker_layers::graph::HeadedOptions;
 use esker_layers::graph::headed::{HeadedNeeds, Heads, heads_directory, write_heads};
 use esker_layers::own::OwnDirectory;
@@ -93,7 +94,7 @@ impl Core {
         (directory, origin): (&Path, Origin),
         run: &Run,
     ) -> Result<()> {
-        write_heads(layer.lists(), heads, run, (&self.disk, directory, origin))?;
+        write_heads(layer.lists(), heads, run, FormFiles { disk: &self.disk, directory, origin })?;
         self.disk.sync_directory(directory)
     }
 

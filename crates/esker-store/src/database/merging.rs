@@ -12,6 +12,7 @@ use esker_format::{
     PropertyRecord, Widening,
 };
 use esker_graph::Run;
+use esker_layers::FormFiles;
 use esker_layers::graph::HeadedOptions;
 use esker_layers::ids::{IdFiles, merge_segments};
 use esker_layers::layer::{PlainLayer, PlainWriter};
@@ -326,7 +327,8 @@ impl MergeJob<'_> {
             properties: &properties,
             memory_bytes,
         };
-        let mut tiles = TileMerge::new(old, shape, run, (self.disk, self.directory, self.origin))?;
+        let files = FormFiles { disk: self.disk, directory: self.directory, origin: self.origin };
+        let mut tiles = TileMerge::new(old, shape, run, files)?;
         let numbers: Vec<u32> = properties.iter().map(|property| property.0).collect();
         let with = TilesOfMerge { tiles: &mut tiles, properties: &numbers };
         let (record, versions) =

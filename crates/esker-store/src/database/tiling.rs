@@ -10,6 +10,7 @@ use super::forms::kept_forms;
 use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
 use super::maintain::NextState;
+use crate::conversion::write_tiles_of;
 use crate::conversion::{FormReport, expect_layer_directory, tiles_record};
 use crate::manifest::layer_directory;
 #[cfg(doc)]
@@ -62,7 +63,7 @@ impl Core {
         let files = self.form_files(&directory, stamp);
         expect_layer_directory(self.disk.as_ref(), &directory)?;
         let properties = &state.manifest().properties;
-        let report = files.write_tiles(layer.lists(), properties, options, None, run);
+        let report = write_tiles_of(files, layer.lists(), properties, options, None, run);
         let report = report.and_then(|report| {
             self.disk.sync_directory(&directory)?;
             Ok(report)

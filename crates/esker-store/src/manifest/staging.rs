@@ -22,6 +22,7 @@ use esker_format::{
     ArchiveWriter, DatabaseId, Edit, Encoding, IdSecret, LayerRecord, Origin, PropertyRecord, Result, Stamp,
 };
 use esker_graph::Run;
+use esker_layers::FormFiles;
 use esker_layers::ids::{IdFiles, IdHasher};
 use esker_layers::layer::PlainWriter;
 
@@ -30,7 +31,7 @@ use super::content::Manifest;
 use super::names::{MANIFEST_NAME, ids_directory, layer_directory};
 use super::staged::StagedDirectory;
 use crate::apart::TargetsApart;
-use crate::conversion::{FormFiles, FormReport, WantedForms};
+use crate::conversion::{FormReport, WantedForms, write_forms, write_tiles_of};
 
 /// Options for creating a database.
 #[derive(Debug, Clone, Copy, Default)]
@@ -155,8 +156,8 @@ impl Staging {
     ) -> Result<FormReport> {
         self.layer.finish()?;
         let files = FormFiles { disk: &self.disk, directory: self.layer.directory(), origin: self.origin() };
-        files.write((record, properties), wanted, run, |lists, options| {
-            files.write_tiles(lists, properties, options, None, run)
+        write_forms(files, record, properties, wanted, run, |lists, options| {
+            write_tiles_of(files, lists, properties, options, None, run)
         })
     }
 

@@ -1,6 +1,5 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Arc;
 
 use esker_format::io::Disk;
@@ -9,6 +8,7 @@ use esker_format::{
 };
 use esker_graph::random::Random;
 use esker_graph::{Direction, Lists, Run, VertexId, vertex};
+use esker_layers::FormFiles;
 use esker_layers::StoredWeight;
 use esker_layers::graph::CompleteLists;
 use esker_layers::layer::{PlainLayer, PlainWriter};
@@ -85,13 +85,14 @@ fn to_tiles(layers: &mut TestLayers, number: u32, run: &Run) {
     let plain = layers.open(&record);
     let stack = Stack::new(&[Arc::clone(&plain)], record.last_version, record.num_vertices).unwrap();
     let disk: Arc<dyn Disk> = Arc::new(layers.disk.clone());
-    write_tiles_of(&stack, record.num_arcs, (&disk, &directory), run);
+    let files = FormFiles { disk: &disk, directory: &directory, origin: ORIGIN };
+    write_tiles_of(&stack, record.num_arcs, files, run);
     let record = LayerRecord { encoding: Encoding::Tiles, ..record };
     layers.layers[0] = open_tiled(layers, &record);
 }
 
 /// Writes the tiles of a complete layer of plain lists, with the weights.
-fn write_tiles_of(stack: &Stack, num_arcs: u64, place: (&Arc<dyn Disk>, &Path), run: &Run) {
+fn write_tiles_of(stack: &Stack, num_arcs: u64, files: FormFiles<'_>, run: &Run) {
     struct Weights<'a>(&'a Stack, u64, &'a Run);
     impl TileProperties for Weights<'_> {
         fn write(&self, walk: &PropertyWalk<'_>) -> Result<()> {
@@ -101,7 +102,7 @@ fn write_tiles_of(stack: &Stack, num_arcs: u64, place: (&Arc<dyn Disk>, &Path), 
     let graph = <()>::open(stack, (0, num_arcs), CompleteLists::Mapped, None, run).unwrap();
     let options = ConvertOptions { group: 1, memory_bytes: 1 << 20 };
     let weights = Weights(stack, num_arcs, run);
-    write_tiles(&graph, &weights, run, &options, None, (place.0, place.1, ORIGIN)).unwrap();
+    write_tiles(&graph, &weights, run, &options, None, files).unwrap();
 }
 
 fn tiles_of(layers: &TestLayers, record: &LayerRecord) -> Arc<Tiles> {
@@ -137,8 +138,8 @@ fn merge_tiles(layers: &mut TestLayers, end: usize, retained: &[u64], number: u3
         properties: &[(0, ElementType::I32)],
         memory_bytes: 1 << 10,
     };
-    let place = (&disk, directory.as_path(), ORIGIN);
-    let mut tiles = TileMerge::new(old.out().main().tiles().unwrap(), shape, run, place).unwrap();
+    let files = FormFiles { disk: &disk, directory: &directory, origin: ORIGIN };
+    let mut tiles = TileMerge::new(old.out().main().tiles().unwrap(), shape, run, files).unwrap();
     let options = MergeOptions {
         rebuild: None,
         number,

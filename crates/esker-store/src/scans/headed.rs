@@ -4,6 +4,7 @@ use std::sync::Arc;
 use esker_format::io::{Disk, Faults, RealDisk};
 use esker_format::{Encoding, Error, HeadOrder, HeadsRecord, Origin, Result, Values};
 use esker_graph::{Direction, Flow, Graph, Lists, Piece, Run, Select, VertexId, Visitor, vertex};
+use esker_layers::FormFiles;
 use esker_layers::graph::{CompleteLists, HeadedOptions, StoredGraph, StoredWeight};
 use esker_layers::layer::Body;
 use proptest::prelude::*;
@@ -64,7 +65,7 @@ fn store(disk: &Arc<dyn Disk>, snapshot: &Snapshot, head_len: usize, run: &Run) 
     if disk.look(directory).unwrap().is_none() {
         disk.create_directory(directory).unwrap();
     }
-    write_heads(layer, &heads, run, (disk, directory, origin)).unwrap();
+    write_heads(layer, &heads, run, FormFiles { disk, directory, origin }).unwrap();
     let in_edges = layer.incoming().is_some();
     StoredHeads::open(disk, directory, origin, &record_of(&heads), in_edges).unwrap()
 }
@@ -201,8 +202,8 @@ fn chosen_heads_that_are_others_are_noticed() {
     let heads = HeadedNeeds::of(layer, None, 1).unwrap().heads(layer, options, &run).unwrap();
     let (directory, origin) = (layer.directory(), origin(&snapshot));
     disk.create_directory(directory).unwrap();
-    write_heads(layer, &Heads { order: HeadOrder::First, ..heads }, &run, (&disk, directory, origin))
-        .unwrap();
+    let files = FormFiles { disk: &disk, directory, origin };
+    write_heads(layer, &Heads { order: HeadOrder::First, ..heads }, &run, files).unwrap();
     let stored = StoredHeads::open(&disk, directory, origin, &record_of(&heads), false).unwrap();
     let error = stored.verify(disk.as_ref(), layer, &run).unwrap_err().to_string();
     assert!(error.contains("highest degree") && error.contains("heads.columns"), "{error}");

@@ -6,6 +6,7 @@ use esker_format::io::{Disk, MemoryDisk};
 use esker_format::{Encoding, HeadOrder, HeadsRecord, Result};
 use esker_graph::random::Random;
 use esker_graph::{Direction, Graph, Lists, Run, VertexId, vertex};
+use esker_layers::FormFiles;
 use esker_layers::graph::headed::{HeadedNeeds, Heads, StoredHeads, heads_directory, write_heads};
 use esker_layers::graph::{CompleteLists, HeadedOptions, StoredWeight};
 use esker_layers::layer::PlainLayer;
@@ -39,8 +40,9 @@ fn tiles(layer: &Arc<PlainLayer>, run: &Run) -> Tiles {
     let graph = i32::open(&stack, (0, record.num_arcs), CompleteLists::Mapped, None, run).unwrap();
     let directory = layer_directory(record.number);
     disk.create_directory(&directory).unwrap();
-    let (options, into) = (ConvertOptions::default(), (&disk, &*directory, ORIGIN));
-    let report = write_tiles(&graph, &Weights(&graph), run, &options, None, into).unwrap();
+    let options = ConvertOptions::default();
+    let files = FormFiles { disk: &disk, directory: &directory, origin: ORIGIN };
+    let report = write_tiles(&graph, &Weights(&graph), run, &options, None, files).unwrap();
     let (num_vertices, directed) = (record.num_vertices, record.directed);
     let shape = TileShape { num_vertices, num_edges: report.num_edges, directed };
     Tiles::open(&disk, &directory, ORIGIN, shape, &[]).unwrap()
@@ -52,7 +54,8 @@ fn heads(disk: &Arc<dyn Disk>, layer: &PlainLayer, run: &Run) -> StoredHeads {
     let heads = HeadedNeeds::of(layer, None, 1).unwrap().heads(layer, options, run).unwrap();
     let order = if layer.record().multigraph { HeadOrder::First } else { HeadOrder::Degree };
     let directory = layer_directory(layer.record().number);
-    write_heads(layer, &Heads { order, ..heads }, run, (disk, &directory, ORIGIN)).unwrap();
+    let files = FormFiles { disk, directory: &directory, origin: ORIGIN };
+    write_heads(layer, &Heads { order, ..heads }, run, files).unwrap();
     let record = HeadsRecord {
         layer: layer.record().number,
         stamp: ORIGIN.stamp,

@@ -175,11 +175,12 @@ impl Snapshot {
         let (n, directed) = (self.num_vertices(), self.is_directed());
         let bytes = WindowIndex::bytes(n as u64, directed);
         let _memory: Reservation = run.budget().reserve("the degrees in a window", bytes)?;
-        let changes = [&moved.removed[..], &moved.added[..]];
         let bytes = WindowIndex::change_bytes(moved.removed.len() + moved.added.len());
         let Some(_of_changes) = run.budget().try_reserve(bytes) else { return Ok(None) };
         let absent = all_vertices.then(|| absent.list());
-        let Some(index) = before.moved(window, changes, (n, directed), absent)? else { return Ok(None) };
+        let Some(index) = before.moved(window, &moved.removed, &moved.added, n, directed, absent)? else {
+            return Ok(None);
+        };
         let stack = self.stack().within(number, window.after.saturating_add(1)..=window.until);
         let part = WindowPart::new(Some(number), index, stack, all_vertices).with_move(moved, aging);
         self.choice.window = Some(Arc::new(part));

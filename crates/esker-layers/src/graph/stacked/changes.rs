@@ -65,7 +65,8 @@ impl<'a> VersionSide<'a> {
     pub(super) fn new<W: ColumnWeight>(
         stack: &'a Stack,
         direction: Direction,
-        (property, num_arcs): (u32, u64),
+        property: u32,
+        num_arcs: u64,
         from_tiles: bool,
         run: &Run,
     ) -> Result<(Self, ChangeMemory)> {
@@ -108,7 +109,7 @@ impl<'a> VersionSide<'a> {
             VersionTable::Degrees(_) => {
                 let bytes = bounds.added_bytes(from_tiles, size_of::<W>() as u64);
                 let added = added.map_or_else(|| run.budget().reserve(WHAT, bytes), Ok)?;
-                let gatherer = ChangeGatherer::apart((stack, direction), property, run)?;
+                let gatherer = ChangeGatherer::without_table(stack, direction, property, run)?;
                 self.gathered(&gatherer, left_out, added, run)
             }
             VersionTable::Whole(table) => {
@@ -138,8 +139,9 @@ impl<'a> VersionSide<'a> {
             return Ok(Changes { overlay, later: Later::Tiles(edges) });
         }
         let (rows, found) = gatherer.rows(added, run)?;
-        let (of, found) = ((self.stack, self.direction), FoundChanges::Ranges(found));
-        let overlay = Overlay::new(of, self.property, found, self.from_tiles, left_out, run)?;
+        let Self { stack, direction, property, from_tiles, .. } = *self;
+        let found = FoundChanges::Ranges(found);
+        let overlay = Overlay::new(stack, direction, property, found, from_tiles, left_out, run)?;
         Ok(Changes { overlay, later: Later::Rows(rows) })
     }
 
@@ -162,7 +164,7 @@ impl<'a> VersionSide<'a> {
             Some(rank) => FoundChanges::Births(rank),
             None => FoundChanges::Chains(&layers.table),
         };
-        let overlay = Overlay::new((stack, direction), property, found, from_tiles, memory, run)?;
+        let overlay = Overlay::new(stack, direction, property, found, from_tiles, memory, run)?;
         Ok(Changes { overlay, later: Later::Swept(Box::new(layers)) })
     }
 }

@@ -5,13 +5,14 @@ use rayon::slice::ParallelSliceMut;
 
 use super::gone::Gone;
 use crate::graph::missing::Missing;
-use crate::tiles::{TileEdges, place, strip_of};
+use crate::tiles::{TileEdges, place, tile_of};
 
 /// Those of the lists of one direction; `dead` has none of lists that are gone. An undirected graph keeps the
 /// end with the lesser number as the row, and has each edge in the lists of both ends that are not gone.
 pub(super) fn dead_tiles(
     num_vertices: usize,
-    (dead, gone): (&Missing, &Gone),
+    dead: &Missing,
+    gone: &Gone,
     direction: Option<Direction>,
     run: &Run,
 ) -> TileEdges<()> {
@@ -23,7 +24,7 @@ pub(super) fn dead_tiles(
     };
     let edges = || {
         let arcs = dead.iter().flat_map(|(v, targets)| targets.iter().map(move |&target| (v, target)));
-        arcs.filter_map(edge).map(|(row, column)| ((strip_of(row), strip_of(column)), place(row, column)))
+        arcs.filter_map(edge).map(|(row, column)| (tile_of(row, column), place(row, column)))
     };
     // Counted first, so that no room is left over.
     let mut sorted = Vec::with_capacity(edges().count());

@@ -5,15 +5,16 @@ use esker_graph::VertexId;
 use crate::graph::chains::ChainArcs;
 use crate::graph::weight::ColumnWeight;
 
-/// Keeps of a list, the arcs from `start` on, what the list of the complete layer lacks, and appends the
-/// targets of which that list has copies that the version lacks to `dead`. The list need not be sorted; that
-/// of the complete layer is.
+/// Reduces the list of a version, the arcs from `start` on, to the arcs that the list of the complete layer
+/// lacks. Appends to `dead` the targets of which the complete layer has copies that the version lacks. The
+/// list of the version need not be sorted; that of the complete layer is.
 ///
-/// All copies of a dead target are dead, so those that the version has are kept.
-pub(super) fn keep_difference<W: ColumnWeight>(
+/// All copies of a dead target are dead, so those that the version has are retained.
+pub(super) fn retain_difference<W: ColumnWeight>(
     arcs: &mut ChainArcs<W>,
     start: usize,
-    (base, base_weights): (&[VertexId], &[W]),
+    base: &[VertexId],
+    base_weights: &[W],
     dead: &mut Vec<VertexId>,
 ) {
     arcs.sort_from(start);
@@ -28,7 +29,7 @@ pub(super) fn keep_difference<W: ColumnWeight>(
         let base_end = base_at + count(&base[base_at..], target);
         let mut copies = at..end;
         if at < end && base_at < base_end {
-            if keep_new(&mut weights[at..end], &base_weights[base_at..base_end]) {
+            if move_new_first(&mut weights[at..end], &base_weights[base_at..base_end]) {
                 copies.end -= base_end - base_at;
             } else {
                 dead.push(target);
@@ -53,18 +54,20 @@ fn count(list: &[VertexId], target: VertexId) -> usize {
 
 /// Moves copies with the weights of all older ones behind the others. Returns `false` if some older one has
 /// no equal.
-fn keep_new<W: ColumnWeight>(weights: &mut [W], old: &[W]) -> bool {
+fn move_new_first<W: ColumnWeight>(weights: &mut [W], old: &[W]) -> bool {
     if old.len() > weights.len() {
         return false;
     }
-    // A list keeps the order of its copies, and changes few: what is left to look for is short.
+    // A list keeps the order of its copies, and changes few: few remain to be looked for.
     let equal = weights.iter().zip(old).take_while(|(new, old)| new.is_same(**old)).count();
     weights.rotate_left(equal);
-    let mut left = weights.len() - equal;
+    let mut remaining = weights.len() - equal;
     for old in &old[equal..] {
-        let Some(same) = weights[..left].iter().position(|weight| weight.is_same(*old)) else { return false };
-        left -= 1;
-        weights.swap(same, left);
+        let Some(same) = weights[..remaining].iter().position(|weight| weight.is_same(*old)) else {
+            return false;
+        };
+        remaining -= 1;
+        weights.swap(same, remaining);
     }
     true
 }
@@ -79,7 +82,7 @@ mod tests {
     fn many_copies_of_an_arc_are_compared_in_their_order() {
         let old: Vec<i32> = (0..1 << 20).collect();
         let mut new: Vec<i32> = old.iter().copied().chain([-1]).collect();
-        assert!(keep_new(&mut new, &old));
+        assert!(move_new_first(&mut new, &old));
         assert_eq!(new[0], -1);
     }
 
@@ -98,7 +101,7 @@ mod tests {
             let (targets, weights): (Vec<_>, Vec<_>) = before.iter().chain(&list).copied().unzip();
             let mut found = ChainArcs { targets, weights };
             let mut dead = vec![7];
-            keep_difference(&mut found, before.len(), (&base_targets, &base_weights), &mut dead);
+            retain_difference(&mut found, before.len(), &base_targets, &base_weights, &mut dead);
             let found: Vec<(VertexId, i32)> = found.targets.into_iter().zip(found.weights).collect();
             prop_assert_eq!(&found[..before.len()], &before);
             let dead = &dead[1..];

@@ -3,13 +3,13 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use esker_graph::{AnyVisitor, Patch, Piece, Sink, VertexId};
+use esker_graph::{AnyVisitor, Patch, Piece, Sink, Tile, VertexId};
 
 use super::overlay::{LeftOutBy, Overlay};
 use super::patches::PatchParts;
 use crate::graph::living::below;
 use crate::graph::weight::ColumnWeight;
-use crate::tiles::reach;
+use crate::tiles::gallop;
 
 /// A visitor whose workers go on with the states that they have: the scans of one visitor that follow each
 /// other need no more states than threads.
@@ -48,7 +48,7 @@ impl<W: ColumnWeight> AnyVisitor<W> for Reusing<'_, W> {
         self.visitor.minds_any(vertices)
     }
 
-    fn left_out(&self, tile: (u32, u32)) -> &[u32] {
+    fn left_out(&self, tile: Tile) -> &[u32] {
         self.visitor.left_out(tile)
     }
 
@@ -124,7 +124,7 @@ impl<W: ColumnWeight> AnyVisitor<W> for Filtering<'_, W> {
         self.visitor.minds_any(vertices.start..vertices.end.min(self.num_vertices))
     }
 
-    fn left_out(&self, tile: (u32, u32)) -> &[u32] {
+    fn left_out(&self, tile: Tile) -> &[u32] {
         self.overlay.dead_tiles().map_or(&[], |dead| dead.of_tile(tile))
     }
 
@@ -230,7 +230,7 @@ impl<W: ColumnWeight> RemainingArcs<W> {
         let (begin, mut start) = (self.targets.len(), 0);
         for &target in dead {
             let end = start + below(&piece.targets[start..], target);
-            let next = end + reach(&piece.targets[end..], |other| other == target);
+            let next = end + gallop(&piece.targets[end..], |other| other == target);
             if end < next {
                 self.targets.extend_from_slice(&piece.targets[start..end]);
                 self.weights.extend_from_slice(&piece.weights[start..end]);

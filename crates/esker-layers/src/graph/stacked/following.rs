@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use esker_graph::{AnyVisitor, Bitmap, Flow, Patch, Piece, Sink, VertexId};
+use esker_graph::{AnyVisitor, Bitmap, Flow, Patch, Piece, Sink, Tile, VertexId};
 
 use super::later::LaterRows;
 use crate::graph::weight::ColumnWeight;
@@ -41,7 +41,7 @@ impl<W: ColumnWeight> AnyVisitor<W> for Following<'_, W> {
         self.visitor.minds_any(vertices)
     }
 
-    fn left_out(&self, tile: (u32, u32)) -> &[u32] {
+    fn left_out(&self, tile: Tile) -> &[u32] {
         self.visitor.left_out(tile)
     }
 

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use esker_format::{Error, PageHint, Result};
 use esker_graph::{Direction, Flow, Reservation, Run, STRIP_LEN, VertexId, vertex};
 
-use super::difference::keep_difference;
+use super::difference::retain_difference;
 use super::growing::GrowingArcs;
 use super::later::{LaterRows, LaterUnit};
 use super::needs::{MAPPED_BYTES, PARTS_ARCS, compares};
@@ -25,7 +25,7 @@ use crate::graph::points::PointReads;
 use crate::graph::unit::UNIT_LEN;
 use crate::graph::weight::ColumnWeight;
 use crate::stack::Stack;
-use crate::tiles::{StripEdges, StripMaker, TileEdges};
+use crate::tiles::{Matrix, StripEdges, StripMaker, TileEdges};
 
 /// A thread reads so many arcs at a time even if there are many threads.
 const PART_ARCS_MIN: usize = 1 << 14;
@@ -76,16 +76,24 @@ impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
     pub(super) fn new(of: &'g Layered<'a, W>, property: u32, run: &Run) -> Result<Self> {
         let chains = LaterLayers::new(of, Some(property), run)?;
         let chains = chains.map_or(ReadChains::Followed(of), ReadChains::Ranges);
-        Self::of_chains((of.stack, of.direction), chains, property)
+        Self::of_chains(of.stack, of.direction, chains, property)
     }
 
-    /// Of the layers above the complete one, where degrees [suffice](Stack::suffices_degrees).
-    pub(super) fn apart(of: (&'a Stack, Direction), property: u32, run: &Run) -> Result<Self> {
-        Self::of_chains(of, ReadChains::Ranges(LaterLayers::apart(of, property, run)?), property)
+    /// Of the layers above the complete one, where degrees [suffice](Stack::suffices_degrees) and no vertex
+    /// table is made.
+    pub(super) fn without_table(
+        stack: &'a Stack,
+        direction: Direction,
+        property: u32,
+        run: &Run,
+    ) -> Result<Self> {
+        let layers = LaterLayers::without_table(stack, direction, property, run)?;
+        Self::of_chains(stack, direction, ReadChains::Ranges(layers), property)
     }
 
     fn of_chains(
-        (stack, direction): (&'a Stack, Direction),
+        stack: &'a Stack,
+        direction: Direction,
         chains: ReadChains<'g, 'a, W>,
         property: u32,
     ) -> Result<Self> {
@@ -180,12 +188,14 @@ impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
             let first = strip * STRIP_LEN;
             self.for_each(worker, first..n.min(first + STRIP_LEN), |v, arcs, start, change| {
                 for (&target, &weight) in arcs.targets[start..].iter().zip(&arcs.weights[start..]) {
-                    edge(v, target).into_iter().for_each(|edge| added.push(edge, by_columns, weight));
+                    if let Some((row, column)) = edge(v, target) {
+                        added.push(row, column, by_columns, weight);
+                    }
                 }
                 arcs.truncate(start);
                 if let ListChange::Dead(targets) = change {
                     let edges = targets.iter().filter_map(|&target| edge(v, target));
-                    edges.for_each(|edge| dead.push(edge, by_columns, ()));
+                    edges.for_each(|(row, column)| dead.push(row, column, by_columns, ()));
                 }
                 Ok(())
             })?;
@@ -196,8 +206,8 @@ impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
         let mut strips: Vec<_> = workers.into_iter().flat_map(|worker| worker.2).collect();
         strips.sort_unstable_by_key(|strip: &(usize, StripEdges<W>, StripEdges<()>)| strip.0);
         let (added, dead) = strips.into_iter().map(|strip| (strip.1, strip.2)).unzip();
-        let shape = (n, directed);
-        Ok((TileEdges::new(shape, by_columns, added), TileEdges::new(shape, by_columns, dead)))
+        let matrix = Matrix { num_vertices: n, directed };
+        Ok((TileEdges::new(matrix, by_columns, added), TileEdges::new(matrix, by_columns, dead)))
     }
 
     /// Calls `take` with each vertex of a range whose list changed, all arcs that were added so far, where
@@ -212,7 +222,7 @@ impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
         arcs.clear();
         let mut start = 0;
         let mut end_list = |v: VertexId, arcs: &mut ChainArcs<W>, tombstones: Option<&[VertexId]>| {
-            let change = self.change(v, (arcs, start), tombstones, (left_out, block))?;
+            let change = self.change(v, arcs, start, tombstones, left_out, block)?;
             take(v, arcs, start, change)?;
             start = arcs.targets.len();
             Ok(())
@@ -239,13 +249,15 @@ impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
     }
 
     /// What changed of the complete layer's list of `v`, of which tombstones delete some targets; `None`:
-    /// later layers replace it. Keeps of the arcs from `start` on those that it lacks.
+    /// later layers replace it. Retains those of the arcs from `start` on that it lacks.
     fn change<'w>(
         &self,
         v: VertexId,
-        (arcs, start): (&mut ChainArcs<W>, usize),
+        arcs: &mut ChainArcs<W>,
+        start: usize,
         tombstones: Option<&[VertexId]>,
-        (left_out, block): (&'w mut Vec<VertexId>, &mut usize),
+        left_out: &'w mut Vec<VertexId>,
+        block: &mut usize,
     ) -> Result<ListChange<'w>> {
         left_out.clear();
         if let Some(dead) = tombstones {
@@ -258,7 +270,7 @@ impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
         };
         base.with_next_list(v, block, |targets, weights| {
             if !targets.is_empty() {
-                keep_difference(arcs, start, (targets, weights), left_out);
+                retain_difference(arcs, start, targets, weights, left_out);
             }
         })?;
         Ok(ListChange::Dead(left_out))

@@ -107,7 +107,8 @@ impl<W: ColumnWeight> Overlay<W> {
     /// Of a version over its complete layer. Reads what was not found: the tombstones; in the middle of the
     /// layer, when its arcs were born, and the lists with arcs that were born later.
     pub(super) fn new(
-        (stack, direction): (&Stack, Direction),
+        stack: &Stack,
+        direction: Direction,
         property: u32,
         found: FoundChanges<'_, W>,
         with_tiles: bool,
@@ -145,7 +146,7 @@ impl<W: ColumnWeight> Overlay<W> {
         let memory = vec![memory, run.budget().reserve(WHAT, (kept_bytes + added_bytes) as u64)?];
         let direction = directed.then_some(direction);
         let dead_tiles =
-            with_tiles.then(|| dead_tiles(n.max(stack.num_vertices()), (&dead, &gone), direction, run));
+            with_tiles.then(|| dead_tiles(n.max(stack.num_vertices()), &dead, &gone, direction, run));
         Ok(Self { gone, dead, kept, dead_tiles, by: LeftOutBy::Filter, _memory: memory })
     }
 

@@ -1,4 +1,4 @@
-//! Leaves lists that are gone out of the batches of tiles.
+//! Leaves the lists that a version lacks out of the batches of tiles.
 
 use std::ops::Range;
 
@@ -61,12 +61,12 @@ impl<W: ColumnWeight> PatchPart<W> {
         }
     }
 
-    /// Adds an entry if it `is_in`.
+    /// Adds an entry if `condition` holds.
     #[inline(always)]
-    fn push_if(&mut self, (column, weight): (VertexId, W), is_in: bool) {
+    fn push_if(&mut self, column: VertexId, weight: W, condition: bool) {
         self.columns[self.len] = column;
         self.weights[self.len] = weight;
-        self.len += usize::from(is_in);
+        self.len += usize::from(condition);
     }
 
     /// Ends a row, if it has edges.
@@ -93,7 +93,7 @@ impl<W: ColumnWeight> PatchParts<W> {
         Self { both: PatchPart::new(), row: PatchPart::new(), column: PatchPart::new() }
     }
 
-    /// Hands over what is left of a patch without the ends that are gone.
+    /// Hands over a patch without the ends that are gone.
     pub(super) fn visit(&mut self, sink: &mut dyn Sink<W>, patch: &Patch<'_, W>, gone: &Gone) {
         if !may_have_gone(patch, gone) {
             return sink.visit_patch(patch);
@@ -106,8 +106,7 @@ impl<W: ColumnWeight> PatchParts<W> {
             else {
                 continue;
             };
-            let ends = (gone.has(row), gone.near(first, last));
-            self.take(patch, range, ends, gone);
+            self.add_row(patch, range, gone.has(row), gone.near(first, last), gone);
             [&mut self.both, &mut self.row, &mut self.column].into_iter().for_each(|part| part.end_row(row));
         }
         self.both.hand_over(sink, patch.to_rows, patch.to_columns);
@@ -117,11 +116,12 @@ impl<W: ColumnWeight> PatchParts<W> {
 
     /// Adds entries of a row to the parts that their ends belong to.
     #[inline(always)]
-    fn take(
+    fn add_row(
         &mut self,
         patch: &Patch<'_, W>,
         range: Range<usize>,
-        (row_gone, columns_may_be_gone): (bool, bool),
+        row_gone: bool,
+        columns_may_be_gone: bool,
         gone: &Gone,
     ) {
         let Self { both, row, column } = self;
@@ -133,8 +133,8 @@ impl<W: ColumnWeight> PatchParts<W> {
         // Without branches: the next entry may be either.
         for (&column, &weight) in entries {
             let is_gone = gone.has(column);
-            with_columns.push_if((column, weight), !is_gone);
-            row.push_if((column, weight), is_gone && !row_gone);
+            with_columns.push_if(column, weight, !is_gone);
+            row.push_if(column, weight, is_gone && !row_gone);
         }
     }
 }
@@ -158,7 +158,7 @@ mod tests {
     use super::super::dead::dead_tiles;
     use super::*;
     use crate::graph::missing::Missing;
-    use crate::tiles::{TileEdges, place, strip_of};
+    use crate::tiles::{TileEdges, place, tile_of};
 
     type Edge = (VertexId, VertexId);
 
@@ -197,9 +197,9 @@ mod tests {
     }
 
     /// Hands over the edges of a tile, which leaves out the dead ones.
-    fn hand_over(edges: &[Edge], ends: [End; 2], (dead, gone): (&TileEdges<()>, &Gone), taken: &mut Taken) {
+    fn hand_over(edges: &[Edge], ends: [End; 2], dead: &TileEdges<()>, gone: &Gone, taken: &mut Taken) {
         let left_out = |&(row, column): &Edge| {
-            dead.of_tile((strip_of(row), strip_of(column))).binary_search(&place(row, column)).is_ok()
+            dead.of_tile(tile_of(row, column)).binary_search(&place(row, column)).is_ok()
         };
         let edges: Vec<Edge> = edges.iter().copied().filter(|edge| !left_out(edge)).collect();
         let (mut rows, mut row_ends, mut columns) = (Vec::new(), Vec::new(), Vec::new());
@@ -224,7 +224,7 @@ mod tests {
     proptest! {
         #![proptest_config(esker_format::testing::cases(200))]
         #[test]
-        fn what_is_left_of_patches(
+        fn patches_lack_the_ends_that_are_gone(
             all in edges(200), dead in edges(60), gone in prop::collection::btree_set(0_usize..24, 0..8),
             directed: bool, incoming: bool, batch_len in 1_usize..50,
         ) {
@@ -234,7 +234,7 @@ mod tests {
                 if directed { (u, v) } else { (u.min(v), u.max(v)) }
             };
             let mut all: Vec<Edge> = all.iter().map(edge).collect();
-            let tile = |edge: &Edge| (strip_of(edge.0), strip_of(edge.1));
+            let tile = |edge: &Edge| tile_of(edge.0, edge.1);
             all.sort_unstable_by_key(|edge| (tile(edge), *edge));
             all.dedup();
             let dead: BTreeSet<Edge> = dead.iter().map(edge).collect();
@@ -251,7 +251,7 @@ mod tests {
             lists.dedup();
             let missing = Missing::of_sorted(n, &lists);
             let run = esker_graph::Run::with_threads(1).expect("a run");
-            let tiles = dead_tiles(n, (&missing, &marks), directed.then_some(direction), &run);
+            let tiles = dead_tiles(n, &missing, &marks, directed.then_some(direction), &run);
             let there = End::Taken { exclusive: false };
             let ends = match (directed, direction) {
                 (false, _) => [there, there],
@@ -260,7 +260,7 @@ mod tests {
             };
             let (mut taken, mut expected) = (Taken::default(), Vec::new());
             for edges in all.chunk_by(|a, b| tile(a) == tile(b)).flat_map(|edges| edges.chunks(batch_len)) {
-                hand_over(edges, ends, (&tiles, &marks), &mut taken);
+                hand_over(edges, ends, &tiles, &marks, &mut taken);
             }
             for &(row, column) in &all {
                 let is_dead = dead.contains(&(row, column));

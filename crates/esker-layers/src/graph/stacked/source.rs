@@ -45,10 +45,12 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
         base: Side<'a, W>,
         stack: &'a Stack,
         direction: Direction,
-        weight: (u32, u64),
+        property: u32,
+        num_arcs: u64,
         run: &Run,
     ) -> Result<Self> {
-        let (of, memory) = VersionSide::new::<W>(stack, direction, weight, base.is_scattered(), run)?;
+        let (of, memory) =
+            VersionSide::new::<W>(stack, direction, property, num_arcs, base.is_scattered(), run)?;
         Self::with(base, of, Some(memory), OnceLock::new())
     }
 
@@ -59,16 +61,24 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
         mut base: HeadedSource<'a, W>,
         stack: &'a Stack,
         direction: Direction,
-        weight: (u32, u64),
+        property: u32,
+        num_arcs: u64,
         run: &Run,
     ) -> Result<Side<'a, W>> {
         if stack.is_plain() {
             return Ok(Side::source(base));
         }
         if HeadedSource::<'_, W>::HAS_WEIGHTS {
-            return Ok(Side::source(Self::new(Side::source(base), stack, direction, weight, run)?));
+            return Ok(Side::source(Self::new(
+                Side::source(base),
+                stack,
+                direction,
+                property,
+                num_arcs,
+                run,
+            )?));
         }
-        let (of, memory) = VersionSide::new::<W>(stack, direction, weight, false, run)?;
+        let (of, memory) = VersionSide::new::<W>(stack, direction, property, num_arcs, false, run)?;
         let mut changes = of.changes::<W>(Some(memory), run)?;
         base.leave_out(changes.overlay.hand_over_dead(), run)?;
         Ok(Side::source(Self::with(Side::source(base), of, None, OnceLock::from(changes))?))

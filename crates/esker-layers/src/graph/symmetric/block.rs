@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use esker_format::{Error, Result};
-use esker_graph::{AnyVisitor, Bitmap, Patch, Piece, Run, Select, Sink, VertexId, ones, vertex};
+use esker_graph::{AnyVisitor, Bitmap, Patch, Piece, Run, Select, Sink, Tile, VertexId, ones, vertex};
 
 use crate::graph::side::Side;
 use crate::graph::weight::ColumnWeight;
@@ -275,7 +275,7 @@ impl<W: ColumnWeight> AnyVisitor<W> for Collector<'_, '_, W> {
         true
     }
 
-    fn left_out(&self, _tile: (u32, u32)) -> &[u32] {
+    fn left_out(&self, _tile: Tile) -> &[u32] {
         &[]
     }
 

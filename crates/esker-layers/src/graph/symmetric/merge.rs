@@ -1,4 +1,4 @@
-//! Two sorted lists on their way to one.
+//! Merges two sorted lists.
 
 use esker_graph::{Flow, Piece, Sink, VertexId};
 
@@ -93,10 +93,11 @@ impl<'l, W: ColumnWeight> Merge<'l, W> {
         mut self,
         v: VertexId,
         sink: &mut dyn Sink<W>,
-        (targets, weights): (&mut Vec<VertexId>, &mut Vec<W>),
+        targets: &mut Vec<VertexId>,
+        weights: &mut Vec<W>,
     ) {
         loop {
-            // What is left of one list needs no copy.
+            // The rest of one list needs no copy.
             if let Some((targets, weights)) = self.rest() {
                 if !targets.is_empty() {
                     sink.visit_one(v, Piece { targets, weights, exclusive: true });

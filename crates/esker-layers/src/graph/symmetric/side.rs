@@ -60,8 +60,10 @@ pub(crate) struct SymmetricSide<'a, W> {
 impl<'a, W: ColumnWeight> SymmetricSide<'a, W> {
     /// Verifies and reads all lists of a graph of `num_vertices` vertices and `num_arcs` arcs.
     pub(crate) fn new(
-        [out, incoming]: [Side<'a, W>; 2],
-        (num_vertices, num_arcs): (usize, u64),
+        out: Side<'a, W>,
+        incoming: Side<'a, W>,
+        num_vertices: usize,
+        num_arcs: u64,
         multigraph: bool,
         run: &Run,
     ) -> Result<Self> {
@@ -313,11 +315,8 @@ impl<W: ColumnWeight> Source<W, Error> for SymmetricSide<'_, W> {
                 let (mut targets, mut weights) = (Vec::new(), Vec::new());
                 ListByList::boxed(visitor, move |v, sink| {
                     self.both(v, |lists| {
-                        Merge::new(v, lists, self.multigraph).hand_over(
-                            v,
-                            sink,
-                            (&mut targets, &mut weights),
-                        );
+                        let merge = Merge::new(v, lists, self.multigraph);
+                        merge.hand_over(v, sink, &mut targets, &mut weights);
                     })
                 })
             });
@@ -341,7 +340,7 @@ impl<W: ColumnWeight> Source<W, Error> for SymmetricSide<'_, W> {
         let wanted = |first, selected| visitor.wanted(first, selected);
         self.blocks(run, bits, &wanted, new_state, |state, v, lists| {
             let Handing { sink: Some(sink), targets, weights, .. } = state else { return };
-            Merge::new(v, lists, self.multigraph).hand_over(v, sink.as_mut(), (targets, weights));
+            Merge::new(v, lists, self.multigraph).hand_over(v, sink.as_mut(), targets, weights);
         })
     }
 
@@ -419,10 +418,10 @@ mod tests {
         run: &Run,
     ) -> SymmetricSide<'g, i32> {
         let graph = csr.graph();
-        let sides = [Direction::Out, Direction::In]
+        let [out, incoming] = [Direction::Out, Direction::In]
             .map(|direction| Side::source(Shuffled { graph: Fragmented::new(graph, 7), direction, access }));
-        let size = (graph.num_vertices(), graph.num_arcs());
-        SymmetricSide::new(sides, size, multigraph, run).unwrap()
+        let (n, arcs) = (graph.num_vertices(), graph.num_arcs());
+        SymmetricSide::new(out, incoming, n, arcs, multigraph, run).unwrap()
     }
 
     fn arcs(side: &SymmetricSide<'_, i32>, select: Select<'_>, run: &Run) -> Vec<(VertexId, VertexId, i32)> {
@@ -515,11 +514,11 @@ mod tests {
         let csr = Csr::directed(5, &[(3, 1, 1), (3, 2, 1), (1, 3, 1)]).unwrap();
         let run = Run::with_threads(2).unwrap();
         for more in [-1, 0, 1] {
-            let sides = [Direction::Out, Direction::In].map(|direction| {
+            let [out, incoming] = [Direction::Out, Direction::In].map(|direction| {
                 let graph = Fragmented::new(csr.graph(), 7);
                 Side::source(Odd(Shuffled { graph, direction, access: ListAccess::Scans }, more))
             });
-            let found = SymmetricSide::new(sides, (5, 3), false, &run);
+            let found = SymmetricSide::new(out, incoming, 5, 3, false, &run);
             let message = found.err().map(|error| error.to_string());
             assert_eq!(message.is_some(), more != 0);
             assert!(message.is_none_or(|message| message.contains("list of vertex 3")));
@@ -544,7 +543,10 @@ mod tests {
         let (n, arcs) = (5000, 5000);
         let fixed = undirected_bytes(n) + undirected_block_bytes(n, arcs, 4, false);
         let longest = (5001 - block_arcs(arcs, false)) * arc_bytes::<i32>();
-        let open = |bytes| SymmetricSide::new(sides(), (5000, arcs), false, &limit(bytes)).is_ok();
+        let open = |bytes| {
+            let [out, incoming] = sides();
+            SymmetricSide::new(out, incoming, 5000, arcs, false, &limit(bytes)).is_ok()
+        };
         assert!(open(fixed + longest) && !open(fixed + longest - 1));
     }
 }

@@ -175,14 +175,15 @@ impl<'a, T: Time> TimedArrays<'a, T> {
                 let buries = (1..stack.layers().len()).any(|layer| {
                     stack.section(layer, direction).is_ok_and(|section| section.dead().is_some())
                 });
-                Self::layered((stack, direction), property, has_targets || buries, run)
+                Self::layered(stack, direction, property, has_targets || buries, run)
             }
             Side::Compressed(_) | Side::Gathered(_) | Side::Source(..) => Ok(None),
         }
     }
 
     fn layered(
-        (stack, direction): (&'a Stack, Direction),
+        stack: &'a Stack,
+        direction: Direction,
         property: u32,
         has_targets: bool,
         run: &Run,
@@ -202,7 +203,7 @@ impl<'a, T: Time> TimedArrays<'a, T> {
                 Error::corrupt(path, 0, "the lists of a layer above the complete one are not plain arrays")
             })
         };
-        let later = LaterLayers::over((stack, direction), None, arcs, run)?;
+        let later = LaterLayers::over(stack, direction, None, arcs, run)?;
         Ok(later.map(|later| Self { base, later: Some(later), has_targets }))
     }
 

@@ -65,7 +65,9 @@ impl TimeWindow {
     /// it, or nothing is if weights are not read.
     pub(super) fn select<W: ColumnWeight>(
         &self,
-        (targets, times, weights): (&[VertexId], &[i64], Option<&[W]>),
+        targets: &[VertexId],
+        times: &[i64],
+        weights: Option<&[W]>,
         into: &mut Selected<W>,
     ) -> Result<()> {
         let weight = |i: usize| weights.map_or_else(W::default, |weights| weights[i]);
@@ -214,7 +216,7 @@ impl<W: ColumnWeight> Selected<W> {
         // Arcs without times lie in any window.
         let whole = TimeWindow { copies: window.copies, ..TimeWindow::WHOLE };
         let selected =
-            read.and_then(|()| whole.select((&arcs.targets, &arcs.times, Some(&arcs.weights)), self));
+            read.and_then(|()| whole.select(&arcs.targets, &arcs.times, Some(&arcs.weights), self));
         self.arcs = arcs;
         selected
     }

@@ -119,7 +119,7 @@ pub(super) fn count(
     if window.copies != Copies::All {
         side.prepare(run)?;
         return count_lists(num_vertices, window, also, run, |v, selected: &mut Selected<()>| {
-            side.with_list(v, |list, times| window.select((list, times, None), selected))?
+            side.with_list(v, |list, times| window.select(list, times, None, selected))?
         });
     }
     let counts: Vec<AtomicU64> = (0..=num_vertices).map(|_| AtomicU64::new(0)).collect();

@@ -1,4 +1,4 @@
-//! What lies in a window, counted.
+//! The number of arcs of each vertex in a window, and the vertices that have any.
 
 use esker_format::Result;
 use esker_graph::{Direction, Flow, Piece, Remaining, Reservation, Run, Select, VertexId, Visitor, vertex};
@@ -35,8 +35,10 @@ impl WindowIndex {
     ///
     /// [`StoredGraph::window`]: crate::StoredGraph::window
     pub(crate) fn new(
-        (out_side, in_side): (&Side<'_, i64>, Option<&Side<'_, i64>>),
-        (n, directed): (usize, bool),
+        out_side: &Side<'_, i64>,
+        in_side: Option<&Side<'_, i64>>,
+        n: usize,
+        directed: bool,
         window: TimeWindow,
         absent: Option<&[VertexId]>,
         run: &Run,
@@ -81,7 +83,9 @@ impl WindowIndex {
     /// The index of counted lists. A directed graph has counts of arcs to each vertex, whether or not it
     /// keeps in-lists.
     pub(super) fn of_counted(
-        (counted, incoming, keeps_incoming): (Counted, Option<Counted>, bool),
+        counted: Counted,
+        incoming: Option<Counted>,
+        keeps_incoming: bool,
         directed: bool,
         window: TimeWindow,
         absent: Option<&[VertexId]>,
@@ -211,7 +215,7 @@ impl Basis<'_> {
             Some(targets) => Some(targets.finish()),
             None => incoming(CountAlso { targets: None, loops: false })?,
         };
-        WindowIndex::of_counted((counted, incoming, has_in_lists), directed, window, absent)
+        WindowIndex::of_counted(counted, incoming, has_in_lists, directed, window, absent)
     }
 }
 

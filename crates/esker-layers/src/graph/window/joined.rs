@@ -32,7 +32,8 @@ pub fn made_joined_bytes(num_vertices: u64, num_arcs: u64, weight_bytes: u64) ->
 pub(crate) fn made_in_lists<'a, W: ColumnWeight>(
     out: &TimedLists<'_, W>,
     window: &TimeWindow,
-    (n, num_arcs): (usize, u64),
+    n: usize,
+    num_arcs: u64,
     run: &Run,
 ) -> Result<(TimedLists<'a, W>, Reservation)> {
     let bytes = made_joined_bytes(n as u64, num_arcs, size_of::<W>() as u64);

@@ -27,10 +27,10 @@ impl<'a, W: ColumnWeight> TimedLists<'a, W> {
     pub(super) fn select(&self, window: &TimeWindow, v: VertexId, into: &mut Selected<W>) -> Result<()> {
         match self {
             Self::Columns { times, weights } => times.with_list(v, |targets, times| match weights {
-                None => window.select((targets, times, None), into),
+                None => window.select(targets, times, None, into),
                 // Both are the same lists, joined in the same order.
                 Some(side) => {
-                    side.with_list(v, |_, weights| window.select((targets, times, Some(weights)), into))?
+                    side.with_list(v, |_, weights| window.select(targets, times, Some(weights), into))?
                 }
             })?,
             Self::Filtered(lists) => lists.select(window, v, into),

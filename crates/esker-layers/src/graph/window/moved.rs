@@ -43,8 +43,10 @@ impl WindowIndex {
     pub fn moved(
         &self,
         window: TimeWindow,
-        [removed, added]: [&[(VertexId, VertexId)]; 2],
-        (num_vertices, directed): (usize, bool),
+        removed: &[(VertexId, VertexId)],
+        added: &[(VertexId, VertexId)],
+        num_vertices: usize,
+        directed: bool,
         absent: Option<&[VertexId]>,
     ) -> Result<Option<Self>> {
         if (self.window().copies, window.copies) != (Copies::All, Copies::All) {
@@ -74,8 +76,8 @@ impl WindowIndex {
         }
         let arcs = out.last().copied().unwrap_or(0);
         let loops = if directed { 0 } else { (2 * num_edges).saturating_sub(arcs) };
-        let counted = (Counted { sums: out, loops }, incoming, self.keeps_incoming());
-        Self::of_counted(counted, directed, window, absent).map(Some)
+        let counted = Counted { sums: out, loops };
+        Self::of_counted(counted, incoming, self.keeps_incoming(), directed, window, absent).map(Some)
     }
 }
 

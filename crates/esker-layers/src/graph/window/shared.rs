@@ -44,8 +44,10 @@ impl SharedLists {
     /// Reads the times of all edges of a graph of `num_vertices` vertices twice, and copies the edges of the
     /// windows.
     pub(crate) fn new<'a>(
-        (out_side, in_side): (&Side<'a, i64>, Option<&Side<'a, i64>>),
-        (num_vertices, directed): (usize, bool),
+        out_side: &Side<'a, i64>,
+        in_side: Option<&Side<'a, i64>>,
+        num_vertices: usize,
+        directed: bool,
         windows: &[TimeWindow],
         run: &Run,
     ) -> Result<Self> {
@@ -86,7 +88,7 @@ impl SharedLists {
                 })
             })
         };
-        let (out, incoming, memory) = copied((out_side, in_side), num_vertices, (count, fill), run)?;
+        let (out, incoming, memory) = copied(out_side, in_side, num_vertices, count, fill, run)?;
         Ok(Self { num_vertices, directed, slots, out, incoming, _memory: memory })
     }
 
@@ -101,7 +103,7 @@ impl SharedLists {
         let wanted: Vec<bool> = renamed.iter().map(|&slot| slots.wanted[usize::from(slot)]).collect();
         let count = |side: &GatheredSide<u16>| {
             let is_wanted = |slot: u16| wanted[usize::from(slot)];
-            count(&side.rows(), (is_wanted, false), None, run).map(|counted| counted.sums)
+            count(&side.rows(), is_wanted, false, None, run).map(|counted| counted.sums)
         };
         let fill = |side: &GatheredSide<u16>, sums| {
             let rows = side.rows();
@@ -112,8 +114,8 @@ impl SharedLists {
                 Ok(())
             })
         };
-        let sides = (&self.out, self.incoming.as_ref());
-        let (out, incoming, memory) = copied(sides, self.num_vertices, (count, fill), run)?;
+        let incoming = self.incoming.as_ref();
+        let (out, incoming, memory) = copied(&self.out, incoming, self.num_vertices, count, fill, run)?;
         Ok(Self {
             num_vertices: self.num_vertices,
             directed: self.directed,
@@ -139,11 +141,12 @@ impl SharedLists {
         let is_inside = |slot: u16| range.contains(&slot);
         // Where in-lists are not kept, the out-lists tell how many arcs lead to a vertex.
         let targets = (self.directed && self.incoming.is_none()).then(|| TargetCounts::new(n));
-        let out = count(&self.out.rows(), (is_inside, joins), targets.as_ref(), run)?;
+        let out = count(&self.out.rows(), is_inside, joins, targets.as_ref(), run)?;
         let incoming = self.incoming.as_ref();
-        let incoming = incoming.map(|side| count(&side.rows(), (is_inside, joins), None, run)).transpose()?;
+        let incoming = incoming.map(|side| count(&side.rows(), is_inside, joins, None, run)).transpose()?;
         let incoming = incoming.or(targets.map(TargetCounts::finish));
-        WindowIndex::of_counted((out, incoming, self.incoming.is_some()), self.directed, window, absent)
+        let keeps_incoming = self.incoming.is_some();
+        WindowIndex::of_counted(out, incoming, keeps_incoming, self.directed, window, absent)
     }
 
     /// The lists of both directions, and the slot of each arc; no in-lists if the graph is undirected, or
@@ -206,8 +209,10 @@ impl SharedLists {
                 let mut room = unit.targets.iter_mut();
                 for place in unit.places {
                     let v = remaining.map_or(vertex(place), |remaining| remaining.origin(vertex(place)));
+                    let (list, slots) = rows.list(v);
                     select(
-                        rows.list(v),
+                        list,
+                        slots,
                         |slot| range.contains(&slot),
                         joins,
                         |target| {
@@ -298,7 +303,8 @@ impl Slots {
 /// Hands over the targets of a sorted list whose slot is wanted, each once if copies of an edge are joined.
 #[inline(always)]
 fn select(
-    (targets, slots): (&[VertexId], &[u16]),
+    targets: &[VertexId],
+    slots: &[u16],
     is_wanted: impl Fn(u16) -> bool,
     joins: bool,
     mut take: impl FnMut(VertexId),
@@ -316,7 +322,8 @@ fn select(
 /// Counts the arcs of each vertex whose slot is wanted, and marks their targets.
 fn count(
     rows: &Rows<'_, u16>,
-    (is_wanted, joins): (impl Fn(u16) -> bool + Sync, bool),
+    is_wanted: impl Fn(u16) -> bool + Sync,
+    joins: bool,
     targets: Option<&TargetCounts>,
     run: &Run,
 ) -> Result<Counted> {
@@ -329,7 +336,8 @@ fn count(
         |loops, range: Range<usize>| {
             for v in range.map(vertex) {
                 let mut count = 0;
-                select(rows.list(v), &is_wanted, joins, |target| {
+                let (list, slots) = rows.list(v);
+                select(list, slots, &is_wanted, joins, |target| {
                     count += 1;
                     *loops += u64::from(target == v);
                     if let Some(counts) = targets {
@@ -370,9 +378,11 @@ impl Visitor<i64> for CountingWanted<'_> {
 /// Counts the arcs of each list that are to be copied, reserves memory for them, and copies them: of both
 /// directions, if there are two.
 fn copied<S>(
-    (out, incoming): (&S, Option<&S>),
+    out: &S,
+    incoming: Option<&S>,
     num_vertices: usize,
-    (count, fill): (impl Fn(&S) -> Result<Vec<u64>>, impl Fn(&S, Vec<u64>) -> Result<GatheredSide<u16>>),
+    count: impl Fn(&S) -> Result<Vec<u64>>,
+    fill: impl Fn(&S, Vec<u64>) -> Result<GatheredSide<u16>>,
     run: &Run,
 ) -> Result<(GatheredSide<u16>, Option<GatheredSide<u16>>, Reservation)> {
     let reserve = |bytes| run.budget().reserve("the edges of several windows", bytes);

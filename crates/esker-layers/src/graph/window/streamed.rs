@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use esker_format::{Error, Result};
 use esker_graph::{
-    AnyVisitor, Extents, ListAccess, Patch, Piece, Run, Select, Sink, Source, Units, VertexId, drive, ones,
-    vertex,
+    AnyVisitor, Extents, ListAccess, Patch, Piece, Run, Select, Sink, Source, Tile, Units, VertexId, drive,
+    ones, vertex,
 };
 
 use super::copies::{Selected, TimeWindow};
@@ -135,7 +135,7 @@ impl<W: ColumnWeight> AnyVisitor<i64> for WindowVisitor<'_, '_, W> {
         self.visitor.minds_any(vertices)
     }
 
-    fn left_out(&self, tile: (u32, u32)) -> &[u32] {
+    fn left_out(&self, tile: Tile) -> &[u32] {
         self.visitor.left_out(tile)
     }
 

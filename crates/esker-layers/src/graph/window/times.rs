@@ -139,13 +139,13 @@ impl WantedRanks {
     ) -> impl Iterator<Item = u64> + '_ {
         let (first, end) = ends(offsets);
         self.ranks.clear();
-        let (mut left, mut before) = (offsets, 0);
+        let (mut remaining, mut before) = (offsets, 0);
         for start in (first..end).step_by(MARKED_LEN) {
             let next = end.min(start + MARKED_LEN);
-            let inside = left.partition_point(|&offset| (offset as usize) < next);
-            let (those, later) = left.split_at(inside);
-            before = self.rank_some(&times[start..next], (start, before), those, &mark);
-            left = later;
+            let inside = remaining.partition_point(|&offset| (offset as usize) < next);
+            let (those, later) = remaining.split_at(inside);
+            before = self.rank_some(&times[start..next], start, before, those, &mark);
+            remaining = later;
         }
         // Those at the end of all.
         self.ranks.resize(offsets.len(), before);
@@ -156,7 +156,7 @@ impl WantedRanks {
     pub(super) fn rank<T>(&mut self, times: &[T], offsets: &[u64], mark: impl Fn(&[T], &mut [u64])) {
         let (first, end) = ends(offsets);
         self.ranks.clear();
-        self.rank_some(&times[first..end], (first, 0), offsets, mark);
+        self.rank_some(&times[first..end], first, 0, offsets, mark);
     }
 
     /// Marks some times, the first of which is at `start`, and appends the numbers of marks before some
@@ -164,7 +164,8 @@ impl WantedRanks {
     fn rank_some<T>(
         &mut self,
         times: &[T],
-        (start, before): (usize, u64),
+        start: usize,
+        before: u64,
         offsets: &[u64],
         mark: impl Fn(&[T], &mut [u64]),
     ) -> u64 {
@@ -175,7 +176,7 @@ impl WantedRanks {
         let ranked = self.ranks.len();
         self.ranks.resize(ranked + offsets.len(), 0);
         let ranks = &mut self.ranks[ranked..];
-        rank((&self.words, &mut self.sums), (start as u64, before), offsets, ranks);
+        rank(&self.words, &mut self.sums, start as u64, before, offsets, ranks);
         let last = self.words.last().map_or(0, |word| u64::from(word.count_ones()));
         self.sums.last().map_or(before, |sum| sum + last)
     }
@@ -204,11 +205,11 @@ fn select(targets: &[VertexId], words: &[u64], into: &mut [VertexId]) -> usize {
     }
     let mut len = 0;
     for (targets, &word) in targets.chunks(WORD_BITS).zip(words) {
-        let mut left = word;
-        while left != 0 {
-            into[len] = targets[left.trailing_zeros() as usize];
+        let mut remaining = word;
+        while remaining != 0 {
+            into[len] = targets[remaining.trailing_zeros() as usize];
             len += 1;
-            left &= left - 1;
+            remaining &= remaining - 1;
         }
     }
     len
@@ -221,35 +222,34 @@ fn ends(offsets: &[u64]) -> (usize, usize) {
 }
 
 /// Counts the marks before each of some offsets, from `start` on, and adds `before` to each.
-fn rank(
-    (words, sums): (&[u64], &mut Vec<u64>),
-    (start, before): (u64, u64),
-    offsets: &[u64],
-    ranks: &mut [u64],
-) {
+fn rank(words: &[u64], sums: &mut Vec<u64>, start: u64, before: u64, offsets: &[u64], ranks: &mut [u64]) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("popcnt") {
         // SAFETY: the processor has the instruction.
-        return unsafe { rank_by_popcnt((words, sums), (start, before), offsets, ranks) };
+        return unsafe { rank_by_popcnt(words, sums, start, before, offsets, ranks) };
     }
-    rank_inline((words, sums), (start, before), offsets, ranks);
+    rank_inline(words, sums, start, before, offsets, ranks);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "popcnt")]
 fn rank_by_popcnt(
-    (words, sums): (&[u64], &mut Vec<u64>),
-    (start, before): (u64, u64),
+    words: &[u64],
+    sums: &mut Vec<u64>,
+    start: u64,
+    before: u64,
     offsets: &[u64],
     ranks: &mut [u64],
 ) {
-    rank_inline((words, sums), (start, before), offsets, ranks);
+    rank_inline(words, sums, start, before, offsets, ranks);
 }
 
 #[inline(always)]
 fn rank_inline(
-    (words, sums): (&[u64], &mut Vec<u64>),
-    (start, before): (u64, u64),
+    words: &[u64],
+    sums: &mut Vec<u64>,
+    start: u64,
+    before: u64,
     offsets: &[u64],
     ranks: &mut [u64],
 ) {

@@ -1,8 +1,8 @@
-//! Keeps of some arcs those that were born by a rank.
+//! Copies the arcs of a list that were born by a version, and leaves out those that were born later.
 //!
-//! Old versions of merged layers spend their time here: in a scalar loop, keeping an arc takes as long as
-//! PageRank takes with it. So where the processor has AVX-512 and arcs have no weights, it compresses sixteen
-//! of them at a time.
+//! Scans of old versions of merged layers spend their time here: in a scalar loop, copying an arc takes as
+//! long as PageRank takes with it. So where the processor has AVX-512 and arcs have no weights, it compresses
+//! sixteen of them at a time.
 #![allow(unsafe_code)] // Vector instructions that the compiler does not make of the loop by itself.
 
 use bytemuck::Pod;
@@ -12,48 +12,50 @@ use esker_graph::VertexId;
 #[cfg(all(target_arch = "x86_64", not(feature = "id64")))]
 const VECTOR_LEN_MIN: usize = 64;
 
-/// Puts those of some arcs whose code in `born` is at most `rank` at the start of the buffers `kept` and
-/// `kept_weights`, in order; how many they are. Targets, weights and codes are equally many, and as many fit
-/// in each buffer.
+/// Copies the arcs whose code in `born` is at most `rank` to the start of `into_targets` and `into_weights`,
+/// in order. Returns their number. Targets, weights and codes are equally many, and as many fit in each
+/// buffer.
 #[inline(always)]
-pub(super) fn keep<W: Copy, C: Pod + Into<u32>>(
-    (targets, weights): (&[VertexId], &[W]),
+pub(super) fn copy_born<W: Copy, C: Pod + Into<u32>>(
+    targets: &[VertexId],
+    weights: &[W],
     born: &[C],
     rank: u32,
-    (kept, kept_weights): (&mut [VertexId], &mut [W]),
+    into_targets: &mut [VertexId],
+    into_weights: &mut [W],
 ) -> usize {
     let (mut len, mut done) = (0, 0);
     if size_of::<W>() == 0 && size_of::<C>() == 1 {
-        (len, done) = keep_sixteens(targets, bytemuck::cast_slice(born), rank, kept);
+        (len, done) = copy_sixteens(targets, bytemuck::cast_slice(born), rank, into_targets);
     }
     // Without a branch that depends on the data: it would be mispredicted at every other arc.
     for ((&target, &weight), &born) in targets[done..].iter().zip(&weights[done..]).zip(&born[done..]) {
-        kept[len] = target;
-        kept_weights[len] = weight;
+        into_targets[len] = target;
+        into_weights[len] = weight;
         len += usize::from(born.into() <= rank);
     }
     len
 }
 
-/// As [`keep`], of as many whole sixteens of arcs as the processor can compress; how many were kept, and of
-/// how many.
+/// As [`copy_born`], for the first arcs, in whole sixteens, if the processor can compress them. Returns how
+/// many were copied, and how many were looked at.
 #[inline(always)]
-fn keep_sixteens(targets: &[VertexId], born: &[u8], rank: u32, kept: &mut [VertexId]) -> (usize, usize) {
+fn copy_sixteens(targets: &[VertexId], born: &[u8], rank: u32, into: &mut [VertexId]) -> (usize, usize) {
     #[cfg(all(target_arch = "x86_64", not(feature = "id64")))]
     if targets.len() >= VECTOR_LEN_MIN
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("avx512vl")
     {
         // SAFETY: the processor has the instructions; AVX-512F comes with both.
-        return unsafe { compress_sixteens(targets, born, rank, kept) };
+        return unsafe { compress_sixteens(targets, born, rank, into) };
     }
-    let _ = (targets, born, rank, kept);
+    let _ = (targets, born, rank, into);
     (0, 0)
 }
 
 #[cfg(all(target_arch = "x86_64", not(feature = "id64")))]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-fn compress_sixteens(targets: &[VertexId], born: &[u8], rank: u32, kept: &mut [VertexId]) -> (usize, usize) {
+fn compress_sixteens(targets: &[VertexId], born: &[u8], rank: u32, into: &mut [VertexId]) -> (usize, usize) {
     use std::arch::x86_64::{
         _mm_cmple_epu8_mask, _mm_loadu_si128, _mm_set1_epi8, _mm512_loadu_si512, _mm512_maskz_compress_epi32,
         _mm512_storeu_si512,
@@ -62,13 +64,13 @@ fn compress_sixteens(targets: &[VertexId], born: &[u8], rank: u32, kept: &mut [V
     let rank = _mm_set1_epi8(rank.min(u32::from(u8::MAX)) as u8 as i8);
     let mut len = 0;
     for (targets, born) in targets.iter().zip(born) {
-        let into: &mut [VertexId; 16] = kept[len..].first_chunk_mut().expect("room for all");
+        let room: &mut [VertexId; 16] = into[len..].first_chunk_mut().expect("room for all");
         // SAFETY: each pointer is that of an array of as many bytes as are read or written: 16 codes, 16 ids,
         // room for 16 ids.
         unsafe {
             let mask = _mm_cmple_epu8_mask(_mm_loadu_si128(born.as_ptr().cast()), rank);
             let alive = _mm512_maskz_compress_epi32(mask, _mm512_loadu_si512(targets.as_ptr().cast()));
-            _mm512_storeu_si512(into.as_mut_ptr().cast(), alive);
+            _mm512_storeu_si512(room.as_mut_ptr().cast(), alive);
             len += mask.count_ones() as usize;
         }
     }
@@ -85,7 +87,7 @@ mod tests {
         arcs.iter().filter(|arc| arc.1 <= rank).map(|arc| (arc.0, arc.2)).collect()
     }
 
-    fn kept<W: Copy + Default, C: Pod + Into<u32>>(
+    fn copied<W: Copy + Default, C: Pod + Into<u32>>(
         arcs: &[(VertexId, u32, W)],
         code: impl Fn(u32) -> C,
         rank: u32,
@@ -94,21 +96,21 @@ mod tests {
         let weights: Vec<_> = arcs.iter().map(|arc| arc.2).collect();
         let born: Vec<C> = arcs.iter().map(|arc| code(arc.1)).collect();
         let (mut to, mut to_weights) = (vec![0; arcs.len()], vec![W::default(); arcs.len()]);
-        let len = keep((&targets, &weights), &born, rank, (&mut to, &mut to_weights));
+        let len = copy_born(&targets, &weights, &born, rank, &mut to, &mut to_weights);
         to.into_iter().zip(to_weights).take(len).collect()
     }
 
     proptest! {
         #![proptest_config(esker_format::testing::cases(200))]
         #[test]
-        fn those_born_by_then_are_kept(
+        fn arcs_born_by_the_version_are_copied(
             arcs in prop::collection::vec((any::<VertexId>(), 0..=255u32, any::<i32>()), 0..100), rank in 0..300u32,
         ) {
             let bare: Vec<_> = arcs.iter().map(|arc| (arc.0, arc.1, ())).collect();
-            prop_assert_eq!(kept(&bare, |code| code as u8, rank), expected(&bare, rank));
-            prop_assert_eq!(kept(&bare, |code| code as u16, rank), expected(&bare, rank));
-            prop_assert_eq!(kept(&arcs, |code| code as u8, rank), expected(&arcs, rank));
-            prop_assert_eq!(kept(&arcs, |code| code, rank), expected(&arcs, rank));
+            prop_assert_eq!(copied(&bare, |code| code as u8, rank), expected(&bare, rank));
+            prop_assert_eq!(copied(&bare, |code| code as u16, rank), expected(&bare, rank));
+            prop_assert_eq!(copied(&arcs, |code| code as u8, rank), expected(&arcs, rank));
+            prop_assert_eq!(copied(&arcs, |code| code, rank), expected(&arcs, rank));
         }
     }
 }

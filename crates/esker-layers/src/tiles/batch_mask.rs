@@ -1,26 +1,26 @@
-//! Leaves single edges out of decoded batches.
+//! Masks that leave single edges out of decoded batches.
 //!
 //! Positions and the edges to leave out ascend alike, so sixteen positions are compared with the few edges
-//! that lie among them, and a mask of those that stay moves positions and weights together.
+//! that lie among them, and a mask of those that remain moves positions and weights together.
 
 use super::vector::{compress_by_sixteen, find_by_sixteen};
 
 /// Positions compared at a time.
 const STRIDE: usize = 16;
 
-/// Which edges of a batch stay.
+/// Which edges of a batch remain.
 #[derive(Debug, Default)]
-pub(super) struct Removal {
+pub(super) struct BatchMask {
     /// A mask for each [`STRIDE`] positions.
     masks: Vec<u16>,
 }
 
-impl Removal {
+impl BatchMask {
     /// Finds the `positions` that are among `left_out`, which then begins with the first edge that the next
     /// batch may hold. Both ascend. Returns whether there are any.
-    pub(super) fn find(&mut self, positions: &[u32], left_out: &mut &[u32]) -> bool {
+    pub(super) fn leave_out(&mut self, positions: &[u32], left_out: &mut &[u32]) -> bool {
         let (Some(&first), Some(&last)) = (positions.first(), positions.last()) else { return false };
-        let mut at = reach(left_out, |edge| edge < first);
+        let mut at = gallop(left_out, |edge| edge < first);
         if left_out.get(at).is_none_or(|&edge| edge > last) {
             *left_out = &left_out[at..];
             return false;
@@ -42,8 +42,8 @@ impl Removal {
         self.masks.iter().any(|&mask| mask != u16::MAX)
     }
 
-    /// Keeps what belongs to the positions that stay.
-    pub(super) fn keep<T: Copy>(&self, values: &mut Vec<T>) {
+    /// Retains the values of the positions that remain.
+    pub(super) fn retain<T: Copy>(&self, values: &mut Vec<T>) {
         let mut len = 0;
         for (stride, &mask) in self.masks.iter().enumerate() {
             let start = stride * STRIDE;
@@ -56,10 +56,10 @@ impl Removal {
     }
 
     /// The same for the positions themselves, sixteen at a time if the processor can.
-    pub(super) fn keep_positions(&self, positions: &mut Vec<u32>) {
+    pub(super) fn retain_positions(&self, positions: &mut Vec<u32>) {
         match compress_by_sixteen(positions, &self.masks) {
             Some(len) => positions.truncate(len),
-            None => self.keep(positions),
+            None => self.retain(positions),
         }
     }
 }
@@ -78,10 +78,10 @@ fn equal(stride: &[u32], number: u32) -> u16 {
     places
 }
 
-/// Number of elements at the start for which `below` holds; it holds for those at the start only. Fast if
-/// they are few.
+/// Number of elements at the start for which `below` holds; it holds for those at the start only. A galloping
+/// search: fast if they are few.
 #[inline]
-pub(crate) fn reach<T: Copy>(sorted: &[T], below: impl Fn(T) -> bool) -> usize {
+pub(crate) fn gallop<T: Copy>(sorted: &[T], below: impl Fn(T) -> bool) -> usize {
     let mut step = 1;
     while sorted.get(step - 1).is_some_and(|&other| below(other)) {
         step *= 2;
@@ -99,31 +99,31 @@ mod tests {
     proptest! {
         #![proptest_config(esker_format::testing::cases(200))]
         #[test]
-        fn what_stays_is_not_among_those_left_out(
+        fn edges_that_remain_are_not_among_those_left_out(
             mut positions in prop::collection::vec(0_u32..300, 0..200),
             left_out in prop::collection::btree_set(0_u32..300, 0..100),
             batch_len in 1_usize..70,
         ) {
             positions.sort_unstable();
             let all: Vec<u32> = left_out.iter().copied().collect();
-            let (mut left, mut weights_left) = (Vec::new(), Vec::new());
-            let (mut removal, mut rest) = (Removal::default(), &all[..]);
+            let (mut remaining, mut remaining_weights) = (Vec::new(), Vec::new());
+            let (mut mask, mut rest) = (BatchMask::default(), &all[..]);
             for batch in positions.chunks(batch_len) {
                 let (mut batch, mut weights) = (batch.to_vec(), batch.iter().map(|&p| f64::from(p)).collect());
-                if removal.find(&batch, &mut rest) {
-                    removal.keep(&mut weights);
+                if mask.leave_out(&batch, &mut rest) {
+                    mask.retain(&mut weights);
                     let mut portable = batch.clone();
-                    removal.keep(&mut portable);
-                    removal.keep_positions(&mut batch);
+                    mask.retain(&mut portable);
+                    mask.retain_positions(&mut batch);
                     prop_assert_eq!(&portable, &batch);
                 }
-                left.extend(batch);
-                weights_left.extend(weights);
+                remaining.extend(batch);
+                remaining_weights.extend(weights);
             }
             positions.retain(|position| !left_out.contains(position));
             let expected: Vec<f64> = positions.iter().map(|&p| f64::from(p)).collect();
-            prop_assert_eq!(left, positions);
-            prop_assert_eq!(weights_left, expected);
+            prop_assert_eq!(remaining, positions);
+            prop_assert_eq!(remaining_weights, expected);
         }
     }
 }
