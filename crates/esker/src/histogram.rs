@@ -108,7 +108,7 @@ impl Histogram {
     }
 }
 
-/// The integers of so many bits.
+/// The integers with this number of bits.
 fn doubling_range(bits: u32) -> String {
     match bits {
         0 | 1 => bits.to_string(),

@@ -123,7 +123,7 @@ struct Item {
 }
 
 impl Item {
-    /// A group with so many more vertices.
+    /// A group with this number of further vertices.
     fn with(self, more: u64) -> Self {
         match self.value {
             Value::Count(size) => Self { value: Value::Count(size + more), ..self },

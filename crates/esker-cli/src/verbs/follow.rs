@@ -53,7 +53,7 @@ const KEEP_PARTS: u32 = 50;
 ///
 /// With --window, the answer is that of the edges of one length of time until the latest edge, and moves with
 /// each version. With --every, it moves when the latest edge passes the end of a step; a version that passes
-/// several moves it to the last. Edges that age are taken out as edges that come are taken in.
+/// several moves it to the last. Edges that leave the window are taken out of the answer.
 #[derive(Debug, Args)]
 #[command(mut_args(needs_window), mut_arg("all_vertices", |kept| kept.requires("window")))]
 #[command(after_help = "Examples:
@@ -91,7 +91,7 @@ pub(crate) struct FollowCommand {
     #[arg(long)]
     once: bool,
     /// Keep the state in the directory of the database, about once a second and at the end, and go on from
-    /// what an earlier follow of the same kept: from its version, whose later changes are printed
+    /// the state that an earlier run of the same command kept, printing what changed since
     #[arg(long, conflicts_with = "from")]
     keep: bool,
     /// Follow the edges of this length of time, such as 90s, 15m, 1h, 7d, or a number in the unit of the

@@ -14,10 +14,10 @@ use crate::show::text;
 
 /// Forget versions
 ///
-/// All of the given versions, or after an error none. Other versions do not change. `esker compact` frees the
-/// space that only forgotten versions used. Forgetting the newest version undoes its changes: the version
-/// before it becomes the newest. Tagged versions and the only version cannot be forgotten. `esker retain`
-/// forgets versions by a rule.
+/// Forgets all of the given versions or, after an error, none. Other versions do not change. `esker compact`
+/// frees the space that only forgotten versions used. Forgetting the newest version undoes its changes: the
+/// version before it becomes the newest. Tagged versions and the only version cannot be forgotten.
+/// `esker retain` forgets versions by a rule.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: esker forget web.esker 3 5-7 2026-11-01")]
 pub(crate) struct ForgetCommand {

@@ -66,7 +66,7 @@ pub(crate) struct Graph500Command {
     /// Keep the database, or the cluster, under this name [default: a temporary one]
     #[arg(long, value_name = "PATH")]
     database: Option<PathBuf>,
-    /// Run over so many processes, each with a shard of a cluster; breadth-first search only
+    /// Number of processes, each with a shard of a cluster; breadth-first search only
     ///
     /// The processors are divided among the processes. --memory is of all processes together. It counts the
     /// trees that are validated, in half of it, and during construction the edges that are in no layer yet,

@@ -37,12 +37,12 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Commit a stream of timed edges as it comes
 ///
 /// The edges of a file, a growing file (--follow), a pipe or standard input become a version every second, or
-/// as --commit-every says. Each version has the watermark as its event time: the last time of which all edges
-/// have come, if they come in order but for --delay. An edge with a time until the watermark of an earlier
-/// version is late; --late says what becomes of it, and all are counted. Ctrl-C and SIGTERM commit what was
-/// read and end the stream; so does a malformed line. A file that is streamed again, after that or after a
-/// crash, is read on from the first edge that no version has: until then it may only have grown. Once a
-/// second a line on standard error says how far the stream is.
+/// as --commit-every says. Each version has the watermark as its event time: the time up to which all edges
+/// have come, if they come in order but for --delay. An edge whose time is not after the watermark of an
+/// earlier version is late; --late says what becomes of it, and all late edges are counted. Ctrl-C and
+/// SIGTERM commit what was read and end the stream; so does a malformed line. A file that is streamed again
+/// after that, or after a crash, goes on with the first edge that no version has. The file may only have
+/// grown. Once a second a line on standard error says how far the stream is.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker stream timed.esker later.csv --commit-every 10000
@@ -63,10 +63,10 @@ pub(crate) struct StreamCommand {
     /// At the end of the file, wait for what will be appended to it
     #[arg(long)]
     follow: bool,
-    /// Read at most so many edges a second
+    /// Read at most this many edges a second
     #[arg(long, value_name = "N/s", value_parser = parse_rate, conflicts_with = "replay")]
     rate: Option<f64>,
-    /// Read edges as fast as they happened, or so many times as fast
+    /// Read edges as fast as they happened, or this many times as fast
     #[arg(long, value_name = "Nx", value_parser = parse_speed)]
     replay: Option<f64>,
     /// Unit of the times [default: guessed from the first]
@@ -80,8 +80,8 @@ pub(crate) struct StreamCommand {
     /// file), or refuse (the stream ends)
     #[arg(long, value_name = "WHAT", default_value = "next")]
     late: LateArg,
-    /// Remove edges that are older than the latest by so much or more, such as 30d: whenever a sixteenth of
-    /// it has passed, and at the end [default: the age that `esker options --expire` set]
+    /// Remove edges that are older than the latest by this length or more, such as 30d: whenever a sixteenth
+    /// of it has passed, and at the end [default: the age that `esker options --expire` set]
     #[arg(long, value_name = "AGE")]
     expire: Option<Span>,
     /// Read the file from its start, also if versions have edges of it

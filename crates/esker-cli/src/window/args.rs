@@ -20,11 +20,11 @@ use crate::show::shown::{STANDARD_OUTPUT, ShownRows};
 
 /// Run an algorithm on a series of time windows
 ///
-/// A window of length L that ends at T has the edges later than T - L, until T and with it. Windows end every
-/// --every, aligned to the calendar in UTC or as --align says, from the step of the first edge to that of the
-/// last. With --every-edges, they end with every N-th edge, and the last window with the last edge. Shows the
-/// figures of each window in one table; with --top, its first rows. --output writes the values of all
-/// vertices.
+/// A window of length L that ends at T has the edges with times after T - L, up to and including T. Windows
+/// end every --every, aligned to the calendar in UTC or as --align says, from the step of the first edge to
+/// that of the last. With --every-edges, they end with every N-th edge, and the last window with the last
+/// edge. Shows the figures of each window in one table; with --top, its first rows. --output writes the
+/// values of all vertices.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker window timed.esker --length 1h --every 15m --to 2024-01-01T02:00 --run wcc

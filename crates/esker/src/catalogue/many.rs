@@ -77,7 +77,7 @@ impl Many {
         !matches!(self, Self::Components | Self::Degrees(DegreeOf::Out))
     }
 
-    /// Whether computing so many graphs at once may pay: if not, [`Many::pays`] says no.
+    /// Whether computing this number of graphs at once may pay: if not, [`Many::pays`] says no.
     pub(crate) fn may_pay(&self, num_graphs: usize) -> bool {
         match self {
             // No arc is in more graphs than there are.

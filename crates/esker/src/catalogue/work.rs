@@ -5,7 +5,7 @@ use esker_algo::Shape;
 use super::params::Params;
 use crate::error::Result;
 
-/// The vertices of the graph of which growth is counted.
+/// Growth is counted from a graph of this number of vertices.
 const GROWTH_VERTICES: f64 = (1_u64 << 18) as f64;
 /// From there on random reads miss all caches.
 const GROWTH_ENDS_AT: f64 = (1_u64 << 21) as f64;
@@ -127,8 +127,8 @@ impl Workload {
         between(self.even_point_ns, self.skewed_point_ns, skew)
     }
 
-    /// Nanoseconds on a graph of so many vertices and arcs. `skew` is 0 where degrees are nearly equal, 1
-    /// where most arcs are those of hubs.
+    /// Nanoseconds on a graph with these numbers of vertices and arcs. `skew` is 0 where degrees are nearly
+    /// equal, 1 where most arcs are those of hubs.
     pub fn nanoseconds(&self, num_vertices: u64, num_arcs: u64, skew: f64) -> f64 {
         // A run of no rounds: both figures are 0, and their ratio is no number.
         if self.even_ns == 0.0 {

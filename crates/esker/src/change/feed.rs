@@ -29,8 +29,8 @@ use super::value::{Given, convert_or_widen};
 const BLOCKS_AHEAD: u64 = 12;
 /// Memory of such a block, about.
 const BLOCK_BYTES: u64 = 4 << 20;
-/// Blocks that are parsed ahead take one part in so many of the memory limit, beside what is reserved. With a
-/// low one, a block is handed over only when it is wanted.
+/// Blocks that are parsed ahead take the memory limit divided by this, beside what is reserved. With a low
+/// one, a block is handed over only when it is wanted.
 const AHEAD_PARTS: u64 = 64;
 /// Interval between checks for cancellation while waiting for input.
 const CANCEL_EVERY: Duration = Duration::from_millis(50);
@@ -43,7 +43,7 @@ const ROOM_EVERY: usize = 1 << 12;
 /// Largest number of rejected lines in a report.
 const SAMPLE_MAX: usize = 10;
 
-/// Commits after every so many edges, and at the end.
+/// Commits each time that this number of edges has come, and at the end.
 struct Batches<'a> {
     options: &'a FeedOptions,
     times: Option<DeclaredTimes>,

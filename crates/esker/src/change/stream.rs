@@ -1,6 +1,6 @@
 //! Commits a stream of timed edges as it comes.
 //!
-//! The *watermark* is the last time of which all edges have come, if edges come in order but for a delay: the
+//! The *watermark* is the time up to which all edges have come, if edges come in order but for a delay: the
 //! moment before the greatest time less the delay. Each version has the watermark of its commit as its event
 //! time. An edge is *late* if its time is not after the watermark of the version before it: a window that
 //! ended there was answered without it. The message of a version says how far the input was read, so that a
@@ -196,7 +196,7 @@ impl<'a> StreamCourse<'a> {
         Ok(())
     }
 
-    /// The input is not the one of which versions have the first edges.
+    /// Versions have the first edges of another input.
     fn replaced(&self, how: &str) -> Error {
         let source = self.options.source.as_deref().unwrap_or("the input");
         Error::Invalid(format!(

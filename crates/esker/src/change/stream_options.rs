@@ -14,7 +14,7 @@ use crate::window::{Span, TimeUnit};
 /// When a stream commits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommitEvery {
-    /// After so many edges.
+    /// After this number of edges.
     Edges(u64),
     /// When the first edge that is not committed came so long ago.
     Time(Duration),

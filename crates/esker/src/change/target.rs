@@ -80,8 +80,7 @@ impl Target {
         })
     }
 
-    /// The edge properties of which an edge that is added has values: see
-    /// [`esker_store::Batch::given_properties`].
+    /// The edge properties that an added edge has values of: see [`esker_store::Batch::given_properties`].
     pub fn given_properties(&self) -> impl Iterator<Item = &PropertyRecord> {
         self.edge_properties.iter().filter(|property| property.logical != LogicalType::EdgeId)
     }

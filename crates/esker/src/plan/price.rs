@@ -99,7 +99,7 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// Of so many bytes, in files of the complete layer of a version whose names begin with a prefix.
+    /// Of this number of bytes, in files of the complete layer of a version whose names begin with a prefix.
     pub(super) fn of(snapshot: &Snapshot, bytes: u64, weight_bytes: u64, prefixes: &[String]) -> Self {
         let number = snapshot.complete_layer().record().number;
         let share = share_on_disk(&snapshot.path().join(format!("layers/{number}")), prefixes);

@@ -141,7 +141,7 @@ pub(super) fn only_time(snapshot: &Snapshot) -> Result<String> {
     }
 }
 
-/// Refuses the weight as the times by which edges are to be removed, if nobody named it: few weights are
+/// Refuses the weight as the times by which edges are to be removed, unless it was named: few weights are
 /// times.
 pub(crate) fn expect_no_weight(snapshot: &Snapshot, property: &str) -> Result<()> {
     match snapshot.weight_property() {

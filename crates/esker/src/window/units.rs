@@ -177,7 +177,7 @@ impl TimeUnit {
         i64::try_from(units).map_err(|_| Error::Usage("the length of time is beyond 64 bits".to_owned()))
     }
 
-    /// A length in the largest unit of which it is a whole number.
+    /// A length in the largest unit that divides it.
     pub fn span(self, length: i64) -> Span {
         let nanoseconds = u128::from(length.unsigned_abs()) * self.nanoseconds().unsigned_abs();
         let fits = |unit: &&(&str, u64)| nanoseconds > 0 && nanoseconds.is_multiple_of(u128::from(unit.1));
