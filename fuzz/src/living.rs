@@ -51,7 +51,10 @@ pub(crate) fn commit_texts(db: &Database) -> Result<(), Error> {
 pub(crate) const HEADS: HeadedOptions = HeadedOptions { head_len: Some(1), memory_bytes: 1 << 26 };
 
 /// A database of an import, open for writing.
-type Begun = (Arc<dyn Disk>, Database);
+struct Begun {
+    disk: Arc<dyn Disk>,
+    db: Database,
+}
 
 fn begin(root: &Path, name: &str, text: &str, directed: bool) -> Result<Begun, Error> {
     let disk: Arc<dyn Disk> = Arc::new(FaultyDisk::new(1));
@@ -67,7 +70,7 @@ fn begin(root: &Path, name: &str, text: &str, directed: bool) -> Result<Begun, E
     import(&disk, reader, root, &options, staging)?;
     let options = DatabaseOptions { threads: 1, auto_merge: Some(false), ..DatabaseOptions::default() };
     let db = Database::open_on(Arc::clone(&disk), root, options)?;
-    Ok((disk, db))
+    Ok(Begun { disk, db })
 }
 
 /// One layer of several versions with tiles; layers above tiles, with commits in the log; and a layer with
@@ -84,24 +87,27 @@ pub(crate) fn disks(root: &Path, run: &Run) -> Result<[Arc<dyn Disk>; 4], Error>
     ])
 }
 
-fn compacted((disk, db): Begun, run: &Run) -> Result<Arc<dyn Disk>, Error> {
+fn compacted(begun: Begun, run: &Run) -> Result<Arc<dyn Disk>, Error> {
+    let db = begun.db;
     commit_texts(&db)?;
     db.tag("kept", 2)?;
     db.compact(run)?;
     db.make_tiles(&ConvertOptions::default(), run)?;
     db.close()?;
-    Ok(disk)
+    Ok(begun.disk)
 }
 
-fn headed((disk, db): Begun, run: &Run) -> Result<Arc<dyn Disk>, Error> {
+fn headed(begun: Begun, run: &Run) -> Result<Arc<dyn Disk>, Error> {
+    let db = begun.db;
     commit_texts(&db)?;
     db.compact(run)?;
     db.make_heads(HEADS, run)?;
     db.close()?;
-    Ok(disk)
+    Ok(begun.disk)
 }
 
-fn layered((disk, db): Begun, run: &Run) -> Result<Arc<dyn Disk>, Error> {
+fn layered(begun: Begun, run: &Run) -> Result<Arc<dyn Disk>, Error> {
+    let db = begun.db;
     db.make_tiles(&ConvertOptions::default(), run)?;
     for _ in 0..2 {
         commit_integers(&db)?;
@@ -110,5 +116,5 @@ fn layered((disk, db): Begun, run: &Run) -> Result<Arc<dyn Disk>, Error> {
     db.tag("kept", 3)?;
     commit_integers(&db)?;
     db.close()?;
-    Ok(disk)
+    Ok(begun.disk)
 }

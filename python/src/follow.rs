@@ -16,9 +16,9 @@ use crate::answer::{append_ranked, facts_by_name, shown};
 use crate::database::{Database, Handle};
 use crate::failure::{Failure, Outcome};
 use crate::graph::params;
-use crate::settings::{Choice, Settings};
+use crate::settings::{Settings, ViewSettings};
 use crate::watch::{watched, watched_reading};
-use crate::windows::{Moving, moving, symbol};
+use crate::windows::{MovingText, symbol};
 
 /// An answer for the newest version that was looked at.
 #[pyclass(frozen, module = "esker._esker")]
@@ -33,7 +33,7 @@ struct FollowState {
     follow: esker::follow::Follow,
     /// Of a database that is open for reading. One that is open for writing knows its newest version.
     follower: Option<Follower>,
-    choice: Choice,
+    choice: ViewSettings,
     window: Option<MovingWindow>,
     /// The unit of the times, of a window.
     unit: Option<TimeUnit>,
@@ -62,14 +62,14 @@ pub(crate) fn follow(
     database: Py<Database>,
     name: &str,
     options: Vec<(String, String)>,
-    choice: Choice,
+    choice: ViewSettings,
     at: Option<&str>,
-    window: Option<Moving>,
+    window: Option<MovingText>,
     resumes: bool,
     settings: Settings,
 ) -> Outcome<Follow> {
     let (entry, params) = (find(name)?, params(options));
-    let window = window.map(moving).transpose()?;
+    let window = window.map(MovingText::window).transpose()?;
     let (run, cancel, listener) = settings.run(name)?;
     let run = Arc::new(run);
     let handle = database.get().open()?;

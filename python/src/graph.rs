@@ -21,7 +21,7 @@ use crate::edges::{EdgeArrays, values_between};
 use crate::failure::{Failure, Outcome, invalid, mistyped};
 use crate::report::graph_facts;
 use crate::row_order::Rows;
-use crate::settings::{Choice, Reading, Settings, brief, one_of};
+use crate::settings::{AccessSettings, Settings, ViewSettings, brief, one_of};
 use crate::stream::ids_are_signed;
 use crate::turns::Turns;
 use crate::values::{VertexValues, id_object, value_object};
@@ -61,8 +61,8 @@ impl Graph {
         options: Vec<(String, String)>,
         settings: Settings,
         verify: bool,
-        reading: Reading,
-        choice: Choice,
+        reading: AccessSettings,
+        choice: ViewSettings,
     ) -> Outcome<Answer> {
         let (entry, params) = (find(name)?, params(options));
         let request = reading.request()?;
@@ -115,8 +115,8 @@ impl Graph {
         name: &str,
         options: Vec<(String, String)>,
         settings: Settings,
-        choice: Choice,
-        reading: Option<Reading>,
+        choice: ViewSettings,
+        reading: Option<AccessSettings>,
     ) -> Outcome<(u64, u64, u64, Option<String>)> {
         let (entry, params, resources) = (find(name)?, params(options), settings.resources());
         let snapshot = choice.of(&self.snapshot)?;

@@ -93,14 +93,24 @@ pub(crate) fn brief() -> Outcome<Arc<Run>> {
     Ok(run)
 }
 
-/// Encoding and residency by name, and the number of neighbours to keep.
+/// How a graph is read, as a tuple.
 #[derive(FromPyObject)]
-pub(crate) struct Reading(Option<String>, Option<String>, Option<usize>);
+pub(crate) struct AccessSettings {
+    /// The encoding, by name.
+    #[pyo3(item(0))]
+    encoding: Option<String>,
+    /// The residency, by name.
+    #[pyo3(item(1))]
+    residency: Option<String>,
+    /// The number of neighbours to keep in memory.
+    #[pyo3(item(2))]
+    head_len: Option<usize>,
+}
 
-impl Reading {
+impl AccessSettings {
     /// The request for the plan.
     pub(crate) fn request(&self) -> Outcome<Request> {
-        let Self(encoding, residency, head_len) = self;
+        let Self { encoding, residency, head_len } = self;
         let encoding = encoding.as_deref().map(|name| {
             let encodings = [GraphEncoding::Lists, GraphEncoding::Tiles];
             one_of("encoding", name, &encodings.map(|one| (encoding_name(one), one)))
@@ -120,19 +130,25 @@ impl Reading {
     }
 }
 
-/// Which graph of a version is computed on: the edge property that is the weight, and whether directions are
-/// dropped.
+/// Which graph of a version is computed on, as a tuple.
 #[derive(FromPyObject)]
-pub(crate) struct Choice(Option<String>, bool);
+pub(crate) struct ViewSettings {
+    /// The edge property that is the weight.
+    #[pyo3(item(0))]
+    weight: Option<String>,
+    /// Whether directions are dropped.
+    #[pyo3(item(1))]
+    undirected: bool,
+}
 
-impl Choice {
-    /// The version with this choice.
+impl ViewSettings {
+    /// The version with these settings.
     pub(crate) fn of(&self, snapshot: &Snapshot) -> esker::store::Result<Snapshot> {
-        let snapshot = match &self.0 {
+        let snapshot = match &self.weight {
             Some(name) => snapshot.clone().weighted_by(name)?,
             None => snapshot.clone(),
         };
-        Ok(if self.1 { snapshot.as_undirected() } else { snapshot })
+        Ok(if self.undirected { snapshot.as_undirected() } else { snapshot })
     }
 }
 
@@ -209,15 +225,24 @@ impl BuildSettings {
     }
 }
 
-/// How commits become layers: policy of copies, bytes of commits to freeze, whether layers are merged. What
-/// is not given stays.
+/// How commits become layers, as a tuple. Settings that are not given stay.
 #[derive(FromPyObject)]
-pub(crate) struct WriteSettings(Option<String>, Option<u64>, Option<bool>);
+pub(crate) struct WriteSettings {
+    /// The policy of copies, by name.
+    #[pyo3(item(0))]
+    copy: Option<String>,
+    /// The bytes of commits that are frozen together.
+    #[pyo3(item(1))]
+    freeze_bytes: Option<u64>,
+    /// Whether layers are merged.
+    #[pyo3(item(2))]
+    merge: Option<bool>,
+}
 
 impl WriteSettings {
-    /// Those given, in place of others.
+    /// The options with the settings that are given.
     pub(crate) fn over(self, options: WriteOptions) -> Outcome<WriteOptions> {
-        let Self(copy, freeze_bytes, merge) = self;
+        let Self { copy, freeze_bytes, merge } = self;
         let policies = CopyPolicy::ALL.map(|policy| (policy.name(), policy));
         let policy = copy.map(|name| one_of("copy", &name, &policies)).transpose()?;
         Ok(WriteOptions {

@@ -456,7 +456,7 @@ pub(crate) fn expire(
     let (run, cancel, listener) = settings.run("expire")?;
     let options = commit_options(message.unwrap_or_default(), None, &cancel);
     let report = watched(py, &cancel, listener.as_ref(), || {
-        Ok(change::expire(&writer, (time.as_deref(), unit), length, &options, &run)?)
+        Ok(change::expire(&writer, time.as_deref(), unit, length, &options, &run)?)
     })?;
     Ok((report.version, report.edges))
 }

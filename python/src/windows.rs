@@ -14,17 +14,30 @@ use pyo3::prelude::*;
 use crate::answer::Answer;
 use crate::failure::{Failure, Outcome, invalid};
 use crate::graph::{Graph, params};
-use crate::settings::{Choice, Settings, one_of};
+use crate::settings::{Settings, ViewSettings, one_of};
 use crate::watch::watched_reading;
 
 /// Most windows of one series.
 const STEPS_MAX: usize = 1 << 24;
 
-/// The times of a version: property, symbol of the unit, least and greatest.
-type KnownTimes = (String, String, Option<(i64, i64)>);
+/// The times of a version, as a tuple.
+#[derive(FromPyObject)]
+pub(crate) struct KnownTimes {
+    #[pyo3(item(0))]
+    property: String,
+    /// The symbol of the unit.
+    #[pyo3(item(1))]
+    unit: String,
+    /// The least and the greatest time.
+    #[pyo3(item(2))]
+    range: Option<(i64, i64)>,
+}
 
-fn times_of((property, unit, range): KnownTimes) -> Outcome<Times> {
-    Ok(Times { property, unit: one_of("time_unit", &unit, &TimeUnit::ALL)?, range })
+impl KnownTimes {
+    fn times(self) -> Outcome<Times> {
+        let unit = one_of("time_unit", &self.unit, &TimeUnit::ALL)?;
+        Ok(Times { property: self.property, unit, range: self.range })
+    }
 }
 
 pub(crate) fn span(text: &str) -> Outcome<Span> {
@@ -35,7 +48,8 @@ fn point(text: Option<&str>) -> Outcome<Option<TimePoint>> {
     text.map(|text| text.parse().or_else(invalid)).transpose()
 }
 
-/// Finds the times of a version. Reads them all.
+/// Finds the times of a version: the property, the symbol of the unit, the least and the greatest time.
+/// Reads them all.
 #[pyfunction]
 pub(crate) fn window_times(
     py: Python<'_>,
@@ -43,7 +57,7 @@ pub(crate) fn window_times(
     time: Option<&str>,
     unit: Option<&str>,
     settings: Settings,
-) -> Outcome<KnownTimes> {
+) -> Outcome<(String, String, Option<(i64, i64)>)> {
     let unit = self::unit(unit)?;
     let (run, cancel, listener) = settings.run("times")?;
     let times = watched_reading(py, &cancel, listener.as_ref(), graph.snapshot.path(), || {
@@ -52,15 +66,23 @@ pub(crate) fn window_times(
     Ok((times.property, symbol(times.unit).to_owned(), times.range))
 }
 
-/// How far the end of a window is from the next: a length of time, or a number of edges.
-type StepText = (Option<String>, Option<u64>);
+/// How far the end of a window is from the next, as a tuple: a length of time, or a number of edges.
+#[derive(FromPyObject)]
+pub(crate) struct StepText {
+    #[pyo3(item(0))]
+    every: Option<String>,
+    #[pyo3(item(1))]
+    every_edges: Option<u64>,
+}
 
-fn step((every, edges): StepText) -> Outcome<Option<Step>> {
-    let edges = match edges.map(NonZeroU64::new) {
-        Some(None) => return invalid("every_edges must be at least 1"),
-        edges => edges.flatten().map(Step::Edges),
-    };
-    Ok(every.as_deref().map(span).transpose()?.map(Step::Length).or(edges))
+impl StepText {
+    fn step(self) -> Outcome<Option<Step>> {
+        let edges = match self.every_edges.map(NonZeroU64::new) {
+            Some(None) => return invalid("every_edges must be at least 1"),
+            edges => edges.flatten().map(Step::Edges),
+        };
+        Ok(self.every.as_deref().map(span).transpose()?.map(Step::Length).or(edges))
+    }
 }
 
 /// The ends of windows that follow each other, in the unit of the times. Steps of a length begin with the
@@ -75,16 +97,16 @@ pub(crate) fn window_ends(
     range: (Option<&str>, Option<&str>),
     settings: Settings,
 ) -> Outcome<Vec<i64>> {
-    let (times, (first, last)) = (times_of(times)?, (point(range.0)?, point(range.1)?));
+    let (times, (first, last)) = (times.times()?, (point(range.0)?, point(range.1)?));
     let alignment = align.parse::<Alignment>().or_else(invalid)?;
-    let step = match step(every)? {
+    let step = match every.step()? {
         Some(Step::Length(every)) => times.step(every, &alignment)?,
         Some(step) => step,
         None => return invalid("every is missing"),
     };
     let (run, cancel, listener) = settings.run("times")?;
     watched_reading(py, &cancel, listener.as_ref(), graph.snapshot.path(), || {
-        let mut steps = times.ends(&graph.snapshot, step, (first.as_ref(), last.as_ref()), &run)?;
+        let mut steps = times.ends(&graph.snapshot, step, first.as_ref(), last.as_ref(), &run)?;
         let ends: Vec<i64> = steps.by_ref().take(STEPS_MAX).collect();
         if steps.next().is_some() {
             return invalid(format!("there are more than {STEPS_MAX} windows: choose a longer step"));
@@ -102,7 +124,7 @@ pub(crate) fn window_range(
     until: Option<&str>,
     end: Option<i64>,
 ) -> Outcome<(i64, i64)> {
-    let times = times_of(times)?;
+    let times = times.times()?;
     let latest = times.range.map_or(0, |range| range.1);
     let until = match (end, point(until)?) {
         (Some(end), _) => end,
@@ -139,20 +161,37 @@ pub(crate) fn symbol(unit: TimeUnit) -> &'static str {
     TimeUnit::ALL.iter().find(|known| known.1 == unit).map_or("s", |known| known.0)
 }
 
-/// A window that moves with the versions: its length, how far its end moves, property and unit of the times,
-/// kind, and whether all vertices are kept.
-pub(crate) type Moving = (String, StepText, Option<String>, Option<String>, String, bool);
+/// A window that moves with the versions, as a tuple.
+#[derive(FromPyObject)]
+pub(crate) struct MovingText {
+    #[pyo3(item(0))]
+    length: String,
+    #[pyo3(item(1))]
+    every: StepText,
+    /// The property of the times.
+    #[pyo3(item(2))]
+    time: Option<String>,
+    /// The symbol of their unit.
+    #[pyo3(item(3))]
+    unit: Option<String>,
+    #[pyo3(item(4))]
+    kind: String,
+    #[pyo3(item(5))]
+    all_vertices: bool,
+}
 
-/// Reads the description of a window that moves.
-pub(crate) fn moving((length, every, time, symbol, kind, all_vertices): Moving) -> Outcome<MovingWindow> {
-    Ok(MovingWindow {
-        length: span(&length)?,
-        every: step(every)?,
-        time,
-        unit: unit(symbol.as_deref())?,
-        copies: copies(&kind)?,
-        all_vertices,
-    })
+impl MovingText {
+    /// The window.
+    pub(crate) fn window(self) -> Outcome<MovingWindow> {
+        Ok(MovingWindow {
+            length: span(&self.length)?,
+            every: self.every.step()?,
+            time: self.time,
+            unit: unit(self.unit.as_deref())?,
+            copies: copies(&self.kind)?,
+            all_vertices: self.all_vertices,
+        })
+    }
 }
 
 /// The graph of a window. `kind` is `all`, `distinct`, `count`, `sum`, `min` or `max`.
@@ -165,7 +204,7 @@ pub(crate) fn window(
     range: (i64, i64),
     kind: &str,
     all_vertices: bool,
-    choice: Choice,
+    choice: ViewSettings,
     settings: Settings,
 ) -> Outcome<Graph> {
     let copies = copies(kind)?;
@@ -189,7 +228,7 @@ pub(crate) fn window_answers(
     ranges: Vec<(i64, i64)>,
     kind: &str,
     all_vertices: bool,
-    choice: Choice,
+    choice: ViewSettings,
     name: &str,
     options: Vec<(String, String)>,
     settings: Settings,
@@ -204,7 +243,7 @@ pub(crate) fn window_answers(
     let job = WindowJob { entry, params: &params, request: &request, resources: &resources, all_vertices };
     watched_reading(py, &cancel, listener.as_ref(), graph.snapshot.path(), || {
         let mut answers = Vec::new();
-        WindowSeries::answers(&snapshot, (property, windows), &job, &run, |found| {
+        WindowSeries::answers(&snapshot, property, windows, &job, &run, |found| {
             answers.push(Answer::new(found.answer, &graph.rows));
             Ok::<_, Failure>(())
         })?;
@@ -217,7 +256,7 @@ pub(crate) fn window_answers(
 pub(crate) fn version_answers(
     py: Python<'_>,
     graphs: Vec<Py<Graph>>,
-    choice: Choice,
+    choice: ViewSettings,
     name: &str,
     options: Vec<(String, String)>,
     settings: Settings,
@@ -234,8 +273,8 @@ pub(crate) fn version_answers(
     let path = read[0].path().to_owned();
     watched_reading(py, &cancel, listener.as_ref(), &path, || {
         let mut answers = Vec::new();
-        let versions = (read.len(), |i: usize| Ok::<_, Failure>(read[i].clone()));
-        answers_on_versions(versions, (entry, &params), &run, |found| {
+        let open = |i: usize| Ok::<_, Failure>(read[i].clone());
+        answers_on_versions(read.len(), open, entry, &params, &run, |found| {
             answers.push(Answer::new(found.answer, &graphs[found.index].get().rows));
             Ok(())
         })?;

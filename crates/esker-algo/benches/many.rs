@@ -122,7 +122,7 @@ fn others(settings: &Settings, stream: &Stream, alone: &Csr<()>, run: &Run) -> R
     let (arcs, members) = stream.some(0..settings.graphs.min(64))?;
     let (graph, alone) = (arcs.graph(), alone.graph());
     let rows = *graph.rows(Direction::Out).ok_or("no lists")?;
-    let series = GraphSeries::new((rows, None), false, members, settings.graphs.min(64))?;
+    let series = GraphSeries::new(rows, None, false, members, settings.graphs.min(64))?;
     let (present, _) = series.presence(run)?;
     let source = stream.edges[stream.edges.len() / 2].0;
     let ones: [(&str, Work<'_>, Work<'_>); 3] = [
@@ -179,7 +179,7 @@ fn main() -> Result<()> {
         let (arcs, members) = stream.some(range)?;
         let graph = arcs.graph();
         let rows = *graph.rows(Direction::Out).ok_or("no lists")?;
-        let series = GraphSeries::new((rows, None), false, members, len)?;
+        let series = GraphSeries::new(rows, None, false, members, len)?;
         presence += settings.seconds(|| {
             series.presence(&run)?;
             Ok(())
@@ -201,7 +201,7 @@ fn main() -> Result<()> {
         let (arcs, members) = stream.some(range)?;
         let graph = arcs.graph();
         let rows = *graph.rows(Direction::Out).ok_or("no lists")?;
-        let series = GraphSeries::new((rows, None), false, members, len)?;
+        let series = GraphSeries::new(rows, None, false, members, len)?;
         let (present, _) = series.presence(&run)?;
         presence += settings.seconds(|| {
             series.presence(&run)?;

@@ -55,15 +55,24 @@ pub struct Piece<'a, W> {
     pub exclusive: bool,
 }
 
-impl<'a, W> Piece<'a, W> {
-    /// Calls `f` with each list that is not empty, of those that [`Visitor::visit_rows`] takes.
+/// The whole lists of successive vertices, one after another.
+#[derive(Debug, Clone, Copy)]
+pub struct RowBlock<'a, W> {
+    /// The first of the vertices.
+    pub first: VertexId,
+    /// Where the list of each vertex begins, and where the last one ends; `targets` begins at `offsets[0]`.
+    pub offsets: &'a [u64],
+    /// The neighbours of all vertices.
+    pub targets: &'a [VertexId],
+    /// Weight of the edge to each neighbour; as long as `targets`.
+    pub weights: &'a [W],
+}
+
+impl<'a, W> RowBlock<'a, W> {
+    /// Calls `f` with each list that is not empty, as an exclusive piece.
     #[inline(always)]
-    pub fn each_row(
-        first: VertexId,
-        offsets: &[u64],
-        (targets, weights): (&'a [VertexId], &'a [W]),
-        mut f: impl FnMut(VertexId, Self),
-    ) {
+    pub fn each_row(self, mut f: impl FnMut(VertexId, Piece<'a, W>)) {
+        let Self { first, offsets, targets, weights } = self;
         for (v, ends) in (first..).zip(offsets.windows(2)) {
             let list = (ends[0] - offsets[0]) as usize..(ends[1] - offsets[0]) as usize;
             if !list.is_empty() {
@@ -207,19 +216,11 @@ pub trait Visitor<W>: Sync {
     /// Takes one piece of the list of `v`. Vertices without neighbours get no call.
     fn visit(&self, state: &mut Self::State, v: VertexId, piece: Piece<'_, W>) -> Flow;
 
-    /// Takes the lists of the vertices from `first` on: that of `first + i` is the part from `offsets[i]` to
-    /// `offsets[i + 1]` of `targets`, which begins at `offsets[0]`. The same as [`Visitor::visit`] for each
-    /// list that is not empty, with an exclusive piece; where lists are short, a loop over all of them is
-    /// faster.
+    /// Takes whole lists that lie one after another. The same as [`Visitor::visit`] for each list that is not
+    /// empty, with an exclusive piece; where lists are short, a loop over all of them is faster.
     #[inline(always)]
-    fn visit_rows(
-        &self,
-        state: &mut Self::State,
-        first: VertexId,
-        offsets: &[u64],
-        lists: (&[VertexId], &[W]),
-    ) {
-        Piece::each_row(first, offsets, lists, |v, piece| {
+    fn visit_rows(&self, state: &mut Self::State, rows: RowBlock<'_, W>) {
+        rows.each_row(|v, piece| {
             self.visit(state, v, piece);
         });
     }

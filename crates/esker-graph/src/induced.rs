@@ -51,19 +51,25 @@ impl<'g, G: Graph> Induced<'g, G> {
     }
 }
 
-/// Shows a visitor the places of vertices for the vertices.
+/// Translates the ids of the whole graph to those of the remaining vertices for a visitor.
 struct Translating<'a, V> {
     visitor: &'a V,
     remaining: &'a Remaining,
 }
 
+/// The state of a worker: that of the visitor, and the neighbours of a piece by their new ids.
+struct TranslatingState<S> {
+    inner: S,
+    ranks: Vec<VertexId>,
+}
+
 impl<W, V: Visitor<W>> Visitor<W> for Translating<'_, V> {
-    type State = (V::State, Vec<VertexId>);
+    type State = TranslatingState<V::State>;
 
     const STOPS: bool = V::STOPS;
 
     fn new_state(&self) -> Self::State {
-        (self.visitor.new_state(), Vec::new())
+        TranslatingState { inner: self.visitor.new_state(), ranks: Vec::new() }
     }
 
     #[inline(always)]
@@ -72,11 +78,11 @@ impl<W, V: Visitor<W>> Visitor<W> for Translating<'_, V> {
     }
 
     #[inline(always)]
-    fn visit(&self, (state, places): &mut Self::State, v: VertexId, piece: Piece<'_, W>) -> Flow {
-        places.clear();
-        places.extend(piece.targets.iter().map(|&target| self.remaining.rank(target)));
-        let piece = Piece { targets: places, weights: piece.weights, exclusive: piece.exclusive };
-        self.visitor.visit(state, self.remaining.rank(v), piece)
+    fn visit(&self, state: &mut Self::State, v: VertexId, piece: Piece<'_, W>) -> Flow {
+        state.ranks.clear();
+        state.ranks.extend(piece.targets.iter().map(|&target| self.remaining.rank(target)));
+        let piece = Piece { targets: &state.ranks, weights: piece.weights, exclusive: piece.exclusive };
+        self.visitor.visit(&mut state.inner, self.remaining.rank(v), piece)
     }
 }
 
@@ -129,7 +135,7 @@ impl<G: Graph> Graph for Induced<'_, G> {
                 self.graph.scan(run, direction, Select::Bits(&bits), &visitor)?
             }
         };
-        Ok(states.into_iter().map(|(state, _)| state).collect())
+        Ok(states.into_iter().map(|state| state.inner).collect())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::drive::Extents;
-use crate::graph::{Flow, Piece, Select, Visitor, Weight};
+use crate::graph::{Flow, Piece, RowBlock, Select, Visitor, Weight};
 use crate::id::{VertexId, vertex};
 use crate::layout::{BATCH_LEN, HUGE_LEN, Layout, ones, scan};
 use crate::run::Run;
@@ -203,8 +203,9 @@ impl<W: Weight> Layout<W> for Rows<'_, W> {
             let offsets = &self.offsets[first..first + 65];
             let block = offsets[0] as usize..offsets[64] as usize;
             if block.len() <= HUGE_LEN {
-                let lists = (&self.targets[block.clone()], &self.weights[block]);
-                return visitor.visit_rows(state, vertex(first), offsets, lists);
+                let (targets, weights) = (&self.targets[block.clone()], &self.weights[block]);
+                return visitor
+                    .visit_rows(state, RowBlock { first: vertex(first), offsets, targets, weights });
             }
         }
         if V::STOPS && wanted.count_ones() < DENSE_WANTED {

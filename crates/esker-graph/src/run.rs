@@ -168,12 +168,13 @@ impl Run {
             .build()
             .map_err(|e| Stop::Threads(e.to_string()))?;
         let pool = Arc::new(pool);
-        Ok(Self::of(options, (pool, Arc::default()), Arc::default(), 0, None))
+        Ok(Self::of(options, pool, Arc::default(), Arc::default(), 0, None))
     }
 
     fn of(
         options: RunOptions,
-        (pool, team): (Arc<rayon::ThreadPool>, Arc<Team>),
+        pool: Arc<rayon::ThreadPool>,
+        team: Arc<Team>,
         stage: Arc<Stage>,
         reserved_bytes: u64,
         reservation: Option<Reservation>,
@@ -272,8 +273,8 @@ impl Run {
         reserved_bytes: u64,
         reservation: Option<Reservation>,
     ) -> Self {
-        let threads = (Arc::clone(&self.pool), Arc::clone(&self.team));
-        let mut run = Self::of(options, threads, stage, reserved_bytes, reservation);
+        let (pool, team) = (Arc::clone(&self.pool), Arc::clone(&self.team));
+        let mut run = Self::of(options, pool, team, stage, reserved_bytes, reservation);
         if self.alone.is_none() {
             run.alone = None;
         }

@@ -101,7 +101,7 @@ pub fn import(
     let message = options.message.clone().unwrap_or_else(|| format!("import of {format}"));
     edits.push(Edit::AddVersion(VersionRecord::at_end_of(&record, time_ms, now_ms, message)));
     staging.describe(&edits)?;
-    edits.extend(make_tiles(&staging, (&record, &properties), options, &run, &mut report)?);
+    edits.extend(make_tiles(&staging, &record, &properties, options, &run, &mut report)?);
     staging.install(&edits)?;
     Ok(report)
 }
@@ -125,7 +125,8 @@ fn write_dictionaries(
 /// Makes the tiles that are asked for.
 fn make_tiles(
     staging: &Staging,
-    (record, properties): (&LayerRecord, &[PropertyRecord]),
+    record: &LayerRecord,
+    properties: &[PropertyRecord],
     options: &ImportOptions,
     run: &Run,
     report: &mut ImportReport,
@@ -144,7 +145,7 @@ fn make_tiles(
         ..RunOptions::default()
     })?;
     let kept = KeptForms { tile_group: ConvertOptions::default().group, head_len: 0 };
-    let forms = staging.make_forms((record, properties), WantedForms { kept, heads: None }, &run)?;
+    let forms = staging.make_forms(record, properties, WantedForms { kept, heads: None }, &run)?;
     report.tiles.clone_from(&forms.tiles);
     report.stages.push(("tiles", begin.elapsed().as_secs_f64()));
     let mut edits = forms.edits(record);

@@ -82,7 +82,7 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
             let vertices = one(&vertices, "a file of vertices")?;
             reader = match reader.schema().ids {
                 IdKind::Numbered { first, num_vertices } => {
-                    Box::new(Named::open(vertices, reader, (first, num_vertices), options)?)
+                    Box::new(Named::open(vertices, reader, first, num_vertices, options)?)
                 }
                 _ => {
                     let with = WithVertices::open(vertices, reader, None, options)?;

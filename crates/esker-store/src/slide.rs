@@ -7,7 +7,7 @@ use esker_graph::{Run, VertexId};
 use esker_layers::graph::window::{Copies, TimeWindow};
 
 use crate::diff::{DiffEdge, Difference, diff};
-use crate::snapshot::{AgingEdges, Snapshot, WindowMove};
+use crate::snapshot::{AgingEdges, MovedWindow, Snapshot, WindowMove};
 
 /// A window is made from the one before if it moves by at most one part of its length in this many: finding
 /// an edge that came or went takes as long as counting that many.
@@ -142,9 +142,10 @@ impl<'a> Move<'a> {
             found.times.is_none_or(|(least, most)| most <= aging.range.after || aging.range.until < least)
         };
         let aging = aging.filter(is_untouched);
-        let place = (self.time, self.after, self.all_vertices);
-        let Some(moved) = found.complete() else { return Ok(None) };
-        self.newer.clone().moved_window(self.former, place, moved, aging, run)
+        let Some(difference) = found.complete() else { return Ok(None) };
+        let (time, window, all_vertices) = (self.time, self.after, self.all_vertices);
+        let moved = MovedWindow { time, window, all_vertices, difference, aging };
+        self.newer.clone().moved_window(self.former, moved, run)
     }
 
     /// The range of times of edges that leave the window.

@@ -234,7 +234,7 @@ fn together(
         for (lengths, best) in [&[length, length / 2, length / 5][..], &[length]].into_iter().zip(&mut best) {
             let windows = lengths.iter().map(|&length| window(end, length)).collect();
             let begin = Instant::now();
-            WindowSeries::answers(newest, ("time", windows), &job, run, |_| Ok::<_, esker::Error>(()))?;
+            WindowSeries::answers(newest, "time", windows, &job, run, |_| Ok::<_, esker::Error>(()))?;
             *best = best.min(begin.elapsed().as_secs_f64());
         }
     }

@@ -248,7 +248,7 @@ impl Known {
 
     /// Raises a rate in the user's cache directory that a run reached with this number of threads, as
     /// [`Known::raise`] does. A file that cannot be written stays as it is.
-    pub fn learn((rate, per_second): (Rate, f64), threads: usize) {
+    pub fn learn(rate: Rate, per_second: f64, threads: usize) {
         let mut known = Self::of_user();
         if known.rates.threads == threads && known.raise(rate, per_second) {
             let _ = known.keep();

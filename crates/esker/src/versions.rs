@@ -44,8 +44,10 @@ pub struct VersionAnswer {
 /// [`Error::Usage`] for options that make no sense; what the store or the run reports; what `open` and
 /// `visit` return.
 pub fn answers_on_versions<E: From<Error> + Send>(
-    (count, open): (usize, impl Fn(usize) -> std::result::Result<Snapshot, E>),
-    (entry, params): (&Entry, &Params),
+    count: usize,
+    open: impl Fn(usize) -> std::result::Result<Snapshot, E>,
+    entry: &Entry,
+    params: &Params,
     run: &Run,
     mut visit: impl FnMut(VersionAnswer) -> std::result::Result<(), E>,
 ) -> std::result::Result<usize, E> {
@@ -93,9 +95,9 @@ fn answer_group<E: Send>(
     }
     let newest = older;
     let History { directed, changes, present, edges } = history;
-    let lists =
-        VersionLists::new(&oldest, (changes, present.len()), (edges.len() as u16, many.receives()), run)?;
-    let series = GraphSeries::new(lists.rows(), directed, lists.members(), edges.len());
+    let lists = VersionLists::new(&oldest, changes, present.len(), edges.len() as u16, many.receives(), run)?;
+    let (out, incoming) = lists.rows();
+    let series = GraphSeries::new(out, incoming, directed, lists.members(), edges.len());
     let series = series.map_err(Error::from)?;
     if !many.pays(&series, &present, &newest, run) {
         return Ok(false);
@@ -185,8 +187,10 @@ impl VersionLists {
     /// `receives`: whether in-lists are needed, if the graph is directed.
     fn new(
         oldest: &Snapshot,
-        (mut changes, n): (Vec<Change>, usize),
-        (count, receives): (u16, bool),
+        mut changes: Vec<Change>,
+        n: usize,
+        count: u16,
+        receives: bool,
         run: &Run,
     ) -> Result<Self> {
         let directed = oldest.is_directed();
@@ -254,7 +258,7 @@ impl Stretch {
         for of_target in changes.chunk_by(|a, b| a.1 == b.1) {
             let target = of_target[0].1;
             let (before, rest) = targets.split_at(targets.partition_point(|&other| other < target));
-            before.iter().for_each(|&target| self.push(target, (0, count), count));
+            before.iter().for_each(|&target| self.push(target, 0, count, count));
             let copies = rest.partition_point(|&other| other == target);
             targets = &rest[copies..];
             alive.clear();
@@ -264,16 +268,16 @@ impl Stretch {
                     alive.push(version);
                 } else if let Some(born) = alive.pop() {
                     // Copies have no identity: any of them may be the one that goes.
-                    self.push(target, (born, version), count);
+                    self.push(target, born, version, count);
                 }
             }
-            alive.iter().for_each(|&born| self.push(target, (born, count), count));
+            alive.iter().for_each(|&born| self.push(target, born, count, count));
         }
-        targets.iter().for_each(|&target| self.push(target, (0, count), count));
+        targets.iter().for_each(|&target| self.push(target, 0, count, count));
     }
 
     /// Adds an arc, unless no version has it.
-    fn push(&mut self, target: VertexId, (born, died): (u16, u16), count: u16) {
+    fn push(&mut self, target: VertexId, born: u16, died: u16, count: u16) {
         if born < died {
             self.targets.push(target);
             self.slots.push(born * (count + 1) + died);

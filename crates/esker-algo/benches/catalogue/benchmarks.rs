@@ -93,7 +93,7 @@ fn contraction() -> WccOptions {
 
 const ROUNDS: WidestOptions = WidestOptions { method: WidestMethod::Rounds, parents: false };
 const PARENTS_ONLY: BfsOptions =
-    BfsOptions { depths: false, parents: true, depth_max: None, target: None, turns: None };
+    BfsOptions { depths: false, parents: true, depth_max: None, target: None, thresholds: None };
 const PRIORITIES: MatchingOptions = MatchingOptions { method: MatchingMethod::Priorities };
 const AT_RANDOM: MisOptions = MisOptions { order: MisOrder::Random };
 const SMALLEST_LAST: ColouringOptions =

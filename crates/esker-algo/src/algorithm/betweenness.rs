@@ -238,11 +238,11 @@ impl<P: PathNumber> Brandes<P> {
         near: &BfsLevel<'_>,
         far: &BfsLevel<'_>,
     ) -> Result<(), G::Error> {
-        let sums = self.dependency_made(run);
+        self.dependency_made(run);
         if Self::pushes(graph, run, near, far) {
-            graph.scan(run, Direction::In, far.select(), &PushDependencies(self, sums))?;
+            graph.scan(run, Direction::In, far.select(), &PushDependencies(self))?;
         } else {
-            graph.scan(run, Direction::Out, near.select(), &PullDependencies(self, sums))?;
+            graph.scan(run, Direction::Out, near.select(), &PullDependencies(self))?;
         }
         Ok(())
     }
@@ -346,7 +346,7 @@ impl<W: Weight, P: PathNumber> EdgeOp<W> for CountPaths<'_, P> {
 }
 
 /// Each vertex of a level pulls the contributions of its successors.
-struct PullDependencies<'a, P>(&'a Brandes<P>, &'a VertexValues<f64>);
+struct PullDependencies<'a, P>(&'a Brandes<P>);
 
 impl<W: Weight, P: PathNumber> Visitor<W> for PullDependencies<'_, P> {
     type State = ();
@@ -359,9 +359,9 @@ impl<W: Weight, P: PathNumber> Visitor<W> for PullDependencies<'_, P> {
     fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, W>) -> Flow {
         let sum = P::parts(self.0.contribution(), piece.targets, P::number(self.0.paths.get(v)));
         if piece.exclusive {
-            self.1.add_alone(v, sum);
+            self.0.dependency().add_alone(v, sum);
         } else {
-            self.1.add(v, sum);
+            self.0.dependency().add(v, sum);
         }
         Flow::More
     }
@@ -407,7 +407,7 @@ impl<P: PathNumber, G: Graph> Visitor<G::Weight> for WholeDependencies<'_, P, G>
 
 /// Each vertex of a level pushes its contribution to its predecessors. Other reached neighbours also receive
 /// it, which does no harm: they are on the same or a later level, whose dependencies are complete.
-struct PushDependencies<'a, P>(&'a Brandes<P>, &'a VertexValues<f64>);
+struct PushDependencies<'a, P>(&'a Brandes<P>);
 
 impl<W: Weight, P: PathNumber> Visitor<W> for PushDependencies<'_, P> {
     type State = ();
@@ -418,10 +418,10 @@ impl<W: Weight, P: PathNumber> Visitor<W> for PushDependencies<'_, P> {
 
     #[inline(always)]
     fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, W>) -> Flow {
-        let contribution = self.0.contribution().get(v);
+        let (contribution, sums) = (self.0.contribution().get(v), self.0.dependency());
         for &u in piece.targets {
             if self.0.visited.get(u) {
-                self.1.add(u, P::part(contribution, P::number(self.0.paths.get(u))));
+                sums.add(u, P::part(contribution, P::number(self.0.paths.get(u))));
             }
         }
         Flow::More

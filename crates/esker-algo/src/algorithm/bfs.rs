@@ -19,7 +19,9 @@
 use esker_graph::{Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, VertexId, Visitor, Weight};
 
 use crate::estimate::{Estimate, Shape};
-use crate::primitive::{EdgeOp, Frontier, Turns, VertexArray, Way, edge_map_way, need_source, need_target};
+use crate::primitive::{
+    EdgeOp, Frontier, SwitchThresholds, VertexArray, Way, edge_map_way, need_source, need_target,
+};
 
 /// Options of [`bfs`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,12 +37,12 @@ pub struct BfsOptions {
     pub target: Option<VertexId>,
     /// When the search turns from push to pull and back. `None`: each round goes the way that
     /// [`Way::choose_stopping`] finds cheaper.
-    pub turns: Option<Turns>,
+    pub thresholds: Option<SwitchThresholds>,
 }
 
 impl Default for BfsOptions {
     fn default() -> Self {
-        Self { depths: true, parents: true, depth_max: None, target: None, turns: None }
+        Self { depths: true, parents: true, depth_max: None, target: None, thresholds: None }
     }
 }
 
@@ -258,7 +260,7 @@ fn search<G: Graph>(
     let marks = Marks::new(run, n, options);
     let mut frontier = Frontier::from_list(graph, marks.start(n, sources)?);
     let (mut reached, mut arcs, mut depth, mut pulls) = (0, 0, 0, 0);
-    let mut last = (Way::Push, 0);
+    let (mut last_way, mut last_len) = (Way::Push, 0);
     while !frontier.is_empty() {
         run.round(frontier.len())?;
         reached += frontier.len();
@@ -266,11 +268,11 @@ fn search<G: Graph>(
             break;
         }
         let remaining = graph.num_arcs() - arcs;
-        let way = match options.turns {
-            None => Way::choose_stopping(graph, &frontier, n - reached, remaining, last.0),
-            Some(turns) => turns.choose(graph, &frontier, remaining, last),
+        let way = match options.thresholds {
+            None => Way::choose_stopping(graph, &frontier, n - reached, remaining, last_way),
+            Some(thresholds) => thresholds.choose(graph, &frontier, remaining, last_way, last_len),
         };
-        last = (way, frontier.len());
+        (last_way, last_len) = (way, frontier.len());
         pulls += usize::from(way == Way::Pull);
         arcs += frontier.arcs();
         depth += 1;

@@ -146,43 +146,52 @@ impl Boruvka {
     }
 }
 
+/// An edge that leaves the component of a vertex.
+#[derive(Clone, Copy)]
+struct LeavingEdge {
+    key: EdgeKey,
+    /// Its end in another component.
+    end: VertexId,
+}
+
 /// Finds the lightest edge of each vertex out of its component.
 struct FindLightest<'a> {
     search: &'a Boruvka,
     /// Whether every vertex is still its own component.
-    single: bool,
+    are_single: bool,
     not_a_number: AtomicBool,
 }
 
 impl FindLightest<'_> {
     /// The lightest edge of a piece that leaves the component, if there is one.
     #[inline(always)]
-    fn lightest<W: Ranked>(&self, v: VertexId, piece: Piece<'_, W>) -> Option<(EdgeKey, VertexId)> {
+    fn lightest<W: Ranked>(&self, v: VertexId, piece: Piece<'_, W>) -> Option<LeavingEdge> {
         let own = self.search.sets.above(v);
-        let mut lightest: Option<(EdgeKey, VertexId)> = None;
+        let mut lightest: Option<LeavingEdge> = None;
         for (&u, &weight) in piece.targets.iter().zip(piece.weights) {
             let Some(rank) = weight.rank() else {
                 self.not_a_number.store(true, Ordering::Relaxed);
                 continue;
             };
             // Most edges are too heavy, which is known without looking up the other end.
-            if lightest.is_some_and(|(least, _)| rank > least.0) {
+            if lightest.is_some_and(|least| rank > least.key.0) {
                 continue;
             }
             let key = (rank, u.min(v), u.max(v));
-            let other = if self.single { u } else { self.search.sets.above(u) };
-            if other != own && lightest.is_none_or(|(least, _)| key < least) {
-                lightest = Some((key, u));
+            let other = if self.are_single { u } else { self.search.sets.above(u) };
+            if other != own && lightest.is_none_or(|least| key < least.key) {
+                lightest = Some(LeavingEdge { key, end: u });
             }
         }
         lightest
     }
 
+    /// Keeps an edge as the lightest of `v` if it is lighter than the one kept.
     #[inline(always)]
-    fn keep(&self, v: VertexId, (key, u): (EdgeKey, VertexId)) {
-        if key < self.search.key(v) {
-            self.search.ranks.set(v, key.0);
-            self.search.nearest.set(v, u);
+    fn keep_lighter(&self, v: VertexId, edge: LeavingEdge) {
+        if edge.key < self.search.key(v) {
+            self.search.ranks.set(v, edge.key.0);
+            self.search.nearest.set(v, edge.end);
         }
     }
 }
@@ -196,12 +205,12 @@ impl<W: Ranked> Visitor<W> for FindLightest<'_> {
     fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, W>) -> Flow {
         if let Some(lightest) = self.lightest(v, piece) {
             if piece.exclusive {
-                self.keep(v, lightest);
+                self.keep_lighter(v, lightest);
             } else {
                 let lock = self.search.locks[v as usize % LOCKS].lock();
                 // No holder of the lock panics, and the update has no partial state.
                 let _held = lock.unwrap_or_else(std::sync::PoisonError::into_inner);
-                self.keep(v, lightest);
+                self.keep_lighter(v, lightest);
             }
         }
         Flow::More
@@ -228,8 +237,11 @@ fn find<G: Graph<Weight: Ranked>>(graph: &G, run: &Run) -> Result<Msf<G::Weight>
     loop {
         run.round(left)?;
         let select = if left == n { Select::All } else { Select::Bits(&open) };
-        let finder =
-            FindLightest { search: &search, single: run.rounds() == 1, not_a_number: AtomicBool::new(false) };
+        let finder = FindLightest {
+            search: &search,
+            are_single: run.rounds() == 1,
+            not_a_number: AtomicBool::new(false),
+        };
         graph.scan(run, Direction::Out, select, &finder)?;
         if finder.not_a_number.into_inner() {
             return Err(Stop::Unsuitable(

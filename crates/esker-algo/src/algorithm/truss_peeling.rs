@@ -114,8 +114,8 @@ impl TrussEdges {
                     self.mark_removed(&removing, level);
                     removing.clear();
                     for mut found in found {
-                        removing.append(&mut found.removing);
-                        entered.append(&mut found.near);
+                        removing.append(&mut found.sunk.removing);
+                        entered.append(&mut found.sunk.near);
                     }
                 }
                 // Some of the entered edges have already sunk to the level and were removed.
@@ -186,6 +186,12 @@ struct TrussScratch {
 #[derive(Default)]
 struct TrussWorker {
     scratch: TrussScratch,
+    sunk: SunkEdges,
+}
+
+/// Edges whose support a worker lowered in a round.
+#[derive(Default)]
+struct SunkEdges {
     /// Edges that sank to the level.
     removing: Vec<VertexId>,
     /// Edges that came near the level.
@@ -239,13 +245,13 @@ impl TrussRound<'_> {
         }
         for edge in group {
             self.probe_marked(*edge, later(edge), &mut found.scratch);
-            let TrussWorker { scratch, removing, near } = found;
-            scratch.lowered.iter().for_each(|&other| self.lower(other, 1, (&mut *removing, &mut *near)));
+            let TrussWorker { scratch, sunk } = found;
+            scratch.lowered.iter().for_each(|&other| self.lower(other, 1, sunk));
         }
         for &(w, edge) in list {
             let (_, lost) = std::mem::replace(&mut found.scratch.marks[w as usize], (NONE, 0));
             if lost & !REMOVING > 0 {
-                self.lower(edge, lost & !REMOVING, (&mut found.removing, &mut found.near));
+                self.lower(edge, lost & !REMOVING, &mut found.sunk);
             }
         }
     }
@@ -299,19 +305,14 @@ impl TrussRound<'_> {
                 continue;
             }
             for other in [one, two] {
-                self.lower(other, 1, (&mut found.removing, &mut found.near));
+                self.lower(other, 1, &mut found.sunk);
             }
         }
     }
 
     /// Subtracts triangles from an edge, unless it is being removed or is already at the level.
     #[inline(always)]
-    fn lower(
-        &self,
-        edge: VertexId,
-        lost: VertexId,
-        (removing, near): (&mut Vec<VertexId>, &mut Vec<VertexId>),
-    ) {
+    fn lower(&self, edge: VertexId, lost: VertexId, sunk: &mut SunkEdges) {
         let support = &self.edges.support;
         loop {
             let state = support.get(edge);
@@ -321,9 +322,9 @@ impl TrussRound<'_> {
             let new = state.saturating_sub(lost).max(self.level);
             if support.claim(edge, state, new) {
                 if new == self.level {
-                    removing.push(edge);
+                    sunk.removing.push(edge);
                 } else if state >= self.end && new < self.end {
-                    near.push(edge);
+                    sunk.near.push(edge);
                 }
                 return;
             }

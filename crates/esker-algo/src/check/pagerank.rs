@@ -20,7 +20,7 @@ pub fn pagerank<'a, W: Weight>(
     scores: &[f64],
     error: f64,
 ) -> Result<(), Failure> {
-    ranks(out.into(), |_| 1.0, (damping, teleport), scores, error)
+    ranks(out.into(), |_| 1.0, damping, teleport, scores, error)
 }
 
 /// What rounding of doubles may change.
@@ -39,13 +39,14 @@ pub fn pagerank_weighted<'a, W: Ranked>(
     scores: &[f64],
     error: f64,
 ) -> Result<(), Failure> {
-    ranks(out.into(), Ranked::as_f64, (damping, teleport), scores, error)
+    ranks(out.into(), Ranked::as_f64, damping, teleport, scores, error)
 }
 
 fn ranks<W: Weight>(
     out: WatchedRows<'_, W>,
     part: impl Fn(W) -> f64,
-    (damping, teleport): (f64, Option<&[f64]>),
+    damping: f64,
+    teleport: Option<&[f64]>,
     scores: &[f64],
     error: f64,
 ) -> Result<(), Failure> {

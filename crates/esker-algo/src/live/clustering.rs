@@ -60,18 +60,21 @@ impl LiveClustering {
         Ok(Self { directed, linked, neighbours, triangles: found.triangles })
     }
 
-    /// The state from its parts; `None` if they do not fit a graph with `n` vertices.
-    pub fn of_parts(
+    /// The state of a graph with `n` vertices from what [`LiveClustering::counts`] gives; `None` if that does
+    /// not fit.
+    pub fn of_counts(
         directed: bool,
         n: usize,
-        (linked, neighbours, triangles): (Vec<u64>, Vec<VertexId>, u64),
+        linked: Vec<u64>,
+        neighbours: Vec<VertexId>,
+        triangles: u64,
     ) -> Option<Self> {
         let fits = linked.len() == n && neighbours.len() == n;
         fits.then_some(Self { directed, linked, neighbours, triangles })
     }
 
     /// For each vertex the edges between its neighbours, and their number; the number of triangles.
-    pub fn parts(&self) -> (&[u64], &[VertexId], u64) {
+    pub fn counts(&self) -> (&[u64], &[VertexId], u64) {
         (&self.linked, &self.neighbours, self.triangles)
     }
 

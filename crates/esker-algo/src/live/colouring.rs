@@ -24,7 +24,7 @@ use esker_graph::{Direction, Graph, VertexId, vertex};
 #[cfg(doc)]
 use super::graph::Halt;
 use super::graph::{BoundedReader, LiveGraph, Step};
-use super::turns::{Priorities, first_turns};
+use super::priorities::{Priorities, affected_first};
 use crate::algorithm::colouring::default_key;
 
 /// The colours of a version.
@@ -119,11 +119,11 @@ impl LiveColouring {
         self.colours.resize(n, 0);
         self.keys.extend(changed.iter().map(|&v| default_key(self.seed, v, 0)));
         *self.size_of(0) += changed.len();
-        let first = first_turns(self, reader)?;
-        let mut turns: ColouringQueue =
+        let first = affected_first(self, reader)?;
+        let mut queue: ColouringQueue =
             first.into_iter().map(|v| (self.keys[v as usize], Reverse(v))).collect();
         let (mut last, mut taken, mut later) = (None, Vec::new(), Vec::new());
-        while let Some((_, Reverse(v))) = turns.pop() {
+        while let Some((_, Reverse(v))) = queue.pop() {
             if last.replace(v) == Some(v) {
                 continue;
             }
@@ -150,7 +150,7 @@ impl LiveColouring {
             for &u in &later {
                 let own = self.colours[u as usize];
                 if own == colour || own > before {
-                    turns.push((self.keys[u as usize], Reverse(u)));
+                    queue.push((self.keys[u as usize], Reverse(u)));
                 }
             }
         }

@@ -267,7 +267,7 @@ struct Searches {
     /// The search that reached a vertex first.
     reached: HashMap<VertexId, usize>,
     /// Searches by what they will have read after their next list.
-    turns: BinaryHeap<Reverse<(usize, usize)>>,
+    queue: BinaryHeap<Reverse<(usize, usize)>>,
     active: usize,
 }
 
@@ -285,7 +285,7 @@ impl Searches {
             searches: starts.iter().map(search).collect(),
             into: (0..starts.len()).collect(),
             reached: starts.iter().enumerate().map(|(search, &v)| (v, search)).collect(),
-            turns: BinaryHeap::new(),
+            queue: BinaryHeap::new(),
             active: starts.len(),
         };
         (0..starts.len()).try_for_each(|search| made.take_turn(reader, search))?;
@@ -295,7 +295,7 @@ impl Searches {
     fn take_turn<G: LiveGraph>(&mut self, reader: &BoundedReader<'_, G>, search: usize) -> Step<(), G> {
         if let Some(&next) = self.searches[search].waiting.front() {
             let read = self.searches[search].read + reader.degree_around(next)?;
-            self.turns.push(Reverse((read, search)));
+            self.queue.push(Reverse((read, search)));
         }
         Ok(())
     }
@@ -311,7 +311,7 @@ impl Searches {
     fn parts<G: LiveGraph>(mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<Vec<VertexId>>, G> {
         let mut parts = Vec::new();
         while self.active > 1 {
-            let Some(Reverse((_, turn))) = self.turns.pop() else { break };
+            let Some(Reverse((_, turn))) = self.queue.pop() else { break };
             if self.into[turn] != turn {
                 continue;
             }

@@ -184,7 +184,7 @@ impl LiveCores {
         let mut rise = Rise::new(core);
         self.wait(&mut rise, u);
         lists.arcs.clear();
-        while let Some(Reverse((_, w))) = rise.turns.pop() {
+        while let Some(Reverse((_, w))) = rise.queue.pop() {
             let earlier = self.earlier[w as usize];
             if self.later[w as usize] + earlier > core {
                 self.found[w as usize] = Standing::Rising;
@@ -215,7 +215,7 @@ impl LiveCores {
     fn wait(&mut self, rise: &mut Rise, v: VertexId) {
         if self.found[v as usize] == Standing::Nothing {
             self.found[v as usize] = Standing::Waiting;
-            rise.turns.push(Reverse((self.order.place(v), v)));
+            rise.queue.push(Reverse((self.order.place(v), v)));
             rise.touched.push(v);
         }
     }
@@ -373,7 +373,7 @@ impl LiveCores {
 struct Rise {
     core: VertexId,
     /// Vertices to look at, by their places.
-    turns: BinaryHeap<Reverse<(i64, VertexId)>>,
+    queue: BinaryHeap<Reverse<(i64, VertexId)>>,
     /// Vertices that had or have a turn.
     touched: Vec<VertexId>,
     /// Those that may rise, or did once, in order.
@@ -387,7 +387,7 @@ struct Rise {
 impl Rise {
     fn new(core: VertexId) -> Self {
         let (touched, seen, left) = (Vec::new(), Vec::new(), Vec::new());
-        Self { core, turns: BinaryHeap::new(), touched, seen, lists: HashMap::new(), left }
+        Self { core, queue: BinaryHeap::new(), touched, seen, lists: HashMap::new(), left }
     }
 }
 

@@ -26,7 +26,7 @@ pub struct LiveMatching {
 }
 
 /// Edges to look at, the highest priority first.
-type EdgeTurns = BinaryHeap<Reverse<EdgePriority>>;
+type EdgeQueue = BinaryHeap<Reverse<EdgePriority>>;
 
 impl LiveMatching {
     /// The bytes of the state of a graph with `n` vertices.
@@ -63,9 +63,9 @@ impl LiveMatching {
         self.mates.resize(n, NONE);
         let exists = changed_pairs(reader)?;
         let pairs = exists.keys();
-        let mut turns: EdgeTurns = pairs.map(|&(u, v)| Reverse(edge_priority(self.seed, u, v))).collect();
+        let mut queue: EdgeQueue = pairs.map(|&(u, v)| Reverse(edge_priority(self.seed, u, v))).collect();
         let mut last = None;
-        while let Some(Reverse(edge)) = turns.pop() {
+        while let Some(Reverse(edge)) = queue.pop() {
             if last.replace(edge) == Some(edge) {
                 continue;
             }
@@ -86,15 +86,15 @@ impl LiveMatching {
                 self.mates[other as usize] = NONE;
                 self.pairs -= 1;
                 changed.push(other);
-                self.let_in(reader, other, out, &mut turns)?;
+                self.let_in(reader, other, out, &mut queue)?;
             }
             if comes_in {
                 (self.mates[u as usize], self.mates[v as usize]) = (v, u);
                 self.pairs += 1;
             } else {
                 self.pairs -= 1;
-                self.let_in(reader, u, edge, &mut turns)?;
-                self.let_in(reader, v, edge, &mut turns)?;
+                self.let_in(reader, u, edge, &mut queue)?;
+                self.let_in(reader, v, edge, &mut queue)?;
             }
         }
         Ok(changed)
@@ -113,13 +113,13 @@ impl LiveMatching {
         reader: &mut BoundedReader<'_, G>,
         v: VertexId,
         after: EdgePriority,
-        turns: &mut EdgeTurns,
+        queue: &mut EdgeQueue,
     ) -> Step<(), G> {
         reader.each(Direction::Out, v, |w, _| {
             if w != v {
                 let edge = edge_priority(self.seed, v, w);
                 if edge > after && !self.is_blocked(w, edge) {
-                    turns.push(Reverse(edge));
+                    queue.push(Reverse(edge));
                 }
             }
         })

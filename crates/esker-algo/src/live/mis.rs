@@ -18,7 +18,7 @@ use esker_graph::{Direction, Graph, VertexId, vertex};
 #[cfg(doc)]
 use super::graph::Halt;
 use super::graph::{BoundedReader, LiveGraph, Step};
-use super::turns::{Priorities, first_turns};
+use super::priorities::{Priorities, affected_first};
 use crate::algorithm::mis::{class, tie};
 
 /// The set of a version.
@@ -32,7 +32,7 @@ pub struct LiveIndependentSet {
 }
 
 /// The rounded degree, the random tie and the vertex: the least has the highest priority.
-type MemberTurn = Reverse<(u8, u64, VertexId)>;
+type QueuedMember = Reverse<(u8, u64, VertexId)>;
 
 impl Priorities for LiveIndependentSet {
     type Key = u8;
@@ -107,10 +107,10 @@ impl LiveIndependentSet {
         self.members.resize(n, true);
         self.classes.resize(n, class(0));
         self.size += changed.len();
-        let first = first_turns(self, reader)?;
-        let mut turns: BinaryHeap<MemberTurn> = first.into_iter().map(|v| self.turn(v)).collect();
+        let first = affected_first(self, reader)?;
+        let mut queue: BinaryHeap<QueuedMember> = first.into_iter().map(|v| self.queued(v)).collect();
         let (mut last, mut later) = (None, Vec::new());
-        while let Some(Reverse((.., v))) = turns.pop() {
+        while let Some(Reverse((.., v))) = queue.pop() {
             if last.replace(v) == Some(v) {
                 continue;
             }
@@ -130,12 +130,12 @@ impl LiveIndependentSet {
             changed.push(v);
             // A new member drives out members, and what is none any longer may let others in.
             let concerned = later.iter().filter(|&&u| self.members[u as usize] == is_member);
-            turns.extend(concerned.map(|&u| self.turn(u)));
+            queue.extend(concerned.map(|&u| self.queued(u)));
         }
         Ok(changed)
     }
 
-    fn turn(&self, v: VertexId) -> MemberTurn {
+    fn queued(&self, v: VertexId) -> QueuedMember {
         Reverse((self.classes[v as usize], tie(self.seed, v), v))
     }
 }

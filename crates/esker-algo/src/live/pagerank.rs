@@ -61,6 +61,15 @@ const SCALED_SUM: f64 = 1.0 / 64.0;
 /// smaller one.
 const PUSH_SHARE: f64 = 0.25;
 
+/// Which ranks are kept up to date, and how exactly.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LivePageRankOptions {
+    /// The damping, less than 1.
+    pub damping: f64,
+    /// The most that the ranks may differ from the exact ones in all, more than 0.
+    pub tolerance: f64,
+}
+
 /// The ranks of a version.
 #[derive(Debug, Clone)]
 pub struct LivePageRank {
@@ -87,19 +96,20 @@ impl LivePageRank {
         (n * (2 * size_of::<f64>() + size_of::<VertexId>())) as u64
     }
 
-    /// Computes the ranks of a version. `damping` is less than 1, `tolerance` more than 0. `removed`
-    /// vertices, which have no edges, have no rank. Ranks of another version, if there are any, shorten the
-    /// way: `known` may be of no version after an update that stopped.
+    /// Computes the ranks of a version. `removed` vertices, which have no edges, have no rank. Ranks of
+    /// another version, if there are any, shorten the way: `known` may be of no version after an update that
+    /// stopped.
     ///
     /// # Errors
     /// As [`pagerank`].
     pub fn new<G: Graph>(
         graph: &G,
         run: &Run,
-        (damping, tolerance): (f64, f64),
+        options: LivePageRankOptions,
         removed: &[VertexId],
         known: Option<Self>,
     ) -> Result<Self, G::Error> {
+        let LivePageRankOptions { damping, tolerance } = options;
         let n = graph.num_vertices();
         let degrees: Vec<VertexId> =
             (0..n).map(|v| graph.degree(Direction::Out, vertex(v)) as VertexId).collect();
@@ -130,7 +140,8 @@ impl LivePageRank {
 
     /// The state of a version with `n` vertices, from what [`LivePageRank::words`] made; `None` if that does
     /// not fit.
-    pub fn of_words((damping, tolerance): (f64, f64), n: usize, words: &[Vec<u64>]) -> Option<Self> {
+    pub fn of_words(options: LivePageRankOptions, n: usize, words: &[Vec<u64>]) -> Option<Self> {
+        let LivePageRankOptions { damping, tolerance } = options;
         let [sums, shares, residuals, degrees] = words else { return None };
         if sums.len() != 4 || [shares, residuals, degrees].iter().any(|array| array.len() != n) {
             return None;
@@ -464,7 +475,14 @@ mod tests {
         for (seed, tolerance) in (0..30).zip([1e-3, 1e-6, 1e-9].into_iter().cycle()) {
             let mut stream = Stream::new(seed, 40, seed % 2 == 0, |_| ());
             let csr = stream.graph();
-            let mut live = LivePageRank::new(&csr.graph(), &run, (0.85, tolerance), &[], None).unwrap();
+            let mut live = LivePageRank::new(
+                &csr.graph(),
+                &run,
+                LivePageRankOptions { damping: 0.85, tolerance },
+                &[],
+                None,
+            )
+            .unwrap();
             let mut given: Vec<f64> = (0..40).map(|v| live.rank(v)).collect();
             for step in 0..60 {
                 let changes = stream.step(1 << (step % 5));
@@ -501,7 +519,14 @@ mod tests {
         for (seed, tolerance) in (0..24).zip([1e-3, 1e-6, 1e-10].into_iter().cycle()) {
             let mut stream = Stream::new(seed, 40, seed % 4 < 2, |_| ());
             let csr = stream.graph();
-            let mut live = LivePageRank::new(&csr.graph(), &run, (0.85, tolerance), &[], None).unwrap();
+            let mut live = LivePageRank::new(
+                &csr.graph(),
+                &run,
+                LivePageRankOptions { damping: 0.85, tolerance },
+                &[],
+                None,
+            )
+            .unwrap();
             for step in 0..10 {
                 let changes = stream.step(1 << (step % 5));
                 let csr = stream.graph();
@@ -509,7 +534,14 @@ mod tests {
                 // Most updates stop, and leave residuals that are too large.
                 let updated = live.update(&mut BoundedReader::new(&graph, &changes, 0));
                 if seed % 2 == 0 {
-                    live = LivePageRank::new(&graph, &run, (0.85, tolerance), &[], Some(live)).unwrap();
+                    live = LivePageRank::new(
+                        &graph,
+                        &run,
+                        LivePageRankOptions { damping: 0.85, tolerance },
+                        &[],
+                        Some(live),
+                    )
+                    .unwrap();
                 } else if updated.is_err() {
                     live.refine(&graph, &run).unwrap();
                     refined += 1;
@@ -529,14 +561,28 @@ mod tests {
     fn a_vertex_that_left_has_no_rank_and_gives_none() {
         let run = Run::with_threads(1).unwrap();
         let csr = esker_graph::Csr::directed(3, &[(0, 1, ()), (1, 0, ()), (2, 0, ())]).unwrap();
-        let mut live = LivePageRank::new(&csr.graph(), &run, (0.85, 1e-10), &[], None).unwrap();
+        let mut live = LivePageRank::new(
+            &csr.graph(),
+            &run,
+            LivePageRankOptions { damping: 0.85, tolerance: 1e-10 },
+            &[],
+            None,
+        )
+        .unwrap();
         let csr = esker_graph::Csr::directed(3, &[(0, 1, ()), (1, 0, ())]).unwrap();
         let left = ChangedEdges { removed: vec![(2, 0, ())], left: vec![2], ..ChangedEdges::default() };
         live.update(&mut BoundedReader::new(&csr.graph(), &left, u64::MAX)).unwrap();
         assert!(
             live.rank(2) == 0.0 && (live.rank(0) - 0.5).abs() < 1e-10 && (live.rank(1) - 0.5).abs() < 1e-10
         );
-        let anew = LivePageRank::new(&csr.graph(), &run, (0.85, 1e-10), &[2], None).unwrap();
+        let anew = LivePageRank::new(
+            &csr.graph(),
+            &run,
+            LivePageRankOptions { damping: 0.85, tolerance: 1e-10 },
+            &[2],
+            None,
+        )
+        .unwrap();
         assert!(anew.rank(2) == 0.0 && (anew.rank(0) - 0.5).abs() < 1e-10);
     }
 
@@ -545,7 +591,14 @@ mod tests {
         let run = Run::with_threads(1).unwrap();
         let mut edges: Vec<(VertexId, VertexId, ())> = (0..1000).map(|v| (v, (v + 1) % 1000, ())).collect();
         let before = esker_graph::Csr::directed(1000, &edges).unwrap();
-        let mut live = LivePageRank::new(&before.graph(), &run, (0.85, 0.1), &[], None).unwrap();
+        let mut live = LivePageRank::new(
+            &before.graph(),
+            &run,
+            LivePageRankOptions { damping: 0.85, tolerance: 0.1 },
+            &[],
+            None,
+        )
+        .unwrap();
         edges.push((3, 500, ()));
         let after = esker_graph::Csr::directed(1000, &edges).unwrap();
         let changes = ChangedEdges { added: vec![(3, 500, ())], ..ChangedEdges::default() };

@@ -95,26 +95,29 @@ pub struct LivePaths<W: Weight, R: PathRule<W>> {
 }
 
 /// A vertex in the order of labels, the best first.
-struct Turn<L>(L, VertexId);
+struct QueuedVertex<L> {
+    label: L,
+    v: VertexId,
+}
 
-impl<L: PartialOrd> PartialEq for Turn<L> {
+impl<L: PartialOrd> PartialEq for QueuedVertex<L> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl<L: PartialOrd> Eq for Turn<L> {}
+impl<L: PartialOrd> Eq for QueuedVertex<L> {}
 
-impl<L: PartialOrd> PartialOrd for Turn<L> {
+impl<L: PartialOrd> PartialOrd for QueuedVertex<L> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl<L: PartialOrd> Ord for Turn<L> {
+impl<L: PartialOrd> Ord for QueuedVertex<L> {
     fn cmp(&self, other: &Self) -> Ordering {
         // No label is NaN.
-        other.0.partial_cmp(&self.0).unwrap_or(Ordering::Equal)
+        other.label.partial_cmp(&self.label).unwrap_or(Ordering::Equal)
     }
 }
 
@@ -166,7 +169,7 @@ impl<W: Weight, R: PathRule<W>> LivePaths<W, R> {
         self.labels.resize(n, R::unreached());
         self.parents.resize(n, NONE);
         let is_directed = reader.graph().is_directed();
-        let mut turns = BinaryHeap::new();
+        let mut queue = BinaryHeap::new();
         let lost = self.cut(reader)?;
         for &v in &lost {
             self.set(v, R::unreached(), NONE);
@@ -188,17 +191,17 @@ impl<W: Weight, R: PathRule<W>> LivePaths<W, R> {
             }
             if best.1 != NONE {
                 self.set(v, best.0, best.1);
-                turns.push(Turn(best.0, v));
+                queue.push(QueuedVertex { label: best.0, v });
             }
         }
         changed.extend(lost);
         for &(u, v, weight) in &changes.added {
-            self.offer::<G>(u, v, weight, &mut turns, &mut changed)?;
+            self.offer::<G>(u, v, weight, &mut queue, &mut changed)?;
             if !is_directed {
-                self.offer::<G>(v, u, weight, &mut turns, &mut changed)?;
+                self.offer::<G>(v, u, weight, &mut queue, &mut changed)?;
             }
         }
-        self.settle(reader, turns, &mut changed)?;
+        self.settle(reader, queue, &mut changed)?;
         Ok(changed)
     }
 
@@ -215,7 +218,7 @@ impl<W: Weight, R: PathRule<W>> LivePaths<W, R> {
         u: VertexId,
         v: VertexId,
         weight: W,
-        turns: &mut BinaryHeap<Turn<R::Label>>,
+        queue: &mut BinaryHeap<QueuedVertex<R::Label>>,
         changed: &mut Vec<VertexId>,
     ) -> Step<(), G> {
         let before = self.labels[u as usize];
@@ -225,7 +228,7 @@ impl<W: Weight, R: PathRule<W>> LivePaths<W, R> {
         let label = R::after(before, weight).ok_or(Halt::Unsuitable)?;
         if label < self.labels[v as usize] {
             self.set(v, label, u);
-            turns.push(Turn(label, v));
+            queue.push(QueuedVertex { label, v });
             changed.push(v);
         }
         Ok(())
@@ -235,11 +238,11 @@ impl<W: Weight, R: PathRule<W>> LivePaths<W, R> {
     fn settle<G: LiveGraph<Weight = W>>(
         &mut self,
         reader: &mut BoundedReader<'_, G>,
-        mut turns: BinaryHeap<Turn<R::Label>>,
+        mut queue: BinaryHeap<QueuedVertex<R::Label>>,
         changed: &mut Vec<VertexId>,
     ) -> Step<(), G> {
         let mut offers = Vec::new();
-        while let Some(Turn(label, u)) = turns.pop() {
+        while let Some(QueuedVertex { label, v: u }) = queue.pop() {
             if self.labels[u as usize] < label {
                 continue;
             }
@@ -255,7 +258,7 @@ impl<W: Weight, R: PathRule<W>> LivePaths<W, R> {
             for (v, after) in offers.drain(..) {
                 if after < self.labels[v as usize] {
                     self.set(v, after, u);
-                    turns.push(Turn(after, v));
+                    queue.push(QueuedVertex { label: after, v });
                     changed.push(v);
                 }
             }
@@ -267,17 +270,17 @@ impl<W: Weight, R: PathRule<W>> LivePaths<W, R> {
     /// find none, with all below them.
     fn cut<G: LiveGraph<Weight = W>>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
         let is_directed = reader.graph().is_directed();
-        let mut turns = BinaryHeap::new();
+        let mut queue = BinaryHeap::new();
         for &(u, v, _) in reader.changes().removed.iter().filter(|(u, v, _)| u != v) {
             if self.parents[v as usize] == u {
-                turns.push(Turn(self.labels[v as usize], v));
+                queue.push(QueuedVertex { label: self.labels[v as usize], v });
             }
             if !is_directed && self.parents[u as usize] == v {
-                turns.push(Turn(self.labels[u as usize], u));
+                queue.push(QueuedVertex { label: self.labels[u as usize], v: u });
             }
         }
         let (mut lost, mut order) = (HashSet::new(), Vec::new());
-        while let Some(Turn(label, v)) = turns.pop() {
+        while let Some(QueuedVertex { label, v }) = queue.pop() {
             if lost.contains(&v) {
                 continue;
             }
@@ -299,7 +302,7 @@ impl<W: Weight, R: PathRule<W>> LivePaths<W, R> {
             let parents = &self.parents;
             reader.each(Direction::Out, v, |x, _| {
                 if parents[x as usize] == v && x != v {
-                    turns.push(Turn(labels[x as usize], x));
+                    queue.push(QueuedVertex { label: labels[x as usize], v: x });
                 }
             })?;
         }

@@ -9,6 +9,8 @@
 //! leaves out; then one step a vertex and graph to write the labels. Memory: 12 bytes a vertex, and 12 bytes
 //! for each arc that not all graphs have, on each level.
 
+use std::ops::Range;
+
 use esker_graph::{NONE, Reservation, Run, Stop, VertexId, vertex};
 use rayon::prelude::*;
 
@@ -73,7 +75,7 @@ pub fn components<E: From<Stop> + Send>(
     let labels = sets.into_vec();
     let problem = Problem::settle(labels.clone(), labels, arcs, memory, run)?;
     let mut path = Vec::new();
-    descend(series, problem, (0, series.len()), &mut path, run, &mut visit)
+    descend(series, problem, 0..series.len(), &mut path, run, &mut visit)
 }
 
 fn link(sets: &UnionFind, u: VertexId, v: VertexId) {
@@ -156,39 +158,40 @@ impl Problem {
     }
 }
 
-/// Solves a problem of the graphs from the first of a range to its end.
+/// Solves a problem of the graphs of a range.
 fn descend<E: From<Stop> + Send>(
     series: &GraphSeries<'_>,
     problem: Problem,
-    (first, end): (usize, usize),
+    graphs: Range<usize>,
     path: &mut Vec<Level>,
     run: &Run,
     visit: &mut impl FnMut(usize, Vec<VertexId>) -> Result<(), E>,
 ) -> Result<(), E> {
-    if end - first == 1 || problem.arcs.is_empty() {
+    let Range { start, end } = graphs;
+    if end - start == 1 || problem.arcs.is_empty() {
         path.push(problem.above);
         let labels = run.install(|| composed(path));
         path.pop();
-        for graph in first..end - 1 {
+        for graph in start..end - 1 {
             run.check()?;
             visit(graph, labels.clone())?;
         }
         return visit(end - 1, labels);
     }
-    let middle = first.midpoint(end);
+    let middle = start.midpoint(end);
     let Problem { above, labels, arcs, _memory } = problem;
     path.push(above);
     let problem = Problem { above: Level { labels: Vec::new(), numbers: Vec::new() }, labels, arcs, _memory };
-    for range in [(first, middle), (middle, end)] {
-        let part = problem.part(series, bits(range), run)?;
-        descend(series, part, range, path, run, visit)?;
+    for half in [start..middle, middle..end] {
+        let part = problem.part(series, bits(half.clone()), run)?;
+        descend(series, part, half, path, run, visit)?;
     }
     path.pop();
     Ok(())
 }
 
-fn bits((first, end): (usize, usize)) -> u64 {
-    (first..end).fold(0, |bits, graph| bits | 1 << graph)
+fn bits(graphs: Range<usize>) -> u64 {
+    graphs.fold(0, |bits, graph| bits | 1 << graph)
 }
 
 /// The labels of all vertices, through the problems that lead to one graph.

@@ -60,8 +60,7 @@ pub(super) fn cores_by_updates<E: From<Stop>>(
         run.round(series.num_vertices())?;
         if graph > 0 {
             let changes = std::mem::take(&mut steps[graph - 1]);
-            let limits = (read_max, peeling);
-            if failures < HOPELESS && lists.update(&mut cores, graph, &changes, limits)? {
+            if failures < HOPELESS && lists.update(&mut cores, graph, &changes, read_max, peeling)? {
                 failures = 0;
             } else {
                 failures += 1;
@@ -91,7 +90,7 @@ type Changed = (u8, bool, VertexId, VertexId);
 
 /// The graphs that differ from the one before in an arc of a slot: bit `i` is set if graph `i + 1` has it and
 /// graph `i` has not, or the other way round.
-fn turns(series: &GraphSeries<'_>, slot: u16) -> u64 {
+fn changed_steps(series: &GraphSeries<'_>, slot: u16) -> u64 {
     let members = series.members(slot);
     (members ^ members >> 1) & series.all() >> 1
 }
@@ -119,8 +118,8 @@ fn changes_by_step(series: &GraphSeries<'_>, run: &Run) -> Vec<u64> {
     });
     let mut steps = vec![0; series.len().saturating_sub(1)];
     for (slot, count) in (0..).zip(counts) {
-        let turns = turns(series, slot);
-        (0..steps.len()).filter(|i| turns >> i & 1 == 1).for_each(|i| steps[i] += count);
+        let changed = changed_steps(series, slot);
+        (0..steps.len()).filter(|i| changed >> i & 1 == 1).for_each(|i| steps[i] += count);
     }
     steps
 }
@@ -140,10 +139,10 @@ fn edges_by_step(series: &GraphSeries<'_>, run: &Run) -> Result<Vec<ChangedEdges
                     if target == v || undirected && target > v {
                         continue;
                     }
-                    let (mut turns, members) = (turns(series, slot), series.members(slot));
-                    while turns != 0 {
-                        let step = turns.trailing_zeros();
-                        turns &= turns - 1;
+                    let (mut steps, members) = (changed_steps(series, slot), series.members(slot));
+                    while steps != 0 {
+                        let step = steps.trailing_zeros();
+                        steps &= steps - 1;
                         changed.push((step as u8, members >> (step + 1) & 1 == 1, v, target));
                     }
                 }
@@ -236,7 +235,8 @@ impl SeriesLists<'_, '_> {
         cores: &mut LiveCores,
         graph: usize,
         changes: &ChangedEdges<()>,
-        (read_max, time_max): (u64, Duration),
+        read_max: u64,
+        time_max: Duration,
     ) -> Result<bool, Stop> {
         let view = OneGraph { lists: self, graph };
         let mut reader =

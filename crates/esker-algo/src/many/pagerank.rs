@@ -94,6 +94,7 @@ pub fn pagerank(
     };
     let run = &run.begin("PageRank of several graphs", n as u64 * VERTEX_BYTES)?;
     let masks: Vec<[i8; LANES]> = series.slots().iter().map(|&graphs| lanes_of(graphs)).collect();
+    let input = RoundInput { received, masks: &masks, present, damping: options.damping };
     let (mut state, mut totals) = State::new(series, present, options.damping, run);
     let mut answers: Vec<PageRank> = (0..series.len()).map(|_| empty()).collect();
     let mut rounds = 0;
@@ -106,7 +107,7 @@ pub fn pagerank(
             break;
         }
         run.round(n)?;
-        totals = state.round((received, &masks), present, (active, options.damping, &totals), run)?;
+        totals = state.round(&input, active, &totals, run)?;
         rounds += 1;
         for (i, answer) in answers.iter_mut().enumerate().filter(|one| active >> one.0 & 1 == 1) {
             answer.residual = from_fixed(totals.residual[i]);
@@ -125,6 +126,25 @@ pub fn pagerank(
 /// is not near 1.
 pub fn suits(options: &PageRankOptions) -> bool {
     options.teleport.is_none() && options.is_single() && options.damping <= DAMPING_MAX
+}
+
+/// What all rounds read.
+struct RoundInput<'a> {
+    /// The lists along which vertices receive.
+    received: &'a Rows<'a, u16>,
+    /// For each slot the lanes of the graphs that have its arcs.
+    masks: &'a [[i8; LANES]],
+    /// For each vertex the graphs in which it is.
+    present: &'a [u64],
+    damping: f64,
+}
+
+/// What each vertex gives along each of its out-edges.
+#[derive(Clone, Copy)]
+struct SentShares<'a> {
+    bytes: &'a [Bytes],
+    /// What the bytes of each vertex are multiplied by.
+    factors: &'a [f32],
 }
 
 /// What holds for all vertices in a round, one a graph.
@@ -212,14 +232,15 @@ impl State {
         (state, totals.plus(&LaneTotals { mass, ..LaneTotals::default() }))
     }
 
-    /// One round. `before`: the sums of the one before.
+    /// One round of the `active` graphs. `before`: the sums of the one before.
     fn round(
         &mut self,
-        (received, masks): (&Rows<'_, u16>, &[[i8; LANES]]),
-        present: &[u64],
-        (active, damping, before): (u64, f64, &LaneTotals),
+        input: &RoundInput<'_>,
+        active: u64,
+        before: &LaneTotals,
         run: &Run,
     ) -> Result<LaneTotals, Stop> {
+        let &RoundInput { received, masks, present, damping } = input;
         let of_size = |i: usize, number: f64| match self.sizes[i] {
             0 => 0.0,
             size => (number / size as f64) as f32,
@@ -249,7 +270,7 @@ impl State {
                     let pull = LanePull {
                         received,
                         masks,
-                        given: (now, factors),
+                        sent: SentShares { bytes: now, factors },
                         terms,
                         first: unit * GRAIN,
                         present,
@@ -323,7 +344,7 @@ impl VectorLoop for Start<'_> {
 struct LanePull<'a> {
     received: &'a Rows<'a, u16>,
     masks: &'a [[i8; LANES]],
-    given: (&'a [Bytes], &'a [f32]),
+    sent: SentShares<'a>,
     terms: &'a Terms,
     first: usize,
     present: &'a [u64],
@@ -365,9 +386,10 @@ impl LanePull<'_> {
         let v = self.first + at;
         if v + 1 < self.received.num_vertices() {
             let (targets, _) = self.received.list(vertex(v + 1));
-            targets.iter().take(AHEAD).for_each(|&target| prefetch(self.given.0, target as usize));
+            targets.iter().take(AHEAD).for_each(|&target| prefetch(self.sent.bytes, target as usize));
         }
-        let sums = gathered(self.received.list(vertex(v)), self.given, self.masks);
+        let (targets, slots) = self.received.list(vertex(v));
+        let sums = gathered(targets, slots, self.sent, self.masks);
         let (scores, residuals) = (&mut self.scores[at], &mut self.residuals[at]);
         let (terms, mask) = (self.terms, mask_of(live));
         let mut wanted = [0.0_f32; LANES];
@@ -391,8 +413,9 @@ impl LanePull<'_> {
 /// What the neighbours of a vertex gave it.
 #[inline(always)]
 fn gathered(
-    (targets, slots): (&[esker_graph::VertexId], &[u16]),
-    (given, factors): (&[Bytes], &[f32]),
+    targets: &[esker_graph::VertexId],
+    slots: &[u16],
+    sent: SentShares<'_>,
     masks: &[[i8; LANES]],
 ) -> [f32; LANES] {
     let mut sums = [0.0_f64; LANES];
@@ -401,10 +424,10 @@ fn gathered(
         let mut part = [0.0_f32; LANES];
         for (&target, &slot) in targets.iter().zip(slots) {
             if let Some(&later) = ahead.next() {
-                prefetch(given, later as usize);
+                prefetch(sent.bytes, later as usize);
             }
-            let (bytes, mask) = (&given[target as usize].0, &masks[usize::from(slot)]);
-            let factor = factors[target as usize];
+            let (bytes, mask) = (&sent.bytes[target as usize].0, &masks[usize::from(slot)]);
+            let factor = sent.factors[target as usize];
             for i in 0..LANES {
                 part[i] += f32::from(bytes[i] & mask[i]) * factor;
             }

@@ -25,7 +25,8 @@ impl<'a> GraphSeries<'a> {
     /// # Errors
     /// [`Stop::Unsuitable`] for more than 64 graphs.
     pub fn new(
-        (out, incoming): (Rows<'a, u16>, Option<Rows<'a, u16>>),
+        out: Rows<'a, u16>,
+        incoming: Option<Rows<'a, u16>>,
         directed: bool,
         members: Vec<u64>,
         len: usize,

@@ -45,7 +45,7 @@ impl Case {
         let out = *graph.rows(Direction::Out).expect("out-lists");
         let incoming = graph.rows(Direction::In).copied().filter(|_| self.directed);
         let members = self.edges.iter().map(|edge| edge.2).collect();
-        work(&GraphSeries::new((out, incoming), self.directed, members, self.len).expect("a series"))
+        work(&GraphSeries::new(out, incoming, self.directed, members, self.len).expect("a series"))
     }
 }
 
@@ -136,8 +136,8 @@ proptest! {
         let (found, present) = case.with_series(|series| {
             let present = series.presence(&run).expect("presence").0;
             // Without in-lists no round pulls.
-            let rows = (*series.out(), series.received().copied().filter(|_| !pushes));
-            let series = GraphSeries::new(rows, case.directed, series.slots().to_vec(), case.len).expect("a series");
+            let incoming = series.received().copied().filter(|_| !pushes);
+            let series = GraphSeries::new(*series.out(), incoming, case.directed, series.slots().to_vec(), case.len).expect("a series");
             (search(&series, &present, &sources, depth_max, &run).expect("depths"), present)
         });
         for graph in 0..case.len {

@@ -141,24 +141,25 @@ fn loads<G: Graph>(graph: &G, frontier: &Frontier, remaining_arcs: u64) -> (u64,
 /// in `beta`.
 ///
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Turns {
+pub struct SwitchThresholds {
     /// The greater, the earlier a search pulls.
     pub alpha: f64,
     /// The greater, the later a search pushes again.
     pub beta: f64,
 }
 
-impl Turns {
+impl SwitchThresholds {
     /// The thresholds that [`Way::choose`] uses in both directions.
     pub const DEFAULT: Self = Self { alpha: PULL_FRACTION as f64, beta: PULL_FRACTION as f64 };
 
-    /// The way of the next round, after a round of this way from `before` vertices.
+    /// The way of the next round, after a round of the given way from `before` vertices.
     pub fn choose<G: Graph>(
         self,
         graph: &G,
         frontier: &Frontier,
         remaining_arcs: u64,
-        (way, before): (Way, usize),
+        way: Way,
+        before: usize,
     ) -> Way {
         let (load, pull_load) = loads(graph, frontier, remaining_arcs);
         let (load, pull_load) = (load as f64, pull_load as f64);

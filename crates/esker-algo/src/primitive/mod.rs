@@ -30,7 +30,7 @@ pub use buckets::{BucketLayout, Buckets, Order};
 pub(crate) use earlier::{
     EarlierNeighbours, InPlaceLists, Oriented, OrientedOptions, full_degree, renumbering_pays,
 };
-pub use edge_map::{EdgeOp, Turns, Way, edge_map, edge_map_way};
+pub use edge_map::{EdgeOp, SwitchThresholds, Way, edge_map, edge_map_way};
 pub use filter::{Filter, Sides};
 pub(crate) use flows::{from_fixed, to_fixed};
 pub use frontier::Frontier;

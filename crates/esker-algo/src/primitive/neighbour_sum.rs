@@ -19,7 +19,8 @@ use std::marker::PhantomData;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use esker_graph::{
-    Bitmap, Direction, Flow, Graph, Patch, Piece, Run, Select, Stop, VertexId, Visitor, Weight, vertex,
+    Bitmap, Direction, Flow, Graph, Patch, Piece, RowBlock, Run, Select, Stop, VertexId, Visitor, Weight,
+    vertex,
 };
 
 use super::array::{ArrayValue, VertexValues};
@@ -360,21 +361,15 @@ impl<G: Graph, K: Weighing<G::Weight>> Visitor<G::Weight> for SharePull<'_, G, K
     }
 
     #[inline(always)]
-    fn visit_rows(
-        &self,
-        block: &mut Block,
-        first: VertexId,
-        offsets: &[u64],
-        (targets, weights): (&[VertexId], &[G::Weight]),
-    ) {
+    fn visit_rows(&self, block: &mut Block, rows: RowBlock<'_, G::Weight>) {
         if self.some_open {
-            return Piece::each_row(first, offsets, (targets, weights), |v, piece| {
+            return rows.each_row(|v, piece| {
                 self.visit(block, v, piece);
             });
         }
-        let sums = &self.apart.sums.cells()[first as usize..];
-        let factors = K::factors(weights, targets.len());
-        self.shares.sum_rows(offsets, (targets, factors), sums);
+        let sums = &self.apart.sums.cells()[rows.first as usize..];
+        let factors = K::factors(rows.weights, rows.targets.len());
+        self.shares.sum_rows(rows.offsets, rows.targets, factors, sums);
     }
 
     #[inline(always)]

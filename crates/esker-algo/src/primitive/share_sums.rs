@@ -127,7 +127,8 @@ fn sum_of_four<S: Share, F: Ranked>(
 pub(super) fn sum_rows<S: Share, F: Ranked>(
     shares: &[S],
     offsets: &[u64],
-    (targets, factors): (&[VertexId], &[F]),
+    targets: &[VertexId],
+    factors: &[F],
     sums: &[<f64 as ArrayValue>::Atomic],
 ) {
     let factors = &factors[..targets.len()];
@@ -199,7 +200,7 @@ mod tests {
             let factors: Vec<F> = (0..targets.len()).map(&factor).collect();
             let sums: Vec<AtomicU64> = (0..67).map(|_| AtomicU64::new(7)).collect();
             let range = |v: usize| (offsets[v] - 1000) as usize..(offsets[v + 1] - 1000) as usize;
-            sum_rows(shares, &offsets, (&targets, &factors), &sums);
+            sum_rows(shares, &offsets, &targets, &factors, &sums);
             for v in 0..67 {
                 let (list, factors) = (&targets[range(v)], &factors[range(v)]);
                 let sum = sum_over(shares, list, factors);

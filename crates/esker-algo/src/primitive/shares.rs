@@ -66,12 +66,13 @@ impl Shares {
     pub(super) fn sum_rows<F: Ranked>(
         &self,
         offsets: &[u64],
-        lists: (&[VertexId], &[F]),
+        targets: &[VertexId],
+        factors: &[F],
         sums: &[<f64 as ArrayValue>::Atomic],
     ) {
         match self {
-            Self::Single(shares) => sum_rows(shares, offsets, lists, sums),
-            Self::Double(shares) => sum_rows(shares, offsets, lists, sums),
+            Self::Single(shares) => sum_rows(shares, offsets, targets, factors, sums),
+            Self::Double(shares) => sum_rows(shares, offsets, targets, factors, sums),
         }
     }
 }

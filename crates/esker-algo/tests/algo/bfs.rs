@@ -2,7 +2,7 @@
 
 use esker_algo::algorithm::bfs::{Bfs, BfsOptions, bfs};
 use esker_algo::check;
-use esker_algo::primitive::Turns;
+use esker_algo::primitive::SwitchThresholds;
 use esker_graph::{Csr, Direction, Graph, Induced, NONE, Remaining, Run, Stop, VertexId};
 use proptest::prelude::*;
 
@@ -96,7 +96,7 @@ proptest! {
         let source = (pick as usize % sample.num_vertices) as VertexId;
         let view = csr.graph();
         let out = view.rows(Direction::Out).expect("out-lists");
-        let options = BfsOptions { turns: Some(Turns { alpha, beta }), ..BfsOptions::default() };
+        let options = BfsOptions { thresholds: Some(SwitchThresholds { alpha, beta }), ..BfsOptions::default() };
         for run in common::runs(false) {
             let depths = checked(&view, &csr, &run, &[source]).depths;
             let check = |found: Bfs| {
@@ -125,9 +125,10 @@ fn thresholds_say_when_a_search_turns() {
     }
     let csr = Csr::undirected(begin as usize + 1, &edges).unwrap();
     let run = common::run(2, false);
-    let pulls = |turns: Option<(f64, f64)>| {
-        let turns = turns.map(|(alpha, beta)| Turns { alpha, beta });
-        let found = bfs(&csr.graph(), &run, &[0], &BfsOptions { turns, ..BfsOptions::default() }).unwrap();
+    let pulls = |thresholds: Option<(f64, f64)>| {
+        let thresholds = thresholds.map(|(alpha, beta)| SwitchThresholds { alpha, beta });
+        let found =
+            bfs(&csr.graph(), &run, &[0], &BfsOptions { thresholds, ..BfsOptions::default() }).unwrap();
         assert_eq!((found.reached, found.rounds), (csr.graph().num_vertices(), 10));
         found.pulls
     };

@@ -87,7 +87,8 @@ impl ChoiceArgs {
     pub(crate) fn of(
         &self,
         snapshot: Snapshot,
-        (weight, time): (Option<&str>, Option<&str>),
+        weight: Option<&str>,
+        time: Option<&str>,
         until: Option<&TimePoint>,
         run: &Run,
     ) -> Result<Chosen, Failure> {

@@ -8,27 +8,28 @@ use serde_json::json;
 use crate::show::answer_rows::fact_json;
 use crate::show::rows::Rows;
 
-/// What the edges of a version are called beside their number: those of an undirected view are not counted,
-/// for edges in both directions are one in it.
+/// The numbers of vertices and edges of a graph, which is a version or a part of one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct GraphSize {
+    pub(crate) vertices: usize,
+    pub(crate) edges: u64,
+}
+
+/// The name of the column with the number of edges. An undirected view joins edges of both directions, and
+/// the number of its edges is not known: it shows the number of directed ones.
 pub(crate) fn edges_name(snapshot: &Snapshot) -> &'static str {
     if snapshot.drops_directions() { "directed_edges" } else { "edges" }
 }
 
-/// The figures of an answer, after the numbers of vertices and edges of its graph, which is a version or a
-/// part of one.
-pub(crate) fn sized_figures(
-    entry: &Entry,
-    snapshot: &Snapshot,
-    (vertices, edges): (usize, u64),
-    answer: &Answer,
-) -> Rows {
+/// The figures of an answer, after the size of its graph.
+pub(crate) fn sized_figures(entry: &Entry, snapshot: &Snapshot, size: GraphSize, answer: &Answer) -> Rows {
     let mut rows =
         Rows::of(["vertices", edges_name(snapshot)].into_iter().chain(entry.figures.iter().copied()));
     let figure = |name: &&str| {
         let fact = answer.facts.iter().find(|(known, _)| known == name);
         fact.map_or(serde_json::Value::Null, |(_, fact)| fact_json(fact))
     };
-    let sizes = [json!(vertices), json!(edges)];
+    let sizes = [json!(size.vertices), json!(size.edges)];
     rows.push(sizes.into_iter().chain(entry.figures.iter().map(figure)).collect());
     rows
 }

@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt;
 use crate::show::answer_rows::answer_rows;
-use crate::show::figures::sized_figures;
+use crate::show::figures::{GraphSize, sized_figures};
 use crate::show::progress::Bar;
 use crate::show::rows::{PrintedRows, RowFormat, Rows};
 
@@ -58,19 +58,18 @@ impl ShownRows {
         Ok(output.filter(is_file).map(|path| StepsFile::create(path, &options)).transpose()?)
     }
 
-    /// The rows of the answer on a graph of this many vertices and edges, which is a version or a part of
-    /// one.
+    /// The rows of the answer on a graph of this size, which is a version or a part of one.
     pub(crate) fn rows(
         self,
         entry: &Entry,
         snapshot: &Snapshot,
-        sizes: (usize, u64),
+        size: GraphSize,
         answer: &Answer,
         format: RowFormat,
     ) -> Result<Rows, Failure> {
         match self {
             Self::Nothing => Ok(Rows::default()),
-            Self::Figures => Ok(sized_figures(entry, snapshot, sizes, answer)),
+            Self::Figures => Ok(sized_figures(entry, snapshot, size, answer)),
             Self::Top(count) => answer_rows(snapshot, answer, Some(count), format),
             Self::All => answer_rows(snapshot, answer, None, format),
         }
@@ -92,13 +91,13 @@ impl ShownVersions {
         Self { shown, format, printed: PrintedRows::new(format), file, bar }
     }
 
-    /// Shows the answer on a version of this many vertices and edges, and writes its values.
+    /// Shows the answer on a version of this size, and writes its values.
     pub(crate) fn add(
         &mut self,
         number: u64,
         entry: &Entry,
         snapshot: &Snapshot,
-        sizes: (usize, u64),
+        size: GraphSize,
         answer: &Answer,
     ) -> Outcome {
         interrupt::check()?;
@@ -110,7 +109,7 @@ impl ShownVersions {
             return Ok(());
         }
         let mut rows = Rows::default();
-        let of_version = self.shown.rows(entry, snapshot, sizes, answer, self.format)?;
+        let of_version = self.shown.rows(entry, snapshot, size, answer, self.format)?;
         rows.append("version", &json!(number), of_version);
         self.bar.aside(|| self.printed.add(rows))
     }

@@ -61,7 +61,7 @@ impl ExpireCommand {
             time_ms: self.write.event_time,
             ..CommitOptions::default()
         };
-        let times = (self.time.as_deref(), self.time_unit.map(TimeUnit::from));
+        let unit = self.time_unit.map(TimeUnit::from);
         let age = self.age.or(Declared::of(&writing.database.manifest()).expire);
         let age = age.ok_or_else(|| {
             Failure::Usage(format!(
@@ -69,7 +69,7 @@ impl ExpireCommand {
                 self.database.display()
             ))
         })?;
-        let report = expire(&writing.database, times, age, &options, &run)?;
+        let report = expire(&writing.database, self.time.as_deref(), unit, age, &options, &run)?;
         let written = self.write.finish(writing, report.edges)?;
         let until = report.until.map(|(until, unit)| unit.format(until));
         if self.json {

@@ -34,7 +34,7 @@ use crate::session::opening::{
     GraphArgs, INPUT_FORMAT, later_bytes_on, open_graph, open_store, refuse_reading,
 };
 use crate::show::answer_rows::{answer_rows, fact_json, value_json};
-use crate::show::figures::edges_name;
+use crate::show::figures::{GraphSize, edges_name};
 use crate::show::progress::Bar;
 use crate::show::rows::{RowFormat, bars};
 use crate::show::shown::{STANDARD_OUTPUT, ShownRows, ShownVersions};
@@ -161,7 +161,6 @@ impl RunArgs {
         let begin = Instant::now();
         let opened = open_graph(&graph, &cancel)?;
         let opening = Some(begin.elapsed().as_secs_f64()).filter(|_| !opened.is_imported);
-        let version = opened.snapshot.version().number;
         let snapshot = &opened.snapshot;
         self.choice.expect_end(&at, snapshot)?;
         let imported = opened.snapshot.weight_property().filter(|_| opened.is_imported);
@@ -169,8 +168,8 @@ impl RunArgs {
         let weight = self.read.weight.as_deref().map(|name| imported.map_or(name, |property| &property.name));
         let bar = Bar::spinner(false);
         let reading = self.resources.run(&cancel, 0, false, Some(bar.on_round("reading the times")))?;
-        let names = (weight, self.read.time.as_deref());
-        let chosen = self.choice.of(snapshot.clone(), names, until.as_ref(), &reading);
+        let time = self.read.time.as_deref();
+        let chosen = self.choice.of(snapshot.clone(), weight, time, until.as_ref(), &reading);
         bar.finish();
         drop(reading);
         let Chosen { snapshot, times } = &chosen?;
@@ -199,9 +198,9 @@ impl RunArgs {
         if self.json {
             let mut report = plan.to_json(snapshot, &resources)?;
             report["actual"] = actual_json(&plan, snapshot, &resources, &run, &actual);
-            return self.print_json(entry, (snapshot, version), times.as_ref(), &answer, &report);
+            return self.print_json(entry, snapshot, times.as_ref(), &answer, &report);
         }
-        self.print(entry, (snapshot, version), times.as_ref(), &answer)?;
+        self.print(entry, snapshot, times.as_ref(), &answer)?;
         if self.access.explain {
             text::remark_facts(&actual_rows(&plan, snapshot, &resources, &run, &actual));
         }
@@ -245,8 +244,8 @@ impl RunArgs {
         let Requested { entry, params, .. } = requested;
         let open = |number: u64| -> Result<Snapshot, Failure> {
             let reading = self.resources.run(cancel, 0, false, None)?;
-            let names = (self.read.weight.as_deref(), self.read.time.as_deref());
-            Ok(self.choice.of(store.at(number)?, names, None, &reading)?.snapshot)
+            let (weight, time) = (self.read.weight.as_deref(), self.read.time.as_deref());
+            Ok(self.choice.of(store.at(number)?, weight, time, None, &reading)?.snapshot)
         };
         let on_round = shown.bar.on_round(entry.name);
         let begin = || self.resources.run(cancel, self.seed, self.deterministic, Some(Arc::clone(&on_round)));
@@ -257,10 +256,11 @@ impl RunArgs {
                 snapshot.window_index().is_none() && !snapshot.drops_directions() && !snapshot.is_reversed();
             if is_whole && self.access.request().is_free() && !entry.reads_weights(&snapshot) {
                 drop(snapshot);
-                let versions = (numbers.len(), |i: usize| open(numbers[i]));
-                done = answers_on_versions(versions, (entry, params), &begin()?, |found| {
-                    let (number, sizes) = (numbers[found.index], (found.num_vertices, found.num_edges));
-                    shown.add(number, entry, &open(number)?, sizes, &found.answer)
+                let open_at = |i: usize| open(numbers[i]);
+                done = answers_on_versions(numbers.len(), open_at, entry, params, &begin()?, |found| {
+                    let number = numbers[found.index];
+                    let size = GraphSize { vertices: found.num_vertices, edges: found.num_edges };
+                    shown.add(number, entry, &open(number)?, size, &found.answer)
                 })?;
             }
         }
@@ -275,8 +275,8 @@ impl RunArgs {
             let snapshot = plan.apply(&snapshot)?;
             let (answer, _) = self.compute(entry, params, &snapshot, &begin()?).map_err(on_version)?;
             let vertices = answer.vertices.as_ref().map_or(snapshot.num_vertices(), |rows| rows.len());
-            let sizes = (vertices, snapshot.num_edges());
-            shown.add(number, entry, &snapshot, sizes, &answer).map_err(on_version)?;
+            let size = GraphSize { vertices, edges: snapshot.num_edges() };
+            shown.add(number, entry, &snapshot, size, &answer).map_err(on_version)?;
         }
         Ok(())
     }
@@ -308,13 +308,7 @@ impl RunArgs {
     }
 
     /// The rows of the answer on standard output, the facts on standard error.
-    fn print(
-        &self,
-        entry: &Entry,
-        (snapshot, version): (&Snapshot, u64),
-        times: Option<&Times>,
-        answer: &Answer,
-    ) -> Outcome {
+    fn print(&self, entry: &Entry, snapshot: &Snapshot, times: Option<&Times>, answer: &Answer) -> Outcome {
         let is_shown = !self.is_to_stdout() && (self.top.is_some() || self.output.is_none());
         if self.histogram
             && let (Some(found), Some(column)) =
@@ -340,7 +334,8 @@ impl RunArgs {
             }
             false => counted(snapshot.num_edges(), "edge", "edges"),
         };
-        fact("graph", format!("{}, {edges}, version {version}", counted(vertices, "vertex", "vertices")));
+        let (version, vertices) = (snapshot.version().number, counted(vertices, "vertex", "vertices"));
+        fact("graph", format!("{vertices}, {edges}, version {version}"));
         if let Some(window) = times.and_then(|times| describe(snapshot, times)) {
             fact("window", window);
         }
@@ -416,7 +411,7 @@ impl RunArgs {
     fn print_json(
         &self,
         entry: &Entry,
-        (snapshot, version): (&Snapshot, u64),
+        snapshot: &Snapshot,
         times: Option<&Times>,
         answer: &Answer,
         plan: &serde_json::Value,
@@ -441,7 +436,7 @@ impl RunArgs {
         }
         let report = json!({
             "algorithm": entry.name,
-            "version": version,
+            "version": snapshot.version().number,
             "vertices": answer.vertices.as_ref().map_or(snapshot.num_vertices(), |vertices| vertices.len()),
             edges_name(snapshot): snapshot.num_edges(),
             "as_undirected": snapshot.drops_directions(),

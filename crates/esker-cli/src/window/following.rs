@@ -66,7 +66,7 @@ impl Series<'_> {
                 let passed = newest_watermark(messages).unwrap_or_else(|| self.times.unit.of_ms(time_ms));
                 self.snapshot = self.command.options.of_version(store.snapshot()?)?;
                 let expiries = Expiries::of(&versions, self.times.unit);
-                let (mut ends, has_all) = self.ends_passed(&store, &expiries, step, (last, passed))?;
+                let (mut ends, has_all) = self.ends_passed(&store, &expiries, step, last, passed)?;
                 if self.command.overrun == Some(OverrunArg::Skip) && ends.len() > 1 {
                     let left_out = counted(ends.len() as u64 - 1, "window", "windows");
                     text::remark(&format!("left out {left_out} that had ended before the newest"));
@@ -108,7 +108,8 @@ impl Series<'_> {
         store: &Store,
         expiries: &Expiries,
         step: Step,
-        (last, passed): (Option<i64>, i64),
+        last: Option<i64>,
+        passed: i64,
     ) -> Result<(Vec<i64>, bool), Failure> {
         if let (Step::Edges(every), Some(mut after)) = (step, last) {
             let mut counted = 0;
@@ -119,17 +120,17 @@ impl Series<'_> {
             {
                 let before = store.at(version)?;
                 let (ends, rest) =
-                    self.times.ends_counted(&before, (every, counted), (after, until), &self.run)?;
+                    self.times.ends_counted(&before, every, counted, after, until, &self.run)?;
                 if !ends.is_empty() {
                     return Ok((ends, false));
                 }
                 (after, counted) = (until, rest);
             }
-            let rest = (after, passed);
-            let (ends, _) = self.times.ends_counted(&self.snapshot, (every, counted), rest, &self.run)?;
+            let (ends, _) =
+                self.times.ends_counted(&self.snapshot, every, counted, after, passed, &self.run)?;
             return Ok((ends, true));
         }
-        Ok((self.times.ends_passed(&self.snapshot, step, (last, passed), &self.run)?, true))
+        Ok((self.times.ends_passed(&self.snapshot, step, last, passed, &self.run)?, true))
     }
 
     /// The rows of the windows of all lengths that end at a time, each on the newest version that has its
@@ -142,7 +143,7 @@ impl Series<'_> {
             match expiries.version_of(after, end) {
                 WindowVersion::Before(version) => {
                     let before = self.command.options.of_version(store.at(version)?)?;
-                    self.add_rows(&mut rows, None, &before, (&[end], lengths))?;
+                    self.add_rows(&mut rows, None, &before, &[end], lengths)?;
                     continue;
                 }
                 WindowVersion::Expired(version, until) => text::warn(&format!(
@@ -153,7 +154,7 @@ impl Series<'_> {
                 )),
                 WindowVersion::Newest => {}
             }
-            self.add_rows(&mut rows, None, &self.snapshot, (&[end], lengths))?;
+            self.add_rows(&mut rows, None, &self.snapshot, &[end], lengths)?;
         }
         Ok(rows)
     }

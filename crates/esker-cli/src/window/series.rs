@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::args::WindowCommand;
 use crate::failure::Failure;
+use crate::show::figures::GraphSize;
 use crate::show::progress::Bar;
 use crate::show::rows::{PrintedRows, RowFormat, Rows};
 use crate::show::shown::ShownRows;
@@ -37,13 +38,13 @@ impl Series<'_> {
     ) -> Result<usize, Failure> {
         let Self { command, times, .. } = self;
         let mut count = 0;
-        let range = (command.from.as_ref(), command.to.as_ref());
-        if let (Some(from), Some(to)) = range
+        let (from, to) = (command.from.as_ref(), command.to.as_ref());
+        if let (Some(from), Some(to)) = (from, to)
             && from.before(times.unit)? >= to.last(times.unit)?
         {
             return Err(Failure::Usage("--from is after --to".to_owned()));
         }
-        let mut ends = times.ends(&self.snapshot, command.step(times)?, range, &self.run)?;
+        let mut ends = times.ends(&self.snapshot, command.step(times)?, from, to, &self.run)?;
         let at_once = (SHARED_WINDOWS_MAX / command.length.len()).max(1);
         loop {
             let some: Vec<i64> = ends.by_ref().take(at_once).collect();
@@ -51,8 +52,8 @@ impl Series<'_> {
                 return Ok(count);
             }
             let mut rows = Rows::default();
-            let windows = (&some[..], &command.length[..]);
-            count += self.add_rows(&mut rows, file.as_deref_mut(), &self.snapshot, windows)?;
+            let file = file.as_deref_mut();
+            count += self.add_rows(&mut rows, file, &self.snapshot, &some, &command.length)?;
             if self.shown != ShownRows::Nothing {
                 bar.aside(|| printed.add(rows))?;
             }
@@ -66,7 +67,8 @@ impl Series<'_> {
         rows: &mut Rows,
         mut file: Option<&mut StepsFile>,
         snapshot: &Snapshot,
-        (ends, of_lengths): (&[i64], &[Span]),
+        ends: &[i64],
+        of_lengths: &[Span],
     ) -> Result<usize, Failure> {
         let Self { command, entry, times, .. } = self;
         let copies = command.of_window.copies()?;
@@ -85,8 +87,7 @@ impl Series<'_> {
             resources: &command.resources.of_run(command.deterministic),
             all_vertices: command.of_window.all_vertices,
         };
-        let windows = (&*times.property, windows);
-        let found = WindowSeries::answers(snapshot, windows, &job, &self.run, |found| {
+        let found = WindowSeries::answers(snapshot, &times.property, windows, &job, &self.run, |found| {
             if let Some(vertex) = &found.lacks {
                 let (length, until) = (lengths[done], times.unit.format(found.window.until));
                 text::remark(&format!(
@@ -97,8 +98,8 @@ impl Series<'_> {
                 let step = times.step_columns(found.window.until, lengths[done]);
                 file.add(&step, snapshot.ids(), &found.answer)?;
             }
-            let sizes = (found.num_vertices, found.num_edges);
-            let of_window = self.shown.rows(entry, snapshot, sizes, &found.answer, self.format)?;
+            let size = GraphSize { vertices: found.num_vertices, edges: found.num_edges };
+            let of_window = self.shown.rows(entry, snapshot, size, &found.answer, self.format)?;
             let mut of_length = Rows::default();
             of_length.append("length", &json!(lengths[done].to_string()), of_window);
             rows.append("until", &json!(times.unit.format(found.window.until)), of_length);

@@ -185,7 +185,8 @@ fn sum_up<S: Share>(
     local: &Local<'_, '_>,
     engine: &mut Engine<'_>,
     shares: &VertexValues<S>,
-    (sums, counted): (&VertexValues<u64>, &Bitmap),
+    sums: &VertexValues<u64>,
+    counted: &Bitmap,
 ) -> Result<()> {
     let (graph, routes) = (local.graph, local.routes);
     (0..sums.len()).for_each(|v| sums.set(vertex(v), 0));
@@ -283,8 +284,8 @@ pub(crate) fn pagerank(
         }
         rounding = shares.rounding(num_arcs);
         match &shares {
-            Shares::Short(shares) => sum_up(local, engine, shares, (&sums, &counted))?,
-            Shares::Whole(shares) => sum_up(local, engine, shares, (&sums, &counted))?,
+            Shares::Short(shares) => sum_up(local, engine, shares, &sums, &counted)?,
+            Shares::Whole(shares) => sum_up(local, engine, shares, &sums, &counted)?,
         }
         change = own.take(routes, &sums, |sum| {
             (1.0 - damping) * jump + damping * (sum + from_fixed(dangling) * jump)

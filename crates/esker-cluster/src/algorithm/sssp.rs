@@ -131,7 +131,7 @@ fn search<W: Length<Wide: Keyed>, G: Lists<Weight = W, Error = Error>>(
             break;
         }
         windows += 1;
-        let window = Window::<W>::new(local, (&distances, &unsaid), Distance::<W>::of_key(least), width);
+        let window = Window::<W>::new(local, &distances, &unsaid, Distance::<W>::of_key(least), width);
         for v in std::mem::take(&mut waiting.beyond) {
             window.sort_in(&mut waiting, v);
         }
@@ -242,7 +242,8 @@ struct Window<'a, W: Length> {
 impl<'a, W: Length<Wide: Keyed>> Window<'a, W> {
     fn new(
         local: &'a Local<'_, '_>,
-        (distances, unsaid): (&'a VertexValues<Distance<W>>, &'a Bitmap),
+        distances: &'a VertexValues<Distance<W>>,
+        unsaid: &'a Bitmap,
         start: Distance<W>,
         width: f64,
     ) -> Self {

@@ -284,7 +284,8 @@ impl<'a> Changing<'a> {
             return Ok(());
         }
         outbox.add_delegates(&self.delegates);
-        let mut moves = Moves::of(&snapshot, &hubs, (&old, outbox.placement()), engine, self.database)?;
+        let new = outbox.placement();
+        let mut moves = Moves::of(&snapshot, &hubs, &old, new, engine, self.database)?;
         for (index, (hub, other)) in std::mem::take(&mut moves.removed).into_iter().enumerate() {
             let (hub, other) = (snapshot.ids().external_of(hub)?, snapshot.ids().external_of(other)?);
             self.batch.remove_edge(hub, other)?;

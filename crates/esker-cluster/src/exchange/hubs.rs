@@ -142,7 +142,8 @@ struct Move<'a> {
 fn each_move(
     snapshot: &Snapshot,
     hubs: &[VertexId],
-    (old, new): (&Placement, &Placement),
+    old: &Placement,
+    new: &Placement,
     me: usize,
     mut visit: impl FnMut(Move<'_>),
 ) -> Result<()> {
@@ -187,13 +188,14 @@ impl Moves {
     pub(crate) fn of(
         snapshot: &Snapshot,
         hubs: &[VertexId],
-        placements: (&Placement, &Placement),
+        old: &Placement,
+        new: &Placement,
         engine: &Engine<'_>,
         database: &Database,
     ) -> Result<Self> {
         let me = engine.index();
         let (mut sent_bytes, mut removed_len, mut one) = (vec![0; engine.peers()], 0, Vec::new());
-        each_move(snapshot, hubs, placements, me, |edge| {
+        each_move(snapshot, hubs, old, new, me, |edge| {
             removed_len += 1;
             if let Some(to) = edge.to {
                 one.clear();
@@ -206,7 +208,7 @@ impl Moves {
         let held = database.reserve(MOVING, bytes as u64)?;
         let sent = sent_bytes.into_iter().map(Vec::with_capacity).collect();
         let mut moves = Self { sent, removed: Vec::with_capacity(removed_len), held };
-        each_move(snapshot, hubs, placements, me, |edge| {
+        each_move(snapshot, hubs, old, new, me, |edge| {
             moves.removed.push((edge.hub, edge.other));
             if let Some(to) = edge.to {
                 put_edge(&mut moves.sent[to], edge.source, edge.target, edge.weight);

@@ -178,7 +178,7 @@ impl Routes {
         heads: [u64; N],
         values: &VertexValues<T>,
     ) -> Result<[u64; N]> {
-        hand_over_all(engine, heads, values, (&self.mirrors, &self.ghosts), |v, value| values.set(v, value))
+        hand_over_all(engine, heads, values, &self.mirrors, &self.ghosts, |v, value| values.set(v, value))
     }
 
     /// Adds the value of each ghost to that of its vertex. `heads` as in [`Routes::tell_all_ghosts`].
@@ -188,7 +188,7 @@ impl Routes {
         heads: [u64; N],
         values: &VertexValues<T>,
     ) -> Result<[u64; N]> {
-        hand_over_all(engine, heads, values, (&self.ghosts, &self.mirrors), |v, part| {
+        hand_over_all(engine, heads, values, &self.ghosts, &self.mirrors, |v, part| {
             values.add_alone(v, part);
         })
     }
@@ -274,7 +274,8 @@ fn hand_over_all<T: Travels + ArrayValue, const N: usize>(
     engine: &mut Engine<'_>,
     heads: [u64; N],
     values: &VertexValues<T>,
-    (given, taken): (&[Vec<VertexId>], &[Vec<VertexId>]),
+    given: &[Vec<VertexId>],
+    taken: &[Vec<VertexId>],
     take: impl Fn(VertexId, T),
 ) -> Result<[u64; N]> {
     let block_of = |list: &Vec<VertexId>| {

@@ -134,7 +134,7 @@ pub fn follow(
     if job.algorithm == "bfs" {
         let newest = follower.at(cluster.manifest().newest().shards[shard])?;
         let is_empty = engine.sum([newest.num_vertices() as u64])? == [0];
-        expect_vertex(&newest, &cluster, (shard, is_empty), &job.params)?;
+        expect_vertex(&newest, &cluster, shard, is_empty, &job.params)?;
     }
     let (added, removed) = (Vec::new(), Vec::new());
     let delegates = delegated(&cluster, job.version, &last, &shared)?;
@@ -143,7 +143,7 @@ pub fn follow(
     let mut cache = (!memory.is_limited()).then(DiffCache::default);
     let step =
         Step { snapshot: &last, shared: &shared, delegates, first_new: 0, newly_shared, added, removed };
-    report(live.as_mut(), &step, engine, (job.version, job.initial), sink)?;
+    report(live.as_mut(), &step, engine, job.version, job.initial, sink)?;
     while let Some(whole) = sink.next(cluster.manifest_mut())? {
         // A number is never given twice, so a version that is known stays what it was.
         follower.refresh()?;
@@ -157,12 +157,12 @@ pub fn follow(
         let first_new = last.num_vertices();
         memory.count_newest(&mut follower, &next, &cluster, engine, &run)?;
         let (added, removed, _edges) =
-            edges_between((&last, &next), cache.as_mut(), &run, memory.held_bytes())?;
+            edges_between(&last, &next, cache.as_mut(), &run, memory.held_bytes())?;
         let newly_shared = shared.extend(&next, engine)?;
         let delegates = delegated(&cluster, whole, &next, &shared)?;
         let step =
             Step { snapshot: &next, shared: &shared, delegates, first_new, newly_shared, added, removed };
-        report(live.as_mut(), &step, engine, (whole, true), sink)?;
+        report(live.as_mut(), &step, engine, whole, true, sink)?;
         last = next;
     }
     Ok(())
@@ -254,7 +254,8 @@ impl FollowMemory<'_> {
 fn expect_vertex(
     snapshot: &Snapshot,
     cluster: &Cluster,
-    (shard, is_empty): (usize, bool),
+    shard: usize,
+    is_empty: bool,
     params: &[(String, String)],
 ) -> Result<()> {
     let Some((_, source)) = params.last().filter(|_| !is_empty) else { return Ok(()) };
@@ -280,7 +281,8 @@ const SMALL_LISTS_BYTES: u64 = 1 << 16;
 /// The edges that only the second of two versions has, and those that only the first one has. If they do not
 /// fit beside `held_bytes`, all are counted before that is an error.
 fn edges_between(
-    (last, next): (&Snapshot, &Snapshot),
+    last: &Snapshot,
+    next: &Snapshot,
     cache: Option<&mut DiffCache>,
     run: &Run,
     held_bytes: u64,
@@ -324,7 +326,8 @@ fn report(
     live: &mut dyn Live,
     step: &Step<'_>,
     engine: &mut Engine<'_>,
-    (version, is_wanted): (u64, bool),
+    version: u64,
+    is_wanted: bool,
     sink: &mut dyn FollowSink,
 ) -> Result<()> {
     let mut blocks = vec![Vec::new()];

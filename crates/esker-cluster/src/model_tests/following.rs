@@ -51,7 +51,8 @@ impl FollowSink for Followed {
 /// What each version changes, from the newest one of `from` up to the newest one of `until`: the fact, and
 /// the rows of all shards.
 fn follow_all(
-    (from, until): (&Cluster, &Cluster),
+    from: &Cluster,
+    until: &Cluster,
     algorithm: &str,
     params: &[(&str, &str)],
 ) -> Vec<(u64, f64, Vec<Row>)> {
@@ -81,13 +82,14 @@ fn follow_all(
 /// Follows an algorithm, and compares the values after each version with those of a run on it. Returns the
 /// number of changes.
 fn expect_exact(
-    (from, cluster): (&Cluster, &Cluster),
+    from: &Cluster,
+    cluster: &Cluster,
     algorithm: &str,
     params: &[(&str, &str)],
     fact: fn(&Values) -> u64,
 ) -> usize {
     let (mut values, mut changes) = (Values::new(), 0);
-    let followed = follow_all((from, cluster), algorithm, params);
+    let followed = follow_all(from, cluster, algorithm, params);
     let first = from.manifest().newest().number;
     assert_eq!(followed.len() as u64, cluster.manifest().newest().number - first + 1);
     for (version, found, rows) in followed {
@@ -150,12 +152,12 @@ fn answers_that_follow_are_those_of_runs_after_every_version() {
         }
         let first = first.expect("a version");
         let source = known[0].split(',').next().expect("a source").to_owned();
-        changes += expect_exact((&first, &cluster), "wcc", &[], different);
+        changes += expect_exact(&first, &cluster, "wcc", &[], different);
         // The source comes after the search began.
-        changes += expect_exact((&empty, &cluster), "bfs", &[("source", &source)], reached);
+        changes += expect_exact(&empty, &cluster, "bfs", &[("source", &source)], reached);
         delegates += cluster.manifest().delegates.len();
         if !directed {
-            changes += expect_exact((&first, &cluster), "colouring", &[], different);
+            changes += expect_exact(&first, &cluster, "colouring", &[], different);
         }
     }
     assert!(delegates > 20, "too few delegates to show anything: {delegates}");

@@ -4,7 +4,7 @@ use std::io::{Error as IoError, Result as IoResult};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
-use crate::net::tunnel::Tunnel;
+use crate::net::tunnel::{EncryptedStream, Tunnel};
 
 /// How long the other side of a connection may acknowledge nothing.
 pub(crate) const UNREACHABLE: Duration = Duration::from_millis(2500);
@@ -30,8 +30,9 @@ impl Connection {
         Ok(Self { peer: stream.peer_addr()?, stream, tunnel: None })
     }
 
-    /// What reads and writes through a tunnel.
-    pub(crate) fn encrypted((stream, tunnel): (TcpStream, Tunnel)) -> IoResult<Self> {
+    /// A connection that reads and writes through a tunnel.
+    pub(crate) fn encrypted(encrypted: EncryptedStream) -> IoResult<Self> {
+        let EncryptedStream { stream, tunnel } = encrypted;
         let connection = Self { stream, peer: tunnel.network().peer_addr()?, tunnel: Some(tunnel) };
         // So that its threads end.
         connection.watch_peer(false)?;

@@ -62,6 +62,12 @@ struct State {
     sent: Condvar,
 }
 
+/// What to read and write instead of an encrypted connection.
+pub(crate) struct EncryptedStream {
+    pub(crate) stream: TcpStream,
+    pub(crate) tunnel: Tunnel,
+}
+
 /// How a connection has ended.
 #[derive(Default)]
 struct Ends {
@@ -104,9 +110,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 ///
 /// # Errors
 /// The other side lacks the secret, or does not encrypt; what failed.
-pub(crate) fn call(network: TcpStream, secret: &[u8], until: Instant) -> IoResult<(TcpStream, Tunnel)> {
+pub(crate) fn call(network: TcpStream, secret: &[u8], until: Instant) -> IoResult<EncryptedStream> {
     let (provider, keys) = keys(secret)?;
-    let verifier = Arc::new(Verifier(Arc::clone(&provider), keys.cert[0].clone()));
+    let verifier = KeyVerifier::of(&provider, &keys);
     let mut config = ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&TLS13])
         .map_err(IoError::other)?
@@ -121,9 +127,9 @@ pub(crate) fn call(network: TcpStream, secret: &[u8], until: Instant) -> IoResul
 }
 
 /// The same for a process that has called.
-pub(crate) fn answer(network: TcpStream, secret: &[u8], until: Instant) -> IoResult<(TcpStream, Tunnel)> {
+pub(crate) fn answer(network: TcpStream, secret: &[u8], until: Instant) -> IoResult<EncryptedStream> {
     let (provider, keys) = keys(secret)?;
-    let verifier = Arc::new(Verifier(Arc::clone(&provider), keys.cert[0].clone()));
+    let verifier = KeyVerifier::of(&provider, &keys);
     let mut config = ServerConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&TLS13])
         .map_err(IoError::other)?
@@ -169,11 +175,19 @@ fn keys(secret: &[u8]) -> IoResult<(Arc<CryptoProvider>, Arc<CertifiedKey>)> {
 
 /// Accepts one public key.
 #[derive(Debug)]
-struct Verifier(Arc<CryptoProvider>, CertificateDer<'static>);
+struct KeyVerifier {
+    provider: Arc<CryptoProvider>,
+    expected: CertificateDer<'static>,
+}
 
-impl Verifier {
+impl KeyVerifier {
+    /// Accepts the public key of a pair.
+    fn of(provider: &Arc<CryptoProvider>, keys: &CertifiedKey) -> Arc<Self> {
+        Arc::new(Self { provider: Arc::clone(provider), expected: keys.cert[0].clone() })
+    }
+
     fn expect(&self, shown: &CertificateDer<'_>) -> Result<(), TlsError> {
-        match *shown == self.1 {
+        match *shown == self.expected {
             true => Ok(()),
             false => Err(CertificateError::UnknownIssuer.into()),
         }
@@ -199,7 +213,7 @@ macro_rules! signatures_of_one_key {
             signed: &DigitallySignedStruct,
         ) -> Result<HandshakeSignatureValid, TlsError> {
             let (key, known) =
-                (SubjectPublicKeyInfoDer::from(&shown[..]), &self.0.signature_verification_algorithms);
+                (SubjectPublicKeyInfoDer::from(&shown[..]), &self.provider.signature_verification_algorithms);
             verify_tls13_signature_with_raw_key(message, &key, signed, known)
         }
 
@@ -213,7 +227,7 @@ macro_rules! signatures_of_one_key {
     };
 }
 
-impl ServerCertVerifier for Verifier {
+impl ServerCertVerifier for KeyVerifier {
     fn verify_server_cert(
         &self,
         shown: &CertificateDer<'_>,
@@ -228,7 +242,7 @@ impl ServerCertVerifier for Verifier {
     signatures_of_one_key!();
 }
 
-impl ClientCertVerifier for Verifier {
+impl ClientCertVerifier for KeyVerifier {
     fn root_hint_subjects(&self) -> &[DistinguishedName] {
         &[]
     }
@@ -246,7 +260,7 @@ impl ClientCertVerifier for Verifier {
 }
 
 /// Shakes hands, and starts the threads of both directions.
-fn dig(mut tls: Tls, network: TcpStream, until: Instant) -> IoResult<(TcpStream, Tunnel)> {
+fn dig(mut tls: Tls, network: TcpStream, until: Instant) -> IoResult<EncryptedStream> {
     shake_hands(&mut tls, &network, until)?;
     tls.set_buffer_limit(None);
     let (local, given) = UnixStream::pair()?;
@@ -256,7 +270,7 @@ fn dig(mut tls: Tls, network: TcpStream, until: Instant) -> IoResult<(TcpStream,
     Builder::new().name("encrypt".to_owned()).spawn(move || outward.send())?;
     Builder::new().name("decrypt".to_owned()).spawn(move || inward.receive())?;
     // The type of its handle does not tell a local socket from one of the network.
-    Ok((TcpStream::from(OwnedFd::from(given)), Tunnel { state }))
+    Ok(EncryptedStream { stream: TcpStream::from(OwnedFd::from(given)), tunnel: Tunnel { state } })
 }
 
 fn shake_hands(tls: &mut Tls, mut network: &TcpStream, until: Instant) -> IoResult<()> {
@@ -416,16 +430,16 @@ mod tests {
         (here, listener.accept().expect("accept").0)
     }
 
-    type Dug = IoResult<(TcpStream, Tunnel)>;
+    type Dug = IoResult<EncryptedStream>;
 
     /// What both sides make of their secrets.
     fn dug(calling: [u8; 32], answering: [u8; 32]) -> (Dug, Dug) {
         let (here, there) = connected();
         let answered = std::thread::spawn(move || answer(there, &answering, soon()));
-        let called = call(here, &calling, soon()).and_then(|(stream, tunnel)| {
+        let called = call(here, &calling, soon()).and_then(|EncryptedStream { stream, tunnel }| {
             // The other side refuses this one after this one has accepted that.
             match calling == answering || (&stream).read(&mut [0])? > 0 {
-                true => Ok((stream, tunnel)),
+                true => Ok(EncryptedStream { stream, tunnel }),
                 false => Err(ErrorKind::UnexpectedEof.into()),
             }
         });
@@ -435,7 +449,8 @@ mod tests {
     #[test]
     fn what_is_written_arrives_in_both_directions_until_each_ends() {
         let (called, answered) = dug([7; 32], [7; 32]);
-        let ((here, tunnel), (there, _other)) = (called.expect("called"), answered.expect("answered"));
+        let EncryptedStream { stream: here, tunnel } = called.expect("called");
+        let EncryptedStream { stream: there, tunnel: _other } = answered.expect("answered");
         let text: Vec<u8> = (0..3 * PIECE_BYTES + 5).map(|place| (place * 7 + place / 251) as u8).collect();
         let expected = text.clone();
         let echo = std::thread::spawn(move || {
@@ -470,7 +485,10 @@ mod tests {
             .with_protocol_versions(&[&TLS13])
             .expect("version")
             .dangerous()
-            .with_custom_certificate_verifier(Arc::new(Verifier(provider, known.cert[0].clone())))
+            .with_custom_certificate_verifier(Arc::new(KeyVerifier {
+                provider,
+                expected: known.cert[0].clone(),
+            }))
             .with_client_cert_resolver(Arc::new(AlwaysResolvesClientRawPublicKeys::new(own)));
         let name = ServerName::try_from("esker").expect("name");
         let mut tls = ClientConnection::new(Arc::new(config), name).expect("client").into();
@@ -484,7 +502,8 @@ mod tests {
     fn a_cut_is_told_before_it_looks_like_an_end() {
         for is_told_early in [true, false] {
             let (called, answered) = dug([7; 32], [7; 32]);
-            let ((here, tunnel), (there, other)) = (called.expect("called"), answered.expect("answered"));
+            let EncryptedStream { stream: here, tunnel } = called.expect("called");
+            let EncryptedStream { stream: there, tunnel: other } = answered.expect("answered");
             (&there).write_all(b"1,2\n").expect("write");
             let (telling, told) = channel();
             let mut first = [0; 4];

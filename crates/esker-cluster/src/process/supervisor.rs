@@ -174,7 +174,7 @@ impl Supervisor<'_> {
             }
             Err(ending) => ending,
         };
-        Err(take_back(cluster, report, (begin, left_behind), error, remedy))
+        Err(take_back(cluster, report, begin, left_behind, error, remedy))
     }
 
     /// Runs an algorithm on a version of the whole.
@@ -321,7 +321,8 @@ impl Supervisor<'_> {
 fn take_back(
     cluster: &mut Cluster,
     report: &mut ChangeReport,
-    (begin, left_behind): (u64, usize),
+    begin: u64,
+    left_behind: usize,
     error: Error,
     remedy: Remedy,
 ) -> Error {

@@ -1,6 +1,8 @@
 //! Lists that are handed over many at a time.
 
-use esker_graph::{Bitmap, Csr, Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor, vertex};
+use esker_graph::{
+    Bitmap, Csr, Direction, Flow, Graph, Piece, RowBlock, Run, Select, VertexId, Visitor, vertex,
+};
 
 /// Collects lists, and how many came among others.
 struct Collect;
@@ -21,15 +23,9 @@ impl Visitor<i32> for Collect {
         Collected::default()
     }
 
-    fn visit_rows(
-        &self,
-        found: &mut Collected,
-        first: VertexId,
-        offsets: &[u64],
-        lists: (&[VertexId], &[i32]),
-    ) {
+    fn visit_rows(&self, found: &mut Collected, rows: RowBlock<'_, i32>) {
         found.blocks += 1;
-        Piece::each_row(first, offsets, lists, |v, piece| {
+        rows.each_row(|v, piece| {
             assert!(piece.exclusive && !piece.targets.is_empty());
             self.visit(found, v, piece);
         });

@@ -59,7 +59,8 @@ impl<'a> Output<'a> {
         work: &Work,
         writer: &'a PlainWriter<'a>,
         direction: Direction,
-        (num_vertices, encoding): (u64, Encoding),
+        num_vertices: u64,
+        encoding: Encoding,
         layouts: &'a [ValueLayout],
         summed: Option<usize>,
     ) -> Result<Self> {

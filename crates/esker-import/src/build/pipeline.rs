@@ -459,7 +459,8 @@ impl Directions<'_> {
             self.work,
             self.writer,
             direction,
-            (edges.num_vertices, self.options.encoding),
+            edges.num_vertices,
+            self.options.encoding,
             &edges.layouts,
             summed,
         )?;

@@ -70,10 +70,11 @@ impl Unfit {
 /// A column that is named does not exist, or one end has a usual name and the other has not; in words.
 pub(crate) fn columns(shape: &Shape, options: &ReadOptions) -> Result<Columns, Unfit> {
     if shape.columns > 0 {
-        return columns_between(ends(shape, options)?, shape, options);
+        let (source, target) = ends(shape, options)?;
+        return columns_between(source, target, shape, options);
     }
     // An empty input has the columns that options name.
-    columns_between((0, 1), &Shape { header: Some(named(options)), ..shape.clone() }, options)
+    columns_between(0, 1, &Shape { header: Some(named(options)), ..shape.clone() }, options)
 }
 
 /// The header that an empty input might have had: the columns that options name, behind those that they
@@ -91,7 +92,8 @@ fn named(options: &ReadOptions) -> Vec<String> {
 }
 
 fn columns_between(
-    (source, target): (usize, usize),
+    source: usize,
+    target: usize,
     shape: &Shape,
     options: &ReadOptions,
 ) -> Result<Columns, Unfit> {

@@ -60,7 +60,8 @@ impl Named {
     pub(crate) fn open(
         input: &Input,
         edges: Box<dyn Reader>,
-        (first, num_vertices): (u64, u64),
+        first: u64,
+        num_vertices: u64,
         options: &ReadOptions,
     ) -> Result<Self> {
         let names = read_names(input, num_vertices, options)?;

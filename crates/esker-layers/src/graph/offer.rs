@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use esker_graph::{Flow, Piece, Sink, VertexId, Visitor, ones, vertex};
+use esker_graph::{Flow, Piece, RowBlock, Sink, VertexId, Visitor, ones, vertex};
 
 use super::weight::ColumnWeight;
 use crate::layer::{BLOCK_LEN, CodedLists, ListPlace, ListPlaces};
@@ -132,8 +132,9 @@ impl<'a, W: ColumnWeight> Offer<'a, W> {
             let index = done.trailing_zeros() as usize;
             let bounds = places.bounds(index, done.count_ones() as usize);
             let (begin, end) = (bounds[0] as usize, bounds[bounds.len() - 1] as usize);
-            let lists = (&decoded.targets[..end - begin], self.weights(begin, end - begin));
-            visitor.visit_rows(state, vertex(first + index), bounds, lists);
+            let (targets, weights) = (&decoded.targets[..end - begin], self.weights(begin, end - begin));
+            let first = vertex(first + index);
+            visitor.visit_rows(state, RowBlock { first, offsets: bounds, targets, weights });
             return done;
         }
         let (mut remaining, mut start) = (done, 0);

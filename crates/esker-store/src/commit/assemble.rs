@@ -105,7 +105,7 @@ pub(crate) fn assemble(
     }
     let properties: Vec<PropertyRecord> =
         commits.iter().flat_map(|commit| commit.new_properties.iter().cloned()).collect();
-    record.vertex_properties = write_vertices(state, commits, &properties, (&archive, origin), run)?;
+    record.vertex_properties = write_vertices(state, commits, &properties, &archive, origin, run)?;
     let versions = commits.iter().zip(&growth).map(|(commit, growth)| {
         let num_arcs = below.num_arcs().saturating_add_signed(growth.arcs);
         let num_loops = below.version().num_loops.saturating_add_signed(growth.loops);
@@ -249,7 +249,8 @@ fn write_vertices(
     state: &State,
     commits: &[Arc<Commit>],
     new_properties: &[PropertyRecord],
-    (archive, origin): (&ArchiveWriter, Origin),
+    archive: &ArchiveWriter,
+    origin: Origin,
     run: &Run,
 ) -> Result<Vec<u32>> {
     let mut changes: Vec<(u32, VertexId, u32, &VertexChange)> = Vec::new();

@@ -83,7 +83,8 @@ impl DuplicateRule<'_> {
             }
             if same.len() > 1 || reads_edges(self.rule) {
                 let indexes = same.iter().map(index_of);
-                duplicates += self.unite(commit, (same[0].source, same[0].target), indexes, &mut dropped)?;
+                let (a, b) = (same[0].source, same[0].target);
+                duplicates += self.unite(commit, a, b, indexes, &mut dropped)?;
             }
         }
         drop(order);
@@ -93,11 +94,12 @@ impl DuplicateRule<'_> {
         Ok(duplicates)
     }
 
-    /// Applies the rule to the changes of one edge, in order.
+    /// Applies the rule to the changes of the edges between two vertices, in order.
     fn unite(
         &self,
         commit: &mut Commit,
-        (a, b): (VertexId, VertexId),
+        a: VertexId,
+        b: VertexId,
         indexes: impl Iterator<Item = usize>,
         dropped: &mut [bool],
     ) -> Result<u64> {
@@ -120,7 +122,7 @@ impl DuplicateRule<'_> {
             };
             duplicates += 1;
             if self.rule == Duplicates::Refuse {
-                return Err(self.refused((source, target), earlier, index));
+                return Err(self.refused(source, target, earlier, index));
             }
             let names = || format!("from {} to {}", (self.name)(source), (self.name)(target));
             let Some(bits) = self.united(&before, bits_of(commit, index), &names)? else {
@@ -142,7 +144,7 @@ impl DuplicateRule<'_> {
 
     /// The error for the edge of a commit at an index that exists since the commit's edge `earlier`, or since
     /// an earlier commit.
-    fn refused(&self, (source, target): (VertexId, VertexId), earlier: Option<usize>, index: usize) -> Error {
+    fn refused(&self, source: VertexId, target: VertexId, earlier: Option<usize>, index: usize) -> Error {
         let number = index + 1;
         let what = match earlier {
             Some(earlier) => format!("is added twice, as edges {} and {number} of the commit", earlier + 1),

@@ -86,12 +86,13 @@ impl Core {
     /// Writes the second forms of a new complete layer into its directory.
     pub(super) fn write_forms(
         &self,
-        layer: (&LayerRecord, &[PropertyRecord], &Path),
+        record: &LayerRecord,
+        properties: &[PropertyRecord],
+        directory: &Path,
         wanted: WantedForms,
         replaced: &Replaced<'_>,
         run: &Run,
     ) -> Result<FormReport> {
-        let (record, properties, directory) = layer;
         let files = self.form_files(directory, record.stamp);
         write_forms(files, record, properties, wanted, run, |lists, options| {
             self.write_tiles_again(lists, properties, options, replaced, run)

@@ -41,7 +41,7 @@ impl Core {
         let state = self.state();
         let lists = state.layers()[0].lists();
         let heads = HeadedNeeds::of(lists, None, run.threads())?.heads(lists, options, run)?;
-        self.make_heads(maintenance, &state, (&heads, heads.length as u64), run)?;
+        self.make_heads(maintenance, &state, &heads, heads.length as u64, run)?;
         Ok(heads)
     }
 
@@ -56,7 +56,7 @@ impl Core {
         let Some(head_len) = state.manifest().missing_heads() else { return Ok(()) };
         match heads_again(state.layers()[0].lists(), head_len, run)? {
             Ok(heads) => {
-                self.make_heads(maintenance, &state, (&heads, head_len), run)?;
+                self.make_heads(maintenance, &state, &heads, head_len, run)?;
                 report.heads = Some(heads);
             }
             Err(left_out) => report.heads_left_out = Some(left_out),
@@ -69,7 +69,8 @@ impl Core {
         &self,
         maintenance: &mut Maintenance,
         state: &Arc<State>,
-        (heads, kept): (&Heads, u64),
+        heads: &Heads,
+        kept: u64,
         run: &Run,
     ) -> Result<()> {
         let layer = &state.layers()[0];
@@ -77,7 +78,7 @@ impl Core {
         let directory = layer_directory(&self.path, number);
         self.remove_heads(maintenance, state, number, &directory)?;
         let origin = Origin::random(state.manifest().database);
-        self.write_heads(layer, heads, (&directory, origin), run).inspect_err(|_| {
+        self.write_heads(layer, heads, &directory, origin, run).inspect_err(|_| {
             // If the removal fails too, making heads again or removing the layer deletes the files.
             let _ = OwnDirectory::Heads.remove(self.disk.as_ref(), &heads_directory(&directory));
         })?;
@@ -91,7 +92,8 @@ impl Core {
         &self,
         layer: &Layer,
         heads: &Heads,
-        (directory, origin): (&Path, Origin),
+        directory: &Path,
+        origin: Origin,
         run: &Run,
     ) -> Result<()> {
         write_heads(layer.lists(), heads, run, FormFiles { disk: &self.disk, directory, origin })?;

@@ -1,5 +1,5 @@
-//! Large batches: looks up their ids in parallel, and many at a time, before they are taken; makes the
-//! changes of those that only add edges and vertices on all threads, if the graph has no removed vertices.
+//! Large batches: their ids are looked up in parallel before the changes are made. If the batch only adds
+//! edges and vertices, and the graph has no removed vertices, all threads make the changes.
 
 use esker_format::Result;
 use esker_format::memory::{collected, filled, filled_by_all, with_room};
@@ -8,7 +8,7 @@ use esker_layers::ids::ExternalId;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 use rayon::slice::ParallelSliceMut;
 
-use super::write::{CommitBuilder, IDS_PER_CHECK, Writer};
+use super::write::{BatchId, CommitBuilder, IDS_PER_CHECK, Writer};
 use crate::commit::{Batch, BatchOp, EdgeOp};
 
 /// Ids that are looked up together among those that commits have added.
@@ -110,7 +110,7 @@ impl CommitBuilder<'_> {
         self.writer.tail.vertices_of(&ids[..unknown.len()], &mut found[..unknown.len()]);
         for ((id, v), found) in unknown.drain(..).zip(found) {
             // A new id may occur twice in the list: `vertex` adds it once.
-            *v = found.map_or_else(|| self.vertex((id, Some(NONE))), Ok)?;
+            *v = found.map_or_else(|| self.vertex(BatchId { id, known: Some(NONE) }), Ok)?;
         }
         Ok(())
     }

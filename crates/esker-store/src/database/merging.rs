@@ -192,7 +192,7 @@ impl Core {
             let properties = request.properties(&state.manifest().properties);
             let wanted = WantedForms { kept, heads: request.heads };
             let wanted = if layer.complete { wanted } else { WantedForms::default() };
-            let forms = self.write_forms((&layer, &properties, directory), wanted, &replaced, run)?;
+            let forms = self.write_forms(&layer, &properties, directory, wanted, &replaced, run)?;
             Ok((layer, forms))
         })?;
         if let (Some(heads), Some(_)) = (forms.heads, request.heads) {

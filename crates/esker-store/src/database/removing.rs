@@ -24,11 +24,11 @@ impl CommitBuilder<'_> {
             return Ok(kept);
         }
         let changes = self.standing.changes_of(ends, &self.commit.edges);
-        let is_new =
-            u64::from(ends.0.max(ends.1)) >= self.writer.num_vertices() - self.commit.new_ids.len() as u64;
+        let is_new = u64::from(ends.source.max(ends.target))
+            >= self.writer.num_vertices() - self.commit.new_ids.len() as u64;
         let mut edges = match is_new || changes.is_removed {
             true => Vec::new(),
-            false => (earlier.edges)(ends.0, ends.1)?,
+            false => (earlier.edges)(ends.source, ends.target)?,
         };
         for row in changes.rows {
             match rule {
@@ -43,18 +43,12 @@ impl CommitBuilder<'_> {
     }
 
     /// Counts the edges between two vertices, which are about to be removed.
-    pub(super) fn count_removed(
-        &mut self,
-        batch: &Batch,
-        (source, target): Ends,
-        earlier: &Earlier<'_>,
-    ) -> Result<()> {
+    pub(super) fn count_removed(&mut self, batch: &Batch, ends: Ends, earlier: &Earlier<'_>) -> Result<()> {
         let rule = match batch.duplicates() {
             Duplicates::Keep => Duplicates::Keep,
             // There is one edge at most, whatever the rule makes of it.
             _ => Duplicates::Last,
         };
-        let ends = self.standing.ends(source, target);
         self.standing.removed += self.edges_between(ends, rule, earlier)?.len() as u64;
         Ok(())
     }
@@ -63,12 +57,11 @@ impl CommitBuilder<'_> {
     pub(super) fn remove_edges(
         &mut self,
         batch: &Batch,
-        (source, target): Ends,
+        ends: Ends,
         wanted: u32,
         earlier: &Earlier<'_>,
     ) -> Result<u64> {
         let wanted = &batch.matches[wanted as usize];
-        let ends = self.standing.ends(source, target);
         let code_of = |property: u32, text: &[u8]| {
             let codes = self.writer.texts.get(property as usize)?.as_ref()?;
             codes.get(text).copied()
@@ -76,24 +69,24 @@ impl CommitBuilder<'_> {
         let Some(bits) = wanted.bits(batch.edge_properties(), code_of) else { return Ok(0) };
         let was_kept = self.standing.kept.contains_key(&ends);
         let mut edges = self.edges_between(ends, batch.duplicates(), earlier)?;
-        let (before, mut left) = (edges.len(), wanted.at_most.unwrap_or(u64::MAX));
+        let (before, mut quota) = (edges.len(), wanted.at_most.unwrap_or(u64::MAX));
         edges.retain(|edge| {
-            let goes = left > 0 && BatchMatch::has(batch.edge_properties(), edge, &bits);
-            left -= u64::from(goes);
-            !goes
+            let is_removed = quota > 0 && BatchMatch::has(batch.edge_properties(), edge, &bits);
+            quota -= u64::from(is_removed);
+            !is_removed
         });
-        let gone = (before - edges.len()) as u64;
-        self.standing.removed += gone;
-        if gone > 0 || was_kept {
+        let removed = (before - edges.len()) as u64;
+        self.standing.removed += removed;
+        if removed > 0 || was_kept {
             self.standing.kept.insert(ends, edges);
         }
-        Ok(gone)
+        Ok(removed)
     }
 
     /// Gives the commit the edges that stay between two vertices, where it has not got them yet.
     pub(super) fn settle(&mut self, batch_rows: u32, ends: Ends) -> Result<()> {
         let Some(kept) = self.standing.kept.remove(&ends) else { return Ok(()) };
-        let (source, target) = ends;
+        let Ends { source, target } = ends;
         self.push_change(EdgeOp { source, target, row: REMOVAL })?;
         for bits in &kept {
             let row = batch_rows.checked_add(self.standing.added_rows).filter(|&row| row < REMOVAL);

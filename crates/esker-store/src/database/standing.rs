@@ -7,8 +7,12 @@ use esker_graph::VertexId;
 use crate::commit::EdgeOp;
 use crate::freeze::REMOVAL;
 
-/// The two ends of an edge; of an undirected one the smaller is the first.
-pub(super) type Ends = (VertexId, VertexId);
+/// The two ends of an edge; of an undirected one the smaller is the source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Ends {
+    pub(super) source: VertexId,
+    pub(super) target: VertexId,
+}
 
 /// The edges between two vertices while a batch is taken.
 #[derive(Debug, Default)]
@@ -41,7 +45,10 @@ impl StandingEdges {
     }
 
     pub(super) fn ends(&self, source: VertexId, target: VertexId) -> Ends {
-        if self.directed { (source, target) } else { (source.min(target), source.max(target)) }
+        match self.directed {
+            true => Ends { source, target },
+            false => Ends { source: source.min(target), target: source.max(target) },
+        }
     }
 
     /// Notes a change.

@@ -5,20 +5,19 @@ use std::collections::HashMap;
 use esker_format::memory::push;
 use esker_format::{Result, VertexChange, VertexValue};
 use esker_graph::VertexId;
-use esker_layers::ids::ExternalId;
 use esker_layers::property::REMOVED_NUMBER;
 
-use super::write::{CommitBuilder, Neighbours};
+use super::write::{BatchId, CommitBuilder, Neighbours};
 use crate::commit::EdgeOp;
 use crate::freeze::REMOVAL;
 
 impl CommitBuilder<'_> {
     /// The vertex of an id, which is added or restored if necessary.
-    pub(super) fn vertex(&mut self, (id, known): (ExternalId<'_>, Option<VertexId>)) -> Result<VertexId> {
-        let Some(v) = self.find((id, known))? else {
-            self.commit.new_ids.make_room(&[id])?;
-            let v = self.writer.tail.add(id)?;
-            self.commit.new_ids.push(id);
+    pub(super) fn vertex(&mut self, id: BatchId<'_>) -> Result<VertexId> {
+        let Some(v) = self.find(id)? else {
+            self.commit.new_ids.make_room(&[id.id])?;
+            let v = self.writer.tail.add(id.id)?;
+            self.commit.new_ids.push(id.id);
             return Ok(v);
         };
         if !self.writer.removed.is_empty() && self.writer.removed.remove(&v) {

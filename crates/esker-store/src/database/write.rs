@@ -254,6 +254,14 @@ impl Writer {
     }
 }
 
+/// An id of a batch.
+#[derive(Clone, Copy)]
+pub(super) struct BatchId<'a> {
+    pub(super) id: ExternalId<'a>,
+    /// What [`Writer::known_vertices`] found, if the id was looked up: [`NONE`] for no vertex.
+    pub(super) known: Option<VertexId>,
+}
+
 impl CommitBuilder<'_> {
     /// Takes the changes of a batch; `known` is what [`Writer::known_vertices`] found.
     fn take(&mut self, batch: &Batch, known: &[VertexId], earlier: &Earlier<'_>) -> Result<()> {
@@ -266,7 +274,7 @@ impl CommitBuilder<'_> {
         let mut next_id = 0;
         let mut id = || {
             next_id += 1;
-            (batch.ids.get(next_id - 1), known.get(next_id - 1).copied())
+            BatchId { id: batch.ids.get(next_id - 1), known: known.get(next_id - 1).copied() }
         };
         for (index, op) in batch.ops.iter().enumerate() {
             if index % IDS_PER_CHECK == 0 {
@@ -277,7 +285,8 @@ impl CommitBuilder<'_> {
                     let (source, target) = (self.find_removed(batch, id())?, self.find_removed(batch, id())?);
                     if let (Some(source), Some(target)) = (source, target) {
                         if batch.counts_removed {
-                            self.count_removed(batch, (source, target), earlier)?;
+                            let ends = self.standing.ends(source, target);
+                            self.count_removed(batch, ends, earlier)?;
                         }
                         self.push_edge(EdgeOp { source, target, row: REMOVAL })?;
                     }
@@ -286,10 +295,15 @@ impl CommitBuilder<'_> {
                     let ids = [id(), id()];
                     let [source, target] = ids.map(|id| self.find_removed(batch, id));
                     let (source, target) = (source?, target?);
-                    let ends = source.zip(target);
-                    let gone = ends.map_or(Ok(0), |ends| self.remove_edges(batch, ends, *wanted, earlier))?;
-                    if gone == 0 {
-                        batch.expect_unnamed(*wanted, [ids[0].0, ids[1].0])?;
+                    let removed = match source.zip(target) {
+                        Some((source, target)) => {
+                            let ends = self.standing.ends(source, target);
+                            self.remove_edges(batch, ends, *wanted, earlier)?
+                        }
+                        None => 0,
+                    };
+                    if removed == 0 {
+                        batch.expect_unnamed(*wanted, ids.map(|id| id.id))?;
                     }
                 }
                 BatchOp::Edge(row) => {
@@ -414,27 +428,23 @@ impl CommitBuilder<'_> {
     }
 
     /// The vertex of an id, which may have been looked up before this commit added any.
-    pub(super) fn find(&self, (id, known): (ExternalId<'_>, Option<VertexId>)) -> Result<Option<VertexId>> {
-        match known {
-            None => self.writer.find(id),
-            Some(NONE) => Ok(self.writer.tail.vertex_of(id)),
+    pub(super) fn find(&self, id: BatchId<'_>) -> Result<Option<VertexId>> {
+        match id.known {
+            None => self.writer.find(id.id),
+            Some(NONE) => Ok(self.writer.tail.vertex_of(id.id)),
             Some(v) => Ok(Some(v)),
         }
     }
 
     /// The vertex of an id that is to be removed, or whose edge is.
-    fn find_removed(
-        &self,
-        batch: &Batch,
-        (id, known): (ExternalId<'_>, Option<VertexId>),
-    ) -> Result<Option<VertexId>> {
-        let found = self.find((id, known))?;
+    fn find_removed(&self, batch: &Batch, id: BatchId<'_>) -> Result<Option<VertexId>> {
+        let found = self.find(id)?;
         // What this commit removes was there.
         let is_gone = |v| self.writer.removed.contains(&v) && !self.removed.contains(&v);
         if !batch.refuses_unknown || found.is_some_and(|v| !is_gone(v)) {
             return Ok(found);
         }
-        let id = id.to_string();
+        let id = id.id.to_string();
         Err(Error::Invalid(format!("cannot delete what belongs to the vertex {id:?}: no vertex has this id")))
     }
 

@@ -103,6 +103,12 @@ impl<P> WeightSource<P, ()> for NoWeight {
     fn gather(self, _: &[u8], _: &[P], _: &mut [()]) {}
 }
 
+/// The state of a worker: that of the visitor, and room for a list.
+struct ScanState<S, W> {
+    visitor: S,
+    buffer: GatherBuffer<W>,
+}
+
 /// A scan of the lists of one direction.
 struct DynamicScan<'a, E, P, W, V, F> {
     shards: &'a [Shard<E, P>],
@@ -120,7 +126,7 @@ impl<E: EdgeRecord, P: Payload, W: Weight, V: Visitor<W>, F: WeightSource<P, W>>
         let units = self.run.threads() * UNITS_PER_WORKER;
         let unit = (num_vertices / units).next_multiple_of(64).clamp(64, UNIT_VERTICES_MAX);
         let unit = if num_vertices + entries <= SERIAL_ENTRIES_MAX { num_vertices } else { unit };
-        let new_state = || (self.visitor.new_state(), GatherBuffer::new());
+        let new_state = || ScanState { visitor: self.visitor.new_state(), buffer: GatherBuffer::new() };
         let states = match select {
             Select::All => self.run.share_ranges(num_vertices, unit, new_state, |state, range| {
                 self.visit_lists(state, range.map(vertex))
@@ -143,7 +149,7 @@ impl<E: EdgeRecord, P: Payload, W: Weight, V: Visitor<W>, F: WeightSource<P, W>>
                 })
             }
         };
-        Ok(states?.into_iter().map(|(state, _)| state).collect())
+        Ok(states?.into_iter().map(|state| state.visitor).collect())
     }
 
     fn is_small(&self, list: &[VertexId]) -> bool {
@@ -159,7 +165,7 @@ impl<E: EdgeRecord, P: Payload, W: Weight, V: Visitor<W>, F: WeightSource<P, W>>
     #[inline(always)]
     fn visit_lists(
         &self,
-        state: &mut (V::State, GatherBuffer<W>),
+        state: &mut ScanState<V::State, W>,
         vertices: impl Iterator<Item = VertexId>,
     ) -> Result<(), Stop> {
         let (mut asked, mut count) = ([(0, IndexedLocation::default()); AHEAD], 0_usize);
@@ -198,7 +204,7 @@ impl<E: EdgeRecord, P: Payload, W: Weight, V: Visitor<W>, F: WeightSource<P, W>>
     #[inline(always)]
     fn visit_list(
         &self,
-        state: &mut (V::State, GatherBuffer<W>),
+        state: &mut ScanState<V::State, W>,
         v: VertexId,
         location: IndexedLocation,
     ) -> Result<(), Stop> {
@@ -214,17 +220,19 @@ impl<E: EdgeRecord, P: Payload, W: Weight, V: Visitor<W>, F: WeightSource<P, W>>
     #[inline(always)]
     fn visit_chunk(
         &self,
-        (state, buffer): &mut (V::State, GatherBuffer<W>),
+        state: &mut ScanState<V::State, W>,
         v: VertexId,
         slots: &Slots<'_, E, P>,
     ) -> Result<(), Stop> {
+        let buffer = &mut state.buffer;
         let capacity = slots.control.len();
         let (mut from, mut end) = (0, FIRST_SLOTS.min(capacity));
         while from < capacity {
             let count = buffer.gather(slots, from..end, self.weigh);
             let (targets, weights) = (&buffer.targets[..count], &buffer.weights[..count]);
             if count > 0
-                && self.visitor.visit(state, v, Piece { targets, weights, exclusive: true }) == Flow::Enough
+                && self.visitor.visit(&mut state.visitor, v, Piece { targets, weights, exclusive: true })
+                    == Flow::Enough
             {
                 break;
             }
@@ -236,13 +244,8 @@ impl<E: EdgeRecord, P: Payload, W: Weight, V: Visitor<W>, F: WeightSource<P, W>>
         Ok(())
     }
 
-    fn visit_low(
-        &self,
-        (state, buffer): &mut (V::State, GatherBuffer<W>),
-        v: VertexId,
-        location: IndexedLocation,
-    ) {
-        let mut count = 0;
+    fn visit_low(&self, state: &mut ScanState<V::State, W>, v: VertexId, location: IndexedLocation) {
+        let (buffer, mut count) = (&mut state.buffer, 0);
         buffer.grow(self.index.degree(v));
         self.shards[usize::from(location.shard)].each_low(v, |slots, at| {
             buffer.targets[count] = slots.records[at].target;
@@ -250,7 +253,7 @@ impl<E: EdgeRecord, P: Payload, W: Weight, V: Visitor<W>, F: WeightSource<P, W>>
             count += 1;
         });
         let (targets, weights) = (&buffer.targets[..count], &buffer.weights[..count]);
-        self.visitor.visit(state, v, Piece { targets, weights, exclusive: true });
+        self.visitor.visit(&mut state.visitor, v, Piece { targets, weights, exclusive: true });
     }
 }
 

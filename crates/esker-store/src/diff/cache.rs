@@ -26,6 +26,22 @@ pub struct DiffCache {
     touched: Touched,
 }
 
+/// The codes of the versions of a layer between two versions.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ChangedCodes {
+    /// The code of the older version.
+    pub(super) above: u32,
+    /// The code of the newer version.
+    pub(super) up_to: u32,
+}
+
+impl ChangedCodes {
+    #[inline]
+    pub(super) fn contains(self, code: u32) -> bool {
+        self.above < code && code <= self.up_to
+    }
+}
+
 /// What is known of the layer.
 #[derive(Debug, Default)]
 enum Touched {
@@ -38,13 +54,13 @@ enum Touched {
 }
 
 impl DiffCache {
-    /// The vertices, ascending and distinct, whose lists have a code above the first number and up to the
-    /// second; `None` if they are not known.
+    /// The vertices, ascending and distinct, whose lists have one of these codes; `None` if they are not
+    /// known.
     pub(super) fn touched(
         &mut self,
         layer: &Arc<PlainLayer>,
         section: &Section,
-        between: (u32, u32),
+        changed: ChangedCodes,
         run: &Run,
     ) -> Result<Option<Vec<VertexId>>> {
         if !std::ptr::eq(self.layer.as_ptr(), Arc::as_ptr(layer)) {
@@ -52,11 +68,11 @@ impl DiffCache {
             return Ok(None);
         }
         if matches!(self.touched, Touched::NotYet) {
-            let known = TouchedByCode::of(section, between.0, run)?;
+            let known = TouchedByCode::of(section, changed.above, run)?;
             self.touched = known.map_or(Touched::NoRoom, Touched::Known);
         }
         Ok(match &self.touched {
-            Touched::Known(known) => known.between(between),
+            Touched::Known(known) => known.vertices(changed),
             Touched::NotYet | Touched::NoRoom => None,
         })
     }
@@ -109,13 +125,13 @@ impl TouchedByCode {
         Ok(memory.resize(bytes as u64).then_some(Self { above, pairs, _memory: memory }))
     }
 
-    /// `None` if codes among them were left out.
-    fn between(&self, (above, up_to): (u32, u32)) -> Option<Vec<VertexId>> {
-        if above < self.above {
+    /// The vertices whose lists have one of these codes; `None` if some of the codes were left out.
+    fn vertices(&self, changed: ChangedCodes) -> Option<Vec<VertexId>> {
+        if changed.above < self.above {
             return None;
         }
         let end_of = |code| self.pairs.partition_point(|pair| pair.0 <= code);
-        let pairs = &self.pairs[end_of(above)..end_of(up_to)];
+        let pairs = &self.pairs[end_of(changed.above)..end_of(changed.up_to)];
         let mut vertices: Vec<VertexId> = pairs.iter().map(|pair| pair.1).collect();
         vertices.sort_unstable();
         vertices.dedup();

@@ -121,7 +121,7 @@ impl CommonLayers {
     /// layers, and those whose edges in the common layers were removed. In an undirected graph, without those
     /// below `v`, at which their edges are reported. `None` if the targets are not known, or comparing whole
     /// lists is as fast.
-    fn targets(&self, (a, b): (&Snapshot, &Snapshot), v: VertexId) -> Result<Option<Vec<VertexId>>> {
+    fn targets(&self, a: &Snapshot, b: &Snapshot, v: VertexId) -> Result<Option<Vec<VertexId>>> {
         let mut targets = Vec::new();
         for snapshot in [a, b] {
             if self.0 == 0 || v as usize >= snapshot.num_vertices() {
@@ -154,15 +154,17 @@ impl CommonLayers {
 /// Calls `visit` with the differences between the out-lists of `v` in `a` and `b`. Memory: both lists, or
 /// what the layers that the versions do not share have of them.
 pub(super) fn compare<F>(
-    (a, b): (&Snapshot, &Snapshot),
-    (types, common): (&CommonTypes, &CommonLayers),
+    a: &Snapshot,
+    b: &Snapshot,
+    types: &CommonTypes,
+    common: &CommonLayers,
     v: VertexId,
     visit: &mut F,
 ) -> Result<()>
 where
     F: FnMut(Difference<'_>) -> Result<()>,
 {
-    let to = common.targets((a, b), v)?;
+    let to = common.targets(a, b, v)?;
     let to = to.as_deref();
     match (VersionList::read(a, &types.of_a, v, to)?, VersionList::read(b, &types.of_b, v, to)?) {
         (Some(a), Some(b)) => compare_lists(&a, &b, visit),

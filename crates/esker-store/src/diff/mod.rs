@@ -176,7 +176,7 @@ where
         }
         if touched.peek() == Some(v) {
             touched.next()?;
-            lists::compare((a, b), (&types, &common), v, &mut visit)?;
+            lists::compare(a, b, &types, &common, v, &mut visit)?;
         }
     }
 }

@@ -8,7 +8,7 @@ use esker_graph::{Direction, Run, VertexId, vertex};
 use esker_layers::layer::{CodeSlice, Section};
 use esker_layers::stack::Stack;
 
-use super::cache::DiffCache;
+use super::cache::{ChangedCodes, DiffCache};
 
 /// Iterates over the touched vertices, ascending and distinct, by merging the directories of the layers that
 /// end after the older version. If a layer begins before that version, its version codes select the vertices.
@@ -34,8 +34,8 @@ struct SearchedLayer<'a> {
     vertices: Option<&'a [VertexId]>,
     next_slot: usize,
     num_slots: usize,
-    /// Codes above the first number and up to the second are of versions in between; `None`: all codes are.
-    between: Option<(u32, u32)>,
+    /// The codes of the versions in between; `None`: all codes are.
+    changed: Option<ChangedCodes>,
     /// Whether the older version ends before this layer, which is not complete. Where a list stands whole in
     /// a merged layer, no code says what the layer's first version changed of it. The arcs of that version
     /// may have the code 0, as those of older layers, and arcs that are gone have none. Such a list counts as
@@ -60,7 +60,7 @@ impl<'a> TouchedVertices<'a> {
             let section = stack.section(index, Direction::Out)?;
             let newest = index + 1 == stack.layers().len();
             let last_rank = stack.rank().filter(|_| newest).unwrap_or(u32::MAX);
-            let (mut between, mut follows) = (None, false);
+            let (mut changed, mut follows) = (None, false);
             // The directory of a complete layer lists all vertices; the codes tell only if the range
             // begins at or before `since`.
             let codes_tell = !layer.record().complete || layer.record().first_version <= since;
@@ -68,18 +68,18 @@ impl<'a> TouchedVertices<'a> {
                 // A version that the layer forgot counts as the next one that it distinguishes, so
                 // the rank never excludes a change.
                 let rank = layer.versions()?.partition_point(|&version| version <= since) as u32;
-                between = Some((rank, last_rank));
+                changed = Some(ChangedCodes { above: rank, up_to: last_rank });
                 follows = rank == 0 && !layer.record().complete;
             }
-            if let (Some(cache), Some(between), false) = (cache.as_deref_mut(), between, follows)
-                && let Some(known) = cache.touched(layer, section, between, run)?
+            if let (Some(cache), Some(changed), false) = (cache.as_deref_mut(), changed, follows)
+                && let Some(known) = cache.touched(layer, section, changed, run)?
             {
                 touched.layers.push(TouchedLayer::Known(known.into_iter()));
                 continue;
             }
             let vertices = section.main().vertices(run)?;
             let num_slots = section.main().num_lists();
-            let searched = SearchedLayer { section, vertices, next_slot: 0, num_slots, between, follows };
+            let searched = SearchedLayer { section, vertices, next_slot: 0, num_slots, changed, follows };
             touched.layers.push(TouchedLayer::Searched(searched));
         }
         for layer in 0..touched.layers.len() {
@@ -140,19 +140,19 @@ impl SearchedLayer<'_> {
     }
 
     fn is_changed(&self, v: VertexId, slot: usize) -> Result<bool> {
-        let (Some(between), Some(born)) = (self.between, self.section.born()) else { return Ok(true) };
+        let (Some(changed), Some(born)) = (self.changed, self.section.born()) else { return Ok(true) };
         if self.follows && self.section.previous_at(slot)?.is_none() {
             return Ok(true);
         }
         let main = self.section.main().range(slot)?;
-        if has_code(born.get(main.clone())?, main.len(), between) {
+        if has_code(born.get(main.clone())?, main.len(), changed) {
             return Ok(true);
         }
         if let Some(dead) = self.section.dead()
             && let (Some(codes), Some(slot)) = (&dead.codes, dead.lists.slot_of(v)?)
         {
             let range = dead.lists.range(slot)?;
-            if has_code(codes.get(range.clone())?, range.len(), between) {
+            if has_code(codes.get(range.clone())?, range.len(), changed) {
                 return Ok(true);
             }
         }
@@ -160,13 +160,13 @@ impl SearchedLayer<'_> {
             && let Some(slot) = past.lists.slot_of(v)?
         {
             let range = past.lists.range(slot)?;
-            return Ok(has_code(past.born.get(range.clone())?, range.len(), between)
-                || has_code(past.died.get(range.clone())?, range.len(), between));
+            return Ok(has_code(past.born.get(range.clone())?, range.len(), changed)
+                || has_code(past.died.get(range.clone())?, range.len(), changed));
         }
         Ok(false)
     }
 }
 
-fn has_code(codes: CodeSlice<'_>, len: usize, (above, up_to): (u32, u32)) -> bool {
-    (0..len).any(|index| codes.at(index) > above && codes.at(index) <= up_to)
+fn has_code(codes: CodeSlice<'_>, len: usize, changed: ChangedCodes) -> bool {
+    (0..len).any(|index| changed.contains(codes.at(index)))
 }

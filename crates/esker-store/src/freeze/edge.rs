@@ -51,9 +51,8 @@ impl<'a> Resolver<'a> {
             let set = change.row != REMOVAL;
             let counts = counted.counts(change.code);
             if set && there > 0 {
-                let last = alive[first_alive..]
-                    .last()
-                    .map_or_else(|| ValueSource::Old(copies[0].0, copies[0].1), |arc| arc.source);
+                let last =
+                    alive[first_alive..].last().map_or_else(|| ValueSource::Old(copies[0]), |arc| arc.source);
                 if self.same(last, change.row)? {
                     tally.counts.unchanged += counts;
                     continue;
@@ -110,8 +109,8 @@ impl<'a> Resolver<'a> {
             if removal.is_some() {
                 let there = died.iter().filter(|&&died| died == 0).count() + alive.len() - first_alive;
                 let is_none = there == 0 && changes[0].row == REMOVAL;
-                for (&(lists, index), died) in copies.iter().zip(&mut died).filter(|(_, died)| **died == 0) {
-                    if !self.take_same(ValueSource::Old(lists, index), rows)? {
+                for (&copy, died) in copies.iter().zip(&mut died).filter(|(_, died)| **died == 0) {
+                    if !self.take_same(ValueSource::Old(copy), rows)? {
                         (*died, gone) = (code, gone + 1);
                     }
                 }
@@ -136,11 +135,11 @@ impl<'a> Resolver<'a> {
             None | Some(0) if died.iter().all(|&died| died == 0) => {}
             Some(&code) if died.iter().all(|&died| died == code) => dead.push((target, code, died.len())),
             _ => some_dead.extend(
-                copies
-                    .iter()
-                    .zip(died)
-                    .filter(|&(_, died)| died > 0)
-                    .map(|(&(lists, index), died)| DeadCopy { target, lists, index, died }),
+                copies.iter().zip(died).filter(|&(_, died)| died > 0).map(|(&arc, died)| DeadCopy {
+                    target,
+                    arc,
+                    died,
+                }),
             ),
         }
         Ok(())

@@ -41,7 +41,15 @@ pub(super) struct Resolver<'a> {
 #[derive(Clone, Copy)]
 pub(super) enum ValueSource<'a> {
     Row(u32),
-    Old(&'a ListColumns, usize),
+    Old(OldArc<'a>),
+}
+
+/// An arc of an older layer.
+#[derive(Clone, Copy)]
+pub(super) struct OldArc<'a> {
+    pub(super) lists: &'a ListColumns,
+    /// Its index in the lists.
+    pub(super) index: usize,
 }
 
 /// An arc of the new layer.
@@ -64,7 +72,7 @@ pub(super) struct VertexBuffers<'a> {
     /// Old arcs that die although others to the same target stay, ascending by target.
     pub(super) some_dead: Vec<DeadCopy<'a>>,
     /// The old copies of the current edge.
-    pub(super) copies: Vec<(&'a ListColumns, usize)>,
+    pub(super) copies: Vec<OldArc<'a>>,
     /// The rows of the edges that a commit adds between the current vertices.
     pub(super) rows: Vec<u32>,
 }
@@ -73,16 +81,16 @@ pub(super) struct VertexBuffers<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct DeadCopy<'a> {
     pub(super) target: VertexId,
-    pub(super) lists: &'a ListColumns,
-    pub(super) index: usize,
+    pub(super) arc: OldArc<'a>,
     pub(super) died: u32,
 }
 
 /// The code of the commit that removed an old arc but not others to the same target; 0 if there is none.
-fn died_alone(some_dead: &[DeadCopy<'_>], target: VertexId, (lists, index): (&ListColumns, usize)) -> u32 {
+fn death_of_copy(some_dead: &[DeadCopy<'_>], target: VertexId, arc: OldArc<'_>) -> u32 {
     let first = some_dead.partition_point(|copy| copy.target < target);
     let mut same = some_dead[first..].iter().take_while(|copy| copy.target == target);
-    same.find(|copy| std::ptr::eq(copy.lists, lists) && copy.index == index).map_or(0, |copy| copy.died)
+    let is_arc = |old: OldArc<'_>| std::ptr::eq(old.lists, arc.lists) && old.index == arc.index;
+    same.find(|copy| is_arc(copy.arc)).map_or(0, |copy| copy.died)
 }
 
 impl VertexBuffers<'_> {
@@ -90,7 +98,8 @@ impl VertexBuffers<'_> {
         for stretch in &self.old {
             let first = stretch.targets.partition_point(|&other| other < target);
             let same = stretch.targets[first..].iter().take_while(|&&other| other == target).count();
-            self.copies.extend((0..same).map(|i| (stretch.lists, stretch.start + first + i)));
+            let start = stretch.start + first;
+            self.copies.extend((start..start + same).map(|index| OldArc { lists: stretch.lists, index }));
         }
     }
 }
@@ -177,8 +186,8 @@ impl<'a> Resolver<'a> {
         let is_continued = old_len > 0 && !self.is_copied(v, old_len, 0);
         let lacks = old_len == 0 || adds || new.is_some_and(|new| !new.contains(&false));
         if lacks && (old_len == 0 || is_continued) && self.adds_each_once(arcs) {
-            let previous = fragment.filter(|_| is_continued).map_or(0, |fragment| self.address(fragment).0);
-            self.add(arcs, (old_len, previous), chunk, tally);
+            let previous = self.previous(fragment.filter(|_| is_continued));
+            self.add(arcs, old_len, previous, chunk, tally);
             return Ok(());
         }
         let mut first = 0;
@@ -202,9 +211,9 @@ impl<'a> Resolver<'a> {
         let copied = !some_dead.is_empty() || self.is_copied(v, old_len, died);
         chunk.vertices.push(v);
         chunk.degrees.push((old_len - died + alive.len()) as VertexId);
-        chunk.previous.push(if copied { 0 } else { fragment.map_or(0, |fragment| self.address(fragment).0) });
+        chunk.previous.push(self.previous(fragment.filter(|_| !copied)));
         if copied {
-            self.copy_old(old, (dead, some_dead), alive, past);
+            self.copy_old(old, dead, some_dead, alive, past);
         } else if !dead.is_empty() {
             self.bury(v, dead, chunk);
         }
@@ -239,7 +248,8 @@ impl<'a> Resolver<'a> {
     fn add(
         &self,
         arcs: &[EdgeChange],
-        (old_len, previous): (usize, u64),
+        old_len: usize,
+        previous: u64,
         chunk: &mut SectionChunk,
         tally: &mut Tally,
     ) {
@@ -321,8 +331,11 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    fn address(&self, (layer, slot): (usize, usize)) -> Address {
-        Address::new(self.changes.stack.layers()[layer].record().number, slot)
+    /// What a fragment says of the one before it; 0 if there is none.
+    fn previous(&self, fragment: Option<(usize, usize)>) -> u64 {
+        fragment.map_or(0, |(layer, slot)| {
+            Address::new(self.changes.stack.layers()[layer].record().number, slot).0
+        })
     }
 
     /// The length of the old list, whose newest fragment is `fragment`, if its arcs need not be read.
@@ -375,7 +388,7 @@ impl<'a> Resolver<'a> {
         match arc {
             ValueSource::Row(row) => Ok(self.changes.rows[property][row as usize]),
             // A layer written before the property was defined has no column for it.
-            ValueSource::Old(lists, index) => {
+            ValueSource::Old(OldArc { lists, index }) => {
                 lists.property(property).map_or(Ok(0), |values| values.bits_at(index))
             }
         }
@@ -385,18 +398,19 @@ impl<'a> Resolver<'a> {
     fn copy_old(
         &self,
         old: &[Stretch<'a>],
-        (dead, some_dead): (&[(VertexId, u32, usize)], &[DeadCopy<'a>]),
+        dead: &[(VertexId, u32, usize)],
+        some_dead: &[DeadCopy<'a>],
         alive: &mut Vec<NewArc<'a>>,
         past: &mut Vec<NewArc<'a>>,
     ) {
         for stretch in old {
             for (index, &target) in (stretch.start..).zip(&*stretch.targets) {
-                let source = ValueSource::Old(stretch.lists, index);
+                let old = OldArc { lists: stretch.lists, index };
                 let died = match dead.binary_search_by_key(&target, |&(target, _, _)| target) {
                     Ok(at) => dead[at].1,
-                    Err(_) => died_alone(some_dead, target, (stretch.lists, index)),
+                    Err(_) => death_of_copy(some_dead, target, old),
                 };
-                let arc = NewArc { target, born: 0, died, source };
+                let arc = NewArc { target, born: 0, died, source: ValueSource::Old(old) };
                 if died > 0 { past.push(arc) } else { alive.push(arc) }
             }
         }

@@ -82,7 +82,7 @@ pub(super) fn sorted_arcs(
 ) -> Result<Vec<EdgeChange>> {
     let orientation = Orientation::of(directed, direction);
     let edge = |at: usize| edges[at];
-    sorted_by(edges.len(), &edge, orientation, num_vertices, (run, run.cancel()))
+    sorted_by(edges.len(), &edge, orientation, num_vertices, run, run.cancel())
 }
 
 /// The first `len` edges that `edge` returns, of which no two have the same code and row, sorted by vertex
@@ -104,7 +104,7 @@ pub(crate) fn sorted_edges(
         edges.sort_unstable_by_key(|edge| (edge.source, edge.target, edge.code, edge.row));
         return Ok(edges);
     }
-    sorted_by(len, edge, Orientation::AsGiven, num_vertices, (run, cancel))
+    sorted_by(len, edge, Orientation::AsGiven, num_vertices, run, cancel)
 }
 
 fn sorted_by(
@@ -112,7 +112,8 @@ fn sorted_by(
     edge: &(impl Fn(usize) -> EdgeChange + Sync),
     orientation: Orientation,
     num_vertices: u64,
-    (run, cancel): (&Run, &Cancel),
+    run: &Run,
+    cancel: &Cancel,
 ) -> Result<Vec<EdgeChange>> {
     let range_bits = (len / RANGE_EDGES_MIN).max(1).ilog2().min(RANGE_BITS_MAX);
     let vertex_bits = u64::BITS - num_vertices.saturating_sub(1).leading_zeros();

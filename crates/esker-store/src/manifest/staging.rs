@@ -150,7 +150,8 @@ impl Staging {
     /// [`HeadedNeeds::heads`](esker_layers::graph::headed::HeadedNeeds::heads).
     pub fn make_forms(
         &self,
-        (record, properties): (&LayerRecord, &[PropertyRecord]),
+        record: &LayerRecord,
+        properties: &[PropertyRecord],
         wanted: WantedForms,
         run: &Run,
     ) -> Result<FormReport> {

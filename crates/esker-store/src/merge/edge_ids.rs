@@ -62,8 +62,9 @@ fn number_in_order(main: &mut ArcChunk) -> Result<()> {
 /// lists of both ends.
 fn number_older(chunk: &mut SectionChunk, range: Range<usize>) -> Result<()> {
     let SectionChunk { main, past, past_vertices, .. } = chunk;
-    let mut left = ArcChunk { properties: vec![Vec::new(); past.properties.len()], ..ArcChunk::default() };
-    let (mut left_vertices, mut next_past) = (Vec::new(), 0);
+    let mut new_past =
+        ArcChunk { properties: vec![Vec::new(); past.properties.len()], ..ArcChunk::default() };
+    let (mut new_past_vertices, mut next_past) = (Vec::new(), 0);
     for (list, v) in range.map(vertex).enumerate() {
         let has_past = past_vertices.get(next_past) == Some(&v);
         let mut gone = if has_past { list_of(past, next_past) } else { 0..0 };
@@ -74,29 +75,32 @@ fn number_older(chunk: &mut SectionChunk, range: Range<usize>) -> Result<()> {
         {
             let own = take_copies(&main.targets, &mut alive, target);
             let own_past = take_copies(&past.targets, &mut gone, target);
-            number_copies((main, own), (past, own_past), &mut left)?;
+            number_copies(main, own, past, own_past, &mut new_past)?;
         }
-        if left.list_start() < left.targets.len() {
-            left_vertices.push(v);
-            left.end_list();
+        if new_past.list_start() < new_past.targets.len() {
+            new_past_vertices.push(v);
+            new_past.end_list();
         }
     }
-    (chunk.past, chunk.past_vertices) = (left, left_vertices);
+    (chunk.past, chunk.past_vertices) = (new_past, new_past_vertices);
     Ok(())
 }
 
-/// Numbers the copies of one edge, and appends those that died to `left`.
+/// Numbers the copies of one edge, the living ones of `main` and the dead ones of `past`, and appends those
+/// that died to `new_past`.
 fn number_copies(
-    (main, alive): (&mut ArcChunk, Range<usize>),
-    (past, gone): (&ArcChunk, Range<usize>),
-    left: &mut ArcChunk,
+    main: &mut ArcChunk,
+    alive: Range<usize>,
+    past: &ArcChunk,
+    dead: Range<usize>,
+    new_past: &mut ArcChunk,
 ) -> Result<()> {
     let mut copies: BTreeMap<Vec<u64>, EqualCopies> = BTreeMap::new();
     for at in alive {
         copies.entry(values_of(main, at)).or_default().alive.push(at);
     }
-    let target = past.targets.get(gone.start).copied();
-    for at in gone {
+    let target = past.targets.get(dead.start).copied();
+    for at in dead {
         copies.entry(values_of(past, at)).or_default().past.push((past.born[at], past.died[at]));
     }
     let mut place = 0;
@@ -111,15 +115,16 @@ fn number_copies(
             set_id(main, at, 0, place)?;
         }
         for ((born, died), target) in deaths.into_iter().zip(target.into_iter().cycle()) {
-            left.targets.push(target);
-            left.born.push(born);
-            left.died.push(died);
-            left.properties
+            new_past.targets.push(target);
+            new_past.born.push(born);
+            new_past.died.push(died);
+            new_past
+                .properties
                 .iter_mut()
                 .zip(values.iter().chain([&0]))
                 .for_each(|(column, &bits)| column.push(bits));
             place += 1;
-            set_id(left, left.targets.len() - 1, 0, place)?;
+            set_id(new_past, new_past.targets.len() - 1, 0, place)?;
         }
     }
     Ok(())

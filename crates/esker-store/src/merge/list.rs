@@ -24,8 +24,14 @@ pub(super) struct ArcLocation {
     pub(super) at: usize,
 }
 
-/// An arc: target, version code of its birth, location.
-pub(super) type BornArc = (VertexId, u32, ArcLocation);
+/// An arc with its birth.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BornArc {
+    pub(super) target: VertexId,
+    /// The version code of its birth.
+    pub(super) born: u32,
+    pub(super) source: ArcLocation,
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EntryKind {

@@ -237,8 +237,9 @@ impl<'m, 'a> VertexMerger<'m, 'a> {
         if let Some((past, range)) = base.past_of(&mut self.cursors[0], v) {
             for at in range {
                 let (born, died) = (base.code(past.born.at(at))?, base.code(past.died.at(at))?);
-                let arc = (past.lists.targets[at], born, ArcLocation { lists: 1, at });
-                has_past |= self.bury(arc, died);
+                let source = ArcLocation { lists: 1, at };
+                let arc = BornArc { target: past.lists.targets[at], born, source };
+                has_past |= self.append_past(arc, died);
             }
         }
         if has_past {

@@ -64,34 +64,34 @@ impl VertexMerger<'_, '_> {
         let range = input.main.range(slot);
         let mut has_past = false;
         if before.is_empty() && after.is_empty() && input.born.is_none() {
-            self.keep_all(position, range, unmatched);
+            self.append_born_together(position, range, unmatched);
         } else {
             let mut same = std::mem::take(&mut self.same);
             let (mut old, mut new) = (before.iter().peekable(), after.iter().peekable());
             for at in range {
                 let target = input.main.targets[at];
                 if at == input.main.range(slot).start || input.main.targets[at - 1] < target {
-                    has_past |= self.bury_all(&mut same, first_code);
-                    while let Some(&arc) = old.next_if(|arc| arc.0 < target) {
-                        has_past |= self.bury(arc, first_code);
+                    has_past |= self.append_all_past(&mut same, first_code);
+                    while let Some(&arc) = old.next_if(|arc| arc.target < target) {
+                        has_past |= self.append_past(arc, first_code);
                     }
-                    while let Some(&arc) = new.next_if(|arc| arc.0 < target) {
-                        self.keep(arc);
+                    while let Some(&arc) = new.next_if(|arc| arc.target < target) {
+                        self.append_living(arc);
                     }
-                    same.extend(std::iter::from_fn(|| old.next_if(|arc| arc.0 == target)));
+                    same.extend(std::iter::from_fn(|| old.next_if(|arc| arc.target == target)));
                 }
                 let source = ArcLocation { lists: 2 * position, at };
                 let born = match input.born.map_or(Ok(0), |codes| input.code(codes.at(at)))? {
                     0 => self.birth(&mut same, source)?.unwrap_or(unmatched),
                     own => own,
                 };
-                self.keep((target, born, source));
+                self.append_living(BornArc { target, born, source });
             }
-            has_past |= self.bury_all(&mut same, first_code);
+            has_past |= self.append_all_past(&mut same, first_code);
             for &arc in old {
-                has_past |= self.bury(arc, first_code);
+                has_past |= self.append_past(arc, first_code);
             }
-            new.for_each(|&arc| self.keep(arc));
+            new.for_each(|&arc| self.append_living(arc));
             self.same = same;
         }
         if has_past {
@@ -110,10 +110,10 @@ impl VertexMerger<'_, '_> {
         self.add_arcs(fragments, &mut added)?;
         let mut rest = self.base_range(v);
         for &arc in &added {
-            let passed = self.base_targets(rest.clone()).partition_point(|&other| other <= arc.0);
+            let passed = self.base_targets(rest.clone()).partition_point(|&other| other <= arc.target);
             self.copy_base(rest.start..rest.start + passed)?;
             rest.start += passed;
-            self.keep(arc);
+            self.append_living(arc);
         }
         self.copy_base(rest)?;
         self.after = added;
@@ -126,14 +126,16 @@ impl VertexMerger<'_, '_> {
         if self.merge.is_complete() {
             let range = self.base_range(v);
             for (at, &target) in range.clone().zip(self.base_targets(range)) {
-                arcs.push((target, self.base_code(at)?, ArcLocation { lists: 0, at }));
+                let source = ArcLocation { lists: 0, at };
+                arcs.push(BornArc { target, born: self.base_code(at)?, source });
             }
             return Ok(());
         }
         let first_lists = 2 * self.merge.inputs.len();
         self.visit_below(v, |layer, start, targets| {
             let lists = (first_lists + layer) as u32;
-            arcs.extend((start..).zip(targets).map(|(at, &target)| (target, 0, ArcLocation { lists, at })));
+            let born_before = |(at, &target)| BornArc { target, born: 0, source: ArcLocation { lists, at } };
+            arcs.extend((start..).zip(targets).map(born_before));
         })
     }
 
@@ -141,15 +143,15 @@ impl VertexMerger<'_, '_> {
     /// birth.
     fn birth(&self, same: &mut Vec<BornArc>, source: ArcLocation) -> Result<Option<u32>> {
         for index in 0..same.len() {
-            if self.is_same(same[index].2, source)? {
-                return Ok(Some(same.remove(index).1));
+            if self.is_same(same[index].source, source)? {
+                return Ok(Some(same.remove(index).born));
             }
         }
         Ok(None)
     }
 
     /// Appends the arcs of an input that were born at the same time to the chunk.
-    fn keep_all(&mut self, position: u32, range: Range<usize>, born: u32) {
+    fn append_born_together(&mut self, position: u32, range: Range<usize>, born: u32) {
         let input = &self.merge.inputs[position as usize];
         let main = &mut self.chunk.main;
         main.targets.extend_from_slice(&input.main.targets[range.clone()]);
@@ -161,8 +163,8 @@ impl VertexMerger<'_, '_> {
 
     /// Appends past arcs to the chunk, those that a version saw, and empties the list; returns whether there
     /// was one.
-    fn bury_all(&mut self, arcs: &mut Vec<BornArc>, died: u32) -> bool {
-        arcs.drain(..).fold(false, |any, arc| self.bury(arc, died) | any)
+    fn append_all_past(&mut self, arcs: &mut Vec<BornArc>, died: u32) -> bool {
+        arcs.drain(..).fold(false, |any, arc| self.append_past(arc, died) | any)
     }
 
     /// Appends the arcs of fragments, and sorts all by target.
@@ -171,33 +173,34 @@ impl VertexMerger<'_, '_> {
             let input = &self.merge.inputs[position as usize];
             for at in input.main.range(slot) {
                 let born = input.born.map_or(Ok(input.first_code()), |born| input.code(born.at(at)))?;
-                arcs.push((input.main.targets[at], born, ArcLocation { lists: 2 * position, at }));
+                let source = ArcLocation { lists: 2 * position, at };
+                arcs.push(BornArc { target: input.main.targets[at], born, source });
             }
         }
         // The layers below may have given several pieces.
-        if !arcs.is_sorted_by_key(|arc| arc.0) {
-            arcs.sort_by_key(|arc| arc.0);
+        if !arcs.is_sorted_by_key(|arc| arc.target) {
+            arcs.sort_by_key(|arc| arc.target);
         }
         Ok(())
     }
 
     /// Appends a living arc to the chunk.
-    fn keep(&mut self, (target, born, source): BornArc) {
-        self.chunk.main.targets.push(target);
+    fn append_living(&mut self, arc: BornArc) {
+        self.chunk.main.targets.push(arc.target);
         if self.merge.versions.len() > 1 {
-            self.chunk.main.born.push(born);
+            self.chunk.main.born.push(arc.born);
         }
-        self.main.note(source.lists, source.at..source.at + 1);
+        self.main.note(arc.source.lists, arc.source.at..arc.source.at + 1);
     }
 
     /// Appends a past arc to the chunk if a version saw it; returns whether it did.
-    pub(super) fn bury(&mut self, (target, born, source): BornArc, died: u32) -> bool {
-        let was_seen = born.max(1) < died;
+    pub(super) fn append_past(&mut self, arc: BornArc, died: u32) -> bool {
+        let was_seen = arc.born.max(1) < died;
         if was_seen {
-            self.chunk.past.targets.push(target);
-            self.chunk.past.born.push(born);
+            self.chunk.past.targets.push(arc.target);
+            self.chunk.past.born.push(arc.born);
             self.chunk.past.died.push(died);
-            self.past.note(source.lists, source.at..source.at + 1);
+            self.past.note(arc.source.lists, arc.source.at..arc.source.at + 1);
         }
         was_seen
     }

@@ -81,7 +81,8 @@ fn sorted_list(graph: &Graph32<'_>, direction: Direction, v: VertexId) -> Vec<(V
 /// Compares a version in every residency with its mapped lists.
 fn compare_version(
     layers: &TestLayers,
-    (tiles, heads): (&Tiles, Option<&StoredHeads>),
+    tiles: &Tiles,
+    heads: Option<&StoredHeads>,
     history: &History,
     version: u64,
     run: &Run,
@@ -142,7 +143,7 @@ fn compare_some(layers: &TestLayers, history: &History, random: &mut Random, run
     let versions = &layers.distinguished;
     let some = [versions.len() - 1, random.index(versions.len()), random.index(versions.len())];
     for at in some {
-        compare_version(layers, (&tiles, heads.as_ref()), history, versions[at], run);
+        compare_version(layers, &tiles, heads.as_ref(), history, versions[at], run);
     }
 }
 

@@ -66,7 +66,7 @@ impl Layer {
             Encoding::Plain | Encoding::Compressed => None,
         };
         let lists = PlainLayer::open_with(&archive, directory, origin, record, tiles.as_ref(), properties)?;
-        Self::of_lists((disk, directory), manifest, archive, lists)
+        Self::of_lists(disk, directory, manifest, archive, lists)
     }
 
     /// As [`Layer::open`], with the lists of one direction alone, as out-lists; other columns of lists may be
@@ -85,12 +85,13 @@ impl Layer {
         let (archive, _) = Archive::open_left(disk, directory)?;
         let lists =
             PlainLayer::open_only(&archive, directory, origin, record, direction, &manifest.properties)?;
-        Self::of_lists((disk, directory), manifest, archive, lists)
+        Self::of_lists(disk, directory, manifest, archive, lists)
     }
 
     /// Opens all but the lists.
     fn of_lists(
-        (disk, directory): (&Arc<dyn Disk>, &Path),
+        disk: &Arc<dyn Disk>,
+        directory: &Path,
         manifest: &Manifest,
         archive: Archive,
         lists: PlainLayer,

@@ -27,6 +27,7 @@ pub(crate) use layer::Layer;
 pub(crate) use layer::vertex_property;
 pub(crate) use left::{Left, ManifestLeft, open_only};
 pub(crate) use moved::AgingEdges;
+pub(crate) use moved::MovedWindow;
 pub use moved::WindowMove;
 pub use state::{Snapshot, State};
 pub use window::WindowLists;

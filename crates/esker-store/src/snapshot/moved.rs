@@ -1,5 +1,7 @@
 //! The edges by which a window differs from one before.
 
+use std::sync::Arc;
+
 use esker_graph::{Reservation, VertexId};
 use esker_layers::graph::window::{TimeWindow, TimedEdge};
 
@@ -15,6 +17,19 @@ pub struct WindowMove {
     /// Vertices that were added, removed or restored between the versions.
     pub vertices: Vec<VertexId>,
     pub(crate) memory: Reservation,
+}
+
+/// A window that moved on from that of a former version.
+pub(crate) struct MovedWindow<'a> {
+    /// The property that holds the times.
+    pub(crate) time: &'a str,
+    pub(crate) window: TimeWindow,
+    /// Whether vertices without an edge in the window are kept.
+    pub(crate) all_vertices: bool,
+    /// What differs from the former window.
+    pub(crate) difference: WindowMove,
+    /// The edges that will leave the window next, if they are known.
+    pub(crate) aging: Option<Arc<AgingEdges>>,
 }
 
 /// A window of a version.

@@ -15,7 +15,7 @@ use esker_layers::pool::PoolOptions;
 use esker_layers::stack::Stack;
 
 use super::choice::WindowPart;
-use super::moved::{AgingEdges, WindowMove, WindowPosition};
+use super::moved::{AgingEdges, MovedWindow, WindowMove, WindowPosition};
 use super::state::Snapshot;
 
 /// Vertices between two checks for cancellation.
@@ -159,30 +159,30 @@ impl Snapshot {
         self
     }
 
-    /// As [`Snapshot::window`], for a window that differs from a former one as `moved` says; `None` if that
-    /// does not suffice.
+    /// As [`Snapshot::window`], for a window that moved from a former one; `None` if their difference is not
+    /// enough.
     pub(crate) fn moved_window(
         mut self,
         former: &Self,
-        (time, window, all_vertices): (&str, TimeWindow, bool),
-        moved: WindowMove,
-        aging: Option<Arc<AgingEdges>>,
+        moved: MovedWindow<'_>,
         run: &Run,
     ) -> Result<Option<Self>> {
+        let MovedWindow { time, window, all_vertices, difference, aging } = moved;
         let Some(before) = former.window_index() else { return Ok(None) };
         let number = self.time_property(time)?.number;
         let absent = self.removed(run)?;
         let (n, directed) = (self.num_vertices(), self.is_directed());
         let bytes = WindowIndex::bytes(n as u64, directed);
         let _memory: Reservation = run.budget().reserve("the degrees in a window", bytes)?;
-        let bytes = WindowIndex::change_bytes(moved.removed.len() + moved.added.len());
+        let bytes = WindowIndex::change_bytes(difference.removed.len() + difference.added.len());
         let Some(_of_changes) = run.budget().try_reserve(bytes) else { return Ok(None) };
         let absent = all_vertices.then(|| absent.list());
-        let Some(index) = before.moved(window, &moved.removed, &moved.added, n, directed, absent)? else {
+        let WindowMove { removed, added, .. } = &difference;
+        let Some(index) = before.moved(window, removed, added, n, directed, absent)? else {
             return Ok(None);
         };
         let stack = self.stack().within(number, window.after.saturating_add(1)..=window.until);
-        let part = WindowPart::new(Some(number), index, stack, all_vertices).with_move(moved, aging);
+        let part = WindowPart::new(Some(number), index, stack, all_vertices).with_move(difference, aging);
         self.choice.window = Some(Arc::new(part));
         Ok(Some(self))
     }

@@ -347,7 +347,8 @@ pub(super) fn id_at<'a>(
 pub(super) fn not_taken(
     purpose: Purpose,
     rows: &EdgeBatch,
-    (place, index): (usize, usize),
+    place: usize,
+    index: usize,
     text_ids: bool,
     error: &Error,
 ) -> Error {

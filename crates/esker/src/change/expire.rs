@@ -47,14 +47,15 @@ pub struct ExpireReport {
 /// in a row.
 pub fn expire(
     database: &Database,
-    (time, unit): (Option<&str>, Option<TimeUnit>),
+    time: Option<&str>,
+    unit: Option<TimeUnit>,
     length: Span,
     options: &CommitOptions,
     run: &Run,
 ) -> Result<ExpireReport> {
     let mut report = ExpireReport { version: None, edges: 0, until: None };
     for _ in 0..ATTEMPTS_MAX {
-        if expire_newest(database, (time, unit), length, options, &mut report, run)? {
+        if expire_newest(database, time, unit, length, options, &mut report, run)? {
             return Ok(report);
         }
         run.check()?;
@@ -69,7 +70,8 @@ pub fn expire(
 /// end: what another thread commits may change the edges, so they have to be looked at again.
 fn expire_newest(
     database: &Database,
-    (time, unit): (Option<&str>, Option<TimeUnit>),
+    time: Option<&str>,
+    unit: Option<TimeUnit>,
     length: Span,
     options: &CommitOptions,
     report: &mut ExpireReport,
@@ -121,7 +123,7 @@ fn expire_newest(
 /// As [`expire`].
 pub fn expire_as_declared(database: &Database, run: &Run) -> Result<Option<ExpireReport>> {
     let Some(length) = Declared::of(&database.manifest()).expire else { return Ok(None) };
-    expire(database, (None, None), length, &CommitOptions::default(), run).map(Some)
+    expire(database, None, None, length, &CommitOptions::default(), run).map(Some)
 }
 
 struct OldEdges<'a> {

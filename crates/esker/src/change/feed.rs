@@ -357,7 +357,7 @@ impl Feeder<'_> {
                 .zip(edges.clone())
                 .map(|(given, index)| {
                     convert_or_widen(property, given)
-                        .map_err(|error| not_taken(self.purpose, rows, (place, index), text_ids, &error))
+                        .map_err(|error| not_taken(self.purpose, rows, place, index, text_ids, &error))
                 })
                 .collect()
         };
@@ -420,7 +420,7 @@ impl Feeder<'_> {
         for (property, &place) in self.properties.iter().zip(&self.places) {
             let given = Given::of(&rows.properties[place], index);
             let value = convert_or_widen(property, given)
-                .map_err(|error| not_taken(self.purpose, rows, (place, index), text_ids, &error))?;
+                .map_err(|error| not_taken(self.purpose, rows, place, index, text_ids, &error))?;
             values.push(value);
         }
         let edge = FedEdge { source, target, values: &values };

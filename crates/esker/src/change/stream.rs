@@ -172,9 +172,10 @@ impl<'a> StreamCourse<'a> {
             None if is_end => clock.unit,
             None => return Ok(()),
         };
-        let time = (Some(clock.property(self.target)), unit);
+        let time = Some(clock.property(self.target));
         let options = CommitOptions { time_ms: Some(self.newest_ms), ..CommitOptions::default() };
-        let report = expire(self.database, time, expiry.length, &options, &expiry.run).map_err(of_store)?;
+        let report =
+            expire(self.database, time, unit, expiry.length, &options, &expiry.run).map_err(of_store)?;
         self.expired += report.edges;
         self.version = report.version.or(self.version);
         self.expired_at = self.committed_until;

@@ -34,11 +34,11 @@ pub(super) fn measure(
         disk.remove_file(&path)?;
         return Ok(None);
     }
-    let long = read(&file, LONG_BYTES, bytes / LONG_BYTES as u64, |i| i, (effort, "reading the disk"), run)?;
+    let long = read(&file, LONG_BYTES, bytes / LONG_BYTES as u64, |i| i, effort, "reading the disk", run)?;
     let blocks = bytes / BLOCK_BYTES as u64;
     // Odd and coprime to most counts: each block about once, in no order.
     let at_random = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15) % blocks;
-    let short = read(&file, BLOCK_BYTES, blocks, at_random, (effort, "reading the disk at random"), run)?;
+    let short = read(&file, BLOCK_BYTES, blocks, at_random, effort, "reading the disk at random", run)?;
     disk.remove_file(&path)?;
     Ok(Some(rates.with(Rate::ReadBytes, long * LONG_BYTES as f64).with(Rate::ReadBlocks, short)))
 }
@@ -69,7 +69,8 @@ fn read(
     bytes: usize,
     count: u64,
     place: impl Fn(u64) -> u64,
-    (effort, what): (&Effort, &'static str),
+    effort: &Effort,
+    what: &'static str,
     run: &Run,
 ) -> Result<f64> {
     let run = run.begin(what, (DEPTH * bytes) as u64)?;

@@ -6,7 +6,9 @@ use esker_algo::algorithm::degrees::{DegreeOf, degrees};
 use esker_algo::algorithm::kcore::kcore;
 use esker_algo::algorithm::pagerank::PageRankOptions;
 use esker_algo::algorithm::wcc::{WccOptions, wcc};
-use esker_algo::live::{BoundedReader, Halt, LiveComponents, LiveCores, LiveDegrees, LivePageRank};
+use esker_algo::live::{
+    BoundedReader, Halt, LiveComponents, LiveCores, LiveDegrees, LivePageRank, LivePageRankOptions,
+};
 use esker_graph::{NONE, VertexId, vertex};
 use esker_store::Snapshot;
 use esker_store::windows::{Copies, WindowIndex};
@@ -143,21 +145,20 @@ impl Live for Components {
 }
 
 struct PageRanks {
-    damping: f64,
-    tolerance: f64,
+    options: LivePageRankOptions,
     state: Option<LivePageRank>,
 }
 
 impl PageRanks {
     /// Updates are of ranks without weights, and their certificate needs a damping below 1 and a tolerance.
     fn has_update(params: &Params, snapshot: &Snapshot) -> Result<bool> {
-        let Self { damping, tolerance, .. } = Self::new(params)?;
+        let LivePageRankOptions { damping, tolerance } = Self::new(params)?.options;
         Ok(!snapshot.is_weight_chosen() && damping < 1.0 && tolerance > 0.0)
     }
 
     fn new(params: &Params) -> Result<Self> {
         let PageRankOptions { damping, tolerance, .. } = rank_options(params)?;
-        Ok(Self { damping, tolerance, state: None })
+        Ok(Self { options: LivePageRankOptions { damping, tolerance }, state: None })
     }
 }
 
@@ -176,8 +177,7 @@ impl Live for PageRanks {
 
     fn recompute(&mut self, at: At<'_>) -> Result<()> {
         let (graph, removed) = (at.snapshot.graph::<()>(at.run)?, at.snapshot.removed(at.run)?.list());
-        let options = (self.damping, self.tolerance);
-        self.state = Some(LivePageRank::new(&graph, at.run, options, removed, self.state.take())?);
+        self.state = Some(LivePageRank::new(&graph, at.run, self.options, removed, self.state.take())?);
         Ok(())
     }
 
@@ -208,13 +208,12 @@ impl Live for PageRanks {
     }
 
     fn restore(&mut self, at: At<'_>, words: &[Vec<u64>]) -> Result<bool> {
-        let options = (self.damping, self.tolerance);
-        self.state = LivePageRank::of_words(options, at.snapshot.num_vertices(), words);
+        self.state = LivePageRank::of_words(self.options, at.snapshot.num_vertices(), words);
         Ok(self.state.is_some())
     }
 
     fn shown(&self, words: &[Vec<u64>]) -> Option<Values> {
-        let state = LivePageRank::of_words((self.damping, self.tolerance), words.get(1)?.len(), words)?;
+        let state = LivePageRank::of_words(self.options, words.get(1)?.len(), words)?;
         Some(Values::Float((0..state.num_vertices()).map(|v| state.rank(vertex(v))).collect()))
     }
 

@@ -51,11 +51,12 @@ impl VersionChange {
         older: &Snapshot,
         newer: &Snapshot,
         weighted: bool,
-        (cache, run): (&mut DiffCache, &Run),
+        cache: &mut DiffCache,
+        run: &Run,
         time_max: Duration,
     ) -> Result<Option<Self>> {
         let Some(mut change) = Self::none(run, time_max) else { return Ok(None) };
-        let found = change.find(older, newer, weighted, (cache, run));
+        let found = change.find(older, newer, weighted, cache, run);
         if change.is_given_up { Ok(None) } else { found.map(|()| Some(change)) }
     }
 
@@ -65,7 +66,8 @@ impl VersionChange {
         older: &Snapshot,
         newer: &Snapshot,
         weighted: bool,
-        (cache, run): (&mut DiffCache, &Run),
+        cache: &mut DiffCache,
+        run: &Run,
     ) -> Result<()> {
         let weight = newer.weight_property().filter(|_| weighted).map(|property| property.number);
         if let (Some(before), Some(after)) = (older.window_lists(), newer.window_lists()) {

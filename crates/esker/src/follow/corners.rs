@@ -38,7 +38,7 @@ impl Live for Triangles {
     }
 
     fn update(&mut self, at: At<'_>, change: &VersionChange, deadline: Option<Instant>) -> Result<Updated> {
-        updated_within::<_, ()>(&mut self.state, at, change, (deadline, read_max(at)), |state, reader| {
+        updated_within::<_, ()>(&mut self.state, at, change, deadline, read_max(at), |state, reader| {
             state.update(reader).map(|()| Vec::new())
         })
     }
@@ -82,7 +82,7 @@ impl Clustering {
         let [linked, neighbours, rest] = words else { return None };
         let neighbours = values_of(neighbours, n, n as u64).filter(|numbers| !numbers.contains(&NONE))?;
         let &[triangles, directed @ (0 | 1)] = &rest[..] else { return None };
-        LiveClustering::of_parts(directed == 1, n, (linked.clone(), neighbours, triangles))
+        LiveClustering::of_counts(directed == 1, n, linked.clone(), neighbours, triangles)
     }
 
     fn coefficients(state: &LiveClustering) -> Values {
@@ -103,7 +103,7 @@ impl Live for Clustering {
     }
 
     fn update(&mut self, at: At<'_>, change: &VersionChange, deadline: Option<Instant>) -> Result<Updated> {
-        updated_within::<_, ()>(&mut self.state, at, change, (deadline, read_max(at)), LiveClustering::update)
+        updated_within::<_, ()>(&mut self.state, at, change, deadline, read_max(at), LiveClustering::update)
     }
 
     fn num_words(&self, n: usize) -> usize {
@@ -112,7 +112,7 @@ impl Live for Clustering {
 
     fn words(&self) -> Option<Vec<Vec<u64>>> {
         self.state.as_ref().map(|state| {
-            let (linked, neighbours, triangles) = state.parts();
+            let (linked, neighbours, triangles) = state.counts();
             vec![linked.to_vec(), words_of(neighbours), vec![triangles, state.is_directed().into()]]
         })
     }

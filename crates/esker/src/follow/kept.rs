@@ -63,7 +63,7 @@ pub(super) fn find(newest: &Snapshot, entry: &'static Entry, params: &Params, ru
     if !live.updates() {
         return Ok(Found::Nothing);
     }
-    let Declaration { name, declared } = Declaration::of(live.as_ref(), (entry, params), newest, run);
+    let Declaration { name, declared } = Declaration::of(live.as_ref(), entry, params, newest, run);
     let (content, memory) = match newest.live_state(&name, run)? {
         LiveFound::Nothing => return Ok(Found::Nothing),
         LiveFound::Unusable(reason) => return Ok(Found::Refused(reason)),
@@ -95,7 +95,8 @@ pub(super) fn restored(
     version: Snapshot,
     newest: &Snapshot,
     content: LiveContent,
-    (entry, params): (&'static Entry, &Params),
+    entry: &'static Entry,
+    params: &Params,
     run: &Run,
 ) -> Result<Option<(Snapshot, Box<dyn Live>)>> {
     let at = windowed(version, newest, &content, run)?;
@@ -115,7 +116,8 @@ fn parts(content: LiveContent) -> Option<(Vec<Vec<u64>>, Vec<u64>)> {
 pub(super) fn shown(
     newest: &Snapshot,
     content: LiveContent,
-    (entry, params): (&'static Entry, &Params),
+    entry: &'static Entry,
+    params: &Params,
 ) -> Result<Option<Values>> {
     let Some((words, vertices)) = parts(content) else { return Ok(None) };
     let live = live(entry, params, newest)?;
@@ -162,14 +164,14 @@ fn mark_of(snapshot: &Snapshot, n: usize) -> Result<u64> {
 }
 
 /// Keeps a state, durably. Returns whether it can be kept.
-pub(super) fn keep(live: &dyn Live, (entry, params): (&Entry, &Params), at: At<'_>) -> Result<bool> {
+pub(super) fn keep(live: &dyn Live, entry: &Entry, params: &Params, at: At<'_>) -> Result<bool> {
     let At { snapshot, run } = at;
     let n = snapshot.num_vertices();
     let bytes = (live.num_words(n) + num_vertex_words(n)) as u64 * WORD_BYTES;
     let _memory = run.budget().reserve("a copy of the state of a live answer", bytes)?;
     let Some(mut words) = live.words() else { return Ok(false) };
     words.push(vertex_words(snapshot, run)?);
-    let Declaration { name, declared } = Declaration::of(live, (entry, params), snapshot, run);
+    let Declaration { name, declared } = Declaration::of(live, entry, params, snapshot, run);
     let window = snapshot.window_index().map(|index| *index.window());
     let content = LiveContent {
         declaration: declared,
@@ -196,7 +198,7 @@ struct Declaration {
 }
 
 impl Declaration {
-    fn of(live: &dyn Live, (entry, params): (&Entry, &Params), snapshot: &Snapshot, run: &Run) -> Self {
+    fn of(live: &dyn Live, entry: &Entry, params: &Params, snapshot: &Snapshot, run: &Run) -> Self {
         let of_property = |number: u32, element: ElementType| format!("{number}:{}", element.name());
         let window = snapshot.window_lists().map(|lists| {
             let (window, time) = (lists.index.window(), lists.time);

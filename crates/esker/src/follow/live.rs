@@ -163,7 +163,7 @@ pub(super) fn updated<'a, S, W: LiveWeight>(
         &mut BoundedReader<'_, Points<'a, W>>,
     ) -> std::result::Result<Vec<VertexId>, Halt<esker_store::Error>>,
 ) -> Result<Updated> {
-    updated_within(state, at, change, (deadline, u64::MAX), update)
+    updated_within(state, at, change, deadline, u64::MAX, update)
 }
 
 /// As [`updated`], if the update reads no more arcs and lists than a number.
@@ -171,7 +171,8 @@ pub(super) fn updated_within<'a, S, W: LiveWeight>(
     state: &mut Option<S>,
     at: At<'a>,
     change: &VersionChange,
-    (deadline, read_max): (Option<Instant>, u64),
+    deadline: Option<Instant>,
+    read_max: u64,
     update: impl FnOnce(
         &mut S,
         &mut BoundedReader<'_, Points<'a, W>>,

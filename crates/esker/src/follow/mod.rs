@@ -169,13 +169,13 @@ impl Follow {
             Found::Refused(refused) => return Ok(Resumed { refused: Some(refused), ..Resumed::default() }),
             Found::Forgotten(content, memory, refused) => {
                 let version = content.version;
-                let values = kept::shown(newest, content, (entry, params))?;
+                let values = kept::shown(newest, content, entry, params)?;
                 let forgotten = values.map(|values| KeptValues::new(version, values, memory));
                 return Ok(Resumed { follow: None, refused: Some(refused), forgotten });
             }
         };
         let version = open(content.version)?;
-        let Some((at, live)) = kept::restored(version, newest, content, (entry, params), run)? else {
+        let Some((at, live)) = kept::restored(version, newest, content, entry, params, run)? else {
             let refused = "the state that was kept does not fit the version to which it belongs".to_owned();
             return Ok(Resumed { refused: Some(refused), ..Resumed::default() });
         };
@@ -201,9 +201,9 @@ impl Follow {
             let message = "a step of the live answer failed, so its state is of no version: follow it anew";
             return Err(esker_store::Error::Invalid(message.to_owned()).into());
         }
-        let (of, at) = ((self.entry, &self.params), At { snapshot: &self.snapshot, run: &self.run });
+        let at = At { snapshot: &self.snapshot, run: &self.run };
         if self.live.updates() {
-            return kept::keep(self.live.as_ref(), of, at);
+            return kept::keep(self.live.as_ref(), self.entry, &self.params, at);
         }
         let mut live = live(self.entry, &self.params, &self.snapshot)?;
         if !live.updates() {
@@ -212,7 +212,7 @@ impl Follow {
         let bytes = live.bytes(self.snapshot.num_vertices());
         let _memory = self.run.budget().reserve("a state of a live answer, to keep it", bytes)?;
         recompute(live.as_mut(), at)?;
-        kept::keep(live.as_ref(), of, at)
+        kept::keep(live.as_ref(), self.entry, &self.params, at)
     }
 
     /// With a state of the version.
@@ -369,8 +369,8 @@ impl Follow {
         }
         let begin = Instant::now();
         let (weighted, time_max) = (self.live.is_weighted(), self.differences.search_time_max(self.choice));
-        let cached = (&mut self.diff_cache, &*self.run);
-        let change = VersionChange::between(&self.snapshot, &to, weighted, cached, time_max)?;
+        let change =
+            VersionChange::between(&self.snapshot, &to, weighted, &mut self.diff_cache, &self.run, time_max)?;
         let diff_seconds = begin.elapsed().as_secs_f64();
         let step =
             if let Some(change) = change { self.advance_by(to, &change)? } else { self.advance_anew(to)? };

@@ -222,7 +222,7 @@ impl Ways<'_> {
             self.run.check()?;
             let edges = self.snapshot.edges(Direction::Out, v)?;
             for (index, &other) in edges.targets().iter().enumerate() {
-                self.step(weight, (v, other), &value(self.snapshot, &edges, weight, index)?)?;
+                self.step(weight, v, other, &value(self.snapshot, &edges, weight, index)?)?;
             }
         }
         Ok(())
@@ -289,7 +289,9 @@ impl Ways<'_> {
             }
             let step = match self.weight {
                 None => PathLength::Whole(1),
-                Some(weight) => self.step(weight, edge, &value(self.snapshot, &edges, weight, index)?)?,
+                Some(weight) => {
+                    self.step(weight, edge.0, edge.1, &value(self.snapshot, &edges, weight, index)?)?
+                }
             };
             let length = length + step;
             if search.met.get(&other).is_none_or(|met| length < met.length) {
@@ -305,7 +307,8 @@ impl Ways<'_> {
     fn step(
         &self,
         weight: &PropertyRecord,
-        (u, v): (VertexId, VertexId),
+        u: VertexId,
+        v: VertexId,
         value: &PropertyValue<'_>,
     ) -> Result<PathLength> {
         let length = match *value {

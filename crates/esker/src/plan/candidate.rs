@@ -4,6 +4,7 @@ use std::fmt;
 
 use esker_store::{GraphEncoding, Residency};
 
+use super::access_path::AccessPath;
 use super::price::Price;
 use crate::catalogue::Resources;
 
@@ -37,6 +38,10 @@ pub struct Candidate {
 }
 
 impl Candidate {
+    pub(super) fn path(&self) -> AccessPath {
+        AccessPath { encoding: self.encoding, residency: self.residency }
+    }
+
     /// `lists, mapped` and so on.
     pub fn name(&self) -> String {
         name(self.encoding, self.residency)
@@ -144,13 +149,10 @@ impl fmt::Display for Reason {
 }
 
 /// A candidate that the database does not allow.
-pub(super) fn absent(
-    (encoding, residency): (GraphEncoding, Residency),
-    reason: &esker_store::Error,
-) -> Candidate {
+pub(super) fn absent(path: AccessPath, reason: &esker_store::Error) -> Candidate {
     Candidate {
-        encoding,
-        residency,
+        encoding: path.encoding,
+        residency: path.residency,
         graph_bytes: 0,
         read_bytes: 0,
         least_bytes: 0,

@@ -2,8 +2,9 @@
 
 use esker_graph::Direction;
 use esker_store::layer::{PlainLayer, Section};
-use esker_store::{GraphEncoding, Residency, Snapshot, WEIGHTS_MAX};
+use esker_store::{Residency, Snapshot, WEIGHTS_MAX};
 
+use super::access_path::AccessPath;
 use super::candidate::{Candidate, absent};
 use super::price::Price;
 use crate::catalogue::ReadPattern;
@@ -28,18 +29,18 @@ pub(super) struct Common<'a> {
 
 impl Common<'_> {
     /// Lists in a pool or headed, if these cannot serve.
-    pub(super) fn hindered(&self, which: (GraphEncoding, Residency)) -> Option<Candidate> {
+    pub(super) fn hindered(&self, path: AccessPath) -> Option<Candidate> {
         // Missing in-lists are no obstacle of the view where the database keeps tiles only.
         let in_lists = || self.without_in_lists().filter(|_| !self.snapshot.keeps_only_tiles());
         if let Some(reason) = self.filtered().or_else(in_lists) {
-            return Some(absent(which, &reason).with_substitute());
+            return Some(absent(path, &reason).with_substitute());
         }
         let reason = self.unsuited.as_ref().filter(|_| self.snapshot.keeps_only_tiles())?;
         let reason = esker_store::Error::Invalid(format!(
             "{reason}, and the lists are kept as tiles only: run it with --residency mapped, which decodes the lists \
              that are read, or make lists with `esker compact --encoding plain`"
         ));
-        Some(absent(which, &reason))
+        Some(absent(path, &reason))
     }
 
     /// Why lists are read from mapped files alone, or copied from these: edges are filtered by their
@@ -93,15 +94,15 @@ impl Common<'_> {
     /// A candidate with the needs of an encoding of `graph_bytes`.
     pub(super) fn candidate(
         &self,
-        (encoding, residency): (GraphEncoding, Residency),
+        path: AccessPath,
         graph_bytes: u64,
         least_bytes: u64,
         whole_bytes: u64,
     ) -> Candidate {
-        let only_mapped_lists = (encoding, residency) != (GraphEncoding::Lists, Residency::Mapped);
+        let only_mapped_lists = path != AccessPath::lists(Residency::Mapped);
         Candidate {
-            encoding,
-            residency,
+            encoding: path.encoding,
+            residency: path.residency,
             graph_bytes,
             read_bytes: self.read_bytes(graph_bytes),
             least_bytes,

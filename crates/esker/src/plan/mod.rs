@@ -6,6 +6,7 @@
 //! memory limit does not count them, but a plan does.
 
 mod memory;
+mod access_path;
 mod price;
 mod candidate;
 mod windowed;
@@ -134,7 +135,7 @@ pub fn plan(
     let fastest = possible().filter(is_good).min_by(|a, b| a.price.seconds().total_cmp(&b.price.seconds()));
     let Some(chosen) = fastest.or_else(|| possible().next()) else {
         let needed_bytes = |one: &Candidate| one.needed_bytes(&entry.reading(snapshot), request, resources);
-        return Err(refusal(entry, &allowed, needed_bytes, (resources, snapshot))?);
+        return Err(refusal(entry, &allowed, needed_bytes, resources, snapshot)?);
     };
     let limit = if chosen.is_mapped() { resources.mapped_bytes } else { resources.memory_bytes };
     let fits = chosen.whole_bytes <= limit;
@@ -153,8 +154,7 @@ pub fn plan(
     };
     let reading = entry.reading(snapshot);
     let access = chosen.access(&reading, request, resources)?;
-    let mut estimate =
-        needs::estimate_as((chosen.encoding, chosen.residency), snapshot, entry, params, resources)?;
+    let mut estimate = needs::estimate_as(chosen.path(), snapshot, entry, params, resources)?;
     let gathered = windowed::copied_bytes(snapshot, entry, estimate.memory_bytes)
         .filter(|&bytes| chosen.can_be_copied() && bytes <= resources.memory_bytes);
     estimate.memory_bytes = gathered.unwrap_or(estimate.memory_bytes);
@@ -189,7 +189,8 @@ fn refusal(
     entry: &Entry,
     candidates: &[&Candidate],
     needed_bytes: impl FnOnce(&Candidate) -> Result<u64>,
-    (resources, snapshot): (&Resources, &Snapshot),
+    resources: &Resources,
+    snapshot: &Snapshot,
 ) -> Result<Error> {
     let possible = candidates.iter().filter(|one| one.obstacle.is_none()).min_by_key(|one| one.least_bytes);
     Ok(match possible {
@@ -284,8 +285,8 @@ impl Plan {
     /// Corrects the rates that are kept for the user by what a run of this plan reached, if they are
     /// doubtful: see [`Known::raise`].
     pub fn learn(&self, snapshot: &Snapshot, entry: &Entry, answer: &Answer, threads: usize) {
-        if let Some(reached) = reached::reached(&self.access, snapshot, entry, answer) {
-            Known::learn(reached, threads);
+        if let Some((rate, per_second)) = reached::reached(&self.access, snapshot, entry, answer) {
+            Known::learn(rate, per_second, threads);
         }
     }
 

@@ -11,6 +11,7 @@ use esker_store::{
     GraphEncoding, Residency, Snapshot, copied_bytes, undirected_block_bytes, undirected_bytes,
 };
 
+use super::access_path::AccessPath;
 use super::candidate::{Candidate, absent};
 use super::common::{Common, read_sections};
 use super::price::{Costs, DegreeSample, Stored};
@@ -61,12 +62,12 @@ pub fn estimate_on(
     params: &Params,
     resources: &Resources,
 ) -> Result<Estimate> {
-    estimate_as((GraphEncoding::Lists, Residency::Mapped), snapshot, entry, params, resources)
+    estimate_as(AccessPath::lists(Residency::Mapped), snapshot, entry, params, resources)
 }
 
 /// The same, with the given encoding and residency.
 pub(super) fn estimate_as(
-    (encoding, residency): (GraphEncoding, Residency),
+    path: AccessPath,
     snapshot: &Snapshot,
     entry: &Entry,
     params: &Params,
@@ -76,7 +77,7 @@ pub(super) fn estimate_as(
     let snapshot = &entry.reading(snapshot);
     let mut shape = shape_of(snapshot, entry.reads_weights(snapshot))?;
     // Among removed vertices, lists are renumbered and handed over piece by piece.
-    let is_scattered = encoding == GraphEncoding::Tiles && !snapshot.drops_directions();
+    let is_scattered = path.encoding == GraphEncoding::Tiles && !snapshot.drops_directions();
     shape.scattered = is_scattered && shape.num_vertices == snapshot.num_vertices() as u64;
     let mut estimate = entry.estimate(shape, params, resources)?;
     let numbers = snapshot.num_vertices() as u64;
@@ -87,7 +88,7 @@ pub(super) fn estimate_as(
         estimate.memory_bytes += Remaining::bytes(numbers, 0).max(numbers * size_of::<f64>() as u64);
     }
     // Beside tiles, pools and heads, later layers are gathered, unless a window leaves some of them out.
-    estimate.memory_bytes += match (encoding, residency) {
+    estimate.memory_bytes += match (path.encoding, path.residency) {
         (GraphEncoding::Lists, Residency::Mapped | Residency::Memory) => snapshot.stack().table_bytes(),
         _ if snapshot.window_index().is_some() => snapshot.stack().table_bytes(),
         (GraphEncoding::Tiles, _) => snapshot.stack().degrees_bytes(|_| true),
@@ -146,9 +147,8 @@ pub(super) fn candidates(
     resources: &Resources,
 ) -> Result<Vec<Candidate>> {
     let snapshot = &with_in_lists(&entry.reading(snapshot), entry, params);
-    let estimate =
-        |encoding, residency| estimate_as((encoding, residency), snapshot, entry, params, resources);
-    let on_lists = estimate(GraphEncoding::Lists, Residency::Mapped)?;
+    let estimate = |path| estimate_as(path, snapshot, entry, params, resources);
+    let on_lists = estimate(AccessPath::lists(Residency::Mapped))?;
     let arrays_bytes = on_lists.memory_bytes;
     let shape = shape_of(snapshot, entry.reads_weights(snapshot))?;
     let two = [Direction::Out, Direction::In].iter().all(|&direction| snapshot.reads(direction));
@@ -176,10 +176,10 @@ pub(super) fn candidates(
     // What needs memory while changes are gathered is gone when the algorithm takes its own.
     let own_bytes = arrays_bytes.saturating_sub(snapshot.stack().table_bytes());
     let changes = |gathering: u64| stacked.mapped_bytes + gathering.saturating_sub(own_bytes);
-    let on_tiles = estimate(GraphEncoding::Tiles, Residency::Pooled)?.memory_bytes;
+    let on_tiles = estimate(AccessPath::tiles(Residency::Pooled))?.memory_bytes;
     let beside = stacked.tiles_bytes + changes(stacked.tiles_gathering_bytes) + from_tiles;
     let [tiles, pooled_tiles] = tiles(&common, entry.reads.pattern, on_tiles, beside);
-    let saved = arrays_bytes - estimate(GraphEncoding::Lists, Residency::Pooled)?.memory_bytes;
+    let saved = arrays_bytes - estimate(AccessPath::lists(Residency::Pooled))?.memory_bytes;
     let beside = stacked.rows_bytes + changes(stacked.rows_gathering_bytes) + collecting;
     let headed = headed(&common, base - saved + beside);
     let pooled_lists = pooled_lists(&common, base - saved + beside);
@@ -195,7 +195,7 @@ pub(super) fn candidates(
         ..costs(&common, work, &shape, resources, &all)?
     };
     for one in all.iter_mut().filter(|one| one.obstacle.is_none()) {
-        one.price = costs.price((one.encoding, one.residency), one.least_bytes, resources.memory_bytes);
+        one.price = costs.price(one.path(), one.least_bytes, resources.memory_bytes);
     }
     Ok(all)
 }
@@ -274,13 +274,13 @@ pub(super) fn head_bytes_max(head_len: u64, num_lists: u64, num_arcs: u64) -> u6
 /// Mapped lists. Of a database that keeps tiles alone, single lists are decoded from these, and scans are
 /// better asked to read tiles.
 fn mapped_lists(common: &Common<'_>, base: u64, pattern: ReadPattern) -> Candidate {
-    let which = (GraphEncoding::Lists, Residency::Mapped);
+    let path = AccessPath::lists(Residency::Mapped);
     if let Some(reason) = common.without_in_lists().filter(|_| !common.reads_in_lists_mapped(pattern)) {
-        return absent(which, &reason).with_substitute();
+        return absent(path, &reason).with_substitute();
     }
     let is_alone = common.snapshot.keeps_only_tiles();
     let base = base + common.snapshot.decoded_bytes_max();
-    let candidate = common.candidate(which, common.list_bytes, base, base + common.list_bytes);
+    let candidate = common.candidate(path, common.list_bytes, base, base + common.list_bytes);
     let reads_points = pattern == ReadPattern::Points || common.unsuited.is_some();
     let unsuited = (is_alone && !reads_points).then(|| "the lists are kept as tiles only".to_owned());
     Candidate { unsuited, ..candidate }
@@ -288,23 +288,23 @@ fn mapped_lists(common: &Common<'_>, base: u64, pattern: ReadPattern) -> Candida
 
 /// Tiles, mapped and pooled. The version needs `changes` bytes for what is not in the tiles.
 fn tiles(common: &Common<'_>, pattern: ReadPattern, arrays_bytes: u64, changes: u64) -> [Candidate; 2] {
-    let both = [Residency::Mapped, Residency::Pooled].map(|residency| (GraphEncoding::Tiles, residency));
+    let both = [Residency::Mapped, Residency::Pooled].map(AccessPath::tiles);
     let filtered = common.filtered().filter(|_| pattern != ReadPattern::Points);
     if let Some(reason) = common.unsuited.as_ref().filter(|_| filtered.is_none()) {
         let residency = if common.snapshot.keeps_only_tiles() { " --residency mapped" } else { "" };
         let message = format!("{reason}, and tiles hold no lists: run it with --encoding lists{residency}");
         let reason = esker_store::Error::Invalid(message);
-        return both.map(|which| absent(which, &reason));
+        return both.map(|path| absent(path, &reason));
     }
     let time = common.snapshot.window_lists().map(|lists| lists.time);
     let tiles = match common.snapshot.tiles_with(time) {
         Ok(tiles) => tiles,
-        Err(reason) => return both.map(|which| absent(which, &reason)),
+        Err(reason) => return both.map(|path| absent(path, &reason)),
     };
     // Tiles of one layer have in-edges; what later layers changed has not.
     let without_in_lists = || common.without_in_lists().filter(|_| !common.snapshot.stack().is_plain());
     if let Some(reason) = filtered.or_else(without_in_lists) {
-        return both.map(|which| absent(which, &reason).with_substitute());
+        return both.map(|path| absent(path, &reason).with_substitute());
     }
     let weights = tiles.shape().num_edges * common.weight_bytes;
     let graph_bytes = tiles.file_bytes() + weights;
@@ -312,10 +312,10 @@ fn tiles(common: &Common<'_>, pattern: ReadPattern, arrays_bytes: u64, changes: 
     let shared = (STRIP_LEN as u64).min(tiles.shape().num_vertices) * SHARED_VERTEX_BYTES;
     let base = arrays_bytes + changes + PROCESS_BYTES + shared * common.threads as u64;
     let least = base + tiles.resident_bytes() + mapped + PoolOptions::default().bytes_min();
-    both.map(|which| {
+    both.map(|path| {
         let mapped = arrays_bytes + changes + PROCESS_BYTES;
-        let least_bytes = if which.1 == Residency::Mapped { mapped } else { least };
-        common.candidate(which, graph_bytes, least_bytes, base + graph_bytes)
+        let least_bytes = if path.residency == Residency::Mapped { mapped } else { least };
+        common.candidate(path, graph_bytes, least_bytes, base + graph_bytes)
     })
 }
 
@@ -349,48 +349,48 @@ const FEW_CHANGED: f64 = 0.25;
 
 /// Lists in memory.
 fn copied(common: &Common<'_>, shape: &Shape, base: u64) -> Candidate {
-    let which = (GraphEncoding::Lists, Residency::Memory);
+    let path = AccessPath::lists(Residency::Memory);
     let snapshot = common.snapshot;
     if snapshot.makes_in_lists() {
         let sides = 2 * copied_bytes(shape.num_vertices, snapshot.num_arcs(), shape.weight_bytes);
-        return common.candidate(which, sides, base + sides, base + sides).suited();
+        return common.candidate(path, sides, base + sides, base + sides).suited();
     }
     let read = [Direction::Out, Direction::In].map(|direction| snapshot.reads(direction));
     let sides = if shape.directed { read.into_iter().filter(|&reads| reads).count() as u64 } else { 1 };
     let bytes = sides * copied_bytes(shape.num_vertices, shape.num_arcs, shape.weight_bytes);
-    let candidate = common.candidate(which, bytes, base + bytes, base + bytes);
+    let candidate = common.candidate(path, bytes, base + bytes, base + bytes);
     // A copy is for any algorithm.
     Candidate { read_bytes: common.reads.0, unsuited: None, ..candidate }
 }
 
 /// Headed lists.
 fn headed(common: &Common<'_>, base: u64) -> Candidate {
-    let which = (GraphEncoding::Lists, Residency::Headed);
-    if let Some(hindered) = common.hindered(which) {
+    let path = AccessPath::lists(Residency::Headed);
+    if let Some(hindered) = common.hindered(path) {
         return hindered;
     }
     let needs = match common.snapshot.headed_needs(common.threads) {
         Ok(needs) => needs,
-        Err(reason) => return absent(which, &reason),
+        Err(reason) => return absent(path, &reason),
     };
     let least_bytes =
         base + needs.fixed_bytes * common.columns + needs.mapped_bytes + common.weights_beside();
-    common.candidate(which, common.list_bytes, least_bytes, least_bytes + needs.list_bytes * common.columns)
+    common.candidate(path, common.list_bytes, least_bytes, least_bytes + needs.list_bytes * common.columns)
 }
 
 /// Pooled lists.
 fn pooled_lists(common: &Common<'_>, base: u64) -> Candidate {
-    let which = (GraphEncoding::Lists, Residency::Pooled);
-    if let Some(hindered) = common.hindered(which) {
+    let path = AccessPath::lists(Residency::Pooled);
+    if let Some(hindered) = common.hindered(path) {
         return hindered;
     }
     let needs = match common.snapshot.pooled_needs(common.threads) {
         Ok(needs) => needs,
-        Err(reason) => return absent(which, &reason),
+        Err(reason) => return absent(path, &reason),
     };
     let fixed = base + needs.fixed_bytes * common.columns + needs.mapped_bytes + common.weights_beside();
     let whole_bytes = fixed + needs.list_bytes.max(needs.least_bytes) * common.columns;
-    common.candidate(which, common.list_bytes, fixed + needs.least_bytes * common.columns, whole_bytes)
+    common.candidate(path, common.list_bytes, fixed + needs.least_bytes * common.columns, whole_bytes)
 }
 
 /// Bytes of all lists that a run on a version reads, and of the weights beside them.

@@ -14,6 +14,7 @@ use esker_store::layer::TiledLists;
 use esker_store::pool::PoolOptions;
 use esker_store::{GraphEncoding, Residency, Snapshot};
 
+use super::access_path::AccessPath;
 use crate::catalogue::Workload;
 use crate::error::Result;
 use crate::rates::{Rate, Rates};
@@ -185,12 +186,8 @@ const PARTS_KEPT: f64 = 4.0;
 impl Costs<'_> {
     /// The price of an encoding and residency that needs at least `least_bytes`, in `memory_bytes`. The graph
     /// gets what is more than the least, and the smallest pool, which the least includes.
-    pub(super) fn price(
-        &self,
-        (encoding, residency): (GraphEncoding, Residency),
-        least_bytes: u64,
-        memory_bytes: u64,
-    ) -> Price {
+    pub(super) fn price(&self, path: AccessPath, least_bytes: u64, memory_bytes: u64) -> Price {
+        let AccessPath { encoding, residency } = path;
         let left = memory_bytes.saturating_sub(least_bytes);
         let memory_bytes = left.saturating_add(PoolOptions::default().bytes_min());
         let mut price = Price {

@@ -13,6 +13,7 @@ use esker_store::tiles::ConvertOptions;
 use esker_store::windows::{Copies, TimeWindow};
 use esker_store::{Access, Database, DatabaseOptions, Store};
 
+use super::access_path::AccessPath;
 use super::*;
 use crate::catalogue::{Job, find};
 use crate::rates::{Rate, Rates};
@@ -66,20 +67,19 @@ fn free(snapshot: &Snapshot, algorithm: &str, memory_bytes: u64) -> Plan {
     choose(snapshot, algorithm, &Request::default(), memory_bytes).unwrap()
 }
 
-type Which = (GraphEncoding, Residency);
-const LISTS: Which = (GraphEncoding::Lists, Residency::Mapped);
-const TILES: Which = (GraphEncoding::Tiles, Residency::Mapped);
-const POOLED_TILES: Which = (GraphEncoding::Tiles, Residency::Pooled);
-const POOLED_LISTS: Which = (GraphEncoding::Lists, Residency::Pooled);
-const HEADED: Which = (GraphEncoding::Lists, Residency::Headed);
-const MEMORY: Which = (GraphEncoding::Lists, Residency::Memory);
+const LISTS: AccessPath = AccessPath::lists(Residency::Mapped);
+const TILES: AccessPath = AccessPath::tiles(Residency::Mapped);
+const POOLED_TILES: AccessPath = AccessPath::tiles(Residency::Pooled);
+const POOLED_LISTS: AccessPath = AccessPath::lists(Residency::Pooled);
+const HEADED: AccessPath = AccessPath::lists(Residency::Headed);
+const MEMORY: AccessPath = AccessPath::lists(Residency::Memory);
 
-fn candidate(plan: &Plan, which: Which) -> &Candidate {
-    plan.candidates.iter().find(|one| (one.encoding, one.residency) == which).unwrap()
+fn candidate(plan: &Plan, path: AccessPath) -> &Candidate {
+    plan.candidates.iter().find(|one| one.path() == path).unwrap()
 }
 
-fn choice(plan: &Plan) -> Which {
-    (plan.access.encoding(), plan.access.residency())
+fn choice(plan: &Plan) -> AccessPath {
+    AccessPath { encoding: plan.access.encoding(), residency: plan.access.residency() }
 }
 
 /// Whether a candidate may be chosen without being asked for.
@@ -136,7 +136,7 @@ fn the_choice_is_the_least_predicted_of_all_that_fit() {
                 for memory_bytes in limits.flat_map(|limit| [limit.saturating_sub(1), limit]) {
                     if let Ok(planned) = with(memory_bytes) {
                         is_least(&planned, memory_bytes);
-                        let (encoding, residency) = choice(&planned);
+                        let AccessPath { encoding, residency } = choice(&planned);
                         chosen.insert(name(encoding, residency));
                     }
                 }
@@ -217,16 +217,17 @@ fn a_database_that_changed_is_read_as_requested() {
     batch.remove_edge(1_u64, 3_u64).unwrap();
     database.commit(batch, "one more").unwrap();
     let snapshot = database.snapshot().unwrap();
-    for (encoding, residency) in [
-        (GraphEncoding::Lists, Residency::Pooled),
-        (GraphEncoding::Lists, Residency::Headed),
-        (GraphEncoding::Tiles, Residency::Mapped),
-        (GraphEncoding::Tiles, Residency::Pooled),
+    for path in [
+        AccessPath::lists(Residency::Pooled),
+        AccessPath::lists(Residency::Headed),
+        AccessPath::tiles(Residency::Mapped),
+        AccessPath::tiles(Residency::Pooled),
     ] {
-        let request = Request { encoding: Some(encoding), residency: Some(residency), head_len: None };
+        let request =
+            Request { encoding: Some(path.encoding), residency: Some(path.residency), head_len: None };
         let planned = choose(&snapshot, "wcc", &request, 1 << 30).unwrap();
-        assert_eq!(choice(&planned), (encoding, residency));
-        let before = candidate(&one_layer, (encoding, residency)).least_bytes;
+        assert_eq!(choice(&planned), path);
+        let before = candidate(&one_layer, path).least_bytes;
         assert!(planned.chosen().least_bytes > before, "what changed takes memory");
         let snapshot = planned.apply(&snapshot).unwrap();
         let run = Run::with_threads(2).unwrap();
@@ -359,11 +360,11 @@ fn algorithms_that_read_single_lists_take_mapped_ones_and_refuse_tiles() {
 #[test]
 fn weights_beside_heads_and_pools_count_no_more_than_stays_in_memory() {
     let (_directory, snapshot) = database(18, Encoding::Plain, false);
-    let memory = |algorithm: &str, which| candidate(&free(&snapshot, algorithm, 1 << 40), which).least_bytes;
+    let memory = |algorithm: &str, path| candidate(&free(&snapshot, algorithm, 1 << 40), path).least_bytes;
     let arrays = |algorithm: &str| memory(algorithm, LISTS);
-    for which in [HEADED, POOLED_LISTS] {
-        let of_lists = memory("bfs", which) - arrays("bfs");
-        let of_weights = memory("sssp", which) - arrays("sssp") - of_lists;
+    for path in [HEADED, POOLED_LISTS] {
+        let of_lists = memory("bfs", path) - arrays("bfs");
+        let of_weights = memory("sssp", path) - arrays("sssp") - of_lists;
         assert_eq!(of_weights, esker_store::WEIGHTS_MAX.min(snapshot.num_arcs() * 4));
         assert!(of_weights < snapshot.num_arcs() * 4);
     }
@@ -671,16 +672,16 @@ fn a_direction_that_is_not_read_keeps_its_vertex_table_in_the_plan() {
     batch.add_edge(1_u64, 2_u64, &[PropertyValue::from(1_i64)]).unwrap();
     database.commit(batch, "one more").unwrap();
     let snapshot = database.snapshot().unwrap();
-    let estimated = |algorithm, which| {
+    let estimated = |algorithm, path| {
         let (entry, params) = (find(algorithm).unwrap(), Params::default());
-        needs::estimate_as(which, &snapshot, entry, &params, &resources(1 << 30)).unwrap().memory_bytes
+        needs::estimate_as(path, &snapshot, entry, &params, &resources(1 << 30)).unwrap().memory_bytes
     };
     // A table has eight bytes a vertex more than degrees have.
     let saved = 8 * snapshot.num_vertices() as u64;
-    let saves = |algorithm, which| estimated(algorithm, LISTS) - estimated(algorithm, which);
+    let saves = |algorithm, path| estimated(algorithm, LISTS) - estimated(algorithm, path);
     // PageRank reads in-lists, and asks for out-degrees.
-    for which in [POOLED_LISTS, HEADED] {
-        assert_eq!([saves("pagerank", which), saves("wcc", which)], [saved, 2 * saved], "{which:?}");
+    for path in [POOLED_LISTS, HEADED] {
+        assert_eq!([saves("pagerank", path), saves("wcc", path)], [saved, 2 * saved], "{path:?}");
     }
     assert_eq!(saves("wcc", POOLED_TILES), 2 * saved);
 }

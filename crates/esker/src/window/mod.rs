@@ -42,6 +42,24 @@ pub enum Step {
     Edges(NonZeroU64),
 }
 
+/// A step of a length of time.
+#[derive(Debug, Clone, Copy)]
+struct LengthStep {
+    every: Span,
+    /// An end, from which all others are a whole number of steps; `None` for those of the calendar.
+    origin: Option<i64>,
+}
+
+impl LengthStep {
+    fn of(every: Span) -> Self {
+        Self { every, origin: None }
+    }
+
+    fn after(every: Span, origin: i64) -> Self {
+        Self { every, origin: Some(origin) }
+    }
+}
+
 /// Where steps of a length of time begin.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Alignment {
@@ -173,10 +191,11 @@ impl Times {
     /// windows.
     fn steps(
         &self,
-        (every, origin): (Span, Option<i64>),
+        step: LengthStep,
         from: Option<&TimePoint>,
         to: Option<&TimePoint>,
     ) -> Result<impl Iterator<Item = i64> + use<>> {
+        let LengthStep { every, origin } = step;
         let step = i128::from(self.unit.length(every)?);
         let week = 7 * i128::from(DAY_SECONDS) * 1_000_000_000 / self.unit.nanoseconds();
         let origin = match every {
@@ -217,19 +236,20 @@ impl Times {
         &self,
         snapshot: &Snapshot,
         step: Step,
-        (from, to): (Option<&TimePoint>, Option<&TimePoint>),
+        from: Option<&TimePoint>,
+        to: Option<&TimePoint>,
         run: &Run,
     ) -> Result<Box<dyn Iterator<Item = i64>>> {
         let every = match step {
-            Step::Length(every) => return Ok(Box::new(self.steps((every, None), from, to)?)),
+            Step::Length(every) => return Ok(Box::new(self.steps(LengthStep::of(every), from, to)?)),
             Step::LengthAfter(every, origin) => {
-                return Ok(Box::new(self.steps((every, Some(origin)), from, to)?));
+                return Ok(Box::new(self.steps(LengthStep::after(every, origin), from, to)?));
             }
             Step::Edges(every) => every,
         };
         let after = from.map_or(Ok(i64::MIN), |from| from.before(self.unit))?;
         let until = to.map_or(Ok(i64::MAX), |to| to.last(self.unit))?;
-        let (mut ends, last) = self.counted_ends(snapshot, every, (after, until), run)?;
+        let (mut ends, last) = self.counted_ends(snapshot, every, after, until, run)?;
         ends.extend(last);
         Ok(Box::new(ends.into_iter()))
     }
@@ -243,15 +263,16 @@ impl Times {
         &self,
         snapshot: &Snapshot,
         step: Step,
-        (last, passed): (Option<i64>, i64),
+        last: Option<i64>,
+        passed: i64,
         run: &Run,
     ) -> Result<Vec<i64>> {
-        let (every, origin) = match step {
-            Step::Length(every) => (every, None),
-            Step::LengthAfter(every, origin) => (every, Some(origin)),
+        let step = match step {
+            Step::Length(every) => LengthStep::of(every),
+            Step::LengthAfter(every, origin) => LengthStep::after(every, origin),
             Step::Edges(every) => {
                 let after = last.unwrap_or(i64::MIN);
-                let (mut ends, _) = self.counted_ends(snapshot, every, (after, passed), run)?;
+                let (mut ends, _) = self.counted_ends(snapshot, every, after, passed, run)?;
                 if last.is_none() {
                     ends.drain(..ends.len().saturating_sub(1));
                 }
@@ -259,10 +280,10 @@ impl Times {
             }
         };
         let Some(last) = last else {
-            return Ok(self.newest_end((every, origin), passed)?.into_iter().collect());
+            return Ok(self.newest_end(step, passed)?.into_iter().collect());
         };
         let [from, to] = [last.saturating_add(1), passed].map(TimePoint::of_number);
-        let ends = self.steps((every, origin), Some(&from), Some(&to))?;
+        let ends = self.steps(step, Some(&from), Some(&to))?;
         Ok(ends.filter(|&end| end <= passed).collect())
     }
 
@@ -275,13 +296,15 @@ impl Times {
     pub fn ends_counted(
         &self,
         snapshot: &Snapshot,
-        (every, counted): (NonZeroU64, u64),
-        (after, until): (i64, i64),
+        every: NonZeroU64,
+        counted: u64,
+        after: i64,
+        until: i64,
         run: &Run,
     ) -> Result<(Vec<i64>, u64)> {
         let (times, _memory) = snapshot.sorted_times(&self.property, after, until, run)?;
-        let missing = usize::try_from(every.get() - counted).unwrap_or(usize::MAX);
-        let Some(&first) = times.get(missing - 1) else {
+        let quota = usize::try_from(every.get() - counted).unwrap_or(usize::MAX);
+        let Some(&first) = times.get(quota - 1) else {
             return Ok((Vec::new(), counted + times.len() as u64));
         };
         let later = &times[times.partition_point(|&time| time <= first)..];
@@ -297,7 +320,8 @@ impl Times {
         &self,
         snapshot: &Snapshot,
         every: NonZeroU64,
-        (after, until): (i64, i64),
+        after: i64,
+        until: i64,
         run: &Run,
     ) -> Result<(Vec<i64>, Option<i64>)> {
         let (times, _memory) = snapshot.sorted_times(&self.property, after, until, run)?;
@@ -308,9 +332,9 @@ impl Times {
     ///
     /// # Errors
     /// As [`Times::steps`].
-    fn newest_end(&self, (every, origin): (Span, Option<i64>), passed: i64) -> Result<Option<i64>> {
-        let before = TimePoint::of_number(passed.saturating_sub(self.unit.length(every)?));
-        let ends = self.steps((every, origin), Some(&before), Some(&TimePoint::of_number(passed)))?;
+    fn newest_end(&self, step: LengthStep, passed: i64) -> Result<Option<i64>> {
+        let before = TimePoint::of_number(passed.saturating_sub(self.unit.length(step.every)?));
+        let ends = self.steps(step, Some(&before), Some(&TimePoint::of_number(passed)))?;
         Ok(ends.filter(|&end| end <= passed).last())
     }
 }
@@ -351,12 +375,12 @@ impl MovingWindow {
         let latest = times.range.map_or(0, |range| range.1);
         let end = match self.every {
             None => latest,
-            Some(Step::Length(every)) => times.newest_end((every, None), latest)?.unwrap_or(latest),
+            Some(Step::Length(every)) => times.newest_end(LengthStep::of(every), latest)?.unwrap_or(latest),
             Some(Step::LengthAfter(every, origin)) => {
-                times.newest_end((every, Some(origin)), latest)?.unwrap_or(latest)
+                times.newest_end(LengthStep::after(every, origin), latest)?.unwrap_or(latest)
             }
             Some(step) => {
-                let passed = times.ends_passed(snapshot, step, (last, latest), run)?;
+                let passed = times.ends_passed(snapshot, step, last, latest, run)?;
                 passed.last().copied().or(last).unwrap_or(latest)
             }
         };
@@ -425,7 +449,7 @@ mod tests {
         let steps = |range, every: &str, ends: [Option<&str>; 2]| -> Vec<i64> {
             let [from, to] = ends.map(|end| end.map(|end| end.parse().unwrap()));
             let times = times(TimeUnit::Seconds, range);
-            times.steps((every.parse().unwrap(), None), from.as_ref(), to.as_ref()).unwrap().collect()
+            times.steps(LengthStep::of(every.parse().unwrap()), from.as_ref(), to.as_ref()).unwrap().collect()
         };
         assert_eq!(steps((59, 121), "1m", [None, None]), [59, 119, 179]);
         assert_eq!(steps((60, 119), "1m", [None, None]), [119]);
@@ -444,7 +468,7 @@ mod tests {
             let Step::LengthAfter(every, origin) = step else {
                 panic!("{step:?} is aligned to the calendar")
             };
-            times.steps((every, Some(origin)), None, None).unwrap().collect()
+            times.steps(LengthStep::after(every, origin), None, None).unwrap().collect()
         };
         // A step of a minute has sixty seconds, the first edge's among them.
         assert_eq!(steps((59, 121), "1m", "first"), [118, 178]);

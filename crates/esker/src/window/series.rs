@@ -108,7 +108,8 @@ impl<'s> WindowSeries<'s> {
     /// As [`Snapshot::window`], [`plan`] and [`Entry::run`]; what `visit` returns.
     pub fn answers<E: From<Error> + Send>(
         snapshot: &'s Snapshot,
-        (time, windows): (&'s str, Vec<TimeWindow>),
+        time: &'s str,
+        windows: Vec<TimeWindow>,
         job: &WindowJob<'_>,
         run: &'s Run,
         mut visit: impl FnMut(WindowAnswer) -> std::result::Result<(), E>,
@@ -142,13 +143,14 @@ impl<'s> WindowSeries<'s> {
                 of_window = named.in_window(job.params, |v| !removed.is_removed(v));
             }
             if let Some(lacks) = of_window.lacks {
-                visit(series.answer_without(lacks, (window, &windowed), job)?)?;
+                visit(series.answer_without(lacks, window, &windowed, job)?)?;
                 continue;
             }
             let windowed = job.planned(&windowed, run)?;
             let params = &*of_window.params;
             let answer = job.entry.run(&Job { snapshot: &windowed, run, params, verify: false })?;
-            let num_vertices = answer.vertices.as_ref().map_or(windowed.num_vertices(), |left| left.len());
+            let num_vertices =
+                answer.vertices.as_ref().map_or(windowed.num_vertices(), |vertices| vertices.len());
             let num_edges = windowed.num_edges();
             visit(WindowAnswer { window, num_vertices, num_edges, answer, lacks: None })?;
         }
@@ -160,7 +162,8 @@ impl<'s> WindowSeries<'s> {
     fn answer_without(
         &self,
         lacks: &str,
-        (window, windowed): (TimeWindow, &Snapshot),
+        window: TimeWindow,
+        windowed: &Snapshot,
         job: &WindowJob<'_>,
     ) -> Result<WindowAnswer> {
         let run = self.run;
@@ -205,10 +208,10 @@ impl<'s> WindowSeries<'s> {
             return Ok(false);
         };
         let windows = &self.windows[range.clone()];
-        let rows = lists.rows();
+        let (out, incoming) = lists.rows();
         let members = lists.members(windows).map_err(Error::from)?;
-        let series =
-            GraphSeries::new(rows, lists.is_directed(), members, windows.len()).map_err(Error::from)?;
+        let series = GraphSeries::new(out, incoming, lists.is_directed(), members, windows.len())
+            .map_err(Error::from)?;
         let (mut present, edges) = series.presence(self.run).map_err(Error::from)?;
         if job.all_vertices {
             let removed = self.snapshot.removed(self.run).map_err(Error::from)?;

@@ -527,7 +527,7 @@ fn answers_on_versions_that_are_computed_together_are_those_on_each() {
                 _ => {}
             }
             let mut found = Vec::new();
-            let done = answers_on_versions((numbers.len(), open), (entry, &params), &run, |answer| {
+            let done = answers_on_versions(numbers.len(), open, entry, &params, &run, |answer| {
                 found.push(answer);
                 Ok::<_, esker::Error>(())
             });
@@ -572,7 +572,7 @@ fn versions_that_do_not_fit_together_are_left_to_single_runs() {
         Run::new(RunOptions { threads: 1, budget: Budget::new(100), ..RunOptions::default() }).unwrap();
     let count = stream.database.versions().len();
     let open = |i: usize| Ok::<_, esker::Error>(stream.database.at(i as u64 + 1)?);
-    let done = answers_on_versions((count, open), (find("wcc").unwrap(), &Params::default()), &tight, |_| {
+    let done = answers_on_versions(count, open, find("wcc").unwrap(), &Params::default(), &tight, |_| {
         panic!("too much")
     });
     assert_eq!(done.unwrap(), 0);

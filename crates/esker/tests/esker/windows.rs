@@ -444,7 +444,7 @@ proptest! {
             let request = Request::default();
             let job = WindowJob { entry, params: &params, request: &request, resources: &resources, all_vertices };
             let mut found = Vec::new();
-            WindowSeries::answers(snapshot, ("time", windows.clone()), &job, &run, |answer| {
+            WindowSeries::answers(snapshot, "time", windows.clone(), &job, &run, |answer| {
                 found.push(answer);
                 Ok::<_, esker::Error>(())
             }).expect("answers");
@@ -560,7 +560,7 @@ proptest! {
         let all = TimeWindow { after: i64::MIN, ..window };
         let length = length.to_string().parse().expect("a length");
         let options = CommitOptions::default();
-        let report = expire(&database, (Some("time"), None), length, &options, &run).expect("an expiry");
+        let report = expire(&database, Some("time"), None, length, &options, &run).expect("an expiry");
         let old = stream.edges.iter().filter(|edge| edge.2 <= window.after).count();
         prop_assert_eq!(report.edges, old as u64);
         prop_assert_eq!(report.version.is_some(), old > 0);
@@ -579,7 +579,7 @@ proptest! {
         checked(&database.snapshot().expect("a version"), &window)?;
         checked(&before, &all)?;
         checked(&database.at(before.version().number).expect("a version"), &all)?;
-        let again = expire(&database, (Some("time"), None), length, &options, &run).expect("an expiry");
+        let again = expire(&database, Some("time"), None, length, &options, &run).expect("an expiry");
         prop_assert_eq!((again.version, again.edges), (None, 0));
         // Once older versions are forgotten, no file has the old edges.
         database.retain(Retention::Last(1)).expect("a retention");
@@ -610,7 +610,7 @@ fn files_keep_few_edges_that_have_expired() {
             batch.add_edge((step * 7 + i * i) % 50, (step + i * 3) % 50, &values).expect("an edge");
         }
         database.commit(batch, "more").expect("a commit");
-        expire(&database, (Some("time"), None), length, &options, &run).expect("an expiry");
+        expire(&database, Some("time"), None, length, &options, &run).expect("an expiry");
         database.freeze(&run).expect("a layer");
         merges += database.merge(&run).expect("merges");
         let arcs = |layer: &LayerRecord| layer.out.arcs + layer.out.dead_arcs + layer.out.past_arcs;
@@ -661,13 +661,13 @@ fn expiry_goes_on_from_what_another_thread_commits_meanwhile() {
         });
         let mut expired = 0;
         while !committing.is_finished() {
-            let report = expire(&database, (Some("time"), None), length, &options, &run);
+            let report = expire(&database, Some("time"), None, length, &options, &run);
             expired += report.expect("an expiry").edges;
         }
         expired
     });
     assert!(expired > 0, "edges of the stream are old");
-    expire(&database, (Some("time"), None), length, &options, &run).expect("an expiry");
+    expire(&database, Some("time"), None, length, &options, &run).expect("an expiry");
     let old = TimeWindow { after: i64::MIN, until: latest - 300, copies: Copies::All };
     let old = database.snapshot().expect("a version").window("time", old, false, &run).expect("a window");
     assert_eq!(old.num_edges(), 0);

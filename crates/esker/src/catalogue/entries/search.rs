@@ -4,7 +4,7 @@ use esker_algo::algorithm::bfs::{self, BfsOptions, bfs};
 use esker_algo::algorithm::sssp::{self, SsspOptions, sssp};
 use esker_algo::check;
 use esker_algo::lengths::Length;
-use esker_algo::primitive::Turns;
+use esker_algo::primitive::SwitchThresholds;
 use esker_graph::{Direction, Graph, NONE, VertexId, vertex};
 use esker_store::format::ElementType;
 use esker_store::{StoredGraph, StoredWeight};
@@ -69,16 +69,22 @@ fn bfs_options(job: &Job<'_>) -> Result<BfsOptions> {
     let depth_max = job.params.get::<u64>("max-depth")?.map(|most| VertexId::try_from(most).unwrap_or(NONE));
     let target = job.vertices("target")?.first().copied();
     let parents = job.params.flag("parents") || job.verify;
-    Ok(BfsOptions { depth_max, target, parents, turns: turns(job.params)?, ..BfsOptions::default() })
+    Ok(BfsOptions {
+        depth_max,
+        target,
+        parents,
+        thresholds: thresholds(job.params)?,
+        ..BfsOptions::default()
+    })
 }
 
 /// The thresholds between push and pull, if one of them is given.
-fn turns(params: &Params) -> Result<Option<Turns>> {
+fn thresholds(params: &Params) -> Result<Option<SwitchThresholds>> {
     let (alpha, beta) = (params.get("alpha")?, params.get("beta")?);
     let given = alpha.is_some() || beta.is_some();
-    Ok(given.then(|| Turns {
-        alpha: alpha.unwrap_or(Turns::DEFAULT.alpha),
-        beta: beta.unwrap_or(Turns::DEFAULT.beta),
+    Ok(given.then(|| SwitchThresholds {
+        alpha: alpha.unwrap_or(SwitchThresholds::DEFAULT.alpha),
+        beta: beta.unwrap_or(SwitchThresholds::DEFAULT.beta),
     }))
 }
 

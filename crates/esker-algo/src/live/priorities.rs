@@ -20,7 +20,7 @@ pub(super) trait Priorities {
 /// Gives the ends of changed edges their priorities, and returns the vertices to which the changes matter:
 /// the lower ends of changed edges, the vertices that got another priority, and those of their neighbours
 /// that this concerns. A vertex may be there several times.
-pub(super) fn first_turns<G: LiveGraph>(
+pub(super) fn affected_first<G: LiveGraph>(
     state: &mut impl Priorities,
     reader: &mut BoundedReader<'_, G>,
 ) -> Step<Vec<VertexId>, G> {
