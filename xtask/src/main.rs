@@ -6,6 +6,7 @@ mod source;
 mod modules;
 mod lengths;
 mod names;
+mod tuples;
 mod files;
 mod tidy;
 mod steps;

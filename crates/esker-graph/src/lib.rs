@@ -65,7 +65,9 @@ pub use counted::counted;
 pub use csr::{Csr, CsrGraph};
 pub use drive::{Extents, ScanWorker, Units, drive};
 pub use fragmented::Fragmented;
-pub use graph::{Direction, End, Flow, Graph, Lists, Patch, Piece, RowBlock, STRIP_LEN, Select, Tile, Visitor, Weight};
+pub use graph::{
+    Direction, End, Flow, Graph, Lists, Patch, Piece, RowBlock, STRIP_LEN, Select, Tile, Visitor, Weight,
+};
 pub use id::{AtomicVertexId, NONE, VertexId, vertex};
 pub use induced::Induced;
 pub use layout::{BATCH_LEN, HUGE_LEN, Layout, ones, scan};
