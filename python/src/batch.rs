@@ -11,9 +11,9 @@ use esker::store::database::GraphSchema;
 use esker::store::format::{ElementType, LogicalType, PropertyRecord, PropertyType};
 use pyo3::prelude::*;
 
-use crate::column::{Column, ColumnType, same_length};
 use crate::failure::{Failure, Outcome, invalid};
-use crate::source::block_rows;
+use crate::input::column::{Column, ColumnType, same_length};
+use crate::input::source::block_rows;
 use crate::watch::watched;
 
 /// Number of changes between two checks for cancellation.

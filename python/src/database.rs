@@ -24,7 +24,7 @@ use crate::batch::Batch;
 use crate::differences::{DifferenceStream, JsonLists};
 use crate::failure::{Failure, Outcome, invalid};
 use crate::graph::Graph;
-use crate::report::{feed_facts, version_facts};
+use crate::output::report::{feed_facts, version_facts};
 use crate::settings::{
     BuildSettings, ONLY_OF_TILES, ReadSettings, Settings, WriteSettings, commit_options, duplicates,
     event_time, stored_encoding,

@@ -14,9 +14,9 @@ use esker::store::property::PropertyValue;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::capsule;
 use crate::failure::Outcome;
-use crate::stream::{id_type, ids_are_signed, ids_array};
+use crate::input::capsule;
+use crate::output::stream::{id_type, ids_are_signed, ids_array};
 use crate::tables::{column_of, data_type};
 use crate::watch::watched;
 

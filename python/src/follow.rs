@@ -12,10 +12,10 @@ use esker::window::{MovingWindow, TimeUnit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::answer::{append_ranked, facts_by_name, shown};
 use crate::database::{Database, Handle};
 use crate::failure::{Failure, Outcome};
 use crate::graph::params;
+use crate::output::answer::{append_ranked, facts_by_name, shown};
 use crate::settings::{Settings, ViewSettings};
 use crate::watch::{watched, watched_reading};
 use crate::windows::{MovingText, symbol};

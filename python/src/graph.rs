@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 
 use arrow_array::Array as _;
-use esker::algo::algorithm::pagerank::{Criterion, PageRankOptions, pagerank};
+use esker::algo::algorithm::centrality::pagerank::{Criterion, PageRankOptions, pagerank};
 use esker::catalogue::{Entry, Job, Params, Resources, find};
 use esker::graph::{Bitmap, Cancel, Direction, Stop, VertexId, vertex};
 use esker::import::read::source::{id_at, integer_ids};
@@ -14,17 +14,17 @@ use esker::store::ids::ExternalId;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::answer::Answer;
-use crate::array::Array;
-use crate::column::{Column, ColumnType, same_length};
-use crate::edges::{EdgeArrays, values_between};
 use crate::failure::{Failure, Outcome, invalid, mistyped};
-use crate::report::graph_facts;
-use crate::row_order::Rows;
+use crate::input::array::Array;
+use crate::input::column::{Column, ColumnType, same_length};
+use crate::output::answer::Answer;
+use crate::output::edges::{EdgeArrays, values_between};
+use crate::output::report::graph_facts;
+use crate::output::row_order::Rows;
+use crate::output::stream::ids_are_signed;
+use crate::output::values::{VertexValues, id_object, value_object};
 use crate::settings::{AccessSettings, Settings, ViewSettings, brief, one_of};
-use crate::stream::ids_are_signed;
 use crate::turns::Turns;
-use crate::values::{VertexValues, id_object, value_object};
 use crate::watch::{reading, watched_reading};
 
 /// A version of a graph.

@@ -14,24 +14,9 @@ static HEAP: esker::store::io::PagedHeap = esker::store::io::PagedHeap;
 mod failure;
 mod turns;
 mod watch;
-mod entries;
 mod settings;
-mod array;
-mod capsule;
-mod times;
-mod objects;
-mod chunks;
-mod column;
-mod rows;
-mod node_rows;
-mod adjacency;
-mod source;
-mod row_order;
-mod values;
-mod answer;
-mod stream;
-mod edges;
-mod report;
+mod input;
+mod output;
 mod graph;
 mod matrix;
 mod paths;
@@ -62,15 +47,7 @@ mod _esker {
     }
 
     #[pymodule_export]
-    use super::adjacency::{read_adjacency, read_edges, write_adjacency};
-    #[pymodule_export]
-    use super::answer::Answer;
-    #[pymodule_export]
-    use super::array::Array;
-    #[pymodule_export]
     use super::batch::Batch;
-    #[pymodule_export]
-    use super::column::Column;
     #[pymodule_export]
     use super::copies::{back_up, restore_backup};
     #[pymodule_export]
@@ -82,6 +59,14 @@ mod _esker {
     #[pymodule_export]
     use super::graph::Graph;
     #[pymodule_export]
+    use super::input::adjacency::{read_adjacency, read_edges, write_adjacency};
+    #[pymodule_export]
+    use super::input::array::Array;
+    #[pymodule_export]
+    use super::input::column::Column;
+    #[pymodule_export]
+    use super::input::rows::{columns_of_tuples, keys_of_dictionaries, read_tuples};
+    #[pymodule_export]
     use super::listing::{catalogue, vertex_id_bytes};
     #[pymodule_export]
     use super::matrix::csr;
@@ -90,13 +75,13 @@ mod _esker {
     #[pymodule_export]
     use super::order::OrderedLists;
     #[pymodule_export]
+    use super::output::answer::Answer;
+    #[pymodule_export]
+    use super::output::stream::Stream;
+    #[pymodule_export]
     use super::paths::shortest_paths;
     #[pymodule_export]
     use super::reading::{check_database, export_version};
-    #[pymodule_export]
-    use super::rows::{columns_of_tuples, keys_of_dictionaries, read_tuples};
-    #[pymodule_export]
-    use super::stream::Stream;
     #[pymodule_export]
     use super::streaming::{EdgeStream, declare_stream, declared_stream, expire, stream_edges};
     #[pymodule_export]

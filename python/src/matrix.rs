@@ -7,10 +7,10 @@ use esker::store::format::ElementType;
 use esker::store::{Snapshot, StoredWeight};
 use pyo3::prelude::*;
 
-use crate::array::{Array, Item};
 use crate::failure::{Failure, Outcome};
 use crate::graph::{Graph, direction};
-use crate::row_order::RowOrder;
+use crate::input::array::{Array, Item};
+use crate::output::row_order::RowOrder;
 use crate::settings::Settings;
 use crate::watch::watched_reading;
 

@@ -19,12 +19,12 @@ use esker::store::{Database as Writer, DatabaseOptions, Store};
 use pyo3::prelude::*;
 use serde_json::json;
 
-use crate::column::Column;
 use crate::database::{Database, Handle, IN_MEMORY, READING_LOG};
 use crate::failure::Outcome;
-use crate::report::import_facts;
+use crate::input::column::Column;
+use crate::input::source::{ColumnReader, Columns};
+use crate::output::report::import_facts;
 use crate::settings::{BuildSettings, ReadSettings, Settings, declarations, one_of};
-use crate::source::{ColumnReader, Columns};
 use crate::watch::watched;
 
 /// When commits are synced to disk.

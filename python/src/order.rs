@@ -13,9 +13,9 @@ use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{ArrayRef, Int64Array};
 use pyo3::prelude::*;
 
-use crate::array::Array;
-use crate::column::{Column, ColumnType};
 use crate::failure::{Failure, Outcome, invalid};
+use crate::input::array::Array;
+use crate::input::column::{Column, ColumnType};
 
 /// The row of a vertex that has no parent.
 const NO_ROW: i64 = -1;

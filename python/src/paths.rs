@@ -5,8 +5,8 @@ use pyo3::prelude::*;
 
 use crate::failure::Outcome;
 use crate::graph::Graph;
+use crate::output::values::id_object;
 use crate::settings::Settings;
-use crate::values::id_object;
 use crate::watch::watched_reading;
 
 /// A length as an object of Python: exact for integers.

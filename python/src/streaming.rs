@@ -19,11 +19,11 @@ use esker::store::format::PropertyRecord;
 use esker::window::{Declared, Span, TimeUnit};
 use pyo3::prelude::*;
 
-use crate::column::Column;
 use crate::database::Database;
 use crate::failure::{Failure, Outcome, invalid};
+use crate::input::column::Column;
+use crate::input::source::{Columns, EDGE_BYTES};
 use crate::settings::{ReadSettings, Settings, commit_options, duplicates, one_of};
-use crate::source::{Columns, EDGE_BYTES};
 use crate::watch::watched;
 use crate::windows::{span, symbol};
 

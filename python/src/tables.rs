@@ -18,13 +18,13 @@ use esker::store::property::PropertyValue;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::capsule;
-use crate::edges::RowLists;
 use crate::failure::{Outcome, invalid};
 use crate::graph::Graph;
-use crate::row_order::Rows;
+use crate::input::capsule;
+use crate::output::edges::RowLists;
+use crate::output::row_order::Rows;
+use crate::output::stream::{id_type, ids_are_signed, ids_array};
 use crate::settings::brief;
-use crate::stream::{id_type, ids_are_signed, ids_array};
 use crate::watch::reading;
 
 /// Rows of a batch, about: a list of edges is not cut.

@@ -11,9 +11,9 @@ use esker::window::{
 };
 use pyo3::prelude::*;
 
-use crate::answer::Answer;
 use crate::failure::{Failure, Outcome, invalid};
 use crate::graph::{Graph, params};
+use crate::output::answer::Answer;
 use crate::settings::{Settings, ViewSettings, one_of};
 use crate::watch::watched_reading;
 

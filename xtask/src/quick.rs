@@ -194,9 +194,9 @@ mod tests {
 
     #[test]
     fn an_algorithm_is_tested_by_its_own_test() {
-        let lines = lines_of(&["crates/esker-algo/src/algorithm/bfs.rs"]);
+        let lines = lines_of(&["crates/esker-algo/src/algorithm/paths/bfs.rs"]);
         assert_eq!(lines, ["-p esker-algo --lib -- bfs::", "-p esker-algo --test algo -- bfs::"]);
-        let lines = lines_of(&["crates/esker-algo/src/algorithm/widest.rs"]);
+        let lines = lines_of(&["crates/esker-algo/src/algorithm/paths/widest.rs"]);
         assert_eq!(lines[1], "-p esker-algo --test algo -- paths:: verifiers::");
         assert_eq!(lines_of(&["crates/esker-algo/src/primitive/edge_map.rs"])[1].matches("::").count(), 6);
     }

@@ -11,11 +11,11 @@
 
 use std::time::Instant;
 
-use esker_algo::algorithm::bfs::{BfsOptions, bfs};
-use esker_algo::algorithm::degrees::{DegreeOf, degrees};
-use esker_algo::algorithm::kcore::kcore;
-use esker_algo::algorithm::pagerank::{PageRankOptions, pagerank};
-use esker_algo::algorithm::wcc::{WccOptions, wcc};
+use esker_algo::algorithm::centrality::degrees::{DegreeOf, degrees};
+use esker_algo::algorithm::centrality::pagerank::{PageRankOptions, pagerank};
+use esker_algo::algorithm::cohesion::kcore::kcore;
+use esker_algo::algorithm::components::wcc::{WccOptions, wcc};
+use esker_algo::algorithm::paths::bfs::{BfsOptions, bfs};
 use esker_algo::many::{self, GraphSeries, LANES};
 use esker_graph::generate::{Generator, Model, RMat, Weighting};
 use esker_graph::random::Random;

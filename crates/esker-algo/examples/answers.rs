@@ -10,15 +10,15 @@
 
 use std::io::{BufRead, Write};
 
-use esker_algo::algorithm::betweenness::{BetweennessOptions, Scale, Sources, betweenness};
-use esker_algo::algorithm::bfs::{BfsOptions, bfs};
-use esker_algo::algorithm::cdlp::{CdlpOptions, cdlp};
-use esker_algo::algorithm::lcc::{LccOptions, lcc};
-use esker_algo::algorithm::pagerank::{PageRankOptions, pagerank};
-use esker_algo::algorithm::scc::scc;
-use esker_algo::algorithm::sssp::{SsspOptions, sssp};
-use esker_algo::algorithm::triangles::{TrianglesOptions, triangles};
-use esker_algo::algorithm::wcc::{WccOptions, wcc};
+use esker_algo::algorithm::centrality::betweenness::{BetweennessOptions, Scale, Sources, betweenness};
+use esker_algo::algorithm::centrality::pagerank::{PageRankOptions, pagerank};
+use esker_algo::algorithm::cohesion::lcc::{LccOptions, lcc};
+use esker_algo::algorithm::cohesion::triangles::{TrianglesOptions, triangles};
+use esker_algo::algorithm::components::cdlp::{CdlpOptions, cdlp};
+use esker_algo::algorithm::components::scc::scc;
+use esker_algo::algorithm::components::wcc::{WccOptions, wcc};
+use esker_algo::algorithm::paths::bfs::{BfsOptions, bfs};
+use esker_algo::algorithm::paths::sssp::{SsspOptions, sssp};
 use esker_graph::{Csr, NONE, Run, VertexId};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;

@@ -14,10 +14,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Barrier, Mutex};
 
-use esker_algo::algorithm::bfs::{BfsOptions, bfs};
-use esker_algo::algorithm::kcore::kcore;
-use esker_algo::algorithm::pagerank::{PageRankOptions, pagerank};
-use esker_algo::algorithm::wcc::{WccOptions, wcc};
+use esker_algo::algorithm::centrality::pagerank::{PageRankOptions, pagerank};
+use esker_algo::algorithm::cohesion::kcore::kcore;
+use esker_algo::algorithm::components::wcc::{WccOptions, wcc};
+use esker_algo::algorithm::paths::bfs::{BfsOptions, bfs};
 use esker_format::Result;
 use esker_format::io::{Disk, RealDisk};
 use esker_graph::random::Random;

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::archive::{ALIGNMENT, Archive, SMALL_BYTES, archive_path};
-use super::archive_writer::ArchiveWriter;
-use super::size::PAGE_BYTES;
+use super::file::archive::{ALIGNMENT, Archive, SMALL_BYTES, archive_path};
+use super::file::archive_writer::ArchiveWriter;
+use super::file::size::PAGE_BYTES;
 use crate::error::Error;
 use crate::io::{Disk, Faults, FaultyDisk, Files};
 use crate::testing::{read_all_of, remove_archive};

@@ -3,21 +3,23 @@
 
 use std::fmt::Write;
 
-use super::archive::{ArchiveEntry, ArchiveHeader};
-use super::commit::{CommitHeader, CommitSummary, CommitText, CommitTimes, VertexChange, VertexValue};
-use super::field::Documented;
-use super::header::ColumnHeader;
-use super::heads::{HeadOrder, HeadsRecord};
-use super::live::{LiveArray, LiveContent, LiveHeader};
-use super::log::{LogRecordHeader, LogRecordKind, SegmentHeader};
-use super::logical::{LogicalKind, TimeUnit};
-use super::manifest::{
+use super::file::archive::{ArchiveEntry, ArchiveHeader};
+use super::file::field::Documented;
+use super::file::header::ColumnHeader;
+use super::layout::commit::{
+    CommitHeader, CommitSummary, CommitText, CommitTimes, VertexChange, VertexValue,
+};
+use super::layout::heads::{HeadOrder, HeadsRecord};
+use super::layout::live::{LiveArray, LiveContent, LiveHeader};
+use super::layout::log::{LogRecordHeader, LogRecordKind, SegmentHeader};
+use super::layout::logical::{LogicalKind, TimeUnit};
+use super::layout::manifest::{
     DictionaryRecord, EditKind, Encoding, IdMapKind, IdMapRecord, LayerRecord, LogMark, ManifestHead,
     ManifestHeader, Owner, PropertyRecord, RecordHeader, SectionRecord, VertexOrder,
 };
-use super::options::{CopyPolicy, SpanRecord, SpanUnit, StreamRecord, StreamUnit, WriteOptions};
-use super::tile::{KeptForms, SharedTiles, TileCoding, TilesRecord};
-use super::version::{Duplicates, RetentionKind, RetentionRecord, TagRecord, VersionRecord};
+use super::layout::options::{CopyPolicy, SpanRecord, SpanUnit, StreamRecord, StreamUnit, WriteOptions};
+use super::layout::tile::{KeptForms, SharedTiles, TileCoding, TilesRecord};
+use super::layout::version::{Duplicates, RetentionKind, RetentionRecord, TagRecord, VersionRecord};
 use super::{BLOCK_BYTES, ColumnKind, ElementType, FORMAT_VERSION, PAGE_BYTES};
 
 const INTRODUCTION: &str = "\

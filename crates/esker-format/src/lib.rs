@@ -12,66 +12,47 @@ mod error;
 pub mod memory;
 mod heap;
 pub mod io;
-mod size;
 mod prefetch;
-mod field;
-mod header;
-pub mod calendar;
-pub mod decimal;
-mod edge_id;
-mod logical;
-mod writer;
-mod column;
-mod archive;
-mod archive_writer;
+pub mod value;
+mod file;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 #[cfg(test)]
 mod archive_tests;
-mod search;
-mod values;
-mod values_writer;
-mod widen;
-mod tile;
-mod heads;
-mod version;
-mod options;
-mod manifest;
-mod edit;
-mod commit;
-mod log;
-mod live;
+mod layout;
 #[cfg(test)]
 mod document;
 
-pub use archive::{Archive, archive_path, archived_name};
-pub use archive_writer::ArchiveWriter;
-pub use column::{Column, ColumnReader, PageHint};
-pub use commit::{CommitHeader, CommitSummary, CommitText, CommitTimes, VertexChange, VertexValue};
-pub use edge_id::EdgeId;
-pub use edit::Edit;
 pub use error::{Error, Result};
-pub use field::{FieldInput, FieldValue};
-pub use header::{
+pub use file::archive::{Archive, archive_path, archived_name};
+pub use file::archive_writer::ArchiveWriter;
+pub use file::column::{Column, ColumnReader, PageHint};
+pub use file::field::{FieldInput, FieldValue};
+pub use file::header::{
     ColumnKind, ColumnSpec, DatabaseId, Element, ElementType, IdSecret, Origin, Stamp, header_page,
     read_header_page, stamp_of,
 };
-pub use heads::{CHOSEN_HEAD_LEN_MAX, HeadOrder, HeadsRecord};
+pub use file::search::lower_bound;
+pub use file::size::{BLOCK_BYTES, FORMAT_VERSION, PAGE_BYTES};
+pub use file::values::{ValueSlice, Values};
+pub use file::values_writer::{VALUES_AT_ONCE, ValuesWriter};
+pub use file::widen::Widening;
+pub use file::writer::{ColumnWriter, WRITE_BYTES, united};
 pub use heap::{return_large_blocks, trimmed_budget};
-pub use live::{LIVE_DIRECTORY, LiveArray, LiveContent, LiveFound, left_live_files};
-pub use log::{LOG_MAGIC, LogRecordHeader, LogRecordKind, SegmentHeader};
-pub use logical::{DateText, LogicalType, PropertyType, TimeUnit, Timestamp, parse_boolean, parse_date};
-pub use manifest::{
+pub use layout::commit::{CommitHeader, CommitSummary, CommitText, CommitTimes, VertexChange, VertexValue};
+pub use layout::edit::Edit;
+pub use layout::heads::{CHOSEN_HEAD_LEN_MAX, HeadOrder, HeadsRecord};
+pub use layout::live::{LIVE_DIRECTORY, LiveArray, LiveContent, LiveFound, left_live_files};
+pub use layout::log::{LOG_MAGIC, LogRecordHeader, LogRecordKind, SegmentHeader};
+pub use layout::logical::{
+    DateText, LogicalType, PropertyType, TimeUnit, Timestamp, parse_boolean, parse_date,
+};
+pub use layout::manifest::{
     DictionaryRecord, Encoding, GraphShape, IdMapKind, IdMapRecord, LayerRecord, LogMark, MANIFEST_MAGIC,
     ManifestHead, ManifestHeader, Owner, PropertyRecord, RecordHeader, SectionRecord, VertexOrder,
 };
-pub use options::{CopyPolicy, SpanRecord, SpanUnit, StreamRecord, StreamUnit, WriteOptions};
+pub use layout::options::{CopyPolicy, SpanRecord, SpanUnit, StreamRecord, StreamUnit, WriteOptions};
+pub use layout::tile::{KeptForms, SharedTiles, TileCoding, TilesRecord};
+pub use layout::version::{Duplicates, Retention, TagRecord, VersionRecord};
 pub use prefetch::prefetch;
-pub use search::lower_bound;
-pub use size::{BLOCK_BYTES, FORMAT_VERSION, PAGE_BYTES};
-pub use tile::{KeptForms, SharedTiles, TileCoding, TilesRecord};
-pub use values::{ValueSlice, Values};
-pub use values_writer::{VALUES_AT_ONCE, ValuesWriter};
-pub use version::{Duplicates, Retention, TagRecord, VersionRecord};
-pub use widen::Widening;
-pub use writer::{ColumnWriter, WRITE_BYTES, united};
+pub use value::edge_id::EdgeId;

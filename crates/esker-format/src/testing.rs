@@ -6,9 +6,9 @@ use std::sync::Arc;
 use esker_graph::VertexId;
 use proptest::prelude::ProptestConfig;
 
-use crate::archive::{Archive, archive_path, name_in};
-use crate::archive_writer::ArchiveWriter;
 use crate::error::Result;
+use crate::file::archive::{Archive, archive_path, name_in};
+use crate::file::archive_writer::ArchiveWriter;
 #[cfg(target_os = "linux")]
 pub use crate::io::refuse_rings;
 use crate::io::{Disk, File, Files};

@@ -5,7 +5,7 @@ use std::io::Write;
 use esker_graph::VertexId;
 use esker_import::read::typed;
 use esker_store::diff::{DiffEdge, DiffSummary, Difference};
-use esker_store::format::{LogicalType, PropertyRecord, decimal};
+use esker_store::format::{LogicalType, PropertyRecord, value::decimal};
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
 use esker_store::{Error, Result, Snapshot};

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use esker_store::Snapshot;
-use esker_store::format::{ElementType, PropertyRecord, decimal};
+use esker_store::format::{ElementType, PropertyRecord, value::decimal};
 use esker_store::layer::ListColumns;
 use esker_store::property::PropertyValue;
 use esker_store::windows::ArcFilter;

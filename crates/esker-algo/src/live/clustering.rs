@@ -3,10 +3,10 @@
 //!
 //! The numerator of a coefficient is the number of edges between the neighbours of the vertex, its
 //! denominator follows from the number of neighbours; both are integers, so a coefficient equals that of
-//! [`lcc`](fn@crate::algorithm::lcc::lcc) bit for bit. As in [`super::LiveTriangles`], pairs are taken in one
-//! after another, in the graph of that moment: the lists of the new version, with the changes that are still
-//! to come taken back. In a directed graph a pair has one or two links, and their number matters to common
-//! neighbours, too.
+//! [`lcc`](fn@crate::algorithm::cohesion::lcc::lcc) bit for bit. As in [`super::LiveTriangles`], pairs are
+//! taken in one after another, in the graph of that moment: the lists of the new version, with the changes
+//! that are still to come taken back. In a directed graph a pair has one or two links, and their number
+//! matters to common neighbours, too.
 //!
 //! Work: for each pair whose links changed, both lists, and a look into the longer for each entry of the
 //! shorter; the mean is a sum over all vertices. Memory: 8 bytes and an id a vertex; during an update, the
@@ -20,7 +20,7 @@ use super::ahead::Ahead;
 #[cfg(doc)]
 use super::graph::Halt;
 use super::graph::{BoundedReader, LiveGraph, Step};
-use crate::algorithm::lcc::{Lcc, coefficient, linked_of, numbers_of_neighbours};
+use crate::algorithm::cohesion::lcc::{Lcc, coefficient, linked_of, numbers_of_neighbours};
 
 /// The counts behind the coefficients of a version.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -260,7 +260,7 @@ fn each_common(
 mod tests {
     use super::super::testing::Stream;
     use super::*;
-    use crate::algorithm::lcc::{LccOptions, lcc};
+    use crate::algorithm::cohesion::lcc::{LccOptions, lcc};
 
     #[test]
     fn every_version_of_a_random_stream_is_as_counted_anew() {

@@ -4,10 +4,10 @@
 //! change matters only to vertices of lower priority: an edge to its lower end, a new colour to the lower
 //! neighbours that have this colour, or that could now have the old one. They are looked at again in the
 //! order of priority, each once. Colours follow from the priorities alone, so they equal those of one pass of
-//! [`colouring`](fn@crate::algorithm::colouring::colouring) in its default order, by the logarithm of the
-//! degree. A vertex whose degree passes a power of two gets another priority: that matters to the neighbours
-//! that it overtakes if they have its colour, and to those that overtake it if its colour may now be free for
-//! them.
+//! [`colouring`](fn@crate::algorithm::sets::colouring::colouring) in its default order, by the logarithm of
+//! the degree. A vertex whose degree passes a power of two gets another priority: that matters to the
+//! neighbours that it overtakes if they have its colour, and to those that overtake it if its colour may now
+//! be free for them.
 //!
 //! Work: the lists of the vertices that are looked at again. Memory: two words a vertex.
 //!
@@ -25,7 +25,7 @@ use esker_graph::{Direction, Graph, VertexId, vertex};
 use super::graph::Halt;
 use super::graph::{BoundedReader, LiveGraph, Step};
 use super::priorities::{Priorities, affected_first};
-use crate::algorithm::colouring::default_key;
+use crate::algorithm::sets::colouring::default_key;
 
 /// The colours of a version.
 #[derive(Debug, Clone)]
@@ -166,7 +166,7 @@ mod tests {
 
     use super::super::testing::Stream;
     use super::*;
-    use crate::algorithm::colouring::{ColouringOptions, colouring};
+    use crate::algorithm::sets::colouring::{ColouringOptions, colouring};
 
     #[test]
     fn every_version_of_a_random_stream_is_as_coloured_anew() {

@@ -370,7 +370,7 @@ mod tests {
     use super::super::graph::{ChangedEdges, Halt};
     use super::super::testing::Stream;
     use super::*;
-    use crate::algorithm::wcc::{WccOptions, wcc};
+    use crate::algorithm::components::wcc::{WccOptions, wcc};
 
     #[test]
     fn every_version_of_a_random_stream_is_as_computed_anew() {

@@ -12,7 +12,7 @@ use esker_graph::{Direction, VertexId};
 #[cfg(doc)]
 use super::graph::Halt;
 use super::graph::{BoundedReader, LiveGraph, Step};
-use crate::algorithm::degrees::DegreeOf;
+use crate::algorithm::centrality::degrees::DegreeOf;
 
 /// The degrees of the vertices of a version.
 #[derive(Debug, Clone)]
@@ -96,7 +96,7 @@ mod tests {
 
     use super::super::testing::Stream;
     use super::*;
-    use crate::algorithm::degrees::degrees;
+    use crate::algorithm::centrality::degrees::degrees;
 
     #[test]
     fn every_version_of_a_random_stream_is_as_counted_anew() {

@@ -68,7 +68,7 @@ impl LiveCores {
     }
 
     /// The state of a version, from the coreness of each vertex and a degeneracy order: see
-    /// [`KCore`](crate::algorithm::kcore::KCore). `None` if they are not of this graph.
+    /// [`KCore`](crate::algorithm::cohesion::kcore::KCore). `None` if they are not of this graph.
     ///
     /// # Errors
     /// As [`Graph::scan`]; [`esker_graph::Stop::OverBudget`].
@@ -428,7 +428,7 @@ mod tests {
     use super::super::graph::ChangedEdges;
     use super::super::testing::Stream;
     use super::*;
-    use crate::algorithm::kcore::kcore;
+    use crate::algorithm::cohesion::kcore::kcore;
 
     fn state(csr: &Csr<()>, run: &Run) -> LiveCores {
         let found = kcore(&csr.graph(), run).unwrap();

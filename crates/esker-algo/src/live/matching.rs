@@ -1,10 +1,10 @@
 //! A maximal matching, kept up to date: priorities of edges that ripple downward.
 //!
 //! An edge is in the matching if no edge of higher priority at either of its ends is. The priorities are
-//! those of [`matching`](fn@crate::algorithm::matching::matching) by priorities, so the mates are those of a
-//! recomputation. A change matters only to edges of lower priority: an edge that comes in puts out those at
-//! its ends, and an end that becomes free may let in later edges. Edges are looked at again in the order of
-//! priority, each once.
+//! those of [`matching`](fn@crate::algorithm::sets::matching::matching) by priorities, so the mates are those
+//! of a recomputation. A change matters only to edges of lower priority: an edge that comes in puts out those
+//! at its ends, and an end that becomes free may let in later edges. Edges are looked at again in the order
+//! of priority, each once.
 //!
 //! Work: the lists of the vertices that become free, and of an end of each changed edge. Memory: an id a
 //! vertex; during an update, the edges that are looked at.
@@ -15,7 +15,7 @@ use std::collections::{BinaryHeap, HashMap};
 use esker_graph::{Direction, NONE, VertexId};
 
 use super::graph::{BoundedReader, Halt, LiveGraph, Step};
-use crate::algorithm::matching::{EdgePriority, edge_priority};
+use crate::algorithm::sets::matching::{EdgePriority, edge_priority};
 
 /// The matching of a version of an undirected graph.
 #[derive(Debug, Clone)]
@@ -157,7 +157,7 @@ mod tests {
 
     use super::super::testing::Stream;
     use super::*;
-    use crate::algorithm::matching::{MatchingMethod, MatchingOptions, matching};
+    use crate::algorithm::sets::matching::{MatchingMethod, MatchingOptions, matching};
 
     #[test]
     fn every_version_of_a_random_stream_is_as_matched_anew() {

@@ -2,8 +2,8 @@
 //! [`super::LiveColouring`].
 //!
 //! A vertex is a member if no neighbour of higher priority is one. The priorities are those of
-//! [`mis`](fn@crate::algorithm::mis::mis) in its default order, so the set is that of a recomputation: low
-//! degrees first, rounded to one part in eight, with random ties. So a change matters only to vertices of
+//! [`mis`](fn@crate::algorithm::sets::mis::mis) in its default order, so the set is that of a recomputation:
+//! low degrees first, rounded to one part in eight, with random ties. So a change matters only to vertices of
 //! lower priority. They are looked at again in the order of priority, each once. A vertex whose rounded
 //! degree changes gets another priority, which matters to some neighbours only if it was a member: to members
 //! that it overtakes, and to others that overtake it.
@@ -19,7 +19,7 @@ use esker_graph::{Direction, Graph, VertexId, vertex};
 use super::graph::Halt;
 use super::graph::{BoundedReader, LiveGraph, Step};
 use super::priorities::{Priorities, affected_first};
-use crate::algorithm::mis::{class, tie};
+use crate::algorithm::sets::mis::{class, tie};
 
 /// The set of a version.
 #[derive(Debug, Clone)]
@@ -146,7 +146,7 @@ mod tests {
 
     use super::super::testing::Stream;
     use super::*;
-    use crate::algorithm::mis::{MisOptions, mis};
+    use crate::algorithm::sets::mis::{MisOptions, mis};
 
     #[test]
     fn every_version_of_a_random_stream_has_the_set_that_is_chosen_anew() {

@@ -38,7 +38,7 @@ use esker_graph::{Direction, Graph, Run, VertexId, vertex};
 use super::graph::Halt;
 use super::graph::{BoundedReader, LiveGraph, Step};
 #[cfg(doc)]
-use crate::algorithm::pagerank::pagerank;
+use crate::algorithm::centrality::pagerank::pagerank;
 use crate::primitive::{ArrayValue, Chunk, NeighbourSum, Precision, VertexValues, from_fixed, to_fixed};
 
 /// The part of the tolerance that residuals may take; the rest is for the sum that ranks are divided by.
@@ -466,7 +466,7 @@ mod tests {
     use super::super::graph::ChangedEdges;
     use super::super::testing::Stream;
     use super::*;
-    use crate::algorithm::pagerank::{PageRankOptions, pagerank};
+    use crate::algorithm::centrality::pagerank::{PageRankOptions, pagerank};
     use crate::check;
 
     #[test]

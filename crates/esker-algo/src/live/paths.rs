@@ -317,8 +317,8 @@ mod tests {
     use super::super::graph::ChangedEdges;
     use super::super::testing::Stream;
     use super::*;
-    use crate::algorithm::sssp::{SsspOptions, sssp};
-    use crate::algorithm::widest::{WidestOptions, widest};
+    use crate::algorithm::paths::sssp::{SsspOptions, sssp};
+    use crate::algorithm::paths::widest::{WidestOptions, widest};
 
     /// Follows labels that an algorithm computes anew.
     fn holds<W: Weight, R: PathRule<W>>(

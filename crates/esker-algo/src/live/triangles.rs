@@ -4,7 +4,7 @@
 //! Edges that went are taken in first, then edges that came. Each changes the number by the common neighbours
 //! of its ends in the graph of that moment: the lists of the new version, with the changes that are still to
 //! come taken back. So a triangle of several changed edges counts once. Directions, parallel edges and
-//! self-loops do not matter, as in [`triangles`](fn@crate::algorithm::triangles::triangles).
+//! self-loops do not matter, as in [`triangles`](fn@crate::algorithm::cohesion::triangles::triangles).
 //!
 //! Work: for each pair of vertices that were joined or parted, both lists; those of a batch are read once for
 //! each vertex. Memory: none beside the number; during an update, the lists of the ends of changed edges.
@@ -135,7 +135,7 @@ mod tests {
 
     use super::super::testing::Stream;
     use super::*;
-    use crate::algorithm::triangles::{TrianglesOptions, triangles};
+    use crate::algorithm::cohesion::triangles::{TrianglesOptions, triangles};
 
     #[test]
     fn every_version_of_a_random_stream_is_as_counted_anew() {

@@ -15,7 +15,7 @@ use esker_graph::{CsrGraph, Direction, Rows, Run, Stop, VertexId, vertex};
 use rayon::prelude::*;
 
 use super::series::GraphSeries;
-use crate::algorithm::kcore::{self, kcore};
+use crate::algorithm::cohesion::kcore::{self, kcore};
 use crate::estimate::Shape;
 use crate::live::{BoundedReader, ChangedEdges, Halt, LiveCores, LiveGraph};
 

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::lanes::{LANES, lanes_of};
 use super::series::GraphSeries;
-use crate::algorithm::degrees::DegreeOf;
+use crate::algorithm::centrality::degrees::DegreeOf;
 use crate::primitive::{VectorLoop, with_vectors};
 
 /// Vertices whose counts fit in a cache, for all graphs.

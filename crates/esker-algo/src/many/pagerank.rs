@@ -28,8 +28,8 @@ use super::lanes::{
     masked, to_signed,
 };
 use super::series::{GraphSeries, members_of};
-use crate::algorithm::convergence::SINGLE_ROUNDING;
-use crate::algorithm::pagerank::{PageRank, PageRankOptions, error_bound};
+use crate::algorithm::centrality::convergence::SINGLE_ROUNDING;
+use crate::algorithm::centrality::pagerank::{PageRank, PageRankOptions, error_bound};
 use crate::primitive::{VectorLoop, from_fixed, prefetch, with_vectors};
 
 /// Vertices in one unit of work.

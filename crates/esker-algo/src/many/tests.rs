@@ -5,10 +5,10 @@ use esker_graph::{Csr, Direction, Graph, NONE, Run, Stop, VertexId};
 use proptest::prelude::*;
 
 use super::{GraphSeries, LANES, components, cores, degrees, pagerank, search};
-use crate::algorithm::bfs::{BfsOptions, bfs};
-use crate::algorithm::degrees::DegreeOf;
-use crate::algorithm::pagerank::PageRankOptions;
-use crate::algorithm::wcc::{WccOptions, wcc};
+use crate::algorithm::centrality::degrees::DegreeOf;
+use crate::algorithm::centrality::pagerank::PageRankOptions;
+use crate::algorithm::components::wcc::{WccOptions, wcc};
+use crate::algorithm::paths::bfs::{BfsOptions, bfs};
 
 /// Edges, each in some successive graphs.
 #[derive(Debug, Clone)]
@@ -95,7 +95,7 @@ proptest! {
         prop_assert_eq!(found.len(), case.len);
         for (graph, degrees) in found.iter().enumerate() {
             let (alone, vertices) = case.one(graph);
-            let expected = crate::algorithm::degrees::degrees(&alone.graph(), &run, of).expect("degrees").degrees;
+            let expected = crate::algorithm::centrality::degrees::degrees(&alone.graph(), &run, of).expect("degrees").degrees;
             let mut all = vec![0; case.n];
             vertices.iter().zip(&expected).for_each(|(&v, &degree)| all[v as usize] = degree);
             prop_assert_eq!(degrees, &all, "graph {}", graph);
@@ -119,7 +119,7 @@ proptest! {
         prop_assert_eq!(found.len(), case.len);
         for (graph, cores) in found.iter().enumerate() {
             let (alone, vertices) = case.one(graph);
-            let expected = crate::algorithm::kcore::kcore(&alone.graph(), &run).expect("coreness").coreness;
+            let expected = crate::algorithm::cohesion::kcore::kcore(&alone.graph(), &run).expect("coreness").coreness;
             let mut all = vec![0; case.n];
             vertices.iter().zip(&expected).for_each(|(&v, &core)| all[v as usize] = core);
             prop_assert_eq!(cores, &all, "graph {}", graph);
@@ -185,7 +185,7 @@ proptest! {
         });
         let alone = |graph: usize| {
             let (alone, vertices) = case.one(graph);
-            let expected = crate::algorithm::pagerank::pagerank(&alone.graph(), &run, &options).expect("ranks");
+            let expected = crate::algorithm::centrality::pagerank::pagerank(&alone.graph(), &run, &options).expect("ranks");
             (expected, vertices)
         };
         let alone: Vec<_> = (0..case.len).map(alone).collect();
@@ -239,8 +239,8 @@ fn pagerank_of_windows_of_a_larger_graph_is_as_near_as_it_says() {
             for graph in [0, 31, 63] {
                 let alone = case.one(graph).0;
                 let exact = PageRankOptions { tolerance: 1e-10, ..options.clone() };
-                let exact =
-                    crate::algorithm::pagerank::pagerank(&alone.graph(), &run, &exact).expect("ranks");
+                let exact = crate::algorithm::centrality::pagerank::pagerank(&alone.graph(), &run, &exact)
+                    .expect("ranks");
                 let found = found.take(graph, &present);
                 assert!(found.converged, "damping {damping}: {found:?}");
                 let difference: f64 =

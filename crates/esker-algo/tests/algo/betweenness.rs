@@ -1,6 +1,8 @@
 //! Betweenness on random graphs of many kinds.
 
-use esker_algo::algorithm::betweenness::{Betweenness, BetweennessOptions, Scale, Sources, betweenness};
+use esker_algo::algorithm::centrality::betweenness::{
+    Betweenness, BetweennessOptions, Scale, Sources, betweenness,
+};
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Graph, Run, Stop, VertexId};
 use proptest::prelude::*;

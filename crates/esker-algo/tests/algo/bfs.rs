@@ -1,6 +1,6 @@
 //! Breadth-first search on random graphs of many kinds.
 
-use esker_algo::algorithm::bfs::{Bfs, BfsOptions, bfs};
+use esker_algo::algorithm::paths::bfs::{Bfs, BfsOptions, bfs};
 use esker_algo::check;
 use esker_algo::primitive::SwitchThresholds;
 use esker_graph::{Csr, Direction, Graph, Induced, NONE, Remaining, Run, Stop, VertexId};

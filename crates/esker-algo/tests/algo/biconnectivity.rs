@@ -1,7 +1,7 @@
 //! Blocks, articulation points and bridges of random and awkward graphs.
 
-use esker_algo::algorithm::biconnectivity::{Biconnectivity, biconnectivity};
-use esker_algo::algorithm::wcc::{WccOptions, wcc};
+use esker_algo::algorithm::components::biconnectivity::{Biconnectivity, biconnectivity};
+use esker_algo::algorithm::components::wcc::{WccOptions, wcc};
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Graph, Run, Stop, VertexId, Weight, vertex};
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! Label propagation on random graphs of many kinds.
 
-use esker_algo::algorithm::cdlp::{Cdlp, CdlpOptions, cdlp};
+use esker_algo::algorithm::components::cdlp::{Cdlp, CdlpOptions, cdlp};
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Graph, Lists, Run, Stop, VertexId};
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! Clique counts of random and awkward graphs.
 
-use esker_algo::algorithm::cliques::{Cliques, CliquesOptions, cliques};
+use esker_algo::algorithm::cohesion::cliques::{Cliques, CliquesOptions, cliques};
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Lists, Run, Stop, VertexId, Weight};
 use proptest::prelude::*;

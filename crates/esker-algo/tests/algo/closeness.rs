@@ -1,7 +1,7 @@
 //! Closeness on random graphs of many kinds.
 
-use esker_algo::algorithm::betweenness::Sources;
-use esker_algo::algorithm::closeness::{Closeness, ClosenessOptions, closeness};
+use esker_algo::algorithm::centrality::betweenness::Sources;
+use esker_algo::algorithm::centrality::closeness::{Closeness, ClosenessOptions, closeness};
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Graph, Run, Stop, VertexId};
 use proptest::prelude::*;

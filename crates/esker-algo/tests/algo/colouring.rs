@@ -2,8 +2,8 @@
 
 use std::num::NonZeroU32;
 
-use esker_algo::algorithm::colouring::{Colouring, ColouringOptions, ColouringOrder, Ties, colouring};
-use esker_algo::algorithm::kcore::kcore;
+use esker_algo::algorithm::cohesion::kcore::kcore;
+use esker_algo::algorithm::sets::colouring::{Colouring, ColouringOptions, ColouringOrder, Ties, colouring};
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Graph, NONE, Run, RunOptions, Stop, VertexId, vertex};
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! Degrees on random and awkward graphs.
 
-use esker_algo::algorithm::degrees::{DegreeOf, VertexDegrees, degrees, estimate};
+use esker_algo::algorithm::centrality::degrees::{DegreeOf, VertexDegrees, degrees, estimate};
 use esker_algo::{Shape, check};
 use esker_graph::{Csr, Direction, Graph, Run, RunOptions, Stop};
 use proptest::prelude::*;

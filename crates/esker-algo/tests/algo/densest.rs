@@ -1,6 +1,6 @@
 //! Dense subgraphs of random and awkward graphs.
 
-use esker_algo::algorithm::densest::{Densest, DensestOptions, densest};
+use esker_algo::algorithm::cohesion::densest::{Densest, DensestOptions, densest};
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Graph, Run, Stop};
 use proptest::prelude::*;

@@ -1,18 +1,18 @@
 //! Compares filters with lists filtered by definition, and runs algorithms on filtered graphs.
 
-use esker_algo::algorithm::bfs::{BfsOptions, bfs};
-use esker_algo::algorithm::biconnectivity::biconnectivity;
-use esker_algo::algorithm::cliques::{CliquesOptions, cliques};
-use esker_algo::algorithm::forest::{ForestOptions, forest};
-use esker_algo::algorithm::ldd::{LddOptions, ldd};
-use esker_algo::algorithm::matching::{MatchingMethod, MatchingOptions, matching};
-use esker_algo::algorithm::msf::msf;
-use esker_algo::algorithm::scc::scc;
-use esker_algo::algorithm::spanner::{SpannerOptions, spanner};
-use esker_algo::algorithm::triangles::{TrianglesOptions, triangles};
-use esker_algo::algorithm::triangles_filter::triangles_filter;
-use esker_algo::algorithm::truss::truss;
-use esker_algo::algorithm::wcc::{WccOptions, wcc};
+use esker_algo::algorithm::cohesion::cliques::{CliquesOptions, cliques};
+use esker_algo::algorithm::cohesion::triangles::{TrianglesOptions, triangles};
+use esker_algo::algorithm::cohesion::triangles_filter::triangles_filter;
+use esker_algo::algorithm::cohesion::truss::truss;
+use esker_algo::algorithm::components::biconnectivity::biconnectivity;
+use esker_algo::algorithm::components::forest::{ForestOptions, forest};
+use esker_algo::algorithm::components::ldd::{LddOptions, ldd};
+use esker_algo::algorithm::components::msf::msf;
+use esker_algo::algorithm::components::scc::scc;
+use esker_algo::algorithm::components::spanner::{SpannerOptions, spanner};
+use esker_algo::algorithm::components::wcc::{WccOptions, wcc};
+use esker_algo::algorithm::paths::bfs::{BfsOptions, bfs};
+use esker_algo::algorithm::sets::matching::{MatchingMethod, MatchingOptions, matching};
 use esker_algo::primitive::{Filter, Sides, filter};
 use esker_algo::{Shape, check};
 use esker_graph::random::hash;

@@ -1,6 +1,6 @@
 //! Spanning forests of random and awkward graphs.
 
-use esker_algo::algorithm::forest::{Forest, ForestMethod, ForestOptions, forest};
+use esker_algo::algorithm::components::forest::{Forest, ForestMethod, ForestOptions, forest};
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Graph, Run, Stop, Weight};
 use proptest::prelude::*;

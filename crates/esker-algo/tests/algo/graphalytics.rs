@@ -2,10 +2,10 @@
 //! (arXiv:2011.15028, section 2.3). Those of the clustering coefficient and of label propagation are in
 //! `lcc.rs` and `cdlp.rs`.
 
-use esker_algo::algorithm::bfs::{BfsOptions, bfs};
-use esker_algo::algorithm::pagerank::{PageRankOptions, pagerank};
-use esker_algo::algorithm::sssp::{SsspOptions, sssp};
-use esker_algo::algorithm::wcc::{WccOptions, wcc};
+use esker_algo::algorithm::centrality::pagerank::{PageRankOptions, pagerank};
+use esker_algo::algorithm::components::wcc::{WccOptions, wcc};
+use esker_algo::algorithm::paths::bfs::{BfsOptions, bfs};
+use esker_algo::algorithm::paths::sssp::{SsspOptions, sssp};
 use esker_graph::{Csr, NONE, VertexId};
 
 use crate::common;

@@ -1,6 +1,6 @@
 //! k-core on random and awkward graphs.
 
-use esker_algo::algorithm::kcore::{KCore, estimate, kcore};
+use esker_algo::algorithm::cohesion::kcore::{KCore, estimate, kcore};
 use esker_algo::{Shape, check};
 use esker_graph::{Csr, Direction, Graph, Run, RunOptions, Stop};
 use proptest::prelude::*;

@@ -1,7 +1,7 @@
 //! Local clustering coefficients of random graphs of many kinds.
 
-use esker_algo::algorithm::lcc::{Lcc, LccOptions, lcc};
-use esker_algo::algorithm::triangles::CountingOrder;
+use esker_algo::algorithm::cohesion::lcc::{Lcc, LccOptions, lcc};
+use esker_algo::algorithm::cohesion::triangles::CountingOrder;
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Lists, Run, Stop};
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! Low-diameter decompositions of random and awkward graphs.
 
-use esker_algo::algorithm::ldd::{Ldd, LddOptions, ldd};
+use esker_algo::algorithm::components::ldd::{Ldd, LddOptions, ldd};
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Graph, Run, RunOptions, Stop, vertex};
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! Maximal matchings of random and awkward graphs.
 
-use esker_algo::algorithm::matching::{Matching, MatchingMethod, MatchingOptions, matching};
+use esker_algo::algorithm::sets::matching::{Matching, MatchingMethod, MatchingOptions, matching};
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Lists, NONE, Run, RunOptions, Stop, Weight};
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! Maximal independent sets on random and awkward graphs.
 
-use esker_algo::algorithm::mis::{Mis, MisOptions, MisOrder, mis};
+use esker_algo::algorithm::sets::mis::{Mis, MisOptions, MisOrder, mis};
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Graph, Run, RunOptions, Stop};
 use proptest::prelude::*;

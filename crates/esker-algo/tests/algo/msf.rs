@@ -1,6 +1,6 @@
 //! Minimum spanning forests of random and awkward graphs.
 
-use esker_algo::algorithm::msf::{Msf, msf};
+use esker_algo::algorithm::components::msf::{Msf, msf};
 use esker_algo::check;
 use esker_algo::primitive::Ranked;
 use esker_graph::{Csr, Direction, Graph, Run, Stop};

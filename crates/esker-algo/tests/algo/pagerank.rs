@@ -1,7 +1,7 @@
 //! PageRank on random graphs of many kinds.
 
-use esker_algo::algorithm::pagerank::{Criterion, PageRank, PageRankOptions, pagerank};
-use esker_algo::algorithm::pagerank_weighted::pagerank_weighted;
+use esker_algo::algorithm::centrality::pagerank::{Criterion, PageRank, PageRankOptions, pagerank};
+use esker_algo::algorithm::centrality::pagerank_weighted::pagerank_weighted;
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Graph, Run, Stop, VertexId};
 use proptest::prelude::*;

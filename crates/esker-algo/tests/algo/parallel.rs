@@ -2,22 +2,22 @@
 //! no multiple of 64, on more threads than processors. One thread suffices to scan the graphs of the other
 //! tests.
 
-use esker_algo::algorithm::bellman_ford::{BellmanFordOptions, bellman_ford};
-use esker_algo::algorithm::betweenness::{BetweennessOptions, Scale, Sources, betweenness};
-use esker_algo::algorithm::bfs::{BfsOptions, bfs};
-use esker_algo::algorithm::cdlp::{CdlpOptions, cdlp};
-use esker_algo::algorithm::colouring::{ColouringOptions, colouring};
-use esker_algo::algorithm::forest::{ForestOptions, forest};
-use esker_algo::algorithm::kcore::kcore;
-use esker_algo::algorithm::ldd::{LddOptions, ldd};
-use esker_algo::algorithm::matching::{MatchingMethod, MatchingOptions, matching};
-use esker_algo::algorithm::mis::{MisOptions, MisOrder, mis};
-use esker_algo::algorithm::msf::msf;
-use esker_algo::algorithm::pagerank::{PageRankOptions, pagerank};
-use esker_algo::algorithm::scc::scc;
-use esker_algo::algorithm::set_cover::{SetCoverOptions, set_cover};
-use esker_algo::algorithm::sssp::{SsspOptions, sssp};
-use esker_algo::algorithm::wcc::{WccOptions, wcc};
+use esker_algo::algorithm::centrality::betweenness::{BetweennessOptions, Scale, Sources, betweenness};
+use esker_algo::algorithm::centrality::pagerank::{PageRankOptions, pagerank};
+use esker_algo::algorithm::cohesion::kcore::kcore;
+use esker_algo::algorithm::components::cdlp::{CdlpOptions, cdlp};
+use esker_algo::algorithm::components::forest::{ForestOptions, forest};
+use esker_algo::algorithm::components::ldd::{LddOptions, ldd};
+use esker_algo::algorithm::components::msf::msf;
+use esker_algo::algorithm::components::scc::scc;
+use esker_algo::algorithm::components::wcc::{WccOptions, wcc};
+use esker_algo::algorithm::paths::bellman_ford::{BellmanFordOptions, bellman_ford};
+use esker_algo::algorithm::paths::bfs::{BfsOptions, bfs};
+use esker_algo::algorithm::paths::sssp::{SsspOptions, sssp};
+use esker_algo::algorithm::sets::colouring::{ColouringOptions, colouring};
+use esker_algo::algorithm::sets::matching::{MatchingMethod, MatchingOptions, matching};
+use esker_algo::algorithm::sets::mis::{MisOptions, MisOrder, mis};
+use esker_algo::algorithm::sets::set_cover::{SetCoverOptions, set_cover};
 use esker_algo::check;
 use esker_graph::{Csr, CsrGraph, Direction, Fragmented, Graph, Lists, Run, Stop, VertexId, vertex};
 

@@ -1,9 +1,9 @@
 //! Weighted breadth-first search, Bellman-Ford and widest paths on random and awkward graphs.
 
-use esker_algo::algorithm::bellman_ford::{BellmanFord, BellmanFordOptions, bellman_ford};
-use esker_algo::algorithm::sssp::{SsspOptions, sssp};
-use esker_algo::algorithm::wbfs::{WbfsOptions, wbfs};
-use esker_algo::algorithm::widest::{Widest, WidestMethod, WidestOptions, widest};
+use esker_algo::algorithm::paths::bellman_ford::{BellmanFord, BellmanFordOptions, bellman_ford};
+use esker_algo::algorithm::paths::sssp::{SsspOptions, sssp};
+use esker_algo::algorithm::paths::wbfs::{WbfsOptions, wbfs};
+use esker_algo::algorithm::paths::widest::{Widest, WidestMethod, WidestOptions, widest};
 use esker_algo::check;
 use esker_algo::lengths::Length;
 use esker_algo::widths::Width;
@@ -84,7 +84,7 @@ fn all_bellman_ford<W: Length>(csr: &Csr<W>, runs: &[Run], seed: u64, source: Ve
 fn all_wbfs<W: Length>(csr: &Csr<W>, runs: &[Run], seed: u64, source: VertexId) {
     for run in runs {
         let expected = sssp(&csr.graph(), run, source, &SsspOptions::default()).expect("distances");
-        let same = |found: esker_algo::algorithm::sssp::Sssp<W>| {
+        let same = |found: esker_algo::algorithm::paths::sssp::Sssp<W>| {
             let view = csr.graph();
             let out = view.rows(Direction::Out).expect("out-lists");
             check::sssp(out, source, &found.distances, found.parents.as_deref()).expect("a right answer");

@@ -1,6 +1,6 @@
 //! Strongly connected components of random graphs, and of graphs that are hard for parallel methods.
 
-use esker_algo::algorithm::scc::{Scc, scc};
+use esker_algo::algorithm::components::scc::{Scc, scc};
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Lists, Run, Stop, VertexId};
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! Set covers of random and awkward graphs.
 
-use esker_algo::algorithm::set_cover::{SetCover, SetCoverOptions, set_cover};
+use esker_algo::algorithm::sets::set_cover::{SetCover, SetCoverOptions, set_cover};
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Graph, NONE, Run, RunOptions, Stop};
 use proptest::prelude::*;

@@ -1,7 +1,7 @@
 //! Spanners of random and awkward graphs.
 
-use esker_algo::algorithm::bfs::{BfsOptions, bfs};
-use esker_algo::algorithm::spanner::{Spanner, SpannerOptions, spanner};
+use esker_algo::algorithm::components::spanner::{Spanner, SpannerOptions, spanner};
+use esker_algo::algorithm::paths::bfs::{BfsOptions, bfs};
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Graph, NONE, Run, RunOptions, Stop, Weight, vertex};
 use proptest::prelude::*;

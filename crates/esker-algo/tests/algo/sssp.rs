@@ -1,6 +1,6 @@
 //! Shortest paths on random graphs of many kinds.
 
-use esker_algo::algorithm::sssp::{Sssp, SsspOptions, sssp};
+use esker_algo::algorithm::paths::sssp::{Sssp, SsspOptions, sssp};
 use esker_algo::check;
 use esker_algo::lengths::Length;
 use esker_graph::{Csr, Direction, Graph, Run, Select, Stop, VertexId, Visitor, vertex};

@@ -1,8 +1,12 @@
 //! Triangle counts of random graphs of many kinds.
 
-use esker_algo::algorithm::triangles::{CountingOrder, Triangles, TrianglesOptions, estimate, triangles};
-use esker_algo::algorithm::triangles_filter::triangles_filter;
-use esker_algo::algorithm::triangles_sampled::{SampledOptions, SampledTriangles, triangles_sampled};
+use esker_algo::algorithm::cohesion::triangles::{
+    CountingOrder, Triangles, TrianglesOptions, estimate, triangles,
+};
+use esker_algo::algorithm::cohesion::triangles_filter::triangles_filter;
+use esker_algo::algorithm::cohesion::triangles_sampled::{
+    SampledOptions, SampledTriangles, triangles_sampled,
+};
 use esker_algo::{Shape, check};
 use esker_graph::{Csr, Direction, Lists, Run, RunOptions, Stop, VertexId, Weight};
 use proptest::prelude::*;

@@ -1,7 +1,7 @@
 //! Truss decompositions of random and awkward graphs.
 
-use esker_algo::algorithm::triangles::{TrianglesOptions, triangles};
-use esker_algo::algorithm::truss::{Truss, truss};
+use esker_algo::algorithm::cohesion::triangles::{TrianglesOptions, triangles};
+use esker_algo::algorithm::cohesion::truss::{Truss, truss};
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Lists, Run, Stop, VertexId, Weight};
 use proptest::prelude::*;

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use esker_algo::algorithm::cliques::{CliquesOptions, cliques};
-use esker_algo::algorithm::pagerank::{PageRankOptions, pagerank};
-use esker_algo::algorithm::truss::truss;
+use esker_algo::algorithm::centrality::pagerank::{PageRankOptions, pagerank};
+use esker_algo::algorithm::cohesion::cliques::{CliquesOptions, cliques};
+use esker_algo::algorithm::cohesion::truss::truss;
 use esker_algo::check::{self, Failure, WatchedRows};
 use esker_graph::{Cancel, Csr, Direction, Stop};
 

@@ -1,6 +1,6 @@
 //! Weakly connected components on random graphs of many kinds.
 
-use esker_algo::algorithm::wcc::{WccMethod, WccOptions, wcc};
+use esker_algo::algorithm::components::wcc::{WccMethod, WccOptions, wcc};
 use esker_algo::check;
 use esker_graph::{Csr, Direction, Graph, Run, Stop};
 use proptest::prelude::*;

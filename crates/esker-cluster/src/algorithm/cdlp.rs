@@ -1,4 +1,5 @@
-//! Communities by label propagation, as `esker-algo/src/algorithm/cdlp.rs` and LDBC Graphalytics define it.
+//! Communities by label propagation, as `esker-algo/src/algorithm/components/cdlp.rs` and LDBC Graphalytics
+//! define it.
 //!
 //! Every vertex begins with its id as its label. In an iteration every vertex takes the label that is most
 //! frequent among its neighbours, the least one on ties; in a directed cluster those of both directions

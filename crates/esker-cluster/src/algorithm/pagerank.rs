@@ -1,5 +1,5 @@
-//! PageRank: the stationary distribution of a random surfer, as `esker-algo/src/algorithm/pagerank.rs`
-//! defines it.
+//! PageRank: the stationary distribution of a random surfer, as
+//! `esker-algo/src/algorithm/centrality/pagerank.rs` defines it.
 //!
 //! In an undirected graph owners tell ghosts their shares, and each process adds up shares over the lists of
 //! its own vertices; over its parts of the lists of delegates too, and it tells their owners these sums. In a
@@ -17,7 +17,7 @@
 //! rounded so; 8 in a directed one. Memory: 16 bytes a vertex, 16 for each own one, and a bit. An exchange a
 //! round: what a round changed travels with the shares of the next one; in a directed graph two.
 
-use esker_algo::algorithm::pagerank::{PageRankOptions, error_bound};
+use esker_algo::algorithm::centrality::pagerank::{PageRankOptions, error_bound};
 use esker_algo::primitive::{ArrayValue, VertexValues};
 use esker_format::{Error, Result};
 use esker_graph::{Bitmap, Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor, vertex};

@@ -10,7 +10,7 @@
 use std::cell::Cell as Slot;
 use std::collections::HashMap;
 
-use esker_algo::algorithm::wcc::{WccOptions, wcc as components_of};
+use esker_algo::algorithm::components::wcc::{WccOptions, wcc as components_of};
 use esker_format::Result;
 use esker_graph::{Graph, VertexId, vertex};
 use esker_store::ids::ExternalId;

@@ -4,7 +4,7 @@
 //! with the seed; a text is mixed in words of eight bytes, little-endian, the last one padded with zeros,
 //! after its length.
 
-use esker_format::{Error, Result, decimal};
+use esker_format::{Error, Result, value::decimal};
 use esker_graph::random::hash;
 use esker_store::ids::ExternalId;
 

@@ -1,8 +1,8 @@
 //! Distances, triangles, communities and the greatest values against one database.
 
-use esker_algo::algorithm::cdlp::{CdlpOptions, cdlp};
-use esker_algo::algorithm::sssp::{SsspOptions, sssp};
-use esker_algo::algorithm::triangles::{TrianglesOptions, triangles};
+use esker_algo::algorithm::cohesion::triangles::{TrianglesOptions, triangles};
+use esker_algo::algorithm::components::cdlp::{CdlpOptions, cdlp};
+use esker_algo::algorithm::paths::sssp::{SsspOptions, sssp};
 
 use super::*;
 

@@ -31,15 +31,7 @@ mod private;
 mod failing;
 #[cfg(target_os = "linux")]
 mod cached;
-mod names;
-mod memory;
-mod pending;
-mod inode;
-mod faults;
-mod faulty_state;
-mod faulty;
-#[cfg(test)]
-mod faulty_tests;
+mod simulated;
 
 #[cfg(target_os = "linux")]
 pub use cached::cached_share;
@@ -48,14 +40,11 @@ pub use disk::{DirectoryEntry, Disk, File, Files, Lock, NamedFile};
 pub use disk::{copy, parent};
 #[cfg(target_os = "linux")]
 pub use failing::end_on_failing_pages;
-pub use faults::Faults;
-pub use faulty::FaultyDisk;
 pub use file_id::FileId;
 pub use frames::DIRECT_BYTES;
 pub use frames::Frame;
 pub use map::Map;
 pub(crate) use mapped::MappedFile;
-pub use memory::MemoryDisk;
 pub use paging::{PagedHeap, Paging};
 #[cfg(unix)]
 pub use private::{read_private, write_private};
@@ -64,6 +53,9 @@ pub use real::RealDisk;
 pub use real::{input_bytes, input_id, open_input};
 pub use scratch::Scratch;
 pub use scratch::ScratchMemory;
+pub use simulated::faults::Faults;
+pub use simulated::faulty::FaultyDisk;
+pub use simulated::memory::MemoryDisk;
 #[cfg(unix)]
 pub use temporary::TemporaryDirectory;
 pub use threads::ThreadReads;

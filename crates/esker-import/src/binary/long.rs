@@ -6,7 +6,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray, PrimitiveArray};
 use arrow_schema::{ArrowError, DataType};
 use arrow_select::nullif::nullif;
 use arrow_select::take::take;
-use esker_format::decimal::{is_too_long, shown};
+use esker_format::value::decimal::{is_too_long, shown};
 
 /// A row with a text that is too long.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,7 +121,7 @@ mod tests {
     use arrow_array::{
         DictionaryArray, Int32Array, LargeStringArray, RunArray, StringArray, StringViewArray,
     };
-    use esker_format::decimal::TEXT_BYTES_MAX;
+    use esker_format::value::decimal::TEXT_BYTES_MAX;
 
     use super::*;
     use crate::binary::simplified;

@@ -8,7 +8,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, BooleanArray, PrimitiveArray};
 use arrow_select::filter::filter;
-use esker_format::decimal::{NotNumber, TOO_LONG, float_id, shown};
+use esker_format::value::decimal::{NotNumber, TOO_LONG, float_id, shown};
 use esker_format::{ElementType, Error, LogicalType, PropertyType, Result};
 
 use super::contain::damaged;

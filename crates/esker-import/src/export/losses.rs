@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use esker_format::{Result, decimal};
+use esker_format::{Result, value::decimal};
 use esker_graph::vertex;
 
 use super::graph::{EdgeStream, ExportGraph, ListExport, PropertyInfo, PropertyKind};

@@ -20,7 +20,7 @@ use crate::open::open_reader;
 use crate::read::format::{PickProperties, ReadOptions};
 use crate::read::input::Input;
 use crate::read::source::{EdgeBatch, Reader};
-use crate::text::testing::shown;
+use crate::text::tests::testing::shown;
 
 /// A graph in memory: an arc is source, target, weight and a code of the dictionary `x`, `y z`.
 struct Small {

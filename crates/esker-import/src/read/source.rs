@@ -8,7 +8,7 @@ use arrow_array::builder::BinaryBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef, BinaryArray, Float64Array, Int64Array, UInt64Array};
-use esker_format::decimal::{NotId, TEXT_BYTES_MAX, text_id};
+use esker_format::value::decimal::{NotId, TEXT_BYTES_MAX, text_id};
 use esker_format::{Error, PropertyType, Result};
 use esker_graph::Stop;
 use esker_layers::ids::ExternalId;

@@ -7,7 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, Schema, TimeUnit as ArrowUnit};
-use esker_format::decimal::{self, Number};
+use esker_format::value::decimal::{self, Number};
 use esker_format::{EdgeId, ElementType, LogicalType, PropertyType, TimeUnit};
 use esker_layers::property::PropertyValue;
 

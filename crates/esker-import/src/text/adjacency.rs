@@ -8,7 +8,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use esker_format::{Result, decimal};
+use esker_format::{Result, value::decimal};
 
 use super::blocks::{excerpt, input_error};
 use super::column::NumberColumn;

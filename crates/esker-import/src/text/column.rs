@@ -3,7 +3,7 @@
 //! Integers become floats where a column has fractions. An integer beyond 2^53 that no float equals cannot;
 //! where it meets a fraction, the column has no type.
 
-use esker_format::decimal::Number;
+use esker_format::value::decimal::Number;
 
 use crate::read::source::Numbers;
 

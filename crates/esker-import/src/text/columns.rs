@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use esker_format::decimal::{self, Number};
+use esker_format::value::decimal::{self, Number};
 use esker_format::{Error, PropertyType};
 
 use super::blocks::{excerpt, input_error};

@@ -5,7 +5,7 @@
 //! Lemire's "Quickly parsing eight digits", after W. Mula). Bounds: about 12 cycles a number, whatever its
 //! length to 7.
 
-use esker_format::decimal::{EXACT, Number, is_padded};
+use esker_format::value::decimal::{EXACT, Number, is_padded};
 
 const POWERS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 

@@ -7,7 +7,7 @@
 
 use std::ops::RangeInclusive;
 
-use esker_format::decimal::{Number, is_padded};
+use esker_format::value::decimal::{Number, is_padded};
 
 use super::column::NumberColumn;
 use super::digits::{decimal_at, uint_at};

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use esker_format::{Error, Result, decimal};
+use esker_format::{Error, Result, value::decimal};
 
 use super::blocks::input_error;
 use super::table::{Head, TableReader};

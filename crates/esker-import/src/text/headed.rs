@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{ArrayRef, Float64Array, Int64Array};
-use esker_format::{Result, decimal};
+use esker_format::{Result, value::decimal};
 
 use super::blocks::{LineBlocks, Part, input_error};
 use super::line::{Comments, Dialect, Separator, line_end};

@@ -9,7 +9,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use esker_format::{Error, Result, decimal};
+use esker_format::{Error, Result, value::decimal};
 
 use super::blocks::{count_lines, excerpt, input_error};
 use super::column::NumberColumn;

@@ -27,11 +27,4 @@ pub(crate) mod graphalytics;
 pub(crate) use column::beside_fractions;
 pub(crate) use names::is_time;
 
-#[cfg(test)]
-pub(crate) mod testing;
-#[cfg(test)]
-mod table_tests;
-#[cfg(test)]
-mod format_tests;
-#[cfg(test)]
-mod round_trip_tests;
+pub(crate) mod tests;

@@ -10,7 +10,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryArray, UInt64Array};
 use arrow_buffer::OffsetBuffer;
 use arrow_select::take::take;
-use esker_format::{Error, Result, decimal};
+use esker_format::{Error, Result, value::decimal};
 use esker_graph::Stop;
 
 use super::blocks::{LineBlocks, Part, count_lines, input_error, too_long};

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use esker_format::PropertyType;
-use esker_format::decimal::{NotId, NotNumber, text_id};
+use esker_format::value::decimal::{NotId, NotNumber, text_id};
 
 /// Why a field is no id, in words.
 pub(crate) fn not_id(end: &str, why: NotId, may_be_text: bool) -> String {

@@ -1,7 +1,7 @@
 //! What the first bytes of a table say: what separates columns, whether a header names them, what is a
 //! comment.
 
-use esker_format::decimal;
+use esker_format::value::decimal;
 
 use super::line::{BadQuote, Comments, Dialect, Field, Separator, split};
 use super::names::{is_usual_header, names_both_ends};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::builder::{ArrayBuilder, BinaryBuilder};
-use esker_format::decimal::{self, Number, TOO_LONG, is_too_long};
+use esker_format::value::decimal::{self, Number, TOO_LONG, is_too_long};
 use esker_format::{Error, PropertyType, Result};
 
 use super::blocks::{count_lines, excerpt, input_error, too_long};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use arrow_array::builder::BinaryBuilder;
 use arrow_array::{Array, ArrayRef};
-use esker_format::{Error, Result, decimal};
+use esker_format::{Error, Result, value::decimal};
 
 use super::blocks::{LineBlocks, Part, count_lines, excerpt, too_long};
 use super::digits::uint_at;

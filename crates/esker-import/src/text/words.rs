@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use esker_format::{Result, decimal};
+use esker_format::{Result, value::decimal};
 
 use super::blocks::input_error;
 use super::table::Head;

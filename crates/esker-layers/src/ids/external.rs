@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use esker_format::decimal::{self, NotId};
+use esker_format::value::decimal::{self, NotId};
 
 /// The external id of a vertex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

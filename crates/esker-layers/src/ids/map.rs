@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use esker_format::decimal::{self, NotId};
+use esker_format::value::decimal::{self, NotId};
 use esker_format::{Error, IdMapKind, Result};
 use esker_graph::{Run, VertexId};
 

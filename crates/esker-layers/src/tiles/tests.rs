@@ -179,7 +179,9 @@ fn large_degrees_are_kept_in_the_table() {
 
 /// Answers of algorithms on tiles and on lists.
 fn compare_algorithms(directed: bool, n: usize, edges: usize) {
-    use esker_algo::algorithm::{bfs, kcore, pagerank, sssp, wcc};
+    use esker_algo::algorithm::{
+        centrality::pagerank, cohesion::kcore, components::wcc, paths::bfs, paths::sssp,
+    };
     let graph = csr(directed, n, &random_edges(n, edges, 5));
     let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
     let lists = graph.graph();

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use esker_algo::algorithm::{bfs, pagerank, wcc};
+use esker_algo::algorithm::{centrality::pagerank, components::wcc, paths::bfs};
 use esker_graph::generate::{EdgeBlock, Generator, Model, RMat, Weighting};
 use esker_graph::{CsrGraph, Direction, Graph, Rows, Run, Select, VertexId, Visitor, collect, vertex};
 use esker_store::FormFiles;

@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use esker_algo::algorithm::{bfs, pagerank};
+use esker_algo::algorithm::{centrality::pagerank, paths::bfs};
 use esker_graph::generate::{EdgeBlock, Generator, Model, RMat, Weighting};
 use esker_graph::random::Random;
 use esker_graph::{CsrGraph, Direction, Graph, Rows, Run, VertexId, vertex};

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use esker_algo::algorithm::{bfs, pagerank};
+use esker_algo::algorithm::{centrality::pagerank, paths::bfs};
 use esker_graph::generate::{Generator, Model, RMat, Weighting};
 use esker_graph::random::Random;
 use esker_graph::{Direction, Graph, Run, VertexId, vertex};

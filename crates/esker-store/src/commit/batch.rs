@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use esker_format::decimal::is_too_long;
 use esker_format::memory::reserve;
+use esker_format::value::decimal::is_too_long;
 use esker_format::{
     Duplicates, EdgeId, ElementType, Error, LogicalType, PropertyRecord, PropertyType, Result, Widening,
 };

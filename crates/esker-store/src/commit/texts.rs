@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use esker_format::decimal::{self, is_too_long, shown};
 use esker_format::memory::{no_memory, reserve};
+use esker_format::value::decimal::{self, is_too_long, shown};
 use esker_format::{Error, Result};
 
 /// What a text takes in addition to its bytes: its allocation, and an entry of a list or a table.

@@ -13,10 +13,10 @@ use esker_format::Result;
 use esker_format::io::Paging;
 use esker_graph::{Direction, Reservation};
 
+use super::batch::resolve::{KEPT, Writer};
 use super::handle::{Core, locked};
 use super::reservation::{CommitCosts, CommitReservation, HeldMemory};
 use super::sizing::{BATCH_STEP_BYTES, REFUSED};
-use super::write::{KEPT, Writer};
 use crate::commit::Batch;
 use crate::freeze::KnownEdges;
 
@@ -241,7 +241,7 @@ mod tests {
     use esker_graph::Budget;
 
     use super::*;
-    use crate::database::model::DB;
+    use crate::database::testing::model::DB;
     use crate::database::{Database, DatabaseOptions};
     use crate::sample::Sample;
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use esker_format::{Error, Owner, PropertyRecord, Result, Widening};
 use esker_graph::{Direction, VertexId};
 
+use super::batch::resolve::{Earlier, Resolved, Writer};
 use super::handle::{CommitWatch, Core, Database, DatabaseOptions, locked};
-use super::write::{Earlier, Resolved, Writer};
 use crate::commit::{Batch, CommitOptions, WiderSum, reads_edges};
 
 /// Report of a commit.

@@ -8,11 +8,11 @@ use esker_format::io::{Disk, MemoryDisk, RealDisk};
 use esker_format::{CopyPolicy, Edit, Result, WriteOptions};
 use esker_graph::{Budget, Reservation, Run, RunOptions};
 
+use super::batch::resolve::{KEPT, Writer, kept_bytes_of};
 use super::layers::{Maintenance, with_commits_in_memory};
 use super::reservation::CommitMemory;
 use super::shown::{ShownState, StandbyCommits};
 use super::unfrozen::UnfrozenCommits;
-use super::write::{KEPT, Writer, kept_bytes_of};
 use crate::commit::{Batch, Commit, LoggedCommit};
 use crate::freeze::ChangeCounts;
 use crate::log::{Log, LogOptions, LogStart, Sync};

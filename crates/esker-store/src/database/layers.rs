@@ -17,7 +17,7 @@ pub(super) const LAYERS_MAX: u32 = 1 << 24;
 
 /// State for which one thread at a time has exclusive access.
 #[derive(Debug)]
-pub(super) struct Maintenance {
+pub(crate) struct Maintenance {
     pub(super) manifest: ManifestWriter,
     /// The filter of edges in the layers above the complete one, for the next freeze.
     pub(super) known: Mutex<KnownEdges>,

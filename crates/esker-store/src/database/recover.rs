@@ -24,7 +24,7 @@ use esker_format::{Encoding, Error, LogMark, PAGE_BYTES, Result, archived_name};
 use esker_graph::{Direction, Run};
 
 use super::handle::{Database, DatabaseOptions, locked};
-use super::merging::{MergeRequest, merge_all};
+use super::upkeep::merging::{MergeRequest, merge_all};
 use crate::log::{LogStart, LogSurvey};
 use crate::manifest::{Manifest, ManifestWriter, layer_directory, lock_writer};
 use crate::merge::Rebuild;

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::ops::RangeInclusive;
 
-use esker_format::calendar::{date_of, digits, offset, take_date, then};
+use esker_format::value::calendar::{date_of, digits, offset, take_date, then};
 use esker_format::{Error, Result};
 
 const DAY_MS: i64 = 86_400_000;

@@ -1,8 +1,8 @@
 //! Algorithms that answer on several graphs at once: windows that share lists.
 
-use esker_algo::algorithm::degrees::DegreeOf;
-use esker_algo::algorithm::pagerank::PageRankOptions;
-use esker_algo::algorithm::wcc::WccMethod;
+use esker_algo::algorithm::centrality::degrees::DegreeOf;
+use esker_algo::algorithm::centrality::pagerank::PageRankOptions;
+use esker_algo::algorithm::components::wcc::WccMethod;
 use esker_algo::many::{self, GraphSeries, LANES};
 use esker_graph::{Direction, NONE, Run, Stop, VertexId, vertex};
 use esker_store::Snapshot;

@@ -1,7 +1,7 @@
 //! The schema of a database that changes must match.
 
 use esker_graph::Run;
-use esker_store::format::{LogicalType, PropertyRecord, decimal};
+use esker_store::format::{LogicalType, PropertyRecord, value::decimal};
 use esker_store::ids::ExternalId;
 use esker_store::property::RemovedVertices;
 use esker_store::{Database, Error, Result, Snapshot};

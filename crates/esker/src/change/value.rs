@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{ArrayRef, BinaryArray};
 use arrow_schema::DataType;
-use esker_store::format::decimal::{self, NotNumber, Number};
+use esker_store::format::value::decimal::{self, NotNumber, Number};
 use esker_store::format::{ElementType, LogicalType, PropertyRecord, PropertyType, Widening};
 use esker_store::property::PropertyValue;
 use esker_store::{Error, Result};

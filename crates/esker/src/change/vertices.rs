@@ -9,7 +9,7 @@ use esker_import::read::format::{Declaration, ReadOptions};
 use esker_import::read::input::{Input, expand};
 use esker_import::read::typed::sniff_type;
 use esker_import::rows::{BadRow, FieldPlace, TextRows, check_encoding};
-use esker_store::format::{PropertyRecord, PropertyType, decimal};
+use esker_store::format::{PropertyRecord, PropertyType, value::decimal};
 use esker_store::{Batch, CommitOptions, CommitSizing, Database, Error, Result};
 
 use super::room::Room;

@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use esker_algo::algorithm::degrees::{DegreeOf, degrees};
-use esker_algo::algorithm::kcore::kcore;
-use esker_algo::algorithm::pagerank::PageRankOptions;
-use esker_algo::algorithm::wcc::{WccOptions, wcc};
+use esker_algo::algorithm::centrality::degrees::{DegreeOf, degrees};
+use esker_algo::algorithm::centrality::pagerank::PageRankOptions;
+use esker_algo::algorithm::cohesion::kcore::kcore;
+use esker_algo::algorithm::components::wcc::{WccOptions, wcc};
 use esker_algo::live::{
     BoundedReader, Halt, LiveComponents, LiveCores, LiveDegrees, LivePageRank, LivePageRankOptions,
 };

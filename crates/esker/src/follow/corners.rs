@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use esker_algo::algorithm::lcc::{LccOptions, lcc};
-use esker_algo::algorithm::triangles::{TrianglesOptions, triangles};
+use esker_algo::algorithm::cohesion::lcc::{LccOptions, lcc};
+use esker_algo::algorithm::cohesion::triangles::{TrianglesOptions, triangles};
 use esker_algo::live::{LiveClustering, LiveTriangles};
 use esker_graph::{NONE, VertexId, vertex};
 

@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use esker_algo::algorithm::bfs::{BfsOptions, bfs};
-use esker_algo::algorithm::sssp::{SsspOptions, sssp};
-use esker_algo::algorithm::widest::{WidestOptions, widest};
+use esker_algo::algorithm::paths::bfs::{BfsOptions, bfs};
+use esker_algo::algorithm::paths::sssp::{SsspOptions, sssp};
+use esker_algo::algorithm::paths::widest::{WidestOptions, widest};
 use esker_algo::lengths::Length;
 use esker_algo::live::{FewestRule, LivePaths, PathRule, ShortestRule, WidestRule};
 use esker_algo::widths::Width;

@@ -4,9 +4,9 @@
 use std::num::NonZeroU32;
 use std::time::Instant;
 
-use esker_algo::algorithm::colouring::{ColouringOptions, colouring};
-use esker_algo::algorithm::matching::{MatchingMethod, MatchingOptions, matching};
-use esker_algo::algorithm::mis::{MisOptions, mis};
+use esker_algo::algorithm::sets::colouring::{ColouringOptions, colouring};
+use esker_algo::algorithm::sets::matching::{MatchingMethod, MatchingOptions, matching};
+use esker_algo::algorithm::sets::mis::{MisOptions, mis};
 use esker_algo::live::{LiveColouring, LiveIndependentSet, LiveMatching};
 use esker_graph::{NONE, VertexId};
 

@@ -15,8 +15,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use esker_algo::algorithm::bfs::{BfsOptions, bfs};
-use esker_algo::algorithm::sssp::{SsspOptions, sssp};
+use esker_algo::algorithm::paths::bfs::{BfsOptions, bfs};
+use esker_algo::algorithm::paths::sssp::{SsspOptions, sssp};
 use esker_algo::graph500::{Graph500Trees, Tree, draw_roots, validate};
 use esker_graph::generate::{EdgeBlock, Generator, Model, RMat, Weighting};
 use esker_graph::{Direction, Graph, Run, Stop, VertexId, vertex};

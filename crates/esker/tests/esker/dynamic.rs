@@ -1,13 +1,13 @@
 //! Algorithms on a dynamic graph: the same answers as on plain rows of the same edges, while edges come and
 //! go.
 
-use esker::algo::algorithm::bfs::{BfsOptions, bfs};
-use esker::algo::algorithm::cdlp::{CdlpOptions, cdlp};
-use esker::algo::algorithm::pagerank::{PageRankOptions, pagerank};
-use esker::algo::algorithm::scc::scc;
-use esker::algo::algorithm::sssp::{SsspOptions, sssp};
-use esker::algo::algorithm::triangles::{TrianglesOptions, triangles};
-use esker::algo::algorithm::wcc::{WccOptions, wcc};
+use esker::algo::algorithm::centrality::pagerank::{PageRankOptions, pagerank};
+use esker::algo::algorithm::cohesion::triangles::{TrianglesOptions, triangles};
+use esker::algo::algorithm::components::cdlp::{CdlpOptions, cdlp};
+use esker::algo::algorithm::components::scc::scc;
+use esker::algo::algorithm::components::wcc::{WccOptions, wcc};
+use esker::algo::algorithm::paths::bfs::{BfsOptions, bfs};
+use esker::algo::algorithm::paths::sssp::{SsspOptions, sssp};
 use esker::algo::check;
 use esker::graph::generate::{Generator, Model, RMat, Weighting};
 use esker::graph::{Csr, Direction, Graph, Run, VertexId, vertex};

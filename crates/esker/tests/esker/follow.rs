@@ -7,9 +7,9 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use esker::algo::algorithm::colouring::{ColouringOptions, colouring};
-use esker::algo::algorithm::matching::{MatchingMethod, MatchingOptions, matching};
-use esker::algo::algorithm::mis::{MisOptions, mis};
+use esker::algo::algorithm::sets::colouring::{ColouringOptions, colouring};
+use esker::algo::algorithm::sets::matching::{MatchingMethod, MatchingOptions, matching};
+use esker::algo::algorithm::sets::mis::{MisOptions, mis};
 use esker::algo::check;
 use esker::answer::{Answer, Fact, Value};
 use esker::catalogue::{Job, Params, find};

@@ -1,7 +1,7 @@
 //! How near each vertex is to the others.
 
-use esker_algo::algorithm::betweenness::Sources;
-use esker_algo::algorithm::closeness::{self, ClosenessOptions, closeness};
+use esker_algo::algorithm::centrality::betweenness::Sources;
+use esker_algo::algorithm::centrality::closeness::{self, ClosenessOptions, closeness};
 use esker_algo::check;
 use esker_graph::{Graph, VertexId};
 

@@ -1,9 +1,9 @@
 //! How densely neighbours are joined.
 
-use esker_algo::algorithm::lcc::{self, LccOptions, lcc};
-use esker_algo::algorithm::triangles::{self, TrianglesOptions, triangles};
-use esker_algo::algorithm::triangles_filter::{self, triangles_filter};
-use esker_algo::algorithm::triangles_sampled::{self, SampledOptions, triangles_sampled};
+use esker_algo::algorithm::cohesion::lcc::{self, LccOptions, lcc};
+use esker_algo::algorithm::cohesion::triangles::{self, TrianglesOptions, triangles};
+use esker_algo::algorithm::cohesion::triangles_filter::{self, triangles_filter};
+use esker_algo::algorithm::cohesion::triangles_sampled::{self, SampledOptions, triangles_sampled};
 use esker_algo::check;
 use esker_graph::Graph;
 use esker_store::StoredGraph;

@@ -1,8 +1,8 @@
 //! Which vertices belong together.
 
-use esker_algo::algorithm::cdlp::{self, CdlpOptions, cdlp};
-use esker_algo::algorithm::scc::{self, scc};
-use esker_algo::algorithm::wcc::{self, WccMethod, WccOptions, wcc};
+use esker_algo::algorithm::components::cdlp::{self, CdlpOptions, cdlp};
+use esker_algo::algorithm::components::scc::{self, scc};
+use esker_algo::algorithm::components::wcc::{self, WccMethod, WccOptions, wcc};
 use esker_algo::check;
 use esker_graph::{Graph, VertexId, vertex};
 use esker_store::StoredGraph;

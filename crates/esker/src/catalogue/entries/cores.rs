@@ -1,9 +1,9 @@
 //! Where a graph is dense.
 
-use esker_algo::algorithm::cliques::{self, CliquesOptions, cliques};
-use esker_algo::algorithm::densest::{self, DensestOptions, densest};
-use esker_algo::algorithm::kcore::{self, kcore};
-use esker_algo::algorithm::truss::{self, truss};
+use esker_algo::algorithm::cohesion::cliques::{self, CliquesOptions, cliques};
+use esker_algo::algorithm::cohesion::densest::{self, DensestOptions, densest};
+use esker_algo::algorithm::cohesion::kcore::{self, kcore};
+use esker_algo::algorithm::cohesion::truss::{self, truss};
 use esker_algo::check;
 use esker_graph::Graph;
 use esker_store::StoredGraph;

@@ -1,6 +1,6 @@
 //! How many edges each vertex has.
 
-use esker_algo::algorithm::degrees::{self, DegreeOf, degrees};
+use esker_algo::algorithm::centrality::degrees::{self, DegreeOf, degrees};
 use esker_algo::check;
 use esker_graph::Graph;
 

@@ -1,8 +1,8 @@
 //! Paths by weight, other than the shortest of lengths that are not negative.
 
-use esker_algo::algorithm::bellman_ford::{self, BellmanFordOptions, bellman_ford};
-use esker_algo::algorithm::wbfs::{self, WbfsOptions, wbfs};
-use esker_algo::algorithm::widest::{self, WidestMethod, WidestOptions, widest};
+use esker_algo::algorithm::paths::bellman_ford::{self, BellmanFordOptions, bellman_ford};
+use esker_algo::algorithm::paths::wbfs::{self, WbfsOptions, wbfs};
+use esker_algo::algorithm::paths::widest::{self, WidestMethod, WidestOptions, widest};
 use esker_algo::check;
 use esker_algo::lengths::Length;
 use esker_algo::widths::Width;

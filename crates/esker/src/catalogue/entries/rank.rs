@@ -1,8 +1,8 @@
 //! How important each vertex is.
 
-use esker_algo::algorithm::betweenness::{self, BetweennessOptions, Scale, Sources, betweenness};
-use esker_algo::algorithm::pagerank::{self, Criterion, PageRank, PageRankOptions, pagerank};
-use esker_algo::algorithm::pagerank_weighted::{self, pagerank_weighted};
+use esker_algo::algorithm::centrality::betweenness::{self, BetweennessOptions, Scale, Sources, betweenness};
+use esker_algo::algorithm::centrality::pagerank::{self, Criterion, PageRank, PageRankOptions, pagerank};
+use esker_algo::algorithm::centrality::pagerank_weighted::{self, pagerank_weighted};
 use esker_algo::check;
 use esker_algo::primitive::Ranked;
 use esker_graph::{Graph, VertexId};

@@ -1,7 +1,7 @@
 //! Searches from a source.
 
-use esker_algo::algorithm::bfs::{self, BfsOptions, bfs};
-use esker_algo::algorithm::sssp::{self, SsspOptions, sssp};
+use esker_algo::algorithm::paths::bfs::{self, BfsOptions, bfs};
+use esker_algo::algorithm::paths::sssp::{self, SsspOptions, sssp};
 use esker_algo::check;
 use esker_algo::lengths::Length;
 use esker_algo::primitive::SwitchThresholds;

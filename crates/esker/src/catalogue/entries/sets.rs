@@ -2,10 +2,10 @@
 
 use std::num::NonZeroU32;
 
-use esker_algo::algorithm::colouring::{self, ColouringOptions, ColouringOrder, Ties, colouring};
-use esker_algo::algorithm::matching::{self, MatchingMethod, MatchingOptions, matching};
-use esker_algo::algorithm::mis::{self, MisOptions, MisOrder, mis};
-use esker_algo::algorithm::set_cover::{self, SetCoverOptions, set_cover};
+use esker_algo::algorithm::sets::colouring::{self, ColouringOptions, ColouringOrder, Ties, colouring};
+use esker_algo::algorithm::sets::matching::{self, MatchingMethod, MatchingOptions, matching};
+use esker_algo::algorithm::sets::mis::{self, MisOptions, MisOrder, mis};
+use esker_algo::algorithm::sets::set_cover::{self, SetCoverOptions, set_cover};
 use esker_algo::check;
 use esker_graph::Graph;
 use esker_store::StoredGraph;

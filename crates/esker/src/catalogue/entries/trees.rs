@@ -1,10 +1,10 @@
 //! What holds a graph together: forests, spanners, clusters, blocks.
 
-use esker_algo::algorithm::biconnectivity::{self, biconnectivity};
-use esker_algo::algorithm::forest::{self, ForestMethod, ForestOptions, forest};
-use esker_algo::algorithm::ldd::{self, LddOptions, ldd};
-use esker_algo::algorithm::msf::{self, msf};
-use esker_algo::algorithm::spanner::{self, SpannerOptions, spanner};
+use esker_algo::algorithm::components::biconnectivity::{self, biconnectivity};
+use esker_algo::algorithm::components::forest::{self, ForestMethod, ForestOptions, forest};
+use esker_algo::algorithm::components::ldd::{self, LddOptions, ldd};
+use esker_algo::algorithm::components::msf::{self, msf};
+use esker_algo::algorithm::components::spanner::{self, SpannerOptions, spanner};
 use esker_algo::check;
 use esker_algo::primitive::Ranked;
 use esker_graph::{Graph, VertexId};

@@ -1,0 +1,12 @@
+//! How central vertices are.
+
+pub(crate) mod sample;
+pub(crate) mod scale;
+pub(crate) mod path_numbers;
+pub(crate) mod bfs_levels;
+pub mod degrees;
+pub mod betweenness;
+pub mod closeness;
+pub(crate) mod convergence;
+pub mod pagerank;
+pub mod pagerank_weighted;

@@ -1,0 +1,4 @@
+//! Verifiers of searches and shortest paths.
+
+pub(crate) mod bfs;
+pub(crate) mod sssp;

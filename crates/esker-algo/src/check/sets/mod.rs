@@ -1,0 +1,6 @@
+//! Verifiers of sets of vertices or edges.
+
+pub(crate) mod matching;
+pub(crate) mod mis;
+pub(crate) mod colouring;
+pub(crate) mod set_cover;

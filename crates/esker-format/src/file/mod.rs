@@ -1,0 +1,13 @@
+//! Parts of which files are made: fields, headers, columns with checksums, archives.
+
+pub(crate) mod size;
+pub(crate) mod field;
+pub(crate) mod header;
+pub(crate) mod writer;
+pub(crate) mod column;
+pub(crate) mod archive;
+pub(crate) mod archive_writer;
+pub(crate) mod search;
+pub(crate) mod values;
+pub(crate) mod values_writer;
+pub(crate) mod widen;

@@ -1,0 +1,5 @@
+//! Values that more than one file or interface writes: numbers, days, types, ids of edges.
+
+pub mod calendar;
+pub mod decimal;
+pub(crate) mod edge_id;

@@ -1,0 +1,119 @@
+//! Removes some of the edges between two vertices.
+//!
+//! A commit knows only the removal of all of them. So it removes all, and adds those that stay again, with
+//! the same values; where it becomes a layer, these stay what they were.
+
+use esker_format::memory::push;
+use esker_format::{Duplicates, Error, Result};
+
+use crate::commit::{Batch, BatchMatch, EdgeOp};
+use crate::database::batch::resolve::{CommitBuilder, Earlier};
+use crate::database::batch::standing::Ends;
+use crate::freeze::REMOVAL;
+
+impl CommitBuilder<'_> {
+    /// The property bits of the edges between two vertices after the changes so far. Those that are kept are
+    /// taken out.
+    fn edges_between(
+        &mut self,
+        ends: Ends,
+        rule: Duplicates,
+        earlier: &Earlier<'_>,
+    ) -> Result<Vec<Vec<u64>>> {
+        if let Some(kept) = self.standing.kept.remove(&ends) {
+            return Ok(kept);
+        }
+        let changes = self.standing.changes_of(ends, &self.commit.edges);
+        let is_new = u64::from(ends.source.max(ends.target))
+            >= self.writer.num_vertices() - self.commit.new_ids.len() as u64;
+        let mut edges = match is_new || changes.is_removed {
+            true => Vec::new(),
+            false => (earlier.edges)(ends.source, ends.target)?,
+        };
+        for row in changes.rows {
+            match rule {
+                Duplicates::Keep => {}
+                Duplicates::Last => edges.clear(),
+                _ if edges.is_empty() => {}
+                _ => return Err(added_twice()),
+            }
+            edges.push(self.commit.rows.iter().map(|column| column[row as usize]).collect());
+        }
+        Ok(edges)
+    }
+
+    /// Counts the edges between two vertices, which are about to be removed.
+    pub(crate) fn count_removed(&mut self, batch: &Batch, ends: Ends, earlier: &Earlier<'_>) -> Result<()> {
+        let rule = match batch.duplicates() {
+            Duplicates::Keep => Duplicates::Keep,
+            // There is one edge at most, whatever the rule makes of it.
+            _ => Duplicates::Last,
+        };
+        self.standing.removed += self.edges_between(ends, rule, earlier)?.len() as u64;
+        Ok(())
+    }
+
+    /// Removes those edges between two vertices that a match of the batch selects; returns how many.
+    pub(crate) fn remove_edges(
+        &mut self,
+        batch: &Batch,
+        ends: Ends,
+        wanted: u32,
+        earlier: &Earlier<'_>,
+    ) -> Result<u64> {
+        let wanted = &batch.matches[wanted as usize];
+        let code_of = |property: u32, text: &[u8]| {
+            let codes = self.writer.texts.get(property as usize)?.as_ref()?;
+            codes.get(text).copied()
+        };
+        let Some(bits) = wanted.bits(batch.edge_properties(), code_of) else { return Ok(0) };
+        let was_kept = self.standing.kept.contains_key(&ends);
+        let mut edges = self.edges_between(ends, batch.duplicates(), earlier)?;
+        let (before, mut quota) = (edges.len(), wanted.at_most.unwrap_or(u64::MAX));
+        edges.retain(|edge| {
+            let is_removed = quota > 0 && BatchMatch::has(batch.edge_properties(), edge, &bits);
+            quota -= u64::from(is_removed);
+            !is_removed
+        });
+        let removed = (before - edges.len()) as u64;
+        self.standing.removed += removed;
+        if removed > 0 || was_kept {
+            self.standing.kept.insert(ends, edges);
+        }
+        Ok(removed)
+    }
+
+    /// Gives the commit the edges that stay between two vertices, where it has not got them yet.
+    pub(crate) fn settle(&mut self, batch_rows: u32, ends: Ends) -> Result<()> {
+        let Some(kept) = self.standing.kept.remove(&ends) else { return Ok(()) };
+        let Ends { source, target } = ends;
+        self.push_change(EdgeOp { source, target, row: REMOVAL })?;
+        for bits in &kept {
+            let row = batch_rows.checked_add(self.standing.added_rows).filter(|&row| row < REMOVAL);
+            let row =
+                row.ok_or_else(|| Error::Invalid("a commit takes at most 2^32 - 2 edges".to_owned()))?;
+            self.standing.added_rows += 1;
+            for (column, &bits) in self.commit.rows.iter_mut().zip(bits) {
+                push(column, bits)?;
+            }
+            self.push_change(EdgeOp { source, target, row })?;
+        }
+        Ok(())
+    }
+
+    /// The same between all vertices.
+    pub(crate) fn settle_all(&mut self, batch_rows: u32) -> Result<()> {
+        while let Some((&ends, _)) = self.standing.kept.first_key_value() {
+            self.cancel.check()?;
+            self.settle(batch_rows, ends)?;
+        }
+        Ok(())
+    }
+}
+
+fn added_twice() -> Error {
+    Error::Invalid(
+        "a batch adds an edge and then removes some of the edges between the same two vertices: commit what it adds first"
+            .to_owned(),
+    )
+}
