@@ -17,7 +17,7 @@ pub mod ids;
 pub mod property;
 pub mod stack;
 pub mod graph;
-pub mod own;
+pub mod known_files;
 
 pub use form_files::FormFiles;
 pub use graph::{Access, ColumnWeight, GraphEncoding, HeadedOptions, Residency, StoredGraph, StoredWeight};

@@ -10,14 +10,14 @@ use crate::layer::ListColumns;
 
 /// Some lists, verified.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Arcs<'a, W> {
+pub(super) struct ArcSlices<'a, W> {
     pub(super) vertices: Option<&'a [VertexId]>,
     pub(super) offsets: &'a [u64],
     pub(super) targets: &'a [VertexId],
     pub(super) weights: &'a [W],
 }
 
-impl<'a, W: ColumnWeight> Arcs<'a, W> {
+impl<'a, W: ColumnWeight> ArcSlices<'a, W> {
     pub(super) fn new(lists: &'a ListColumns, property: u32, run: &Run) -> Result<Self> {
         let (vertices, weights) = (lists.vertices(run)?, W::all(lists, property, run)?);
         let (offsets, targets) = lists.all(run)?.arrays().unwrap_or((&[0], &[]));

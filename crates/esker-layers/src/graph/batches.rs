@@ -1,4 +1,4 @@
-//! Scans of one complete mapped layer for visitors of any type: many lists a call.
+//! Scans one complete mapped layer for visitors of any type, many lists a call.
 //!
 //! Sources that read such a layer through a filter or a translation use these. They are compiled once for
 //! each type of weight, where the static scans of [`esker_graph::Layout`] are compiled for each visitor. A

@@ -1,8 +1,8 @@
-//! The lists of later layers, vertex by vertex.
+//! Reads the lists of later layers, vertex by vertex.
 //!
-//! Who reads all lists that changed need not follow each chain from fragment to fragment. The directory of a
-//! layer has its vertices in ascending order, so the fragments of a range of vertices are a range of each
-//! directory.
+//! A reader of all lists that changed need not follow each chain from fragment to fragment: the directory
+//! of a layer has its vertices in ascending order, so the fragments of a range of vertices are a range of
+//! each directory.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use std::ops::Range;
 use esker_format::Result;
 use esker_graph::{Direction, Run, VertexId, vertex};
 
-use super::arcs::{Arcs, seek};
+use super::arcs::{ArcSlices, seek};
 use super::layered::{Layered, OldestLists, released_arcs_of, with_joined};
 use super::weight::ColumnWeight;
 use crate::layer::Section;
@@ -31,11 +31,11 @@ struct LaterLayer<'a, W> {
     /// Whether none of its arcs is wanted; its fragments count nevertheless.
     is_left_out: bool,
     vertices: &'a [VertexId],
-    arcs: Arcs<'a, W>,
+    arcs: ArcSlices<'a, W>,
     /// Of each fragment, the next older one; 0: the fragment is the whole list.
     previous: &'a [u64],
     /// The vertices with tombstones, and the targets of these.
-    dead: Arcs<'a, ()>,
+    dead: ArcSlices<'a, ()>,
 }
 
 /// The fragments of a range of vertices in one layer.
@@ -48,7 +48,7 @@ pub(super) struct LayerFragments<'a, W> {
     /// Of each fragment, the next older one; 0: the fragment is the whole list.
     pub(super) previous: &'a [u64],
     /// All arcs, with the offsets of these fragments; `None` if none is wanted.
-    pub(super) arcs: Option<Arcs<'a, W>>,
+    pub(super) arcs: Option<ArcSlices<'a, W>>,
 }
 
 /// The later layers of a version, newest first.
@@ -144,22 +144,22 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
         stack: &'a Stack,
         direction: Direction,
         ahead: Option<u32>,
-        arcs: impl Fn(usize, &'a Section) -> Result<Arcs<'a, W>>,
+        arcs: impl Fn(usize, &'a Section) -> Result<ArcSlices<'a, W>>,
         run: &Run,
     ) -> Result<Option<Self>> {
         let count = stack.layers().len();
         let mut layers = Vec::with_capacity(count - 1);
         for layer in (1..count).rev() {
             let (section, is_left_out) = (stack.section(layer, direction)?, stack.is_left_out(layer));
-            let arcs = if is_left_out { Arcs::none() } else { arcs(layer, section)? };
+            let arcs = if is_left_out { ArcSlices::none() } else { arcs(layer, section)? };
             // The directory of a layer that is left out is read nevertheless: its fragments may replace older
             // ones.
             let vertices = if is_left_out { section.main().vertices(run)? } else { arcs.vertices };
             let (Some(vertices), Some((_, previous))) = (vertices, section.links(run)?) else {
                 return Ok(None);
             };
-            let dead = section.dead().map(|dead| Arcs::new(&dead.lists, 0, run)).transpose()?;
-            let dead = dead.unwrap_or_else(Arcs::none);
+            let dead = section.dead().map(|dead| ArcSlices::new(&dead.lists, 0, run)).transpose()?;
+            let dead = dead.unwrap_or_else(ArcSlices::none);
             if u32::try_from(vertices.len()).is_err() {
                 return Ok(None);
             }
@@ -220,7 +220,7 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
         for (at, layer) in self.0.iter().enumerate().rev() {
             let slots = layer.slots(&range);
             let arcs = (!layer.is_left_out)
-                .then(|| Arcs { offsets: &layer.arcs.offsets[slots.start..=slots.end], ..layer.arcs });
+                .then(|| ArcSlices { offsets: &layer.arcs.offsets[slots.start..=slots.end], ..layer.arcs });
             let (vertices, previous) = (&layer.vertices[slots.clone()], &layer.previous[slots.clone()]);
             take(LayerFragments { at, first_slot: slots.start, vertices, previous, arcs });
         }
@@ -401,7 +401,7 @@ impl<W: ColumnWeight> LaterLayer<'_, W> {
 
 /// Appends the arcs of a fragment whose targets are not dead.
 fn copy_living<W: ColumnWeight>(
-    arcs: &Arcs<'_, W>,
+    arcs: &ArcSlices<'_, W>,
     range: Range<usize>,
     dead: &[VertexId],
     into: &mut ChainArcs<W>,

@@ -1,3 +1,5 @@
+//! Tests of scans over compressed lists.
+
 use std::path::Path;
 
 use esker_format::io::{Disk, MemoryDisk};

@@ -11,18 +11,18 @@ use std::sync::Arc;
 use esker_format::Result;
 use esker_graph::{Direction, Extents, Flow, Run, VertexId};
 
-use super::arcs::{Arcs, seek};
+use super::arcs::{ArcSlices, seek};
 use super::points::tiles_alone;
 use super::weight::ColumnWeight;
 use crate::layer::{AllLists, CodeSlice, CodedLists, ListExtents};
-use crate::stack::{Area, Stack, Stretch, Table};
+use crate::stack::{Area, ListTable, Stack, Stretch};
 
 /// Data for reading a version in the middle of a layer: its rank, the births of arcs, and the past.
 #[derive(Debug)]
-pub(super) struct Filter<'a, W> {
+pub(super) struct BirthFilter<'a, W> {
     pub(super) rank: u32,
     pub(super) born: CodeSlice<'a>,
-    pub(super) past: Arcs<'a, W>,
+    pub(super) past: ArcSlices<'a, W>,
     pub(super) past_born: CodeSlice<'a>,
     pub(super) past_died: CodeSlice<'a>,
 }
@@ -32,16 +32,16 @@ pub(super) struct Filter<'a, W> {
 pub(super) struct Layered<'a, W> {
     pub(super) stack: &'a Stack,
     pub(super) direction: Direction,
-    pub(super) table: Arc<Table>,
+    pub(super) table: Arc<ListTable>,
     /// The lists of the oldest; none if they are left out.
     pub(super) base: OldestLists<'a>,
     /// Oldest first. One that scans leave out has no vertices here; the oldest has no targets if its lists
     /// are coded or left out.
-    pub(super) layers: Vec<Arcs<'a, W>>,
+    pub(super) layers: Vec<ArcSlices<'a, W>>,
     /// 1 if the lists of the oldest are left out, else 0.
     floor: usize,
     /// Of the newest layer, if it is partial.
-    pub(super) filter: Option<Filter<'a, W>>,
+    pub(super) filter: Option<BirthFilter<'a, W>>,
 }
 
 /// The lists of the oldest layer, which is mapped.
@@ -68,7 +68,7 @@ impl<'a, W: ColumnWeight> Layered<'a, W> {
     pub(super) fn new(
         stack: &'a Stack,
         direction: Direction,
-        table: Arc<Table>,
+        table: Arc<ListTable>,
         property: u32,
         run: &Run,
     ) -> Result<Self> {
@@ -81,12 +81,12 @@ impl<'a, W: ColumnWeight> Layered<'a, W> {
         floor: usize,
         stack: &'a Stack,
         direction: Direction,
-        table: Arc<Table>,
+        table: Arc<ListTable>,
         property: u32,
         run: &Run,
     ) -> Result<Self> {
         let count = stack.layers().len();
-        let mut layers = vec![Arcs::none(); floor];
+        let mut layers = vec![ArcSlices::none(); floor];
         for layer in floor..count {
             layers.push(if floor > 0 {
                 released_arcs_of(stack, layer, direction, property, run)?
@@ -98,17 +98,24 @@ impl<'a, W: ColumnWeight> Layered<'a, W> {
         let filter = match (stack.rank(), newest.born()) {
             (Some(rank), Some(_)) if stack.is_left_out(count - 1) => {
                 let none = CodeSlice::U8(&[]);
-                Some(Filter { rank, born: none, past: Arcs::none(), past_born: none, past_died: none })
+                Some(BirthFilter {
+                    rank,
+                    born: none,
+                    past: ArcSlices::none(),
+                    past_born: none,
+                    past_died: none,
+                })
             }
             (Some(rank), Some(born)) => {
                 let (past, [past_born, past_died]) = match newest.past() {
-                    Some(past) => {
-                        (Arcs::new(&past.lists, property, run)?, [past.born.all(run)?, past.died.all(run)?])
-                    }
-                    None => (Arcs::none(), [CodeSlice::U8(&[]); 2]),
+                    Some(past) => (
+                        ArcSlices::new(&past.lists, property, run)?,
+                        [past.born.all(run)?, past.died.all(run)?],
+                    ),
+                    None => (ArcSlices::none(), [CodeSlice::U8(&[]); 2]),
                 };
                 let born = if count > floor { born.all(run)? } else { CodeSlice::U8(&[]) };
-                Some(Filter { rank, born, past, past_born, past_died })
+                Some(BirthFilter { rank, born, past, past_born, past_died })
             }
             _ => None,
         };
@@ -164,11 +171,11 @@ fn arcs_of<'a, W: ColumnWeight>(
     direction: Direction,
     property: u32,
     run: &Run,
-) -> Result<Arcs<'a, W>> {
+) -> Result<ArcSlices<'a, W>> {
     let section = stack.section(layer, direction)?;
     let arcs = match stack.is_left_out(layer) {
-        true => Arcs::none(),
-        false => Arcs::new(section.main(), property, run)?,
+        true => ArcSlices::none(),
+        false => ArcSlices::new(section.main(), property, run)?,
     };
     if let Some(dead) = section.dead() {
         dead.lists.all(run)?;
@@ -184,7 +191,7 @@ pub(super) fn released_arcs_of<'a, W: ColumnWeight>(
     direction: Direction,
     property: u32,
     run: &Run,
-) -> Result<Arcs<'a, W>> {
+) -> Result<ArcSlices<'a, W>> {
     let arcs = arcs_of(stack, layer, direction, property, run)?;
     let section = stack.section(layer, direction)?;
     section.links(run)?;

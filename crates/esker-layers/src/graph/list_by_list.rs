@@ -1,4 +1,4 @@
-//! Scans of sources that make each list when it is asked for: merged from two lists, or filtered.
+//! Scans sources that make each list on demand, by merging two lists or by filtering one.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! What is left of lists without the arcs that a version leaves out.
+//! Copies sorted lists without their deleted targets.
 
 use esker_graph::{NONE, VertexId};
 
@@ -38,7 +38,7 @@ fn near<'d>(list: &[VertexId], dead: &'d [VertexId]) -> &'d [VertexId] {
     &dead[..dead.partition_point(|&target| target <= last)]
 }
 
-/// Room for what is left of a list.
+/// A buffer for lists without their deleted targets.
 #[derive(Debug, Default)]
 pub(super) struct LivingTargets(Vec<VertexId>);
 
@@ -76,8 +76,8 @@ fn copy(from: &[VertexId], len: usize, to: &mut [VertexId]) {
     }
 }
 
-/// Leaves all copies of the ascending `dead` targets out of a list: what is left moves to the front, and
-/// [`NONE`] fills the rest.
+/// Removes all copies of the ascending `dead` targets from a list: the others move to the front, and [`NONE`]
+/// fills the rest.
 pub(super) fn leave_out(list: &mut [VertexId], is_sorted: bool, dead: &[VertexId]) {
     let mut len = 0;
     if is_sorted {

@@ -4,7 +4,7 @@
 mod weight;
 mod residency;
 mod points;
-mod beside;
+mod mapped_weights;
 mod dense;
 mod offer;
 mod compressed;
@@ -15,7 +15,7 @@ mod compressed_tests;
 mod arcs;
 mod born_filter;
 mod unit;
-mod missing;
+mod dead_arcs;
 mod living;
 mod layered;
 mod chains;
@@ -35,9 +35,9 @@ mod stored;
 mod windowed;
 mod opening;
 
-pub use beside::WEIGHTS_MAX;
 pub use copied::copied_bytes;
 pub use headed::HeadedNeeds;
+pub use mapped_weights::WEIGHTS_MAX;
 pub use opening::StoredWeight;
 pub use pooled::PooledNeeds;
 pub use residency::{Access, GraphEncoding, HeadedOptions, Residency};

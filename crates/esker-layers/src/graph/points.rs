@@ -1,4 +1,4 @@
-//! Single lists, beside scans that read the graph in another way.
+//! Reads single lists from the mapped file, of graphs whose scans read a pool, heads or tiles.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

@@ -15,7 +15,7 @@ use super::points::tiles_alone;
 use super::sweep::sweep;
 use super::weight::ColumnWeight;
 use crate::layer::{Arrays, Body, Coded, Index, List, ListColumns, Section};
-use crate::stack::{Stack, Table};
+use crate::stack::{ListTable, Stack};
 
 /// The lists of one direction.
 pub(crate) enum Side<'a, W> {
@@ -57,7 +57,7 @@ pub(crate) struct LayeredSide<'a, W> {
     stack: &'a Stack,
     direction: Direction,
     /// Made at once, or by the first scan.
-    table: OnceLock<Arc<Table>>,
+    table: OnceLock<Arc<ListTable>>,
     property: u32,
     /// Set once all is verified.
     lists: OnceLock<Layered<'a, W>>,
@@ -287,7 +287,7 @@ impl<'a, W: ColumnWeight> LayeredSide<'a, W> {
         (self.stack, self.direction, self.property)
     }
 
-    fn table(&self, run: &Run) -> Result<&Arc<Table>> {
+    fn table(&self, run: &Run) -> Result<&Arc<ListTable>> {
         if let Some(table) = self.table.get() {
             return Ok(table);
         }

@@ -12,7 +12,7 @@ use esker_graph::{
 };
 
 use super::copied::{copied_bytes, copy};
-use super::headed::{HeadedNeeds, HeadedSource, KeptHeads, ListDegrees, StoredHeads};
+use super::headed::{HeadSpec, HeadedNeeds, HeadedSource, ListDegrees, StoredHeads};
 use super::induced::InducedSide;
 use super::points::PointReads;
 use super::pooled::PooledSide;
@@ -28,7 +28,7 @@ use crate::stack::Stack;
 use crate::tiles::{TileScan, Tiles};
 
 /// A version of the graph in a database, with weights of type `W`. Memory: none of its own if the version is
-/// one layer; else the vertex table, see [`crate::stack::Table`].
+/// one layer; else the vertex table, see [`crate::stack::ListTable`].
 ///
 /// The first scan of a direction verifies all of its lists; [`StoredGraph::prepare`] does the same ahead of
 /// time.
@@ -124,7 +124,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
                     }
                     let lists = stack.section(0, direction)?.main();
                     let stored = stored.and_then(|stored| stored.side(direction));
-                    let kept = KeptHeads { length: heads.length, order: heads.order, degrees, stored };
+                    let kept = HeadSpec { length: heads.length, order: heads.order, degrees, stored };
                     let base = HeadedSource::new(disk, lists, weight.0, &kept, run)?;
                     StackedSide::over_heads(base, stack, direction, weight.0, weight.1, run)
                 })

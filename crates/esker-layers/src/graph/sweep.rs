@@ -9,9 +9,9 @@ use esker_graph::{
     ones, vertex, wanted_blocks,
 };
 
-use super::arcs::{Arcs, seek};
+use super::arcs::{ArcSlices, seek};
 use super::born_filter::copy_born;
-use super::layered::{Filter, Layered, OldestLists};
+use super::layered::{BirthFilter, Layered, OldestLists};
 use super::offer::{Decoded, Offer};
 use super::weight::ColumnWeight;
 use crate::layer::{CodeSlice, ListPlaces, for_runs};
@@ -210,7 +210,7 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
     }
 
     /// Hands over those arcs of a stretch of a complete layer that were born by the rank of the version.
-    fn sweep_born(&mut self, filter: &Filter<'_, W>, bits: Option<&Bitmap>, first: usize, end: usize) {
+    fn sweep_born(&mut self, filter: &BirthFilter<'_, W>, bits: Option<&Bitmap>, first: usize, end: usize) {
         let of = self.of;
         let arcs = &of.layers[0];
         for (block, wanted) in wanted_blocks(self.visitor, first..end, bits) {
@@ -231,7 +231,13 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
 
     /// Filters the lists of some of 64 vertices and hands them over together: whole, or their first arcs if
     /// the visitor may have enough.
-    fn offer_born_block(&mut self, filter: &Filter<'_, W>, arcs: &Arcs<'a, W>, block: usize, wanted: u64) {
+    fn offer_born_block(
+        &mut self,
+        filter: &BirthFilter<'_, W>,
+        arcs: &ArcSlices<'a, W>,
+        block: usize,
+        wanted: u64,
+    ) {
         let stops = self.visitor.stops();
         let first_len = if stops { FILTER_FIRST } else { FILTER_MAX };
         for v in ones(wanted).map(|i| vertex(block + i)) {
@@ -261,7 +267,13 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
 
     /// Appends those of some arcs that were born by the rank to the buffer. Flushes it when it is full, for
     /// visitors that take all arcs.
-    fn filter_born(&mut self, filter: &Filter<'_, W>, v: VertexId, targets: &[VertexId], arcs: Range<usize>) {
+    fn filter_born(
+        &mut self,
+        filter: &BirthFilter<'_, W>,
+        v: VertexId,
+        targets: &[VertexId],
+        arcs: Range<usize>,
+    ) {
         let full = self.born_arcs.len + targets.len() > 2 * FILTER_MAX
             || self.born_arcs.pieces.len() == SINK_BATCH_MAX;
         if full && !self.visitor.stops() {
@@ -296,7 +308,7 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
     /// `first_chunk` arcs on in growing chunks. `start` is the number of the first arc.
     fn offer_born(
         &mut self,
-        filter: &Filter<'_, W>,
+        filter: &BirthFilter<'_, W>,
         v: VertexId,
         mut start: usize,
         mut rest: &[VertexId],
@@ -315,7 +327,7 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
         }
     }
 
-    fn sweep_past(&mut self, filter: &Filter<'_, W>, bits: Option<&Bitmap>, first: usize, end: usize) {
+    fn sweep_past(&mut self, filter: &BirthFilter<'_, W>, bits: Option<&Bitmap>, first: usize, end: usize) {
         let cursor = self.of.layers.len();
         let vertices = filter.past.vertices.unwrap_or(&[]);
         let mut slot = seek(vertices, self.cursors[cursor], first);

@@ -1,4 +1,4 @@
-//! Analyses that read tiles, and everything else the lists.
+//! Graphs whose scans read tiles, and whose single lists are read from the lists.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Lists of some of a unit of consecutive vertices.
+//! Which of some consecutive vertices have lists, and where the list of each ends.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Which properties can stand beside the neighbours as weights.
+//! The properties that can serve as weights.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Lists whose weights are 32-bit integers, handed over with 64-bit ones.
+//! Hands over lists with 32-bit weights as lists with 64-bit weights.
 
 use std::sync::Arc;
 

@@ -19,7 +19,7 @@ use super::files::{IdColumnFile, IdFiles};
 pub(super) const GROUP_LEN: usize = 32;
 
 /// A bit for each of at most [`GROUP_LEN`] ids: whether it is not found yet.
-pub(super) fn missing(found: &[Option<VertexId>]) -> u64 {
+pub(super) fn bits_of_unknown(found: &[Option<VertexId>]) -> u64 {
     let bit = |(at, found): (usize, &Option<VertexId>)| u64::from(found.is_none()) << at;
     found.iter().enumerate().fold(0, |bits, found| bits | bit(found))
 }

@@ -24,7 +24,7 @@ use esker_graph::{Run, VertexId, ones, vertex};
 
 use super::external::ExternalId;
 use super::files::{IdColumnFile, IdFiles};
-use super::index::{GROUP_LEN, missing};
+use super::index::{GROUP_LEN, bits_of_unknown};
 use super::list::IdList;
 use super::write::{IntegersWriter, TextsWriter};
 
@@ -130,7 +130,7 @@ impl IdSegment {
     ) -> Result<()> {
         const NOWHERE: usize = usize::MAX;
         let mut places = [NOWHERE; GROUP_LEN];
-        let missing = missing(found);
+        let missing = bits_of_unknown(found);
         let index = &self.index.reader();
         ones(missing).for_each(|at| index.prefetch(filter_bits(hashes[at], self.words).0));
         let mut candidates = 0;

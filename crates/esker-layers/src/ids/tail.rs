@@ -6,7 +6,7 @@ use esker_graph::{VertexId, ones, vertex};
 
 use super::external::ExternalId;
 use super::hash::IdHasher;
-use super::index::{GROUP_LEN, missing};
+use super::index::{GROUP_LEN, bits_of_unknown};
 use super::segment::wrong_kind;
 
 /// Number of bits of a slot that hold a position; the others hold leading bits of the hash.
@@ -86,7 +86,7 @@ impl IdTail {
     pub fn vertices_of(&self, ids: &[ExternalId<'_>], found: &mut [Option<VertexId>]) {
         let mask = self.slots.len() - 1;
         for (ids, found) in ids.chunks(GROUP_LEN).zip(found.chunks_mut(GROUP_LEN)) {
-            let missing = ones(missing(found));
+            let missing = ones(bits_of_unknown(found));
             let mut hashes = [0; GROUP_LEN];
             for at in missing.clone() {
                 hashes[at] = self.hasher.id(ids[at]);

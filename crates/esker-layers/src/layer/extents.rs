@@ -1,4 +1,4 @@
-//! Fully verified lists, independent of how they are stored.
+//! Verified lists, however they are stored.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -89,7 +89,7 @@ pub enum AllLists<'a> {
 
 /// The targets of consecutive lists.
 #[derive(Debug, Clone, Default)]
-pub struct Window<'a> {
+pub struct ListTargets<'a> {
     first: usize,
     targets: Cow<'a, [VertexId]>,
 }
@@ -117,26 +117,26 @@ impl<'a> AllLists<'a> {
     ///
     /// # Errors
     /// [`esker_format::Error::Corrupt`], of lists in tiles alone.
-    pub fn window(&self, slots: Range<usize>) -> Result<Window<'a>> {
+    pub fn window(&self, slots: Range<usize>) -> Result<ListTargets<'a>> {
         Ok(match *self {
             Self::Arrays { offsets, targets } => {
                 let arcs = offsets[slots.start] as usize..offsets[slots.end] as usize;
-                Window { first: arcs.start, targets: Cow::Borrowed(&targets[arcs]) }
+                ListTargets { first: arcs.start, targets: Cow::Borrowed(&targets[arcs]) }
             }
             Self::Coded(lists) => {
                 let mut targets = Vec::new();
                 lists.decode_all(slots.clone(), &mut targets);
-                Window { first: lists.index().before(slots.start), targets: Cow::Owned(targets) }
+                ListTargets { first: lists.index().before(slots.start), targets: Cow::Owned(targets) }
             }
             Self::Tiled { offsets, lists } => {
                 let first = offsets[slots.start] as usize;
-                Window { first, targets: Cow::Owned(lists.targets_of(slots)?) }
+                ListTargets { first, targets: Cow::Owned(lists.targets_of(slots)?) }
             }
         })
     }
 }
 
-impl Window<'_> {
+impl ListTargets<'_> {
     /// The targets of a range of arcs, counted over all lists. Panics if the range is not within the window.
     #[inline(always)]
     pub fn targets(&self, arcs: Range<usize>) -> &[VertexId] {

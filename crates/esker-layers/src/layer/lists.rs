@@ -45,7 +45,7 @@ pub enum Body {
 
 /// The columns of a [`ListColumns`].
 #[derive(Debug)]
-pub(super) struct Columns {
+pub(super) struct OpenedColumns {
     pub(super) vertices: Option<Column<VertexId>>,
     pub(super) body: Body,
     pub(super) properties: Vec<Values>,
@@ -53,8 +53,8 @@ pub(super) struct Columns {
 
 impl ListColumns {
     /// Checks that the column lengths match the manifest.
-    pub(super) fn new(columns: Columns, num_vertices: u64) -> Result<Self> {
-        let Columns { vertices, body, properties } = columns;
+    pub(super) fn new(columns: OpenedColumns, num_vertices: u64) -> Result<Self> {
+        let OpenedColumns { vertices, body, properties } = columns;
         let (num_lists, num_arcs) = match &body {
             Body::Arrays(arrays) => (arrays.num_lists(), arrays.num_arcs()),
             Body::Coded(coded) => (coded.num_lists(), coded.num_arcs()),

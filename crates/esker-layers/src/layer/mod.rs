@@ -24,7 +24,7 @@ pub use coded::{CodedList, CodedLists};
 pub use codes::{CodeSlice, Codes, code_type};
 pub use columns::SectionColumn;
 pub use extents::ListExtents;
-pub use extents::{AllLists, List, Window, part_of};
+pub use extents::{AllLists, List, ListTargets, part_of};
 pub use lists::{Body, ListColumns};
 #[cfg(test)]
 pub(crate) use offsets::ListCounts;

@@ -1,4 +1,4 @@
-//! Where lists begin: n + 1 numbers that ascend from 0 to the number of arcs.
+//! The offsets of lists: n + 1 numbers that ascend from 0 to the number of arcs.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};

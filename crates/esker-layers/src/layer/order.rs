@@ -1,4 +1,4 @@
-//! Work done in parallel whose results are handed over in order.
+//! Runs work in parallel, and hands over the results in order.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

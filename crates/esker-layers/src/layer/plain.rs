@@ -171,7 +171,7 @@ impl<'a> PlainWriter<'a> {
 }
 
 /// What a layer has beside its lists.
-struct BesideLists {
+struct LayerExtras {
     versions: Option<Column<u64>>,
     added: Option<[u64; 2]>,
 }
@@ -233,9 +233,9 @@ impl PlainLayer {
         record: LayerRecord,
         out: Section,
         incoming: Option<Section>,
-        rest: BesideLists,
+        rest: LayerExtras,
     ) -> Self {
-        let BesideLists { versions, added } = rest;
+        let LayerExtras { versions, added } = rest;
         let (directory, versions_sound) = (directory.to_owned(), AtomicBool::new(false));
         Self { directory, record, out, incoming, versions, versions_sound, added }
     }
@@ -246,7 +246,7 @@ impl PlainLayer {
         directory: &Path,
         origin: Origin,
         record: &LayerRecord,
-    ) -> Result<BesideLists> {
+    ) -> Result<LayerExtras> {
         let mut versions = None;
         if record.num_versions > 1 {
             let spec = ColumnSpec { origin, kind: ColumnKind::LayerVersions };
@@ -259,7 +259,7 @@ impl PlainLayer {
         let added =
             Column::<u64>::open(files, &added_path(directory), spec).ok().filter(|_| !record.complete);
         let added = added.and_then(|column| column.get(0..2).ok()?.first_chunk().copied());
-        Ok(BesideLists { versions, added })
+        Ok(LayerExtras { versions, added })
     }
 
     /// Maps the lists of one direction alone, as out-lists: those of in-edges are the out-lists of the

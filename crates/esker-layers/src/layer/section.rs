@@ -16,7 +16,7 @@ use super::coded::{Coded, CodedColumns};
 use super::codes::{CodeSlice, Codes};
 use super::columns::SectionColumn;
 use super::extents::List;
-use super::lists::{Body, Columns, ListColumns};
+use super::lists::{Body, ListColumns, OpenedColumns};
 use super::offsets::ListCounts;
 use super::tiled::TiledLists;
 use crate::tiles::Tiles;
@@ -168,7 +168,7 @@ impl Opener<'_> {
             Encoding::Compressed => self.coded(counts)?,
             Encoding::Tiles => self.tiled(counts)?,
         };
-        let columns = Columns { vertices, body, properties: self.properties(SectionColumn::Property)? };
+        let columns = OpenedColumns { vertices, body, properties: self.properties(SectionColumn::Property)? };
         ListColumns::new(columns, self.record.num_vertices)
     }
 
@@ -178,7 +178,7 @@ impl Opener<'_> {
             return Ok(None);
         }
         let counts = ListCounts { lists: sizes.dead_lists, arcs: sizes.dead_arcs };
-        let columns = Columns {
+        let columns = OpenedColumns {
             vertices: Some(self.column(SectionColumn::DeadVertices)?),
             body: self.arrays(SectionColumn::DeadOffsets, SectionColumn::DeadTargets, counts)?,
             properties: Vec::new(),
@@ -198,7 +198,7 @@ impl Opener<'_> {
             return Ok(None);
         }
         let counts = ListCounts { lists: sizes.past_lists, arcs: sizes.past_arcs };
-        let columns = Columns {
+        let columns = OpenedColumns {
             vertices: Some(self.column(SectionColumn::PastVertices)?),
             body: self.arrays(SectionColumn::PastOffsets, SectionColumn::PastTargets, counts)?,
             properties: self.properties(SectionColumn::PastProperty)?,

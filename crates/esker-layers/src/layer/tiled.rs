@@ -1,5 +1,5 @@
-//! Lists that are kept in tiles alone: their offsets are stored, their targets are decoded when they are
-//! read.
+//! The lists of a layer that keeps only tiles: their offsets are stored, their targets are decoded when they
+//! are read.
 //!
 //! A read decodes a *part*: the lists of a strip of 65536 vertices, or half or a quarter of a strip, and so
 //! on, where these have many arcs. The parts that were read last stay in memory: reading lists in order

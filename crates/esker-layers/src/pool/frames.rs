@@ -23,7 +23,7 @@ use esker_graph::{ReadCount, Run};
 
 use super::options::{CachePolicy, FRAMES_MIN, PoolOptions};
 use super::paged::{PagedFile, Supply};
-use super::slots::{Extent, Held, Slot, SlotState, can_go, is_idle, open, take, take_frame};
+use super::slots::{Extent, HeldExtent, Slot, SlotState, can_go, is_idle, open, take, take_frame};
 
 /// Reading threads where io_uring is not available.
 const READ_THREADS: usize = 8;
@@ -417,7 +417,7 @@ impl<P: PagedFile> Pool<P> {
     ///
     /// # Errors
     /// [`Error::Corrupt`].
-    pub(crate) fn hold(&self, number: usize, bytes: Range<u64>) -> Result<Held> {
+    pub(crate) fn hold(&self, number: usize, bytes: Range<u64>) -> Result<HeldExtent> {
         self.hold_if_there(number, bytes.clone())?.ok_or_else(|| {
             let at = self.data.start + bytes.start;
             Error::corrupt(&self.path, at, "it is not where it is looked for")
@@ -428,7 +428,7 @@ impl<P: PagedFile> Pool<P> {
     ///
     /// # Errors
     /// [`Error::Corrupt`].
-    pub(crate) fn hold_if_there(&self, number: usize, bytes: Range<u64>) -> Result<Option<Held>> {
+    pub(crate) fn hold_if_there(&self, number: usize, bytes: Range<u64>) -> Result<Option<HeldExtent>> {
         let of_extent = self.bytes_of(number);
         let extent = match &locked(&self.state).slots[number] {
             Slot::Present(extent) if of_extent.start <= bytes.start && bytes.end <= of_extent.end => {
@@ -454,7 +454,7 @@ impl<P: PagedFile> Pool<P> {
             extent.verified.fetch_or(bit, Relaxed);
         }
         let range = in_frame(bytes.start)..in_frame(bytes.end);
-        Ok(Some(Held { extent, range }))
+        Ok(Some(HeldExtent { extent, range }))
     }
 
     fn forget(&self, extent: usize) {

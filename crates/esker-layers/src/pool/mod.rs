@@ -12,4 +12,4 @@ mod frames;
 pub(crate) use frames::Pool;
 pub use options::{CachePolicy, PoolOptions};
 pub(crate) use paged::{PagedFile, Supply};
-pub(crate) use slots::Held;
+pub(crate) use slots::HeldExtent;

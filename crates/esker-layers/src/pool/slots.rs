@@ -1,4 +1,4 @@
-//! The extents of a pool: where each is, and which may go.
+//! The state of each extent of a pool: where it lies, and whether it may be evicted.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -17,12 +17,12 @@ pub(super) struct Extent {
 
 /// A range of an extent. The extent stays in memory until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct HeldExtent {
     pub(super) extent: Arc<Extent>,
     pub(super) range: Range<usize>,
 }
 
-impl std::ops::Deref for Held {
+impl std::ops::Deref for HeldExtent {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {

@@ -1,4 +1,4 @@
-//! What one layer knows of a vertex property: its changes, sorted by vertex, those of one vertex by version.
+//! The changes that one layer makes to a vertex property: sorted by vertex, those of one vertex by version.
 //!
 //! Size: 8 bytes an entry (12 with `id64`) and the value, or 8 bytes and the text.
 

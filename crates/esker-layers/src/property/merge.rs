@@ -1,4 +1,4 @@
-//! Uniting the changes of a property in adjacent layers.
+//! Merges the changes that adjacent layers make to a property.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,4 +1,4 @@
-//! Which vertices are removed.
+//! The set of vertices that are removed.
 //!
 //! Removing a vertex deletes its edges and sets the hidden property `removed` to 1; adding its id again sets
 //! it to 0 or takes it away. Its number stays its own until a compaction renumbers the vertices without those

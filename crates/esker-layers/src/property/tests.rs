@@ -1,4 +1,4 @@
-//! Vertex properties through layers, merged or not, against a history in memory; and what damage does.
+//! Compares vertex properties in layers, merged or not, with a history in memory, and damages their files.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

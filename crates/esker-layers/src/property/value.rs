@@ -1,4 +1,4 @@
-//! One value of a property, of whatever type.
+//! One value of a property, of any type.
 
 use esker_format::{
     DateText, EdgeId, ElementType, LogicalType, PropertyRecord, Timestamp, Widening, parse_boolean,

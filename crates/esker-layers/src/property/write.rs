@@ -1,4 +1,4 @@
-//! Writing the changes of a vertex property in one layer.
+//! Writes the changes that one layer makes to a vertex property.
 
 use esker_format::{ColumnWriter, Element, ElementType, Error, Result};
 use esker_graph::VertexId;

@@ -1,5 +1,5 @@
-//! Degrees without the rest of a vertex table: for scans that read later layers vertex by vertex, so that no
-//! chain is followed.
+//! Degrees without the rest of a vertex table, for scans that read later layers vertex by vertex and follow
+//! no chain.
 
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@
 //! linking), minus the arcs that tombstones delete. Only the newest layer can be *partial*: then the version
 //! lies within the layer's range, and version codes decide which entries are visible.
 
-mod marks;
+mod bit_set;
 mod chain;
 mod copies;
 mod table;
@@ -19,12 +19,12 @@ use esker_graph::{Direction, Flow, Reservation, Run, VertexId};
 
 use crate::layer::{ListColumns, PlainLayer, Section};
 
+pub(crate) use bit_set::BitSet;
 pub(crate) use chain::Area;
 pub use chain::Chains;
 pub use chain::{Stretch, TakeStretch};
 pub use degrees::NewestDegrees;
-pub(crate) use marks::Marks;
-pub use table::Table;
+pub use table::ListTable;
 
 /// The layers of a version, with the vertex tables built for them.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub struct Stack {
 /// What was built of one direction.
 #[derive(Debug, Default)]
 struct VertexTables {
-    table: TableSlot<Table>,
+    table: TableSlot<ListTable>,
     degrees: TableSlot<NewestDegrees>,
 }
 
@@ -62,7 +62,7 @@ impl<T> TableSlot<T> {
     }
 
     /// Keeps what was made. Another thread may have made the same meanwhile: keeps one.
-    fn keep(&mut self, made: T) -> Arc<T> {
+    fn store(&mut self, made: T) -> Arc<T> {
         self.base = None;
         Arc::clone(self.made.get_or_insert_with(|| Arc::new(made)))
     }
@@ -122,7 +122,7 @@ impl Stack {
 
     /// The same version, of which scans leave nothing out. Shares its vertex tables.
     #[must_use]
-    pub fn whole(&self) -> Self {
+    pub fn with_all_layers(&self) -> Self {
         let chains = Chains { left_out: Box::default(), ..self.chains.clone() };
         Self { chains, tables: Arc::clone(&self.tables) }
     }
@@ -158,7 +158,7 @@ impl Stack {
     /// The most bytes that the vertex tables for an analysis take if there are few fragments; 0 if the stack
     /// is one complete layer.
     pub fn table_bytes(&self) -> u64 {
-        if self.is_plain() { 0 } else { self.num_tables() * Table::bytes_for(self.num_vertices) as u64 }
+        if self.is_plain() { 0 } else { self.num_tables() * ListTable::bytes_for(self.num_vertices) as u64 }
     }
 
     /// As [`Stack::table_bytes`], of an analysis that reads the complete layer from elsewhere, and so needs
@@ -167,7 +167,7 @@ impl Stack {
     pub fn degrees_bytes(&self, is_read: impl Fn(Direction) -> bool) -> u64 {
         let of_direction = |direction| match self.suffices_degrees() && is_read(direction) {
             true => NewestDegrees::bytes_for(self.num_vertices),
-            false => Table::bytes_for(self.num_vertices),
+            false => ListTable::bytes_for(self.num_vertices),
         };
         let two = [Direction::Out, Direction::In];
         match self.num_tables() {
@@ -289,11 +289,11 @@ impl Stack {
     ///
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Stop`] if the budget has no room; cancellation.
-    pub fn table(&self, direction: Direction, run: &Run) -> Result<Arc<Table>> {
+    pub fn table(&self, direction: Direction, run: &Run) -> Result<Arc<ListTable>> {
         if let Some(table) = self.table_if_made(direction) {
             return Ok(table);
         }
-        match run.budget().reserve("a vertex table", Table::bytes_for(self.num_vertices()) as u64) {
+        match run.budget().reserve("a vertex table", ListTable::bytes_for(self.num_vertices()) as u64) {
             Ok(memory) => self.build_table(direction, run, memory),
             // Another thread may have built it meanwhile, and hold the memory.
             Err(refused) => self.table_if_made(direction).ok_or_else(|| refused.into()),
@@ -304,26 +304,26 @@ impl Stack {
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
-    pub fn table_if_room(&self, direction: Direction, run: &Run) -> Result<Option<Arc<Table>>> {
+    pub fn table_if_room(&self, direction: Direction, run: &Run) -> Result<Option<Arc<ListTable>>> {
         if let Some(table) = self.table_if_made(direction) {
             return Ok(Some(table));
         }
-        let memory = run.budget().try_reserve(Table::bytes_for(self.num_vertices()) as u64);
+        let memory = run.budget().try_reserve(ListTable::bytes_for(self.num_vertices()) as u64);
         memory.map(|memory| self.build_table(direction, run, memory)).transpose()
     }
 
-    fn build_table(&self, direction: Direction, run: &Run, memory: Reservation) -> Result<Arc<Table>> {
+    fn build_table(&self, direction: Direction, run: &Run, memory: Reservation) -> Result<Arc<ListTable>> {
         let base = self.slot(direction).table.base.clone();
         let mut table = match base {
             Some((layers, table)) => table.extended(self, layers, direction, run)?,
-            None => Table::new(self, direction, run)?,
+            None => ListTable::new(self, direction, run)?,
         };
         table.memory = Some(Arc::new(memory));
-        Ok(self.slot(direction).table.keep(table))
+        Ok(self.slot(direction).table.store(table))
     }
 
     /// The vertex table of a direction, if it is already built.
-    pub fn table_if_made(&self, direction: Direction) -> Option<Arc<Table>> {
+    pub fn table_if_made(&self, direction: Direction) -> Option<Arc<ListTable>> {
         self.slot(direction).table.made.clone()
     }
 
@@ -352,7 +352,7 @@ impl Stack {
             None => NewestDegrees::new(self, direction, run)?,
         };
         degrees.memory = Some(Arc::new(memory));
-        Ok(Some(self.slot(direction).degrees.keep(degrees)))
+        Ok(Some(self.slot(direction).degrees.store(degrees)))
     }
 
     fn degrees_if_made(&self, direction: Direction) -> Option<Arc<NewestDegrees>> {

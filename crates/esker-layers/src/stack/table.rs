@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use esker_format::{Error, Result};
 use esker_graph::{Direction, Reservation, Run, VertexId};
 
+use super::bit_set::BitSet;
 use super::chain::Chains;
-use super::marks::Marks;
 use crate::lama::{Lama, Paged};
 use crate::layer::{Address, Section};
 
@@ -20,17 +20,17 @@ use crate::layer::{Address, Section};
 /// Memory: 8 bytes, a vertex id and three bits for each vertex, minus the pages shared with other versions,
 /// and a bit for each fragment.
 #[derive(Debug, Clone)]
-pub struct Table {
+pub struct ListTable {
     heads: Lama<u64>,
     degrees: Lama<VertexId>,
     /// Vertices whose lists must be assembled along their chains, because some of their arcs are dead or not
     /// yet born.
-    special: Arc<Marks>,
+    special: Arc<BitSet>,
     /// Vertices whose newest fragment is not in the oldest layer.
-    chained: Arc<Marks>,
+    chained: Arc<BitSet>,
     /// For each layer, the slots that scans of the layer skip: a newer fragment replaced them, or their
     /// vertex is special.
-    skipped: Vec<Arc<Marks>>,
+    skipped: Vec<Arc<BitSet>>,
     /// Held as long as the table.
     pub(super) memory: Option<Arc<Reservation>>,
 }
@@ -41,7 +41,7 @@ const UNIT_LEN: usize = 1 << 12;
 /// Bytes for each vertex, with the bits rounded up.
 const VERTEX_BYTES: usize = 8 + size_of::<VertexId>() + 1;
 
-impl Table {
+impl ListTable {
     /// The most bytes that a table of `num_vertices` vertices takes, if the stack has few fragments.
     pub(crate) fn bytes_for(num_vertices: usize) -> usize {
         num_vertices.saturating_mul(VERTEX_BYTES)
@@ -87,8 +87,8 @@ impl Table {
         }
         // Not in memory beside later layers, nor beside tiles, which do without offsets.
         first.release();
-        let skipped = vec![Arc::new(Marks::new(listed))];
-        let special = Arc::new(Marks::new(n));
+        let skipped = vec![Arc::new(BitSet::new(listed))];
+        let special = Arc::new(BitSet::new(n));
         let chained = Arc::clone(&special);
         let table = Self { heads, degrees, special, chained, skipped, memory: None };
         table.extended(stack, 1, direction, run)
@@ -121,12 +121,12 @@ impl Table {
         let vertices = section.main().vertices(run)?.ok_or_else(|| stack.no_directory(layer))?;
         let (degrees, previous) = section.links(run)?.ok_or_else(|| stack.no_directory(layer))?;
         let number = stack.layers()[layer].record().number;
-        self.skipped.push(Arc::new(Marks::new(vertices.len())));
+        self.skipped.push(Arc::new(BitSet::new(vertices.len())));
         // Later versions in a partial layer's range added the vertices beyond the table.
         let vertices = &vertices[..vertices.partition_point(|&v| (v as usize) < self.heads.len())];
         let dead = dead_vertices(section, run)?;
         // Taken out, since `Arc::make_mut` for each vertex costs more than the marks.
-        let marks = Mutex::new(MarksInChange {
+        let marks = Mutex::new(BitSetsInChange {
             special: Arc::unwrap_or_clone(std::mem::take(&mut self.special)),
             chained: Arc::unwrap_or_clone(std::mem::take(&mut self.chained)),
             skipped: std::mem::take(&mut self.skipped),
@@ -136,7 +136,9 @@ impl Table {
         run.share(
             vertices.len().div_ceil(UNIT_LEN),
             || (),
-            |(), unit| step.mark(unit * UNIT_LEN..vertices.len().min((unit + 1) * UNIT_LEN), &marks),
+            |(), unit| {
+                step.note_fragments(unit * UNIT_LEN..vertices.len().min((unit + 1) * UNIT_LEN), &marks)
+            },
         )?;
         let marks = marks.into_inner().unwrap_or_else(PoisonError::into_inner);
         (self.special, self.chained) = (Arc::new(marks.special), Arc::new(marks.chained));
@@ -169,26 +171,26 @@ impl Table {
     }
 
     /// The vertices whose lists must be assembled along their chains.
-    pub(crate) fn special(&self) -> &Marks {
+    pub(crate) fn special(&self) -> &BitSet {
         &self.special
     }
 
     /// The vertices whose newest fragment is not in the oldest layer.
-    pub(crate) fn chained(&self) -> &Marks {
+    pub(crate) fn chained(&self) -> &BitSet {
         &self.chained
     }
 
     /// The slots of a layer that scans of the layer skip.
-    pub(crate) fn skipped(&self, layer: usize) -> &Marks {
+    pub(crate) fn skipped(&self, layer: usize) -> &BitSet {
         &self.skipped[layer]
     }
 }
 
 /// The marks of a table while the threads of a run change them.
-struct MarksInChange {
-    special: Marks,
-    chained: Marks,
-    skipped: Vec<Arc<Marks>>,
+struct BitSetsInChange {
+    special: BitSet,
+    chained: BitSet,
+    skipped: Vec<Arc<BitSet>>,
 }
 
 /// One layer that is added to a table.
@@ -209,11 +211,11 @@ struct LayerStep<'a> {
 }
 
 impl LayerStep<'_> {
-    /// Marks the fragments in some slots of the layer, and the older fragments that they hide.
+    /// Notes the fragments in some slots of the layer, and the older fragments that they hide.
     ///
     /// Scans already skip all fragments of a vertex that is special before the layer, so its chain is not
     /// followed again.
-    fn mark(&self, slots: Range<usize>, marks: &Mutex<MarksInChange>) -> Result<()> {
+    fn note_fragments(&self, slots: Range<usize>, marks: &Mutex<BitSetsInChange>) -> Result<()> {
         let lock = || marks.lock().unwrap_or_else(PoisonError::into_inner);
         let vertices = &self.vertices[slots.clone()];
         let Some(&first) = vertices.first() else { return Ok(()) };

@@ -6,17 +6,17 @@ use esker_graph::{Bitmap, End, Patch, Tile, VertexId, Weight, vertex};
 
 use super::batch_mask::BatchMask;
 use super::codec::{BATCH_LEN, ChunkDecoder};
-use super::files::Chunk;
+use super::files::TileChunk;
 use super::matrix::Matrix;
 use super::rows::{ROWS_ROOM, find_rows};
-use super::schedule::Sides;
+use super::schedule::EdgeEnds;
 use super::strip::STRIP_BITS;
 
 const COLUMN_MASK: u32 = (1 << STRIP_BITS) - 1;
 
 /// A batch of decoded edges of a chunk. Memory: about 32 KiB with 32-bit ids and no weights.
 #[derive(Debug)]
-pub(super) struct Batch<W> {
+pub(super) struct EdgeBatch<W> {
     positions: Vec<u32>,
     /// The rows: their positions in the strip, their vertices, and where each ends in `columns`.
     row_numbers: Vec<u32>,
@@ -76,7 +76,7 @@ pub(super) struct Decoding<'a, W> {
     /// Whether some edges of this batch were left out.
     has_removed: bool,
     pub(super) bits: Option<&'a Bitmap>,
-    sides: Sides,
+    sides: EdgeEnds,
     is_diagonal: bool,
 }
 
@@ -85,13 +85,13 @@ impl<'a, W: Weight> Decoding<'a, W> {
     /// vertices whose lists are wanted; `None` means all. `left_out` are the edges of the tile that are not.
     /// A tile on the diagonal of a symmetric graph holds each self-loop only once.
     pub(super) fn new(
-        chunk: &Chunk,
+        chunk: &TileChunk,
         bytes: &'a [u8],
         matrix: Matrix,
         weights: Option<&'a [W]>,
         left_out: &'a [u32],
         bits: Option<&'a Bitmap>,
-        sides: Sides,
+        sides: EdgeEnds,
     ) -> Option<Self> {
         let len = (chunk.edges.end - chunk.edges.start) as usize;
         let positions = Positions::Coded(ChunkDecoder::new(bytes, len)?);
@@ -105,7 +105,7 @@ impl<'a, W: Weight> Decoding<'a, W> {
         positions: &'a [u32],
         weights: &'a [W],
         bits: Option<&'a Bitmap>,
-        sides: Sides,
+        sides: EdgeEnds,
     ) -> Self {
         Self::of(tile, Positions::Plain(positions), matrix, Some(weights), &[], bits, sides)
     }
@@ -117,7 +117,7 @@ impl<'a, W: Weight> Decoding<'a, W> {
         weights: Option<&'a [W]>,
         left_out: &'a [u32],
         bits: Option<&'a Bitmap>,
-        sides: Sides,
+        sides: EdgeEnds,
     ) -> Self {
         Self {
             positions,
@@ -135,7 +135,7 @@ impl<'a, W: Weight> Decoding<'a, W> {
     }
 }
 
-impl<W: Weight> Batch<W> {
+impl<W: Weight> EdgeBatch<W> {
     pub(super) fn new() -> Self {
         Self {
             positions: Vec::with_capacity(BATCH_LEN),

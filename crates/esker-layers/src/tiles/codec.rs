@@ -305,7 +305,7 @@ pub(super) struct ChunkDecoder<'a> {
     bytes: &'a [u8],
     at: usize,
     /// Edges not decoded yet.
-    left: usize,
+    remaining: usize,
     coding: Coding,
     /// The last position decoded.
     last: u32,
@@ -330,7 +330,7 @@ impl<'a> ChunkDecoder<'a> {
         let mut decoder = Self {
             bytes,
             at: 1,
-            left: len,
+            remaining: len,
             coding,
             last: 0,
             run_left: 0,
@@ -356,15 +356,15 @@ impl<'a> ChunkDecoder<'a> {
 
     /// Edges that are not decoded yet.
     #[cfg(test)]
-    pub(super) fn left(&self) -> usize {
-        self.left
+    pub(super) fn remaining(&self) -> usize {
+        self.remaining
     }
 
     /// Replaces the content of `positions` by the next at most [`BATCH_LEN`], ascending; by none at the end.
     /// `None` if the bytes are damaged; then the decoder must not be used again.
     pub(super) fn next(&mut self, positions: &mut Vec<u32>) -> Option<()> {
         positions.clear();
-        let len = self.left.min(BATCH_LEN);
+        let len = self.remaining.min(BATCH_LEN);
         match self.coding {
             Coding::Pairs => self.next_pairs(len, positions)?,
             Coding::Bytes => self.next_bytes(len, positions)?,
@@ -372,7 +372,7 @@ impl<'a> ChunkDecoder<'a> {
             Coding::Runs => self.next_runs(len, positions)?,
             Coding::Bitmap => self.next_bits(len, positions)?,
         }
-        self.left -= positions.len();
+        self.remaining -= positions.len();
         self.last = positions.last().copied().unwrap_or(self.last);
         Some(())
     }
@@ -399,14 +399,14 @@ impl<'a> ChunkDecoder<'a> {
     }
 
     fn next_packed(&mut self, positions: &mut Vec<u32>) -> Option<()> {
-        if self.at == 1 && self.left > 0 {
+        if self.at == 1 && self.remaining > 0 {
             self.last = u32::from_le_bytes(*self.bytes.get(1..)?.first_chunk()?);
             self.at = 5;
             positions.push(self.last);
         }
         let mut sums = [0; BLOCK_LEN];
-        while positions.len() < self.left && positions.len() + BLOCK_LEN <= BATCH_LEN {
-            let len = BLOCK_LEN.min(self.left - positions.len());
+        while positions.len() < self.remaining && positions.len() + BLOCK_LEN <= BATCH_LEN {
+            let len = BLOCK_LEN.min(self.remaining - positions.len());
             let (last, read) = unpack_sums(self.bytes.get(self.at..)?, len, self.last, &mut sums)?;
             (self.last, self.at) = (last, self.at + read);
             if len == BLOCK_LEN {
@@ -482,7 +482,7 @@ mod tests {
     fn decoded(bytes: &[u8], len: usize) -> Option<Vec<u32>> {
         let mut decoder = ChunkDecoder::new(bytes, len)?;
         let (mut all, mut batch) = (Vec::new(), Vec::new());
-        while decoder.left() > 0 {
+        while decoder.remaining() > 0 {
             decoder.next(&mut batch)?;
             assert!(!batch.is_empty() && batch.len() <= BATCH_LEN);
             all.extend_from_slice(&batch);
@@ -492,7 +492,7 @@ mod tests {
 
     fn num_bytes(bytes: &[u8], len: usize) -> usize {
         let (mut decoder, mut batch) = (ChunkDecoder::new(bytes, len).unwrap(), Vec::new());
-        while decoder.left() > 0 {
+        while decoder.remaining() > 0 {
             decoder.next(&mut batch).unwrap();
         }
         decoder.num_bytes()

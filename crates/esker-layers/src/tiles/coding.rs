@@ -10,7 +10,7 @@ use esker_graph::{Run, Tile};
 
 use super::gather::TilePart;
 use super::reuse::OldTiles;
-use super::segment::Segment;
+use super::segment::TileSegment;
 use super::strip::STRIP_BITS;
 use super::write::TileWriter;
 
@@ -20,7 +20,7 @@ pub(super) struct Coding<'a> {
     run: &'a Run,
     layer: &'a Path,
     /// The last segment, to which edges may be added.
-    open: Segment,
+    open: TileSegment,
     /// The number of edges that end at each vertex, if they are counted.
     in_degrees: Option<Vec<u32>>,
     num_loops: u64,
@@ -91,7 +91,7 @@ impl CodedTiles {
 }
 
 /// A segment, and parts of tiles to append to it.
-type Job<'a> = (Segment, Vec<(Tile, &'a [u32])>);
+type Job<'a> = (TileSegment, Vec<(Tile, &'a [u32])>);
 
 impl<'a> Coding<'a> {
     /// Counts the edges at their targets if `in_degrees` has a zero for each vertex.
@@ -105,7 +105,7 @@ impl<'a> Coding<'a> {
             writer,
             run,
             layer,
-            open: Segment::default(),
+            open: TileSegment::default(),
             in_degrees,
             num_loops: 0,
             copied_bytes: 0,
@@ -129,7 +129,7 @@ impl<'a> Coding<'a> {
             while !rest.is_empty() {
                 if room == 0 {
                     jobs.push(Job::default());
-                    room = Segment::default().room();
+                    room = TileSegment::default().room();
                 }
                 let (own, others) = rest.split_at(rest.len().min(room));
                 if let Some((_, appended)) = jobs.last_mut() {
@@ -160,7 +160,7 @@ impl<'a> Coding<'a> {
         Ok(())
     }
 
-    fn append(&mut self, segment: &Segment) -> Result<()> {
+    fn append(&mut self, segment: &TileSegment) -> Result<()> {
         self.num_loops += segment.num_loops();
         self.writer.append_segment(segment)
     }

@@ -15,13 +15,13 @@ const WRITE_LEN: usize = 1 << 12;
 /// The degrees of one direction, verified. Memory: two bytes per vertex, and 16 for each with 65535
 /// neighbours or more.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Degrees<'a> {
+pub(crate) struct TileDegrees<'a> {
     small: &'a [u16],
     /// Vertices, ascending, each followed by its degree.
     hubs: &'a [[u64; 2]],
 }
 
-impl Degrees<'_> {
+impl TileDegrees<'_> {
     /// The degree of a vertex. Panics if there is no such vertex. O(1), or O(log hubs) for hubs.
     #[inline(always)]
     pub(crate) fn get(&self, v: VertexId) -> usize {
@@ -137,13 +137,13 @@ impl DegreeColumns {
     }
 
     /// All degrees, verified.
-    pub(super) fn all(&self, run: &Run) -> Result<Degrees<'_>> {
+    pub(super) fn all(&self, run: &Run) -> Result<TileDegrees<'_>> {
         let hubs = self.hubs.all(run)?;
         let (pairs, rest) = hubs.as_chunks::<2>();
         if !rest.is_empty() || !pairs.is_sorted_by(|a, b| a[0] < b[0]) {
             return Err(self.hubs.corrupt(0, "the vertices of large degree do not ascend"));
         }
-        Ok(Degrees { small: self.small.all(run)?, hubs: pairs })
+        Ok(TileDegrees { small: self.small.all(run)?, hubs: pairs })
     }
 
     /// Bytes of the files.

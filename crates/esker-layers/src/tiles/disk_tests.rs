@@ -1,5 +1,5 @@
-//! Pools over files: by the ring of the system and by threads, with weights, and what happens when files go
-//! or a run is stopped.
+//! Tests pools over files: by the ring of the system and by threads, with weights, and what happens when
+//! files go or a run is stopped.
 
 use std::path::Path;
 use std::sync::Arc;

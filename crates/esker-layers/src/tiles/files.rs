@@ -14,7 +14,7 @@ use esker_graph::{Direction, Run, Tile};
 
 use super::codec::CHUNK_LEN_MAX;
 use super::data::TileData;
-use super::degrees::{DegreeColumns, Degrees};
+use super::degrees::{DegreeColumns, TileDegrees};
 use super::paths::TileFiles;
 use super::strip::STRIP_LEN;
 
@@ -31,7 +31,7 @@ pub struct TileShape {
 
 /// The location of a chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Chunk {
+pub(crate) struct TileChunk {
     /// The tile whose edges it holds.
     pub tile: Tile,
     /// Its range of edges, in the order of the file.
@@ -178,7 +178,7 @@ impl Tiles {
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
-    pub(crate) fn degrees(&self, direction: Direction, run: &Run) -> Result<Degrees<'_>> {
+    pub(crate) fn degrees(&self, direction: Direction, run: &Run) -> Result<TileDegrees<'_>> {
         match (direction, &self.incoming) {
             (Direction::In, Some(incoming)) => incoming.all(run),
             _ => self.out.all(run),
@@ -227,7 +227,7 @@ impl Tiles {
         }
         let strips = self.num_strips() as u64;
         for k in 0..keys.len() {
-            let Chunk { tile: Tile { row, column }, edges, bytes } = directory.chunk(k);
+            let TileChunk { tile: Tile { row, column }, edges, bytes } = directory.chunk(k);
             let wrong = |reason| Err(self.keys.corrupt(k, reason));
             let triangle = self.shape.directed || row <= column;
             if u64::from(row) >= strips || u64::from(column) >= strips || !triangle {
@@ -257,7 +257,7 @@ impl Tiles {
     }
 
     /// The error for a damaged chunk.
-    pub(super) fn corrupt_chunk(&self, chunk: &Chunk) -> Error {
+    pub(super) fn corrupt_chunk(&self, chunk: &TileChunk) -> Error {
         let reason =
             format!("the chunk of tile ({}, {}) cannot be decoded", chunk.tile.row, chunk.tile.column);
         self.data.corrupt(chunk.bytes.start as usize, reason)
@@ -286,14 +286,14 @@ impl Directory<'_> {
     }
 
     /// A chunk.
-    pub(crate) fn chunk(&self, chunk: usize) -> Chunk {
+    pub(crate) fn chunk(&self, chunk: usize) -> TileChunk {
         let tile = self.tile(chunk);
         let start = self.starts[chunk];
         let end = self.starts.get(chunk + 1).copied().unwrap_or(self.data_bytes);
         // The next chunk may begin in a later block.
         let block_end = (start / BLOCK_BYTES as u64 + 1).saturating_mul(BLOCK_BYTES as u64);
         let bytes = start..end.min(block_end).min(self.data_bytes);
-        Chunk { tile, edges: self.edges[chunk]..self.edges[chunk + 1], bytes }
+        TileChunk { tile, edges: self.edges[chunk]..self.edges[chunk + 1], bytes }
     }
 
     /// The chunks that lie in some blocks.

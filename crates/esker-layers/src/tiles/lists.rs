@@ -1,4 +1,4 @@
-//! Neighbour lists out of tiles, for layers that keep nothing else.
+//! Decodes neighbour lists from tiles, for layers that store no other lists.
 //!
 //! The out-lists of a strip are its row of tiles, and its in-lists a column. Of a symmetric graph, of which
 //! only the upper triangle is kept, its lists are both: the column as far as the diagonal, then the row.
@@ -13,7 +13,7 @@ use esker_format::memory::filled;
 use esker_graph::{Direction, Run, Tile, VertexId, vertex};
 
 use super::codec::ChunkDecoder;
-use super::files::{Chunk, Directory, Tiles};
+use super::files::{Directory, TileChunk, Tiles};
 use super::strip::{STRIP_BITS, STRIP_LEN};
 
 const LOW_BITS: u32 = (1 << STRIP_BITS) - 1;
@@ -155,7 +155,7 @@ impl Filling<'_> {
     }
 
     /// The row, within its strip, in which a chunk begins.
-    fn first_row(&self, chunk: &Chunk) -> Result<u32> {
+    fn first_row(&self, chunk: &TileChunk) -> Result<u32> {
         let mut positions = Vec::new();
         let decoded = decoder_of(self.tiles, chunk)?.next(&mut positions);
         let first = decoded.and_then(|()| positions.first());
@@ -165,7 +165,7 @@ impl Filling<'_> {
     /// Calls `take` with the positions of a chunk, until it returns false. Returns what it returned last.
     fn decode(
         &mut self,
-        chunk: &Chunk,
+        chunk: &TileChunk,
         mut take: impl FnMut(&mut Self, &[u32]) -> Result<bool>,
     ) -> Result<bool> {
         let mut decoder = decoder_of(self.tiles, chunk)?;
@@ -182,7 +182,7 @@ impl Filling<'_> {
     }
 }
 
-fn decoder_of<'a>(tiles: &'a Tiles, chunk: &Chunk) -> Result<ChunkDecoder<'a>> {
+fn decoder_of<'a>(tiles: &'a Tiles, chunk: &TileChunk) -> Result<ChunkDecoder<'a>> {
     let bytes = tiles.data().get(chunk.bytes.start as usize..chunk.bytes.end as usize)?;
     let len = (chunk.edges.end - chunk.edges.start) as usize;
     ChunkDecoder::new(bytes, len).ok_or_else(|| tiles.corrupt_chunk(chunk))

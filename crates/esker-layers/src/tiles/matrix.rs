@@ -1,10 +1,10 @@
-//! The strips that a scan of tiles needs.
+//! The matrix that tiles are cut from, and the tiles that a scan needs.
 
 use std::ops::Range;
 
 use esker_graph::{AnyVisitor, Bitmap, Direction, Select, Tile, VertexId, Weight, ones};
 
-use super::schedule::Sides;
+use super::schedule::EdgeEnds;
 use super::strip::STRIP_LEN;
 
 /// The vertices of the matrix that tiles are cut from.
@@ -16,16 +16,16 @@ pub(crate) struct Matrix {
 }
 
 /// The vertices selected for a scan, and the strips that it needs for them.
-pub(super) struct Wanted<'a> {
+pub(super) struct WantedTiles<'a> {
     pub(super) bits: Option<&'a Bitmap>,
     /// Per strip: whether a vertex is selected. `None`: all are.
     strips: Option<Vec<bool>>,
     /// Per strip: whether a vertex matters as a neighbour. `None`: all do.
     minded: Option<Vec<bool>>,
-    pub(super) sides: Sides,
+    pub(super) sides: EdgeEnds,
 }
 
-impl Wanted<'_> {
+impl WantedTiles<'_> {
     pub(super) fn has(&self, tile: Tile) -> bool {
         let Tile { row, column } = tile;
         let among = |of: &Option<Vec<bool>>, strip: u32| of.as_ref().is_none_or(|of| of[strip as usize]);
@@ -61,8 +61,8 @@ impl Matrix {
         list: Option<&'s Bitmap>,
         visitor: &dyn AnyVisitor<W>,
         has_list: impl Fn(VertexId) -> bool,
-    ) -> Wanted<'s> {
-        let sides = Sides {
+    ) -> WantedTiles<'s> {
+        let sides = EdgeEnds {
             rows: !self.directed || direction == Direction::Out,
             columns: !self.directed || direction == Direction::In,
         };
@@ -75,14 +75,14 @@ impl Matrix {
         let Some(bits) = bits else {
             let needed = strips.clone().map(|strip| self.is_needed(visitor, strip, &has_list)).collect();
             let minded = strips.map(|strip| visitor.minds_any(self.vertices(strip))).collect();
-            return Wanted { bits: None, strips: Some(needed), minded: Some(minded), sides };
+            return WantedTiles { bits: None, strips: Some(needed), minded: Some(minded), sides };
         };
         let words = STRIP_LEN / 64;
         let has_any = |strip: u32| {
             let first = strip as usize * words;
             (first..bits.num_words().min(first + words)).any(|word| bits.word(word) != 0)
         };
-        Wanted { bits: Some(bits), strips: Some(strips.map(has_any).collect()), minded: None, sides }
+        WantedTiles { bits: Some(bits), strips: Some(strips.map(has_any).collect()), minded: None, sides }
     }
 
     /// Whether the visitor wants a vertex with a list in a strip.

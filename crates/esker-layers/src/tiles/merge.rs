@@ -1,4 +1,4 @@
-//! Makes tiles of older ones and of the edges that changed, group by group.
+//! Merges older tiles with the edges that changed, group by group.
 //!
 //! The edges of a row of groups that changed come in any number of calls, and are sorted in memory. Then each
 //! group without changes is copied, chunk by chunk; each other group is decoded, merged with its changes and

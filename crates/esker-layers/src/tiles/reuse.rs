@@ -1,4 +1,4 @@
-//! Tiles of an older version of the same lists, whose unchanged groups are copied.
+//! Older tiles of the same lists: their unchanged groups are copied.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -8,7 +8,7 @@ use esker_graph::{Run, Tile, VertexId};
 
 use super::codec::ChunkDecoder;
 use super::data::{OWN, SharedBlocks};
-use super::files::{Chunk, Directory, Tiles};
+use super::files::{Directory, TileChunk, Tiles};
 use super::strip::{STRIP_BITS, STRIP_LEN};
 use super::write::TileWriter;
 
@@ -185,7 +185,7 @@ impl<'a> OldTiles<'a> {
     /// Decodes a chunk. Returns the bytes that it has.
     pub(super) fn decode(
         &self,
-        chunk: &Chunk,
+        chunk: &TileChunk,
         bytes: &[u8],
         positions: &mut Vec<u32>,
         mut look: impl FnMut(&[u32]) -> Result<()>,

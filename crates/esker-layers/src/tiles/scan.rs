@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use esker_format::{BLOCK_BYTES, Column, Element, Error, Result};
 use esker_graph::{AnyVisitor, Direction, End, Piece, Run, SINK_BATCH_MAX, Select, Sink, VertexId, Weight};
 
-use super::batch::{Batch, Decoding};
-use super::degrees::Degrees;
-use super::files::{Chunk, Directory, Tiles};
-use super::matrix::{Matrix, Wanted};
+use super::batch::{Decoding, EdgeBatch};
+use super::degrees::TileDegrees;
+use super::files::{Directory, TileChunk, Tiles};
+use super::matrix::{Matrix, WantedTiles};
 use super::paged::TilePages;
-use super::schedule::{Loads, Schedule, ScheduledChunk, Sides};
-use crate::pool::{Held, Pool, PoolOptions, Supply};
+use super::schedule::{EdgeEnds, Loads, Schedule, ScheduledChunk};
+use crate::pool::{HeldExtent, Pool, PoolOptions, Supply};
 
 /// The most bytes of mapped weights that stay in memory beside pooled chunks.
 pub const MAPPED_WEIGHTS_MAX: u64 = 16 << 20;
@@ -29,8 +29,8 @@ pub struct TileScan<'a, W> {
     tiles: &'a Tiles,
     directory: Directory<'a>,
     loads: Loads,
-    out: Degrees<'a>,
-    incoming: Degrees<'a>,
+    out: TileDegrees<'a>,
+    incoming: TileDegrees<'a>,
     /// One per edge; `None` if `W` is `()`.
     weights: Option<Box<dyn TileWeights<W>>>,
     /// `None`: the chunks are mapped.
@@ -43,7 +43,7 @@ pub struct TileScan<'a, W> {
 /// The bytes of a chunk.
 enum ChunkBytes<'a> {
     Mapped(&'a [u8]),
-    Pooled(Held),
+    Pooled(HeldExtent),
 }
 
 impl std::ops::Deref for ChunkBytes<'_> {
@@ -83,13 +83,13 @@ impl<T: Element> TileWeights<T> for Column<T> {
 pub(super) struct TileWorker<'s, 'a, W> {
     schedule: &'s Schedule<'a>,
     sink: Box<dyn Sink<W> + 's>,
-    pub(super) batch: Batch<W>,
+    pub(super) batch: EdgeBatch<W>,
     pub(super) turn: Option<ScheduledChunk>,
 }
 
 impl<'s, 'a, W: Weight> TileWorker<'s, 'a, W> {
     pub(super) fn new(schedule: &'s Schedule<'a>, sink: Box<dyn Sink<W> + 's>) -> Self {
-        Self { schedule, sink, batch: Batch::new(), turn: None }
+        Self { schedule, sink, batch: EdgeBatch::new(), turn: None }
     }
 }
 
@@ -199,9 +199,9 @@ impl<'a, W: Weight> TileScan<'a, W> {
 
     fn decoding<'s>(
         &'s self,
-        chunk: &Chunk,
+        chunk: &TileChunk,
         bytes: &'s [u8],
-        wanted: &Wanted<'s>,
+        wanted: &WantedTiles<'s>,
         left_out: &'s [u32],
     ) -> Result<Decoding<'s, W>> {
         let shape = self.tiles.shape();
@@ -216,7 +216,7 @@ impl<'a, W: Weight> TileScan<'a, W> {
 
     /// Weights are mapped, and their pages in memory count for the process: their number must not grow with
     /// the graph.
-    fn release_weights(&self, chunk: &Chunk) {
+    fn release_weights(&self, chunk: &TileChunk) {
         let Some(weights) = &self.weights else { return };
         let bytes = (chunk.edges.end - chunk.edges.start) * size_of::<W>() as u64 + BLOCK_BYTES as u64;
         if self.weights_touched.fetch_add(bytes, Relaxed) + bytes > MAPPED_WEIGHTS_MAX {
@@ -229,7 +229,7 @@ impl<'a, W: Weight> TileScan<'a, W> {
         &self,
         worker: &mut TileWorker<'_, '_, W>,
         of: &mut Decoding<'_, W>,
-        chunk: &Chunk,
+        chunk: &TileChunk,
     ) -> Result<bool> {
         worker.batch.fill(of).ok_or_else(|| self.tiles.corrupt_chunk(chunk))
     }
@@ -238,7 +238,7 @@ impl<'a, W: Weight> TileScan<'a, W> {
 /// The source of a scan's chunks.
 struct ChunkSource<'s, 'a, W> {
     scan: &'s TileScan<'a, W>,
-    wanted: &'s Wanted<'s>,
+    wanted: &'s WantedTiles<'s>,
     /// Whether a strip will be needed again.
     needed: &'s (dyn Fn(u32) -> bool + Sync),
     /// The next chunk, if they are mapped.
@@ -250,7 +250,7 @@ impl<'s, W: Weight> ChunkSource<'s, '_, W> {
         &self,
         run: &Run,
         worker: &mut TileWorker<'_, '_, W>,
-    ) -> Result<Option<(Chunk, ChunkBytes<'s>)>> {
+    ) -> Result<Option<(TileChunk, ChunkBytes<'s>)>> {
         let schedule = worker.schedule;
         let is_wanted = |chunk: usize| self.wanted.has(self.scan.directory.tile(chunk));
         let turn = match &self.scan.pool {
@@ -288,7 +288,7 @@ impl<'s, W: Weight> ChunkSource<'s, '_, W> {
         if ready.is_empty() { Supply::End } else { Supply::More }
     }
 
-    fn done(&self, chunk: &Chunk, worker: &mut TileWorker<'_, '_, W>) {
+    fn done(&self, chunk: &TileChunk, worker: &mut TileWorker<'_, '_, W>) {
         if let Some(pool) = &self.scan.pool {
             pool.done(pool.extent_of(chunk.bytes.start));
             self.scan.release_weights(chunk);
@@ -298,7 +298,11 @@ impl<'s, W: Weight> ChunkSource<'s, '_, W> {
 }
 
 /// Hands over a batch.
-pub(super) fn hand_over<W: Weight>(worker: &mut TileWorker<'_, '_, W>, of: &Decoding<'_, W>, sides: Sides) {
+pub(super) fn hand_over<W: Weight>(
+    worker: &mut TileWorker<'_, '_, W>,
+    of: &Decoding<'_, W>,
+    sides: EdgeEnds,
+) {
     let TileWorker { sink, batch, turn: Some(turn), .. } = worker else { return };
     if of.bits.is_none() && !batch.is_filtered {
         let end = |taken: bool, exclusive: bool| if taken { End::Taken { exclusive } } else { End::Skipped };

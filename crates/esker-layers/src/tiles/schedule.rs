@@ -25,7 +25,7 @@ const CROWDED: f64 = 0.25;
 
 /// The ends to which a scan hands edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Sides {
+pub(super) struct EdgeEnds {
     /// To the rows: an arc from row to column is in the list of the row.
     pub(super) rows: bool,
     /// To the columns.
@@ -62,7 +62,7 @@ type TileOf<'a> = dyn Fn(usize) -> Tile + Sync + 'a;
 /// Gives out chunks.
 pub(super) struct Schedule<'a> {
     tile: &'a TileOf<'a>,
-    sides: Sides,
+    sides: EdgeEnds,
     /// Per strip: whether it is shared. Empty if there is only one thread.
     shared: Vec<bool>,
     state: Mutex<ScheduleState>,
@@ -88,7 +88,7 @@ impl Loads {
     }
 
     /// The strips to share.
-    fn shared(&self, sides: Sides, threads: usize) -> Vec<bool> {
+    fn shared(&self, sides: EdgeEnds, threads: usize) -> Vec<bool> {
         let share = self.rows.iter().sum::<u64>() as f64 / threads as f64;
         let crowded = |(&rows, &columns): (&u64, &u64)| {
             let rows = if sides.rows { rows } else { 0 };
@@ -100,7 +100,7 @@ impl Loads {
 }
 
 impl<'a> Schedule<'a> {
-    pub(super) fn new(tile: &'a TileOf<'a>, loads: &Loads, sides: Sides, threads: usize) -> Self {
+    pub(super) fn new(tile: &'a TileOf<'a>, loads: &Loads, sides: EdgeEnds, threads: usize) -> Self {
         let shared = if threads > 1 { loads.shared(sides, threads) } else { Vec::new() };
         let state = ScheduleState { held: vec![false; shared.len()], ..ScheduleState::default() };
         Self { tile, sides, shared, state: Mutex::new(state), changed: Condvar::new() }

@@ -27,7 +27,7 @@ pub(super) struct CodedChunk {
 
 /// A segment being coded. Memory: its bytes, at most four for each edge, and up to [`CHUNK_LEN_MAX`] edges.
 #[derive(Debug, Default)]
-pub(super) struct Segment {
+pub(super) struct TileSegment {
     /// Whole blocks, and a last one that may be shorter.
     bytes: Vec<u8>,
     chunks: Vec<CodedChunk>,
@@ -38,7 +38,7 @@ pub(super) struct Segment {
     num_loops: u64,
 }
 
-impl Segment {
+impl TileSegment {
     /// Edges that still belong to it.
     pub(super) fn room(&self) -> usize {
         SEGMENT_LEN - self.len

@@ -1,4 +1,4 @@
-//! Graphs of all shapes, as tiles.
+//! Tiles of graphs of all shapes, for tests.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! Tests of scans over tiles, of their degrees, and of damaged files.
+
 use std::path::Path;
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Writing tiles, in the order of the file.
+//! Writes tiles, in the order of the file.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use esker_graph::Tile;
 
 use super::data::OWN;
 use super::paths::TileFiles;
-use super::segment::Segment;
+use super::segment::TileSegment;
 use crate::form_files::FormFiles;
 
 /// Writes the files of a layer's tiles. Memory: 24 bytes per chunk, plus some MiB. Each tile with edges has
@@ -88,7 +88,7 @@ impl TileWriter {
     }
 
     /// Appends a segment, whose edges are all coded.
-    pub(super) fn append_segment(&mut self, segment: &Segment) -> Result<()> {
+    pub(super) fn append_segment(&mut self, segment: &TileSegment) -> Result<()> {
         let mut bytes = segment.bytes();
         self.make_room(bytes.len())?;
         let first = self.data_bytes();

@@ -21,7 +21,7 @@ use changes::Tally;
 use esker_format::{CopyPolicy, Encoding, LayerRecord, Result};
 use esker_graph::{Direction, Run, VertexId};
 use esker_layers::layer::{PlainWriter, SectionShape, SectionWriter, code_type};
-use esker_layers::stack::Table;
+use esker_layers::stack::ListTable;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use resolve::Resolver;
 use sort::sorted_arcs;
@@ -188,7 +188,7 @@ fn largest(
     arcs: &[EdgeChange],
     chunks: &[Range<usize>],
     direction: Direction,
-    table: Option<&Table>,
+    table: Option<&ListTable>,
     run: &Run,
 ) -> Result<Vec<VertexId>> {
     if changes.policy != CopyPolicy::Mixed {

@@ -6,7 +6,7 @@ use std::hint::select_unpredictable;
 use esker_format::{CopyPolicy, Result};
 use esker_graph::{Direction, Flow, VertexId};
 use esker_layers::layer::{Address, ArcChunk, ListColumns, SectionChunk};
-use esker_layers::stack::{Stretch, Table};
+use esker_layers::stack::{ListTable, Stretch};
 
 use super::changes::{Changes, EdgeChange, REMOVAL, Tally};
 use super::known::KnownEdges;
@@ -23,7 +23,7 @@ const SEARCHES_AT_ONCE: usize = 16;
 pub(super) struct Resolver<'a> {
     changes: &'a Changes<'a>,
     pub(super) direction: Direction,
-    table: Option<&'a Table>,
+    table: Option<&'a ListTable>,
     /// The lists of the complete layer.
     base: &'a ListColumns,
     /// Vertices whose lists are copied whatever their degree, ascending.
@@ -125,7 +125,7 @@ impl<'a> Resolver<'a> {
     pub(super) fn new(
         changes: &'a Changes<'a>,
         direction: Direction,
-        table: Option<&'a Table>,
+        table: Option<&'a ListTable>,
         largest: &'a [VertexId],
     ) -> Result<Self> {
         let below = changes.stack.layers()[0].record();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use esker_format::io::{DirectoryEntry, Disk};
 use esker_format::{LIVE_DIRECTORY, Result, archive_path, archived_name, left_live_files};
 use esker_layers::graph::headed::heads_directory;
-use esker_layers::own::OwnDirectory;
+use esker_layers::known_files::DirectoryKind;
 use esker_layers::tiles::TileFiles;
 
 use super::content::Manifest;
@@ -53,7 +53,7 @@ pub(crate) fn remove_strays(disk: &dyn Disk, path: &Path, manifest: &Manifest) -
         return Ok(());
     }
     if manifest.ids.kind.is_in_layers() {
-        OwnDirectory::Ids.remove(disk, &ids_directory(path))?;
+        DirectoryKind::Ids.remove(disk, &ids_directory(path))?;
     }
     for (left, _) in left_live_files(disk, &path.join(LIVE_DIRECTORY))? {
         // A follower that is writing it writes it again, or has just put it in its place.
@@ -63,7 +63,7 @@ pub(crate) fn remove_strays(disk: &dyn Disk, path: &Path, manifest: &Manifest) -
     for entry in disk.list(&layers)? {
         match layer_of(&entry) {
             Some(number) if !is_named(manifest, number) => {
-                remove(disk, OwnDirectory::Layer, &layers, &entry)?;
+                remove(disk, DirectoryKind::Layer, &layers, &entry)?;
             }
             Some(number) if entry.is_directory && may_have_forms(manifest, number) => {
                 let directory = layers.join(&entry.name);
@@ -96,7 +96,7 @@ pub(crate) fn strays(disk: &dyn Disk, path: &Path) -> Result<Strays> {
         if entry.is_directory {
             let directory = layers.join(&entry.name);
             // The directory of a layer that was merged meanwhile may be gone.
-            let Some((foreign, own_bytes)) = if_there(OwnDirectory::Layer.inspect(disk, &directory))? else {
+            let Some((foreign, own_bytes)) = if_there(DirectoryKind::Layer.inspect(disk, &directory))? else {
                 continue;
             };
             let Some(forms) = if_there(disk.list(&directory))? else { continue };
@@ -148,11 +148,11 @@ pub(crate) fn named_files(disk: &dyn Disk, path: &Path, manifest: &Manifest) -> 
             let forms = forms.filter(|form| is_left_form(form, manifest, layer.number));
             left.extend(forms.map(|form| directory.join(form.name)));
         }
-        let own = OwnDirectory::Layer.files(disk, &directory)?.into_iter();
+        let own = DirectoryKind::Layer.files(disk, &directory)?.into_iter();
         files.extend(own.filter(|(file, _)| !left.iter().any(|left| file.starts_with(left))));
     }
     if !manifest.ids.kind.is_in_layers() {
-        files.extend(OwnDirectory::Ids.files(disk, &ids_directory(path))?);
+        files.extend(DirectoryKind::Ids.files(disk, &ids_directory(path))?);
     }
     Ok(files)
 }
@@ -164,7 +164,7 @@ fn left_ids(disk: &dyn Disk, path: &Path) -> Result<Vec<(PathBuf, u64)>> {
     let file = disk.look(&archive)?.filter(|entry| !entry.is_directory && !entry.is_link);
     let mut left: Vec<_> = file.map(|entry| (archive, entry.bytes)).into_iter().collect();
     let is_there = disk.look(&directory)?.is_some_and(|entry| entry.is_directory && !entry.is_link);
-    if is_there && let Some((_, Some(bytes))) = if_there(OwnDirectory::Ids.inspect(disk, &directory))? {
+    if is_there && let Some((_, Some(bytes))) = if_there(DirectoryKind::Ids.inspect(disk, &directory))? {
         left.push((directory, bytes));
     }
     Ok(left)
@@ -189,15 +189,15 @@ fn bytes_of(disk: &dyn Disk, directory: &Path, entry: &DirectoryEntry) -> Result
 }
 
 /// Which form an entry of the directory of a layer belongs to.
-fn form_of(entry: &DirectoryEntry) -> OwnDirectory {
+fn form_of(entry: &DirectoryEntry) -> DirectoryKind {
     match heads_directory(Path::new("")) == Path::new(archived_name(&entry.name)) {
-        true => OwnDirectory::Heads,
-        false => OwnDirectory::Tiles,
+        true => DirectoryKind::Heads,
+        false => DirectoryKind::Tiles,
     }
 }
 
 /// Removes a file, or what is Esker's in a directory.
-fn remove(disk: &dyn Disk, kind: OwnDirectory, directory: &Path, entry: &DirectoryEntry) -> Result<()> {
+fn remove(disk: &dyn Disk, kind: DirectoryKind, directory: &Path, entry: &DirectoryEntry) -> Result<()> {
     let path = directory.join(&entry.name);
     if entry.is_directory { kind.remove_directory(disk, &path) } else { disk.remove_file(&path) }
 }

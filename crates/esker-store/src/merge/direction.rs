@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use esker_format::ValueSlice;
 use esker_graph::{Direction, VertexId};
-use esker_layers::layer::{ListColumns, SectionChunk, Window};
-use esker_layers::stack::{Stack, Table};
+use esker_layers::layer::{ListColumns, ListTargets, SectionChunk};
+use esker_layers::stack::{ListTable, Stack};
 
 use super::input::Input;
 use super::versions::MergedVersions;
@@ -20,7 +20,7 @@ pub(super) struct DirectionMerge<'a> {
     /// The layers below the inputs; `None` if the oldest input is complete.
     pub(super) below: Option<&'a Stack>,
     /// The vertex table of the layers below, if it was worth building.
-    pub(super) table: Option<Arc<Table>>,
+    pub(super) table: Option<Arc<ListTable>>,
     /// For each input its main lists and its past lists, then the main lists of each layer below.
     pub(super) lists: Vec<&'a ListColumns>,
     /// The verified properties of the lists of the inputs.
@@ -44,7 +44,7 @@ pub(super) struct MergedRange<'a> {
     /// The vertices with fragments in layers after the complete one, ascending.
     pub(super) touched: Vec<VertexId>,
     /// The targets of the complete layer, if any vertex is touched.
-    pub(super) base: Window<'a>,
+    pub(super) base: ListTargets<'a>,
 }
 
 /// A fragment of a vertex's list.

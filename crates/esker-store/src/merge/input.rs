@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use esker_format::{Error, Result};
 use esker_graph::{Run, VertexId};
-use esker_layers::layer::{AllLists, CodeSlice, ListColumns, PlainLayer, Section, Window};
+use esker_layers::layer::{AllLists, CodeSlice, ListColumns, ListTargets, PlainLayer, Section};
 
 use super::versions::MergedVersions;
 
@@ -45,7 +45,7 @@ impl<'a> Lists<'a> {
     ///
     /// # Errors
     /// [`Error::Corrupt`], of lists in tiles alone.
-    pub(super) fn window(&self, vertices: Range<usize>) -> Result<Window<'a>> {
+    pub(super) fn window(&self, vertices: Range<usize>) -> Result<ListTargets<'a>> {
         self.all.window(self.slot_from(vertices.start)..self.slot_from(vertices.end))
     }
 

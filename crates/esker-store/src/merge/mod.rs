@@ -49,7 +49,7 @@ use esker_graph::{Direction, Remaining, Reservation, Run};
 use esker_layers::layer::{
     ListColumns, PlainLayer, PlainWriter, SectionChunk, SectionShape, SectionWriter, code_type,
 };
-use esker_layers::stack::{Stack, Table};
+use esker_layers::stack::{ListTable, Stack};
 use input::Input;
 pub(crate) use tiles::TilesOfMerge;
 use transpose::write_transposed;
@@ -370,7 +370,7 @@ impl LayerMerge<'_> {
     }
 
     /// The vertex table of the layers below, if the merge reads many of their lists.
-    fn table(&self, merge: &DirectionMerge<'_>) -> Result<Option<Arc<Table>>> {
+    fn table(&self, merge: &DirectionMerge<'_>) -> Result<Option<Arc<ListTable>>> {
         let Some(below) = self.below else { return Ok(None) };
         let is_read = |&&previous: &&u64| previous == 0 || self.undoes;
         let inputs = merge.inputs.iter().filter(|input| input.has_before || self.undoes);

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use esker_format::Result;
 use esker_graph::{Flow, VertexId, vertex};
-use esker_layers::layer::{SectionChunk, Window};
+use esker_layers::layer::{ListTargets, SectionChunk};
 
 use super::direction::{DirectionMerge, Fragment, MergedRange};
 use super::input::Cursor;
@@ -17,7 +17,7 @@ pub(super) struct VertexMerger<'m, 'a> {
     pub(super) merge: &'m DirectionMerge<'a>,
     /// The targets of the complete layer for the vertices of the range, if there is one, and if they were
     /// read.
-    base: Window<'a>,
+    base: ListTargets<'a>,
     /// Whether they are in the complete layer, but no list of the range changes.
     is_unread: bool,
     pub(super) cursors: Vec<Cursor>,
@@ -111,7 +111,7 @@ impl<'m, 'a> VertexMerger<'m, 'a> {
             merge,
             base: match &merge.inputs[..] {
                 [base, ..] if base.is_complete() && !is_unread => base.main.window(range.clone())?,
-                _ => Window::default(),
+                _ => ListTargets::default(),
             },
             is_unread,
             cursors: merge.inputs.iter().map(|input| input.cursor(range.start)).collect(),

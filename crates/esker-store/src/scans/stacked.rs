@@ -9,8 +9,8 @@ use esker_graph::{Direction, Graph, Lists, Run, VertexId, vertex};
 use esker_layers::FormFiles;
 use esker_layers::graph::headed::{HeadedNeeds, Heads, StoredHeads, heads_directory, write_heads};
 use esker_layers::graph::{CompleteLists, HeadedOptions, StoredWeight};
+use esker_layers::known_files::DirectoryKind;
 use esker_layers::layer::PlainLayer;
-use esker_layers::own::OwnDirectory;
 use esker_layers::pool::PoolOptions;
 use esker_layers::stack::Stack;
 use esker_layers::tiles::{ConvertOptions, PropertyWalk, TileProperties, TileShape, Tiles, write_tiles};
@@ -64,7 +64,7 @@ fn heads(disk: &Arc<dyn Disk>, layer: &PlainLayer, run: &Run) -> StoredHeads {
     };
     let stored = StoredHeads::open(disk, &directory, ORIGIN, &record, layer.incoming().is_some()).unwrap();
     // The files are mapped; the next comparison may write others.
-    OwnDirectory::Heads.remove(disk.as_ref(), &heads_directory(&directory)).unwrap();
+    DirectoryKind::Heads.remove(disk.as_ref(), &heads_directory(&directory)).unwrap();
     stored
 }
 

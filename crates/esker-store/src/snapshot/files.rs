@@ -7,7 +7,7 @@ use esker_format::io::Disk;
 use esker_format::{Archive, Error, IdMapKind, Result};
 use esker_layers::graph::headed::StoredHeads;
 use esker_layers::ids::{IdFiles, IdHasher, IdMap};
-use esker_layers::own::OwnDirectory;
+use esker_layers::known_files::DirectoryKind;
 use esker_layers::tiles::Tiles;
 
 use super::beside::Beside;
@@ -58,7 +58,7 @@ impl BaseIds {
                 let origin = manifest.ids_origin();
                 let files = IdFiles { disk: &archive, directory: &directory, origin, hasher };
                 let map = IdMap::open(&files, kind, ids.base, imported as usize)?;
-                let own = OwnFiles { kind: OwnDirectory::Ids, disk: Arc::clone(disk), directory };
+                let own = OwnFiles { kind: DirectoryKind::Ids, disk: Arc::clone(disk), directory };
                 Ok(Self { map, files: Some(Arc::new(BaseIdFiles { archive, own: Resource::new(own) })) })
             }
         }

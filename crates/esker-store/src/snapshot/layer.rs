@@ -9,8 +9,8 @@ use esker_format::{
 };
 use esker_graph::Direction;
 use esker_layers::ids::{IdFiles, IdHasher, IdSegment};
+use esker_layers::known_files::DirectoryKind;
 use esker_layers::layer::{DictionaryFiles, PlainLayer};
-use esker_layers::own::OwnDirectory;
 use esker_layers::property::{
     DictionarySegment, PropertyColumn, PropertyFiles, REMOVED_NUMBER, removed_record,
 };
@@ -34,7 +34,7 @@ pub(crate) struct Layer {
 /// The files of a layer, or those of the map of ids.
 #[derive(Debug)]
 pub(super) struct OwnFiles {
-    pub(super) kind: OwnDirectory,
+    pub(super) kind: DirectoryKind,
     pub(super) disk: Arc<dyn Disk>,
     pub(super) directory: PathBuf,
 }
@@ -119,7 +119,7 @@ impl Layer {
             Ok((number, Arc::new(PropertyColumn::open(&files)?)))
         });
         let vertex_properties = vertex_properties.collect::<Result<_>>()?;
-        let (kind, disk, directory) = (OwnDirectory::Layer, Arc::clone(disk), directory.to_owned());
+        let (kind, disk, directory) = (DirectoryKind::Layer, Arc::clone(disk), directory.to_owned());
         let files = Resource::new(OwnFiles { kind, disk, directory });
         Ok(Self { lists, dictionaries, ids, vertex_properties, archive, files })
     }

@@ -124,7 +124,7 @@ impl Snapshot {
         let absent: Option<&[VertexId]> = all_vertices.then(|| removed.list());
         let stack = match &time {
             Some(time) => self.stack().within(time.number, window.after.saturating_add(1)..=window.until),
-            None => self.stack().whole(),
+            None => self.stack().with_all_layers(),
         };
         let number = time.as_ref().map(|time| time.number);
         let index = match (self.filtered_arcs(&stack, number, None), &time) {

@@ -1,4 +1,4 @@
-//! Gathering the heads of compressed lists.
+//! Gathers the heads of compressed lists.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use esker_format::{BLOCK_BYTES, HeadOrder, Result};
 use esker_graph::{Flow, Run, VertexId, vertex};
 
 use super::degrees::{HeadChoice, WantedHeads};
-use super::share::{HeadStarts, LastHead};
+use super::head_lengths::{HeadStarts, LastHead};
 use super::side::TailFile;
 use super::stretches::{READ_BYTES, STRETCH_BYTES, read_stretches};
 use crate::graph::dense::DenseCoded;

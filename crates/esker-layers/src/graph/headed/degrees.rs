@@ -170,7 +170,7 @@ pub(super) struct OutsideHead {
 impl OutsideHead {
     /// The entries of a part of the list of `v` that are not in its head. Lists ascend, and no neighbour
     /// occurs twice.
-    pub(super) fn of_part(&mut self, v: VertexId, head: &[VertexId], part: &[VertexId]) -> &[VertexId] {
+    pub(super) fn part_outside(&mut self, v: VertexId, head: &[VertexId], part: &[VertexId]) -> &[VertexId] {
         if self.v != Some(v) {
             self.v = Some(v);
             self.head.clear();
@@ -231,8 +231,8 @@ mod tests {
             for part in list.chunks(part_len) {
                 // Parts of several lists arrive in any order. The other list has no head, so all of it is
                 // left.
-                prop_assert_eq!(rest.of_part(3, &[], part), part);
-                all.extend_from_slice(rest.of_part(7, &head, part));
+                prop_assert_eq!(rest.part_outside(3, &[], part), part);
+                all.extend_from_slice(rest.part_outside(7, &head, part));
             }
             prop_assert_eq!(all.len(), list.len());
             all.sort_unstable();

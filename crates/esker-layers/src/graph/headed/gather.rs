@@ -1,4 +1,4 @@
-//! Gathering heads from the lists: all of them are read once, past the page cache, and verified.
+//! Gathers heads from the lists. All lists are read once, past the page cache, and verified.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use esker_graph::{Run, VertexId, vertex};
 
 use super::coded::{KEPT_BYTES, gather_coded};
 use super::degrees::{HeadChoice, WantedHeads};
-use super::share::{HeadStarts, LastHead, all_entries};
+use super::head_lengths::{HeadStarts, LastHead, all_entries};
 use super::side::{HeadedSide, TailFile, room_for};
 use super::stretches::{STRETCH_BYTES, read_stretches, reading_bytes};
 use crate::graph::dense::{DenseArrays, DenseLists};

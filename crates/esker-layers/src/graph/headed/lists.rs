@@ -1,4 +1,4 @@
-//! The lists that heads are kept of: those of a complete layer.
+//! The directions of a complete layer whose lists have heads.
 
 use esker_graph::Direction;
 

@@ -1,4 +1,4 @@
-//! Taking heads from their files, and comparing them with the lists.
+//! Loads heads from their files, and compares them with the lists.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use esker_format::{Error, HeadOrder, Result};
 use esker_graph::{Run, VertexId, vertex};
 
 use super::degrees::WantedHeads;
-use super::share::{HeadStarts, LastHead, all_entries, entries, head_units, units_of};
+use super::head_lengths::{HeadStarts, LastHead, all_entries, entries, head_units, units_of};
 use super::side::{HeadedSide, TailFile, room_for};
 use super::stored::StoredSide;
 use crate::graph::dense::{DenseArrays, DenseLists};

@@ -26,7 +26,7 @@
 //! before ([`StoredHeads`]).
 
 mod lists;
-mod share;
+mod head_lengths;
 mod degrees;
 mod side;
 mod stretches;
@@ -35,13 +35,13 @@ mod gather;
 mod tails;
 mod stored;
 mod load;
-mod left_out;
+mod dead_filter;
 mod needs;
 mod write;
 mod source;
 
 pub(crate) use degrees::ListDegrees;
 pub use needs::{HeadedNeeds, Heads};
-pub(crate) use source::{HeadedSource, KeptHeads};
+pub(crate) use source::{HeadSpec, HeadedSource};
 pub use stored::{StoredHeads, heads_directory};
 pub use write::write_heads;

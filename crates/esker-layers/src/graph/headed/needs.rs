@@ -4,8 +4,8 @@ use esker_format::{Error, HeadOrder, Result};
 use esker_graph::{Direction, Run, Stop, VertexId};
 
 use super::degrees::ListDegrees;
+use super::head_lengths::{all_entries, head_len};
 use super::lists::directions;
-use super::share::{all_entries, head_len};
 use super::side::HeadedSide;
 use super::stored::StoredHeads;
 use super::tails::WORKER_BYTES;

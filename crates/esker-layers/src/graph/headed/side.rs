@@ -9,7 +9,7 @@ use esker_format::memory::filled;
 use esker_format::{BLOCK_BYTES, Error, HeadOrder, PAGE_BYTES, Result};
 use esker_graph::{ReadCount, VertexId};
 
-use super::share::{HeadStarts, LastHead};
+use super::head_lengths::{HeadStarts, LastHead};
 use crate::graph::dense::DenseLists;
 use crate::layer::{Body, ListColumns};
 

@@ -10,16 +10,16 @@ use esker_graph::{
     Source, Units, VertexId, drive, ones, vertex, wanted_blocks,
 };
 
+use super::dead_filter::DeadFilter;
 use super::degrees::{ListDegrees, OutsideHead, WantedHeads};
-use super::left_out::LeftOut;
-use super::share::LastHead;
+use super::head_lengths::LastHead;
 use super::side::HeadedSide;
 use super::stored::StoredSide;
 use super::tails::{CODED_BYTES_MAX, TailReader, Want};
-use crate::graph::beside::{LastBlock, WeightsBeside};
+use crate::graph::dead_arcs::DeadArcs;
 use crate::graph::dense::{DenseCoded, DenseLists};
 use crate::graph::living::LivingTargets;
-use crate::graph::missing::Missing;
+use crate::graph::mapped_weights::{LastBlock, MappedWeights};
 use crate::graph::points::PointReads;
 use crate::graph::weight::ColumnWeight;
 use crate::layer::{AHEAD_BYTES, Index, ListColumns};
@@ -34,16 +34,16 @@ const PIECE_LEN_MAX: usize = 1 << 16;
 /// Lists with their heads in memory. Weights are mapped, and released as scans pass them.
 pub(crate) struct HeadedSource<'a, W: ColumnWeight> {
     lists: HeadedSide<'a>,
-    weights: WeightsBeside<'a, W>,
+    weights: MappedWeights<'a, W>,
     /// Of long compressed lists.
     points: PointReads<'a>,
-    left_out: LeftOut,
+    dead_filter: DeadFilter,
     /// Idle readers.
     readers: Mutex<Vec<TailReader>>,
 }
 
 /// Which heads to keep in memory.
-pub(crate) struct KeptHeads<'a, 's> {
+pub(crate) struct HeadSpec<'a, 's> {
     /// Neighbours of each vertex.
     pub(crate) length: usize,
     /// Which neighbours, if they are gathered and no weights are read.
@@ -61,13 +61,13 @@ impl<'a, W: ColumnWeight> HeadedSource<'a, W> {
         disk: &Arc<dyn Disk>,
         lists: &'a ListColumns,
         property: u32,
-        kept: &KeptHeads<'a, '_>,
+        kept: &HeadSpec<'a, '_>,
         run: &Run,
     ) -> Result<Self> {
-        let weights = WeightsBeside::new(lists, property)?;
+        let weights = MappedWeights::new(lists, property)?;
         let points = PointReads::new(lists, property, true);
         let lists = DenseLists::new(lists, run)?;
-        let KeptHeads { length: head_len, order, degrees, stored } = *kept;
+        let HeadSpec { length: head_len, order, degrees, stored } = *kept;
         let lists = match stored.filter(|stored| stored.head_len >= head_len) {
             Some(stored) => HeadedSide::load(disk, lists, stored, head_len, Self::HAS_WEIGHTS, run)?,
             None => {
@@ -76,14 +76,14 @@ impl<'a, W: ColumnWeight> HeadedSource<'a, W> {
                 HeadedSide::gather(disk, lists, &WantedHeads { head_len, order, degrees }, run)?
             }
         };
-        Ok(Self { lists, weights, points, left_out: LeftOut::default(), readers: Mutex::default() })
+        Ok(Self { lists, weights, points, dead_filter: DeadFilter::default(), readers: Mutex::default() })
     }
 
     /// Leaves arcs out of the lists, with all their copies. Only without weights, which lie in the order of
     /// the lists.
-    pub(crate) fn leave_out(&mut self, dead: Missing, run: &Run) -> Result<()> {
+    pub(crate) fn leave_out(&mut self, dead: DeadArcs, run: &Run) -> Result<()> {
         debug_assert!(!Self::HAS_WEIGHTS, "weights would no longer be those of their arcs");
-        self.left_out = LeftOut::new(&mut self.lists, dead, run)?;
+        self.dead_filter = DeadFilter::new(&mut self.lists, dead, run)?;
         Ok(())
     }
 
@@ -186,11 +186,11 @@ impl<W: ColumnWeight> Source<W, Error> for HeadedSource<'_, W> {
     fn with_list(&self, v: VertexId, take: &mut dyn FnMut(&[VertexId], &[W])) -> Result<()> {
         let arcs = self.lists.lists.arcs(v);
         let weights = self.weights.get(arcs.start as usize..arcs.end as usize, &mut LastBlock::default())?;
-        if self.left_out.is_some() {
+        if self.dead_filter.is_some() {
             let mut list = Vec::with_capacity(weights.len());
             self.read_rest(v, arcs, &mut list)?;
             let mut room = LivingTargets::default();
-            let left = self.left_out.of_part(v, &list, &mut room);
+            let left = self.dead_filter.living_part(v, &list, &mut room);
             take(left, &weights[..left.len()]);
             return Ok(());
         }
@@ -343,7 +343,7 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
             let (head, first) = (of.lists.head_at(v, start), of.first_weight(v));
             let is_whole = head.len() == of.lists.degree(v);
             let handed = if parts || is_whole { head.len() } else { 0 };
-            let head = of.left_out.of_head(&head[..handed]);
+            let head = of.dead_filter.living_head(&head[..handed]);
             if head.is_empty() {
                 if !is_whole && self.visitor.wants(v) {
                     self.pending.push(of.rest_of(v, handed));
@@ -414,9 +414,9 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
             let mut whole = of.piece(arcs, targets, block)?;
             if had_head {
                 let head = of.lists.head_at(want.v, of.lists.head_start(want.v, &mut LastHead::default()));
-                whole.targets = outside.of_part(want.v, head, targets);
+                whole.targets = outside.part_outside(want.v, head, targets);
             }
-            whole.targets = of.left_out.of_part(want.v, whole.targets, living);
+            whole.targets = of.dead_filter.living_part(want.v, whole.targets, living);
             // Where targets are left out, there are no weights: these are all alike.
             whole.weights = &whole.weights[..whole.targets.len()];
             let pieces = whole.targets.chunks(PIECE_LEN_MAX).zip(whole.weights.chunks(PIECE_LEN_MAX));
@@ -458,9 +458,9 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
                 let (first, mut targets) = ((start + first + skipped) as u64, &targets[skipped..]);
                 let weights = of.piece(first..first + targets.len() as u64, targets, block)?.weights;
                 if had_head {
-                    targets = outside.of_part(v, head, targets);
+                    targets = outside.part_outside(v, head, targets);
                 }
-                targets = of.left_out.of_part(v, targets, living);
+                targets = of.dead_filter.living_part(v, targets, living);
                 if targets.is_empty() {
                     return Ok(Flow::More);
                 }

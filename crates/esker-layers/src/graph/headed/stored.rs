@@ -1,4 +1,4 @@
-//! Heads kept in files beside the lists, so that they are gathered once.
+//! Heads in files beside the lists, so that runs need not gather them.
 //!
 //! Taking them from their files reads only them; gathering them reads all lists.
 

@@ -1,4 +1,4 @@
-//! Reading a file of lists from its beginning to its end, past the page cache, on all threads.
+//! Reads a file of lists from its beginning to its end, past the page cache, on all threads.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! Writing heads to their files.
+//! Writes heads to their files.
 
 use std::path::Path;
 

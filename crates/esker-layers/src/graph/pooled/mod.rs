@@ -12,7 +12,7 @@
 //! [1] P. Kumar, H. Huang, "G-Store: High-Performance Graph Store for Trillion-Edge Processing", SC 2016.
 
 mod pages;
-mod turns;
+mod extent_queue;
 mod side;
 mod needs;
 

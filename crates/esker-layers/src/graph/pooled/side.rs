@@ -12,15 +12,15 @@ use esker_graph::{
     vertex, wanted_blocks,
 };
 
+use super::extent_queue::ExtentQueue;
 use super::pages::ListPages;
-use super::turns::Turns;
-use crate::graph::beside::{LastBlock, WeightsBeside};
 use crate::graph::dense::{DenseArrays, DenseCoded, DenseLists};
+use crate::graph::mapped_weights::{LastBlock, MappedWeights};
 use crate::graph::offer::{Decoded, Offer, PIECE_LEN};
 use crate::graph::points::{PointReads, few};
 use crate::graph::weight::ColumnWeight;
 use crate::layer::{AHEAD_BYTES, CodedList, ListColumns, ListPlaces};
-use crate::pool::{Held, Pool, PoolOptions};
+use crate::pool::{HeldExtent, Pool, PoolOptions};
 
 /// Lists per group of compressed lists.
 const GROUP_LEN: usize = 64;
@@ -34,7 +34,7 @@ const READS_BEFORE_LOADING: u32 = 8;
 pub(crate) struct PooledSide<'a, W: ColumnWeight> {
     pool: Pool<ListPages<'a>>,
     lists: &'a ListColumns,
-    weights: WeightsBeside<'a, W>,
+    weights: MappedWeights<'a, W>,
     points: PointReads<'a>,
     /// Single lists that were read from the pool, and from the map.
     pool_reads: AtomicU64,
@@ -50,7 +50,7 @@ pub(crate) struct PooledSide<'a, W: ColumnWeight> {
 
 /// An extent in memory.
 struct InHand<'h, W> {
-    held: &'h Held,
+    held: &'h HeldExtent,
     bytes: Range<u64>,
     /// The lists that begin there.
     slots: Range<usize>,
@@ -86,7 +86,7 @@ impl<'a, W: ColumnWeight> PooledSide<'a, W> {
         let sound = (0..num_extents).map(|_| AtomicBool::new(false)).collect();
         let missed = (0..num_extents).map(|_| AtomicU32::new(0)).collect();
         let points = PointReads::new(lists, property, true);
-        let weights = WeightsBeside::new(lists, property)?;
+        let weights = MappedWeights::new(lists, property)?;
         let (pool_reads, mapped_reads) = Default::default();
         Ok(Self { pool, lists, weights, points, pool_reads, mapped_reads, first_slots, sound, missed })
     }
@@ -98,7 +98,7 @@ impl<'a, W: ColumnWeight> PooledSide<'a, W> {
     /// An extent for a single list, of which all lists were found to be of vertices; `None` if it is not in
     /// memory. After some reads of its lists it comes to memory if a frame is free: runs that read single
     /// lists alone fill the pool too, and what scans brought stays.
-    fn held_for_one(&self, extent: usize) -> Result<Option<Held>> {
+    fn held_for_one(&self, extent: usize) -> Result<Option<HeldExtent>> {
         let bytes = self.pool.bytes_of(extent);
         let is_sound = self.sound[extent].load(Relaxed);
         if is_sound && let Some(held) = self.pool.hold_if_there(extent, bytes.clone())? {
@@ -347,7 +347,7 @@ impl<W: ColumnWeight> Source<W, Error> for PooledSide<'_, W> {
         let wanted: Vec<bool> = (0..self.sound.len()).map(|extent| any(extent, bits)).collect();
         let needed = |extent: u32| any(extent as usize, None);
         let _scanning = self.pool.begin(|extent| wanted[extent])?;
-        let turns = Turns::default();
+        let extent_queue = ExtentQueue::default();
         run.share(
             run.threads(),
             || PooledWorker {
@@ -359,10 +359,10 @@ impl<W: ColumnWeight> Source<W, Error> for PooledSide<'_, W> {
             },
             |worker, _| {
                 let supply = |ready: &mut _| self.pool.supply(|extent| wanted[extent], &needed, ready);
-                while let Some(turn) = turns.take(run, supply, || self.pool.wait())? {
-                    self.offer_extent(run, turn.extent, bits, worker)?;
-                    self.pool.done(turn.extent);
-                    turn.done();
+                while let Some(queued) = extent_queue.take(run, supply, || self.pool.wait())? {
+                    self.offer_extent(run, queued.extent, bits, worker)?;
+                    self.pool.done(queued.extent);
+                    queued.done();
                 }
                 Ok::<(), Error>(())
             },

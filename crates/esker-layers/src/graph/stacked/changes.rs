@@ -1,4 +1,4 @@
-//! What later layers change of a complete layer.
+//! The changes that later layers make to a complete layer: arcs that they add and arcs that they delete.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::needs::Bounds;
 use super::overlay::{FoundChanges, Overlay, WHAT};
 use crate::graph::layered::Layered;
 use crate::graph::weight::ColumnWeight;
-use crate::stack::{NewestDegrees, Stack, Table};
+use crate::stack::{ListTable, NewestDegrees, Stack};
 use crate::tiles::TileEdges;
 
 /// The lists of one direction of a version.
@@ -30,7 +30,7 @@ pub(super) struct VersionSide<'a> {
 /// What is known of all vertices.
 enum VersionTable {
     /// Chains may have to be followed.
-    Whole(Arc<Table>),
+    Whole(Arc<ListTable>),
     /// Later layers are gathered vertex by vertex, in memory that is reserved.
     Degrees(Arc<NewestDegrees>),
 }
@@ -43,7 +43,7 @@ pub(super) struct ChangeMemory {
 }
 
 /// What changed since the complete layer.
-pub(super) struct Changes<'a, W> {
+pub(super) struct LayerChanges<'a, W> {
     /// What is left out of its lists.
     pub(super) overlay: Overlay<W>,
     /// The later layers, or the past of the complete one.
@@ -101,7 +101,7 @@ impl<'a> VersionSide<'a> {
         &self,
         memory: Option<ChangeMemory>,
         run: &Run,
-    ) -> Result<Changes<'a, W>> {
+    ) -> Result<LayerChanges<'a, W>> {
         let Self { stack, direction, property, bounds, from_tiles, .. } = *self;
         let reserve = || ChangeMemory::reserve::<W>(stack, &bounds, from_tiles, run);
         let ChangeMemory { left_out, added } = memory.map_or_else(reserve, Ok)?;
@@ -132,17 +132,17 @@ impl<'a> VersionSide<'a> {
         left_out: Reservation,
         added: Reservation,
         run: &Run,
-    ) -> Result<Changes<'a, W>> {
+    ) -> Result<LayerChanges<'a, W>> {
         if self.from_tiles && self.bounds.compares {
             let (edges, dead) = gatherer.tiles(run)?;
             let overlay = Overlay::of_tiles(dead, vec![left_out, added]);
-            return Ok(Changes { overlay, later: Later::Tiles(edges) });
+            return Ok(LayerChanges { overlay, later: Later::Tiles(edges) });
         }
         let (rows, found) = gatherer.rows(added, run)?;
         let Self { stack, direction, property, from_tiles, .. } = *self;
         let found = FoundChanges::Ranges(found);
         let overlay = Overlay::new(stack, direction, property, found, from_tiles, left_out, run)?;
-        Ok(Changes { overlay, later: Later::Rows(rows) })
+        Ok(LayerChanges { overlay, later: Later::Rows(rows) })
     }
 
     /// Swept in each scan, from mapped files. What is left out of the complete layer then takes more memory:
@@ -152,7 +152,7 @@ impl<'a> VersionSide<'a> {
         layers: Layered<'a, W>,
         left_out: Reservation,
         run: &Run,
-    ) -> Result<Changes<'a, W>> {
+    ) -> Result<LayerChanges<'a, W>> {
         let Self { stack, direction, property, bounds, from_tiles, .. } = *self;
         let memory = if bounds.compares {
             drop(left_out);
@@ -165,7 +165,7 @@ impl<'a> VersionSide<'a> {
             None => FoundChanges::Chains(&layers.table),
         };
         let overlay = Overlay::new(stack, direction, property, found, from_tiles, memory, run)?;
-        Ok(Changes { overlay, later: Later::Swept(Box::new(layers)) })
+        Ok(LayerChanges { overlay, later: Later::Swept(Box::new(layers)) })
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a list that a later layer holds whole changes of the complete layer's list.
+//! Compares a list that a later layer holds whole with that of the complete layer.
 
 use esker_graph::VertexId;
 

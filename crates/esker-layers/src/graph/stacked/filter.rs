@@ -1,4 +1,4 @@
-//! Leaves what changed out of the pieces of a complete layer.
+//! Leaves the arcs that a version lacks out of the pieces of its complete layer.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -100,7 +100,7 @@ struct FilteringSink<'f, W> {
     is_tiled: bool,
 }
 
-/// Arcs that are left.
+/// The arcs of pieces that remain.
 struct RemainingArcs<W> {
     targets: Vec<VertexId>,
     weights: Vec<W>,
@@ -112,12 +112,12 @@ impl<W: ColumnWeight> AnyVisitor<W> for Filtering<'_, W> {
     }
 
     fn wants(&self, v: VertexId) -> bool {
-        !self.overlay.gone().has(v) && self.visitor.wants(v)
+        !self.overlay.hidden().has(v) && self.visitor.wants(v)
     }
 
     fn wanted(&self, first: usize, selected: u64) -> u64 {
-        let left = selected & !self.overlay.gone().word(first / 64);
-        if left == 0 { 0 } else { self.visitor.wanted(first, left) }
+        let remaining = selected & !self.overlay.hidden().word(first / 64);
+        if remaining == 0 { 0 } else { self.visitor.wanted(first, remaining) }
     }
 
     fn minds_any(&self, vertices: Range<usize>) -> bool {
@@ -130,7 +130,7 @@ impl<W: ColumnWeight> AnyVisitor<W> for Filtering<'_, W> {
 
     fn sink(&self) -> Box<dyn Sink<W> + '_> {
         if self.overlay.by() != LeftOutBy::Filter {
-            // Vertices whose lists are gone are not wanted, so no piece of theirs is handed over.
+            // Vertices whose lists are hidden are not wanted, so no piece of theirs is handed over.
             return self.visitor.sink();
         }
         let buffer = RemainingArcs { targets: Vec::new(), weights: Vec::new() };
@@ -144,11 +144,11 @@ impl<W: ColumnWeight> AnyVisitor<W> for Filtering<'_, W> {
     }
 }
 
-/// What is left of a piece.
-enum Left {
+/// A piece without the arcs that the version lacks.
+enum FilteredPiece {
     Whole,
     Nothing,
-    /// These of the buffer.
+    /// The arcs in this range of the buffer.
     Some(Range<usize>),
 }
 
@@ -159,30 +159,30 @@ impl<W: ColumnWeight> Sink<W> for FilteringSink<'_, W> {
             return sink.visit(batch);
         }
         buffer.clear();
-        let (mut enough, mut left) = (0, Vec::with_capacity(batch.len()));
+        let (mut enough, mut remaining) = (0, Vec::with_capacity(batch.len()));
         for (i, (v, piece)) in batch.iter().enumerate() {
-            if overlay.gone().has(*v) {
+            if overlay.hidden().has(*v) {
                 enough |= 1 << i;
                 continue;
             }
-            match buffer.keep(overlay.dead(*v), piece) {
-                Left::Nothing => {}
-                some => left.push((i, some)),
+            match buffer.filter(overlay.dead(*v), piece) {
+                FilteredPiece::Nothing => {}
+                filtered => remaining.push((i, filtered)),
             }
         }
-        let pieces = left.iter().map(|(i, left)| {
+        let pieces = remaining.iter().map(|(i, filtered)| {
             let (v, piece) = batch[*i];
-            (v, if let Left::Some(range) = left { buffer.piece(range, &piece) } else { piece })
+            (v, if let FilteredPiece::Some(range) = filtered { buffer.piece(range, &piece) } else { piece })
         });
         let pieces: Vec<_> = pieces.collect();
         let found = sink.visit(&pieces);
-        left.iter().enumerate().fold(enough, |enough, (at, (i, _))| enough | (found >> at & 1) << i)
+        remaining.iter().enumerate().fold(enough, |enough, (at, (i, _))| enough | (found >> at & 1) << i)
     }
 
     fn visit_back(&mut self, u: VertexId, vertices: Piece<'_, W>) {
         let Self { sink, overlay, buffer, is_tiled, .. } = self;
         let is_left_out =
-            |v| overlay.gone().has(v) || !*is_tiled && overlay.dead(v).binary_search(&u).is_ok();
+            |v| overlay.hidden().has(v) || !*is_tiled && overlay.dead(v).binary_search(&u).is_ok();
         if !vertices.targets.iter().any(|&v| is_left_out(v)) {
             return sink.visit_back(u, vertices);
         }
@@ -199,7 +199,7 @@ impl<W: ColumnWeight> Sink<W> for FilteringSink<'_, W> {
 
     fn visit_patch(&mut self, patch: &Patch<'_, W>) {
         if self.is_tiled {
-            self.parts.visit(&mut *self.sink, patch, self.overlay.gone());
+            self.parts.visit(&mut *self.sink, patch, self.overlay.hidden());
         } else {
             (self as &mut dyn Sink<W>).visit_rows(patch);
         }
@@ -218,12 +218,12 @@ impl<W: ColumnWeight> RemainingArcs<W> {
     }
 
     /// Leaves the sorted `dead` out of a piece. Chosen heads are not sorted; all other pieces of lists are.
-    fn keep(&mut self, dead: &[VertexId], piece: &Piece<'_, W>) -> Left {
+    fn filter(&mut self, dead: &[VertexId], piece: &Piece<'_, W>) -> FilteredPiece {
         if !dead.is_empty() && !piece.targets.is_sorted() {
-            return self.keep_unsorted(dead, piece);
+            return self.filter_unsorted(dead, piece);
         }
         let (Some(&first), Some(&last)) = (piece.targets.first(), piece.targets.last()) else {
-            return Left::Whole;
+            return FilteredPiece::Whole;
         };
         let dead = &dead[dead.partition_point(|&target| target < first)..];
         let dead = &dead[..dead.partition_point(|&target| target <= last)];
@@ -238,25 +238,25 @@ impl<W: ColumnWeight> RemainingArcs<W> {
             }
         }
         if start == 0 && self.targets.len() == begin {
-            return Left::Whole;
+            return FilteredPiece::Whole;
         }
         self.targets.extend_from_slice(&piece.targets[start..]);
         self.weights.extend_from_slice(&piece.weights[start..]);
-        self.left_since(begin)
+        self.appended_since(begin)
     }
 
-    fn keep_unsorted(&mut self, dead: &[VertexId], piece: &Piece<'_, W>) -> Left {
+    fn filter_unsorted(&mut self, dead: &[VertexId], piece: &Piece<'_, W>) -> FilteredPiece {
         let begin = self.targets.len();
         let arcs = piece.targets.iter().zip(piece.weights);
         for (&target, &weight) in arcs.filter(|(target, _)| dead.binary_search(target).is_err()) {
             self.targets.push(target);
             self.weights.push(weight);
         }
-        self.left_since(begin)
+        self.appended_since(begin)
     }
 
-    fn left_since(&self, begin: usize) -> Left {
+    fn appended_since(&self, begin: usize) -> FilteredPiece {
         let end = self.targets.len();
-        if begin == end { Left::Nothing } else { Left::Some(begin..end) }
+        if begin == end { FilteredPiece::Nothing } else { FilteredPiece::Some(begin..end) }
     }
 }

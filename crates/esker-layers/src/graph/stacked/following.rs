@@ -1,4 +1,4 @@
-//! Hands over what later layers add to a list right behind its head.
+//! Hands over the arcs that later layers add to a list, right after its head.
 //!
 //! A visitor that has enough with a head, as most have, then looks at no added arcs; and one that has enough
 //! with these reads no tail.
@@ -11,20 +11,20 @@ use super::later::LaterRows;
 use crate::graph::weight::ColumnWeight;
 
 /// A visitor of lists whose first pieces are their heads.
-pub(super) struct Following<'f, W> {
+pub(super) struct AppendingVisitor<'f, W> {
     pub(super) visitor: &'f dyn AnyVisitor<W>,
     pub(super) rows: &'f LaterRows<W>,
     /// The vertices of which a piece was handed over, and what was added if they had not enough with it.
     pub(super) done: &'f Bitmap,
 }
 
-struct FollowingSink<'f, W> {
+struct AppendingSink<'f, W> {
     sink: Box<dyn Sink<W> + 'f>,
     rows: &'f LaterRows<W>,
     done: &'f Bitmap,
 }
 
-impl<W: ColumnWeight> AnyVisitor<W> for Following<'_, W> {
+impl<W: ColumnWeight> AnyVisitor<W> for AppendingVisitor<'_, W> {
     fn stops(&self) -> bool {
         self.visitor.stops()
     }
@@ -46,11 +46,11 @@ impl<W: ColumnWeight> AnyVisitor<W> for Following<'_, W> {
     }
 
     fn sink(&self) -> Box<dyn Sink<W> + '_> {
-        Box::new(FollowingSink { sink: self.visitor.sink(), rows: self.rows, done: self.done })
+        Box::new(AppendingSink { sink: self.visitor.sink(), rows: self.rows, done: self.done })
     }
 }
 
-impl<W: ColumnWeight> Sink<W> for FollowingSink<'_, W> {
+impl<W: ColumnWeight> Sink<W> for AppendingSink<'_, W> {
     fn visit(&mut self, batch: &[(VertexId, Piece<'_, W>)]) -> u64 {
         let mut enough = self.sink.visit(batch);
         for (i, &(v, _)) in batch.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Gathers what later layers change of a complete layer, before the first scan.
+//! Gathers the changes that later layers make to a complete layer, before the first scan.
 //!
 //! All lists that changed are read once along their chains. A list that a later layer holds whole mostly
 //! repeats that of the complete layer, so the two are compared: what is kept in memory is in proportion to
@@ -68,7 +68,7 @@ enum ListChange<'w> {
     /// The targets are left out, with all their copies; there may be none.
     Dead(&'w [VertexId]),
     /// The whole list is left out.
-    Gone,
+    Hidden,
 }
 
 impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
@@ -128,7 +128,7 @@ impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
                 self.for_each(worker, part, |v, arcs, start, change| {
                     match change {
                         ListChange::Dead(dead) => left_out.add(v, dead)?,
-                        ListChange::Gone => left_out.add_gone(v),
+                        ListChange::Hidden => left_out.add_hidden(v),
                     }
                     let end = u32::try_from(before + arcs.targets.len()).map_err(|_| too_many(v))?;
                     if arcs.targets.len() > start {
@@ -266,7 +266,7 @@ impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
         }
         let Some(base) = &self.base else {
             let is_listed = (v as usize) < self.stack.section(0, self.direction)?.main().num_lists();
-            return Ok(if is_listed { ListChange::Gone } else { ListChange::Dead(left_out) });
+            return Ok(if is_listed { ListChange::Hidden } else { ListChange::Dead(left_out) });
         };
         base.with_next_list(v, block, |targets, weights| {
             if !targets.is_empty() {

@@ -1,4 +1,4 @@
-//! Arcs that are gathered in parts into vectors with little room to spare.
+//! Vectors of arcs that grow part by part and leave little room unused.
 
 use esker_graph::VertexId;
 

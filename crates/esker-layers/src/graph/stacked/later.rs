@@ -1,5 +1,5 @@
-//! What later layers add to a complete layer, gathered in memory: one list a vertex, without what was deleted
-//! since.
+//! The arcs that later layers add to a complete layer, gathered in memory: one list a vertex, without the
+//! arcs that were deleted since.
 //!
 //! Scans that follow chains take several times as long as scans of these lists.
 

@@ -13,8 +13,8 @@
 //! heads, which lie in memory, what was added to a list follows its head (`following`). Heads and tails leave
 //! deleted arcs out themselves, if there are no weights.
 
-mod gone;
-mod dead;
+mod hidden_lists;
+mod dead_tiles;
 mod difference;
 mod patches;
 mod growing;

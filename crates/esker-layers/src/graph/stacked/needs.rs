@@ -3,10 +3,10 @@
 use esker_format::{Column, Result};
 use esker_graph::{Direction, STRIP_LEN, VertexId};
 
-use super::gone::Gone;
 use super::growing::GROWTH;
+use super::hidden_lists::HiddenLists;
 use super::later::LaterRows;
-use crate::graph::missing::Missing;
+use crate::graph::dead_arcs::DeadArcs;
 use crate::graph::points::PointReads;
 use crate::layer::{ListColumns, Section};
 use crate::stack::Stack;
@@ -120,7 +120,7 @@ impl Bounds {
         }
         // Put in order for tiles, an arc takes four numbers.
         let in_order = if with_tiles { 4 * dead_arcs * size_of::<u32>() as u64 } else { 0 };
-        Gone::bytes(num_vertices) + Missing::bytes(num_vertices, dead_lists, dead_arcs) + in_order
+        HiddenLists::bytes(num_vertices) + DeadArcs::bytes(num_vertices, dead_lists, dead_arcs) + in_order
     }
 
     /// Bytes of what later layers add, with weights of `weight_bytes`.

@@ -1,20 +1,20 @@
-//! What a version leaves out of its complete layer.
+//! The arcs and the lists that a version leaves out of its complete layer.
 
 use std::ops::Range;
 
 use esker_format::{Error, Result};
 use esker_graph::{Direction, Flow, Reservation, Run, VertexId, vertex};
 
-use super::dead::dead_tiles;
-use super::gone::Gone;
+use super::dead_tiles::dead_tiles;
 use super::growing::append;
+use super::hidden_lists::HiddenLists;
 use super::needs::Bounds;
-use crate::graph::missing::{Missing, MissingUnit};
+use crate::graph::dead_arcs::{DeadArcs, DeadUnit};
 use crate::graph::points::PointReads;
 use crate::graph::unit::UNIT_LEN;
 use crate::graph::weight::ColumnWeight;
 use crate::layer::Section;
-use crate::stack::{Stack, Table};
+use crate::stack::{ListTable, Stack};
 use crate::tiles::TileEdges;
 
 /// What the memory is for.
@@ -24,9 +24,9 @@ pub(super) const WHAT: &str = "arcs that changed since the complete layer";
 #[derive(Debug)]
 pub(super) struct Overlay<W> {
     /// Vertices whose lists are left out as a whole.
-    gone: Gone,
+    hidden: HiddenLists,
     /// Arcs that are left out of the other lists, with all their copies.
-    dead: Missing,
+    dead: DeadArcs,
     /// Copies of dead arcs that are there all the same: vertex, target, weight, in the order of the layer.
     kept: Vec<(VertexId, VertexId, W)>,
     /// The dead arcs once more, if the complete layer is read from tiles.
@@ -41,7 +41,7 @@ pub(super) struct Overlay<W> {
 pub(super) enum LeftOutBy {
     /// A filter between the source and the visitor; tiles leave out their own.
     Filter,
-    /// The tiles, by `dead_tiles`, which alone says what is left out. No lists are gone.
+    /// The tiles, by `dead_tiles`, which alone says what is left out. No lists are hidden.
     Tiles,
     /// The source of heads: they are left out of the heads when these are opened, and of tails as these are
     /// read.
@@ -51,15 +51,15 @@ pub(super) enum LeftOutBy {
 /// The same, of a unit of vertices.
 #[derive(Debug, Default)]
 pub(super) struct RangeChanges<W> {
-    gone: Vec<VertexId>,
-    dead: MissingUnit,
+    hidden: Vec<VertexId>,
+    dead: DeadUnit,
     kept: Vec<(VertexId, VertexId, W)>,
 }
 
 /// What a version leaves out of the lists of a range of vertices, while it is gathered.
 #[derive(Debug, Default)]
 pub(super) struct RangeMaker<W> {
-    gone: Vec<VertexId>,
+    hidden: Vec<VertexId>,
     /// The vertices with dead arcs, and where those of each end.
     lists: Vec<(VertexId, u32)>,
     dead: Vec<VertexId>,
@@ -73,7 +73,7 @@ pub(super) enum FoundChanges<'t, W> {
     /// In the middle of the complete layer, which is the only one: by when its arcs were born.
     Births(u32),
     /// By the tombstones, along the chains that begin in a table.
-    Chains(&'t Table),
+    Chains(&'t ListTable),
 }
 
 /// What parts are made from.
@@ -93,10 +93,10 @@ impl<W: ColumnWeight> Overlay<W> {
 
     /// Of edges that are known in the order of tiles alone.
     pub(super) fn of_tiles(dead: TileEdges<()>, memory: Vec<Reservation>) -> Self {
-        let (gone, missing) = (Gone::new(0), Missing::default());
+        let (hidden, dead_arcs) = (HiddenLists::new(0), DeadArcs::default());
         Self {
-            gone,
-            dead: missing,
+            hidden,
+            dead: dead_arcs,
             kept: Vec::new(),
             dead_tiles: Some(dead),
             by: LeftOutBy::Tiles,
@@ -125,20 +125,20 @@ impl<W: ColumnWeight> Overlay<W> {
             FoundChanges::Births(rank) => maker.parts(|part, range| maker.unborn(rank, range, part))?,
             FoundChanges::Chains(table) => maker.parts(|part, range| maker.replaced(table, range, part))?,
         };
-        let (mut gone, mut units, mut kept) = (Gone::new(n), Vec::new(), Vec::new());
+        let (mut hidden, mut units, mut kept) = (HiddenLists::new(n), Vec::new(), Vec::new());
         if is_found {
-            (stack.num_vertices()..n).for_each(|v| gone.insert(vertex(v)));
+            (stack.num_vertices()..n).for_each(|v| hidden.insert(vertex(v)));
         }
         for part in parts {
-            part.gone.iter().for_each(|&v| gone.insert(v));
+            part.hidden.iter().for_each(|&v| hidden.insert(v));
             units.push(part.dead);
             kept.extend(part.kept);
         }
-        let mut dead = Missing::new(units);
+        let mut dead = DeadArcs::new(units);
         let num_dead = dead.num_arcs();
         let directed = stack.layers()[0].is_directed();
         if with_tiles && !directed && stack.layers().len() == 1 {
-            dead = maker.with_both_ends(dead, &gone, &mut kept)?;
+            dead = maker.with_both_ends(dead, &hidden, &mut kept)?;
         }
         // Each arc that was added takes a target, a place in a tile, and at most the start of a list.
         let added_bytes = (dead.num_arcs() - num_dead) * (2 * size_of::<VertexId>() + size_of::<usize>());
@@ -146,8 +146,8 @@ impl<W: ColumnWeight> Overlay<W> {
         let memory = vec![memory, run.budget().reserve(WHAT, (kept_bytes + added_bytes) as u64)?];
         let direction = directed.then_some(direction);
         let dead_tiles =
-            with_tiles.then(|| dead_tiles(n.max(stack.num_vertices()), &dead, &gone, direction, run));
-        Ok(Self { gone, dead, kept, dead_tiles, by: LeftOutBy::Filter, _memory: memory })
+            with_tiles.then(|| dead_tiles(n.max(stack.num_vertices()), &dead, &hidden, direction, run));
+        Ok(Self { hidden, dead, kept, dead_tiles, by: LeftOutBy::Filter, _memory: memory })
     }
 
     /// The dead arcs in the order of tiles, if the complete layer is read from tiles.
@@ -161,20 +161,20 @@ impl<W: ColumnWeight> Overlay<W> {
     }
 
     /// Hands over the dead arcs to lists that leave them out themselves.
-    pub(super) fn hand_over_dead(&mut self) -> Missing {
+    pub(super) fn hand_over_dead(&mut self) -> DeadArcs {
         self.by = LeftOutBy::Heads;
         std::mem::take(&mut self.dead)
     }
 
     /// Vertices whose lists in the complete layer are left out as a whole.
-    pub(super) fn gone(&self) -> &Gone {
-        &self.gone
+    pub(super) fn hidden(&self) -> &HiddenLists {
+        &self.hidden
     }
 
     /// Whether some of the list of `v` is left out.
     #[inline(always)]
     pub(super) fn changes(&self, v: VertexId) -> bool {
-        self.gone.has(v) || self.dead.has(v)
+        self.hidden.has(v) || self.dead.has(v)
     }
 
     /// The targets that are left out of the list of `v`, sorted.
@@ -199,8 +199,8 @@ impl Maker<'_> {
         let parts = self.run.share(n.div_ceil(UNIT_LEN), Vec::new, |parts, unit| {
             let first = unit * UNIT_LEN;
             let end = n.min(first + UNIT_LEN);
-            let gone = (first.max(num_vertices)..end).map(vertex).collect();
-            let mut part = RangeMaker { gone, ..RangeMaker::default() };
+            let hidden = (first.max(num_vertices)..end).map(vertex).collect();
+            let mut part = RangeMaker { hidden, ..RangeMaker::default() };
             find(&mut part, first..end.min(num_vertices))?;
             parts.push((first, part.finish()));
             Ok::<_, Error>(())
@@ -221,10 +221,10 @@ impl Maker<'_> {
     /// deleted and added again.
     fn with_both_ends<W: ColumnWeight>(
         &self,
-        dead: Missing,
-        gone: &Gone,
+        dead: DeadArcs,
+        hidden: &HiddenLists,
         kept: &mut Vec<(VertexId, VertexId, W)>,
-    ) -> Result<Missing> {
+    ) -> Result<DeadArcs> {
         let n = self.section.main().num_lists();
         let arcs = |unit| {
             let lists = dead.iter_unit(unit);
@@ -233,7 +233,7 @@ impl Maker<'_> {
             })
         };
         let is_one_sided = |&(v, target): &(VertexId, VertexId)| {
-            (target as usize) < n && !gone.has(target) && dead.of(target).binary_search(&v).is_err()
+            (target as usize) < n && !hidden.has(target) && dead.of(target).binary_search(&v).is_err()
         };
         let parts = self.run.share(dead.num_units(), Vec::new, |added, unit| {
             added.extend(arcs(unit).filter(is_one_sided).map(|(v, target)| (target, v)));
@@ -253,7 +253,7 @@ impl Maker<'_> {
         let mut all = Vec::with_capacity(count);
         all.extend((0..dead.num_units()).flat_map(arcs).chain(added));
         all.sort_unstable();
-        Ok(Missing::of_sorted(n, &all))
+        Ok(DeadArcs::of_sorted(n, &all))
     }
 
     /// Of some arcs of one vertex, adds the copies that are alive in the version to `kept`.
@@ -278,7 +278,7 @@ impl Maker<'_> {
     }
 
     /// What later layers replaced or deleted.
-    fn replaced<W>(&self, table: &Table, vertices: Range<usize>, part: &mut RangeMaker<W>) -> Result<()> {
+    fn replaced<W>(&self, table: &ListTable, vertices: Range<usize>, part: &mut RangeMaker<W>) -> Result<()> {
         let layers = self.stack.layers().len();
         for v in table.skipped(0).iter_range(vertices.start, vertices.end).map(vertex) {
             let head = table.head(v).filter(|_| table.special().has(v as usize));
@@ -294,7 +294,7 @@ impl Maker<'_> {
                     dead.dedup();
                     part.add(v, &dead)?;
                 }
-                None => part.add_gone(v),
+                None => part.add_hidden(v),
             }
         }
         Ok(())
@@ -319,7 +319,7 @@ impl Maker<'_> {
             }
             let v = vertex(v);
             if count == 0 {
-                part.gone.push(v);
+                part.hidden.push(v);
                 continue;
             }
             dead.clear();
@@ -346,8 +346,8 @@ impl Maker<'_> {
 
 impl<W> RangeMaker<W> {
     /// Leaves out the whole list of `v`.
-    pub(super) fn add_gone(&mut self, v: VertexId) {
-        self.gone.push(v);
+    pub(super) fn add_hidden(&mut self, v: VertexId) {
+        self.hidden.push(v);
     }
 
     /// Leaves out the ascending targets `dead` of the list of `v`.
@@ -364,7 +364,7 @@ impl<W> RangeMaker<W> {
     }
 
     pub(super) fn finish(self) -> RangeChanges<W> {
-        RangeChanges { gone: self.gone, dead: MissingUnit::new(&self.lists, self.dead), kept: self.kept }
+        RangeChanges { hidden: self.hidden, dead: DeadUnit::new(&self.lists, self.dead), kept: self.kept }
     }
 }
 

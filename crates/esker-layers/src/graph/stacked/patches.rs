@@ -1,13 +1,13 @@
-//! Leaves the lists that a version lacks out of the batches of tiles.
+//! Leaves hidden lists out of the batches of tiles.
 
 use std::ops::Range;
 
 use esker_graph::{End, Patch, Sink, VertexId};
 
-use super::gone::Gone;
+use super::hidden_lists::HiddenLists;
 use crate::graph::weight::ColumnWeight;
 
-/// So many entries are copied together: few are left between two that are gone.
+/// Entries that are copied together: between two hidden ones there are few.
 const STEP: usize = 16;
 
 /// A part of a patch.
@@ -93,9 +93,9 @@ impl<W: ColumnWeight> PatchParts<W> {
         Self { both: PatchPart::new(), row: PatchPart::new(), column: PatchPart::new() }
     }
 
-    /// Hands over a patch without the ends that are gone.
-    pub(super) fn visit(&mut self, sink: &mut dyn Sink<W>, patch: &Patch<'_, W>, gone: &Gone) {
-        if !may_have_gone(patch, gone) {
+    /// Hands over a patch without the ends that are hidden.
+    pub(super) fn visit(&mut self, sink: &mut dyn Sink<W>, patch: &Patch<'_, W>, hidden: &HiddenLists) {
+        if !may_have_hidden(patch, hidden) {
             return sink.visit_patch(patch);
         }
         let room = patch.columns.len();
@@ -106,7 +106,7 @@ impl<W: ColumnWeight> PatchParts<W> {
             else {
                 continue;
             };
-            self.add_row(patch, range, gone.has(row), gone.near(first, last), gone);
+            self.add_row(patch, range, hidden.has(row), hidden.near(first, last), hidden);
             [&mut self.both, &mut self.row, &mut self.column].into_iter().for_each(|part| part.end_row(row));
         }
         self.both.hand_over(sink, patch.to_rows, patch.to_columns);
@@ -120,31 +120,31 @@ impl<W: ColumnWeight> PatchParts<W> {
         &mut self,
         patch: &Patch<'_, W>,
         range: Range<usize>,
-        row_gone: bool,
-        columns_may_be_gone: bool,
-        gone: &Gone,
+        row_hidden: bool,
+        columns_may_be_hidden: bool,
+        hidden: &HiddenLists,
     ) {
         let Self { both, row, column } = self;
-        let with_columns = if row_gone { column } else { both };
-        if !columns_may_be_gone {
+        let with_columns = if row_hidden { column } else { both };
+        if !columns_may_be_hidden {
             return with_columns.extend(patch, range);
         }
         let entries = patch.columns[range.clone()].iter().zip(&patch.weights[range]);
         // Without branches: the next entry may be either.
         for (&column, &weight) in entries {
-            let is_gone = gone.has(column);
-            with_columns.push_if(column, weight, !is_gone);
-            row.push_if(column, weight, is_gone && !row_gone);
+            let is_hidden = hidden.has(column);
+            with_columns.push_if(column, weight, !is_hidden);
+            row.push_if(column, weight, is_hidden && !row_hidden);
         }
     }
 }
 
-/// Whether an end of an edge may be gone.
-fn may_have_gone<W>(patch: &Patch<'_, W>, gone: &Gone) -> bool {
+/// Whether an end of an edge may be hidden.
+fn may_have_hidden<W>(patch: &Patch<'_, W>, hidden: &HiddenLists) -> bool {
     patch.iter().any(|(row, range)| {
         let columns = &patch.columns[range];
-        let near = |(&first, &last)| gone.near(first, last);
-        gone.has(row) || columns.first().zip(columns.last()).is_some_and(near)
+        let near = |(&first, &last)| hidden.near(first, last);
+        hidden.has(row) || columns.first().zip(columns.last()).is_some_and(near)
     })
 }
 
@@ -155,9 +155,9 @@ mod tests {
     use esker_graph::{Direction, Piece, STRIP_LEN};
     use proptest::prelude::*;
 
-    use super::super::dead::dead_tiles;
+    use super::super::dead_tiles::dead_tiles;
     use super::*;
-    use crate::graph::missing::Missing;
+    use crate::graph::dead_arcs::DeadArcs;
     use crate::tiles::{TileEdges, place, tile_of};
 
     type Edge = (VertexId, VertexId);
@@ -197,7 +197,13 @@ mod tests {
     }
 
     /// Hands over the edges of a tile, which leaves out the dead ones.
-    fn hand_over(edges: &[Edge], ends: [End; 2], dead: &TileEdges<()>, gone: &Gone, taken: &mut Taken) {
+    fn hand_over(
+        edges: &[Edge],
+        ends: [End; 2],
+        dead: &TileEdges<()>,
+        hidden: &HiddenLists,
+        taken: &mut Taken,
+    ) {
         let left_out = |&(row, column): &Edge| {
             dead.of_tile(tile_of(row, column)).binary_search(&place(row, column)).is_ok()
         };
@@ -213,7 +219,7 @@ mod tests {
         let patch =
             Patch { rows: &rows, ends: &row_ends, columns: &columns, weights: &weights, to_rows, to_columns };
         if !edges.is_empty() {
-            PatchParts::new().visit(&mut { taken }, &patch, gone);
+            PatchParts::new().visit(&mut { taken }, &patch, hidden);
         }
     }
 
@@ -224,8 +230,8 @@ mod tests {
     proptest! {
         #![proptest_config(esker_format::testing::cases(200))]
         #[test]
-        fn patches_lack_the_ends_that_are_gone(
-            all in edges(200), dead in edges(60), gone in prop::collection::btree_set(0_usize..24, 0..8),
+        fn patches_lack_the_ends_that_are_hidden(
+            all in edges(200), dead in edges(60), hidden in prop::collection::btree_set(0_usize..24, 0..8),
             directed: bool, incoming: bool, batch_len in 1_usize..50,
         ) {
             let n = 3 * STRIP_LEN;
@@ -238,20 +244,20 @@ mod tests {
             all.sort_unstable_by_key(|edge| (tile(edge), *edge));
             all.dedup();
             let dead: BTreeSet<Edge> = dead.iter().map(edge).collect();
-            let mut marks = Gone::new(n);
-            gone.iter().for_each(|&k| marks.insert(place_of(k)));
+            let mut hidden_lists = HiddenLists::new(n);
+            hidden.iter().for_each(|&k| hidden_lists.insert(place_of(k)));
             let direction = if directed && incoming { Direction::In } else { Direction::Out };
-            // The lists that say so: of vertices that are not gone.
+            // The lists that say so: those of vertices that are not hidden.
             let mut lists: Vec<Edge> = dead.iter().flat_map(|&(u, v)| match (directed, direction) {
                 (true, Direction::In) => vec![(v, u)],
                 (true, Direction::Out) => vec![(u, v)],
                 (false, _) => vec![(u, v), (v, u)],
-            }).filter(|list| !marks.has(list.0)).collect();
+            }).filter(|list| !hidden_lists.has(list.0)).collect();
             lists.sort_unstable();
             lists.dedup();
-            let missing = Missing::of_sorted(n, &lists);
+            let dead_arcs = DeadArcs::of_sorted(n, &lists);
             let run = esker_graph::Run::with_threads(1).expect("a run");
-            let tiles = dead_tiles(n, &missing, &marks, directed.then_some(direction), &run);
+            let tiles = dead_tiles(n, &dead_arcs, &hidden_lists, directed.then_some(direction), &run);
             let there = End::Taken { exclusive: false };
             let ends = match (directed, direction) {
                 (false, _) => [there, there],
@@ -260,14 +266,14 @@ mod tests {
             };
             let (mut taken, mut expected) = (Taken::default(), Vec::new());
             for edges in all.chunk_by(|a, b| tile(a) == tile(b)).flat_map(|edges| edges.chunks(batch_len)) {
-                hand_over(edges, ends, &tiles, &marks, &mut taken);
+                hand_over(edges, ends, &tiles, &hidden_lists, &mut taken);
             }
             for &(row, column) in &all {
                 let is_dead = dead.contains(&(row, column));
-                if ends[0].is_taken() && !is_dead && !marks.has(row) {
+                if ends[0].is_taken() && !is_dead && !hidden_lists.has(row) {
                     expected.push((row, column));
                 }
-                if ends[1].is_taken() && !is_dead && !marks.has(column) {
+                if ends[1].is_taken() && !is_dead && !hidden_lists.has(column) {
                     expected.push((column, row));
                 }
             }

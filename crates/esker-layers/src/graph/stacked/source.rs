@@ -1,4 +1,4 @@
-//! Scans over a complete layer and what changed since.
+//! Scans a complete layer together with the changes since.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -7,9 +7,9 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use esker_format::{BLOCK_BYTES, Error, Result};
 use esker_graph::{AnyVisitor, Bitmap, Direction, Flow, ListAccess, Piece, Run, Select, Source, VertexId};
 
-use super::changes::{ChangeMemory, Changes, Later, VersionSide};
+use super::changes::{ChangeMemory, Later, LayerChanges, VersionSide};
 use super::filter::{Filtering, Reusing};
-use super::following::Following;
+use super::following::AppendingVisitor;
 use super::gather::release_later;
 use super::needs::MAPPED_BYTES;
 use super::overlay::LeftOutBy;
@@ -36,7 +36,7 @@ pub(crate) struct StackedSide<'a, W> {
     /// The memory for what changed, until that is known.
     memory: Mutex<Option<ChangeMemory>>,
     /// Known once the later layers are verified.
-    changes: OnceLock<Changes<'a, W>>,
+    changes: OnceLock<LayerChanges<'a, W>>,
 }
 
 impl<'a, W: ColumnWeight> StackedSide<'a, W> {
@@ -88,7 +88,7 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
         base: Side<'a, W>,
         of: VersionSide<'a>,
         memory: Option<ChangeMemory>,
-        changes: OnceLock<Changes<'a, W>>,
+        changes: OnceLock<LayerChanges<'a, W>>,
     ) -> Result<Self> {
         let points = PointReads::new(of.stack.section(0, of.direction)?.main(), of.property, true);
         let later_touched = AtomicU64::new(0);
@@ -96,7 +96,7 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
     }
 
     /// Follows the chains of all lists that changed, at the first call.
-    fn changes(&self, run: &Run) -> Result<&Changes<'a, W>> {
+    fn changes(&self, run: &Run) -> Result<&LayerChanges<'a, W>> {
         if let Some(changes) = self.changes.get() {
             return Ok(changes);
         }
@@ -203,7 +203,7 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
                 self.base.scan_any(run, Select::Bits(&bits_of(base_n, list)), &visitor)
             }
             Select::List(list) => {
-                let is_there = |v: &VertexId| (*v as usize) < base_n && !overlay.gone().has(*v);
+                let is_there = |v: &VertexId| (*v as usize) < base_n && !overlay.hidden().has(*v);
                 let list: Vec<_> = list.iter().copied().filter(is_there).collect();
                 self.base.scan_any(run, Select::List(&list), &visitor)
             }
@@ -251,12 +251,12 @@ impl<W: ColumnWeight> Source<W, Error> for StackedSide<'_, W> {
             return self.scan_few(run, list, visitor);
         }
         let visitor = Reusing::new(visitor);
-        let Changes { overlay, later } = self.changes(run)?;
+        let LayerChanges { overlay, later } = self.changes(run)?;
         // To mark what was handed over takes a bit a vertex, which a list of some vertices is not worth.
         let follows = visitor.stops() && !matches!(select, Select::List(_));
         if let (LeftOutBy::Heads, true, Later::Rows(rows)) = (overlay.by(), follows, later) {
             let done = Bitmap::new(self.of.stack.num_vertices());
-            self.scan_base(run, select, &Following { visitor: &visitor, rows, done: &done })?;
+            self.scan_base(run, select, &AppendingVisitor { visitor: &visitor, rows, done: &done })?;
             return rows.scan(run, select, Some(&done), &visitor);
         }
         self.scan_later(run, select, &visitor)?;

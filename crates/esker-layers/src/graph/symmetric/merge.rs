@@ -8,17 +8,17 @@ use crate::graph::weight::ColumnWeight;
 const PIECE_LEN: usize = 1 << 12;
 
 /// Two lists with their weights, sorted.
-pub(super) type Pair<'l, W> = [(&'l [VertexId], &'l [W]); 2];
+pub(super) type BothLists<'l, W> = [(&'l [VertexId], &'l [W]); 2];
 
 /// Two lists on their way to one.
 pub(super) struct Merge<'l, W> {
-    lists: Pair<'l, W>,
+    lists: BothLists<'l, W>,
     /// The neighbour whose two copies are one arc: the vertex itself in a multigraph, else every one.
     joined: Option<VertexId>,
 }
 
 impl<'l, W: ColumnWeight> Merge<'l, W> {
-    pub(super) fn new(v: VertexId, lists: Pair<'l, W>, multigraph: bool) -> Self {
+    pub(super) fn new(v: VertexId, lists: BothLists<'l, W>, multigraph: bool) -> Self {
         Self { lists, joined: multigraph.then_some(v) }
     }
 
@@ -73,7 +73,7 @@ impl<'l, W: ColumnWeight> Merge<'l, W> {
     }
 
     /// Calls `take` with the merged list.
-    pub(super) fn give(mut self, take: &mut dyn FnMut(&[VertexId], &[W])) {
+    pub(super) fn with_merged(mut self, take: &mut dyn FnMut(&[VertexId], &[W])) {
         let (mut targets, mut weights) = (Vec::new(), Vec::new());
         loop {
             match self.rest() {
@@ -133,7 +133,7 @@ mod tests {
         );
         let merge = || Merge::new(0, [(&a, &x), (&b, &y)], multigraph);
         let mut found = Vec::new();
-        merge().give(&mut |targets, weights| {
+        merge().with_merged(&mut |targets, weights| {
             found = targets.iter().copied().zip(weights.iter().copied()).collect();
         });
         assert_eq!(merge().count(), found.len());

@@ -1,4 +1,4 @@
-//! The merged lists of both directions.
+//! Reads the lists of both directions as one merged list.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -10,7 +10,7 @@ use esker_graph::{
 };
 
 use super::block::{BLOCK_LEN, Block, BlockRoom, CELL_LEN, VERTEX_BYTES, lock, sort_bytes};
-use super::merge::{Merge, Pair};
+use super::merge::{BothLists, Merge};
 use crate::graph::list_by_list::ListByList;
 use crate::graph::points::few;
 use crate::graph::side::Side;
@@ -123,7 +123,7 @@ impl<'a, W: ColumnWeight> SymmetricSide<'a, W> {
     fn count(&self, run: &Run) -> Result<Vec<u64>> {
         let n = self.num_vertices;
         let degrees: Vec<AtomicU64> = (0..=n).map(|_| AtomicU64::new(0)).collect();
-        let note = |v: VertexId, lists: Pair<'_, W>| {
+        let note = |v: VertexId, lists: BothLists<'_, W>| {
             let degree = Merge::new(v, lists, self.multigraph).count();
             degrees[v as usize + 1].store(degree as u64, Relaxed);
         };
@@ -148,7 +148,7 @@ impl<'a, W: ColumnWeight> SymmetricSide<'a, W> {
     }
 
     /// Calls `f` with the out-list and the in-list of `v`.
-    fn both<R>(&self, v: VertexId, f: impl FnOnce(Pair<'_, W>) -> R) -> Result<R> {
+    fn both<R>(&self, v: VertexId, f: impl FnOnce(BothLists<'_, W>) -> R) -> Result<R> {
         self.out.with_list(v, |targets, weights| {
             self.incoming
                 .with_list(v, |sources, their_weights| f([(targets, weights), (sources, their_weights)]))
@@ -163,7 +163,7 @@ impl<'a, W: ColumnWeight> SymmetricSide<'a, W> {
         bits: Option<&Bitmap>,
         wanted: &(dyn Fn(usize, u64) -> u64 + Sync),
         new_state: impl Fn() -> S + Sync,
-        each: impl Fn(&mut S, VertexId, Pair<'_, W>) + Sync,
+        each: impl Fn(&mut S, VertexId, BothLists<'_, W>) + Sync,
     ) -> Result<()> {
         let chosen = Bitmap::new(self.num_vertices);
         let mut room = BlockRoom::new(self.block_arcs);
@@ -277,14 +277,14 @@ impl<W: ColumnWeight> Extents for SymmetricSide<'_, W> {
 }
 
 /// One thread that hands over merged lists. Its sink serves one block after another.
-struct Handing<'s, 'v, W> {
+struct BorrowedSink<'s, 'v, W> {
     sink: Option<Box<dyn Sink<W> + 'v>>,
     idle: &'s Mutex<Vec<Box<dyn Sink<W> + 'v>>>,
     targets: Vec<VertexId>,
     weights: Vec<W>,
 }
 
-impl<W> Drop for Handing<'_, '_, W> {
+impl<W> Drop for BorrowedSink<'_, '_, W> {
     fn drop(&mut self) {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).extend(self.sink.take());
     }
@@ -335,17 +335,17 @@ impl<W: ColumnWeight> Source<W, Error> for SymmetricSide<'_, W> {
         let new_state = || {
             let sink = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let sink = Some(sink.unwrap_or_else(|| visitor.sink()));
-            Handing { sink, idle: &idle, targets: Vec::new(), weights: Vec::new() }
+            BorrowedSink { sink, idle: &idle, targets: Vec::new(), weights: Vec::new() }
         };
         let wanted = |first, selected| visitor.wanted(first, selected);
         self.blocks(run, bits, &wanted, new_state, |state, v, lists| {
-            let Handing { sink: Some(sink), targets, weights, .. } = state else { return };
+            let BorrowedSink { sink: Some(sink), targets, weights, .. } = state else { return };
             Merge::new(v, lists, self.multigraph).hand_over(v, sink.as_mut(), targets, weights);
         })
     }
 
     fn with_list(&self, v: VertexId, take: &mut dyn FnMut(&[VertexId], &[W])) -> Result<()> {
-        self.both(v, |lists| Merge::new(v, lists, self.multigraph).give(take))
+        self.both(v, |lists| Merge::new(v, lists, self.multigraph).with_merged(take))
     }
 }
 

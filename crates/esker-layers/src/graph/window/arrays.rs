@@ -11,7 +11,7 @@ use esker_format::{Error, Result};
 use esker_graph::{Direction, Run, VertexId};
 
 use super::times::{Time, WantedRanks};
-use crate::graph::arcs::Arcs;
+use crate::graph::arcs::ArcSlices;
 use crate::graph::chains::{ChainArcs, ChainBuffers, LaterLayers, LayerFragments, for_living};
 use crate::graph::side::Side;
 use crate::layer::{Body, ListColumns, Section};
@@ -20,7 +20,7 @@ use crate::stack::Stack;
 /// The lists of one direction, whose weights are times.
 pub(super) struct TimedArrays<'a, T> {
     /// Those of the oldest layer.
-    base: Arcs<'a, T>,
+    base: ArcSlices<'a, T>,
     /// What finds the fragments in the other layers.
     later: Option<LaterLayers<'a, T>>,
     /// Whether there are targets; else times alone.
@@ -72,7 +72,7 @@ impl SelectedLists {
     /// Selects the arcs that `mark` marks, of the lists with these offsets.
     fn select<T: Time>(
         &mut self,
-        arcs: &Arcs<'_, T>,
+        arcs: &ArcSlices<'_, T>,
         offsets: &[u64],
         ranks: &mut WantedRanks,
         mark: impl Fn(&[T], &mut [u64]),
@@ -193,7 +193,7 @@ impl<'a, T: Time> TimedArrays<'a, T> {
         }
         let of_section = |section: &'a Section| arcs_of(section.main(), property, has_targets, run);
         let base = match stack.is_left_out(0) {
-            true => Some(Arcs::none()),
+            true => Some(ArcSlices::none()),
             false => of_section(stack.section(0, direction)?)?,
         };
         let Some(base) = base else { return Ok(None) };
@@ -375,9 +375,9 @@ fn arcs_of<'a, T: Time>(
     property: u32,
     has_targets: bool,
     run: &Run,
-) -> Result<Option<Arcs<'a, T>>> {
+) -> Result<Option<ArcSlices<'a, T>>> {
     let Body::Arrays(arrays) = lists.body() else { return Ok(None) };
     let (vertices, offsets) = (lists.vertices(run)?, arrays.offsets(run)?);
     let targets = if has_targets { arrays.targets(run)? } else { &[] };
-    Ok(Some(Arcs { vertices, offsets, targets, weights: T::all(lists, property, run)? }))
+    Ok(Some(ArcSlices { vertices, offsets, targets, weights: T::all(lists, property, run)? }))
 }

@@ -1,4 +1,4 @@
-//! What a window selects of the edges between two vertices.
+//! Windows of times, and the rules that join the copies of an edge.
 
 use std::cmp::Ordering;
 

@@ -18,14 +18,14 @@ use crate::graph::weight::ColumnWeight;
 pub(super) const GRAIN: usize = 1 << 12;
 
 /// Arcs of one direction.
-pub(super) struct Counted {
+pub(super) struct ArcCounts {
     /// Before each vertex, and in all.
     pub(super) sums: Vec<u64>,
     /// From a vertex to itself.
     pub(super) loops: u64,
 }
 
-impl Counted {
+impl ArcCounts {
     /// Adds up the arcs of each vertex, which stand after a place that is left empty.
     pub(super) fn of(mut counts: Vec<u64>, loops: u64) -> Self {
         let mut sum = 0;
@@ -58,8 +58,8 @@ impl TargetCounts {
         self.0[target as usize + 1].fetch_add(1, Relaxed);
     }
 
-    pub(super) fn finish(self) -> Counted {
-        Counted::of(self.0.into_iter().map(AtomicU64::into_inner).collect(), 0)
+    pub(super) fn finish(self) -> ArcCounts {
+        ArcCounts::of(self.0.into_iter().map(AtomicU64::into_inner).collect(), 0)
     }
 }
 
@@ -70,7 +70,7 @@ pub(super) fn count_filtered(
     num_vertices: usize,
     also: CountAlso<'_>,
     run: &Run,
-) -> Result<Counted> {
+) -> Result<ArcCounts> {
     count_lists(num_vertices, window, also, run, |v, selected: &mut Selected<()>| {
         lists.select(window, v, selected)
     })
@@ -83,7 +83,7 @@ pub(super) fn count_lists<W: ColumnWeight>(
     also: CountAlso<'_>,
     run: &Run,
     select: impl Fn(VertexId, &mut Selected<W>) -> Result<()> + Sync,
-) -> Result<Counted> {
+) -> Result<ArcCounts> {
     let counts: Vec<AtomicU64> = (0..=num_vertices).map(|_| AtomicU64::new(0)).collect();
     let counting = Counting { window, counts: &counts[1..], targets: also.targets };
     let new = || (0, Selected::new());
@@ -96,7 +96,7 @@ pub(super) fn count_lists<W: ColumnWeight>(
         Ok::<_, Error>(())
     })?;
     let loops = states.into_iter().map(|(loops, _)| loops).sum();
-    Ok(Counted::of(counts.into_iter().map(AtomicU64::into_inner).collect(), loops))
+    Ok(ArcCounts::of(counts.into_iter().map(AtomicU64::into_inner).collect(), loops))
 }
 
 /// Counts the arcs of each vertex that lie in a window.
@@ -106,7 +106,7 @@ pub(super) fn count(
     num_vertices: usize,
     also: CountAlso<'_>,
     run: &Run,
-) -> Result<Counted> {
+) -> Result<ArcCounts> {
     if window.copies == Copies::All && also.targets.is_none() {
         let found = match side.narrow() {
             Some(narrow) => count_inside(narrow, window, num_vertices, also.loops, run),
@@ -125,7 +125,7 @@ pub(super) fn count(
     let counts: Vec<AtomicU64> = (0..=num_vertices).map(|_| AtomicU64::new(0)).collect();
     let counting = Counting { window, counts: &counts[1..], targets: also.targets };
     let loops: Vec<u64> = side.scan(run, Select::All, &counting)?;
-    Ok(Counted::of(counts.into_iter().map(AtomicU64::into_inner).collect(), loops.into_iter().sum()))
+    Ok(ArcCounts::of(counts.into_iter().map(AtomicU64::into_inner).collect(), loops.into_iter().sum()))
 }
 
 /// Counts the arcs inside a window, if the lists lie in arrays.
@@ -135,7 +135,7 @@ fn count_inside<T: Time>(
     num_vertices: usize,
     counts_loops: bool,
     run: &Run,
-) -> Result<Option<Counted>> {
+) -> Result<Option<ArcCounts>> {
     let bounds = TimeBounds::of(window);
     count_arrays(side, |times, words| bounds.mark(times, words), num_vertices, counts_loops, run)
 }
@@ -148,7 +148,7 @@ pub(super) fn count_arrays<T: Time>(
     num_vertices: usize,
     counts_loops: bool,
     run: &Run,
-) -> Result<Option<Counted>> {
+) -> Result<Option<ArcCounts>> {
     let Some(lists) = TimedArrays::of(side, counts_loops, run)? else { return Ok(None) };
     let mut counts = vec![0; num_vertices + 1];
     let units: Vec<_> = counts[1..].chunks_mut(GRAIN).map(|unit| Mutex::new(Some(unit))).collect();
@@ -164,7 +164,7 @@ pub(super) fn count_arrays<T: Time>(
         },
     )?;
     drop(units);
-    Ok(Some(Counted::of(counts, loops.into_iter().map(|(loops, _)| loops).sum())))
+    Ok(Some(ArcCounts::of(counts, loops.into_iter().map(|(loops, _)| loops).sum())))
 }
 
 /// Counts arcs in a window.

@@ -1,4 +1,4 @@
-//! Arcs that meet conditions on their properties.
+//! Filters arcs by conditions on their properties.
 
 use std::fmt::Debug;
 

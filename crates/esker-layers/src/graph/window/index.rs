@@ -5,7 +5,7 @@ use esker_graph::{Direction, Flow, Piece, Remaining, Reservation, Run, Select, V
 use rayon::slice::ParallelSliceMut;
 
 use super::copies::{Copies, TimeWindow};
-use super::count::{CountAlso, Counted, TargetCounts, count, count_filtered};
+use super::count::{ArcCounts, CountAlso, TargetCounts, count, count_filtered};
 use super::filter::{FilteredArcs, FilteredLists};
 use crate::graph::side::Side;
 
@@ -83,8 +83,8 @@ impl WindowIndex {
     /// The index of counted lists. A directed graph has counts of arcs to each vertex, whether or not it
     /// keeps in-lists.
     pub(super) fn of_counted(
-        counted: Counted,
-        incoming: Option<Counted>,
+        counted: ArcCounts,
+        incoming: Option<ArcCounts>,
         keeps_incoming: bool,
         directed: bool,
         window: TimeWindow,
@@ -201,8 +201,8 @@ impl Basis<'_> {
     /// The index, from what counts the out-lists and the in-lists.
     fn index(
         &self,
-        out: impl FnOnce(CountAlso<'_>) -> Result<Counted>,
-        incoming: impl FnOnce(CountAlso<'_>) -> Result<Option<Counted>>,
+        out: impl FnOnce(CountAlso<'_>) -> Result<ArcCounts>,
+        incoming: impl FnOnce(CountAlso<'_>) -> Result<Option<ArcCounts>>,
         run: &Run,
     ) -> Result<WindowIndex> {
         let Self { n, directed, has_in_lists, window, absent } = *self;

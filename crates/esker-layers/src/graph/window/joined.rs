@@ -1,4 +1,4 @@
-//! The lists of both directions of a window whose copies of an edge are joined.
+//! Merges the lists of both directions in a window that joins the copies of an edge.
 //!
 //! An edge of an undirected view stands for all copies between two vertices, whichever way they lead, so
 //! these are joined after both lists of a vertex were put together, by the rule of the window.

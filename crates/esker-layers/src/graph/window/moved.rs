@@ -1,4 +1,4 @@
-//! Windows that move: the next index from the one before, and the edges of a range of times.
+//! Moves windows: makes the next index from the one before, and finds the edges of a range of times.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -8,7 +8,7 @@ use esker_graph::{Budget, Direction, Flow, Piece, Reservation, Run, Select, Vert
 use rayon::slice::ParallelSliceMut;
 
 use super::copies::{Copies, TimeWindow};
-use super::count::Counted;
+use super::count::ArcCounts;
 use super::index::WindowIndex;
 use crate::graph::side::Side;
 
@@ -72,11 +72,11 @@ impl WindowIndex {
             let Some(sums) = shifted(self.sums(Direction::In), num_vertices, changes) else {
                 return Ok(None);
             };
-            incoming = Some(Counted { sums, loops: 0 });
+            incoming = Some(ArcCounts { sums, loops: 0 });
         }
         let arcs = out.last().copied().unwrap_or(0);
         let loops = if directed { 0 } else { (2 * num_edges).saturating_sub(arcs) };
-        let counted = Counted { sums: out, loops };
+        let counted = ArcCounts { sums: out, loops };
         Self::of_counted(counted, incoming, self.keeps_incoming(), directed, window, absent).map(Some)
     }
 }

@@ -14,7 +14,7 @@ use esker_graph::{Direction, Flow, Piece, Reservation, Rows, Run, Select, Vertex
 
 use super::arrays::{ListBuffers, ListStep, TimedArrays};
 use super::copies::{Copies, TimeWindow};
-use super::count::{Counted, GRAIN, TargetCounts, count_arrays};
+use super::count::{ArcCounts, GRAIN, TargetCounts, count_arrays};
 use super::index::WindowIndex;
 use super::times::{Time, TimeBounds, mark};
 use crate::graph::gathered::{GatheredSide, Unit};
@@ -34,7 +34,7 @@ const FEW_ENDS: usize = 8;
 pub struct SharedLists {
     num_vertices: usize,
     directed: bool,
-    slots: Slots,
+    slots: TimeSlots,
     out: GatheredSide<u16>,
     incoming: Option<GatheredSide<u16>>,
     _memory: Reservation,
@@ -51,7 +51,7 @@ impl SharedLists {
         windows: &[TimeWindow],
         run: &Run,
     ) -> Result<Self> {
-        let slots = Slots::of(windows)?;
+        let slots = TimeSlots::of(windows)?;
         let in_side = in_side.filter(|side| side.has_lists());
         let count = |side: &Side<'_, i64>| {
             let counted = match side.narrow() {
@@ -64,7 +64,7 @@ impl SharedLists {
             let counts: Vec<AtomicU64> = (0..=num_vertices).map(|_| AtomicU64::new(0)).collect();
             side.scan(run, Select::All, &CountingWanted { slots: &slots, counts: &counts[1..] })?;
             let counts = counts.into_iter().map(AtomicU64::into_inner).collect();
-            Ok::<_, Error>(Counted::of(counts, 0).sums)
+            Ok::<_, Error>(ArcCounts::of(counts, 0).sums)
         };
         let fill = |side: &Side<'_, i64>, sums: Vec<u64>| {
             match side.narrow() {
@@ -97,7 +97,7 @@ impl SharedLists {
     /// # Errors
     /// [`esker_graph::Stop::OverBudget`]; cancellation.
     pub fn narrowed(&self, windows: &[TimeWindow], run: &Run) -> Result<Self> {
-        let slots = Slots::of(windows)?;
+        let slots = TimeSlots::of(windows)?;
         // Ends that no longer matter join two slots.
         let renamed: Vec<u16> = self.slots.names_in(&slots);
         let wanted: Vec<bool> = renamed.iter().map(|&slot| slots.wanted[usize::from(slot)]).collect();
@@ -237,14 +237,14 @@ impl std::fmt::Debug for SharedLists {
 
 /// The times between the ends of windows.
 #[derive(Debug)]
-struct Slots {
+struct TimeSlots {
     /// Ascending, each once.
     ends: Vec<i64>,
     /// Whether the times of each slot lie in a window.
     wanted: Vec<bool>,
 }
 
-impl Slots {
+impl TimeSlots {
     fn of(windows: &[TimeWindow]) -> Result<Self> {
         if windows.len() > SHARED_WINDOWS_MAX {
             let message = format!("{} windows share lists: at most {SHARED_WINDOWS_MAX} can", windows.len());
@@ -326,7 +326,7 @@ fn count(
     joins: bool,
     targets: Option<&TargetCounts>,
     run: &Run,
-) -> Result<Counted> {
+) -> Result<ArcCounts> {
     let n = rows.num_vertices();
     let counts: Vec<AtomicU64> = (0..=n).map(|_| AtomicU64::new(0)).collect();
     let loops: Vec<u64> = run.share_ranges(
@@ -350,12 +350,12 @@ fn count(
         },
     )?;
     let counts = counts.into_iter().map(AtomicU64::into_inner).collect();
-    Ok(Counted::of(counts, loops.into_iter().sum()))
+    Ok(ArcCounts::of(counts, loops.into_iter().sum()))
 }
 
 /// Counts the arcs of each vertex that lie in any window.
 struct CountingWanted<'c> {
-    slots: &'c Slots,
+    slots: &'c TimeSlots,
     counts: &'c [AtomicU64],
 }
 
@@ -397,10 +397,10 @@ fn copied<S>(
 /// As [`count`], of lists that lie in arrays; `None` if they do not.
 fn count_wanted<T: Time>(
     side: &Side<'_, T>,
-    slots: &Slots,
+    slots: &TimeSlots,
     num_vertices: usize,
     run: &Run,
-) -> Result<Option<Counted>> {
+) -> Result<Option<ArcCounts>> {
     let is_wanted = |time: T| slots.wanted[usize::from(slots.of_time(time.wide()))];
     match slots.all() {
         // Where the windows overlap, as they mostly do, they are one.
@@ -415,13 +415,13 @@ fn count_wanted<T: Time>(
 /// As [`copy_lists`], from lists that lie in arrays.
 fn copy_arrays<T: Time>(
     lists: &TimedArrays<'_, T>,
-    slots: &Slots,
+    slots: &TimeSlots,
     sums: Vec<u64>,
     run: &Run,
 ) -> Result<GatheredSide<u16>> {
     let new = || (ListBuffers::new(), Vec::new());
     GatheredSide::fill(sums, run, new, |(buffers, list), unit: Unit<'_, u16>| {
-        let mut room = Room(unit.targets.iter_mut().zip(unit.weights));
+        let mut room = ArcWriter(unit.targets.iter_mut().zip(unit.weights));
         list.clear();
         lists.for_each(unit.places, buffers, |step| match step {
             ListStep::Piece(_, targets, times) => {
@@ -442,9 +442,9 @@ fn copy_arrays<T: Time>(
 }
 
 /// Where the arcs of successive lists go.
-struct Room<'u>(Zip<IterMut<'u, VertexId>, IterMut<'u, u16>>);
+struct ArcWriter<'u>(Zip<IterMut<'u, VertexId>, IterMut<'u, u16>>);
 
-impl Room<'_> {
+impl ArcWriter<'_> {
     #[inline(always)]
     fn push(&mut self, target: VertexId, slot: u16) {
         if let Some((into, beside)) = self.0.next() {
@@ -457,14 +457,14 @@ impl Room<'_> {
 fn copy_lists(
     sums: Vec<u64>,
     run: &Run,
-    list: impl Fn(VertexId, &mut Room<'_>) -> Result<()> + Sync,
+    list: impl Fn(VertexId, &mut ArcWriter<'_>) -> Result<()> + Sync,
 ) -> Result<GatheredSide<u16>> {
     GatheredSide::fill(
         sums,
         run,
         || (),
         |(), unit: Unit<'_, u16>| {
-            let mut room = Room(unit.targets.iter_mut().zip(unit.weights));
+            let mut room = ArcWriter(unit.targets.iter_mut().zip(unit.weights));
             unit.places.map(vertex).try_for_each(|v| list(v, &mut room))
         },
     )

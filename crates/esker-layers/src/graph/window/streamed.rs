@@ -127,8 +127,8 @@ impl<W: ColumnWeight> AnyVisitor<i64> for WindowVisitor<'_, '_, W> {
 
     fn wanted(&self, first: usize, selected: u64) -> u64 {
         let has_arcs = |i: &usize| Extents::degree(self.side, vertex(first + i)) > 0;
-        let left = ones(selected).filter(has_arcs).fold(0, |left, i| left | 1 << i);
-        if left == 0 { 0 } else { self.visitor.wanted(first, left) }
+        let remaining = ones(selected).filter(has_arcs).fold(0, |remaining, i| remaining | 1 << i);
+        if remaining == 0 { 0 } else { self.visitor.wanted(first, remaining) }
     }
 
     fn minds_any(&self, vertices: Range<usize>) -> bool {
@@ -147,7 +147,7 @@ impl<W: ColumnWeight> AnyVisitor<i64> for WindowVisitor<'_, '_, W> {
 
 impl<W: ColumnWeight> WindowSink<'_, W> {
     /// Appends the targets that are in the window. Returns where they lie.
-    fn keep(&mut self, targets: &[VertexId], times: &[i64]) -> Range<usize> {
+    fn filter(&mut self, targets: &[VertexId], times: &[i64]) -> Range<usize> {
         let start = self.targets.len();
         self.targets.resize(start + targets.len(), 0);
         let mut end = start;
@@ -164,26 +164,26 @@ impl<W: ColumnWeight> WindowSink<'_, W> {
 impl<W: ColumnWeight> Sink<i64> for WindowSink<'_, W> {
     fn visit(&mut self, batch: &[(VertexId, Piece<'_, i64>)]) -> u64 {
         self.targets.clear();
-        let mut left = Vec::with_capacity(batch.len());
+        let mut remaining = Vec::with_capacity(batch.len());
         for (i, (v, piece)) in batch.iter().enumerate() {
-            let range = self.keep(piece.targets, piece.weights);
+            let range = self.filter(piece.targets, piece.weights);
             if !range.is_empty() {
-                left.push((i, *v, range, piece.exclusive));
+                remaining.push((i, *v, range, piece.exclusive));
             }
         }
         self.weights.resize(self.targets.len().max(self.weights.len()), W::default());
-        let pieces = left.iter().map(|(_, v, range, exclusive)| {
+        let pieces = remaining.iter().map(|(_, v, range, exclusive)| {
             let (targets, weights) = (&self.targets[range.clone()], &self.weights[range.clone()]);
             (*v, Piece { targets, weights, exclusive: *exclusive })
         });
         let pieces: Vec<_> = pieces.collect();
         let found = self.sink.visit(&pieces);
-        left.iter().enumerate().fold(0, |enough, (at, (i, ..))| enough | (found >> at & 1) << i)
+        remaining.iter().enumerate().fold(0, |enough, (at, (i, ..))| enough | (found >> at & 1) << i)
     }
 
     fn visit_back(&mut self, u: VertexId, vertices: Piece<'_, i64>) {
         self.targets.clear();
-        let range = self.keep(vertices.targets, vertices.weights);
+        let range = self.filter(vertices.targets, vertices.weights);
         self.weights.resize(range.end.max(self.weights.len()), W::default());
         if !range.is_empty() {
             let (targets, weights) = (&self.targets[range.clone()], &self.weights[range]);
@@ -196,7 +196,7 @@ impl<W: ColumnWeight> Sink<i64> for WindowSink<'_, W> {
         let (mut rows, mut ends) =
             (Vec::with_capacity(patch.rows.len()), Vec::with_capacity(patch.rows.len()));
         for (row, range) in patch.iter() {
-            let kept = self.keep(&patch.columns[range.clone()], &patch.weights[range]);
+            let kept = self.filter(&patch.columns[range.clone()], &patch.weights[range]);
             if !kept.is_empty() {
                 rows.push(row);
                 ends.push(kept.end as u32);

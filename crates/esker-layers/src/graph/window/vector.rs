@@ -1,4 +1,4 @@
-//! Comparisons of times and selections of arcs with vector instructions.
+//! Compares times and selects arcs with vector instructions.
 #![allow(unsafe_code)] // Vector instructions that the compiler does not make of the loops by itself.
 
 #[cfg(target_arch = "x86_64")]

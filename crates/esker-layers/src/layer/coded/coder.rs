@@ -3,7 +3,7 @@
 use esker_graph::VertexId;
 
 use super::block::{AHEAD_BYTES, BLOCK_LEN, encode};
-use super::index::{GROUP_LEN, Record, width_log};
+use super::index::{GROUP_LEN, GroupRecord, width_log};
 
 /// Encoded elements that were not yet taken.
 #[derive(Debug, Default)]
@@ -143,7 +143,7 @@ impl Coder {
     fn push_record(&mut self, widths: [u32; 2]) {
         let place = self.taken[0] + self.parts.sizes.len() as u64;
         let [arcs, bytes] = self.before;
-        self.parts.groups.extend(Record { arcs, bytes, place, widths }.to_words());
+        self.parts.groups.extend(GroupRecord { arcs, bytes, place, widths }.to_words());
     }
 
     /// Ends the last group. The contents of [`Coder::parts`] then complete the columns.

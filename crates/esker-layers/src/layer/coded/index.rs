@@ -10,7 +10,7 @@ pub(super) const RECORD_LEN: usize = 3;
 
 /// The record of a group in `groups`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Record {
+pub(super) struct GroupRecord {
     /// Arcs before the group.
     pub(super) arcs: u64,
     /// Bytes of lists before the group.
@@ -24,7 +24,7 @@ pub(super) struct Record {
 /// The largest binary logarithm of a width.
 const WIDTH_LOG_MAX: u32 = 3;
 
-impl Record {
+impl GroupRecord {
     pub(super) fn to_words(self) -> [u64; RECORD_LEN] {
         let widths = u64::from(self.widths[0] | self.widths[1] << 4);
         [self.arcs, self.bytes, self.place << 8 | widths]
@@ -37,7 +37,7 @@ impl Record {
         Self { arcs, bytes, place: place >> 8, widths }
     }
 
-    /// As [`Record::read`]; `None` if the encoder cannot have written such a record.
+    /// As [`GroupRecord::read`]; `None` if the encoder cannot have written such a record.
     pub(super) fn check(words: &[u64; RECORD_LEN]) -> Option<Self> {
         Some(Self::read(words)).filter(|record| record.to_words() == *words)
     }
@@ -100,16 +100,16 @@ fn sum_before(sizes: &[u8], width_log: u32, count: usize) -> u64 {
 
 /// The sizes of the lists of a group.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Sizes<'a> {
-    record: Record,
+pub(super) struct GroupSizes<'a> {
+    record: GroupRecord,
     degrees: &'a [u8],
     lengths: &'a [u8],
 }
 
-impl<'a> Sizes<'a> {
+impl<'a> GroupSizes<'a> {
     /// The sizes of the group of `record`; `sizes` begins with them.
     #[inline(always)]
-    pub(super) fn new(record: Record, sizes: &'a [u8]) -> Self {
+    pub(super) fn new(record: GroupRecord, sizes: &'a [u8]) -> Self {
         let (degrees, lengths) = sizes[..record.sizes_bytes()].split_at(GROUP_LEN << record.widths[0]);
         Self { record, degrees, lengths }
     }
@@ -121,7 +121,7 @@ impl<'a> Sizes<'a> {
         sums_up: Option<&impl Fn(&[u8], u32, u64, &mut [u64; GROUP_LEN + 1])>,
         places: &mut ListPlaces,
     ) {
-        let Record { arcs, bytes, widths, .. } = self.record;
+        let GroupRecord { arcs, bytes, widths, .. } = self.record;
         let sides = [(self.degrees, arcs, &mut places.arcs), (self.lengths, bytes, &mut places.bytes)];
         for ((sizes, before, sums), width_log) in sides.into_iter().zip(widths) {
             match sums_up {
@@ -255,15 +255,15 @@ impl<'a> Index<'a> {
     }
 
     #[inline(always)]
-    pub(super) fn record(&self, group: usize) -> Record {
+    pub(super) fn record(&self, group: usize) -> GroupRecord {
         let words = self.groups[group * RECORD_LEN..].first_chunk().expect("one more than there are groups");
-        Record::read(words)
+        GroupRecord::read(words)
     }
 
     #[inline(always)]
-    pub(super) fn sizes(&self, group: usize) -> Sizes<'a> {
+    pub(super) fn sizes(&self, group: usize) -> GroupSizes<'a> {
         let record = self.record(group);
-        Sizes::new(record, &self.sizes[record.place as usize..])
+        GroupSizes::new(record, &self.sizes[record.place as usize..])
     }
 
     /// Number of arcs of a list.
@@ -364,7 +364,7 @@ pub(crate) struct GroupWalk<'a> {
     index: Index<'a>,
     /// The group of `sizes`.
     group: usize,
-    sizes: Option<Sizes<'a>>,
+    sizes: Option<GroupSizes<'a>>,
     /// Index in the group of the next list.
     next: usize,
     /// Arcs before that list.

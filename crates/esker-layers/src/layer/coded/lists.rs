@@ -7,7 +7,7 @@ use esker_format::{Column, Error, Result};
 use esker_graph::{Flow, Run, VertexId, vertex};
 
 use super::block::{AHEAD_BYTES, BLOCK_LEN, BlockHeader, ROOM, end_of};
-use super::index::{CodedList, GROUP_LEN, Index, ListPlace, ListPlaces, RECORD_LEN, Record, Sizes};
+use super::index::{CodedList, GROUP_LEN, GroupRecord, GroupSizes, Index, ListPlace, ListPlaces, RECORD_LEN};
 use super::vector::Decoder;
 use crate::layer::offsets::ListCounts;
 
@@ -214,10 +214,10 @@ impl Coded {
         self.columns.groups.corrupt(slot / GROUP_LEN * RECORD_LEN, format!("there is no list {slot}"))
     }
 
-    fn record(&self, group: usize) -> Result<Record> {
+    fn record(&self, group: usize) -> Result<GroupRecord> {
         let at = group * RECORD_LEN;
         let words = self.columns.groups.get(at..at + RECORD_LEN)?;
-        words.first_chunk().and_then(Record::check).ok_or_else(|| self.bad_group(group))
+        words.first_chunk().and_then(GroupRecord::check).ok_or_else(|| self.bad_group(group))
     }
 
     fn bad_group(&self, group: usize) -> Error {
@@ -246,14 +246,15 @@ impl Coded {
 
     /// The sizes of the lists of a group. Checks that they agree with the sums before and after the group and
     /// stay within all arcs and bytes.
-    fn group(&self, group: usize) -> Result<Sizes<'_>> {
+    fn group(&self, group: usize) -> Result<GroupSizes<'_>> {
         let (record, next) = (self.record(group)?, self.record(group + 1)?);
         let bytes = record.sizes_bytes() as u64;
         if record.place.checked_add(bytes) != Some(next.place) || next.place > self.columns.sizes.len() as u64
         {
             return Err(self.bad_group(group));
         }
-        let sizes = Sizes::new(record, self.columns.sizes.get(record.place as usize..next.place as usize)?);
+        let sizes =
+            GroupSizes::new(record, self.columns.sizes.get(record.place as usize..next.place as usize)?);
         let listed = (self.num_lists - group * GROUP_LEN).min(GROUP_LEN);
         let is_sound = sizes.arcs_before(GROUP_LEN) == next.arcs
             && sizes.bytes_before(GROUP_LEN) == next.bytes

@@ -4,7 +4,7 @@
 use esker_graph::VertexId;
 
 use super::block;
-use super::index::{GROUP_LEN, ListPlaces, Sizes};
+use super::index::{GROUP_LEN, GroupSizes, ListPlaces};
 #[cfg(all(target_arch = "x86_64", not(feature = "id64")))]
 use super::x86;
 
@@ -52,7 +52,7 @@ impl Decoder {
 
     /// Fills `places` with the positions of the lists of a group.
     #[inline]
-    pub(super) fn places(self, sizes: Sizes<'_>, places: &mut ListPlaces) {
+    pub(super) fn places(self, sizes: GroupSizes<'_>, places: &mut ListPlaces) {
         #[cfg(all(target_arch = "x86_64", not(feature = "id64")))]
         if self == Self::Avx512 {
             // SAFETY: `possible` makes this value only where the processor has the instructions.

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use esker_format::{Error, KeptForms, LayerRecord, Origin, PropertyRecord, Result, Stamp};
 use esker_graph::{Direction, Run, VertexId};
 use esker_layers::FormFiles;
+use esker_layers::known_files::DirectoryKind;
 use esker_layers::layer::{ListColumns, PlainLayer};
-use esker_layers::own::OwnDirectory;
 use esker_layers::stack::Stack;
 use esker_layers::tiles::{ChangedGroups, ConvertOptions, OldTiles, TileFiles, TileReport, Tiles};
 
@@ -101,7 +101,7 @@ impl Core {
 
     pub(crate) fn remove_tile_files(&self, directory: &Path) -> Result<()> {
         let files = TileFiles::of(directory);
-        OwnDirectory::Tiles.remove(self.disk.as_ref(), &files.directory)?;
+        DirectoryKind::Tiles.remove(self.disk.as_ref(), &files.directory)?;
         if self.disk.look(directory)?.is_none() {
             return Ok(());
         }

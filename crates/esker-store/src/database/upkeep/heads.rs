@@ -8,7 +8,7 @@ use esker_graph::Run;
 use esker_layers::FormFiles;
 use esker_layers::graph::HeadedOptions;
 use esker_layers::graph::headed::{HeadedNeeds, Heads, heads_directory, write_heads};
-use esker_layers::own::OwnDirectory;
+use esker_layers::known_files::DirectoryKind;
 
 use crate::conversion::{FormReport, expect_layer_directory, heads_again};
 use crate::database::handle::{Core, Database, locked};
@@ -80,7 +80,7 @@ impl Core {
         let origin = Origin::random(state.manifest().database);
         self.write_heads(layer, heads, &directory, origin, run).inspect_err(|_| {
             // If the removal fails too, making heads again or removing the layer deletes the files.
-            let _ = OwnDirectory::Heads.remove(self.disk.as_ref(), &heads_directory(&directory));
+            let _ = DirectoryKind::Heads.remove(self.disk.as_ref(), &heads_directory(&directory));
         })?;
         let (stamp, head_len) = (origin.stamp, heads.length as u64);
         let record = HeadsRecord { layer: number, stamp, head_len, order: heads.order };
@@ -111,7 +111,7 @@ impl Core {
         if state.manifest().heads.iter().any(|record| record.layer == layer) {
             self.edit_layers(maintenance, state, vec![Edit::RemoveHeads { layer }])?;
         }
-        OwnDirectory::Heads.remove(self.disk.as_ref(), &heads_directory(directory))?;
+        DirectoryKind::Heads.remove(self.disk.as_ref(), &heads_directory(directory))?;
         expect_layer_directory(self.disk.as_ref(), directory)
     }
 }

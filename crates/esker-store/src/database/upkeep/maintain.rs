@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use esker_format::{Edit, Error, LayerRecord, LogMark, Result, archive_path};
 use esker_graph::Run;
-use esker_layers::own::OwnDirectory;
+use esker_layers::known_files::DirectoryKind;
 
 use crate::commit::{Commit, LayerLocation, assemble};
 use crate::conversion::FormReport;
@@ -223,7 +223,7 @@ impl Core {
         });
         written.inspect_err(|_| {
             // If the removal fails too, the next opening removes the files.
-            let _ = OwnDirectory::Layer.remove(self.disk.as_ref(), &directory);
+            let _ = DirectoryKind::Layer.remove(self.disk.as_ref(), &directory);
         })
     }
 

@@ -3,21 +3,22 @@
 use esker_graph::{Direction, Run, VertexId};
 use rayon::slice::ParallelSliceMut;
 
-use super::gone::Gone;
-use crate::graph::missing::Missing;
+use super::hidden_lists::HiddenLists;
+use crate::graph::dead_arcs::DeadArcs;
 use crate::tiles::{TileEdges, place, tile_of};
 
-/// Those of the lists of one direction; `dead` has none of lists that are gone. An undirected graph keeps the
-/// end with the lesser number as the row, and has each edge in the lists of both ends that are not gone.
+/// The edges of the lists of one direction; `dead` has none of lists that are hidden. An undirected graph
+/// keeps the end with the lesser number as the row, and has each edge in the lists of both ends that are not
+/// hidden.
 pub(super) fn dead_tiles(
     num_vertices: usize,
-    dead: &Missing,
-    gone: &Gone,
+    dead: &DeadArcs,
+    hidden: &HiddenLists,
     direction: Option<Direction>,
     run: &Run,
 ) -> TileEdges<()> {
     let edge = |(v, target): (VertexId, VertexId)| match direction {
-        None if v <= target || gone.has(target) => Some((v.min(target), v.max(target))),
+        None if v <= target || hidden.has(target) => Some((v.min(target), v.max(target))),
         None => None,
         Some(Direction::Out) => Some((v, target)),
         Some(Direction::In) => Some((target, v)),

@@ -5,18 +5,18 @@ use std::sync::PoisonError;
 use esker_format::{Error, HeadOrder, Result};
 use esker_graph::{Run, VertexId, vertex};
 
-use super::share::head_units;
+use super::head_lengths::head_units;
 use super::side::HeadedSide;
+use crate::graph::dead_arcs::DeadArcs;
 use crate::graph::living::{LivingTargets, leave_out, without_none};
-use crate::graph::missing::Missing;
 
-/// Arcs that are left out of the lists.
+/// The deleted arcs, which scans leave out of the lists.
 #[derive(Debug, Default)]
-pub(super) struct LeftOut(Option<Missing>);
+pub(super) struct DeadFilter(Option<DeadArcs>);
 
-impl LeftOut {
-    /// Leaves arcs out of heads.
-    pub(super) fn new(side: &mut HeadedSide<'_>, dead: Missing, run: &Run) -> Result<Self> {
+impl DeadFilter {
+    /// Removes the deleted arcs from the heads.
+    pub(super) fn new(side: &mut HeadedSide<'_>, dead: DeadArcs, run: &Run) -> Result<Self> {
         let is_sorted = side.order == HeadOrder::First;
         let (extents, head_len) = (&side.lists.extents(), side.starts.head_len());
         let units = head_units(extents, head_len, &mut side.heads);
@@ -48,15 +48,15 @@ impl LeftOut {
         self.0.is_some()
     }
 
-    /// What is left of a head.
+    /// A head without the room of its deleted arcs.
     #[inline(always)]
-    pub(super) fn of_head<'h>(&self, head: &'h [VertexId]) -> &'h [VertexId] {
+    pub(super) fn living_head<'h>(&self, head: &'h [VertexId]) -> &'h [VertexId] {
         if self.0.is_some() { without_none(head) } else { head }
     }
 
-    /// What is left of a part of the list of `v`, in the order of the list.
+    /// A part of the list of `v` without its deleted arcs, in the order of the list.
     #[inline]
-    pub(super) fn of_part<'l>(
+    pub(super) fn living_part<'l>(
         &self,
         v: VertexId,
         part: &'l [VertexId],

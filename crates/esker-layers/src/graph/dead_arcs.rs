@@ -1,4 +1,4 @@
-//! Arcs of some vertices, as sorted lists.
+//! Deleted arcs, as a sorted list of targets for each of some vertices.
 
 use esker_graph::{VertexId, vertex};
 
@@ -8,28 +8,28 @@ use super::unit::{UNIT_LEN, UnitLists};
 ///
 /// Memory: that of [`UnitLists`], and the targets.
 #[derive(Debug, Default)]
-pub(crate) struct Missing {
-    units: Vec<MissingUnit>,
+pub(crate) struct DeadArcs {
+    units: Vec<DeadUnit>,
     num_arcs: usize,
 }
 
 /// The lists of [`UNIT_LEN`] vertices.
 #[derive(Debug, Default)]
-pub(super) struct MissingUnit {
+pub(super) struct DeadUnit {
     lists: UnitLists,
     targets: Box<[VertexId]>,
 }
 
-impl MissingUnit {
+impl DeadUnit {
     /// From the vertices with lists, ascending, where the list of each ends, and all targets.
     pub(super) fn new(lists: &[(VertexId, u32)], targets: Vec<VertexId>) -> Self {
         Self { lists: UnitLists::new(lists), targets: targets.into() }
     }
 }
 
-impl Missing {
+impl DeadArcs {
     /// Of consecutive units, from the first vertex on.
-    pub(super) fn new(units: Vec<MissingUnit>) -> Self {
+    pub(super) fn new(units: Vec<DeadUnit>) -> Self {
         let num_arcs = units.iter().map(|unit| unit.targets.len()).sum();
         Self { units, num_arcs }
     }
@@ -45,7 +45,7 @@ impl Missing {
                 end += list.len() as u32;
                 lists.push((list[0].0, end));
             }
-            units.push(MissingUnit::new(&lists, own.iter().map(|arc| arc.1).collect()));
+            units.push(DeadUnit::new(&lists, own.iter().map(|arc| arc.1).collect()));
         }
         Self::new(units)
     }
@@ -69,7 +69,7 @@ impl Missing {
 
     /// The same of a unit.
     pub(super) fn iter_unit(&self, unit: usize) -> impl Iterator<Item = (VertexId, &[VertexId])> {
-        let MissingUnit { lists, targets } = &self.units[unit];
+        let DeadUnit { lists, targets } = &self.units[unit];
         let own = lists.iter_words(0..lists.num_words());
         own.map(move |(within, list)| (vertex(unit * UNIT_LEN + within), &targets[list]))
     }
@@ -107,13 +107,13 @@ mod tests {
         let expected: [(VertexId, &[VertexId]); 5] =
             [(3, &[1, 9]), (63, &[5]), (64, &[2, 4, 8]), (199, &[7]), (far, &[3, 4])];
         let arcs: Vec<_> = expected.iter().flat_map(|&(v, list)| list.iter().map(move |&u| (v, u))).collect();
-        let missing = Missing::of_sorted(far as usize + 1, &arcs);
+        let dead_arcs = DeadArcs::of_sorted(far as usize + 1, &arcs);
         for v in 0..far + 300 {
             let list = expected.iter().find(|(other, _)| *other == v).map_or(&[][..], |(_, list)| list);
-            assert_eq!((missing.of(v), missing.has(v)), (list, !list.is_empty()), "of vertex {v}");
+            assert_eq!((dead_arcs.of(v), dead_arcs.has(v)), (list, !list.is_empty()), "of vertex {v}");
         }
-        assert_eq!(missing.iter().collect::<Vec<_>>(), expected);
-        assert_eq!(missing.iter_unit(0).collect::<Vec<_>>(), expected[..4]);
-        assert_eq!((missing.num_units(), missing.iter_unit(1).count(), missing.num_arcs()), (3, 0, 9));
+        assert_eq!(dead_arcs.iter().collect::<Vec<_>>(), expected);
+        assert_eq!(dead_arcs.iter_unit(0).collect::<Vec<_>>(), expected[..4]);
+        assert_eq!((dead_arcs.num_units(), dead_arcs.iter_unit(1).count(), dead_arcs.num_arcs()), (3, 0, 9));
     }
 }

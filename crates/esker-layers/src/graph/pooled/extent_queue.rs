@@ -1,4 +1,4 @@
-//! Gives out extents to the threads of a scan.
+//! The queue from which the threads of a scan take extents that are in memory.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -13,44 +13,44 @@ use crate::pool::Supply;
 const PATIENCE: Duration = Duration::from_millis(10);
 
 #[derive(Debug, Default)]
-struct TurnState {
+struct QueueState {
     ready: VecDeque<u32>,
     has_failed: bool,
 }
 
-/// Gives out extents.
+/// The extents that are in memory and not yet scanned.
 #[derive(Debug, Default)]
-pub(super) struct Turns {
-    state: Mutex<TurnState>,
+pub(super) struct ExtentQueue {
+    state: Mutex<QueueState>,
     changed: Condvar,
 }
 
-/// An extent given out to a thread. If it is dropped before it is done, nothing more is given out.
+/// An extent that a thread took. If it is dropped before it is done, the queue gives out nothing more.
 #[derive(Debug)]
-pub(super) struct Turn<'t> {
-    turns: &'t Turns,
+pub(super) struct QueuedExtent<'t> {
+    extent_queue: &'t ExtentQueue,
     pub(super) extent: usize,
     is_done: bool,
 }
 
-impl Drop for Turn<'_> {
+impl Drop for QueuedExtent<'_> {
     fn drop(&mut self) {
         if !self.is_done {
-            self.turns.lock().has_failed = true;
+            self.extent_queue.lock().has_failed = true;
         }
-        self.turns.changed.notify_all();
+        self.extent_queue.changed.notify_all();
     }
 }
 
-impl Turn<'_> {
+impl QueuedExtent<'_> {
     /// The thread has scanned it.
     pub(super) fn done(mut self) {
         self.is_done = true;
     }
 }
 
-impl Turns {
-    fn lock(&self) -> MutexGuard<'_, TurnState> {
+impl ExtentQueue {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -62,13 +62,13 @@ impl Turns {
         run: &Run,
         supply: impl Fn(&mut VecDeque<u32>) -> Result<Supply>,
         wait: impl Fn() -> Result<bool>,
-    ) -> Result<Option<Turn<'_>>> {
-        let turn = self.next(run, supply, wait);
-        if turn.is_err() {
+    ) -> Result<Option<QueuedExtent<'_>>> {
+        let queued = self.next(run, supply, wait);
+        if queued.is_err() {
             self.lock().has_failed = true;
             self.changed.notify_all();
         }
-        turn
+        queued
     }
 
     fn next(
@@ -76,7 +76,7 @@ impl Turns {
         run: &Run,
         supply: impl Fn(&mut VecDeque<u32>) -> Result<Supply>,
         wait: impl Fn() -> Result<bool>,
-    ) -> Result<Option<Turn<'_>>> {
+    ) -> Result<Option<QueuedExtent<'_>>> {
         let mut state = self.lock();
         loop {
             if state.has_failed {
@@ -84,7 +84,11 @@ impl Turns {
             }
             run.check()?;
             if let Some(extent) = state.ready.pop_front() {
-                return Ok(Some(Turn { turns: self, extent: extent as usize, is_done: false }));
+                return Ok(Some(QueuedExtent {
+                    extent_queue: self,
+                    extent: extent as usize,
+                    is_done: false,
+                }));
             }
             match supply(&mut state.ready)? {
                 Supply::More => self.changed.notify_all(),

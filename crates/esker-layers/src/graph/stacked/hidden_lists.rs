@@ -1,8 +1,8 @@
-//! Vertices whose lists in the complete layer are left out as a whole.
+//! The vertices whose lists in the complete layer a version hides as a whole.
 
 use esker_graph::VertexId;
 
-use crate::stack::Marks;
+use crate::stack::BitSet;
 
 /// Vertices for which one bit says whether any of them is in the set.
 const BLOCK_LEN: usize = 512;
@@ -10,30 +10,30 @@ const BLOCK_LEN: usize = 512;
 /// A set of vertices that tells quickly that a range has none of them. Memory: a bit a vertex, and one for
 /// each [`BLOCK_LEN`].
 #[derive(Debug)]
-pub(super) struct Gone {
-    marks: Marks,
-    blocks: Marks,
+pub(super) struct HiddenLists {
+    vertices: BitSet,
+    blocks: BitSet,
 }
 
-impl Gone {
+impl HiddenLists {
     pub(super) fn new(num_vertices: usize) -> Self {
-        Self { marks: Marks::new(num_vertices), blocks: Marks::new(num_vertices.div_ceil(BLOCK_LEN)) }
+        Self { vertices: BitSet::new(num_vertices), blocks: BitSet::new(num_vertices.div_ceil(BLOCK_LEN)) }
     }
 
     pub(super) fn insert(&mut self, v: VertexId) {
-        self.marks.insert(v as usize);
+        self.vertices.insert(v as usize);
         self.blocks.insert(v as usize / BLOCK_LEN);
     }
 
     #[inline(always)]
     pub(super) fn has(&self, v: VertexId) -> bool {
-        self.marks.has(v as usize)
+        self.vertices.has(v as usize)
     }
 
     /// The vertices from `64 * index` on, a bit each.
     #[inline(always)]
     pub(super) fn word(&self, index: usize) -> u64 {
-        self.marks.word(index)
+        self.vertices.word(index)
     }
 
     /// Whether there may be any from `first` to `last`.

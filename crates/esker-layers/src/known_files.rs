@@ -1,4 +1,4 @@
-//! Which names the files of a layer have. Nothing else in its directory is removed.
+//! The names of the files that the directories of a layer may hold. No other file there is removed.
 
 use std::path::{Path, PathBuf};
 
@@ -6,13 +6,13 @@ use esker_format::io::{DirectoryEntry, Disk};
 use esker_format::{Result, archive_path};
 
 /// The names of the files in a directory; `#` stands for a number.
-struct Names {
+struct FileNames {
     files: &'static [&'static str],
     /// Directories in it.
-    directories: &'static [(&'static str, Names)],
+    directories: &'static [(&'static str, FileNames)],
 }
 
-const LAYER: Names = Names {
+const LAYER: FileNames = FileNames {
     files: &[
         "in.blocks",
         "in.born",
@@ -82,9 +82,10 @@ const LAYER: Names = Names {
     directories: &[("heads", HEADS), ("tiles", TILES)],
 };
 
-const HEADS: Names = Names { files: &["in.heads", "in.sums", "out.heads", "out.sums"], directories: &[] };
+const HEADS: FileNames =
+    FileNames { files: &["in.heads", "in.sums", "out.heads", "out.sums"], directories: &[] };
 
-const TILES: Names = Names {
+const TILES: FileNames = FileNames {
     files: &[
         "edges",
         "extents",
@@ -100,26 +101,26 @@ const TILES: Names = Names {
     directories: &[],
 };
 
-const IDS: Names = Names {
+const IDS: FileNames = FileNames {
     files: &["index.buckets", "index.tags", "index.vertices", "integers", "texts", "texts.ends"],
     directories: &[],
 };
 
-/// A directory of a layer or of the map of ids, with its archive, which lies beside it.
+/// A kind of directory: of a layer or of the map of ids. Its archive lies beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OwnDirectory {
-    /// That of the layer.
+pub enum DirectoryKind {
+    /// The directory of a layer.
     Layer,
-    /// That of its tiles.
+    /// The directory of the layer's tiles.
     Tiles,
-    /// That of its heads.
+    /// The directory of the layer's heads.
     Heads,
-    /// That of the map of the ids that were imported.
+    /// The directory of the map of the ids that were imported.
     Ids,
 }
 
-impl OwnDirectory {
-    fn names(self) -> &'static Names {
+impl DirectoryKind {
+    fn names(self) -> &'static FileNames {
         match self {
             Self::Layer => &LAYER,
             Self::Tiles => &TILES,
@@ -128,8 +129,8 @@ impl OwnDirectory {
         }
     }
 
-    /// Removes the archive of a directory, and the files in it that are Esker's, by name and kind. The
-    /// directory goes too, unless it holds something else.
+    /// Removes the archive of a directory, and the files in it whose names Esker gives. Removes
+    /// the directory too, unless it holds something else.
     ///
     /// # Errors
     /// [`esker_format::Error::Io`].
@@ -144,7 +145,7 @@ impl OwnDirectory {
         }
     }
 
-    /// As [`OwnDirectory::remove`], without the archive.
+    /// As [`DirectoryKind::remove`], without the archive.
     ///
     /// # Errors
     /// [`esker_format::Error::Io`].
@@ -152,7 +153,7 @@ impl OwnDirectory {
         self.names().remove(disk, directory)
     }
 
-    /// The files of the archive of a directory and of the directory that are Esker's, and their bytes.
+    /// The files of the archive of a directory and of the directory that Esker named, and their bytes.
     ///
     /// # Errors
     /// [`esker_format::Error::Io`].
@@ -178,7 +179,7 @@ impl OwnDirectory {
     }
 }
 
-impl Names {
+impl FileNames {
     fn is_own_file(&self, entry: &DirectoryEntry) -> bool {
         !entry.is_directory
             && !entry.is_link
@@ -186,7 +187,7 @@ impl Names {
     }
 
     /// The names in a directory in this one that is Esker's.
-    fn of_directory(&self, entry: &DirectoryEntry) -> Option<&Names> {
+    fn of_directory(&self, entry: &DirectoryEntry) -> Option<&FileNames> {
         let found = self.directories.iter().find(|(name, _)| *name == entry.name);
         found.filter(|_| entry.is_directory && !entry.is_link).map(|(_, names)| names)
     }
@@ -306,20 +307,20 @@ mod tests {
             disk.write(&Path::new("layers").join(name), &vec![1; length]).unwrap();
         }
         let directory = Path::new("layers/7");
-        let (foreign, own_bytes) = OwnDirectory::Layer.inspect(&disk, directory).unwrap();
+        let (foreign, own_bytes) = DirectoryKind::Layer.inspect(&disk, directory).unwrap();
         let names = ["out.property.012", "out.targets.bak", "tiles/notes.txt", "versions"];
         assert_eq!(foreign, names.map(|name| directory.join(name)));
         assert_eq!(own_bytes, Some(11_110));
-        OwnDirectory::Layer.remove(&disk, directory).unwrap();
+        DirectoryKind::Layer.remove(&disk, directory).unwrap();
         assert_eq!(list(&disk, "layers"), ["7"]);
         assert_eq!(list(&disk, "layers/7"), ["out.property.012", "out.targets.bak", "tiles", "versions"]);
         assert_eq!(list(&disk, "layers/7/tiles"), ["notes.txt"]);
-        assert_eq!(OwnDirectory::Layer.inspect(&disk, directory).unwrap().1, None);
+        assert_eq!(DirectoryKind::Layer.inspect(&disk, directory).unwrap().1, None);
         for name in ["out.property.012", "out.targets.bak", "tiles/notes.txt"] {
             disk.remove_file(&directory.join(name)).unwrap();
         }
         disk.remove_directory(&directory.join("versions")).unwrap();
-        OwnDirectory::Layer.remove(&disk, directory).unwrap();
+        DirectoryKind::Layer.remove(&disk, directory).unwrap();
         assert_eq!(list(&disk, "layers"), [""; 0]);
     }
 }

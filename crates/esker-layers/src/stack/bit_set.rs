@@ -2,9 +2,9 @@
 
 /// A set over `0..len`, changed only by its owner.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Marks(Vec<u64>);
+pub(crate) struct BitSet(Vec<u64>);
 
-impl Marks {
+impl BitSet {
     /// An empty set over `0..len`.
     pub(crate) fn new(len: usize) -> Self {
         Self(vec![0; len.div_ceil(64)])

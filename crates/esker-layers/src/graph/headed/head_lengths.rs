@@ -1,4 +1,4 @@
-//! The length of heads, and where they begin.
+//! Computes how long heads can be, and where each of them begins.
 
 use std::ops::Range;
 use std::sync::Mutex;

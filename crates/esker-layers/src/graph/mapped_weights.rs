@@ -1,5 +1,5 @@
-//! Weights of graphs whose lists take a fixed amount of memory, in a pool or as heads: mapped from the file,
-//! of which a bounded part stays in memory.
+//! Mapped weights, of which a bounded part stays in memory. Graphs whose lists are in a pool or as heads
+//! read them, since their memory is fixed.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -19,7 +19,7 @@ const AHEAD_BLOCKS: usize = 2;
 /// read have [`WEIGHTS_MAX`] bytes, the memory of all of them is given up. Weights of single lists are read
 /// at random: the system reads no more than the pages that are accessed, because the memory that it may take
 /// for others is needed elsewhere.
-pub(crate) struct WeightsBeside<'a, W: ColumnWeight> {
+pub(crate) struct MappedWeights<'a, W: ColumnWeight> {
     lists: &'a ListColumns,
     property: u32,
     /// The most bytes that reads can have brought to memory since it was given up last.
@@ -31,7 +31,7 @@ pub(crate) struct WeightsBeside<'a, W: ColumnWeight> {
 #[derive(Debug, Default)]
 pub(crate) struct LastBlock(Option<usize>);
 
-impl<'a, W: ColumnWeight> WeightsBeside<'a, W> {
+impl<'a, W: ColumnWeight> MappedWeights<'a, W> {
     /// # Errors
     /// [`esker_format::Error::Invalid`] if there is no such property of this type.
     pub(crate) fn new(lists: &'a ListColumns, property: u32) -> Result<Self> {
@@ -72,7 +72,7 @@ impl<'a, W: ColumnWeight> WeightsBeside<'a, W> {
     }
 }
 
-impl<W: ColumnWeight> Drop for WeightsBeside<'_, W> {
+impl<W: ColumnWeight> Drop for MappedWeights<'_, W> {
     fn drop(&mut self) {
         W::read_at_random(self.lists, self.property, false);
     }
