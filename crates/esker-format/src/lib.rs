@@ -12,7 +12,6 @@ mod error;
 pub mod memory;
 mod heap;
 pub mod io;
-mod prefetch;
 pub mod value;
 mod file;
 #[cfg(any(test, feature = "testing"))]
@@ -54,5 +53,4 @@ pub use layout::manifest::{
 pub use layout::options::{CopyPolicy, SpanRecord, SpanUnit, StreamRecord, StreamUnit, WriteOptions};
 pub use layout::tile::{KeptForms, SharedTiles, TileCoding, TilesRecord};
 pub use layout::version::{Duplicates, Retention, TagRecord, VersionRecord};
-pub use prefetch::prefetch;
 pub use value::edge_id::EdgeId;

@@ -37,10 +37,11 @@
 //!   with lists in shuffled pieces (for tests).
 //!
 //! Vertex ids have 32 bits, or 64 with the feature `id64`. This crate knows no files, and contains `unsafe`
-//! in one place: where the threads of a run share short steps.
+//! in two places: where the threads of a run share short steps, and where a cache line is prefetched.
 
 mod counted;
 pub mod random;
+mod prefetch;
 mod id;
 mod stop;
 mod budget;
@@ -71,6 +72,7 @@ pub use graph::{
 pub use id::{AtomicVertexId, NONE, VertexId, vertex};
 pub use induced::Induced;
 pub use layout::{BATCH_LEN, HUGE_LEN, Layout, ones, scan};
+pub use prefetch::{prefetch, prefetch_at};
 pub use reads::{ReadCount, ReadLog, SourceReads};
 pub use remaining::Remaining;
 pub use rows::Rows;

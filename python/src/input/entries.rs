@@ -2,6 +2,7 @@
 //! caller does not need are not touched, and the misses of many entries overlap.
 #![allow(unsafe_code)] // PyO3's iterator touches all entries one by one, and panics if the dictionary changes
 
+use esker::graph::prefetch_at;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -23,18 +24,6 @@ fn lend(dictionary: &Bound<'_, PyDict>, at: &mut ffi::Py_ssize_t) -> Option<Lent
     // the entries, also if the dictionary changed.
     let found = unsafe { ffi::PyDict_Next(dictionary.as_ptr(), at, &raw mut key, &raw mut value) };
     (found != 0).then_some((key, value))
-}
-
-/// Loads the head of an object into the cache, without waiting for it.
-#[inline(always)]
-fn prefetch(object: *const ffi::PyObject) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch has no visible effect and never faults.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(object.cast());
-    };
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = object;
 }
 
 fn changed() -> PyErr {
@@ -123,9 +112,9 @@ impl<'a, 'py> RowEntries<'a, 'py> {
             self.len = Some(dictionary.len());
             while count < BATCH_LEN {
                 let Some((key, value)) = lend(dictionary, &mut self.at) else { break };
-                prefetch(key);
+                prefetch_at(key);
                 if self.with_values {
-                    prefetch(value);
+                    prefetch_at(value);
                 }
                 lent[count] = (self.row, key, value);
                 count += 1;
@@ -153,7 +142,7 @@ pub(crate) fn first_entries<'py>(
     for dictionary in dictionaries {
         let entry = lend(dictionary, &mut 0);
         if let Some((_, value)) = entry {
-            prefetch(value);
+            prefetch_at(value);
         }
         lent.push(entry);
     }

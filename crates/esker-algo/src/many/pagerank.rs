@@ -20,7 +20,7 @@
 //!
 //! Work O(n + m) a round, for all graphs together. Memory: 912 bytes a vertex.
 
-use esker_graph::{Rows, Run, Stop, vertex};
+use esker_graph::{Rows, Run, Stop, prefetch, vertex};
 use rayon::prelude::*;
 
 use super::lanes::{
@@ -30,7 +30,7 @@ use super::lanes::{
 use super::series::{GraphSeries, members_of};
 use crate::algorithm::centrality::convergence::SINGLE_ROUNDING;
 use crate::algorithm::centrality::pagerank::{PageRank, PageRankOptions, error_bound};
-use crate::primitive::{VectorLoop, from_fixed, prefetch, with_vectors};
+use crate::primitive::{VectorLoop, from_fixed, with_vectors};
 
 /// Vertices in one unit of work.
 const GRAIN: usize = 1 << 9;

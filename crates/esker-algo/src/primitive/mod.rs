@@ -12,7 +12,6 @@ mod vertex_map;
 mod edge_map;
 mod reach;
 mod vectors;
-mod prefetch;
 mod mode;
 mod neighbours;
 mod earlier;
@@ -41,7 +40,6 @@ pub(crate) use neighbour_sum::{CHUNK_LEN, Chunk, NeighbourSum};
 pub(crate) use neighbours::{
     concat, filter_list, is_small, neighbourhood_directions, num_entries, scan_neighbours,
 };
-pub(crate) use prefetch::prefetch;
 pub use rank::Ranked;
 pub(crate) use reach::reach;
 pub use reduce::edge_sum;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use esker_graph::Run;
+use esker_graph::{Run, prefetch};
 
 use crate::error::{Error, Result};
 use crate::file::header::{
@@ -16,7 +16,6 @@ use crate::file::header::{
 use crate::file::size::{BLOCK_BYTES, PAGE_BYTES};
 use crate::file::writer::range_of;
 use crate::io::{Disk, File, Files, Map};
-use crate::prefetch::prefetch;
 
 /// Number of blocks that a worker verifies at a time.
 const UNIT_BLOCKS: usize = 16;

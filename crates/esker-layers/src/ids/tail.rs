@@ -1,8 +1,8 @@
 //! The ids of vertices that commits have added since the last freeze, in memory.
 
 use esker_format::memory::{collected, filled, push, reserve};
-use esker_format::{Error, Result, prefetch};
-use esker_graph::{VertexId, ones, vertex};
+use esker_format::{Error, Result};
+use esker_graph::{VertexId, ones, prefetch, vertex};
 
 use super::external::ExternalId;
 use super::hash::IdHasher;

@@ -2,8 +2,8 @@
 
 use bytemuck::{Pod, Zeroable};
 use esker_format::io::Scratch;
-use esker_format::{Error, Result, prefetch};
-use esker_graph::VertexId;
+use esker_format::{Error, Result};
+use esker_graph::{VertexId, prefetch};
 
 use super::compact::{compact, compact_by};
 use super::layout::{Payload, TableLayout};

@@ -2,6 +2,7 @@
 #![allow(unsafe_code)] // Vector loads and stores, all within slices; see `wide32` and `wide64`.
 
 use bytemuck::Pod;
+use esker_graph::prefetch_at;
 
 use super::robin::is_live;
 
@@ -75,9 +76,9 @@ unsafe fn wide32(control: &[u8], from: *const u32, to: *mut u32) -> usize {
             let bytes = _mm_maskz_loadu_epi8(within, control.as_ptr().add(at).cast());
             let live = _mm_cmpgt_epi8_mask(bytes, _mm_setzero_si128());
             let elements = _mm512_maskz_loadu_epi32(within, from.add(at).cast());
-            // A prefetch never faults. The processor's own prefetching stops at each page.
-            _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(at + 256).cast());
-            _mm_prefetch::<_MM_HINT_T0>(control.as_ptr().wrapping_add(at + 512).cast());
+            // The processor's own prefetching stops at each page.
+            prefetch_at(from.wrapping_add(at + 256));
+            prefetch_at(control.as_ptr().wrapping_add(at + 512));
             _mm512_storeu_si512(to.add(count).cast(), _mm512_maskz_compress_epi32(live, elements));
             count += live.count_ones() as usize;
         }

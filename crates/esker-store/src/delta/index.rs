@@ -6,8 +6,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use esker_format::prefetch;
-use esker_graph::{Run, Stop, VertexId};
+use esker_graph::{Run, Stop, VertexId, prefetch};
 
 use super::layout::Payload;
 use super::shard::ListLocation;

@@ -14,7 +14,7 @@
 //! [2] K. Iwabuchi, "NETALX and DegAwareRHH", chapter 4.
 
 use bytemuck::Pod;
-use esker_format::prefetch;
+use esker_graph::prefetch;
 
 use super::hash::{hash, slot};
 
