@@ -28,8 +28,8 @@ A database is a directory:
 ```
 web.esker/
   MANIFEST            what the database holds
-  LOCK                empty; the process that writes holds exclusive locks on it (fcntl, of the open file, and flock), and on MANIFEST and the last
-                      segment of the log (fcntl). Only those who may write can read it
+  LOCK                empty; the process that writes holds exclusive locks on it, on MANIFEST and on the last segment of the log (fcntl, of the
+                      open file). Only those who may write can read it
   BACKUP              empty; only in a backup that nobody has written to since it was made
   log/<number>        commits that are not in a layer yet
   live/<name>         the state of a live answer, which is not part of the graph and may be removed

@@ -2,8 +2,10 @@
 //!
 //! A lock belongs to an open file (an OFD lock of `fcntl`), and is a lock for writing: taking it needs the
 //! right to write to the file. Readers may share a lock on a file that they can open, which would keep a
-//! writer out. So nobody can read a file that is there to be locked without the right to write to it. `flock`
-//! needs no such right, and is taken beside it, because earlier versions of Esker know no other lock.
+//! writer out. So nobody can read a file that is there to be locked without the right to write to it.
+//!
+//! Where the system or the file system has no such locks, `flock` takes their place on files that are there
+//! to be locked. It needs no right to write, so it is not taken on files that readers open.
 #![allow(unsafe_code)] // rustix has no OFD locks.
 #![allow(clippy::disallowed_types, clippy::disallowed_methods)] // Part of the disk access module.
 
@@ -61,8 +63,7 @@ impl Drop for RealLock {
     /// a lock of another process looks like one of this.
     fn drop(&mut self) {
         if self.owner == std::process::id() {
-            let _ = ofd::unlock(&self.file);
-            let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
+            unlock(&self.file);
         }
         let mut locks = own_locks();
         if let Some(own) = locks.iter().position(|lock| *lock == (self.owner, self.id)) {
@@ -82,7 +83,7 @@ pub(super) fn lock_at(path: &Path, mode: u32, mut opened: impl FnMut()) -> Resul
         let file = options.open(path).map_err(failed())?;
         opened();
         let locked = FileId::of(&file.metadata().map_err(failed())?);
-        if !lock_both(&file).map_err(failed())? {
+        if !lock_or_flock(&file).map_err(failed())? {
             return Ok(None);
         }
         let lock = RealLock::new(file, std::process::id(), locked);
@@ -102,30 +103,33 @@ pub(super) fn lock_at(path: &Path, mode: u32, mut opened: impl FnMut()) -> Resul
     }
 }
 
-/// Locks an open file.
+/// Locks an open file that readers may open too.
 pub(super) fn lock_open(file: &fs::File, path: &Path) -> Result<Option<RealLock>> {
     let failed = || Error::io("lock", path);
     let file = file.try_clone().map_err(failed())?;
-    if !ofd::lock(&file).map_err(failed())? && !ofd::is_shared(&file) {
+    if ofd::lock(&file).map_err(failed())? == Some(false) && !ofd::is_shared(&file) {
         return Ok(None);
     }
     let id = FileId::of(&file.metadata().map_err(failed())?);
     Ok(Some(RealLock::new(file, std::process::id(), id)))
 }
 
-/// Takes both locks; false if one is taken.
-fn lock_both(file: &fs::File) -> std::io::Result<bool> {
+/// Locks a file that is there to be locked; false if another open file has its lock.
+fn lock_or_flock(file: &fs::File) -> std::io::Result<bool> {
+    if let Some(locked) = ofd::lock(file)? {
+        return Ok(locked);
+    }
     match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => {}
-        Err(rustix::io::Errno::WOULDBLOCK) => return Ok(false),
-        Err(errno) => return Err(errno.into()),
+        Ok(()) => Ok(true),
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
+        Err(errno) => Err(errno.into()),
     }
-    let locked = ofd::lock(file);
-    if !matches!(locked, Ok(true)) {
-        // A forked process may share the open file, so closing it does not suffice.
-        let _ = rustix::fs::flock(file, FlockOperation::Unlock);
-    }
-    locked
+}
+
+/// Releases the lock, whichever of the two it is.
+fn unlock(file: &fs::File) {
+    let _ = ofd::unlock(file);
+    let _ = rustix::fs::flock(file, FlockOperation::Unlock);
 }
 
 /// Permissions by which those can read a file who can write to it, and no others.
@@ -139,13 +143,13 @@ mod ofd {
     use std::io::{Error, Result};
     use std::os::fd::AsRawFd;
 
-    /// Takes the write lock of an open file; false if another open file has one.
-    pub(super) fn lock(file: &File) -> Result<bool> {
+    /// Takes the write lock of an open file; false if another open file has one, `None` if the file system
+    /// has no such locks.
+    pub(super) fn lock(file: &File) -> Result<Option<bool>> {
         match call(file, libc::F_OFD_SETLK, libc::F_WRLCK).map_err(|error| (error.raw_os_error(), error)) {
-            Ok(_) => Ok(true),
-            Err((Some(libc::EAGAIN | libc::EACCES), _)) => Ok(false),
-            // Some file systems have no such locks: what remains is `flock`.
-            Err((Some(libc::EINVAL | libc::ENOSYS | libc::EOPNOTSUPP), _)) => Ok(true),
+            Ok(_) => Ok(Some(true)),
+            Err((Some(libc::EAGAIN | libc::EACCES), _)) => Ok(Some(false)),
+            Err((Some(libc::EINVAL | libc::ENOSYS | libc::EOPNOTSUPP), _)) => Ok(None),
             Err((_, error)) => Err(error),
         }
     }
@@ -176,14 +180,14 @@ mod ofd {
     }
 }
 
-/// Other systems have `flock` alone.
+/// Other systems have no such locks.
 #[cfg(not(target_os = "linux"))]
 mod ofd {
     use std::fs::File;
     use std::io::Result;
 
-    pub(super) fn lock(_file: &File) -> Result<bool> {
-        Ok(true)
+    pub(super) fn lock(_file: &File) -> Result<Option<bool>> {
+        Ok(None)
     }
 
     pub(super) fn is_shared(_file: &File) -> bool {
@@ -203,7 +207,7 @@ mod tests {
     /// As `RealDisk::try_lock`, and a second handle of the file, such as a forked process has.
     fn locked_and_shared(path: &Path, owner: u32) -> (RealLock, fs::File) {
         let file = fs::File::create(path).unwrap();
-        assert!(lock_both(&file).unwrap());
+        assert!(lock_or_flock(&file).unwrap());
         let shared = file.try_clone().unwrap();
         let id = FileId::of(&file.metadata().unwrap());
         (RealLock::new(file, owner, id), shared)
