@@ -1,43 +1,31 @@
 //! Days of the Gregorian calendar, counted from 1970-01-01, and the hours of the day as texts.
+//!
+//! The calendar is that of the crate `jiff`. The texts are read here, because values are refused by stricter
+//! rules than its parsers have (`docs/values.md`). No function needs a time zone: times are kept in UTC.
 
-fn is_leap(year: i64) -> bool {
-    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-}
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::Offset;
 
-fn days_in(year: i64, month: i64) -> i64 {
-    match month {
-        2 if is_leap(year) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
+const DAY_SECONDS: i64 = 86_400;
 
-/// Days of all years from 0 up to `year`.
-fn days_before_year(year: i64) -> i64 {
-    let last = year - 1;
-    year * 365 + last.div_euclid(4) - last.div_euclid(100) + last.div_euclid(400) + 1
-}
+/// Days of 400 years, after which the calendar repeats.
+const CYCLE_DAYS: i64 = 146_097;
 
-/// The days from 1970-01-01 to a date; `None` if there is no such date.
-pub fn days_since_1970(year: i64, month: i64, day: i64) -> Option<i64> {
-    let valid = (1..=12).contains(&month) && day >= 1 && day <= days_in(year, month);
-    let before: i64 = (1..month).map(|month| days_in(year, month)).sum();
-    valid.then(|| days_before_year(year) - days_before_year(1970) + before + day - 1)
+/// The days from 1970-01-01 to a date of the years 0 to 9999; `None` if there is no such date.
+fn days_since_1970(year: i64, month: i64, day: i64) -> Option<i64> {
+    let (year, month, day) = (year.try_into().ok()?, month.try_into().ok()?, day.try_into().ok()?);
+    let date = Date::new(year, month, day).ok()?;
+    Some(date.duration_since(Date::constant(1970, 1, 1)).as_secs() / DAY_SECONDS)
 }
 
 /// Year, month and day of a number of days since 1970-01-01.
 pub fn date_of(days: i64) -> (i64, i64, i64) {
-    let day_of = |year| days_before_year(year) - days_before_year(1970);
-    // 400 years have 146097 days, so the guess is off by at most one year.
-    let guess = 1970 + (i128::from(days) * 400).div_euclid(146_097) as i64;
-    let year = (guess - 1..=guess + 1).rev().find(|&year| day_of(year) <= days).unwrap_or(guess);
-    let (mut month, mut day) = (1, days - day_of(year));
-    while day >= days_in(year, month) {
-        day -= days_in(year, month);
-        month += 1;
-    }
-    (year, month, day + 1)
+    // The crate has the years to 9999, but values of any year are shown.
+    let (cycles, days) = (days.div_euclid(CYCLE_DAYS), days.rem_euclid(CYCLE_DAYS));
+    let midnight = Timestamp::from_second(days * DAY_SECONDS).expect("a time from 1970 to 2369");
+    let date = Offset::UTC.to_datetime(midnight).date();
+    (400 * cycles + i64::from(date.year()), date.month().into(), date.day().into())
 }
 
 /// Parses a date such as `2026-11-21` at the start of `rest`, and advances `rest` past it: its days since
@@ -76,4 +64,45 @@ pub fn digits(rest: &mut &str, count: usize) -> Option<i64> {
 pub fn then(rest: &mut &str, mark: char, count: usize) -> Option<Option<i64>> {
     *rest = rest.strip_prefix(mark)?;
     Some(digits(rest, count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_and_days_are_each_others_inverse() {
+        for year in [0, 1, 4, 100, 400, 1582, 1899, 1900, 1969, 1970, 1999, 2000, 2024, 2369, 2370, 9999] {
+            let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+            let first = days_since_1970(year, 1, 1).unwrap();
+            let mut day_of_year = 0;
+            let lengths = [31, 28 + i64::from(is_leap), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+            for (month, len) in (1..).zip(lengths) {
+                for day in 1..=len {
+                    let days = days_since_1970(year, month, day);
+                    assert_eq!(days, Some(first + day_of_year), "{year}-{month}-{day}");
+                    assert_eq!(date_of(first + day_of_year), (year, month, day));
+                    day_of_year += 1;
+                }
+                assert_eq!([0, len + 1].map(|day| days_since_1970(year, month, day)), [None; 2]);
+            }
+            assert_eq!([0, 13].map(|month| days_since_1970(year, month, 1)), [None; 2]);
+        }
+        assert_eq!(days_since_1970(1970, 1, 1), Some(0));
+        assert_eq!(date_of(-1), (1969, 12, 31));
+    }
+
+    #[test]
+    fn days_far_from_today_are_dates_too() {
+        for (days, date) in [
+            (i64::from(i32::MIN), (-5_877_641, 6, 23)),
+            (i64::from(i32::MAX), (5_881_580, 7, 11)),
+            (-719_529, (-1, 12, 31)),
+            (2_932_897, (10_000, 1, 1)),
+        ] {
+            assert_eq!(date_of(days), date, "{days}");
+        }
+        // Neither overflows.
+        assert!(date_of(i64::MIN).0 < date_of(i64::MAX).0);
+    }
 }
