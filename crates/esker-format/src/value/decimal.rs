@@ -4,8 +4,7 @@
 //! Callers strip blanks outside quotes; blanks in the given text belong to the value.
 
 /// Bytes that a text may have, as an id or as a value of a property. So a few values that a thread holds at a
-/// time, and their copies, take little of any memory limit. Databases of older versions may hold longer
-/// texts; these can be read.
+/// time, and their copies, take little of any memory limit.
 pub const TEXT_BYTES_MAX: usize = 1 << 16;
 
 /// Why a longer text is refused, as what is said of it.

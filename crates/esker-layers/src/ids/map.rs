@@ -211,7 +211,7 @@ impl IdMap {
         ExternalId::parse(text, self.is_text()).or_else(|why| {
             let (shown, remedy) = (decimal::shown(text), self.describe());
             Err(Error::Invalid(match why {
-                // Databases of older versions have such ids.
+                // No vertex has a longer id: the lookup says so, as of any other unknown id.
                 NotId::Long if self.is_text() => return Ok(ExternalId::Text(text)),
                 NotId::Other => format!("{shown:?} is not an id: {remedy}"),
                 why => format!("{shown:?} is not an id, as it {}: {remedy}", why.reason()),

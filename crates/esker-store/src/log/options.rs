@@ -51,7 +51,6 @@ pub(crate) struct LogStart {
     pub(crate) previous: Option<u32>,
     /// The last record of the manifest.
     pub(crate) manifest: ManifestHead,
-    /// How far the log reaches at least; `None` before the first commit, and after those of older versions of
-    /// Esker.
+    /// How far the log reaches at least; `None` before the first commit.
     pub(crate) mark: Option<LogMark>,
 }
