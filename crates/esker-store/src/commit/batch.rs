@@ -459,8 +459,8 @@ impl Batch {
         Ok(())
     }
 
-    /// An id that a change may give to a new vertex. Changes that remove something take longer ones too: these
-    /// name no vertex, and nothing is removed.
+    /// An id that a change may give to a new vertex. Changes that remove something take longer ones too:
+    /// these name no vertex, and nothing is removed.
     fn expect_new<'i>(&self, id: ExternalId<'i>) -> Result<ExternalId<'i>> {
         if let ExternalId::Text(text) = id {
             expect_length(text)?;
