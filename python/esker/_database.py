@@ -692,8 +692,8 @@ class Database:
         delay: str | int | datetime.timedelta | Literal[False] | None = None,
         expire: str | int | datetime.timedelta | Literal[False] | None = None,
     ) -> None:
-        """Declares the database a stream of timed edges; what is not given stays. The database keeps it for all processes: windows and streams
-        take the times from the edge property ``time``, in ``time_unit``; edges may be out of order by ``delay``; edges that are older than the
+        """Declares the database a stream of timed edges; what is not given stays. The database keeps it for all processes. Windows and streams
+        take the times from the edge property ``time``, in ``time_unit``. Edges may be out of order by ``delay``. Edges that are older than the
         latest by ``expire`` or more are removed by streams, :meth:`expire` and :meth:`compact`. ``False`` stands for no delay, and for edges that
         stay."""
         lengths = [
@@ -745,8 +745,8 @@ class Database:
         database with tiles or heads keeps them; groups of tiles in which no edge changed are copied. ``renumber`` says whether vertices that
         are removed in every version are left out for good, with their properties; the others get new numbers, in graphs made from then on.
         ``auto`` does so if they are more than one of eight and the memory is enough. Returns the layers and bytes before and
-        after, the bytes that were written (all, those of tiles, those of heads), how many groups of tiles did not change (copied, of which some
-        are shared with the old layer) and were rebuilt, the bytes copied, shared and rebuilt, and the vertices left out. A warning says why heads were not kept: they
+        after, the bytes that were written (all, those of tiles, those of heads), and the vertices left out. Of tiles, it has how many groups did not change (copied; some
+        are shared with the old layer), how many were rebuilt, and their bytes. A warning says why heads were not kept: they
         need memory."""
         length = head_length(heads, only)
         with _progress.listening(progress, "compact") as callback:
@@ -762,7 +762,7 @@ class Database:
         """Adds an edge property. ``type`` is ``text`` or a number type as shown by ``info`` (``i64``, ``f64`` and so on). Existing edges get 0 or the
         empty text, in all versions. With ``weight=True``, the property becomes the weight. This merges all layers.
 
-        With the type ``edge-id``, where parallel edges are kept, the database gives edges ids that tell them apart, such as ``v7.2``: the version
+        With the type ``edge-id``, where parallel edges are kept, the database gives edges ids that tell them apart, such as ``v7.2``. That is the version
         that added the edge, and its place among the edges between the same vertices that this version added. An id never changes. Edges that exist
         get ids, too, with version 0 if the database has had more versions than one. Do not give values of the property with new edges.
 
@@ -832,7 +832,7 @@ class Database:
             only: Whether tiles are stored instead of lists.
             heads: The length of heads to store; ``True`` for as long as the memory holds.
             duplicates: What becomes of edges given more than once: ``last``, the default of a new database, keeps the last, which replaces
-                those before it; ``first`` keeps the first, ``keep`` all, ``sum`` one with the sum of the weights, ``min`` and ``max`` one with
+                those before it. ``first`` keeps the first, ``keep`` all, ``sum`` one with the sum of the weights, ``min`` and ``max`` one with
                 the smallest or largest weight; ``error`` raises an exception. The rule of a new database holds for later changes, too.
             self_loops: ``keep`` or ``drop``.
             bad_lines: Malformed lines: ``stop`` raises an exception, ``skip`` skips them.

@@ -521,7 +521,7 @@ class Graph(Algorithms):
         ``direction="in"``. ``weight`` names the edge property that gives the values: by default the weight; ``False``: ones. Parallel edges
         are entries of their own, which SciPy adds.
 
-        For a version in a single plain layer without parallel edges, targets and weights are mapped, not copied, if SciPy's index type has the same width and the
+        For a version in a single plain layer without parallel edges, targets and weights are mapped, not copied. That needs two things: SciPy's index type has the same width, and the
         database numbers the vertices in the order of their ids, as with ``order="keep"``. Do not write to them.
         """
         import numpy
