@@ -1,10 +1,12 @@
 //! Converts errors of Esker to Python exceptions.
 
 use esker::graph::Stop;
-use esker::store::{CommitSizing, Error as StoreError};
+use esker::store::{CommitSizing, Error as StoreError, Sought};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
+
+use crate::language::said;
 
 /// An error before its conversion to an exception.
 #[derive(Debug)]
@@ -92,9 +94,13 @@ fn raise(py: Python<'_>, failure: Failure) -> PyErr {
     match failure {
         Failure::Python(error) => error,
         Failure::Named(class, message) => named(py, class, &message, |_| Ok(())),
-        Failure::Refused(error, remedy) => raise_store(py, &error, &format!("{error}, or {remedy}")),
-        Failure::Esker(esker::Error::Store(error)) => raise_store(py, &error, &error.to_string()),
-        Failure::Esker(esker::Error::Usage(message)) => named(py, "InvalidError", &message, |_| Ok(())),
+        Failure::Refused(error, remedy) => {
+            raise_store(py, &error, &format!("{}, or {remedy}", said(&error.message())))
+        }
+        Failure::Esker(esker::Error::Store(error)) => raise_store(py, &error, &said(&error.message())),
+        Failure::Esker(esker::Error::Usage(message)) => {
+            named(py, "InvalidError", &said(&message), |_| Ok(()))
+        }
         Failure::Esker(error @ esker::Error::Wrong { .. }) => {
             named(py, "WrongAnswerError", &error.to_string(), |_| Ok(()))
         }
@@ -127,14 +133,19 @@ fn raise_store(py: Python<'_>, error: &StoreError, message: &str) -> PyErr {
             exception.setattr("path", path.display().to_string())?;
             exception.setattr("line", line)?;
             exception.setattr("text", text)?;
-            exception.setattr("reason", reason)
+            exception.setattr("reason", said(reason))
         }),
-        // The store has no kind of its own for a lock that another process, or another handle of this one,
-        // holds.
-        StoreError::Invalid(text) if text.contains("is being written to by") => {
-            named(py, "LockedError", text, |_| Ok(()))
+        StoreError::Locked { .. } => named(py, "LockedError", message, |_| Ok(())),
+        StoreError::Exists(_) => named(py, "ExistsError", message, |_| Ok(())),
+        StoreError::NotFound { what, .. } => {
+            let class = match what {
+                Sought::File => "NotFoundError",
+                Sought::Vertex => "VertexNotFoundError",
+                Sought::Version => "VersionNotFoundError",
+            };
+            named(py, class, message, |_| Ok(()))
         }
-        StoreError::Invalid(text) | StoreError::Usage(text) => named(py, "InvalidError", text, |_| Ok(())),
+        StoreError::Invalid(_) | StoreError::Usage(_) => named(py, "InvalidError", message, |_| Ok(())),
         StoreError::Stop(Stop::Cancelled) => named(py, "Cancelled", "cancelled", |_| Ok(())),
         StoreError::Stop(Stop::OverBudget { needed_bytes, budget_bytes, .. }) => {
             named(py, "MemoryLimitError", message, |exception| {
@@ -142,7 +153,7 @@ fn raise_store(py: Python<'_>, error: &StoreError, message: &str) -> PyErr {
                 exception.setattr("limit_bytes", budget_bytes)
             })
         }
-        StoreError::Stop(Stop::Unsuitable(text)) => named(py, "UnsuitableError", text, |_| Ok(())),
+        StoreError::Stop(Stop::Unsuitable(_)) => named(py, "UnsuitableError", message, |_| Ok(())),
         StoreError::Stop(Stop::Threads(_)) => named(py, "Error", message, |_| Ok(())),
     }
 }

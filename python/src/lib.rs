@@ -11,6 +11,7 @@
 #[global_allocator]
 static HEAP: esker::store::io::PagedHeap = esker::store::io::PagedHeap;
 
+mod language;
 mod failure;
 mod turns;
 mod watch;

@@ -5,6 +5,7 @@ use esker::graph::Stop;
 use esker::store;
 
 use crate::interrupt::{self, EXIT_INTERRUPTED};
+use crate::language::said;
 
 /// Why a command failed.
 #[derive(Debug)]
@@ -58,9 +59,9 @@ impl Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
-            Error::Usage(message) => Self::Usage(message),
+            Error::Usage(message) => Self::Usage(said(&message)),
             Error::Store(error) => error.into(),
-            other => Self::Failed(other.to_string()),
+            other => Self::Failed(said(&other.message())),
         }
     }
 }
@@ -69,13 +70,13 @@ impl From<store::Error> for Failure {
     fn from(error: store::Error) -> Self {
         match error {
             store::Error::Stop(Stop::Cancelled) => Self::Interrupted,
-            store::Error::Usage(message) => Self::Usage(message),
+            store::Error::Usage(message) => Self::Usage(said(&message)),
             store::Error::Io { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe => {
                 Self::PipeClosed
             }
             // A wait for input that a signal ended.
             store::Error::Io { .. } if interrupt::token().is_cancelled() => Self::Interrupted,
-            other => Self::Failed(other.to_string()),
+            other => Self::Failed(said(&other.message())),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The command `esker`: one file per verb. The work itself is done by the library `esker`.
 
 mod interrupt;
+mod language;
 mod failure;
 mod show;
 mod args;

@@ -1,14 +1,16 @@
 //! The store's error type. Every message says what went wrong, where, and what to do.
+//!
+//! Callers tell errors apart by their variants, never by their words. A message that says what to do names
+//! settings and operations as facts ([`Message`]); the command, Python and others render them.
 
 use std::path::{Path, PathBuf};
 
-use esker_graph::Stop;
+use esker_graph::{Message, Operation, Stop, message};
 
 /// An error of the store.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum Error {
     /// The operating system refused an operation on a file.
-    #[error("cannot {action} {}: {source}", path.display())]
     Io {
         /// The operation, as a verb: `read`, `create`, `sync` ...
         action: &'static str,
@@ -18,7 +20,6 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A file of a database does not hold what Esker wrote.
-    #[error("{} is damaged at byte {offset}: {reason}; restore the database from a copy or import it again", path.display())]
     Corrupt {
         /// The damaged file.
         path: PathBuf,
@@ -28,10 +29,6 @@ pub enum Error {
         reason: String,
     },
     /// A file of a database, or a part of it, is gone or was replaced by an older copy.
-    #[error(
-        "{} {reason}; restore the database from a copy, or let `esker recover {}` say what can be kept",
-        path.display(), database.display()
-    )]
     Lost {
         /// The database.
         database: PathBuf,
@@ -41,7 +38,6 @@ pub enum Error {
         reason: String,
     },
     /// An input file cannot be parsed.
-    #[error("{}", describe_input(path, *line, text, reason))]
     Input {
         /// The input; `-` is standard input.
         path: PathBuf,
@@ -50,25 +46,52 @@ pub enum Error {
         /// The offending text, shortened; may be empty.
         text: String,
         /// What is wrong, and the remedy.
-        reason: String,
+        reason: Message,
     },
-    /// An option names what the input does not have.
-    #[error("{0}")]
-    Usage(String),
+    /// A setting makes no sense, or names what the input does not have.
+    Usage(Message),
     /// The request does not fit this database or these options.
-    #[error("{0}")]
-    Invalid(String),
+    Invalid(Message),
+    /// Another writer has locked the database or cluster.
+    Locked {
+        /// The database or cluster.
+        path: PathBuf,
+        /// Who has locked it.
+        holder: LockHolder,
+    },
+    /// Something exists in the place of what was to be made.
+    Exists(Message),
+    /// What was named is not there.
+    NotFound {
+        /// What was looked for.
+        what: Sought,
+        /// The name, and what there is instead.
+        reason: Message,
+    },
     /// The run was cancelled, or needs more memory than its budget.
-    #[error(transparent)]
-    Stop(#[from] Stop),
+    Stop(Stop),
 }
 
-fn describe_input(path: &Path, line: Option<u64>, text: &str, reason: &str) -> String {
-    let place = match line {
-        Some(line) => format!("{}:{line}", path.display()),
-        None => path.display().to_string(),
-    };
-    if text.is_empty() { format!("{place}: {reason}") } else { format!("{place}: {reason}: {text:?}") }
+/// Who has locked a database or a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockHolder {
+    /// Another process.
+    OtherProcess,
+    /// Another handle of this process.
+    OtherHandle,
+    /// Another operation on the cluster.
+    OtherChange,
+}
+
+/// What a caller named that is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sought {
+    /// A file, a database or a cluster.
+    File,
+    /// A vertex, by its id.
+    Vertex,
+    /// A version, by its number, tag or time.
+    Version,
 }
 
 /// The store's result.
@@ -89,5 +112,108 @@ impl Error {
     /// Makes an [`Error::Corrupt`].
     pub fn corrupt(path: impl Into<PathBuf>, offset: u64, reason: impl Into<String>) -> Self {
         Self::Corrupt { path: path.into(), offset, reason: reason.into() }
+    }
+
+    /// Makes an [`Error::Input`] of a whole input.
+    pub fn input(path: impl Into<PathBuf>, reason: impl Into<Message>) -> Self {
+        Self::Input { path: path.into(), line: None, text: String::new(), reason: reason.into() }
+    }
+
+    /// Makes an [`Error::Invalid`].
+    pub fn invalid(reason: impl Into<Message>) -> Self {
+        Self::Invalid(reason.into())
+    }
+
+    /// Makes an [`Error::Usage`].
+    pub fn usage(reason: impl Into<Message>) -> Self {
+        Self::Usage(reason.into())
+    }
+
+    /// Makes an [`Error::NotFound`].
+    pub fn not_found(what: Sought, reason: impl Into<Message>) -> Self {
+        Self::NotFound { what, reason: reason.into() }
+    }
+
+    /// What it says. `Display` says the same in the words of the library.
+    pub fn message(&self) -> Message {
+        match self {
+            Self::Io { action, path, source } => {
+                format!("cannot {action} {}: {source}", path.display()).into()
+            }
+            Self::Corrupt { path, offset, reason } => format!(
+                "{} is damaged at byte {offset}: {reason}; restore the database from a copy or import it again",
+                path.display()
+            )
+            .into(),
+            Self::Lost { database, path, reason } => message![
+                format!("{} {reason}; restore the database from a copy, or let ", path.display()),
+                Operation::Recover.on(database.display()),
+                " say what can be kept",
+            ],
+            Self::Input { path, line, text, reason } => of_input(path, *line, text, reason),
+            Self::Usage(reason)
+            | Self::Invalid(reason)
+            | Self::Exists(reason)
+            | Self::NotFound { reason, .. } => reason.clone(),
+            Self::Locked { path, holder } => locked(path, *holder).into(),
+            Self::Stop(stop) => stop.message(),
+        }
+    }
+
+    /// This error, with more said after its message. Of an error of the system, a damaged file, a lock or a
+    /// stop, the facts are what callers go by: those stay as they are.
+    #[must_use]
+    pub fn and(self, more: impl Into<Message>) -> Self {
+        match self {
+            Self::Usage(reason) => Self::Usage(reason.and(more)),
+            Self::Invalid(reason) => Self::Invalid(reason.and(more)),
+            Self::Exists(reason) => Self::Exists(reason.and(more)),
+            Self::NotFound { what, reason } => Self::NotFound { what, reason: reason.and(more) },
+            other => other,
+        }
+    }
+}
+
+fn of_input(path: &Path, line: Option<u64>, text: &str, reason: &Message) -> Message {
+    let place = match line {
+        Some(line) => format!("{}:{line}: ", path.display()),
+        None => format!("{}: ", path.display()),
+    };
+    let said = message![place, reason.clone()];
+    if text.is_empty() { said } else { said.and(format!(": {text:?}")) }
+}
+
+fn locked(path: &Path, holder: LockHolder) -> String {
+    let path = path.display();
+    match holder {
+        LockHolder::OtherProcess => {
+            format!("{path} is being written to by another process: wait until it is done")
+        }
+        LockHolder::OtherHandle => {
+            format!("{path} is being written to by another handle of this process: close that one, or use it")
+        }
+        LockHolder::OtherChange => format!("another command is changing {path}: wait until it has ended"),
+    }
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.message().fmt(f)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io { source, .. } => Some(source),
+            Self::Stop(stop) => std::error::Error::source(stop),
+            _ => None,
+        }
+    }
+}
+
+impl From<Stop> for Error {
+    fn from(stop: Stop) -> Self {
+        Self::Stop(stop)
     }
 }

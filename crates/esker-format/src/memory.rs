@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 /// The error of a failed heap allocation.
 #[allow(clippy::needless_pass_by_value)] // For `map_err`.
 pub fn no_memory(reason: TryReserveError) -> Error {
-    Error::Invalid(format!("there is no memory left ({reason}): free some, or do less at once"))
+    Error::invalid(format!("there is no memory left ({reason}): free some, or do less at once"))
 }
 
 /// Reserves space for `more` elements, in amortised constant time per element.

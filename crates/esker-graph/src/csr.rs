@@ -39,7 +39,7 @@ impl<'a, W: Weight> CsrGraph<'a, W> {
 
     fn kept(&self, direction: Direction) -> Result<&Rows<'a, W>, Stop> {
         self.rows(direction)
-            .ok_or_else(|| Stop::Unsuitable("the graph is stored without its in-edges".to_owned()))
+            .ok_or_else(|| Stop::unsuitable("the graph is stored without its in-edges".to_owned()))
     }
 }
 
@@ -235,7 +235,7 @@ impl<W: Weight> Csr<W> {
 
 fn check_ends<W>(num_vertices: usize, edges: &[(VertexId, VertexId, W)]) -> Result<(), Stop> {
     match edges.iter().find(|(u, v, _)| (*u).max(*v) as usize >= num_vertices) {
-        Some((u, v, _)) => Err(Stop::Unsuitable(format!(
+        Some((u, v, _)) => Err(Stop::unsuitable(format!(
             "edge {u} -> {v} has an end that is not one of {num_vertices} vertices"
         ))),
         None => Ok(()),

@@ -98,7 +98,7 @@ impl<W: Weight> Graph for Fragmented<'_, W> {
         visitor: &V,
     ) -> Result<Vec<V::State>, Stop> {
         let Some(rows) = self.inner.rows(direction) else {
-            return Err(Stop::Unsuitable("the graph is stored without its in-edges".to_owned()));
+            return Err(Stop::unsuitable("the graph is stored without its in-edges".to_owned()));
         };
         let groups = self.pieces(direction, select);
         let ranged = self.is_ranged(select);

@@ -35,6 +35,7 @@
 //! * [`Csr`] is the reference graph in memory; [`generate`] makes graphs from a seed, of [`random`] numbers.
 //! * [`Induced`], [`Boxed`] and [`Fragmented`] wrap a graph: without some vertices, with its type erased,
 //!   with lists in shuffled pieces (for tests).
+//! * A [`Message`] names settings and operations as facts; each interface renders them in its [`Language`].
 //!
 //! Vertex ids have 32 bits, or 64 with the feature `id64`. This crate knows no files, and contains `unsafe`
 //! in two places: where the threads of a run share short steps, and where a cache line is prefetched.
@@ -43,6 +44,7 @@ mod counted;
 pub mod random;
 mod prefetch;
 mod id;
+pub mod message;
 mod stop;
 mod budget;
 mod reads;
@@ -72,6 +74,7 @@ pub use graph::{
 pub use id::{AtomicVertexId, NONE, VertexId, vertex};
 pub use induced::Induced;
 pub use layout::{BATCH_LEN, HUGE_LEN, Layout, ones, scan};
+pub use message::{Assignment, Call, Language, Message, MessagePart, Operation, Setting, SettingValue};
 pub use prefetch::{prefetch, prefetch_at};
 pub use reads::{ReadCount, ReadLog, SourceReads};
 pub use remaining::Remaining;

@@ -34,7 +34,7 @@ impl Remaining {
     pub fn new(num_vertices: usize, removed: &[VertexId]) -> Result<Self, Stop> {
         let ascending = removed.windows(2).all(|pair| pair[0] < pair[1]);
         if !ascending || removed.last().is_some_and(|&v| v as usize >= num_vertices) {
-            return Err(Stop::Unsuitable(format!(
+            return Err(Stop::unsuitable(format!(
                 "the removed vertices must be ascending, distinct and less than {num_vertices}"
             )));
         }

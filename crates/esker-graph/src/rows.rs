@@ -32,7 +32,7 @@ impl<'a, W: Weight> Rows<'a, W> {
     pub fn new(offsets: &'a [u64], targets: &'a [VertexId], weights: &'a [W]) -> Result<Self, Stop> {
         let fits = offsets.last().is_some_and(|&end| end == targets.len() as u64);
         if !fits || weights.len() != targets.len() {
-            return Err(Stop::Unsuitable("the arrays of the rows do not fit together".to_owned()));
+            return Err(Stop::unsuitable("the arrays of the rows do not fit together".to_owned()));
         }
         Ok(Self { offsets, targets, weights })
     }

@@ -1,6 +1,7 @@
 //! Why a computation ends without an answer.
 
 use crate::counted::counted;
+use crate::message::Message;
 
 /// Why a run ended without an answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,10 +26,25 @@ pub enum Stop {
     },
     /// The graph or the options do not allow the computation.
     #[error("{0}")]
-    Unsuitable(String),
+    Unsuitable(Message),
     /// The threads of the run could not be started.
     #[error("cannot start threads: {0}")]
     Threads(String),
+}
+
+impl Stop {
+    /// The graph or the options do not allow the computation, for this reason.
+    pub fn unsuitable(reason: impl Into<Message>) -> Self {
+        Self::Unsuitable(reason.into())
+    }
+
+    /// What it says.
+    pub fn message(&self) -> Message {
+        match self {
+            Self::Unsuitable(reason) => reason.clone(),
+            other => other.to_string().into(),
+        }
+    }
 }
 
 /// Bytes for people: in MiB if there are several, rounded so that a limit of what is said would do.

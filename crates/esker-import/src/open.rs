@@ -48,20 +48,16 @@ pub fn open<S: AsRef<str>>(inputs: &[S], options: &ReadOptions) -> Result<Opened
 /// # Errors
 /// As [`open_reader`].
 pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
-    let Some(first) = inputs.first() else { return Err(Error::Invalid("no input is named".into())) };
+    let Some(first) = inputs.first() else { return Err(Error::invalid("no input is named")) };
     let head = Head::of(first, options)?;
     let format = match options.format {
         Some(format) => format,
         None if graphalytics::is_part(first) => Format::Graphalytics,
-        None => sniff(&first.name(), &head.bytes).map_err(|reason| Error::Input {
-            path: first.path().to_path_buf(),
-            line: None,
-            text: String::new(),
-            reason,
-        })?,
+        None => sniff(&first.name(), &head.bytes)
+            .map_err(|reason| Error::input(first.path().as_path(), reason))?,
     };
     if options.live.as_ref().is_some_and(|live| live.follow) && !format.is_table() {
-        return Err(Error::Invalid(format!(
+        return Err(Error::invalid(format!(
             "{} is {}: only tables of edges can be followed while they grow",
             first.path().display(),
             format.title()
@@ -72,7 +68,7 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
     }
     let (mut reader, mut notes) = open_as(format, inputs, head, options)?;
     if matches!(options.weight, Pick::Column(_)) && reader.schema().weight.is_none() {
-        return Err(Error::Invalid(format!("{} has no weights to import", first.path().display())));
+        return Err(Error::invalid(format!("{} has no weights to import", first.path().display())));
     }
     match options.vertices.as_ref().map(|name| (name, name.parse())) {
         None => {}
@@ -150,7 +146,7 @@ fn refuse_columns(title: &str, options: &ReadOptions) -> Result<()> {
         ("--ids text", options.ids == PickIds::Text && options.vertices.is_none()),
     ];
     match chosen.into_iter().find(|(_, chosen)| *chosen) {
-        Some((flag, _)) => Err(Error::Invalid(format!(
+        Some((flag, _)) => Err(Error::invalid(format!(
             "{flag} means nothing for a {title}, whose columns are fixed; leave it out"
         ))),
         None => Ok(()),
@@ -168,7 +164,7 @@ fn refuse_lines(title: &str, options: &ReadOptions) -> Result<()> {
     ];
     match chosen.into_iter().find(|(_, chosen)| *chosen) {
         Some((flag, _)) => {
-            Err(Error::Usage(format!("{flag} has no effect on a {title}, which is no table of text")))
+            Err(Error::usage(format!("{flag} has no effect on a {title}, which is no table of text")))
         }
         None => Ok(()),
     }
@@ -178,7 +174,7 @@ fn refuse_lines(title: &str, options: &ReadOptions) -> Result<()> {
 fn one<'a>(inputs: &'a [Input], what: &str) -> Result<&'a Input> {
     match inputs {
         [input] => Ok(input),
-        _ => Err(Error::Invalid(format!(
+        _ => Err(Error::invalid(format!(
             "{} inputs are named, but {what} stands in one file; name one",
             inputs.len()
         ))),

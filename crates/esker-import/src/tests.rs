@@ -666,7 +666,7 @@ fn bad_lines_stop_at_the_first_or_are_reported_in_order() {
     for threads in [1, 2, 7] {
         let options = ImportOptions { threads, ..ImportOptions::default() };
         let error = build(schema(IdKind::Int, false), with_rejected(50, 3), &options).err().unwrap();
-        assert_eq!(error.to_string(), "in.el:10: bad; use --bad-lines skip to skip such lines: \"x\"");
+        assert_eq!(error.to_string(), "in.el:10: bad; use `bad_lines = skip` to skip such lines: \"x\"");
         let options = ImportOptions { bad_lines: BadLines::Skip, ..options };
         let (built, _) = build(schema(IdKind::Int, false), with_rejected(50, 3), &options).unwrap();
         assert_eq!((built.report.rejected, built.report.rows), (75, 50));

@@ -129,7 +129,7 @@ pub fn restore(
 ) -> Result<BackupReport> {
     expect_database(disk.as_ref(), backup)?;
     if is_same_database(disk.as_ref(), backup, target)? {
-        return Err(Error::Invalid(format!(
+        return Err(Error::invalid(format!(
             "{} is the backup itself: choose another name",
             target.display()
         )));
@@ -156,7 +156,7 @@ fn is_one_file(disk: &dyn Disk, a: &Path, b: &Path) -> Result<bool> {
 fn expect_outside(disk: &dyn Disk, database: &Path, target: &Path) -> Result<()> {
     let name = target.display();
     let end = disk.follow(target).map_err(|error| match error {
-        Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => Error::Invalid(format!(
+        Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => Error::invalid(format!(
             "{name} is a symbolic link that leads nowhere: remove it, or choose another name"
         )),
         error => error,
@@ -164,7 +164,7 @@ fn expect_outside(disk: &dyn Disk, database: &Path, target: &Path) -> Result<()>
     let inside = disk.identify(database)?.map(|directory| directory.id);
     for above in disk.absolute(&end).ancestors().skip(1) {
         if disk.identify(above)?.is_some_and(|directory| Some(directory.id) == inside) {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "{name} lies in the database {}: choose a name outside",
                 database.display()
             )));
@@ -175,7 +175,7 @@ fn expect_outside(disk: &dyn Disk, database: &Path, target: &Path) -> Result<()>
 
 /// That a backup cannot be made at `target`, because it `is` something else.
 fn refused(target: &Path, is: &str) -> Error {
-    Error::Invalid(format!("{} {is}: choose another name", target.display()))
+    Error::invalid(format!("{} {is}: choose another name", target.display()))
 }
 
 /// An error unless there is a backup at `target`, of this database or another.
@@ -273,7 +273,7 @@ impl Copying<'_> {
                 _ => {}
             }
         }
-        Err(Error::Invalid(format!(
+        Err(Error::invalid(format!(
             "{} changed again and again while it was copied: try again when less is written",
             self.from.display()
         )))

@@ -117,7 +117,7 @@ impl Follower {
             return Ok(self.newest() != shown.number);
         }
         let (path, number) = (self.path.display(), shown.number);
-        Err(Error::Invalid(format!(
+        Err(Error::invalid(format!(
             "{path} no longer has version {number} as it was read: it was put back to an earlier state; open it again"
         )))
     }
@@ -128,7 +128,7 @@ impl Follower {
             return Ok(manifest);
         }
         let path = self.path.display();
-        Err(Error::Invalid(format!("{path} was replaced by another database: open it again")))
+        Err(Error::invalid(format!("{path} was replaced by another database: open it again")))
     }
 
     fn refresh_with(&mut self, manifest: Manifest) -> Result<()> {

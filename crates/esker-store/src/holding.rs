@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::UNIX_EPOCH;
 
 use esker_format::io::{DirectoryEntry, Disk, File, Files, Lock, NamedFile, Paging, Scratch, copy, parent};
-use esker_format::{Error, Result};
+use esker_format::{Error, LockHolder, Result};
 
 /// The file that the writer of a database locks, whatever else it writes to.
 pub(crate) const LOCK_NAME: &str = "LOCK";
@@ -75,8 +75,8 @@ struct HeldFile {
 /// Takes the lock for writing to the database at `path`; dropping it releases it.
 ///
 /// # Errors
-/// [`Error::Invalid`] if another process, or another handle of this one, holds it, or if a part of the
-/// database is a symbolic link; [`Error::Io`] if the directory is not writable.
+/// [`Error::Locked`] if another process, or another handle of this one, holds it; [`Error::Invalid`] if a
+/// part of the database is a symbolic link; [`Error::Io`] if the directory is not writable.
 pub fn lock_writer(disk: &Arc<dyn Disk>, path: &Path) -> Result<WriterLock> {
     expect_no_links(disk.as_ref(), path)?;
     let file = path.join(LOCK_NAME);
@@ -104,7 +104,7 @@ fn expect_no_links(disk: &dyn Disk, database: &Path) -> Result<()> {
             None => Ok(false),
         };
         if place != part && (is_file || is_of_other()?) {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "{} is a symbolic link to {}, which a change of this database would change too: make a copy with `esker backup`, \
                  and change that",
                 part.display(),
@@ -118,10 +118,10 @@ fn expect_no_links(disk: &dyn Disk, database: &Path) -> Result<()> {
 /// The error for a database with a file that another writer has locked.
 fn is_written(disk: &dyn Disk, database: &Path, file: &Path) -> Error {
     let holder = match disk.is_locked_here(file) {
-        true => "another handle of this process: close that one, or use it",
-        false => "another process: wait until it is done",
+        true => LockHolder::OtherHandle,
+        false => LockHolder::OtherProcess,
     };
-    Error::Invalid(format!("{} is being written to by {holder}", database.display()))
+    Error::Locked { path: database.to_owned(), holder }
 }
 
 impl WriterLock {
@@ -293,7 +293,7 @@ impl Held {
     }
 
     fn expect_no_loss(&self) -> Result<()> {
-        self.loss.get().map_or(Ok(()), |loss| Err(Error::Invalid(loss.clone())))
+        self.loss.get().map_or(Ok(()), |loss| Err(Error::invalid(loss.clone())))
     }
 
     fn compare(&self, file: &HeldFile, grows: bool) -> Result<()> {
@@ -309,7 +309,7 @@ impl Held {
                 path.display()
             )
         };
-        Error::Invalid(self.loss.get_or_init(loss).clone())
+        Error::invalid(self.loss.get_or_init(loss).clone())
     }
 }
 
@@ -345,7 +345,7 @@ impl HeldDisk {
     /// The disk, to change names.
     fn to_change(&self) -> Result<&dyn Disk> {
         let held = self.held.upgrade();
-        let held = held.ok_or_else(|| Error::Invalid("the database was closed".to_owned()))?;
+        let held = held.ok_or_else(|| Error::invalid("the database was closed".to_owned()))?;
         held.expect()?;
         Ok(self.disk.as_ref())
     }

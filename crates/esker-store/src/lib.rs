@@ -73,7 +73,7 @@ mod follower;
 pub use commit::{Batch, CommitOptions, EdgeMatch};
 pub use database::{CommitSizing, Committed, Database, DatabaseOptions};
 pub use delta::DynamicGraph;
-pub use esker_format::{self as format, Error, Result, io};
+pub use esker_format::{self as format, Error, LockHolder, Result, Sought, io};
 pub use esker_layers::graph::{
     WEIGHTS_MAX, copied_bytes, headed, pooled, stacked, undirected_block_bytes, undirected_bytes,
     window as windows,

@@ -166,7 +166,7 @@ impl Store {
         }
         self.with_tail(|store, tail| match version <= tail.newest {
             true => tail.whole(store)?.snapshot(version),
-            false => Err(Error::Invalid(format!(
+            false => Err(Error::invalid(format!(
                 "{} had no version {version} when it was opened: the newest was {}",
                 store.path().display(),
                 tail.newest

@@ -255,7 +255,7 @@ fn word(text: &[u8]) -> Result<String> {
     if std::str::from_utf8(text).is_ok() {
         return Ok(quoted(text));
     }
-    Err(Error::Invalid(format!(
+    Err(Error::invalid(format!(
         "the text {:?} is not UTF-8, so no script can hold it: --json shows the differences, with signs for what is no character",
         decimal::shown(text)
     )))

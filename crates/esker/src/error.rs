@@ -1,6 +1,6 @@
 //! Errors of the facade.
 
-use esker_graph::{Budget, Stop};
+use esker_graph::{Budget, Message, Stop};
 
 /// An error of the facade.
 #[derive(Debug, thiserror::Error)]
@@ -10,7 +10,7 @@ pub enum Error {
     Store(#[from] esker_store::Error),
     /// An invalid request; the message says what is accepted.
     #[error("{0}")]
-    Usage(String),
+    Usage(Message),
     /// The verifier rejected an answer: a bug in Esker.
     #[error("{algorithm} gave a wrong answer: {reason}; this is a bug, please report it with the graph")]
     Wrong {
@@ -28,6 +28,20 @@ impl From<Stop> for Error {
 }
 
 impl Error {
+    /// Makes an [`Error::Usage`].
+    pub fn usage(reason: impl Into<Message>) -> Self {
+        Self::Usage(reason.into())
+    }
+
+    /// What it says. `Display` says the same in the words of the library.
+    pub fn message(&self) -> Message {
+        match self {
+            Self::Store(error) => error.message(),
+            Self::Usage(reason) => reason.clone(),
+            Self::Wrong { .. } => self.to_string().into(),
+        }
+    }
+
     /// Whether the run was cancelled.
     pub fn is_cancelled(&self) -> bool {
         matches!(self, Self::Store(esker_store::Error::Stop(Stop::Cancelled)))

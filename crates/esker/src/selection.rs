@@ -148,7 +148,7 @@ impl Test {
     fn new(condition: &Condition, snapshot: &Snapshot) -> Result<Self> {
         let Condition { property, met, wanted } = condition;
         let property = snapshot.edge_property(property)?.clone();
-        let refused = |reason: &str| Error::Usage(format!("--where {}: {reason}", property.name));
+        let refused = |reason: &str| Error::usage(format!("--where {}: {reason}", property.name));
         let value = if property.is_text() {
             if !matches!(met, [Ordering::Equal] | [Ordering::Less, Ordering::Greater]) {
                 return Err(refused("it holds texts, which only = and != compare"));
@@ -227,7 +227,7 @@ impl ArcFilter for Conditions {
         self.are_met(|number| {
             let column = lists.property(number as usize);
             let column = column.ok_or_else(|| {
-                esker_store::Error::Invalid(format!("there is no edge property number {number}"))
+                esker_store::Error::invalid(format!("there is no edge property number {number}"))
             })?;
             column.bits_at(index)
         })

@@ -229,7 +229,7 @@ impl ColumnParser {
         };
         match ids.iter().position(|&id| id >= num_vertices) {
             None => Ok(()),
-            Some(at) => Err(Error::Invalid(format!(
+            Some(at) => Err(Error::invalid(format!(
                 "{}[{}] is {}, but ids must be less than num_vertices, which is {num_vertices}",
                 column.what(),
                 first + at,
@@ -243,7 +243,7 @@ impl ColumnParser {
 fn store_error(failure: Failure) -> Error {
     match failure {
         Failure::Esker(esker::Error::Store(error)) => error,
-        Failure::Named(_, message) => Error::Invalid(message),
-        other => Error::Invalid(format!("{other:?}")),
+        Failure::Named(_, message) => Error::invalid(message),
+        other => Error::invalid(format!("{other:?}")),
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn cores_by_updates<E: From<Stop>>(
     mut visit: impl FnMut(usize, Vec<VertexId>) -> Result<(), E>,
 ) -> Result<(), E> {
     let Some(received) = series.received() else {
-        return Err(Stop::Unsuitable("the coreness of several graphs needs in-lists".to_owned()).into());
+        return Err(Stop::unsuitable("the coreness of several graphs needs in-lists".to_owned()).into());
     };
     if series.is_empty() {
         return Ok(());
@@ -183,7 +183,7 @@ impl SeriesLists<'_, '_> {
         let found = kcore(&alone, self.run)?;
         let cores = LiveCores::new(&alone, self.run, found.coreness, &found.order)?;
         let cores = cores
-            .ok_or_else(|| Stop::Unsuitable("the order of peeling is no degeneracy order".to_owned()))?;
+            .ok_or_else(|| Stop::unsuitable("the order of peeling is no degeneracy order".to_owned()))?;
         Ok((cores, begin.elapsed()))
     }
 
@@ -244,7 +244,7 @@ impl SeriesLists<'_, '_> {
         match cores.update(&mut reader) {
             Ok(_) => Ok(true),
             Err(Halt::TooMuch) => Ok(false),
-            Err(Halt::Unsuitable) => Err(Stop::Unsuitable("the coreness needs in-lists".to_owned())),
+            Err(Halt::Unsuitable) => Err(Stop::unsuitable("the coreness needs in-lists".to_owned())),
             Err(Halt::Failed(stop)) => Err(stop),
         }
     }

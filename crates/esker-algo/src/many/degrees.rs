@@ -33,7 +33,7 @@ pub fn degrees<E: From<Stop>>(
     let mut lists = Vec::new();
     for &direction in of.directions(!series.is_undirected()) {
         let rows = if direction == Direction::Out { Some(series.out()) } else { series.received() };
-        let missing = || Stop::Unsuitable("in-degrees of several graphs need in-lists".to_owned());
+        let missing = || Stop::unsuitable("in-degrees of several graphs need in-lists".to_owned());
         lists.push(rows.ok_or_else(missing)?);
     }
     let members: Vec<[i8; LANES]> = series.slots().iter().map(|&graphs| lanes_of(graphs)).collect();

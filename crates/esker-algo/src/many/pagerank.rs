@@ -90,7 +90,7 @@ pub fn pagerank(
     let n = series.num_vertices();
     let received = series.received().filter(|_| series.len() <= LANES && suits(options));
     let Some(received) = received else {
-        return Err(Stop::Unsuitable("PageRank of several graphs does not suit these options".to_owned()));
+        return Err(Stop::unsuitable("PageRank of several graphs does not suit these options".to_owned()));
     };
     let run = &run.begin("PageRank of several graphs", n as u64 * VERTEX_BYTES)?;
     let masks: Vec<[i8; LANES]> = series.slots().iter().map(|&graphs| lanes_of(graphs)).collect();

@@ -94,7 +94,7 @@ pub fn search(
     let mut frontier = Vec::new();
     for &source in sources {
         let graphs = present.get(source as usize).copied();
-        let graphs = graphs.ok_or_else(|| Stop::Unsuitable(format!("source {source} is not a vertex")))?;
+        let graphs = graphs.ok_or_else(|| Stop::unsuitable(format!("source {source} is not a vertex")))?;
         if graphs & series.all() & !state.reached.get(source) != 0 {
             state.reached.set(source, graphs & series.all());
             state.now.set(source, graphs & series.all());

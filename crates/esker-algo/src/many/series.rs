@@ -32,7 +32,7 @@ impl<'a> GraphSeries<'a> {
         len: usize,
     ) -> Result<Self, Stop> {
         if len > u64::BITS as usize {
-            return Err(Stop::Unsuitable(format!("{len} graphs are more than 64")));
+            return Err(Stop::unsuitable(format!("{len} graphs are more than 64")));
         }
         Ok(Self { out, incoming, directed, members, len })
     }

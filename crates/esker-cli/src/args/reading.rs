@@ -149,7 +149,7 @@ impl ReadArgs {
 /// # Errors
 /// [`Error::Usage`] that names all formats.
 pub(crate) fn parse_format(name: &str) -> Result<Format, Error> {
-    name.parse().map_err(|error: Error| Error::Usage(error.to_string()))
+    name.parse().map_err(|error: Error| Error::usage(error.to_string()))
 }
 
 fn delimiter(text: &str) -> Result<u8, Error> {
@@ -157,6 +157,6 @@ fn delimiter(text: &str) -> Result<u8, Error> {
         "tab" | "\\t" => Ok(b'\t'),
         "space" => Ok(b' '),
         _ if text.len() == 1 => Ok(text.as_bytes()[0]),
-        _ => Err(Error::Usage(format!("{text:?} is not a delimiter; give one character, tab or space"))),
+        _ => Err(Error::usage(format!("{text:?} is not a delimiter; give one character, tab or space"))),
     }
 }

@@ -168,7 +168,7 @@ impl ClusterFollowCommand {
             self.print(&followed, text_ids, &mut printed).map_err(|failure| {
                 failed = Some(failure);
                 // Ends the workers; the failure itself is reported.
-                Error::Invalid("cannot print".to_owned())
+                Error::invalid("cannot print".to_owned())
             })
         };
         let ended =

@@ -67,7 +67,7 @@ impl CheckCommand {
             Err(error) => return Err(error.into()),
         };
         let live = store.check_live(&run)?;
-        report.problems.extend(live.into_iter().map(Error::Invalid));
+        report.problems.extend(live.into_iter().map(Error::invalid));
         let Strays { mut left, foreign } = store.strays()?;
         if is_incomplete {
             // Of a manifest that lost its end, they may be its layers; no writer opens the database.

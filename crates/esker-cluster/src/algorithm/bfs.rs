@@ -202,7 +202,7 @@ pub(crate) fn bfs(local: &Local<'_, '_>, engine: &mut Engine<'_>, options: &Opti
     start.sort_unstable();
     start.dedup();
     if options.text("source").is_none() {
-        return Err(Error::Usage("bfs needs a vertex to begin with: give its id with '--source'".to_owned()));
+        return Err(Error::usage("bfs needs a vertex to begin with: give its id with '--source'".to_owned()));
     }
     let depth_max = options.integer("max-depth", u64::from(NONE))?.min(u64::from(NONE)) as VertexId;
     let depths = LevelDepths(VertexArray::filled(local.run, local.graph.num_vertices(), NONE));

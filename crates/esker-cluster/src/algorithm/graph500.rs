@@ -96,7 +96,7 @@ pub fn graph500(
         }
         let begin = Instant::now();
         let edges = bench.validate(engine, &trees).map_err(|error| match error {
-            Error::Invalid(reason) => broken(batch, &reason),
+            Error::Invalid(reason) => broken(batch, &reason.to_string()),
             other => other,
         })?;
         let share = begin.elapsed().as_secs_f64() / batch.len() as f64;
@@ -117,8 +117,8 @@ pub fn graph500(
 /// An error: the tree of one of some roots breaks a rule.
 fn broken(roots: &[VertexId], reason: &str) -> Error {
     match roots {
-        [root] => Error::Invalid(format!("the tree from {root} is wrong: {reason}")),
-        _ => Error::Invalid(format!("one of the trees from {roots:?} is wrong: {reason}")),
+        [root] => Error::invalid(format!("the tree from {root} is wrong: {reason}")),
+        _ => Error::invalid(format!("one of the trees from {roots:?} is wrong: {reason}")),
     }
 }
 
@@ -146,7 +146,7 @@ fn numbers_of(local: &Local<'_, '_>) -> Result<Vec<VertexId>> {
             Ok(())
         }
         ExternalId::Text(_) => {
-            Err(Error::Invalid("the cluster holds another graph than that of the benchmark".into()))
+            Err(Error::invalid("the cluster holds another graph than that of the benchmark"))
         }
     })?;
     Ok(numbers)
@@ -212,7 +212,7 @@ impl Bench<'_, '_> {
         }
         let mut whole = vec![NONE; self.generator.num_vertices() as usize];
         let other =
-            || Error::Invalid("the cluster holds another graph than that of the benchmark".to_owned());
+            || Error::invalid("the cluster holds another graph than that of the benchmark".to_owned());
         for block in engine.exchange(vec![block; engine.peers()]) {
             let mut words = block.chunks_exact(size_of::<VertexId>());
             let mut next = || {
@@ -257,6 +257,6 @@ fn agreed<T>(result: std::result::Result<T, String>, engine: &mut Engine<'_>) ->
     let reasons = engine.exchange(vec![reason; engine.peers()]);
     match (result, reasons.into_iter().find(|reason| !reason.is_empty())) {
         (Ok(value), None) => Ok(value),
-        (_, reason) => Err(Error::Invalid(String::from_utf8_lossy(&reason.unwrap_or_default()).into_owned())),
+        (_, reason) => Err(Error::invalid(String::from_utf8_lossy(&reason.unwrap_or_default()).into_owned())),
     }
 }

@@ -145,7 +145,7 @@ impl Labels {
 }
 
 fn broken() -> Error {
-    Error::Invalid(
+    Error::invalid(
         "a shard and its labels do not fit together: check the cluster with `esker cluster check`".to_owned(),
     )
 }

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use esker_format::{Error, Result};
-use esker_graph::{Direction, Graph, Run, Stop, VertexId, vertex};
+use esker_graph::{Direction, Graph, Message, Run, Stop, VertexId, vertex};
 use esker_store::{Snapshot, StoredGraph};
 
 use crate::exchange::routes::Routes;
@@ -59,8 +59,8 @@ impl Local<'_, '_> {
 }
 
 /// The error of a question that the graph cannot answer, whichever worker finds out.
-pub(crate) fn unsuitable(reason: impl Into<String>) -> Error {
-    Stop::Unsuitable(reason.into()).into()
+pub(crate) fn unsuitable(reason: impl Into<Message>) -> Error {
+    Stop::unsuitable(reason.into()).into()
 }
 
 /// The options of a run, as a user typed them.
@@ -96,7 +96,7 @@ impl Options<'_> {
 }
 
 fn refused(name: &str, text: &str, kind: &str) -> Error {
-    Error::Usage(format!("{name}={text} is not {kind}"))
+    Error::usage(format!("{name}={text} is not {kind}"))
 }
 
 #[cfg(test)]

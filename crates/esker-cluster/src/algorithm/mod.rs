@@ -135,13 +135,13 @@ pub fn find<'a>(name: &str, options: impl IntoIterator<Item = &'a str>) -> Resul
     let names =
         |entries: &[ClusterAlgorithm]| entries.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ");
     let entry = ALGORITHMS.iter().find(|entry| entry.name == name).ok_or_else(|| {
-        Error::Usage(format!("no algorithm of a cluster is called {name:?}: there are {}", names(ALGORITHMS)))
+        Error::usage(format!("no algorithm of a cluster is called {name:?}: there are {}", names(ALGORITHMS)))
     })?;
     for option in options {
         if !entry.options.iter().any(|(known, _)| *known == option) {
             let known: Vec<_> = entry.options.iter().map(|(name, _)| *name).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            return Err(Error::Usage(format!("{name} has no option {option:?}: it has {known}")));
+            return Err(Error::usage(format!("{name} has no option {option:?}: it has {known}")));
         }
     }
     Ok(entry)

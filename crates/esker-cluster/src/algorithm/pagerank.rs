@@ -244,7 +244,7 @@ pub(crate) fn pagerank(
     let tolerance = options.number("tolerance", PageRankOptions::default().tolerance)?;
     let rounds_max = options.integer("rounds", 100)?;
     if !(0.0..=1.0).contains(&damping) {
-        return Err(Error::Usage(format!("damping {damping} is not in 0..=1")));
+        return Err(Error::usage(format!("damping {damping} is not in 0..=1")));
     }
     let len = graph.num_vertices();
     let degrees = local.out_degrees(engine)?;

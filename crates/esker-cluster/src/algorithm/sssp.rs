@@ -107,7 +107,7 @@ fn search<W: Length<Wide: Keyed>, G: Lists<Weight = W, Error = Error>>(
     options: &Options<'_>,
 ) -> Result<Found> {
     let source = options.text("source").ok_or_else(|| {
-        Error::Usage("sssp needs a vertex to begin with: give its id with '--source'".to_owned())
+        Error::usage("sssp needs a vertex to begin with: give its id with '--source'".to_owned())
     })?;
     let (zero, far) = (Distance::<W>::ZERO, Distance::<W>::FAR);
     let distances = VertexValues::filled(local.run, graph.num_vertices(), far);
@@ -117,7 +117,7 @@ fn search<W: Length<Wide: Keyed>, G: Lists<Weight = W, Error = Error>>(
     let mean = mean_length(local, graph, engine)?;
     let width = if options.text("delta") == Some("auto") { mean } else { options.number("delta", mean)? };
     if width <= 0.0 {
-        return Err(Error::Usage(format!("delta={width} is not a width of a window: give a number above 0")));
+        return Err(Error::usage(format!("delta={width} is not a width of a window: give a number above 0")));
     }
     if let Some(v) = start {
         distances.set(v, zero);

@@ -74,7 +74,7 @@ pub(crate) fn triangles(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Opti
 }
 
 fn broken() -> Error {
-    Error::Invalid(
+    Error::invalid(
         "a process sent a vertex that this shard does not have: all must run the same Esker".to_owned(),
     )
 }

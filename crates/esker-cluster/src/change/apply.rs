@@ -313,7 +313,7 @@ impl<'a> Changing<'a> {
         self.next_number += 1;
         if batch.is_empty() {
             let newest = self.database.versions().last().map(|version| version.number);
-            return newest.ok_or_else(|| Error::Invalid("a shard has no version".to_owned()));
+            return newest.ok_or_else(|| Error::invalid("a shard has no version".to_owned()));
         }
         let options = CommitOptions { message, ..CommitOptions::default() };
         Ok(self.database.commit_with(batch, &options)?.version)

@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 use esker_format::{Error, Result};
-use esker_graph::Cancel;
+use esker_graph::{Cancel, Message, Operation, Setting, message};
 use esker_import::open::open;
 use esker_import::read::format::{Pick, PickIds, PickProperties, ReadOptions};
 use esker_import::read::generated::GeneratorReader;
@@ -118,10 +118,10 @@ impl Parts {
     ) -> Result<Self> {
         let (me, peers) = (engine.index(), engine.peers());
         if job.weight.is_some() && !is_weighted && !job.removes {
-            return Err(Error::Usage(
-                "the edges of this cluster have no weights: leave out their column, or make one with `esker cluster create --weights int`"
-                    .to_owned(),
-            ));
+            return Err(Error::usage(message![
+                "the edges of this cluster have no weights: leave out their column, or make one with ",
+                Operation::ClusterCreate.with(Setting::Weights.to("int")),
+            ]));
         }
         let input = job.inputs.join(", ");
         let reading = Arc::new(Reading::default());
@@ -293,22 +293,25 @@ impl StreamCourse {
 
     /// The input is not the one of which versions have the first edges.
     fn replaced(&self, how: &str) -> Error {
-        Error::Invalid(format!(
-            "versions of the cluster have the first {} of {}, but {how}: the file was replaced or cut short; restore it, or read \
-             it from its start with --from-start",
-            esker_graph::counted(self.job.passed, "edge", "edges"),
-            self.input
-        ))
+        let passed = esker_graph::counted(self.job.passed, "edge", "edges");
+        Error::invalid(message![
+            format!("versions of the cluster have the first {passed} of {}, but {how}: ", self.input),
+            "the file was replaced or cut short; restore it, or read it from its start with ",
+            Setting::FromStart.to(true),
+        ])
     }
 
     /// Why the input ended early, and how to go on.
     fn ended(&self, error: Error) -> Error {
         match (error, &self.job.name) {
             (Error::Input { path, line, text, reason }, Some(name)) if self.job.follows => {
-                let reason = format!(
-                    "{reason}; what was read of it is committed: read the rest under its new name with --source {name}, and a new file \
-                     of this name with --from-start"
-                );
+                let reason = message![
+                    reason,
+                    "; what was read of it is committed: read the rest under its new name with ",
+                    Setting::StreamName.to_name(name),
+                    ", and a new file of this name with ",
+                    Setting::FromStart.to(true),
+                ];
                 Error::Input { path, line, text, reason }
             }
             (other, _) => other,
@@ -381,7 +384,7 @@ fn sound(batch: EdgeBatch) -> Result<EdgeBatch> {
         path: rejected.path.to_path_buf(),
         line: Some(rejected.line),
         text: rejected.text.clone(),
-        reason: rejected.reason.clone(),
+        reason: rejected.reason.clone().into(),
     })
 }
 
@@ -394,16 +397,19 @@ fn expect_borne_out(stated: u64, input_bytes: u64, input: &str) -> Result<()> {
     let bytes = esker_graph::counted(input_bytes, "byte", "bytes");
     Err(of_input(
         input,
-        format!(
-            "it has only {bytes}, but states {stated} vertices: correct that number, or import the input to a database and make \
-             a cluster of it with `esker cluster split`"
-        ),
+        message![
+            format!(
+                "it has only {bytes}, but states {stated} vertices: correct that number, or import the input"
+            ),
+            " to a database and make a cluster of it with ",
+            Operation::ClusterSplit,
+        ],
     ))
 }
 
 /// An error about the content of the input as a whole.
-fn of_input(input: &str, reason: String) -> Error {
-    Error::Input { path: input.into(), line: None, text: String::new(), reason }
+fn of_input(input: &str, reason: impl Into<Message>) -> Error {
+    Error::input(input, reason)
 }
 
 /// The part of a range that falls to one of so many processes.
@@ -426,11 +432,13 @@ fn expect_fit(schema: &Schema, cluster: &Cluster, input: &str, is_weighted: bool
     }
     let weight = schema.weight.filter(|_| is_weighted);
     if is_weighted && weight.is_none() {
-        return Err(Error::Usage(format!(
-            "{} has no column of weights, but the edges of {} have weights: name the column with --weight",
-            input,
-            cluster.path().display()
-        )));
+        let path = cluster.path().display();
+        return Err(Error::usage(message![
+            format!(
+                "{input} has no column of weights, but the edges of {path} have weights: name the column with "
+            ),
+            Setting::Weight,
+        ]));
     }
     Ok(weight)
 }
@@ -495,7 +503,7 @@ mod tests {
         let mut course = course(StreamJob::default(), 0);
         let (sender, batches) = sync_channel(2);
         sender.send(Ok(EdgeBatch::of_integers(vec![1], vec![9], 0))).expect("send");
-        sender.send(Err(Error::Invalid("renamed".to_owned()))).expect("send");
+        sender.send(Err(Error::invalid("renamed".to_owned()))).expect("send");
         let part = course.next(&batches, 0, || false).expect("next");
         assert_eq!(part.rows.map(|(_, rows)| rows), Some(0..1));
         let part = course.next(&batches, 1, || false).expect("next");
@@ -536,7 +544,7 @@ mod tests {
         assert_eq!(known.rest.map(|(_, rows)| rows), Some(2..3));
         let message = course(job, 0).take(of(vec![4, 8, 6])).expect_err("replaced").to_string();
         let expected = "versions of the cluster have the first 2 edges of edges.csv, but edge 2 of it is another one now";
-        assert!(message.contains(expected) && message.contains("--from-start"), "{message}");
+        assert!(message.contains(expected) && message.contains("from_start = true"), "{message}");
     }
 
     #[test]

@@ -43,7 +43,7 @@ impl Publishing {
         tell: impl FnOnce(),
     ) -> Result<Option<(u64, u64)>> {
         let differ = |what: &str| {
-            Error::Invalid(format!("the worker of shard {shard} {what}: all must run the same Esker"))
+            Error::invalid(format!("the worker of shard {shard} {what}: all must run the same Esker"))
         };
         if self.parts[shard].replace(part).is_some() {
             return Err(differ("prepared a version before the last one was published"));
@@ -87,7 +87,7 @@ pub(crate) fn left_behind<'a>(
     for (version, message) in versions.into_iter().filter(|(version, _)| *version > newest.shards[shard]) {
         // An operation waits until its version is published before it commits the next one.
         if number_in(message).is_some_and(|number| number > newest.number + 1) {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "{} and {SEAL_NAME} are older copies: they end with version {}, but {} has a commit of \"{message}\"; put back the newer \
                  files",
                 cluster.path().join(MANIFEST_NAME).display(),

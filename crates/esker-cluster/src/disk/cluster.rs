@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use esker_format::io::{Disk, FileId, Lock, RealDisk, parent};
-use esker_format::{DatabaseId, Error, Result};
+use esker_format::{DatabaseId, Error, LockHolder, Result};
 use esker_store::Store;
 use esker_store::manifest::MANIFEST_NAME as DATABASE_NAME;
 
@@ -74,7 +74,7 @@ impl Cluster {
         if !has(MANIFEST_NAME)? && !has(SEAL_NAME)? && !has("shard-0")? {
             let name = path.display();
             let is_file = disk.look(path)?.is_some_and(|entry| !entry.is_directory);
-            return Err(Error::Invalid(match has(DATABASE_NAME)? {
+            return Err(Error::invalid(match has(DATABASE_NAME)? {
                 _ if is_file => format!("{name} is a file, not a cluster: name the directory of one"),
                 true => format!("{name} is a database, not a cluster: `esker cluster split` makes one of it"),
                 false => format!(
@@ -109,7 +109,7 @@ impl Cluster {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         let hosts = parse_hosts(file, text, &name)?;
         if hosts.list.len() != self.num_shards() {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "{file} has {}, but {} has {}: write a line for each shard",
                 esker_graph::counted(hosts.list.len() as u64, "line", "lines"),
                 self.path.display(),
@@ -183,7 +183,7 @@ impl Cluster {
             Place::Own(own, _) => *own == shard,
         };
         if !is_here {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "the shards of {} are on other machines, but this command reads them itself: write the edges to a file with \
                  `esker cluster export`, and read that",
                 self.path.display()
@@ -206,7 +206,7 @@ impl Cluster {
         let path = self.shard_path(shard);
         match self.disk.look(&path)? {
             Some(_) => Ok(()),
-            None => Err(Error::Invalid(format!(
+            None => Err(Error::invalid(format!(
                 "shard {shard}, {}, is not there: put it back; if the shards are on several machines, check the order of the hosts",
                 path.display()
             ))),
@@ -218,7 +218,7 @@ impl Cluster {
         if self.manifest.shards[shard] == found {
             return Ok(());
         }
-        Err(Error::Invalid(format!(
+        Err(Error::invalid(format!(
             "{} is another database than the one that {} names as shard {shard}: put the right one there",
             self.shard_path(shard).display(),
             self.manifest_name()
@@ -249,14 +249,12 @@ impl Cluster {
     /// operation: workers of earlier ones leave the shards alone that it has opened.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if another command holds it; those of the disk.
+    /// [`Error::Locked`] if another command holds it; those of the disk.
     pub fn lock(&mut self) -> Result<Box<dyn Lock>> {
-        let lock = self.disk.try_lock(&self.path.join(LOCK_NAME))?.ok_or_else(|| {
-            Error::Invalid(format!(
-                "another command is changing {}: wait until it has ended",
-                self.path.display()
-            ))
-        })?;
+        let lock = self
+            .disk
+            .try_lock(&self.path.join(LOCK_NAME))?
+            .ok_or_else(|| Error::Locked { path: self.path.clone(), holder: LockHolder::OtherChange })?;
         self.locked = Some(lock.id());
         self.settle()?;
         self.begin()?;
@@ -366,7 +364,7 @@ impl Cluster {
         let path = self.path.join(LOCK_NAME);
         match self.disk.identify(&path)? {
             Some(named) if named.id == locked => Ok(()),
-            _ => Err(Error::Invalid(format!(
+            _ => Err(Error::invalid(format!(
                 "stopped changing {}: {} was removed, renamed or replaced, or the directory was; the version is not published: see who did that, and                  run the command again",
                 self.path.display(),
                 path.display()
@@ -381,7 +379,7 @@ impl Cluster {
 /// [`Error::Io`]; [`Error::Invalid`] if others than its owner can read the file, or it holds no secret.
 pub fn read_secret(path: &Path) -> Result<Secret> {
     let bytes = esker_format::io::read_private(path).map_err(|error| match error {
-        Error::Io { .. } if error.is_not_found() => Error::Invalid(format!(
+        Error::Io { .. } if error.is_not_found() => Error::invalid(format!(
             "{} is missing, without which the workers do not know each other: put it back, or write 32 random bytes to it, with mode 0600",
             path.display()
         )),
@@ -390,7 +388,7 @@ pub fn read_secret(path: &Path) -> Result<Secret> {
     // Whoever guesses would begin with these.
     let is_guessed = |bytes: &[u8; 32]| *bytes == [0; 32];
     let secret = bytes.try_into().ok().filter(|bytes| !is_guessed(bytes)).ok_or_else(|| {
-        Error::Invalid(format!(
+        Error::invalid(format!(
             "{} does not hold 32 random bytes: write them to it (`head -c 32 /dev/urandom`), with mode 0600",
             path.display()
         ))

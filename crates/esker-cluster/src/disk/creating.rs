@@ -99,7 +99,7 @@ impl Cluster {
         let options = new.options;
         let disk: Arc<dyn Disk> = Arc::new(RealDisk);
         if !(1..=SHARDS_MAX).contains(&options.shards) {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "a cluster has 1 to {SHARDS_MAX} shards, not {}",
                 options.shards
             )));
@@ -128,7 +128,7 @@ impl Cluster {
 }
 
 fn exists(path: &Path) -> Error {
-    Error::Invalid(format!("{} exists: give another path", path.display()))
+    Error::invalid(format!("{} exists: give another path", path.display()))
 }
 
 /// Makes everything that a cluster has, in a directory that has not its name yet.

@@ -37,7 +37,7 @@ pub(crate) fn enter(disk: &dyn Disk, shard: &Path, epoch: u64) -> Result<()> {
     let path = epoch_path(shard);
     let last = last(disk, &path)?;
     if last > epoch {
-        return Err(Error::Invalid(format!(
+        return Err(Error::invalid(format!(
             "{} was opened by operation {last} of its cluster, as {} says, and this is operation {epoch}, an earlier one: run the command again; if \
              that fails too, the clock of its machine was put back and {EPOCH_NAME} lost: remove {} once no worker of an earlier command is left",
             shard.display(),
@@ -66,7 +66,7 @@ fn last(disk: &dyn Disk, path: &Path) -> Result<u64> {
     let text = disk.read(path)?;
     let number = std::str::from_utf8(&text).ok().and_then(|text| text.strip_suffix('\n')?.parse().ok());
     number.filter(|&number| number < u64::MAX).ok_or_else(|| {
-        Error::Invalid(format!(
+        Error::invalid(format!(
             "{} does not hold the number of an operation: remove it once no worker of an earlier command is left",
             path.display()
         ))

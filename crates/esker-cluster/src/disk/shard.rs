@@ -49,7 +49,7 @@ pub(crate) fn open_at_newest(
     let wanted = cluster.manifest().newest().shards[shard];
     let versions = database.versions();
     if !versions.iter().any(|version| version.number == wanted) {
-        return Err(Error::Invalid(format!(
+        return Err(Error::invalid(format!(
             "{} lacks version {wanted}, which {} names: put back the shard as it was",
             path.display(),
             cluster.manifest_name()
@@ -67,7 +67,7 @@ pub(crate) fn open_at_newest(
 pub(crate) fn expect_own(path: &Path, versions: &[VersionRecord], wanted: u64) -> Result<Vec<u64>> {
     let newer: Vec<_> = versions.iter().filter(|version| version.number > wanted).collect();
     if let Some(foreign) = newer.iter().find(|version| !version.message.starts_with(MESSAGE_START)) {
-        return Err(Error::Invalid(format!(
+        return Err(Error::invalid(format!(
             "{} was changed outside of the cluster: version {} ({}); undo it with `esker forget {} {}`",
             path.display(),
             foreign.number,

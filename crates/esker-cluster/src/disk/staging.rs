@@ -30,7 +30,7 @@ pub(crate) fn lock_new_directory(
             }
         }
     }
-    Err(Error::Invalid(format!(
+    Err(Error::invalid(format!(
         "other commands removed each directory {prefix}... that was made in {}: wait until they have ended, and try again",
         directory.display()
     )))

@@ -7,7 +7,7 @@ use crate::net::wire::{Taker, Travels, put_u64};
 
 /// The error of values for more vertices than two shards share.
 pub(crate) fn unshared() -> Error {
-    Error::Invalid("a process sent a value for a vertex that is not shared with it".to_owned())
+    Error::invalid("a process sent a value for a vertex that is not shared with it".to_owned())
 }
 
 /// Bytes of a pair of place and value.

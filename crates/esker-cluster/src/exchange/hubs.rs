@@ -117,7 +117,7 @@ fn expect_few(id_bytes: usize, degree: u64, bytes_max: usize) -> Result<()> {
     if id_bytes + id_bytes / 4 <= bytes_max {
         return Ok(());
     }
-    Err(Error::Invalid(format!(
+    Err(Error::invalid(format!(
         "more vertices have {degree} edges than can become delegates in one version: make a database of the cluster with `esker cluster merge`, and \
          a cluster of that with `esker cluster split` and a greater --hub-degree"
     )))
@@ -242,7 +242,7 @@ fn bits_of(weight: PropertyValue<'_>) -> Result<u64> {
     match weight {
         PropertyValue::I64(weight) => Ok(weight as u64),
         PropertyValue::F64(weight) => Ok(weight.to_bits()),
-        other => Err(Error::Invalid(format!(
+        other => Err(Error::invalid(format!(
             "a shard has the weight {other}, which no cluster writes: check the cluster with `esker cluster check`"
         ))),
     }

@@ -107,7 +107,7 @@ pub(crate) fn find_asked(
     look_up: impl Fn(&[ExternalId<'_>], &mut [Option<VertexId>]) -> Result<()>,
 ) -> Result<Vec<VertexId>> {
     find_all(snapshot, block, look_up).map_err(|error| {
-        Error::Invalid(format!(
+        Error::invalid(format!(
             "shard {me} cannot find the vertices that shard {shard} has edges to: {error}; check the cluster with `esker cluster check`"
         ))
     })
@@ -137,7 +137,7 @@ fn find_all(
         look_up(&ids, &mut found[..ids.len()])?;
         for (id, v) in ids.iter().zip(&found) {
             let v = v.filter(|&v| v != NONE && (v as usize) < snapshot.num_vertices());
-            vertices.push(v.ok_or_else(|| Error::Invalid(format!("it has no vertex {id}")))?);
+            vertices.push(v.ok_or_else(|| Error::invalid(format!("it has no vertex {id}")))?);
         }
     }
     Ok(vertices)

@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use esker_format::{Error, Result};
+use esker_graph::message;
 use esker_import::read::source::{EdgeBatch, id_at};
 use esker_store::ids::ExternalId;
 
@@ -99,10 +100,8 @@ impl Outbox {
                 Some(kind.bits_of(&column).map_err(|bad| {
                     let row = rows.start + bad.row;
                     let (source, target) = (id_at(&batch.source, row), id_at(&batch.target, row));
-                    Error::Invalid(format!(
-                        "the edge from {source} to {target} has the weight {}",
-                        bad.reason
-                    ))
+                    let edge = format!("the edge from {source} to {target} has the weight ");
+                    Error::invalid(message![edge, bad.reason])
                 })?)
             }
             _ => None,

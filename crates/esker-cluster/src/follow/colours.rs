@@ -98,7 +98,7 @@ impl DelegateParts {
             while !taker.is_empty() {
                 let (place, len) = (taker.u64()?, taker.u64()?);
                 let v = step.shared.own_at(shard, place as u32).ok_or_else(|| {
-                    Error::Invalid(
+                    Error::invalid(
                         "a process sent colours beside a vertex that is not shared with it".to_owned(),
                     )
                 })?;

@@ -69,19 +69,19 @@ pub trait FollowSink: AnswerSink {
 pub fn expect_live(algorithm: &str, params: &[(String, String)], directed: bool) -> Result<()> {
     let Some((_, options)) = LIVE.iter().find(|(name, _)| *name == algorithm) else {
         let names: Vec<_> = LIVE.iter().map(|(name, _)| *name).collect();
-        return Err(Error::Usage(format!(
+        return Err(Error::usage(format!(
             "the answer of {algorithm:?} cannot be kept while versions are published: those of {} can",
             names.join(", ")
         )));
     };
     if let Some((name, _)) = params.iter().find(|(name, _)| !options.contains(&name.as_str())) {
-        return Err(Error::Usage(format!("{algorithm} has no option {name:?}")));
+        return Err(Error::usage(format!("{algorithm} has no option {name:?}")));
     }
     if algorithm == "bfs" && params.is_empty() {
-        return Err(Error::Usage("bfs needs a vertex to begin with: give its id with '--source'".to_owned()));
+        return Err(Error::usage("bfs needs a vertex to begin with: give its id with '--source'".to_owned()));
     }
     if algorithm == "colouring" && directed {
-        return Err(Error::Invalid(
+        return Err(Error::invalid(
             "colouring needs an undirected cluster: make one with `esker cluster create --undirected`"
                 .to_owned(),
         ));
@@ -149,7 +149,7 @@ pub fn follow(
         follower.refresh()?;
         let next = follower.at(cluster.manifest().version(whole)?.shards[shard])?;
         if !next.continues(&last) {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "{} was compacted, and its vertices have other numbers: follow again, from version {whole}",
                 path.display()
             )));
@@ -300,7 +300,7 @@ fn edges_between(
             Difference::EdgeRemoved(edge) => push(&mut removed, edge.source, edge.target),
             Difference::VertexRemoved(v) => {
                 let path = next.path().display();
-                return Err(Error::Invalid(format!(
+                return Err(Error::invalid(format!(
                     "{path} lacks vertex {v}, which no command of a cluster removes: check the cluster with `esker cluster check`"
                 )));
             }

@@ -137,7 +137,7 @@ impl<V: LiveValue> Values<V> {
                     _ => None,
                 };
                 let v = found.ok_or_else(|| {
-                    Error::Invalid(
+                    Error::invalid(
                         "a process sent a value for a vertex that is not shared with it".to_owned(),
                     )
                 })?;

@@ -175,7 +175,7 @@ impl ClusterManifest {
     /// [`Error::Invalid`] if there is none.
     pub fn version(&self, number: u64) -> Result<&WholeVersion> {
         self.versions.iter().find(|version| version.number == number).ok_or_else(|| {
-            Error::Invalid(format!(
+            Error::invalid(format!(
                 "the cluster has no version {number}: it has versions 1 to {}",
                 self.newest().number
             ))
@@ -189,7 +189,7 @@ impl ClusterManifest {
     pub fn select(&self, selector: &VersionSelector) -> Result<u64> {
         match selector {
             VersionSelector::Number(number) => Ok(self.version(*number)?.number),
-            VersionSelector::Tag(name) => Err(Error::Invalid(format!(
+            VersionSelector::Tag(name) => Err(Error::invalid(format!(
                 "{name:?} is no version: clusters have no tags, so give a number, a time such as 2026-11-21, or latest"
             ))),
             VersionSelector::Latest => Ok(self.newest().number),
@@ -219,14 +219,14 @@ impl ClusterManifest {
         let manifest = Self::decode(&path, &manifest)?;
         let (found, sealed) = (manifest.newest().number, seal.newest);
         if seal.id != manifest.id {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "{} and {} are of different clusters: put back the file that belongs here",
                 path.display(),
                 seal_path.display()
             )));
         }
         if found < sealed {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "{} is an older copy: it ends with version {found}, but {} says that there were {sealed}; put back the newer file",
                 path.display(),
                 seal_path.display()
@@ -348,7 +348,7 @@ fn take_delegates(input: &mut FieldInput<'_>, text_ids: bool) -> Result<(u64, Ve
 /// Says of a file that a cluster has and that is not there what is lost with it, and what to do.
 pub(crate) fn of_missing(error: Error, lost: &str) -> Error {
     match error {
-        Error::Io { path, .. } if error.is_not_found() => Error::Invalid(format!(
+        Error::Io { path, .. } if error.is_not_found() => Error::invalid(format!(
             "{} is missing, and with it {lost}: put it back, from a copy of the cluster if need be; each shard can be read as a database",
             path.display()
         )),

@@ -77,7 +77,7 @@ impl OwnedId {
 pub(crate) fn typed_id(text: &str, is_text: bool) -> Result<ExternalId<'_>> {
     ExternalId::parse(text.as_bytes(), is_text).map_err(|why| {
         let kind = if is_text { "texts" } else { "integers" };
-        Error::Usage(format!(
+        Error::usage(format!(
             "{:?} is not an id, as it {}: the ids of this cluster are {kind}",
             decimal::shown(text.as_bytes()),
             why.reason()

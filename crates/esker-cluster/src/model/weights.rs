@@ -4,6 +4,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{ArrayRef, PrimitiveArray};
 use esker_format::{ElementType, PropertyRecord};
+use esker_graph::{Message, Operation, Setting, message};
 
 /// What the weights of edges are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +29,7 @@ pub(crate) struct BadWeight {
     /// Its place in the column.
     pub(crate) row: usize,
     /// The weight, and why it is refused.
-    pub(crate) reason: String,
+    pub(crate) reason: Message,
 }
 
 impl WeightKind {
@@ -53,19 +54,28 @@ impl WeightKind {
             }
             (Self::Float, Some(integers), _) => Err(BadWeight {
                 row,
-                reason: format!("{}, which no float equals; the weights of this cluster are floats", integers[row]),
+                reason: format!(
+                    "{}, which no float equals; the weights of this cluster are floats",
+                    integers[row]
+                )
+                .into(),
             }),
-            (Self::Int, _, Some(floats)) if floats[row] as i64 as f64 == floats[row] && floats[row].abs() < EXACT => {
+            (Self::Int, _, Some(floats))
+                if floats[row] as i64 as f64 == floats[row] && floats[row].abs() < EXACT =>
+            {
                 Ok(floats[row] as i64 as u64)
             }
             (Self::Int, _, Some(floats)) => Err(BadWeight {
                 row,
-                reason: format!(
-                    "{}, but the weights of this cluster are integers: make one with `esker cluster create --weights float`",
-                    floats[row]
-                ),
+                reason: message![
+                    format!("{}, but the weights of this cluster are integers: make one with ", floats[row]),
+                    Operation::ClusterCreate.with(Setting::Weights.to("float")),
+                ],
             }),
-            _ => Err(BadWeight { row, reason: "that is no number: name the column with --weight".to_owned() }),
+            _ => Err(BadWeight {
+                row,
+                reason: message!["that is no number: name the column with ", Setting::Weight],
+            }),
         });
         bits.collect()
     }
@@ -88,10 +98,12 @@ mod tests {
         assert_eq!(WeightKind::Int.bits_of(&wide).ok(), Some(vec![0, (1 << 53) + 1]));
         let bits = [-3.0, 9_007_199_254_740_992.0].map(f64::to_bits).to_vec();
         assert_eq!(WeightKind::Float.bits_of(&integers).ok(), Some(bits));
-        let refused = |kind: WeightKind, column| kind.bits_of(column).err().map(|bad| (bad.row, bad.reason));
+        let refused = |kind: WeightKind, column| {
+            kind.bits_of(column).err().map(|bad| (bad.row, bad.reason.to_string()))
+        };
         let (row, reason) = refused(WeightKind::Float, &wide).expect("no float equals it");
         assert!(row == 1 && reason.starts_with("9007199254740993, which no float equals"), "{reason}");
         let (row, reason) = refused(WeightKind::Int, &floats).expect("no integer");
-        assert!(row == 1 && reason.contains("--weights float"), "{reason}");
+        assert!(row == 1 && reason.contains("weights = float"), "{reason}");
     }
 }

@@ -132,7 +132,7 @@ fn a_file_without_weights_and_a_weight_of_another_kind_are_refused() {
     };
     let message = refused("source,target\n1,2\n");
     assert!(
-        message.contains("edges.csv has no column of weights") && message.contains("--weight"),
+        message.contains("edges.csv has no column of weights") && message.contains("`weight`"),
         "{message}"
     );
     let message = refused("source,target,weight\n1,2,3\n4,5,0.5\n");

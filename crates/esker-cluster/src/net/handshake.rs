@@ -120,7 +120,7 @@ fn expect_head(head: &[u8], secret: &Secret) -> std::result::Result<(), String> 
 /// [`Error::Invalid`] if nothing accepts there, or what does lacks the secret.
 pub fn connect(address: SocketAddr, secret: &Secret, index: usize, until: Instant) -> Result<Connection> {
     let refused =
-        |reason: String| Error::Invalid(format!("cannot connect to the process at {address}: {reason}"));
+        |reason: String| Error::invalid(format!("cannot connect to the process at {address}: {reason}"));
     let left = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
     let stream = TcpStream::connect_timeout(&address, left.min(REACH_TIMEOUT))
         .map_err(|error| refused(error.to_string()))?;
@@ -161,7 +161,7 @@ pub fn accept(
 ) -> Result<Vec<Connection>> {
     let mut found: Vec<Option<Connection>> = expected.iter().map(|_| None).collect();
     let mut refusals = Vec::new();
-    let failed = |error: std::io::Error| Error::Invalid(format!("cannot accept connections: {error}"));
+    let failed = |error: std::io::Error| Error::invalid(format!("cannot accept connections: {error}"));
     listener.set_nonblocking(true).map_err(failed)?;
     while found.iter().any(Option::is_none) {
         go_on()?;
@@ -193,7 +193,7 @@ pub fn accept(
                 true => "it was stopped, or the machine is overloaded".to_owned(),
                 false => format!("these were refused: {}", refusals.join(", ")),
             };
-            return Err(Error::Invalid(format!("{missing} has not connected in time: {why}")));
+            return Err(Error::invalid(format!("{missing} has not connected in time: {why}")));
         }
     }
     Ok(found.into_iter().flatten().collect())

@@ -31,7 +31,7 @@ impl Host {
     /// # Errors
     /// [`Error::Invalid`] if there is none.
     pub(crate) fn addresses(&self) -> Result<Vec<SocketAddr>> {
-        let unknown = |reason: String| Error::Invalid(format!("cannot find the host {self}: {reason}"));
+        let unknown = |reason: String| Error::invalid(format!("cannot find the host {self}: {reason}"));
         let found: Vec<_> =
             self.address.to_socket_addrs().map_err(|error| unknown(error.to_string()))?.collect();
         if found.is_empty() { Err(unknown("its name has no address".to_owned())) } else { Ok(found) }
@@ -74,7 +74,7 @@ pub fn parse_hosts(file: &str, text: &str, name: &str) -> Result<Hosts> {
             is_encrypting = true;
             continue;
         }
-        let wrong = |reason: String| Error::Usage(format!("{file}, line {}: {reason}", number + 1));
+        let wrong = |reason: String| Error::usage(format!("{file}, line {}: {reason}", number + 1));
         if looks_like_encrypting(address) {
             return Err(wrong(format!(
                 "{address:?} is no host: connections are encrypted by a line that is only {ENCRYPTING:?}, and a host of that name is written \
@@ -92,7 +92,7 @@ pub fn parse_hosts(file: &str, text: &str, name: &str) -> Result<Hosts> {
         hosts.push(host);
     }
     if hosts.is_empty() {
-        return Err(Error::Usage(format!("{file} names no host: write one a line, a shard each")));
+        return Err(Error::usage(format!("{file} names no host: write one a line, a shard each")));
     }
     Ok(Hosts { list: hosts, is_encrypting })
 }

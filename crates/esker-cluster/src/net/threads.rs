@@ -4,5 +4,5 @@ use esker_format::Error;
 
 /// The error of a thread that could not be started to do `what`, an infinitive.
 pub(crate) fn no_thread(what: &str) -> impl Fn(std::io::Error) -> Error {
-    move |error| Error::Invalid(format!("cannot start a thread to {what}: {error}"))
+    move |error| Error::invalid(format!("cannot start a thread to {what}: {error}"))
 }

@@ -10,7 +10,7 @@ pub(crate) const MESSAGE_BYTES_MAX: u32 = 1 << 26;
 /// An error for a number that means nothing in a message.
 pub(crate) fn unknown(kind: impl Into<u64>) -> Error {
     let kind = kind.into();
-    Error::Invalid(format!(
+    Error::invalid(format!(
         "a message between processes has the unknown kind {kind}: all must run the same Esker"
     ))
 }
@@ -45,7 +45,7 @@ impl<'a> Taker<'a> {
     pub(crate) fn bytes(&mut self, count: usize) -> Result<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count).ok_or_else(|| {
             let missing = count - self.0.len();
-            Error::Invalid(format!(
+            Error::invalid(format!(
                 "a message between processes ends {} too early: all processes must run the same Esker",
                 esker_graph::counted(missing, "byte", "bytes")
             ))

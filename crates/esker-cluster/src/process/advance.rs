@@ -95,7 +95,7 @@ impl Course for Following<'_> {
                 }
             }
             Report::Followed(version) => {
-                return Err(Error::Invalid(format!(
+                return Err(Error::invalid(format!(
                     "a worker is at version {version}, but all were told to be at version {}",
                     self.found.version
                 )));

@@ -102,7 +102,7 @@ impl RemoteWorkers {
                 Builder::new().spawn_scoped(scope, move || RemoteWorker::open(host, shard, secret, until))
             };
             let opening: Vec<_> = hosts.iter().enumerate().map(open).collect();
-            let panicked = |_| Err(Error::Invalid("a thread panicked".to_owned()));
+            let panicked = |_| Err(Error::invalid("a thread panicked".to_owned()));
             let opened = opening
                 .into_iter()
                 .map(|one| one.map_err(no_thread("start a worker"))?.join().unwrap_or_else(panicked));
@@ -159,7 +159,7 @@ impl Starter {
     /// # Errors
     /// [`Error::Invalid`]; cancellation.
     fn start(&self, start: Start, until: Instant, cancel: &Cancel) -> Result<Child> {
-        let failed = |error: std::io::Error| Error::Invalid(error.to_string());
+        let failed = |error: std::io::Error| Error::invalid(error.to_string());
         let _ = self.orders.send(start);
         let mut ended = Ok(());
         while ended.is_ok() && Instant::now() < until {
@@ -178,7 +178,7 @@ impl Starter {
                 let _ = child.wait();
                 Err(cancelled)
             }
-            (_, ended) => Err(ended.err().unwrap_or_else(|| Error::Invalid(late.to_owned()))),
+            (_, ended) => Err(ended.err().unwrap_or_else(|| Error::invalid(late.to_owned()))),
         }
     }
 }
@@ -203,7 +203,7 @@ impl LocalWorkers {
         cancel: &Cancel,
     ) -> Result<Self> {
         let failed =
-            |error: std::io::Error| Error::Invalid(format!("cannot start a worker process: {error}"));
+            |error: std::io::Error| Error::invalid(format!("cannot start a worker process: {error}"));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let starter = Starter::new().map_err(no_thread("start workers"))?;
@@ -220,7 +220,7 @@ impl LocalWorkers {
             let child = started.starter.start(Box::new(move || command.spawn()), until, cancel);
             let child = child.map_err(|error| match error {
                 Error::Invalid(why) => {
-                    Error::Invalid(format!("cannot start the worker of shard {shard}: {why}"))
+                    Error::invalid(format!("cannot start the worker of shard {shard}: {why}"))
                 }
                 other => other,
             })?;
@@ -231,7 +231,7 @@ impl LocalWorkers {
         let lines = accept(&listener, secret, &expected, until, || {
             cancel.check()?;
             match started.first_ended() {
-                Some(reason) => Err(Error::Invalid(reason)),
+                Some(reason) => Err(Error::invalid(reason)),
                 None => Ok(()),
             }
         })?;

@@ -206,7 +206,7 @@ impl Order {
                 let count = taker.u32()?;
                 let mut address = || {
                     let text = taker.text()?;
-                    text.parse().map_err(|_| Error::Invalid(format!("{text:?} is no address of a worker")))
+                    text.parse().map_err(|_| Error::invalid(format!("{text:?} is no address of a worker")))
                 };
                 let addresses = (0..count).map(|_| address()).collect::<Result<_>>()?;
                 let (epoch, manifest) = (taker.u64()?, taker.counted()?.to_vec());
@@ -233,14 +233,14 @@ fn send(mut stream: &TcpStream, kind: u8, content: &[u8]) -> std::io::Result<()>
 
 fn receive(mut stream: &TcpStream) -> Result<(u8, Vec<u8>)> {
     let lost = |error: std::io::Error| match error.kind() {
-        ErrorKind::WouldBlock | ErrorKind::TimedOut => Error::Invalid("it does not answer".to_owned()),
-        _ => Error::Invalid(format!("the connection ended: {error}")),
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => Error::invalid("it does not answer".to_owned()),
+        _ => Error::invalid(format!("the connection ended: {error}")),
     };
     let mut head = [0; 5];
     stream.read_exact(&mut head).map_err(lost)?;
     let len = u32::from_le_bytes([head[0], head[1], head[2], head[3]]);
     if len > RECEIVED_BYTES_MAX {
-        return Err(Error::Invalid(format!(
+        return Err(Error::invalid(format!(
             "a message between processes states {len} bytes: all must run the same Esker"
         )));
     }

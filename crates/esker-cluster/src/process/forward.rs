@@ -61,7 +61,7 @@ impl Forwarding {
     /// That of standard input: the operation has to end before the worker commits what came.
     pub(crate) fn check(&self) -> Result<()> {
         match self.failed.try_recv() {
-            Ok((error, _)) => Err(Error::Invalid(format!("cannot read standard input: {error}"))),
+            Ok((error, _)) => Err(Error::invalid(format!("cannot read standard input: {error}"))),
             Err(_) => Ok(()),
         }
     }

@@ -59,12 +59,12 @@ impl std::fmt::Debug for HostOptions<'_> {
 pub fn serve(address: SocketAddr, options: &HostOptions<'_>) -> Result<()> {
     let secret = read_secret(&options.secret)?.encrypting(options.is_encrypting);
     if RealDisk.look(&options.directory)?.is_some_and(|entry| !entry.is_directory) {
-        return Err(Error::Invalid(format!(
+        return Err(Error::invalid(format!(
             "{} is a file: name the directory of the shards of this machine",
             options.directory.display()
         )));
     }
-    let failed = |error: std::io::Error| Error::Invalid(format!("cannot listen on {address}: {error}"));
+    let failed = |error: std::io::Error| Error::invalid(format!("cannot listen on {address}: {error}"));
     let listener = TcpListener::bind(address).map_err(failed)?;
     listener.set_nonblocking(true).map_err(failed)?;
     let bound = listener.local_addr().map_err(failed)?;
@@ -99,19 +99,19 @@ pub fn serve(address: SocketAddr, options: &HostOptions<'_>) -> Result<()> {
 /// Serves a connection: starts the worker that it asks for, and watches both. Drops `stranger` once it has
 /// introduced itself.
 fn keep(stream: TcpStream, stranger: Arc<()>, secret: &Secret, options: &HostOptions<'_>) -> Result<()> {
-    let lost = |error: std::io::Error| Error::Invalid(error.to_string());
+    let lost = |error: std::io::Error| Error::invalid(error.to_string());
     let here = stream.local_addr().map_err(lost)?.ip();
     let (index, connection) = introduced(stream, secret).map_err(lost)?;
     let stream = connection.stream();
     drop(stranger);
     if index != KEEPER {
-        return Err(Error::Invalid(
+        return Err(Error::invalid(
             "a worker connected where commands do: the list of hosts is wrong".to_owned(),
         ));
     }
     stream.set_read_timeout(Some(PATIENCE)).map_err(lost)?;
     let Order::Hold(shard, directory) = Order::receive(stream)? else {
-        return Err(Error::Invalid("it gave another order than to hold a shard".to_owned()));
+        return Err(Error::invalid("it gave another order than to hold a shard".to_owned()));
     };
     let worker = start(here, shard, &directory, options);
     let (port, child) = match worker {
@@ -176,12 +176,12 @@ impl Drop for HeldChild {
 fn start(here: IpAddr, shard: usize, directory: &str, options: &HostOptions<'_>) -> Result<(u16, Child)> {
     let path = Path::new(directory);
     if !path.components().all(|part| matches!(part, Component::Normal(_))) || directory.is_empty() {
-        return Err(Error::Invalid(format!(
+        return Err(Error::invalid(format!(
             "{directory:?} is not below {}: a list of hosts gives directories below that of the worker",
             options.directory.display()
         )));
     }
-    let failed = |error: std::io::Error| Error::Invalid(format!("cannot start a worker process: {error}"));
+    let failed = |error: std::io::Error| Error::invalid(format!("cannot start a worker process: {error}"));
     let listener = TcpListener::bind((here, 0)).map_err(failed)?;
     let port = listener.local_addr().map_err(failed)?.port();
     let place = WorkerPlace {

@@ -80,8 +80,8 @@ impl RemoteWorker {
     /// # Errors
     /// The message names the machine.
     pub(crate) fn open(host: &Host, shard: usize, secret: &Secret, until: Instant) -> Result<Self> {
-        let failed = |reason: String| Error::Invalid(format!("shard {shard} on {host}: {reason}"));
-        let (mut keeper, mut refusal) = (None, Error::Invalid(format!("{host} has no address")));
+        let failed = |reason: String| Error::invalid(format!("shard {shard} on {host}: {reason}"));
+        let (mut keeper, mut refusal) = (None, Error::invalid(format!("{host} has no address")));
         for address in host.addresses()? {
             match connect(address, secret, KEEPER, until) {
                 Ok(stream) => {
@@ -149,7 +149,7 @@ impl RemoteWorker {
             Fate::Ended(_, how) => how.clone(),
             _ => format!("is lost: {reason}"),
         };
-        Error::Invalid(format!("{} {how}", self.name))
+        Error::invalid(format!("{} {how}", self.name))
     }
 }
 
@@ -215,7 +215,7 @@ pub(crate) fn ask_host(
     let told = brief.start(Vec::new()).send(worker.line.stream());
     let heard = told.and_then(|()| worker.line.stream().set_read_timeout(Some(UNREACHABLE)));
     let lost = |error: &Error| Unanswered::Lost(worker.cause(error));
-    heard.map_err(|error| lost(&Error::Invalid(error.to_string())))?;
+    heard.map_err(|error| lost(&Error::invalid(error.to_string())))?;
     loop {
         let report = Report::receive(worker.line.stream());
         cancel.check().map_err(|stop| Unanswered::Lost(stop.into()))?;
@@ -227,8 +227,8 @@ pub(crate) fn ask_host(
             }
             Report::Failed(remedy, text) => {
                 return Err(Unanswered::Refused(match remedy {
-                    Remedy::MendUsage => Error::Usage(text),
-                    _ => Error::Invalid(format!("{}: {text}", worker.name)),
+                    Remedy::MendUsage => Error::usage(text),
+                    _ => Error::invalid(format!("{}: {text}", worker.name)),
                 }));
             }
             _ => {}

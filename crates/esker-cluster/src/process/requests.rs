@@ -66,7 +66,7 @@ fn ask_hosts(
         };
         let start = |place| Builder::new().spawn_scoped(scope, move || one(place));
         let asked: Vec<_> = hosts.iter().enumerate().map(start).collect();
-        let panicked = || Unanswered::Lost(Error::Invalid("a thread panicked".to_owned()));
+        let panicked = || Unanswered::Lost(Error::invalid("a thread panicked".to_owned()));
         let refused = |error| Unanswered::Refused(no_thread("ask a machine")(error));
         let ended =
             asked.into_iter().map(|one| one.map_err(refused)?.join().unwrap_or_else(|_| Err(panicked())));
@@ -94,7 +94,7 @@ pub fn create_on(
 ) -> Result<Cluster> {
     if hosts.len() != options.shards {
         let named = esker_graph::counted(hosts.len() as u64, "host", "hosts");
-        return Err(Error::Usage(format!(
+        return Err(Error::usage(format!(
             "there are {named} for {} shards: write a line for each",
             options.shards
         )));
@@ -127,7 +127,7 @@ pub fn create_on(
         }
         match left.is_empty() {
             true => error,
-            false => Error::Invalid(format!("{error}; remove what was made: {}", left.join(", "))),
+            false => Error::invalid(format!("{error}; remove what was made: {}", left.join(", "))),
         }
     })
 }

@@ -58,7 +58,7 @@ pub fn split(
 ) -> Result<(Cluster, Vec<String>)> {
     let snapshot = database.at(version)?;
     if snapshot.layer().multigraph {
-        return Err(Error::Invalid(format!(
+        return Err(Error::invalid(format!(
             "{} keeps parallel edges, but a cluster holds one edge between two vertices: import the edges with --duplicates last",
             snapshot.path().display()
         )));

@@ -169,14 +169,14 @@ impl BlockParser for PartsParser {
 fn text_of(id: ExternalId<'_>) -> Result<Vec<u8>> {
     match id {
         ExternalId::Text(text) => Ok(text.to_vec()),
-        ExternalId::Int(_) => Err(Error::Invalid("a shard has integer ids among texts".to_owned())),
+        ExternalId::Int(_) => Err(Error::invalid("a shard has integer ids among texts".to_owned())),
     }
 }
 
 fn integer_of(id: ExternalId<'_>) -> Result<u64> {
     match id {
         ExternalId::Int(id) => Ok(id),
-        ExternalId::Text(_) => Err(Error::Invalid("a shard has text ids among integers".to_owned())),
+        ExternalId::Text(_) => Err(Error::invalid("a shard has text ids among integers".to_owned())),
     }
 }
 
@@ -262,7 +262,7 @@ fn encode(
     give: &mut dyn FnMut(Vec<u8>) -> Result<()>,
 ) -> Result<()> {
     let bits = match (weights, batch.properties.first()) {
-        (Some(kind), Some(column)) => Some(kind.bits_of(column).map_err(|bad| Error::Invalid(bad.reason))?),
+        (Some(kind), Some(column)) => Some(kind.bits_of(column).map_err(|bad| Error::invalid(bad.reason))?),
         _ => None,
     };
     let (mut edges, mut vertices) = (Vec::new(), Vec::new());
@@ -331,7 +331,7 @@ impl Reader for SentReader {
             return Ok(None);
         }
         let sent = self.blocks.recv().map_err(|_| {
-            Error::Invalid(
+            Error::invalid(
                 "the thread that asks the machines has died before the end of the input: this is a mistake in Esker; report it"
                     .to_owned(),
             )

@@ -121,7 +121,7 @@ pub(crate) fn make(path: &Path, task: &ShardTask, give: &mut Give<'_>) -> Result
             give(id.0.to_vec()).inspect_err(|_| drop(discard(path, id)))
         }
         ShardTask::Discard(id) => discard(path, *id),
-        _ => Err(Error::Invalid("the command told nothing of the cluster".to_owned())),
+        _ => Err(Error::invalid("the command told nothing of the cluster".to_owned())),
     }
 }
 
@@ -179,7 +179,7 @@ pub(crate) fn carry_out(
 /// mark from the start.
 fn create(disk: &Arc<dyn Disk>, path: &Path, options: &CreateOptions) -> Result<DatabaseId> {
     if disk.look(path)?.is_some() {
-        return Err(Error::Invalid(format!(
+        return Err(Error::invalid(format!(
             "{} exists: give another directory, or remove this one if no cluster has it",
             path.display()
         )));
@@ -225,7 +225,7 @@ fn shard_mark(database: &Path) -> PathBuf {
 fn discard(path: &Path, id: DatabaseId) -> Result<()> {
     let store = Store::open(path)?;
     if store.manifest().database != id || store.versions()?.len() > 1 {
-        return Err(Error::Invalid(format!(
+        return Err(Error::invalid(format!(
             "{} is another database than the one that was made",
             path.display()
         )));
@@ -553,7 +553,7 @@ mod tests {
     fn a_shard_that_nobody_is_told_of_is_removed_with_its_mark() {
         let place = tempfile::tempdir().expect("directory");
         let path = place.path().join("c/shard-0");
-        let gone = |_: Vec<u8>| Err(Error::Invalid("the command is gone".to_owned()));
+        let gone = |_: Vec<u8>| Err(Error::invalid("the command is gone".to_owned()));
         make(&path, &ShardTask::Create(OPTIONS), &mut { gone }).expect_err("gone");
         assert_eq!(RealDisk.list(&place.path().join("c")).expect("list"), []);
     }

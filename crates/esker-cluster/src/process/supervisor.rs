@@ -116,13 +116,13 @@ impl Supervisor<'_> {
     pub fn change(&self, cluster: &mut Cluster, job: &ChangeJob, report: &mut ChangeReport) -> Result<()> {
         let _lock = cluster.lock()?;
         if job.reads_stdin() && job.stream.is_none() {
-            return Err(Error::Usage(
+            return Err(Error::usage(
                 "every worker reads the files itself, so standard input cannot be one: use `esker cluster stream`, or write it to a file"
                     .to_owned(),
             ));
         }
         if job.stream.is_none() && stream_of(&job.message).is_some() {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "the message {:?} would say how far a stream was read, which only a stream may say: choose other words",
                 job.message
             )));
@@ -134,7 +134,7 @@ impl Supervisor<'_> {
         let is_here = cluster.hosts().is_none();
         if let Some(input) = job.inputs.iter().find(is_read_once).filter(|_| is_here && job.stream.is_none())
         {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "every worker reads {input} itself, and a pipe or a device can be read once: use `esker cluster stream`, or write it to a file"
             )));
         }
@@ -354,6 +354,6 @@ fn take_back(
     };
     match error {
         Error::Stop(Stop::Cancelled) | Error::Usage(_) => error,
-        error => Error::Invalid(format!("{error}{outcome}")),
+        error => Error::invalid(format!("{error}{outcome}")),
     }
 }

@@ -54,7 +54,7 @@ impl From<Error> for Ending {
 
 impl From<Reason> for Ending {
     fn from(Reason { text, remedy, .. }: Reason) -> Self {
-        let error = if remedy == Remedy::MendUsage { Error::Usage(text) } else { Error::Invalid(text) };
+        let error = if remedy == Remedy::MendUsage { Error::usage(text) } else { Error::invalid(text) };
         Self { error, remedy }
     }
 }
@@ -70,7 +70,7 @@ impl Watch {
         let (sender, reports) = channel();
         for (shard, line) in children.lines().into_iter().enumerate() {
             let failed =
-                |error: std::io::Error| Error::Invalid(format!("cannot listen to a worker: {error}"));
+                |error: std::io::Error| Error::invalid(format!("cannot listen to a worker: {error}"));
             let (line, sender) = (line.try_clone().map_err(failed)?, sender.clone());
             let listen = move || {
                 while let Ok(report) = Report::receive(&line) {

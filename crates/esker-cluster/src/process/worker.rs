@@ -79,7 +79,7 @@ struct Line(Arc<Mutex<Connection>>);
 impl Line {
     fn send(&self, report: &Report) -> Result<()> {
         let line = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        report.send(line.stream()).map_err(|error| Error::Invalid(format!("the command is gone: {error}")))
+        report.send(line.stream()).map_err(|error| Error::invalid(format!("the command is gone: {error}")))
     }
 
     /// Sends the last report, and ends the process.
@@ -108,7 +108,7 @@ pub fn work(place: &WorkerPlace) -> ! {
 
 fn begin(place: &WorkerPlace) -> Result<(Line, Receiver<Order>, TcpListener, Secret)> {
     let secret = read_secret(&place.secret)?.encrypting(place.is_encrypting);
-    let failed = |error: std::io::Error| Error::Invalid(format!("cannot begin: {error}"));
+    let failed = |error: std::io::Error| Error::invalid(format!("cannot begin: {error}"));
     // A worker that is stopped does not notice that its command, or what started it on another machine, is
     // gone. Should it go on later, it would undo what others have published meanwhile. The handshake comes
     // after this, so what started it is alive still.
@@ -125,7 +125,7 @@ fn begin(place: &WorkerPlace) -> Result<(Line, Receiver<Order>, TcpListener, Sec
             let inherited: BorrowedFd<'_> = rustix::stdio::stdin();
             let listener = TcpListener::from(inherited.try_clone_to_owned().map_err(failed)?);
             let called = accept(&listener, &secret, &[COMMAND], until, || Ok(()))?.pop();
-            (listener, called.ok_or_else(|| Error::Invalid("the command has not connected".to_owned()))?)
+            (listener, called.ok_or_else(|| Error::invalid("the command has not connected".to_owned()))?)
         }
     };
     let orders_stream = connection.stream().try_clone().map_err(failed)?;
@@ -223,7 +223,7 @@ fn wait_for_start(orders: &Receiver<Order>, timeout: Duration) -> Result<Started
                 return Ok(Started { addresses, epoch, manifest, job, is_stopping });
             }
             Ok(Order::Stop) => is_stopping = true,
-            _ => return Err(Error::Invalid("the command gave no job in time".to_owned())),
+            _ => return Err(Error::invalid("the command gave no job in time".to_owned())),
         }
     }
 }
@@ -264,7 +264,7 @@ fn carry_out(
     let peers = meet(place, &addresses, &job, listener, secret, line)?;
     let sockets = peers.iter().map(|peer| peer.as_ref().map(Connection::for_engine).transpose());
     let sockets = sockets.collect::<std::io::Result<Vec<_>>>();
-    let sockets = sockets.map_err(|error| Error::Invalid(format!("cannot begin: {error}")))?;
+    let sockets = sockets.map_err(|error| Error::invalid(format!("cannot begin: {error}")))?;
     let work = move |engine: &mut Engine<'_>| {
         let worked = match &job {
             ClusterJob::Change(job) => change(&cluster, engine, job, &mut link),
@@ -318,7 +318,7 @@ fn meet(
     let has_input = is_remote && shard == 0 && job.reads_stdin();
     expected.extend(has_input.then_some(INPUT));
     let mut called = accept(listener, secret, &expected, until, || Ok(()))?;
-    let failed = |error: std::io::Error| Error::Invalid(format!("cannot watch a connection: {error}"));
+    let failed = |error: std::io::Error| Error::invalid(format!("cannot watch a connection: {error}"));
     if let Some(input) = called.pop_if(|_| has_input) {
         // Read as fast as the shards take it, so no limit for what waits there.
         input.watch_peer(false).map_err(failed)?;
@@ -356,7 +356,7 @@ impl Publisher for Link {
             match self.orders.recv() {
                 Ok(Order::Published) => return Ok(()),
                 Ok(Order::Stop) => self.is_stopping = true,
-                _ => return Err(Error::Invalid("the command is gone".to_owned())),
+                _ => return Err(Error::invalid("the command is gone".to_owned())),
             }
         }
     }
@@ -398,7 +398,7 @@ impl FollowSink for Link {
                 Ok(Some(whole))
             }
             Ok(Order::Stop) => Ok(None),
-            _ => Err(Error::Invalid("the command is gone".to_owned())),
+            _ => Err(Error::invalid("the command is gone".to_owned())),
         }
     }
 

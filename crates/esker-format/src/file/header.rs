@@ -447,7 +447,7 @@ pub(crate) fn read_header_page_at<T: FieldValue>(
     };
     if page[..8] != magic {
         if page[..5] == BEFORE_RELEASE && page[5..8] == magic[5..] {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "{} was written by an Esker before its first release, in a format that is no longer read: import the graph again",
                 path.display()
             )));
@@ -463,7 +463,7 @@ pub(crate) fn read_header_page_at<T: FieldValue>(
     input.bytes(8)?;
     let version = u32::take(&mut input)?;
     if version != FORMAT_VERSION {
-        return Err(Error::Invalid(format!(
+        return Err(Error::invalid(format!(
             "{} has format version {version}, but this Esker reads version {FORMAT_VERSION} only: use a newer Esker",
             path.display()
         )));

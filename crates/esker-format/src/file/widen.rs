@@ -67,7 +67,7 @@ impl Widening {
             ElementType::U64 => bits.to_string(),
             _ => bits.cast_signed().to_string(),
         };
-        Error::Invalid(format!(
+        Error::invalid(format!(
             "no number type holds both fractions and the integer {integer}, which a property has: leave out the fractions"
         ))
     }

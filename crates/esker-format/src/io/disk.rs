@@ -158,7 +158,7 @@ pub trait Disk: Files {
     fn read(&self, path: &Path) -> Result<Vec<u8>> {
         let file = self.open(path)?;
         let bytes = usize::try_from(file.len()?)
-            .map_err(|_| Error::Invalid(format!("{} is too large to read at once", path.display())))?;
+            .map_err(|_| Error::invalid(format!("{} is too large to read at once", path.display())))?;
         let mut content = vec![0; bytes];
         file.read_exact_at(&mut content, 0)?;
         Ok(content)

@@ -52,13 +52,13 @@ impl Frame {
         let layout = count.checked_mul(bytes).and_then(|all| Layout::from_size_align(all, DIRECT_BYTES).ok());
         let layout = layout.filter(|layout| layout.size() > 0 && bytes.is_multiple_of(DIRECT_BYTES));
         let layout = layout.ok_or_else(|| {
-            Error::Invalid(format!(
+            Error::invalid(format!(
                 "cannot allocate {count} frames of {bytes} bytes: use a multiple of {DIRECT_BYTES} bytes"
             ))
         })?;
         // SAFETY: the size is not zero.
         let start = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or_else(|| {
-            Error::Invalid(format!(
+            Error::invalid(format!(
                 "there is no memory for {} bytes of frames: lower the memory limit",
                 layout.size()
             ))

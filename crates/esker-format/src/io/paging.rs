@@ -118,15 +118,15 @@ impl Region {
         let (file, path) = unnamed_file(directory)?;
         let kind = rustix::fs::fstatfs(&file).map_err(|error| Error::io("inspect", &path)(error.into()))?;
         if IN_MEMORY.contains(&(kind.f_type as u64 & 0xffff_ffff)) {
-            return Err(Error::Invalid(format!("{} is in memory", directory.display())));
+            return Err(Error::invalid(format!("{} is in memory", directory.display())));
         }
         // A longer file would be a signal that ends the process.
         if getrlimit(Resource::Fsize).current.is_some_and(|longest| longest < REGION_BYTES) {
-            return Err(Error::Invalid("this process may not write so long a file".to_owned()));
+            return Err(Error::invalid("this process may not write so long a file".to_owned()));
         }
         file.set_len(REGION_BYTES).map_err(Error::io("extend", &path))?;
         let length = usize::try_from(REGION_BYTES);
-        let length = length.map_err(|_| Error::Invalid("there are too few addresses".to_owned()))?;
+        let length = length.map_err(|_| Error::invalid("there are too few addresses".to_owned()))?;
         let map = MmapOptions::new().len(length).map_raw(&file).map_err(Error::io("map", &path))?;
         #[cfg(target_os = "linux")]
         map.advise(memmap2::Advice::DontFork).map_err(Error::io("map", &path))?;

@@ -34,11 +34,11 @@ pub fn read_private(path: &Path) -> Result<Vec<u8>> {
     let file = options.read(true).custom_flags(flags).open(path).map_err(Error::io("open", path))?;
     let found = file.metadata().map_err(Error::io("look at", path))?;
     if !found.is_file() {
-        return Err(Error::Invalid(format!("{} is no file, so it cannot hold a secret", path.display())));
+        return Err(Error::invalid(format!("{} is no file, so it cannot hold a secret", path.display())));
     }
     let mode = found.mode();
     if mode & OTHERS != 0 {
-        return Err(Error::Invalid(format!(
+        return Err(Error::invalid(format!(
             "{} holds a secret, but others can read it (mode {:04o}): run `chmod 600 {}`, or write a new secret if others may have read it",
             path.display(),
             mode & 0o7777,

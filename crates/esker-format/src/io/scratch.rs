@@ -63,7 +63,7 @@ impl Scratch {
     /// [`Error::Invalid`] if the source is in use.
     pub fn limited(self, bytes_max: u64) -> Result<Self> {
         let source = Arc::try_unwrap(self.0).map_err(|_| {
-            Error::Invalid("the scratch memory is in use: limit it before first use".to_owned())
+            Error::invalid("the scratch memory is in use: limit it before first use".to_owned())
         })?;
         Ok(Self(Arc::new(ScratchSource { bytes_max, ..source })))
     }
@@ -99,7 +99,7 @@ impl Scratch {
             _ if bytes == 0 => Backing::Words(Vec::new()),
             Some(file) => file.map(bytes)?,
             None => heap(bytes).map_err(|reason| {
-                Error::Invalid(format!(
+                Error::invalid(format!(
                     "the system has no {bytes} bytes of memory left ({reason}): free some, or use a scratch file"
                 ))
             })?,

@@ -96,7 +96,7 @@ impl LiveContent {
     /// [`Error::Io`]; [`Error::Invalid`] if it is too large.
     pub fn write(&self, disk: &dyn Disk, path: &Path, database: DatabaseId) -> Result<()> {
         if self.arrays.iter().any(|array| u32::try_from(array.words.len()).is_err()) {
-            return Err(Error::Invalid(format!("the state is too large for {}", path.display())));
+            return Err(Error::invalid(format!("the state is too large for {}", path.display())));
         }
         let mut content = Vec::new();
         self.put(&mut content);
@@ -158,7 +158,7 @@ impl LiveContent {
     fn decode(path: &Path, bytes: &[u8], database: DatabaseId) -> Result<Self> {
         let header: LiveHeader = read_header_page(path, bytes, LIVE_MAGIC)?;
         if header.database != database {
-            return Err(Error::Invalid(format!("{} belongs to another database", path.display())));
+            return Err(Error::invalid(format!("{} belongs to another database", path.display())));
         }
         let content = &bytes[PAGE_BYTES..];
         if (content.len() as u64, crc32c::crc32c(content)) != (header.content_bytes, header.content_checksum)

@@ -28,7 +28,7 @@ pub struct BarabasiAlbert {
 impl BarabasiAlbert {
     pub(super) fn prepare(&self, seed: u64) -> Result<BarabasiAlbertEdges, Stop> {
         if self.degree == 0 {
-            return Err(Stop::Unsuitable(
+            return Err(Stop::unsuitable(
                 "the degree is 0: each vertex must bring at least one edge".to_owned(),
             ));
         }

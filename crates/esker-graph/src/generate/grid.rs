@@ -31,7 +31,7 @@ impl Grid {
         let Self { rows, columns, torus } = *self;
         let num_vertices = limits::vertices(u128::from(rows) * u128::from(columns))?;
         if torus && rows.min(columns) < 3 {
-            return Err(Stop::Unsuitable(format!(
+            return Err(Stop::unsuitable(format!(
                 "cannot make a torus of {rows} x {columns} vertices: it needs at least 3 rows and 3 columns"
             )));
         }

@@ -117,9 +117,9 @@ impl Generator {
         };
         match weighting {
             Weighting::Int { max: 0 } => {
-                Err(Stop::Unsuitable("the largest weight is 0 but must be at least 1".to_owned()))
+                Err(Stop::unsuitable("the largest weight is 0 but must be at least 1".to_owned()))
             }
-            Weighting::Length if !stream.has_lengths() => Err(Stop::Unsuitable(
+            Weighting::Length if !stream.has_lengths() => Err(Stop::unsuitable(
                 "cannot use lengths as weights: only road-like networks have lengths".to_owned(),
             )),
             _ => Ok(Self { stream, weighting, weights: RandomKey::new(seed, 0) }),

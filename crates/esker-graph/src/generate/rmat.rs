@@ -59,7 +59,7 @@ impl RMat {
                 || "give a lower degree".to_owned(),
                 |scale| format!("with {} edges a vertex the scale can be {scale} at most", self.degree),
             );
-            Stop::Unsuitable(format!("scale {} is too large: {remedy}", self.scale))
+            Stop::unsuitable(format!("scale {} is too large: {remedy}", self.scale))
         })?;
         self.check_probabilities()?;
         let mut noise = RandomKey::new(seed, 1).sequence(0);
@@ -86,13 +86,13 @@ impl RMat {
         let Self { a, b, c, noise, .. } = *self;
         let d = 1.0 - a - b - c;
         if ![a, b, c].iter().all(|p| (0.0..=1.0).contains(p)) || d < -1e-9 {
-            return Err(Stop::Unsuitable(format!(
+            return Err(Stop::unsuitable(format!(
                 "the probabilities a = {a}, b = {b}, c = {c} must be at least 0 and add up to at most 1"
             )));
         }
         let most = b.min(c).min((a + d) / 2.0);
         if !(0.0..=most.max(0.0)).contains(&noise) {
-            return Err(Stop::Unsuitable(format!(
+            return Err(Stop::unsuitable(format!(
                 "the noise is {noise} but must be between 0 and {most}, which these probabilities allow"
             )));
         }

@@ -33,7 +33,7 @@ impl Uniform {
         let num_edges = limits::edges(self.num_edges.into())?;
         let pairs = if self.directed { 2 } else { 1 } * num_pairs(num_vertices);
         if u128::from(num_edges) > pairs {
-            return Err(Stop::Unsuitable(format!(
+            return Err(Stop::unsuitable(format!(
                 "{num_edges} edges are too many: between {} there are at most {pairs} different edges",
                 counted(num_vertices, "vertex", "vertices")
             )));
@@ -46,7 +46,7 @@ impl Uniform {
 /// Checks that the pairs of this many vertices can be numbered.
 pub(super) fn checked_vertices(num_vertices: u64) -> Result<u64, Stop> {
     if num_vertices > VERTICES_MAX {
-        return Err(Stop::Unsuitable(format!(
+        return Err(Stop::unsuitable(format!(
             "{num_vertices} vertices are too many for this family: the limit is {VERTICES_MAX}"
         )));
     }

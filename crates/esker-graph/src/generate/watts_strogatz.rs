@@ -27,7 +27,7 @@ pub struct WattsStrogatz {
 impl WattsStrogatz {
     pub(super) fn prepare(&self, seed: u64) -> Result<WattsStrogatzEdges, Stop> {
         if self.degree % 2 == 1 || self.degree >= self.num_vertices.max(1) {
-            return Err(Stop::Unsuitable(format!(
+            return Err(Stop::unsuitable(format!(
                 "the degree is {} on a ring of {}, but must be even and less than the number of vertices",
                 self.degree,
                 counted(self.num_vertices, "vertex", "vertices")

@@ -24,7 +24,7 @@ const OFFSETS_AT_ONCE: u64 = 1 << 16;
 /// If there are several, or the file cannot be opened, or the lengths that its header states do not fit it.
 pub(crate) fn open_gap(inputs: &[Input], format: Format, _options: &ReadOptions) -> Result<Box<dyn Reader>> {
     let [input] = inputs else {
-        return Err(Error::Invalid(format!(
+        return Err(Error::invalid(format!(
             "{} files number their vertices, so exactly one can be read at a time; {} are named",
             format.title(),
             inputs.len()

@@ -115,7 +115,7 @@ impl BlockParser for PackedParser {
             source.extend(packed.iter().map(|edge| low(edge, 0) | high(edge, 8)));
             target.extend(packed.iter().map(|edge| low(edge, 4) | high(edge, 10)));
         } else {
-            let path = self.paths.get(block.file).ok_or_else(|| Error::Invalid("no such file".to_owned()))?;
+            let path = self.paths.get(block.file).ok_or_else(|| Error::invalid("no such file".to_owned()))?;
             let (pairs, _) = block.bytes.as_chunks::<8>();
             for (row, pair) in pairs.chunks_exact(2).enumerate() {
                 let (u, v) = (i64::from_le_bytes(pair[0]), i64::from_le_bytes(pair[1]));

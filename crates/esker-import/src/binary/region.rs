@@ -7,6 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use esker_format::io::{Disk, File, Files, Map, RealDisk};
 use esker_format::{Error, Result};
+use esker_graph::Message;
 
 use crate::read::format::Format;
 use crate::read::input::{Compression, Input};
@@ -67,7 +68,7 @@ impl Region {
         let (content, bytes) = match input {
             Input::File(path) => {
                 if RealDisk.look(path)?.is_some_and(|entry| entry.is_directory) {
-                    return Err(Error::Invalid(format!(
+                    return Err(Error::invalid(format!(
                         "{0} is a directory; name its files, for example '{0}/*.parquet'",
                         path.display()
                     )));
@@ -78,7 +79,7 @@ impl Region {
             }
             Input::Memory(_, bytes) => (Content::Memory(Arc::clone(bytes)), bytes.len() as u64),
             Input::Stdin(_) => {
-                return Err(Error::Invalid(format!(
+                return Err(Error::invalid(format!(
                     "{} cannot come from standard input, because it is read from many places at once: name a file",
                     format.title()
                 )));
@@ -149,12 +150,12 @@ impl Region {
     }
 
     /// An error about this input as a whole.
-    pub(super) fn unusable(&self, reason: impl Into<String>) -> Error {
+    pub(super) fn unusable(&self, reason: impl Into<Message>) -> Error {
         unusable(&self.path, reason)
     }
 }
 
 /// An error about an input as a whole.
-pub(super) fn unusable(path: &Arc<PathBuf>, reason: impl Into<String>) -> Error {
-    Error::Input { path: path.to_path_buf(), line: None, text: String::new(), reason: reason.into() }
+pub(super) fn unusable(path: &Arc<PathBuf>, reason: impl Into<Message>) -> Error {
+    Error::input(path.as_path(), reason)
 }

@@ -290,7 +290,7 @@ fn find(path: &Arc<PathBuf>, names: &[(String, Holds)], name: &str) -> Result<us
     let numbered = || name.parse::<usize>().ok().filter(|i| (1..=names.len()).contains(i)).map(|i| i - 1);
     let index = exact.or_else(alike).or_else(numbered).ok_or_else(|| {
         let (path, columns) = (path.display(), list(names));
-        Error::Usage(format!("{path}: there is no column {name:?}; the columns are {columns}"))
+        Error::usage(format!("{path}: there is no column {name:?}; the columns are {columns}"))
     })?;
     if names[index].1 == Holds::Other {
         return Err(unusable(

@@ -390,7 +390,7 @@ pub(crate) fn check_symmetric(scattered: Scattered, format: &str) -> Result<()> 
     if scattered.asymmetry == 0 {
         return Ok(());
     }
-    Err(Error::Invalid(format!(
+    Err(Error::invalid(format!(
         "the input is in a format ({format}) that lists each undirected edge at both of its ends, but some edges stand at \
          one end only, or with different weights: import it as directed, or mend it"
     )))

@@ -49,7 +49,7 @@ impl Edges {
         numbered: Option<Spool<[VertexId; 2]>>,
     ) -> Result<Self> {
         if num_vertices > u64::from(esker_graph::NONE) {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "the graph has {num_vertices} vertices, and this build holds {} at most: use a build with 64-bit ids",
                 esker_graph::NONE
             )));
@@ -66,7 +66,7 @@ impl Edges {
                     path: wide.path.to_path_buf(),
                     line: Some(wide.line),
                     text: String::new(),
-                    reason: beside_fractions(name, wide.value, "other lines"),
+                    reason: beside_fractions(name, wide.value, "other lines").into(),
                 },
                 _ => error,
             })?;
@@ -276,7 +276,7 @@ impl Edges {
 }
 
 fn not_numbered() -> Error {
-    Error::Invalid("the edges of a block were not numbered".to_owned())
+    Error::invalid("the edges of a block were not numbered".to_owned())
 }
 
 /// The type in which weights are added.
@@ -288,7 +288,7 @@ fn for_sums(narrowest: ElementType, name: &str) -> Result<ElementType> {
 
 fn expect_number(found: ElementType, name: &str) -> Result<ElementType> {
     match found {
-        ElementType::U8 | ElementType::U16 => Err(Error::Invalid(format!(
+        ElementType::U8 | ElementType::U16 => Err(Error::invalid(format!(
             "the weight {name:?} is a text, which can be neither added nor compared: choose another weight, or another rule for duplicates"
         ))),
         number => Ok(number),
@@ -300,7 +300,7 @@ pub(crate) fn check_types(schema: &Schema) -> Result<()> {
     let is_id =
         |found: &Option<PropertyType>| found.as_ref().is_some_and(|one| one.logical == LogicalType::EdgeId);
     schema.types.iter().position(is_id).map_or(Ok(()), |place| {
-        Err(Error::Usage(format!(
+        Err(Error::usage(format!(
             "{} cannot have the type edge-id, because a database gives edges their ids itself: read the column as text",
             schema.properties[place]
         )))
@@ -317,7 +317,7 @@ pub(crate) fn check_weight(schema: &Schema, duplicates: Duplicates) -> Result<()
     if schema.weight.is_some() {
         return Ok(());
     }
-    Err(Error::Invalid(format!(
+    Err(Error::invalid(format!(
         "duplicate edges cannot be {what} because the input has no weights: name the weight, or choose another rule for duplicates"
     )))
 }

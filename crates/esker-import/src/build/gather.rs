@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use esker_format::{Error, Result};
+use esker_graph::{Setting, message};
 use esker_layers::ids::IdHasher;
 
 use crate::build::values::{Range, RawValues, TextCache, Texts, set_aside};
@@ -276,7 +277,12 @@ impl Shared<'_> {
                 path: first.path.to_path_buf(),
                 line: Some(first.line),
                 text: first.text.clone(),
-                reason: format!("{}; use --bad-lines skip to skip such lines", first.reason),
+                reason: message![
+                    &first.reason,
+                    "; use ",
+                    Setting::BadLines.to("skip"),
+                    " to skip such lines"
+                ],
             });
         }
         let mut found = lock(&self.found);
@@ -302,7 +308,7 @@ impl Shared<'_> {
         keys: &Keys,
     ) -> Result<RawBlock> {
         let (Some(source), Some(target)) = (integer_ids(&keys.source), integer_ids(&keys.target)) else {
-            return Err(Error::Invalid("a reader gave texts where its schema promises integers".to_owned()));
+            return Err(Error::invalid("a reader gave texts where its schema promises integers".to_owned()));
         };
         let named = keys.vertices.as_ref().and_then(integer_ids);
         let vertices = named.map(|named| self.shelf.put_slice(named)).transpose()?;

@@ -145,7 +145,7 @@ impl Policy<'_> {
         let (kept, other) = (&mut kept[layout.word..], wide(&other[layout.word..]));
         let sum = if layout.carried == ElementType::I64 {
             let sum = (wide(kept) as i64).checked_add(other as i64).ok_or_else(|| {
-                Error::Invalid(
+                Error::invalid(
                     "the weights of duplicate edges add up to more than 64 bits hold: choose another rule for duplicates"
                         .to_owned(),
                 )

@@ -330,6 +330,6 @@ impl<'a, 'b> PartQueue<'a, 'b> {
     /// The output, after the last part.
     pub(crate) fn into_output(self) -> Result<Output<'b>> {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        state.output.ok_or_else(|| Error::Invalid("a part of the layer was not written".to_owned()))
+        state.output.ok_or_else(|| Error::invalid("a part of the layer was not written".to_owned()))
     }
 }

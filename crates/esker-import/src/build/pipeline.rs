@@ -143,7 +143,7 @@ fn twice(
         })?;
     }
     let [(first, ..), (second, u, v)] = places[..] else {
-        return Ok(Error::Invalid("an edge was counted twice but is there once: a bug of Esker".to_owned()));
+        return Ok(Error::invalid("an edge was counted twice but is there once: a bug of Esker".to_owned()));
     };
     let number_of = |v: VertexId| match renumbered {
         // The edges were renumbered, not only their lists.
@@ -161,7 +161,7 @@ fn twice(
         (number, Some(map)) => map.name(number),
         (number, None) => Ok((edges.base() + number).to_string()),
     };
-    Ok(Error::Invalid(format!(
+    Ok(Error::invalid(format!(
         "the edge from {} to {} is in the input more than once, first as edges {first} and {second}: leave one out, or choose another \
          rule for duplicates",
         name(u)?,
@@ -265,7 +265,7 @@ fn check_numbered(ids: &IdStats, first: u64, count: u64, format: &str) -> Result
     if ids.is_empty() || (min >= first && max - first < count) {
         return Ok(());
     }
-    Err(Error::Invalid(format!(
+    Err(Error::invalid(format!(
         "the input names vertices {min} to {max}, but its {format} header promises {count} from {first} on: mend the header"
     )))
 }
@@ -284,7 +284,7 @@ fn check_borne_out(count: u64, edges: u64, limit_bytes: u64, schema: &Schema) ->
         return Ok(());
     }
     let gibibytes = (u128::from(count) * u128::from(VERTEX_BYTES)).div_ceil(1 << 30);
-    Err(Error::Invalid(format!(
+    Err(Error::invalid(format!(
         "the input has only {}, but {count} vertices are stated for it: correct that number; or, if there are so \
          many vertices, allow {gibibytes} GiB of memory",
         esker_graph::counted(edges, "edge", "edges")

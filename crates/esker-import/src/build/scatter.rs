@@ -67,7 +67,7 @@ impl Ranges {
             bucket_of.push(last as u16);
         }
         if sums.len() > usize::from(u16::MAX) {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "{num_vertices} vertices are more than an import can divide"
             )));
         }

@@ -137,7 +137,7 @@ impl Range {
             (true, true) if texts > 256 => Ok(ElementType::U16),
             (true, _) => Ok(declared.element),
             (false, _) => {
-                Err(Error::Invalid(format!("property {name:?} has values that are not of type {declared}")))
+                Err(Error::invalid(format!("property {name:?} has values that are not of type {declared}")))
             }
         }
     }
@@ -151,7 +151,7 @@ impl Range {
     /// are whole.
     pub(crate) fn narrowest(self, name: &str, texts: usize) -> Result<ElementType> {
         if self.texts && self.numbers {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "property {name:?} has numbers in some rows and texts in others: name its type, or clean the input"
             )));
         }
@@ -164,7 +164,7 @@ impl Range {
             Self { i64: true, .. } => Ok(ElementType::I64),
             Self { f32: true, .. } => Ok(ElementType::F32),
             Self { f64: true, .. } => Ok(ElementType::F64),
-            Self { wide, .. } => Err(Error::Invalid(format!(
+            Self { wide, .. } => Err(Error::invalid(format!(
                 "property {name:?} has fractions and also integers beyond 2^53, such as {}, and no number type holds both \
                  exactly: to round such integers, declare it with --schema {name}:f64; to keep them, declare {name}:text",
                 wide.unwrap_or(i64::MAX)
@@ -230,7 +230,7 @@ impl Texts {
                 return Ok(0);
             }
             if num_texts == TEXTS_MAX {
-                return Err(Error::Invalid(format!(
+                return Err(Error::invalid(format!(
                     "property {:?} has more than {TEXTS_MAX} different texts, so it is no category: leave it out, or \
                      give it as a number",
                     self.name
@@ -351,7 +351,7 @@ pub(crate) fn set_aside(
         return Ok((raw, range));
     }
     let Some(values) = column.as_primitive_opt::<Float64Type>().map(Float64Array::values) else {
-        return Err(Error::Invalid(format!("a reader gave values of type {}", column.data_type())));
+        return Err(Error::invalid(format!("a reader gave values of type {}", column.data_type())));
     };
     let range = Range::of_floats(values);
     let raw = if range.i32 {

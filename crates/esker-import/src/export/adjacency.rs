@@ -50,7 +50,7 @@ pub(super) fn write(
 fn weight_of(graph: &dyn ExportGraph, format: Format, options: &ExportOptions) -> Result<Option<usize>> {
     let weight = graph.weight().filter(|_| options.properties && format != Format::Sg);
     let kind = weight.map(|index| graph.properties()[index].kind);
-    let refuse = |what: &str| Error::Invalid(format!("{} needs {what}", format.title()));
+    let refuse = |what: &str| Error::invalid(format!("{} needs {what}", format.title()));
     match (format, kind) {
         (Format::Wsg, None) => Err(refuse("weights, but the graph has none: write sg")),
         (Format::Wsg, Some(kind)) if kind != PropertyKind::I32 => {
@@ -79,13 +79,13 @@ impl ListWriter<'_> {
     /// are any.
     fn metis(&mut self) -> Result<()> {
         if self.graph.is_directed() {
-            return Err(Error::Invalid(
-                "a METIS graph is undirected, but the graph is directed: write mtx, or import it as --undirected".into(),
+            return Err(Error::invalid(
+                "a METIS graph is undirected, but the graph is directed: write mtx, or import it as --undirected",
             ));
         }
         let loops = num_loops(self.graph, &self.options.cancel)?;
         if loops > 0 {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "a METIS graph has no self-loops, but the graph has {loops}: import it with --self-loops drop, or write \
                  mtx"
             )));
@@ -145,14 +145,14 @@ impl ListWriter<'_> {
         let (n, m) = (self.graph.num_vertices(), self.graph.num_arcs());
         let directed = self.graph.is_directed();
         if n > i32::MAX as u64 {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "a GAP graph has at most {} vertices, but the graph has {n}",
                 i32::MAX
             )));
         }
         if directed && !self.graph.has(Direction::In) {
-            return Err(Error::Invalid(
-                "a directed GAP graph holds in-edges, which the graph was imported without: import it with them".into(),
+            return Err(Error::invalid(
+                "a directed GAP graph holds in-edges, which the graph was imported without: import it with them",
             ));
         }
         self.buffer.push(u8::from(directed));
@@ -235,7 +235,7 @@ impl ListWriter<'_> {
         if let Some(index) = self.weight {
             let weights = take(&block.properties[index], &UInt64Array::from(order), None);
             block.properties[index] =
-                weights.map_err(|e| Error::Invalid(format!("cannot sort the weights of a list: {e}")))?;
+                weights.map_err(|e| Error::invalid(format!("cannot sort the weights of a list: {e}")))?;
         }
         Ok(())
     }

@@ -24,8 +24,8 @@ pub(super) fn write(
     options: &ExportOptions,
 ) -> Result<(Vec<PathBuf>, u64)> {
     if path.as_os_str() == "-" {
-        return Err(Error::Invalid(
-            "a Graphalytics graph is three files and cannot go to standard output: name a file".into(),
+        return Err(Error::invalid(
+            "a Graphalytics graph is three files and cannot go to standard output: name a file",
         ));
     }
     let base = match path.extension().and_then(|end| end.to_str()) {

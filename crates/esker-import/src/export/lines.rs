@@ -43,7 +43,7 @@ pub(super) fn writer<'a>(
     shape: &ExportShape,
     output: &'a mut OutputFile,
 ) -> Result<Box<dyn EdgeWriter + 'a>> {
-    let needs = |what: &str| Error::Invalid(format!("{} needs {what}; write another format", format.title()));
+    let needs = |what: &str| Error::invalid(format!("{} needs {what}; write another format", format.title()));
     let integral = |weight: Option<(usize, PropertyKind)>| match weight {
         Some((_, PropertyKind::F32 | PropertyKind::F64)) => {
             Err(needs("integer weights, but the graph has others"))
@@ -200,7 +200,7 @@ impl LineWriter<'_> {
                 || id.iter().any(u8::is_ascii_whitespace)
                 || matches!(id[0], b'#' | b'%' | b'"'))
         {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "the id {:?} cannot stand in a plain edge list: write csv or parquet, or numbers with --ids numbers",
                 String::from_utf8_lossy(id)
             )));
@@ -253,7 +253,7 @@ impl LineWriter<'_> {
     }
 
     fn too_large(&self, id: u64, most: u64) -> Error {
-        Error::Invalid(format!(
+        Error::invalid(format!(
             "the id {id} exceeds {most}, the largest of the format: write the vertices' numbers with --ids numbers"
         ))
     }

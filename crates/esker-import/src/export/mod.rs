@@ -65,7 +65,7 @@ pub struct ExportReport {
 pub fn export(graph: &dyn ExportGraph, path: &Path, options: &ExportOptions) -> Result<ExportReport> {
     let format = format_of(path, options)?;
     if options.both_ends == Some(true) && graph.is_directed() {
-        return Err(Error::Usage(
+        return Err(Error::usage(
             "to write edges in both directions (--both-ends) has no effect on a directed graph: each edge has one".to_owned(),
         ));
     }
@@ -154,7 +154,7 @@ pub(crate) fn export_stream(
             Format::Parquet => tables::parquet(&shape, &mut output)?,
             Format::Arrow => tables::arrow(&shape, &mut output)?,
             _ => {
-                return Err(Error::Invalid(format!(
+                return Err(Error::invalid(format!(
                     "{} lists the neighbours of each vertex, which a stream of edges cannot give: make a database of \
                      it first and export that",
                     format.title()
@@ -184,7 +184,7 @@ fn format_of(path: &Path, options: &ExportOptions) -> Result<Format> {
     let name = path.to_string_lossy();
     let format = options.format.or_else(|| named(&name)).ok_or_else(|| {
         let names: Vec<_> = Format::ALL.iter().map(|format| format.name()).collect();
-        Error::Invalid(format!(
+        Error::invalid(format!(
             "the ending of {name} names no format to write; name one with --format: {}",
             names.join(", ")
         ))
@@ -193,7 +193,7 @@ fn format_of(path: &Path, options: &ExportOptions) -> Result<Format> {
         options.compression.unwrap_or_else(|| OutputCompression::from_name(&name)) != OutputCompression::None;
     if is_compressed && matches!(format, Format::Parquet | Format::Sg | Format::Wsg) {
         let title = format.title();
-        return Err(Error::Usage(format!(
+        return Err(Error::usage(format!(
             "{name} would be compressed as a whole, but {title} is read from many places at once: leave out the \
              ending .gz, .zst or .bz2"
         )));

@@ -91,15 +91,15 @@ impl OutputFile {
         let is_root = directory == Path::new(".") || directory == Path::new("/");
         if !is_root && self.disk.look(&directory)?.is_none() {
             let (path, directory) = (self.path.display(), directory.display());
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "cannot write {path}: there is no directory {directory}; create it, or choose another name"
             )));
         }
         match self.disk.look(&self.path)? {
             Some(entry) if entry.is_directory => {
-                Err(Error::Invalid(format!("{} is a directory: name a file", self.path.display())))
+                Err(Error::invalid(format!("{} is a directory: name a file", self.path.display())))
             }
-            Some(_) if !self.overwrite => Err(Error::Invalid(format!(
+            Some(_) if !self.overwrite => Err(Error::invalid(format!(
                 "{} exists already: remove it, name another file, or replace it with --force",
                 self.path.display()
             ))),
@@ -112,7 +112,7 @@ impl OutputFile {
         let id = file.id()?;
         match self.disk.identify(name)? {
             Some(named) if named.id == id => Ok(()),
-            _ => Err(Error::Invalid(format!(
+            _ => Err(Error::invalid(format!(
                 "cannot write {}: {} was removed or replaced while it was written: export again",
                 self.path.display(),
                 name.display()

@@ -66,7 +66,7 @@ impl<'a> StoredExport<'a> {
     fn origin(&self, v: VertexId) -> Result<VertexId> {
         let Some(remaining) = self.remaining else { return Ok(v) };
         let origin = remaining.origins().get(v as usize).copied();
-        origin.ok_or_else(|| Error::Invalid(format!("there is no vertex {v}: {} are left", remaining.len())))
+        origin.ok_or_else(|| Error::invalid(format!("there is no vertex {v}: {} are left", remaining.len())))
     }
 }
 
@@ -130,7 +130,7 @@ impl ExportGraph for StoredExport<'_> {
         let part = edges
             .targets()
             .get(from..end)
-            .ok_or_else(|| Error::Invalid(format!("vertex {v} has {} neighbours, not {end}", edges.len())))?;
+            .ok_or_else(|| Error::invalid(format!("vertex {v} has {} neighbours, not {end}", edges.len())))?;
         let n = self.snapshot.num_vertices();
         if let Some(target) = part.iter().find(|&&target| target as usize >= n) {
             let reason = format!(
@@ -172,7 +172,7 @@ impl ExportGraph for StoredExport<'_> {
     fn int_id(&self, v: VertexId) -> Result<u64> {
         match self.snapshot.ids().external_of(self.origin(v)?)? {
             ExternalId::Int(id) => Ok(id),
-            ExternalId::Text(_) => Err(Error::Invalid(format!("the id of vertex {v} is a text"))),
+            ExternalId::Text(_) => Err(Error::invalid(format!("the id of vertex {v} is a text"))),
         }
     }
 
@@ -187,7 +187,7 @@ impl ExportGraph for StoredExport<'_> {
     fn vertex_of_number(&self, number: u64) -> Result<VertexId> {
         let id = self.snapshot.manifest().ids.base.wrapping_add(number);
         let vertex = self.snapshot.ids().vertex_of(ExternalId::Int(id))?;
-        vertex.ok_or_else(|| Error::Invalid(format!("there is no vertex with the id {id}")))
+        vertex.ok_or_else(|| Error::invalid(format!("there is no vertex with the id {id}")))
     }
 }
 

@@ -65,7 +65,7 @@ fn in_milliseconds(name: &str, column: &ArrayRef) -> Result<ArrayRef> {
     };
     let times = seconds.try_unary::<_, TimestampMillisecondType, _>(|time| {
         time.checked_mul(1000).ok_or_else(|| {
-            Error::Invalid(format!("a time of {name:?} is beyond those of Parquet: write arrow or csv"))
+            Error::invalid(format!("a time of {name:?} is beyond those of Parquet: write arrow or csv"))
         })
     })?;
     Ok(Arc::new(times.with_timezone_opt(seconds.timezone())))
@@ -123,7 +123,7 @@ fn failed(error: &(dyn std::error::Error + 'static)) -> Error {
     let causes = std::iter::successors(Some(error), |error| error.source());
     match causes.filter_map(|error| error.downcast_ref::<std::io::Error>()).next() {
         Some(found) => Error::Io { action: "write", path: "the table".into(), source: found.kind().into() },
-        None => Error::Invalid(format!("cannot write the table: {error}")),
+        None => Error::invalid(format!("cannot write the table: {error}")),
     }
 }
 
@@ -197,7 +197,7 @@ impl EdgeTable {
                     let codes = values.as_primitive::<UInt32Type>();
                     let codes = codes.unary::<_, Int32Type>(u32::cast_signed);
                     let texts = self.dictionaries[index].as_ref().map(Arc::clone);
-                    let texts = texts.ok_or_else(|| Error::Invalid("a dictionary is missing".to_owned()))?;
+                    let texts = texts.ok_or_else(|| Error::invalid("a dictionary is missing".to_owned()))?;
                     Arc::new(DictionaryArray::try_new(codes, texts).map_err(|e| failed(&e))?) as ArrayRef
                 }
             });
@@ -219,7 +219,7 @@ impl EdgeTable {
         for &v in vertices {
             let id = names.int(v)?;
             ids.push(i64::try_from(id).map_err(|_| {
-                Error::Invalid(format!(
+                Error::invalid(format!(
                     "the id {id} exceeds {}: write csv, or numbers with --ids numbers",
                     i64::MAX
                 ))
@@ -232,7 +232,7 @@ impl EdgeTable {
 /// Texts, which must be UTF-8.
 fn strings(texts: BinaryArray) -> Result<StringArray> {
     if let Some(other) = texts.iter().flatten().find(|text| std::str::from_utf8(text).is_err()) {
-        return Err(Error::Invalid(format!(
+        return Err(Error::invalid(format!(
             "{:?} is not UTF-8, as Parquet and Arrow demand of texts: write csv",
             String::from_utf8_lossy(other)
         )));

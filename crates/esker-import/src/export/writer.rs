@@ -138,7 +138,7 @@ fn as_vertex(v: u64) -> VertexId {
 pub(super) fn check_ids(format: Format, shape: &ExportShape) -> Result<()> {
     let needs_integers = matches!(format, Format::Graph500 | Format::Graph500Wide | Format::Graphalytics);
     if needs_integers && shape.text_ids {
-        return Err(Error::Invalid(format!(
+        return Err(Error::invalid(format!(
             "the ids of the graph are texts, but {} has integers: write the vertices' numbers with --ids numbers",
             format.title()
         )));
@@ -177,7 +177,7 @@ pub(super) fn pump(
         writer.write(VertexNames::new(stream.graph(), options.ids), &block)?;
     }
     if edges != shape.edges {
-        return Err(Error::Invalid(format!(
+        return Err(Error::invalid(format!(
             "{} written, but {} announced: run `esker check` on the database",
             esker_graph::counted(edges, "edge", "edges"),
             shape.edges

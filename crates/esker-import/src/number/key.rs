@@ -73,7 +73,7 @@ pub(super) trait KeyStore<K: Kind + ?Sized> {
 
 /// For a temporary file that does not hold what was written to it.
 pub(super) fn garbled() -> Error {
-    Error::Invalid("a temporary file changed while it was in use; import again".to_owned())
+    Error::invalid("a temporary file changed while it was in use; import again".to_owned())
 }
 
 /// 64-bit integers.

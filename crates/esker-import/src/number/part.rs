@@ -66,7 +66,7 @@ pub(crate) struct Parted {
 pub(super) fn cut(keys: &Keys, hasher: &IdHasher) -> Result<Parted> {
     let counts = [&keys.source, &keys.target].map(arrow_array::Array::len);
     if counts[0] != counts[1] {
-        return Err(Error::Invalid(format!("a batch has {} sources but {} targets", counts[0], counts[1])));
+        return Err(Error::invalid(format!("a batch has {} sources but {} targets", counts[0], counts[1])));
     }
     let num_vertices = keys.vertices.as_ref().map_or(0, arrow_array::Array::len);
     if let (Some(source), Some(target)) = (integer_ids(&keys.source), integer_ids(&keys.target)) {
@@ -86,7 +86,7 @@ pub(super) fn cut(keys: &Keys, hasher: &IdHasher) -> Result<Parted> {
 pub(super) fn mixed() -> Error {
     let message =
         "ids are integers in one part of the input and texts in another: name their type, or convert them";
-    Error::Invalid(message.to_owned())
+    Error::invalid(message.to_owned())
 }
 
 fn cut_keys<'a, K: Kind, I: Iterator<Item = K::Key<'a>>>(

@@ -105,7 +105,7 @@ pub(super) fn rank_ascending(context: &Context, keys: Vec<Lane<u8>>) -> Result<(
 }
 
 fn too_many() -> Error {
-    Error::Invalid(format!("there are more than {NONE} distinct ids: build Esker with the feature `id64`"))
+    Error::invalid(format!("there are more than {NONE} distinct ids: build Esker with the feature `id64`"))
 }
 
 /// Replaces each number of a partition by its rank among all.

@@ -21,7 +21,7 @@ impl BothEnds {
         let mut schema = edges.schema().clone();
         if schema.both_ends {
             let reason = "--both-ends has no effect: the format has each undirected edge at both of its ends";
-            return Err(Error::Usage(reason.to_owned()));
+            return Err(Error::usage(reason.to_owned()));
         }
         (schema.both_ends, schema.directed) = (true, Some(false));
         Ok(Self { schema, edges })

@@ -163,7 +163,7 @@ impl FromStr for Format {
         };
         Self::ALL.into_iter().find(|format| format.name() == wanted).ok_or_else(|| {
             let names: Vec<_> = Self::ALL.iter().map(|format| format.name()).collect();
-            Error::Invalid(format!("no format is called {text:?}; the formats are {}", names.join(", ")))
+            Error::invalid(format!("no format is called {text:?}; the formats are {}", names.join(", ")))
         })
     }
 }

@@ -93,7 +93,7 @@ impl Input {
         let raw: Box<dyn Read + Send> = match self {
             Self::File(path) => {
                 if RealDisk.look(path)?.is_some_and(|entry| entry.is_directory) {
-                    return Err(Error::Invalid(format!(
+                    return Err(Error::invalid(format!(
                         "{0} is a directory; name its files, for example '{0}/*.csv'",
                         path.display()
                     )));
@@ -117,15 +117,13 @@ pub fn expand<S: AsRef<str>>(names: &[S], cancel: &Cancel) -> Result<Vec<Input>>
     for name in names.iter().map(AsRef::as_ref) {
         if name == "-" {
             if inputs.iter().any(|input| matches!(input, Input::Stdin(_))) {
-                return Err(Error::Invalid(
-                    "standard input (-) is named twice; it can be read only once".into(),
-                ));
+                return Err(Error::invalid("standard input (-) is named twice; it can be read only once"));
             }
             inputs.push(Input::Stdin(cancel.clone()));
         } else if name.contains(['*', '?', '[']) && RealDisk.look(Path::new(name))?.is_none() {
             let before = inputs.len();
             let matches =
-                glob::glob(name).map_err(|e| Error::Invalid(format!("{name} is not a pattern: {e}")))?;
+                glob::glob(name).map_err(|e| Error::invalid(format!("{name} is not a pattern: {e}")))?;
             for path in matches {
                 let path = path.map_err(|e| {
                     let path = e.path().to_path_buf();
@@ -136,16 +134,14 @@ pub fn expand<S: AsRef<str>>(names: &[S], cancel: &Cancel) -> Result<Vec<Input>>
                 }
             }
             if inputs.len() == before {
-                return Err(Error::Invalid(format!("no file matches the pattern {name}")));
+                return Err(Error::invalid(format!("no file matches the pattern {name}")));
             }
         } else {
             inputs.push(Input::File(Arc::new(PathBuf::from(name))));
         }
     }
     if inputs.is_empty() {
-        return Err(Error::Invalid(
-            "no input is named; give a file, a pattern, or - for standard input".into(),
-        ));
+        return Err(Error::invalid("no input is named; give a file, a pattern, or - for standard input"));
     }
     Ok(inputs)
 }
@@ -305,7 +301,7 @@ impl Stream {
             }
             _ => return Error::io("read", self.path.as_path())(error),
         };
-        Error::Input { path: self.path.to_path_buf(), line: None, text: String::new(), reason }
+        Error::input(self.path.as_path(), reason)
     }
 }
 

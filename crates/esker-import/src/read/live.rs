@@ -42,8 +42,7 @@ impl Live {
             _ => None,
         };
         if let Some(reason) = reason {
-            let path = input.path().to_path_buf();
-            return Err(Error::Input { path, line: None, text: String::new(), reason });
+            return Err(Error::input(input.path().as_path(), reason));
         }
         std::thread::sleep(LOOK_EVERY);
         Ok(true)

@@ -84,7 +84,7 @@ impl ScratchFile {
                 let _ = self.file.set(self.disk.create(&self.path)?);
             }
         }
-        let file = self.file.get().ok_or_else(|| Error::Invalid("a temporary file vanished".to_owned()))?;
+        let file = self.file.get().ok_or_else(|| Error::invalid("a temporary file vanished".to_owned()))?;
         Ok(file.as_ref())
     }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use esker_format::{Error, Result};
+use esker_graph::Message;
 use memchr::memchr_iter;
 
 use super::line::{Dialect, last_line_end};
@@ -228,7 +229,7 @@ pub(crate) fn input_error(
     path: &Arc<PathBuf>,
     line: Option<u64>,
     text: &[u8],
-    reason: impl Into<String>,
+    reason: impl Into<Message>,
 ) -> Error {
     Error::Input { path: path.to_path_buf(), line, text: excerpt(text), reason: reason.into() }
 }

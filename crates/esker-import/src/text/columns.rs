@@ -58,7 +58,7 @@ impl Unfit {
     /// The error for an input.
     pub(crate) fn error(self, path: &Arc<PathBuf>) -> Error {
         match self {
-            Self::Option(reason) => Error::Usage(format!("{}: {reason}", path.display())),
+            Self::Option(reason) => Error::usage(format!("{}: {reason}", path.display())),
             Self::Table(reason) => input_error(path, None, b"", reason),
         }
     }

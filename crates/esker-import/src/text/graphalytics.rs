@@ -52,7 +52,7 @@ pub(crate) fn any_of(inputs: &[Input]) -> Result<&Input> {
     let stem_of = |input: &Input| stem(&input.path()).map(|(stem, _)| stem);
     match inputs {
         [first, others @ ..] if others.iter().all(|other| stem_of(other) == stem_of(first)) => Ok(first),
-        _ => Err(Error::Invalid("the inputs are of several Graphalytics graphs; import one".into())),
+        _ => Err(Error::invalid("the inputs are of several Graphalytics graphs; import one")),
     }
 }
 

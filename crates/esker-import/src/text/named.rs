@@ -173,7 +173,7 @@ impl NamedParser {
         let bytes_max = self.edge_bytes_max.load(Ordering::Relaxed);
         match bytes <= bytes_max {
             true => Ok(()),
-            false => Err(Error::Invalid(format!(
+            false => Err(Error::invalid(format!(
                 "the ids of {} of the edges that are read at a time take {bytes} bytes, but reading may take {bytes_max}: raise the \
                  memory limit, or give shorter ids",
                 esker_graph::counted(places.len(), "end", "ends")
@@ -187,7 +187,7 @@ impl NamedParser {
             let place = number.checked_sub(self.first).filter(|&place| place < self.names.len() as u64);
             place.ok_or_else(|| {
                 let last = (self.first + self.names.len() as u64).saturating_sub(1);
-                Error::Invalid(format!(
+                Error::invalid(format!(
                     "the edges name vertex {number}, but the file of vertices has the ids of {} to {last}",
                     self.first
                 ))
@@ -197,7 +197,7 @@ impl NamedParser {
         let places = UInt64Array::from(numbers.iter().map(place).collect::<Result<Vec<u64>>>()?);
         self.expect_room(places.values())?;
         take(&self.names, &places, None)
-            .map_err(|error| Error::Invalid(format!("the ids of the vertices: {error}")))
+            .map_err(|error| Error::invalid(format!("the ids of the vertices: {error}")))
     }
 }
 
@@ -359,11 +359,11 @@ fn twice<T: Hash + Eq>(mut elements: impl Iterator<Item = T>) -> Option<usize> {
 
 /// Texts as a column, without a copy.
 fn texts_of(names: ListedIds) -> Result<ArrayRef> {
-    let too_many = |_| Error::Invalid("the ids of the vertices take more than 2 GiB".to_owned());
+    let too_many = |_| Error::invalid("the ids of the vertices take more than 2 GiB".to_owned());
     let ends = std::iter::once(Ok(0)).chain(names.ends.iter().map(|&end| i32::try_from(end)));
     let ends = ends.collect::<std::result::Result<Vec<i32>, _>>().map_err(too_many)?;
     let column = BinaryArray::try_new(OffsetBuffer::new(ends.into()), names.texts.into(), None);
-    let column = column.map_err(|error| Error::Invalid(format!("the ids of the vertices: {error}")))?;
+    let column = column.map_err(|error| Error::invalid(format!("the ids of the vertices: {error}")))?;
     Ok(Arc::new(column))
 }
 

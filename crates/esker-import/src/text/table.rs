@@ -57,7 +57,7 @@ impl Head {
     fn read_live(input: &Input, live: &Live) -> Result<Self> {
         let mut head = Self { stream: input.open()?, bytes: Vec::new(), whole: false };
         if live.follow && head.stream.compression() != Compression::None {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "{} is compressed: only plain text can be followed while it grows",
                 input.path().display()
             )));

@@ -168,7 +168,7 @@ impl WithCount {
                 format!("the format {} states how many vertices there are: leave it out", schema.format)
             }
         };
-        Err(Error::Invalid(format!(
+        Err(Error::invalid(format!(
             "--vertices {num_vertices} states that the ids are integers below {num_vertices}, but {reason}"
         )))
     }
@@ -257,7 +257,7 @@ impl BlockParser for CountedParser {
         let wrong = columns.filter_map(integer_ids).flatten().copied().find(|&id| id >= self.num_vertices);
         match wrong {
             None => Ok(batch),
-            Some(id) => Err(Error::Invalid(format!(
+            Some(id) => Err(Error::invalid(format!(
                 "the input names vertex {id}, but --vertices {} promises ids from 0 to {}",
                 self.num_vertices,
                 self.num_vertices.saturating_sub(1)

@@ -50,7 +50,7 @@ fn copy_unit<'a, W: ColumnWeight>(
         let degree = side.degree(v);
         if targets.len() != degree {
             let message = format!("the list of vertex {v} is not as long as its degree: run `esker check`");
-            return Err(Error::Invalid(message));
+            return Err(Error::invalid(message));
         }
         all_targets.split_off_mut(..degree).unwrap_or_default().copy_from_slice(targets);
         all_weights.split_off_mut(..degree).unwrap_or_default().copy_from_slice(weights);

@@ -150,5 +150,5 @@ pub(crate) fn file_bytes(lists: &ListColumns) -> Result<(u64, u64)> {
 const ONLY_LISTS: &str = "they cannot be pooled and have no heads";
 
 fn not_complete() -> Error {
-    Error::Invalid("only complete layers are pooled or have heads".to_owned())
+    Error::invalid("only complete layers are pooled or have heads".to_owned())
 }

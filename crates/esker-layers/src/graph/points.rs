@@ -56,7 +56,7 @@ pub(crate) fn share_few<W: ColumnWeight>(
 
 /// The error about lists that are kept in tiles alone.
 pub(crate) fn tiles_alone(what: &str) -> Error {
-    Error::Invalid(format!(
+    Error::invalid(format!(
         "the lists are kept as tiles only, so {what}: run it with --encoding tiles, or make lists with `esker compact --encoding plain`"
     ))
 }

@@ -317,14 +317,14 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
     #[inline(always)]
     fn side(&self, direction: Direction) -> Result<&Side<'a, W>> {
         self.kept(direction)
-            .ok_or_else(|| Stop::Unsuitable("the graph is stored without its in-edges".to_owned()).into())
+            .ok_or_else(|| Stop::unsuitable("the graph is stored without its in-edges".to_owned()).into())
     }
 }
 
 /// The error of a view that needs in-lists which are not kept.
 fn no_in_edges() -> Error {
     let message = "the graph is stored without its in-edges, which this view needs: import it again with in-edges, or as undirected";
-    Stop::Unsuitable(message.to_owned()).into()
+    Stop::unsuitable(message.to_owned()).into()
 }
 
 impl<'a> StoredGraph<'a, i32> {

@@ -50,7 +50,7 @@ impl<W: ColumnWeight> Source<W, Error> for TiledSide<'_, W> {
         let points = self.points.as_ref().ok_or_else(|| {
             let message = "single in-lists are read, which tiles do not hold, and the graph is stored without its in-edges: copy its \
                            lists to memory, or import it with in-edges";
-            Error::Invalid(message.to_owned())
+            Error::invalid(message.to_owned())
         })?;
         points.with_list(v, take)
     }

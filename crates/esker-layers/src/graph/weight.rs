@@ -165,7 +165,7 @@ stored_weights! {
 
 fn no_such(property: u32, element: Option<ElementType>) -> Error {
     let element = element.map_or("nothing", ElementType::name);
-    Error::Invalid(format!("edge property number {property} does not hold {element}"))
+    Error::invalid(format!("edge property number {property} does not hold {element}"))
 }
 
 /// The number of the property that is the weight, which must be of the type that is wanted.
@@ -175,7 +175,7 @@ pub fn check_weight<W: ColumnWeight>(weight: Option<&PropertyRecord>) -> Result<
     {
         let found = if record.is_text() { "texts".to_owned() } else { record.type_name() };
         let message = format!("the edge property {:?} holds {found}, not {}", record.name, wanted.name());
-        return Err(Error::Invalid(message));
+        return Err(Error::invalid(message));
     }
     Ok(weight.map_or(0, |record| record.number))
 }

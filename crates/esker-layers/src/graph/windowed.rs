@@ -130,7 +130,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
             }
             Some((Direction::In, times)) => (Some(filtered(times.out, Direction::Out)), side(Direction::In)?),
         };
-        let out = out.ok_or_else(|| Error::Invalid("there are no out-lists".to_owned()))?;
+        let out = out.ok_or_else(|| Error::invalid("there are no out-lists".to_owned()))?;
         let num_vertices = index.remaining().map_or(shared.num_vertices(), Remaining::len);
         let directed = shared.is_directed();
         Ok(Self { num_vertices, num_arcs: index.num_arcs(), directed, out, incoming, _memory: Some(memory) })

@@ -180,7 +180,7 @@ impl BaseMap {
                 Ok(ExternalId::Int(integer.wrapping_add(*base)))
             }
             BaseForm::Indexed { ids, .. } => ids.get(v as usize),
-            BaseForm::Empty { .. } => Err(Error::Invalid(format!("no id was imported for vertex {v}"))),
+            BaseForm::Empty { .. } => Err(Error::invalid(format!("no id was imported for vertex {v}"))),
         }
     }
 }

@@ -72,7 +72,7 @@ impl IdMap {
         let first = segments.first().map_or(self.base.num_vertices, |segment| segment.first());
         let end = segments.last().map_or(first, |segment| segment.first() + segment.len());
         if first != self.base.num_vertices || end < num_vertices {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "there are ids for {} and for vertices {first} to {end}, but the version has {}",
                 esker_graph::counted(self.base.num_vertices, "imported vertex", "imported vertices"),
                 esker_graph::counted(num_vertices, "vertex", "vertices")
@@ -197,7 +197,7 @@ impl IdMap {
 
     #[cold]
     fn no_vertex(&self, index: usize) -> Error {
-        Error::Invalid(format!(
+        Error::invalid(format!(
             "there is no vertex {index}: the graph has {}",
             esker_graph::counted(self.num_vertices, "vertex", "vertices")
         ))
@@ -210,7 +210,7 @@ impl IdMap {
     pub fn parse<'a>(&self, text: &'a [u8]) -> Result<ExternalId<'a>> {
         ExternalId::parse(text, self.is_text()).or_else(|why| {
             let (shown, remedy) = (decimal::shown(text), self.describe());
-            Err(Error::Invalid(match why {
+            Err(Error::invalid(match why {
                 // No vertex has a longer id: the lookup says so, as of any other unknown id.
                 NotId::Long if self.is_text() => return Ok(ExternalId::Text(text)),
                 NotId::Other => format!("{shown:?} is not an id: {remedy}"),
@@ -239,7 +239,7 @@ impl IdMap {
                     None => self.describe(),
                 };
                 let shown = decimal::shown(text.as_bytes());
-                Err(Error::Invalid(format!("no vertex has the id {shown:?}: {remedy}")))
+                Err(Error::invalid(format!("no vertex has the id {shown:?}: {remedy}")))
             }
         }
     }

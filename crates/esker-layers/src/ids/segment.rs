@@ -341,14 +341,14 @@ pub(super) fn check_adjacent(segments: &[Arc<IdSegment>], texts: bool) -> Result
     for pair in segments.windows(2) {
         let end = pair[0].first + pair[0].count;
         if end.cmp(&pair[1].first) != Ordering::Equal {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "the ids of vertices {end} to {} are missing",
                 pair[1].first
             )));
         }
     }
     if segments.iter().any(|segment| segment.is_text() != texts) {
-        return Err(Error::Invalid("some ids are integers and others are texts".to_owned()));
+        return Err(Error::invalid("some ids are integers and others are texts".to_owned()));
     }
     Ok(())
 }
@@ -359,5 +359,5 @@ pub(super) fn wrong_kind(id: ExternalId<'_>) -> Error {
         ExternalId::Int(_) => "texts",
         ExternalId::Text(_) => "integers",
     };
-    Error::Invalid(format!("{:?} is {}, but the ids of this graph are {other}", id.to_string(), id.kind()))
+    Error::invalid(format!("{:?} is {}, but the ids of this graph are {other}", id.to_string(), id.kind()))
 }

@@ -125,7 +125,7 @@ impl IdTail {
         let position = self.len();
         let number = self.first as u64 + position as u64;
         if number >= u64::from(VertexId::MAX) || position as u64 >= POSITION_MASK {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "the graph has {number} vertices and no vertex id is left: \
                  use a build of Esker with the feature `id64`"
             )));

@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn an_error_of_make_or_put_stops_the_work() {
         let run = Run::with_threads(3).unwrap();
-        let wrong = |index: usize| Error::Invalid(format!("{index} is wrong"));
+        let wrong = |index: usize| Error::invalid(format!("{index} is wrong"));
         let made =
             in_order(&run, 1000, |index| if index == 50 { Err(wrong(index)) } else { Ok(index) }, |_| Ok(()));
         assert_eq!(made.unwrap_err().to_string(), "50 is wrong");

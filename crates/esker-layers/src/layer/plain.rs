@@ -391,7 +391,7 @@ impl PlainLayer {
             return Ok(None);
         }
         let position = self.versions()?.binary_search(&version);
-        let rank = position.map_err(|_| Error::Invalid(format!("version {version} was forgotten")))?;
+        let rank = position.map_err(|_| Error::invalid(format!("version {version} was forgotten")))?;
         Ok(Some(rank as u32 + 1))
     }
 }

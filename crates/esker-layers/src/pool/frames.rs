@@ -77,7 +77,7 @@ impl<P: PagedFile> Pool<P> {
         let num_extents = ((data.end - data.start) as usize).div_ceil(stride);
         let num_frames = (options.bytes as usize / extent_bytes).min(num_extents.max(1));
         if num_frames < FRAMES_MIN.min(num_extents.max(1)) {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "{} bytes of memory are left for parts of the graph, of which at least {} are needed: give more",
                 options.bytes,
                 options.bytes_min()

@@ -97,7 +97,7 @@ impl TextArray {
         let at = (place & ((1 << POSITION_BITS) - 1)) as usize;
         match self.columns[layer as usize].value(at)? {
             PropertyValue::Text(text) => Ok(Some(text)),
-            other => Err(Error::Invalid(format!("the property holds {}, not texts", other.kind()))),
+            other => Err(Error::invalid(format!("the property holds {}, not texts", other.kind()))),
         }
     }
 
@@ -109,7 +109,7 @@ impl TextArray {
         self.columns.push(Arc::clone(&layer.column));
         let number = self.columns.len() as u64;
         if number >> (64 - POSITION_BITS) != 0 || (layer.column.len() as u64) >> POSITION_BITS != 0 {
-            return Err(Error::Invalid(
+            return Err(Error::invalid(
                 "too many layers, or changes of a property in one of them".to_owned(),
             ));
         }

@@ -149,11 +149,11 @@ impl PropertyColumn {
     /// All values, verified. Those of a narrower type are converted, which takes memory for all of them.
     pub(super) fn values<T: Element>(&self, run: &Run) -> Result<Cow<'_, [T]>> {
         let Stored::Fixed(values) = &self.stored else {
-            return Err(Error::Invalid(format!("the property holds texts, not {}", T::TYPE.name())));
+            return Err(Error::invalid(format!("the property holds texts, not {}", T::TYPE.name())));
         };
         let wrong = || {
             let found = values.element().name();
-            Error::Invalid(format!("the property holds {found}, not {}", T::TYPE.name()))
+            Error::invalid(format!("the property holds {found}, not {}", T::TYPE.name()))
         };
         if let Some(column) = values.typed::<T>() {
             return column.all(run).map(Cow::Borrowed);

@@ -56,7 +56,7 @@ impl Dictionary {
         let at = self.0.partition_point(|segment| segment.first <= code);
         match at.checked_sub(1) {
             Some(at) => self.0[at].text(code - self.0[at].first),
-            None => Err(Error::Invalid("there is no dictionary".to_owned())),
+            None => Err(Error::invalid("there is no dictionary".to_owned())),
         }
     }
 

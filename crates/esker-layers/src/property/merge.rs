@@ -88,7 +88,7 @@ impl<'a> Output<'a> {
     fn push(&mut self, change: Change<'a>) -> Result<()> {
         match self.open {
             Some(open) if open.vertex == change.vertex && open.code > change.code => {
-                return Err(Error::Invalid(format!(
+                return Err(Error::invalid(format!(
                     "codes descend from {} to {} in a merge, at vertex {}",
                     open.code, change.code, change.vertex
                 )));

@@ -45,7 +45,7 @@ impl VertexProperty {
     /// [`Error::Corrupt`]; [`Error::Invalid`] if there is no such vertex.
     pub fn get(&self, v: VertexId) -> Result<Option<PropertyValue<'_>>> {
         if v as usize >= self.num_vertices {
-            return Err(Error::Invalid(format!("there is no vertex {v}: there are {}", self.num_vertices)));
+            return Err(Error::invalid(format!("there is no vertex {v}: there are {}", self.num_vertices)));
         }
         for layer in self.layers.iter().rev() {
             if let Some(change) = layer.column.change_of(v, layer.rank)? {

@@ -123,7 +123,7 @@ impl PropertyWriter {
     /// type.
     pub fn push(&mut self, vertex: VertexId, code: u32, value: Option<PropertyValue<'_>>) -> Result<()> {
         if code >= UNSET || self.last.is_some_and(|last| last >= (vertex, code)) {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "changes of {:?} are out of order at vertex {vertex}, code {code}",
                 self.name
             )));
@@ -150,5 +150,5 @@ impl PropertyWriter {
 /// An error about a value that is not of the type of its property.
 fn wrong_kind(name: &str, value: Option<PropertyValue<'_>>) -> Error {
     let found = value.as_ref().map_or("none", PropertyValue::kind);
-    Error::Invalid(format!("values of {name:?} are not {found}"))
+    Error::invalid(format!("values of {name:?} are not {found}"))
 }

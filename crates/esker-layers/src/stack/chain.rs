@@ -96,7 +96,7 @@ impl Chains {
     /// [`Stop::Unsuitable`] if the graph is stored without this direction.
     pub fn section(&self, layer: usize, direction: Direction) -> Result<&Section> {
         self.layers[layer].section(direction).ok_or_else(|| {
-            Stop::Unsuitable("the graph is stored without its in-edges: import it again with them".to_owned())
+            Stop::unsuitable("the graph is stored without its in-edges: import it again with them".to_owned())
                 .into()
         })
     }
@@ -196,7 +196,7 @@ impl Chains {
         if (v as usize) < self.num_vertices {
             return Ok(());
         }
-        Err(Error::Invalid(format!("there is no vertex {v}: the graph has {}", self.num_vertices)))
+        Err(Error::invalid(format!("there is no vertex {v}: the graph has {}", self.num_vertices)))
     }
 }
 

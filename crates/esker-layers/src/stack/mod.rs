@@ -87,7 +87,7 @@ impl Stack {
         let count = layers.partition_point(|layer| layer.record().first_version <= version);
         let layers = layers[..count].to_vec();
         let (Some(first), Some(newest)) = (layers.first(), layers.last()) else {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "version {version} was forgotten: it is older than the oldest layer"
             )));
         };

@@ -239,7 +239,7 @@ fn count_in(in_degrees: &mut [u32], column: u32, positions: &[u32], layer: &Path
 
 /// In-degrees are counted in 32 bits where in-lists are not stored.
 pub(super) fn too_many(v: usize) -> Error {
-    Error::Invalid(format!("a vertex from {v} on has more than {} in-edges: import with in-lists", u32::MAX))
+    Error::invalid(format!("a vertex from {v} on has more than {} in-edges: import with in-lists", u32::MAX))
 }
 
 /// Lists that are not those of a graph.

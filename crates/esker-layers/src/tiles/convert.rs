@@ -199,7 +199,7 @@ where
     Error: From<G::Error>,
 {
     if options.group == 0 {
-        return Err(Error::Invalid("a group has at least one tile".to_owned()));
+        return Err(Error::invalid("a group has at least one tile".to_owned()));
     }
     let conversion = Conversion { options, run, old: old.filter(|old| old.group() == options.group) };
     let counts_in = graph.is_directed() && !graph.has(Direction::In);

@@ -292,7 +292,7 @@ struct JoinedSegments {
 
 impl JoinedSegments {
     fn refused<T>(&self) -> Result<T> {
-        Err(Error::Invalid(format!("{}: joined files are only read", self.path.display())))
+        Err(Error::invalid(format!("{}: joined files are only read", self.path.display())))
     }
 }
 

@@ -243,7 +243,7 @@ impl<W: Weight> TileEdges<W> {
 }
 
 fn beyond() -> Error {
-    Error::Invalid("an edge leads to a vertex that the version does not have".to_owned())
+    Error::invalid("an edge leads to a vertex that the version does not have".to_owned())
 }
 
 #[cfg(test)]

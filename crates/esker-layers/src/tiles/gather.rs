@@ -336,7 +336,7 @@ fn in_columns(mut targets: &[VertexId]) -> impl Iterator<Item = Option<&[VertexI
 }
 
 fn unsorted() -> Error {
-    Error::Invalid("a list does not ascend: check the database with `esker check`".to_owned())
+    Error::invalid("a list does not ascend: check the database with `esker check`".to_owned())
 }
 
 #[cfg(test)]

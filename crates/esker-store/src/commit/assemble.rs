@@ -154,7 +154,7 @@ fn expect_consistent(below: &Snapshot, commits: &[Arc<Commit>]) -> Result<()> {
     for commit in commits {
         num_vertices += commit.new_ids.len() as u64;
         if commit.num_vertices != num_vertices || commit.rows.len() != num_properties {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "version {} in the log of {} belongs to another graph",
                 commit.version,
                 below.path().display()
@@ -196,7 +196,7 @@ fn flatten<'c>(commits: &'c [Arc<Commit>], properties: usize, run: &Run) -> Resu
         let reason = format!(
             "the commits that are not yet in a layer set {all_rows} edges; a layer takes at most 2^32 - 2"
         );
-        return Err(Error::Invalid(reason));
+        return Err(Error::invalid(reason));
     }
     let num_edges = commits.iter().map(|commit| commit.edges.len()).sum();
     let blank = EdgeChange { source: 0, target: 0, code: 0, row: 0 };
@@ -289,7 +289,7 @@ pub(crate) fn value_of<'c>(
     match (&value.text, record.is_text()) {
         (Some(text), true) => Ok(Some(PropertyValue::Text(text))),
         (None, false) => Ok(Some(PropertyValue::of(record, value.bits))),
-        _ => Err(Error::Invalid(format!(
+        _ => Err(Error::invalid(format!(
             "a commit sets the vertex property {:?} to a value of another type",
             record.name
         ))),

@@ -191,7 +191,7 @@ impl Batch {
     ) -> Result<Range<u32>> {
         if num_values + usize::from(self.edge_ids.is_some()) != self.edge_properties.len() {
             let names: Vec<_> = self.given_properties().map(|property| property.name.as_str()).collect();
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "{} for an edge, but edges have {}: {}",
                 esker_graph::counted(num_values, "value", "values"),
                 esker_graph::counted(names.len(), "property", "properties"),
@@ -202,7 +202,7 @@ impl Batch {
             Some(end) if end < REMOVAL => self.num_rows..end,
             _ => {
                 let reason = "a batch takes at most 2^32 - 2 edges: commit it in parts";
-                return Err(Error::Invalid(reason.to_owned()));
+                return Err(Error::invalid(reason.to_owned()));
             }
         };
         self.rows.iter_mut().try_for_each(|column| reserve(column, count))?;
@@ -302,12 +302,12 @@ impl Batch {
         let (source, target) = (self.expect_kind(source.into())?, self.expect_kind(target.into())?);
         let count = self.edge_properties.len();
         if let Some((number, _)) = wanted.values.iter().find(|(number, _)| *number as usize >= count) {
-            return Err(Error::Invalid(format!("there is no edge property number {number}")));
+            return Err(Error::invalid(format!("there is no edge property number {number}")));
         }
         self.make_room(&[source, target])?;
         let index = u32::try_from(self.matches.len()).ok().filter(|&index| index < REMOVAL);
         let index = index.ok_or_else(|| {
-            Error::Invalid("a batch takes at most 2^32 - 1 removals of edges: commit it in parts".to_owned())
+            Error::invalid("a batch takes at most 2^32 - 1 removals of edges: commit it in parts".to_owned())
         })?;
         reserve(&mut self.matches, 1)?;
         let wanted = BatchMatch::of(wanted)?;
@@ -412,7 +412,7 @@ impl Batch {
     fn next_value(&mut self) -> Result<u32> {
         if self.values.len() >= REMOVAL as usize {
             let reason = "a batch takes at most 2^32 - 1 values of vertices: commit it in parts";
-            return Err(Error::Invalid(reason.to_owned()));
+            return Err(Error::invalid(reason.to_owned()));
         }
         reserve(&mut self.values, 1)?;
         Ok(self.values.len() as u32)
@@ -427,7 +427,7 @@ impl Batch {
         let property = &self.edge_properties[number];
         let wrong = || {
             let wanted = property.type_name();
-            Error::Invalid(format!("the edge property {:?} takes {wanted}, not {value}", property.name))
+            Error::invalid(format!("the edge property {:?} takes {wanted}, not {value}", property.name))
         };
         match value {
             PropertyValue::Text(text) if is_too_long(text) => Err(too_long(&property.name, text)),
@@ -435,14 +435,14 @@ impl Batch {
                 Ok(u64::from(self.texts[number].index_of(text)?))
             }
             value if property.is_text() => {
-                Err(Error::Invalid(format!("the edge property {:?} takes texts, not {value}", property.name)))
+                Err(Error::invalid(format!("the edge property {:?} takes texts, not {value}", property.name)))
             }
             value => match exact_bits(property, value) {
                 Some(bits) => Ok(bits),
                 None => {
                     let wider = wider_for(property, value).ok_or_else(wrong)?;
                     self.widen(number, wider)?;
-                    exact_number(wider, value).ok_or_else(|| Error::Invalid(format!("cannot store {value}")))
+                    exact_number(wider, value).ok_or_else(|| Error::invalid(format!("cannot store {value}")))
                 }
             },
         }
@@ -472,10 +472,10 @@ impl Batch {
         match (&self.ids, id) {
             (NewIds::Integers(_), ExternalId::Int(_)) | (NewIds::Texts(..), ExternalId::Text(_)) => Ok(id),
             (NewIds::Integers(_), id) => {
-                Err(Error::Invalid(format!("{id} is not a vertex id: this database has integer ids")))
+                Err(Error::invalid(format!("{id} is not a vertex id: this database has integer ids")))
             }
             (NewIds::Texts(..), id) => {
-                Err(Error::Invalid(format!("the number {id} is not a vertex id: this database has text ids")))
+                Err(Error::invalid(format!("the number {id} is not a vertex id: this database has text ids")))
             }
         }
     }

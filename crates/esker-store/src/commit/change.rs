@@ -50,7 +50,7 @@ impl BatchValue {
     pub(crate) fn stored(&self, property: &PropertyRecord) -> Result<VertexValue> {
         let wrong = |shown: &dyn std::fmt::Display| {
             let wanted = property.type_name();
-            Error::Invalid(format!("the vertex property {:?} takes {wanted}, not {shown}", property.name))
+            Error::invalid(format!("the vertex property {:?} takes {wanted}, not {shown}", property.name))
         };
         match self {
             Self::Text(text) if property.is_text() => Ok(VertexValue { bits: 0, text: Some(text.clone()) }),

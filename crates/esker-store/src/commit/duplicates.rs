@@ -151,7 +151,7 @@ impl DuplicateRule<'_> {
             None => format!("exists already and is added again, as edge {number} of the commit"),
         };
         let (source, target) = ((self.name)(source), (self.name)(target));
-        Error::Invalid(format!(
+        Error::invalid(format!(
             "the edge from {source} to {target} {what}: leave it out, or choose another rule for duplicates"
         ))
     }
@@ -183,7 +183,7 @@ impl DuplicateRule<'_> {
                         if let Sum::Wider(element) = refused {
                             self.wider.set(Some(WiderSum { property: weight, element }));
                         }
-                        return Err(Error::Invalid(format!(
+                        return Err(Error::invalid(format!(
                             "the weights {:?} of the edges {} add up to more than 64 bits hold: choose another rule for duplicates",
                             property.name,
                             names()

@@ -18,7 +18,7 @@ impl Batch {
         let id =
             self.edge_ids.filter(|_| wanted.at_most != Some(0)).and_then(|column| wanted.edge_id(column));
         id.map_or(Ok(()), |id| {
-            Err(Error::Invalid(format!(
+            Err(Error::invalid(format!(
                 "no edge from {source} to {target} has the id {id} and the other values that are given: `esker export` writes the ids of edges"
             )))
         })

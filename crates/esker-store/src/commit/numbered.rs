@@ -58,7 +58,7 @@ pub(crate) fn number_edges(
 }
 
 fn too_many() -> Error {
-    Error::Invalid(format!(
+    Error::invalid(format!(
         "a commit adds at most {} edges between two vertices whose edges have ids: commit them in parts",
         EdgeId::PLACE_MAX
     ))

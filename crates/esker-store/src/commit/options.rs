@@ -31,7 +31,7 @@ impl BatchMemory {
     /// An error if pieces of a batch that pages lie on the heap, because the scratch file cannot grow.
     pub(crate) fn expect_paged(&self) -> Result<()> {
         if self.paging.as_ref().is_some_and(Paging::lacks_space) {
-            return Err(Error::Invalid(
+            return Err(Error::invalid(
                 "a commit exceeds the memory limit, and the disk has no room for the scratch file, which lies \
                  in the first database of this process that needed one: free space there and begin the \
                  commit anew, raise the limit, or commit in smaller parts"

@@ -21,13 +21,13 @@ impl Batch {
                     "import the edges to a new database that keeps them",
                 ),
             };
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "this database {has}, so duplicates cannot follow the rule {:?}: {remedy}",
                 rule.name()
             )));
         }
         if rule.needs_weight() && !self.edge_properties.iter().any(|property| property.weight) {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "duplicates cannot follow the rule {:?}, because the edges of this database have no weight",
                 rule.name()
             )));

@@ -36,12 +36,12 @@ impl Texts {
 /// Checks the length of an id that is a text.
 pub(super) fn expect_length(id: &[u8]) -> Result<()> {
     match is_too_long(id) {
-        true => Err(Error::Invalid(format!("the id {:?} {}", shown(id), decimal::TOO_LONG))),
+        true => Err(Error::invalid(format!("the id {:?} {}", shown(id), decimal::TOO_LONG))),
         false => Ok(()),
     }
 }
 
 /// The error for a text that is too long for a property.
 pub(super) fn too_long(property: &str, text: &[u8]) -> Error {
-    Error::Invalid(format!("the property {property:?}: the text {:?} {}", shown(text), decimal::TOO_LONG))
+    Error::invalid(format!("the property {property:?}: the text {:?} {}", shown(text), decimal::TOO_LONG))
 }

@@ -127,7 +127,7 @@ impl Database {
     fn expect_newest(&self, version: u64) -> Result<()> {
         match self.versions().last() {
             Some(newest) if newest.number == version => Ok(()),
-            newest => Err(Error::Invalid(format!(
+            newest => Err(Error::invalid(format!(
                 "the changes were made for version {version}, but version {} has come meanwhile: make them again",
                 newest.map_or(0, |newest| newest.number)
             ))),
@@ -199,7 +199,7 @@ impl Core {
         let mut pairs = known.zip(batch.edge_properties());
         match pairs.find(|(known, own)| !own.is_text() && known.element != own.element) {
             None => Ok(()),
-            Some((known, _)) => Err(Error::Invalid(format!(
+            Some((known, _)) => Err(Error::invalid(format!(
                 "another commit has given the edge property {:?} the type {} meanwhile: create the batch again",
                 known.name,
                 known.element.name()
@@ -227,7 +227,7 @@ impl Writer {
     /// Fails if an earlier failure ended writing.
     pub(super) fn expect_sound(&self) -> Result<()> {
         match &self.failure {
-            Some(first) => Err(Error::Invalid(format!(
+            Some(first) => Err(Error::invalid(format!(
                 "commits are refused since an earlier failure ({first}): open the database again"
             ))),
             None => Ok(()),

@@ -37,7 +37,7 @@ impl Maintenance {
 }
 
 pub(super) fn all_layers_used() -> Error {
-    Error::Invalid("all 2^24 layer numbers are used: import the graph into a new database".to_owned())
+    Error::invalid("all 2^24 layer numbers are used: import the graph into a new database".to_owned())
 }
 
 /// A state with one more layer, in memory, that holds `commits`.
@@ -79,9 +79,9 @@ pub(super) fn layer_of_commits(
     let location = LayerLocation { disk, directory, number, counted_from, known };
     let assembled = assemble(state, commits, location, policy, run)?;
     let edits = edits_of(&assembled);
-    let mut manifest = state.manifest().with(&edits).map_err(Error::Invalid)?;
+    let mut manifest = state.manifest().with(&edits).map_err(Error::invalid)?;
     let hidden = not_retained(&manifest, []).into_iter().map(|number| Edit::RemoveVersion { number });
-    manifest = manifest.with(&hidden.collect::<Vec<_>>()).map_err(Error::Invalid)?;
+    manifest = manifest.with(&hidden.collect::<Vec<_>>()).map_err(Error::invalid)?;
     let state = with_layer(state, manifest, disk, directory, &assembled)?;
     Ok(CommitLayer { state, number, edits, counts: assembled.counts })
 }

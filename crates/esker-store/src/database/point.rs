@@ -131,7 +131,7 @@ impl Database {
         let record: PropertyRecord = all
             .find(|record| record.name == property)
             .cloned()
-            .ok_or_else(|| Error::Invalid(format!("vertices have no property {property:?}")))?;
+            .ok_or_else(|| Error::invalid(format!("vertices have no property {property:?}")))?;
         if shown.is_removed(v)? {
             return Ok(None);
         }

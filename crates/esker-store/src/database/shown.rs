@@ -192,7 +192,7 @@ impl ShownState {
             return Ok(());
         }
         let name = self.below.path().display();
-        Err(Error::Invalid(format!("{name} is stored without its in-edges: import it again with them")))
+        Err(Error::invalid(format!("{name} is stored without its in-edges: import it again with them")))
     }
 
     /// Whether a vertex is removed.

@@ -93,12 +93,12 @@ impl Database {
         }
         let manifest = self.manifest();
         if let Some((name, version)) = manifest.tags.iter().find(|(_, tagged)| gone.contains(tagged)) {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "version {version} has the tag {name:?}: remove the tag first"
             )));
         }
         if self.versions().len() == gone.len() {
-            return Err(Error::Invalid(match gone.first().filter(|_| gone.len() == 1) {
+            return Err(Error::invalid(match gone.first().filter(|_| gone.len() == 1) {
                 Some(version) => {
                     format!("version {version} is the only version of the database and cannot be forgotten")
                 }
@@ -168,7 +168,7 @@ impl Core {
             return Ok(());
         }
         let name = self.path.display();
-        Err(Error::Invalid(format!("{name} has no version {version}: `esker log` lists them")))
+        Err(Error::invalid(format!("{name} has no version {version}: `esker log` lists them")))
     }
 
     /// Removes the versions that the retention does not keep from the manifest.

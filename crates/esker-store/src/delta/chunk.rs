@@ -225,7 +225,7 @@ impl<E: EdgeRecord, P: Payload> Chunks<E, P> {
     fn class_for(&self, edges: usize) -> Result<usize> {
         let fits = self.layouts.iter().position(|layout| layout.used_max >= edges);
         fits.filter(|_| edges <= EDGES_MAX + 1).ok_or_else(|| {
-            Error::Invalid("a vertex of a dynamic graph can have at most 4294967295 edges".to_owned())
+            Error::invalid("a vertex of a dynamic graph can have at most 4294967295 edges".to_owned())
         })
     }
 

@@ -76,7 +76,7 @@ impl<P: Payload> DynamicGraph<P> {
     /// [`Error::Invalid`] for options out of range, or if there is no memory.
     pub fn new(options: DynamicGraphOptions) -> Result<Self> {
         if !(1..=THRESHOLD_MAX).contains(&options.threshold) || !(1..=SHARDS_MAX).contains(&options.shards) {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "a dynamic graph has 1 to {SHARDS_MAX} shards and a threshold of 1 to {THRESHOLD_MAX}, not {} and {}",
                 options.shards, options.threshold
             )));

@@ -58,7 +58,7 @@ impl VertexIndex {
     ) -> Result<Self, Stop> {
         let mut index = Self { degrees: Vec::new(), locations: Vec::new() };
         let no_memory = |e: std::collections::TryReserveError| {
-            Stop::Unsuitable(format!(
+            Stop::unsuitable(format!(
                 "there is no memory for the index of the dynamic graph ({e}): free some"
             ))
         };

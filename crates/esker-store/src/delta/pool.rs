@@ -133,7 +133,7 @@ impl ChunkPool {
     fn segment(&mut self, bytes: usize) -> Result<u32> {
         if self.vacant.is_empty() {
             if self.segments.len() == SEGMENTS_MAX - 1 {
-                return Err(Error::Invalid(format!(
+                return Err(Error::invalid(format!(
                     "a shard of a dynamic graph holds at most {SEGMENTS_MAX} large lists: use more shards"
                 )));
             }

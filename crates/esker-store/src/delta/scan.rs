@@ -288,7 +288,7 @@ impl<P: Payload> DynamicGraph<P> {
 
     pub(super) fn require_lists(&self, direction: Direction) -> Result<&ShardedLists<P>, Stop> {
         self.lists_of(direction).ok_or_else(|| {
-            Stop::Unsuitable("the dynamic graph has no in-lists: create it with `Edges::OutAndIn`".to_owned())
+            Stop::unsuitable("the dynamic graph has no in-lists: create it with `Edges::OutAndIn`".to_owned())
         })
     }
 

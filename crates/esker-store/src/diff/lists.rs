@@ -83,7 +83,7 @@ impl<'s> VersionList<'s> {
     /// The bits of a value, in the type that it is compared in.
     fn bits(&self, index: usize, property: u32) -> Result<u64> {
         let (lists, at) = self.edges.place(index);
-        let missing = || Error::Invalid(format!("there is no edge property number {property}"));
+        let missing = || Error::invalid(format!("there is no edge property number {property}"));
         let bits = lists.property(property as usize).ok_or_else(missing)?.bits_at(at)?;
         let conversion = self.conversions.get(property as usize).copied().flatten();
         Ok(conversion.and_then(|conversion| conversion.bits(bits)).unwrap_or(bits))

@@ -99,7 +99,7 @@ fn expect_one_database(a: &Snapshot, b: &Snapshot) -> Result<()> {
         return Ok(());
     }
     let (a, b) = (a.path().display(), b.path().display());
-    Err(Error::Invalid(format!("{a} and {b} are different databases: compare two versions of one database")))
+    Err(Error::invalid(format!("{a} and {b} are different databases: compare two versions of one database")))
 }
 
 /// Calls `visit` with each difference from version `a` to version `b`, in the order of vertices: first the

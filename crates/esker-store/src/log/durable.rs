@@ -142,7 +142,7 @@ impl Durability {
     fn refusal(&self, state: &DurabilityState) -> Result<()> {
         match &state.failure {
             None => Ok(()),
-            Some(first) => Err(Error::Invalid(format!(
+            Some(first) => Err(Error::invalid(format!(
                 "the log {} is closed after a failure: {first}; open the database again",
                 self.directory.display()
             ))),

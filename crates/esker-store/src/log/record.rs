@@ -241,7 +241,7 @@ pub(super) fn verify_payload(
 /// Fills `buffer` with `bytes` of a file; false if the file ends too early.
 fn read_all(file: &dyn File, buffer: &mut Vec<u8>, start: u64, bytes: u64, cancel: &Cancel) -> Result<bool> {
     let too_long = |_| {
-        Error::Invalid(format!(
+        Error::invalid(format!(
             "{}: there is no memory for the {bytes} bytes from byte {start}: free some",
             file.path().display(),
         ))

@@ -311,7 +311,9 @@ fn reading_detects_every_flipped_bit_of_a_closed_log() {
                     assert!(offset >= last, "{number}: {offset}");
                 }
                 Err(Error::Corrupt { path: found, offset: at, .. }) => assert!(found == path && at <= offset),
-                Err(Error::Invalid(reason)) => assert!(reason.contains("format version"), "{reason}"),
+                Err(Error::Invalid(reason)) => {
+                    assert!(reason.to_string().contains("format version"), "{reason}")
+                }
                 Err(error) => panic!("{error}"),
             }
             disk.flip(&path, offset, (offset % 8) as u8).unwrap();

@@ -129,7 +129,7 @@ impl Log {
         self.core.durability.check()?;
         if version != tail.next_version {
             let next = tail.next_version;
-            return Err(Error::Invalid(format!("the next version of the log is {next}, not {version}")));
+            return Err(Error::invalid(format!("the next version of the log is {next}, not {version}")));
         }
         if payload.len() <= TOGETHER_BYTES {
             tail.buffer.clear();
@@ -154,7 +154,7 @@ impl Log {
         let last = self.core.durability.written().last.version;
         if version > last {
             let reason = format!("version {version} was not appended to the log, which ends with {last}");
-            return Err(Error::Invalid(reason));
+            return Err(Error::invalid(reason));
         }
         match self.core.options.sync {
             Sync::Always => self.core.durability.sync_to(version),

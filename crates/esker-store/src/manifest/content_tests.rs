@@ -277,6 +277,7 @@ fn reading_detects_every_flipped_bit() {
             }
             Err(Error::Corrupt { path: found, offset: at, .. }) => assert!(found == path() && at <= offset),
             Err(Error::Invalid(reason)) => {
+                let reason = reason.to_string();
                 assert!(reason.contains("version") || reason.contains("id64"), "{reason}");
             }
             Err(error) => panic!("{error}"),

@@ -31,7 +31,7 @@ pub(crate) fn expect_database(disk: &dyn Disk, path: &Path) -> Result<()> {
         }
         Some(_) => format!("is not a database: it has no file {MANIFEST_NAME}"),
     };
-    Err(Error::Invalid(format!("{name} {instead}")))
+    Err(Error::invalid(format!("{name} {instead}")))
 }
 
 /// The directory of the id map of the database at `path`.

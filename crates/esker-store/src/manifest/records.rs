@@ -53,7 +53,7 @@ pub(super) fn put_record(out: &mut Vec<u8>, number: u64, edits: &[Edit]) -> Resu
     }
     let bytes = u32::try_from(RECORD_HEADER_BYTES + body.len());
     let bytes = bytes.map_err(|_| {
-        Error::Invalid("a record of the manifest would exceed 4 GiB: commit less at once".to_owned())
+        Error::invalid("a record of the manifest would exceed 4 GiB: commit less at once".to_owned())
     })?;
     let mut header = RecordHeader { bytes, checksum: 0, number, edits: edits.len() as u32 };
     header.checksum = checksum(&header, &body);
@@ -126,7 +126,7 @@ impl ManifestContents {
 
 /// Reads a whole file, whose length may change meanwhile.
 fn read_all(file: &dyn File) -> Result<Vec<u8>> {
-    let too_large = |_| Error::Invalid(format!("{} is too large for memory", file.path().display()));
+    let too_large = |_| Error::invalid(format!("{} is too large for memory", file.path().display()));
     let bytes = usize::try_from(file.len()?).unwrap_or(usize::MAX);
     let (mut content, mut done) = (Vec::new(), 0);
     content.try_reserve_exact(bytes).map_err(too_large)?;
@@ -150,7 +150,7 @@ enum ParseOutcome {
 fn parse(path: &Path, file: &[u8]) -> Result<ParseOutcome> {
     let header: ManifestHeader = read_header_page(path, file, MANIFEST_MAGIC)?;
     if usize::from(header.vertex_bytes) != size_of::<VertexId>() {
-        return Err(Error::Invalid(format!(
+        return Err(Error::invalid(format!(
             "{} has vertex ids of {} bytes, but this build of Esker uses {}: use a build {} the \
              feature `id64`",
             path.display(),

@@ -35,11 +35,11 @@ impl FromStr for VersionSelector {
             return Ok(Self::Latest);
         }
         if looks_like_time(text) {
-            parse_time(text).map_err(Error::Invalid)?;
-            return parse_nanoseconds(text).map(|range| Self::Time(*range.end())).map_err(Error::Invalid);
+            parse_time(text).map_err(Error::invalid)?;
+            return parse_nanoseconds(text).map(|range| Self::Time(*range.end())).map_err(Error::invalid);
         }
         if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-            let number = text.parse().map_err(|_| Error::Invalid(format!("there is no version {text}")))?;
+            let number = text.parse().map_err(|_| Error::invalid(format!("there is no version {text}")))?;
             return Ok(Self::Number(number));
         }
         Ok(Self::Tag(text.to_owned()))
@@ -63,7 +63,7 @@ impl VersionSelector {
     /// # Errors
     /// [`Error::Invalid`] if there is none, with a list of the existing versions or tags.
     pub fn resolve(&self, versions: &[VersionRecord], tags: &BTreeMap<String, u64>) -> Result<u64> {
-        let none = |what: String| Err(Error::Invalid(what));
+        let none = |what: String| Err(Error::invalid(what));
         let exists = |number: u64| versions.iter().any(|version| version.number == number);
         match self {
             Self::Latest => match versions.last() {
@@ -129,7 +129,7 @@ pub fn check_tag(name: &str) -> Result<()> {
     } else {
         return Ok(());
     };
-    Err(Error::Invalid(format!("{name:?} cannot be a tag: it {reason}")))
+    Err(Error::invalid(format!("{name:?} cannot be a tag: it {reason}")))
 }
 
 /// Completes a sentence that begins with "there": `are versions 1, 3 to 7, 9`.

@@ -66,7 +66,7 @@ impl StagedDirectory {
                 ) =>
             {
                 let name = self.target.display();
-                Error::Invalid(format!(
+                Error::invalid(format!(
                     "cannot replace {name} in one step: its file system cannot exchange two names ({source}); choose \
                      another name, or remove {name} first"
                 ))
@@ -127,17 +127,17 @@ fn check_target(shared: &Arc<dyn Disk>, target: &Path, replace: bool) -> Result<
     }
     let name = target.display();
     if disk.look(&target.join(MANIFEST_NAME))?.is_none() {
-        return Err(Error::Invalid(format!("{name} exists and is not a database: choose another name")));
+        return Err(Error::invalid(format!("{name} exists and is not a database: choose another name")));
     }
     if !replace {
-        return Err(Error::Invalid(format!(
+        return Err(Error::invalid(format!(
             "{name} exists: choose another name, or replace it with --force"
         )));
     }
     let lock = lock_writer(shared, target)?;
     lock.open(GrowingFile::Manifest, &target.join(MANIFEST_NAME))?;
     if let Some(foreign) = foreign_in(disk, target)?.first() {
-        return Err(Error::Invalid(format!(
+        return Err(Error::invalid(format!(
             "{} is not part of the database {name}, and would be removed with it: move it elsewhere, or choose another name for the \
              database",
             foreign.display()
@@ -149,7 +149,7 @@ fn check_target(shared: &Arc<dyn Disk>, target: &Path, replace: bool) -> Result<
 fn staging_prefix(target: &Path) -> Result<String> {
     match target.file_name().and_then(|name| name.to_str()) {
         Some(name) => Ok(format!(".{name}.staging-")),
-        None => Err(Error::Invalid(format!("{} is not a valid name for a database", target.display()))),
+        None => Err(Error::invalid(format!("{} is not a valid name for a database", target.display()))),
     }
 }
 

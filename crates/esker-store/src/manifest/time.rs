@@ -21,7 +21,7 @@ pub fn check_event_time(time_ms: u64) -> Result<()> {
     if time_ms <= EVENT_MS_MAX {
         return Ok(());
     }
-    Err(Error::Invalid("the time of a commit must be before the year 10000".to_owned()))
+    Err(Error::invalid("the time of a commit must be before the year 10000".to_owned()))
 }
 
 /// Parses a time to a range of milliseconds since 1970, UTC: a day, minute or second gives all its

@@ -122,7 +122,7 @@ impl ManifestWriter {
     pub(crate) fn expect_sound(&self) -> Result<()> {
         let Some(first) = &self.failure else { return Ok(()) };
         let path = self.path.display();
-        Err(Error::Invalid(format!("{path} is closed after a failure: {first}; open the database again")))
+        Err(Error::invalid(format!("{path} is closed after a failure: {first}; open the database again")))
     }
 
     /// The current state.
@@ -141,7 +141,7 @@ impl ManifestWriter {
         if edits.is_empty() {
             return Ok(&self.manifest);
         }
-        let refused = |reason| Error::Invalid(format!("cannot change {}: {reason}", self.path.display()));
+        let refused = |reason| Error::invalid(format!("cannot change {}: {reason}", self.path.display()));
         let mut record = Vec::new();
         put_record(&mut record, self.manifest.records + 1, edits)?;
         let next = self.manifest.after(edits, &record).map_err(refused)?;

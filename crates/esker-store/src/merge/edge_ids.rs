@@ -169,7 +169,7 @@ fn values_of(arcs: &ArcChunk, at: usize) -> Vec<u64> {
 
 fn set_id(arcs: &mut ArcChunk, at: usize, version: u64, place: u64) -> Result<()> {
     let id = EdgeId::new(version, place).ok_or_else(|| {
-        Error::Invalid(format!(
+        Error::invalid(format!(
             "more than {} edges lead from one vertex to another: so many cannot have ids",
             EdgeId::PLACE_MAX
         ))

@@ -149,7 +149,7 @@ pub(crate) fn merge_with_tiles(
     let inputs = layers.get(which.clone()).unwrap_or_default();
     let (Some(first), Some(newest)) = (inputs.first(), inputs.last()) else {
         let count = layers.len();
-        return Err(Error::Invalid(format!("cannot merge layers {which:?}: the graph has {count} layers")));
+        return Err(Error::invalid(format!("cannot merge layers {which:?}: the graph has {count} layers")));
     };
     check_sequence(inputs)?;
     let mut record = LayerRecord {
@@ -218,7 +218,7 @@ fn write_added(inputs: &[Arc<PlainLayer>], in_edges: bool, writer: &PlainWriter<
 /// Refuses to renumber the vertices of some of the layers.
 fn expect_whole(remaining: Option<&Remaining>, record: &LayerRecord) -> Result<()> {
     if remaining.is_some_and(|left| !record.complete || left.num_before() as u64 != record.num_vertices) {
-        return Err(Error::Invalid("only a merge of all layers can renumber their vertices".to_owned()));
+        return Err(Error::invalid("only a merge of all layers can renumber their vertices".to_owned()));
     }
     Ok(())
 }
@@ -229,7 +229,7 @@ fn check_sequence(inputs: &[Arc<PlainLayer>]) -> Result<()> {
         let [a, b] = [pair[0].record(), pair[1].record()];
         if a.last_version + 1 != b.first_version || b.complete {
             let (a, b) = (a.number, b.number);
-            return Err(Error::Invalid(format!("cannot merge: layer {b} does not follow layer {a}")));
+            return Err(Error::invalid(format!("cannot merge: layer {b} does not follow layer {a}")));
         }
     }
     Ok(())
@@ -241,7 +241,7 @@ fn stack_below(layers: &[Arc<PlainLayer>], record: &LayerRecord) -> Result<Stack
         Some(newest) if newest.record().last_version + 1 == record.first_version => {
             Stack::new(layers, newest.record().last_version, newest.record().num_vertices)
         }
-        _ => Err(Error::Invalid(format!(
+        _ => Err(Error::invalid(format!(
             "no layer holds version {}, which precedes the merged range",
             record.first_version - 1
         ))),

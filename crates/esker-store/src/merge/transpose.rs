@@ -49,7 +49,7 @@ pub(crate) fn write_transposed(
 ) -> Result<SectionRecord> {
     let (record, section) = (layer.record(), layer.out());
     if !record.complete {
-        return Err(Error::Invalid("only a complete layer can be transposed".to_owned()));
+        return Err(Error::invalid("only a complete layer can be transposed".to_owned()));
     }
     let _memory = run.budget().reserve("lists of the other direction", transpose_bytes(layer))?;
     let n = record.num_vertices as usize;
@@ -107,7 +107,7 @@ fn beside<'a>(
 /// Sorts the arcs of lists by their targets.
 fn by_target(lists: &ListColumns, n: usize, run: &Run) -> Result<ByTarget> {
     let Body::Arrays(arrays) = lists.body() else {
-        return Err(Error::Invalid("only plain lists can be transposed".to_owned()));
+        return Err(Error::invalid("only plain lists can be transposed".to_owned()));
     };
     let (offsets, targets) = (arrays.offsets(run)?, arrays.targets(run)?);
     let vertices = lists.vertices_column().map(|_| lists.vertices(run)).transpose()?.flatten();

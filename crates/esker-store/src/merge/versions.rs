@@ -27,7 +27,7 @@ impl MergedVersions {
                 .extend(own.filter(|version| *version == last || retained.binary_search(version).is_ok()));
         }
         if versions.last() != Some(&last) {
-            return Err(Error::Invalid(format!("version {last} was forgotten")));
+            return Err(Error::invalid(format!("version {last} was forgotten")));
         }
         let newest = versions.len() as u32;
         Ok(Self { versions, newest })

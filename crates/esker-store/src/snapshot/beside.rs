@@ -64,7 +64,7 @@ impl BesideLists for StoredHeads {
         Self::open(disk, directory, origin, record, layer.in_edges).map_err(|error| {
             match error.is_not_found() {
                 true => {
-                    Error::Invalid(format!("{error}: `esker compact --heads LENGTH` makes the heads anew"))
+                    Error::invalid(format!("{error}: `esker compact --heads LENGTH` makes the heads anew"))
                 }
                 false => error,
             }

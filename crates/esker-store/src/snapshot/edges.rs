@@ -110,7 +110,7 @@ impl<'a> VertexEdges<'a> {
         let column = |lists: &'a ListColumns| {
             lists
                 .property(property as usize)
-                .ok_or_else(|| Error::Invalid(format!("there is no edge property number {property}")))
+                .ok_or_else(|| Error::invalid(format!("there is no edge property number {property}")))
         };
         match &self.places {
             Places::Run(lists, start) => Ok(vec![(column(lists)?, start + range.start..start + range.end)]),

@@ -16,11 +16,11 @@ impl Snapshot {
         if self.removed(run)?.is_removed(v) {
             if self.window_index().is_some() {
                 let view = if self.is_filtered() { "view" } else { "window" };
-                return Err(Error::Invalid(format!(
+                return Err(Error::invalid(format!(
                     "the vertex {text:?} has no edge in the {view}: name another, or keep all vertices in it"
                 )));
             }
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "no vertex has the id {text:?} in version {}: it was removed; name one that is left, or an older version",
                 self.version().number
             )));

@@ -31,7 +31,7 @@ impl Snapshot {
             let names: Vec<_> =
                 self.edge_properties().filter(is_weight).map(|one| one.name.as_str()).collect();
             let known = if names.is_empty() { "none can be".to_owned() } else { names.join(", ") };
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "the edge property {property:?} holds {held} and cannot be a weight; properties that can: {known}"
             )));
         }
@@ -246,7 +246,7 @@ impl Snapshot {
             return Ok(None);
         }
         let found = self.weight_property().ok_or_else(|| {
-            Error::Invalid(format!(
+            Error::invalid(format!(
                 "the edges of {} have no weights: name a numeric property, or import it with --weight",
                 self.path().display()
             ))
@@ -331,7 +331,7 @@ impl Snapshot {
     pub fn tiles(&self) -> Result<&Tiles> {
         let found = self.state().tiles_of(self.complete_layer().record().number)?;
         found.ok_or_else(|| {
-            Error::Invalid(format!(
+            Error::invalid(format!(
                 "{} is not kept as tiles: `esker compact --encoding tiles` makes them",
                 self.path().display()
             ))
@@ -346,7 +346,7 @@ impl Snapshot {
         let tiles = self.tiles()?;
         match property.filter(|property| !tiles.has_property(property.number, property.element)) {
             None => Ok(tiles),
-            Some(property) => Err(Error::Invalid(format!(
+            Some(property) => Err(Error::invalid(format!(
                 "the tiles of {} are without the values of {:?}: `esker compact --encoding tiles` makes them with these",
                 self.path().display(),
                 property.name

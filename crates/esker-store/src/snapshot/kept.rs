@@ -17,7 +17,7 @@ impl Snapshot {
         let edges = self.edges(direction, v)?;
         let Some(part) = self.choice.window.as_deref() else { return Ok(edges) };
         if part.joins() {
-            return Err(Error::Invalid("a window that joins edges has no single ones".to_owned()));
+            return Err(Error::invalid("a window that joins edges has no single ones".to_owned()));
         }
         let (window, filter) = (part.index().window(), self.choice.filter.as_deref());
         edges.filtered(|lists, index| {

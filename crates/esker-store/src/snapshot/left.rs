@@ -143,7 +143,7 @@ impl Left {
         let stack = longest(&candidates);
         if stack.is_empty() {
             return Err(
-                problem.unwrap_or_else(|| Error::Invalid(format!("{}: no layer is whole", path.display())))
+                problem.unwrap_or_else(|| Error::invalid(format!("{}: no layer is whole", path.display())))
             );
         }
         let known = candidates.iter().map(|candidate| candidate.record.last_version);
@@ -417,7 +417,7 @@ fn manifest_of(mut stack: Vec<&Candidate>, listed: Option<&Manifest>, path: &Pat
             stack.pop();
         }
     }
-    let no_version = || Error::Invalid(format!("{}: no version can be kept", path.display()));
+    let no_version = || Error::invalid(format!("{}: no version can be kept", path.display()));
     let top = *stack.last().ok_or_else(no_version)?;
     let of_account = top.account.as_ref().and_then(|account| account.manifest(top.tiles.as_ref()));
     let mut manifest = match (prefix_of, of_account) {

@@ -65,7 +65,7 @@ impl Snapshot {
         let manifest = &state.manifest;
         let version = manifest.version(number).cloned();
         let version = version.ok_or_else(|| {
-            Error::Invalid(format!(
+            Error::invalid(format!(
                 "{} has no version {number}: `esker log` lists them",
                 state.path.display()
             ))
@@ -186,7 +186,7 @@ impl Snapshot {
             } else {
                 format!("they have {}", names.join(", "))
             };
-            Error::Usage(format!("the edges of {} have no property {name:?}: {known}", self.path().display()))
+            Error::usage(format!("the edges of {} have no property {name:?}: {known}", self.path().display()))
         })
     }
 
@@ -236,7 +236,7 @@ impl Snapshot {
         let record = found.cloned().ok_or_else(|| {
             let names: Vec<_> = self.vertex_properties().map(|property| property.name.as_str()).collect();
             let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-            Error::Usage(format!(
+            Error::usage(format!(
                 "the vertices of {} have no property {name:?}: they have {known}",
                 self.path().display()
             ))
@@ -342,7 +342,7 @@ impl State {
             };
             if !(manifest.tiles.is_empty() && manifest.heads.is_empty()) && may_be_mixed()? {
                 let path = path.display();
-                return Err(Error::Invalid(format!("{path} changed while it was opened: open it again")));
+                return Err(Error::invalid(format!("{path} changed while it was opened: open it again")));
             }
             Ok(files)
         });

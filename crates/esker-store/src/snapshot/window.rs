@@ -209,7 +209,7 @@ impl Snapshot {
     /// [`SHARED_WINDOWS_MAX`]: esker_layers::graph::window::SHARED_WINDOWS_MAX
     pub fn share_windows(&self, time: &str, windows: &[TimeWindow], run: &Run) -> Result<SharedLists> {
         if self.is_filtered() {
-            return Err(Error::Invalid("windows of a filtered version share no lists".to_owned()));
+            return Err(Error::invalid("windows of a filtered version share no lists".to_owned()));
         }
         let record = self.time_property(time)?;
         let after = windows.iter().map(|window| window.after).min().unwrap_or(0);
@@ -326,7 +326,7 @@ impl Snapshot {
         let held = if found.is_text() { "texts".to_owned() } else { found.type_name() };
         let names: Vec<_> = self.time_properties().map(|one| one.name.as_str()).collect();
         let known = if names.is_empty() { "none can be".to_owned() } else { names.join(", ") };
-        Err(Error::Usage(format!(
+        Err(Error::usage(format!(
             "the edge property {name:?} holds {held} and cannot be a time; properties that can: {known}"
         )))
     }
@@ -349,7 +349,7 @@ impl Snapshot {
         run: &Run,
         mut take: impl FnMut(VertexId, VertexId, &ListColumns, usize) -> Result<()>,
     ) -> Result<()> {
-        let lists = self.window_lists().ok_or_else(|| Error::Invalid("there is no window".to_owned()))?;
+        let lists = self.window_lists().ok_or_else(|| Error::invalid("there is no window".to_owned()))?;
         let stack = self.stack().within(lists.time.number, range.after.saturating_add(1)..=range.until);
         let times = self.times(&stack, lists.time, &Access::default(), run)?;
         let is_directed = self.is_directed();
@@ -451,7 +451,7 @@ impl Snapshot {
         run: &Run,
     ) -> Result<StoredGraph<'a, i64>> {
         let record = self.edge_properties().find(|property| Some(property.number) == part.time());
-        let record = record.ok_or_else(|| Error::Invalid("the window has no times".to_owned()))?;
+        let record = record.ok_or_else(|| Error::invalid("the window has no times".to_owned()))?;
         self.times(part.stack(), record, access, run)
     }
 
@@ -459,7 +459,7 @@ impl Snapshot {
     fn timed<'a, W: StoredWeight>(&'a self, part: &'a WindowPart, run: &Run) -> Result<ArcsInTime<'a, W>> {
         let reads_weights = W::ELEMENT.is_some() && !part.counts();
         if part.counts() && W::ELEMENT.is_some_and(|element| element != ElementType::I64) {
-            return Err(Error::Invalid("numbers of edges are 64-bit integers".to_owned()));
+            return Err(Error::invalid("numbers of edges are 64-bit integers".to_owned()));
         }
         let weight = if reads_weights { self.weight_of::<W>()? } else { None };
         let number = weight.map(|weight| check_weight::<W>(Some(weight))).transpose()?;

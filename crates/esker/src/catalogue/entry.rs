@@ -261,7 +261,7 @@ impl Entry {
         if is_chosen && self.reads.weights == WeightReads::Never {
             let name = self.name;
             let message = format!("{name} does not read the weights of edges: run it without --weight");
-            return Err(Error::Usage(message));
+            return Err(Error::usage(message));
         }
         Ok(())
     }

@@ -121,7 +121,7 @@ impl<'a> Job<'a> {
 
     /// The vertex that a required option names, like [`Job::vertices`].
     pub(super) fn vertex(&self, option: &str) -> Result<VertexId> {
-        let missing = || Error::Usage(format!("--{option} is missing"));
+        let missing = || Error::usage(format!("--{option} is missing"));
         self.vertices(option)?.first().copied().ok_or_else(missing)
     }
 

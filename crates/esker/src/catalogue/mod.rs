@@ -35,7 +35,7 @@ pub fn find(name: &str) -> Result<&'static Entry> {
         let similar = CATALOGUE.iter().map(|entry| (changes(name, entry.name), entry.name)).min();
         let similar = similar.filter(|&(changes, similar)| changes <= similar.len() / 3 + 1);
         let similar = similar.map_or(String::new(), |(_, similar)| format!("did you mean {similar}? "));
-        Error::Usage(format!("no algorithm is called {name:?}: {similar}`esker run --list` names all"))
+        Error::usage(format!("no algorithm is called {name:?}: {similar}`esker run --list` names all"))
     })
 }
 

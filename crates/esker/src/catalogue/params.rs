@@ -51,7 +51,7 @@ impl Params {
     /// [`Error::Usage`] if the type cannot hold it.
     pub fn get<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>> {
         let read = |text: &str| {
-            text.parse().map_err(|_| Error::Usage(format!("--{name} cannot be {text:?}: it is out of range")))
+            text.parse().map_err(|_| Error::usage(format!("--{name} cannot be {text:?}: it is out of range")))
         };
         self.text(name).map(read).transpose()
     }
@@ -81,14 +81,14 @@ impl Params {
             let Some(option) = options.iter().find(|option| option.name == name) else {
                 return Err(unknown(algorithm, name, options));
             };
-            values.iter().try_for_each(|value| option.check(value)).map_err(Error::Usage)?;
+            values.iter().try_for_each(|value| option.check(value)).map_err(Error::usage)?;
             if values.len() > 1 && !option.repeatable {
-                return Err(Error::Usage(format!("{algorithm} takes one --{name}, not {}", values.len())));
+                return Err(Error::usage(format!("{algorithm} takes one --{name}, not {}", values.len())));
             }
             if let Some((other, value)) = option.only_with
                 && self.text(other) != Some(value)
             {
-                return Err(Error::Usage(format!("--{name} has no effect without --{other} {value}")));
+                return Err(Error::usage(format!("--{name} has no effect without --{other} {value}")));
             }
         }
         Ok(())
@@ -103,7 +103,7 @@ impl Params {
             None => Ok(()),
             Some(option) => {
                 let value = option.value_name();
-                Err(Error::Usage(format!("{algorithm} needs --{} {value}: {}", option.name, option.help)))
+                Err(Error::usage(format!("{algorithm} needs --{} {value}: {}", option.name, option.help)))
             }
         }
     }
@@ -114,5 +114,5 @@ fn unknown(algorithm: &str, name: &str, options: &[Opt]) -> Error {
     let known: Vec<String> = options.iter().map(|option| format!("--{}", option.name)).collect();
     let known =
         if known.is_empty() { "it takes none".to_owned() } else { format!("it takes {}", known.join(", ")) };
-    Error::Usage(format!("{algorithm} has no option --{name}; {known}"))
+    Error::usage(format!("{algorithm} has no option --{name}; {known}"))
 }

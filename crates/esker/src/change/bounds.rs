@@ -13,7 +13,7 @@ pub(super) fn expect_borne_out(count: u64, input_bytes: u64, limit_bytes: u64) -
     if count <= input_bytes.max(limit_bytes.min(UNLIMITED_BYTES) / VERTEX_BYTES) {
         return Ok(());
     }
-    Err(Error::Invalid(format!(
+    Err(Error::invalid(format!(
         "the input has only {}, but {count} vertices are stated for it: correct that number, or import the input to a \
          database of its own",
         esker_graph::counted(input_bytes, "byte", "bytes")

@@ -38,7 +38,7 @@ impl Clock {
                     || options.expire.is_some()
                     || matches!(options.pace, Some(Pace::Replay(_))) =>
                 {
-                    return Err(Error::Invalid(
+                    return Err(Error::invalid(
                         "no edge property but the weight can hold times: without times there is no delay, no replay, nothing late \
                          and nothing expires"
                             .to_owned(),
@@ -47,7 +47,7 @@ impl Clock {
                 [] => return Ok(None),
                 several => {
                     let names: Vec<_> = several.iter().map(|one| one.name.as_str()).collect();
-                    return Err(Error::Usage(format!(
+                    return Err(Error::usage(format!(
                         "several edge properties can hold times: name one with --time: {}",
                         names.join(", ")
                     )));
@@ -55,7 +55,7 @@ impl Clock {
             },
         };
         let found = newest.time_properties().find(|one| one.name == name).ok_or_else(|| {
-            Error::Invalid(format!(
+            Error::invalid(format!(
                 "{name:?} is no edge property that can hold times: {}",
                 target.describe_edges()
             ))
@@ -64,7 +64,7 @@ impl Clock {
         let unit = TimeUnit::of(found).or(declared.unit_of(&name)).or(options.unit);
         if let (Some(unit), Some(given)) = (unit, options.unit.filter(|&given| unit != Some(given))) {
             let (kept, given) = (unit.name(), given.name());
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "the times in {name:?} are in {kept}, not in {given}: convert those that come"
             )));
         }
@@ -77,7 +77,7 @@ impl Clock {
     pub(super) fn take(&mut self, edge: &FedEdge<'_>) -> Result<i64> {
         let Some(time) = self.of_edge(edge) else {
             let time = &edge.values[self.place];
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "the edge from {} to {} has the time {time}, and a time is an integer below 2^63 in one unit: convert the times, as to milliseconds",
                 edge.source, edge.target
             )));
@@ -96,7 +96,7 @@ impl Clock {
             }
         };
         if let Some(delay) = self.asked_delay.take() {
-            self.delay = unit.length(delay).map_err(|error| Error::Invalid(error.to_string()))?;
+            self.delay = unit.length(delay).map_err(|error| Error::invalid(error.to_string()))?;
         }
         self.greatest = Some(self.greatest.map_or(time, |greatest| greatest.max(time)));
         Ok(time)
@@ -177,7 +177,7 @@ impl KnownTimes {
     /// Refuses a time that seems to be in another unit.
     fn expect(&self, time: i64, remedy: &str) -> Result<()> {
         match self.latest {
-            Some((latest, seems)) if !self.admit(time) => Err(Error::Invalid(format!(
+            Some((latest, seems)) if !self.admit(time) => Err(Error::invalid(format!(
                 "the time {time} looks as if it were in {}, but {latest}, the latest in the database, as if it were in {}: \
                  convert the times{remedy}",
                 TimeUnit::guess(time).name(),
@@ -233,7 +233,7 @@ fn expect_credible(edge: &FedEdge<'_>, unit: TimeUnit, time: i64, remedy: &str) 
     if is_credible(unit, time) {
         return Ok(());
     }
-    Err(Error::Invalid(format!(
+    Err(Error::invalid(format!(
         "the edge from {} to {} has the time {time}, which in {} is after the year 9999: convert the times{remedy}",
         edge.source,
         edge.target,

@@ -1,6 +1,7 @@
 //! Finds the columns of an input that hold the edge properties of a database.
 
 use arrow_array::ArrayRef;
+use esker_graph::{Setting, message};
 use esker_import::open::{Opened, open, open_inputs};
 use esker_import::read::format::{Declaration, Format, Pick, PickIds, PickProperties, ReadOptions};
 use esker_import::read::input::Input;
@@ -67,13 +68,13 @@ pub fn open_edges(
     let counted = given.vertices.as_ref().filter(|name| name.parse::<u64>().is_ok());
     check_schema(target, given, purpose)?;
     if given.both_ends && target.directed {
-        return Err(Error::Usage(format!(
+        return Err(Error::usage(format!(
             "--both-ends has no effect: the edges of {} are directed, so each row is an edge of its own",
             target.name
         )));
     }
     if let (Purpose::Remove, Some(count)) = (purpose, counted) {
-        return Err(Error::Usage(format!("--vertices {count} is a number: name a file of ids to delete")));
+        return Err(Error::usage(format!("--vertices {count} is a number: name a file of ids to delete")));
     }
     refuse_unknown(target, given, purpose)?;
     let wanted = Wanted { target, purpose, properties: wanted_properties(target, given, purpose) };
@@ -148,7 +149,7 @@ impl Wanted<'_> {
         }
         let names = missing.join(", ");
         if self.purpose == Purpose::Remove {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "the input has no column {names}, whose values the edges to remove must have"
             )));
         }
@@ -159,7 +160,7 @@ impl Wanted<'_> {
             }
             _ => "",
         };
-        Err(Error::Invalid(format!(
+        Err(Error::invalid(format!(
             "the input has no column {names}: {}, and every edge needs a value for each of them{remedy}",
             self.target.describe_edges()
         )))
@@ -189,7 +190,7 @@ fn wanted_properties(target: &Target, given: &ReadOptions, purpose: Purpose) -> 
 /// The error for a missing column: unless options name columns, the database asks for it.
 fn blamed(error: Error, given: &ReadOptions) -> Error {
     match error {
-        Error::Usage(reason) if !names_columns(given) => Error::Invalid(reason),
+        Error::Usage(reason) if !names_columns(given) => Error::invalid(reason),
         error => error,
     }
 }
@@ -222,7 +223,7 @@ fn ids(target: &Target, inputs: &[String], given: &ReadOptions) -> Result<PickId
     let known = if target.text_ids { PickIds::Text } else { PickIds::Int };
     if given.ids != PickIds::Auto && given.ids != known {
         let (kind, other) = if target.text_ids { ("text", "int") } else { ("integer", "text") };
-        return Err(Error::Usage(format!(
+        return Err(Error::usage(format!(
             "{} has {kind} ids, which do not change: leave --ids out, or import all edges again with --ids {other}",
             target.name
         )));
@@ -256,7 +257,7 @@ fn refuse_unknown(target: &Target, given: &ReadOptions, purpose: Purpose) -> Res
     if let (Purpose::Add, PickProperties::Columns(columns)) = (purpose, &given.properties) {
         let mut named = columns.iter().map(|column| without_type(column));
         if let Some(name) = named.find(|name| target.gives_ids_as(name)) {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "--property {name}: the database gives edges their ids; leave it out"
             )));
         }
@@ -280,13 +281,13 @@ fn refuse_unknown(target: &Target, given: &ReadOptions, purpose: Purpose) -> Res
         Purpose::Add => format!("; use --define NAME:TYPE to add a property{of_version}"),
         Purpose::Remove => String::new(),
     };
-    Err(Error::Usage(format!("no edge property for {named}: {edges}{remedy}")))
+    Err(Error::usage(format!("no edge property for {named}: {edges}{remedy}")))
 }
 
 /// Rejects declarations that the edge properties of the database contradict.
 fn check_schema(target: &Target, given: &ReadOptions, purpose: Purpose) -> Result<()> {
     if let (Purpose::Remove, Some(declared)) = (purpose, given.schema.first()) {
-        return Err(Error::Usage(format!(
+        return Err(Error::usage(format!(
             "--schema {}:{} has no effect: values are read in the types of the database",
             declared.name, declared.property_type
         )));
@@ -294,13 +295,13 @@ fn check_schema(target: &Target, given: &ReadOptions, purpose: Purpose) -> Resul
     for Declaration { name, property_type } in &given.schema {
         let known = target.edge_properties.iter().find(|property| property.name == *name);
         let known = known.ok_or_else(|| {
-            Error::Usage(format!(
+            Error::usage(format!(
                 "no edge property for --schema {name}:{property_type}: {}; use --define {name}:{property_type} to add it",
                 target.describe_edges()
             ))
         })?;
         if known.logical != property_type.logical {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "--schema {name}:{property_type}: the edge property {name:?} has the type {}",
                 known.type_name()
             )));
@@ -322,7 +323,7 @@ pub(super) fn stopped_by(bad: &Rejected) -> Error {
         path: bad.path.to_path_buf(),
         line: Some(bad.line),
         text: bad.text.clone(),
-        reason: format!("{}; use --bad-lines skip to skip such lines", bad.reason),
+        reason: message![&bad.reason, "; use ", Setting::BadLines.to("skip"), " to skip such lines"],
     }
 }
 
@@ -364,9 +365,12 @@ pub(super) fn not_taken(
         }
     };
     match rows.wide.iter().find(|wide| (wide.property, wide.row) == (place, index)) {
-        Some(WideInteger { path, line, .. }) => {
-            Error::Input { path: path.to_path_buf(), line: Some(*line), text: String::new(), reason }
-        }
-        None => Error::Invalid(reason),
+        Some(WideInteger { path, line, .. }) => Error::Input {
+            path: path.to_path_buf(),
+            line: Some(*line),
+            text: String::new(),
+            reason: reason.into(),
+        },
+        None => Error::invalid(reason),
     }
 }

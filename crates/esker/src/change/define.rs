@@ -68,7 +68,7 @@ impl Target {
                 && (known.is_text() || known.element == property_type.element);
             if !is_same {
                 let kind = known.type_name();
-                return Err(Error::Invalid(format!(
+                return Err(Error::invalid(format!(
                     "the edge property {name:?} already exists with type {kind}"
                 )));
             }

@@ -60,7 +60,7 @@ pub fn expire(
         }
         run.check()?;
     }
-    Err(esker_store::Error::Invalid(format!(
+    Err(esker_store::Error::invalid(format!(
         "other threads committed during each of {ATTEMPTS_MAX} attempts to remove old edges: remove them between commits"
     ))
     .into())

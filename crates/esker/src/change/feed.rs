@@ -161,7 +161,7 @@ pub(super) fn feed_by(
                 }
             }
         })
-        .map_err(|error| Error::Invalid(format!("cannot start a thread to read the input: {error}")))?;
+        .map_err(|error| Error::invalid(format!("cannot start a thread to read the input: {error}")))?;
     let fed = feeder.add_counted(counted).and_then(|()| feeder.take_all(&receiver, total));
     report.warnings.extend(told.warnings());
     fed

@@ -27,7 +27,7 @@ impl Rejects {
         if let (Ok(place), Ok(database)) = (place, database.canonicalize())
             && place.starts_with(database)
         {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "{} lies in the database itself: append late edges to a file elsewhere",
                 path.display()
             )));

@@ -143,7 +143,7 @@ pub fn commit_script(
             path: path.to_owned(),
             line: Some(number),
             text: text.chars().take(80).collect(),
-            reason,
+            reason: reason.into(),
         })?;
         unreserved += line.len();
         if number % ROOM_EVERY_LINES == 0 || unreserved > ROOM_EVERY_BYTES {

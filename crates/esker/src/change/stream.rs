@@ -200,7 +200,7 @@ impl<'a> StreamCourse<'a> {
     /// Versions have the first edges of another input.
     fn replaced(&self, how: &str) -> Error {
         let source = self.options.source.as_deref().unwrap_or("the input");
-        Error::Invalid(format!(
+        Error::invalid(format!(
             "versions of the database have the first {} of {source}, but {how}: the file was replaced or changed; read it from its \
              start with --from-start, or restore it",
             esker_graph::counted(self.begun_at, "edge", "edges")
@@ -210,7 +210,7 @@ impl<'a> StreamCourse<'a> {
     /// The input begins with an edge that the database has, so an import may have read it.
     fn known_already(&self) -> Error {
         let source = self.options.source.as_deref().unwrap_or("the input");
-        Error::Invalid(format!(
+        Error::invalid(format!(
             "the database has the first edge of {source} already, as after an import of it, and would have its edges twice: stream \
              what came later, or read it all the same with --from-start"
         ))
@@ -253,7 +253,7 @@ impl<'a> StreamCourse<'a> {
             _ => {
                 let unit = clock.unit.unwrap_or(TimeUnit::Seconds);
                 let mark = self.position.watermark.unwrap_or(i64::MIN);
-                Err(Error::Invalid(format!(
+                Err(Error::invalid(format!(
                     "the edge from {} to {} is late: its time is {}, but a version says that all edges until {} have come; take late \
                      edges with --late next, or set them apart with --late reject:FILE",
                     edge.source,
@@ -279,7 +279,7 @@ fn expiry_of(target: &Target, options: &StreamOptions) -> Result<Option<Expiry>>
 fn of_store(error: FacadeError) -> Error {
     match error {
         FacadeError::Store(error) => error,
-        other => Error::Invalid(other.to_string()),
+        other => Error::invalid(other.to_string()),
     }
 }
 
@@ -293,7 +293,7 @@ fn position_of(database: &Database, options: &StreamOptions) -> Result<Position>
     let position = source.and_then(own);
     let has_all = versions.last().is_none_or(|newest| newest.number == versions.len() as u64);
     if let (Some(source), None, false) = (source, position, has_all) {
-        return Err(Error::Invalid(format!(
+        return Err(Error::invalid(format!(
             "versions of {} were forgotten, and none that is left says how far {source} was read: to read it from its start, pass --from-start",
             database.path().display()
         )));
@@ -309,13 +309,13 @@ fn position_of(database: &Database, options: &StreamOptions) -> Result<Position>
 /// [`Error::Invalid`] if it has.
 pub fn check_message(message: &str) -> Result<()> {
     if is_expiry(message) {
-        return Err(Error::Invalid(format!(
+        return Err(Error::invalid(format!(
             "the message {message:?} would say which edges have expired, which only an expiry may say: choose other words"
         )));
     }
     match Position::parse(message) {
         None => Ok(()),
-        Some(_) => Err(Error::Invalid(format!(
+        Some(_) => Err(Error::invalid(format!(
             "the message {message:?} would say how far a stream was read, which only a stream may say: choose other words"
         ))),
     }

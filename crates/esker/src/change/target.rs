@@ -59,7 +59,7 @@ impl Target {
             None => self.newest.ids().find(&shown)?,
         };
         if self.removed.is_removed(found) {
-            return Err(Error::Invalid(format!("no vertex has the id {shown:?}: the vertex was removed")));
+            return Err(Error::invalid(format!("no vertex has the id {shown:?}: the vertex was removed")));
         }
         Ok(())
     }
@@ -71,7 +71,7 @@ impl Target {
     pub fn id<'t>(&self, text: &'t [u8]) -> Result<ExternalId<'t>> {
         ExternalId::parse(text, self.text_ids).map_err(|why| {
             let kind = if self.text_ids { "texts" } else { "integers from 0 to 2^64 - 1" };
-            Error::Invalid(format!(
+            Error::invalid(format!(
                 "{:?} is not a vertex id, as it {}: the ids of {} are {kind}",
                 decimal::shown(text),
                 why.reason(),

@@ -74,7 +74,7 @@ fn convert<'a>(property: &PropertyRecord, given: Given<'a>) -> Result<PropertyVa
     let converted = match (&property.logical, given) {
         (LogicalType::Text, Given::Text(text)) if decimal::is_too_long(text) => {
             let (name, text) = (&property.name, decimal::shown(text));
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "the property {name:?}: the text {text:?} {}",
                 decimal::TOO_LONG
             )));
@@ -124,7 +124,7 @@ fn not_held(property: &PropertyRecord, given: Given<'_>) -> Error {
         Given::Float(_) | Given::Unsigned(_) => None,
     };
     if let Some(value) = integer.filter(|_| is_float) {
-        return Error::Invalid(format!(
+        return Error::invalid(format!(
             "property {name:?} holds {kind} of 64 bits, which the integer {value} is not exactly: if it may be rounded, give \
              it with an exponent, like {value:e}, or as a float"
         ));
@@ -140,7 +140,7 @@ fn not_held(property: &PropertyRecord, given: Given<'_>) -> Error {
         Given::Float(value) => value.to_string(),
         Given::Text(text) => format!("{:?}", decimal::shown(text)),
     };
-    Error::Invalid(match refused {
+    Error::invalid(match refused {
         Some(why) => format!("property {name:?} holds {kind}, but the value {given} {}", why.reason()),
         None => format!("property {name:?} holds {kind}, but the value is {given}"),
     })
@@ -150,7 +150,7 @@ fn not_held(property: &PropertyRecord, given: Given<'_>) -> Error {
 fn logical_of_text(property: &PropertyRecord, text: &[u8]) -> Result<PropertyValue<'static>> {
     let (shown, text) = (decimal::shown(text), String::from_utf8_lossy(text));
     PropertyValue::parse_logical(&property.logical, &text)
-        .map_err(|reason| Error::Invalid(format!("property {:?}: {shown:?} {reason}", property.name)))
+        .map_err(|reason| Error::invalid(format!("property {:?}: {shown:?} {reason}", property.name)))
 }
 
 /// Converts a value for a property, whose type the commit makes wider if it must. No value is rounded.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::Read;
 
-use esker_graph::{Budget, Reservation, Stop};
+use esker_graph::{Budget, Message, Reservation, Stop};
 use esker_import::read::format::{Declaration, ReadOptions};
 use esker_import::read::input::{Input, expand};
 use esker_import::read::typed::sniff_type;
@@ -55,7 +55,7 @@ impl<'a> Definitions<'a> {
         }
         let names: Vec<&str> =
             self.target.vertex_properties.iter().map(|property| property.name.as_str()).collect();
-        Err(Error::Invalid(format!(
+        Err(Error::invalid(format!(
             "cannot remove a value of {name:?}, which is not a vertex property: the vertices of {} have {}",
             self.target.name,
             if names.is_empty() { "no properties".to_owned() } else { names.join(", ") }
@@ -98,7 +98,7 @@ pub fn set_from_table(
     let input = match &expand(&[file], &options.cancel)?[..] {
         [input] => input.clone(),
         several => {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "{file} matches {} files; give one at a time",
                 several.len()
             )));
@@ -201,7 +201,7 @@ impl<'a> Setter<'a> {
         if !self.add_missing {
             self.target
                 .expect_vertex(id)
-                .map_err(|error| Error::Invalid(format!("{error}; use --new to add missing vertices")))?;
+                .map_err(|error| Error::invalid(format!("{error}; use --new to add missing vertices")))?;
         }
         for (property, value) in properties.iter().zip(values) {
             if value.is_empty() {
@@ -241,17 +241,17 @@ impl<'a> Setter<'a> {
 fn expect_new_columns(target: &Target, header: &[String], schema: &[Declaration]) -> Result<()> {
     for (index, Declaration { name, property_type }) in schema.iter().enumerate() {
         if schema[..index].iter().any(|before| before.name == *name) {
-            return Err(Error::Usage(format!("the type of {name:?} is declared twice")));
+            return Err(Error::usage(format!("the type of {name:?} is declared twice")));
         }
         if !header[1..].contains(name) {
             let columns = header[1..].join(", ");
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "there is no column {name:?} to declare; the columns are {columns}"
             )));
         }
         let known = target.vertex_property(name).map(PropertyRecord::property_type);
         if let Some(known) = known.filter(|known| known != property_type) {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "the vertex property {name:?} has the type {known}, not {property_type}"
             )));
         }
@@ -459,6 +459,6 @@ fn usual_delimiter(header: &[u8]) -> u8 {
     *b",\t;|".iter().rev().max_by_key(|&&delimiter| count(delimiter)).unwrap_or(&b',')
 }
 
-fn input_error(input: &Input, line: Option<u64>, reason: String) -> Error {
-    Error::Input { path: input.path().to_path_buf(), line, text: String::new(), reason }
+fn input_error(input: &Input, line: Option<u64>, reason: impl Into<Message>) -> Error {
+    Error::Input { path: input.path().to_path_buf(), line, text: String::new(), reason: reason.into() }
 }

@@ -32,7 +32,7 @@ impl Anew {
             let message = format!(
                 "{name} answers with edges and cannot be followed: run it on each new version instead"
             );
-            return Err(Error::Usage(message));
+            return Err(Error::usage(message));
         }
         Ok(Self { entry, params: params.clone(), values: None, ranking: Ranking::Largest, facts: Vec::new() })
     }

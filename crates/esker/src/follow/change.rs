@@ -130,7 +130,7 @@ impl VersionChange {
 
     /// An error, which ends the search, if it was given up.
     fn go_on(&self) -> esker_store::Result<()> {
-        let given_up = || esker_store::Error::Invalid("the search for what changed was given up".to_owned());
+        let given_up = || esker_store::Error::invalid("the search for what changed was given up".to_owned());
         if self.is_given_up { Err(given_up()) } else { Ok(()) }
     }
 
@@ -181,7 +181,7 @@ pub(super) fn is_slide(older: &Snapshot, newer: &Snapshot) -> bool {
 /// the numbers of the vertices that it added may belong to others now.
 pub(super) fn check_same_vertices(followed: &Snapshot, to: &Snapshot) -> Result<()> {
     if followed.manifest().ids != to.manifest().ids {
-        return Err(esker_store::Error::Invalid(format!(
+        return Err(esker_store::Error::invalid(format!(
             "a compaction renumbered the vertices of {} and left out removed ones: follow it anew",
             to.path().display()
         ))
@@ -199,7 +199,7 @@ pub(super) fn check_same_vertices(followed: &Snapshot, to: &Snapshot) -> Result<
         return Ok(());
     }
     let (known, number) = (followed.version().number, to.version().number);
-    Err(esker_store::Error::Invalid(format!(
+    Err(esker_store::Error::invalid(format!(
         "version {known}, which added vertices, is not part of the history of version {number}: it was forgotten, or the database \
          put back to an earlier state; follow it anew"
     ))

@@ -199,7 +199,7 @@ impl Follow {
     pub fn keep(&self) -> Result<bool> {
         if !self.is_whole {
             let message = "a step of the live answer failed, so its state is of no version: follow it anew";
-            return Err(esker_store::Error::Invalid(message.to_owned()).into());
+            return Err(esker_store::Error::invalid(message.to_owned()).into());
         }
         let at = At { snapshot: &self.snapshot, run: &self.run };
         if self.live.updates() {

@@ -136,7 +136,7 @@ fn sources(params: &Params) -> Result<Vec<String>> {
     let mut sources = params.all("source").to_vec();
     sources.sort_unstable();
     sources.dedup();
-    if sources.is_empty() { Err(Error::Usage("--source is missing".to_owned())) } else { Ok(sources) }
+    if sources.is_empty() { Err(Error::usage("--source is missing".to_owned())) } else { Ok(sources) }
 }
 
 /// Steps from sources.
@@ -208,7 +208,7 @@ macro_rules! by_weight {
             Some(ElementType::I64) => $work::<i64>($params),
             Some(ElementType::F32) => $work::<f32>($params),
             Some(ElementType::F64) => $work::<f64>($params),
-            Some(other) => Err(Error::Usage(format!("weights of type {other:?} are no lengths"))),
+            Some(other) => Err(Error::usage(format!("weights of type {other:?} are no lengths"))),
         }
     };
 }

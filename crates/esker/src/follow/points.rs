@@ -47,7 +47,7 @@ impl LiveWeight for f64 {
 /// The bits of the weight of an arc.
 fn weight_bits(lists: &ListColumns, property: u32, index: usize) -> Result<u64> {
     let values = lists.property(property as usize);
-    values.ok_or_else(|| Error::Invalid("the edges have no weights".to_owned()))?.bits_at(index)
+    values.ok_or_else(|| Error::invalid("the edges have no weights".to_owned()))?.bits_at(index)
 }
 
 /// The lists of a version, or of a window of it, with weights of type `W`. Removed vertices keep their

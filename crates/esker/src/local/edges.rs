@@ -47,7 +47,7 @@ impl Incidence {
         if directions.iter().all(|&direction| snapshot.has(direction)) {
             return Ok(directions);
         }
-        Err(Error::Usage(
+        Err(Error::usage(
             "the database stores no in-edges: ask for out-edges, or import it again without --no-in-edges"
                 .to_owned(),
         ))

@@ -118,7 +118,7 @@ pub fn paths(
         } else {
             format!("values of type {}", weight.type_name())
         };
-        return Err(Error::Usage(format!("{} holds {held}, and a length is a number", weight.name)));
+        return Err(Error::usage(format!("{} holds {held}, and a length is a number", weight.name)));
     }
     let ways = Ways { snapshot, weight: options.weight, run };
     ways.expect_lengths()?;
@@ -329,7 +329,7 @@ impl Ways<'_> {
         }
         let ids = self.snapshot.ids();
         let (u, v, name) = (ids.external_of(u)?.to_string(), ids.external_of(v)?.to_string(), &weight.name);
-        Err(Error::Usage(format!(
+        Err(Error::usage(format!(
             "the edge from {u:?} to {v:?} has the {name} {value}, and a length is not negative: count steps with --steps, or use \
              `esker run bellman-ford`"
         )))

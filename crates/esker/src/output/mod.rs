@@ -52,7 +52,7 @@ impl OutputFormat {
             Some("parquet" | "pq") => Ok(Self::Parquet),
             Some("arrow" | "feather" | "ipc") => Ok(Self::Arrow),
             Some("npy") => Ok(Self::Npy),
-            _ => Err(Error::Usage(format!(
+            _ => Err(Error::usage(format!(
                 "cannot choose an output format for {name}: use .csv, .parquet, .arrow or .npy, or - for CSV on \
                  standard output"
             ))),
@@ -96,7 +96,7 @@ impl StepsFile {
     pub fn create(path: &Path, options: &ExportOptions) -> Result<Self> {
         let format = format_of(path)?;
         if format == OutputFormat::Npy {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "{}: an array of NumPy has no column that says which step a row is of: write .csv, .parquet or .arrow",
                 path.display()
             )));
@@ -116,7 +116,7 @@ impl StepsFile {
         let Some((file, header)) = &mut self.rows else { return Ok(()) };
         if *header != rows.header() {
             let (first, now) = (header.join(", "), rows.header().join(", "));
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "a file has the same columns for all steps: those of the first answer are {first}, of this one {now}"
             )));
         }
@@ -130,7 +130,7 @@ impl StepsFile {
     pub fn finish(self) -> Result<PathBuf> {
         match self.rows {
             Some((rows, _)) => Ok(rows.finish()?.finish()?),
-            None => Err(Error::Usage("there are no steps, so there is nothing to write".to_owned())),
+            None => Err(Error::usage("there are no steps, so there is nothing to write".to_owned())),
         }
     }
 }
@@ -158,7 +158,7 @@ fn begin(format: OutputFormat, file: OutputFile, rows: &Rows<'_>) -> Result<Box<
 /// The rows of an answer that has some, of the graph with these ids.
 fn checked<'a>(ids: &'a IdMap, answer: &'a Answer, steps: &'a [StepColumn]) -> Result<Rows<'a>> {
     if answer.columns.is_empty() && answer.edges.is_none() {
-        return Err(Error::Usage("the answer has no values per vertex or edge to write".to_owned()));
+        return Err(Error::usage("the answer has no values per vertex or edge to write".to_owned()));
     }
     let rows = Rows::new(ids, answer, steps);
     let greatest = match (&answer.edges, &answer.vertices) {
@@ -168,7 +168,7 @@ fn checked<'a>(ids: &'a IdMap, answer: &'a Answer, steps: &'a [StepColumn]) -> R
     if answer.columns.iter().any(|column| column.values.len() != rows.len())
         || greatest.is_some_and(|v| v as usize >= ids.num_vertices())
     {
-        return Err(Error::Usage(
+        return Err(Error::usage(
             "the answer belongs to another graph: the numbers of vertices differ".to_owned(),
         ));
     }

@@ -23,7 +23,7 @@ const ALIGNMENT: usize = 64;
 /// If ids are text.
 pub(super) fn check(rows: &Rows<'_>) -> Result<()> {
     if rows.ids.is_text() {
-        return Err(Error::Usage(
+        return Err(Error::usage(
             "a NumPy array cannot store the text ids of this graph; write .csv, .parquet or .arrow"
                 .to_owned(),
         ));
@@ -63,7 +63,7 @@ pub(super) fn write(rows: &Rows<'_>, mut file: OutputFile) -> Result<OutputFile>
 
 fn integer(value: u64) -> Result<i64> {
     i64::try_from(value).map_err(|_| {
-        Error::Usage(format!(
+        Error::usage(format!(
             "{value} is too large for a NumPy array of 64-bit integers (maximum {}); write .csv",
             i64::MAX
         ))

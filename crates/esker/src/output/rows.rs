@@ -152,7 +152,7 @@ impl<'a> Rows<'a> {
             let id = base.wrapping_add(row as u64);
             let found = self.ids.vertex_of(ExternalId::Int(id))?;
             let v = found
-                .ok_or_else(|| Error::Usage(format!("no vertex has the id {id}, though ids are dense")))?;
+                .ok_or_else(|| Error::usage(format!("no vertex has the id {id}, though ids are dense")))?;
             Ok(Row::Vertex(v, v as usize))
         };
         rows.map(vertex_of).collect()
@@ -162,7 +162,7 @@ impl<'a> Rows<'a> {
     pub(super) fn int_id(&self, v: VertexId) -> Result<u64> {
         match self.ids.external_of(v)? {
             ExternalId::Int(id) => Ok(id),
-            ExternalId::Text(_) => Err(Error::Usage(format!("vertex {v} has a text id, not an integer id"))),
+            ExternalId::Text(_) => Err(Error::usage(format!("vertex {v} has a text id, not an integer id"))),
         }
     }
 }

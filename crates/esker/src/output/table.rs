@@ -84,7 +84,7 @@ pub(super) fn arrow(file: OutputFile, rows: &Rows<'_>) -> Result<Box<dyn RowFile
 }
 
 fn failed(error: &impl std::fmt::Display) -> Error {
-    Error::Usage(format!("cannot write the answer: {error}"))
+    Error::usage(format!("cannot write the answer: {error}"))
 }
 
 fn schema(rows: &Rows<'_>) -> Arc<Schema> {
@@ -169,7 +169,7 @@ fn ids(rows: &Rows<'_>, vertices: &mut dyn Iterator<Item = Option<VertexId>>) ->
         let text = |v: Option<VertexId>| -> Result<Option<&str>> {
             match v.map(|v| rows.ids.external_of(v)).transpose()? {
                 Some(ExternalId::Text(text)) => std::str::from_utf8(text).map(Some).map_err(|_| {
-                    Error::Usage(format!(
+                    Error::usage(format!(
                         "the vertex id {:?} is not UTF-8, which Parquet and Arrow require; write .csv",
                         String::from_utf8_lossy(text)
                     ))
@@ -183,7 +183,7 @@ fn ids(rows: &Rows<'_>, vertices: &mut dyn Iterator<Item = Option<VertexId>>) ->
         let id = v.map(|v| rows.int_id(v)).transpose()?;
         id.map(|id| {
             i64::try_from(id)
-                .map_err(|_| Error::Usage(format!("the vertex id {id} exceeds {}; write .csv", i64::MAX)))
+                .map_err(|_| Error::usage(format!("the vertex id {id} exceeds {}; write .csv", i64::MAX)))
         })
         .transpose()
     };

@@ -45,7 +45,7 @@ pub fn vertex_properties(
     let records: Vec<PropertyRecord> = snapshot.vertex_properties().cloned().collect();
     let names: Vec<&String> = records.iter().map(|property| &property.name).collect();
     if names.is_empty() {
-        return Err(Error::Usage("the vertices have no properties to write".to_owned()));
+        return Err(Error::usage("the vertices have no properties to write".to_owned()));
     }
     let properties =
         names.iter().map(|name| Ok(snapshot.vertex_property(name)?)).collect::<Result<Vec<_>>>()?;
@@ -123,7 +123,7 @@ fn write_row(
         match value {
             None => {}
             Some(PropertyValue::Text([])) => {
-                return Err(Error::Usage(format!(
+                return Err(Error::usage(format!(
                     "vertex {:?} has an empty text, which a table cannot tell from a missing value",
                     id.to_string()
                 )));

@@ -36,7 +36,7 @@ impl Common<'_> {
             return Some(absent(path, &reason).with_substitute());
         }
         let reason = self.unsuited.as_ref().filter(|_| self.snapshot.keeps_only_tiles())?;
-        let reason = esker_store::Error::Invalid(format!(
+        let reason = esker_store::Error::invalid(format!(
             "{reason}, and the lists are kept as tiles only: run it with --residency mapped, which decodes the lists \
              that are read, or make lists with `esker compact --encoding plain`"
         ));
@@ -47,7 +47,7 @@ impl Common<'_> {
     /// properties.
     pub(super) fn filtered(&self) -> Option<esker_store::Error> {
         let message = "edges are filtered list by list as they lie in mapped files, or copied to memory";
-        self.snapshot.is_filtered().then(|| esker_store::Error::Invalid(message.to_owned()))
+        self.snapshot.is_filtered().then(|| esker_store::Error::invalid(message.to_owned()))
     }
 
     /// Why lists are read with a copy in memory alone: in-lists are needed, and not kept.
@@ -55,7 +55,7 @@ impl Common<'_> {
         if !self.snapshot.makes_in_lists() {
             return None;
         }
-        Some(esker_store::Error::Invalid(format!(
+        Some(esker_store::Error::invalid(format!(
             "{} needs in-edges, and the graph is stored without them: run it with --encoding lists --residency \
              memory, which makes them there, or import the graph with in-edges",
             self.algorithm

@@ -71,16 +71,16 @@ impl Request {
                 residency: Some(Residency::Mapped | Residency::Pooled | Residency::Memory),
                 head_len: Some(_),
                 ..
-            } => Err(Error::Usage("--head needs --residency headed: only there are heads".to_owned())),
+            } => Err(Error::usage("--head needs --residency headed: only there are heads".to_owned())),
             Self { encoding: Some(GraphEncoding::Tiles), .. }
                 if self.wanted_residency() == Some(Residency::Headed) =>
             {
                 let message = "--residency headed keeps heads of lists: it needs --encoding lists";
-                Err(Error::Usage(message.to_owned()))
+                Err(Error::usage(message.to_owned()))
             }
             Self { encoding: Some(GraphEncoding::Tiles), residency: Some(Residency::Memory), .. } => {
                 let message = "--residency memory copies lists: it needs --encoding lists";
-                Err(Error::Usage(message.to_owned()))
+                Err(Error::usage(message.to_owned()))
             }
             _ => Ok(()),
         }
@@ -200,7 +200,7 @@ fn refusal(
             let lists = |one: &&&Candidate| one.encoding == GraphEncoding::Lists;
             let nearest = candidates.iter().find(lists).or(candidates.first());
             let obstacle = nearest.and_then(|one| one.obstacle.clone()).unwrap_or_default();
-            Error::Store(esker_store::Error::Invalid(obstacle))
+            Error::Store(esker_store::Error::invalid(obstacle))
         }
         Some(one) => Stop::OverBudget {
             what: match one.residency {

@@ -293,7 +293,7 @@ fn tiles(common: &Common<'_>, pattern: ReadPattern, arrays_bytes: u64, changes: 
     if let Some(reason) = common.unsuited.as_ref().filter(|_| filtered.is_none()) {
         let residency = if common.snapshot.keeps_only_tiles() { " --residency mapped" } else { "" };
         let message = format!("{reason}, and tiles hold no lists: run it with --encoding lists{residency}");
-        let reason = esker_store::Error::Invalid(message);
+        let reason = esker_store::Error::invalid(message);
         return both.map(|path| absent(path, &reason));
     }
     let time = common.snapshot.window_lists().map(|lists| lists.time);

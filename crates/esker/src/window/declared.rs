@@ -117,7 +117,7 @@ pub(super) fn known_unit(
     let known = TimeUnit::of(snapshot.edge_property(property)?);
     if let (Some(known), Some(given)) = (known, given.filter(|&given| known != Some(given))) {
         let (known, given) = (known.name(), given.name());
-        return Err(Error::Usage(format!("the times in {property:?} are in {known}, not in {given}")));
+        return Err(Error::usage(format!("the times in {property:?} are in {known}, not in {given}")));
     }
     Ok(known)
 }
@@ -130,11 +130,11 @@ pub(super) fn only_time(snapshot: &Snapshot) -> Result<String> {
     }
     match names[..] {
         [name] => Ok(name.to_owned()),
-        [] => Err(Error::Usage(
+        [] => Err(Error::usage(
             "no edge property can hold times: a window needs one with whole numbers or timestamps, as --time of an import makes of dates"
                 .to_owned(),
         )),
-        _ => Err(Error::Usage(format!(
+        _ => Err(Error::usage(format!(
             "name the edge property that holds the times with --time: {}",
             names.join(", ")
         ))),
@@ -145,7 +145,7 @@ pub(super) fn only_time(snapshot: &Snapshot) -> Result<String> {
 /// times.
 pub(crate) fn expect_no_weight(snapshot: &Snapshot, property: &str) -> Result<()> {
     match snapshot.weight_property() {
-        Some(weight) if weight.name == property => Err(Error::Usage(format!(
+        Some(weight) if weight.name == property => Err(Error::usage(format!(
             "no edge property but the weight can hold times: name it with --time {property} if it does"
         ))),
         _ => Ok(()),
@@ -160,7 +160,7 @@ fn holding_times(snapshot: &Snapshot, name: &str) -> Result<String> {
     }
     let names =
         if known.is_empty() { "none can".to_owned() } else { format!("name one of {}", known.join(", ")) };
-    Err(Error::Usage(format!("{name:?} is no edge property that can hold times: {names}")))
+    Err(Error::usage(format!("{name:?} is no edge property that can hold times: {names}")))
 }
 
 fn span_of(SpanRecord { number, unit }: SpanRecord) -> Option<Span> {

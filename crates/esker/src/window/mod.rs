@@ -218,7 +218,7 @@ impl Times {
         let (first, last) = ends.unwrap_or((0, -1));
         let count = if last < first { 0 } else { (last - first) / step + 1 };
         if count > STEPS_MAX {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "every {every} makes {count} windows, but {STEPS_MAX} is the most: choose a longer step, or a shorter time with from and to"
             )));
         }

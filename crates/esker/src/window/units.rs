@@ -168,13 +168,13 @@ impl TimeUnit {
             units *= i128::from(nanoseconds);
             if units % self.nanoseconds() != 0 {
                 let name = self.name();
-                return Err(Error::Usage(format!(
+                return Err(Error::usage(format!(
                     "the times are in {name}: the length {length} must be a whole number of them"
                 )));
             }
             units /= self.nanoseconds();
         }
-        i64::try_from(units).map_err(|_| Error::Usage("the length of time is beyond 64 bits".to_owned()))
+        i64::try_from(units).map_err(|_| Error::usage("the length of time is beyond 64 bits".to_owned()))
     }
 
     /// A length in the largest unit that divides it.
@@ -253,7 +253,7 @@ impl TimePoint {
         match self.0.parse::<i64>() {
             Ok(time) => Ok(time),
             Err(_) => {
-                let range = parse_nanoseconds(&self.0).map_err(Error::Usage)?;
+                let range = parse_nanoseconds(&self.0).map_err(Error::usage)?;
                 Ok(i64::try_from(range.end().div_euclid(unit.nanoseconds())).unwrap_or(i64::MAX))
             }
         }
@@ -267,7 +267,7 @@ impl TimePoint {
         match self.0.parse::<i64>() {
             Ok(time) => Ok(time.saturating_sub(1)),
             Err(_) => {
-                let range = parse_nanoseconds(&self.0).map_err(Error::Usage)?;
+                let range = parse_nanoseconds(&self.0).map_err(Error::usage)?;
                 let first = range.start().div_euclid(unit.nanoseconds());
                 Ok(i64::try_from(first).unwrap_or(i64::MAX).saturating_sub(1))
             }

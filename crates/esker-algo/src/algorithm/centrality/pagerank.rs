@@ -130,10 +130,10 @@ impl PageRankOptions {
 
     pub(crate) fn check(&self) -> Result<(), Stop> {
         if !(0.0..=1.0).contains(&self.damping) {
-            return Err(Stop::Unsuitable(format!("damping {} is not in 0..=1", self.damping)));
+            return Err(Stop::unsuitable(format!("damping {} is not in 0..=1", self.damping)));
         }
         if self.tolerance.is_nan() {
-            return Err(Stop::Unsuitable("the tolerance is not a number".to_owned()));
+            return Err(Stop::unsuitable("the tolerance is not a number".to_owned()));
         }
         Ok(())
     }
@@ -403,7 +403,7 @@ impl Teleport {
         let total: f64 = weights.iter().sum();
         let fits = weights.len() == n && weights.iter().all(|&w| w >= 0.0);
         if !(fits && total > 0.0 && total.is_finite()) {
-            return Err(Stop::Unsuitable(format!(
+            return Err(Stop::unsuitable(format!(
                 "teleport takes {}, none negative and not all zero; it was given {} with the sum {total}",
                 esker_graph::counted(n, "weight", "weights"),
                 weights.len()

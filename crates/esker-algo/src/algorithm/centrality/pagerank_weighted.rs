@@ -124,7 +124,7 @@ fn inverse_strengths<G: Graph<Weight: Ranked>>(graph: &G, run: &Run) -> Result<V
 }
 
 fn unsuitable<E: From<Stop>>(message: String) -> E {
-    Stop::Unsuitable(message).into()
+    Stop::unsuitable(message).into()
 }
 
 /// The largest weight of each vertex: the complement of its bits, which is less for a larger weight.

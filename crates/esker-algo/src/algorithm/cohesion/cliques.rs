@@ -337,7 +337,7 @@ impl VectorLoop for CountPairs<'_> {
 /// more; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn cliques<G: Lists>(graph: &G, run: &Run, options: &CliquesOptions) -> Result<Cliques, G::Error> {
     if options.k == 0 {
-        return Err(Stop::Unsuitable("k is 0, but a clique has at least one vertex".to_owned()).into());
+        return Err(Stop::unsuitable("k is 0, but a clique has at least one vertex".to_owned()).into());
     }
     need_in_edges(graph, "clique count")?;
     let run = &run.begin("clique count", estimate(Shape::of(graph), run.threads()).memory_bytes)?;
@@ -351,7 +351,7 @@ pub fn cliques<G: Lists>(graph: &G, run: &Run, options: &CliquesOptions) -> Resu
         let orientation = OrientedOptions { by_degree: true, mutual: false };
         count(&Oriented::new(graph, run, orientation)?, run, hubs, options.k)?
     };
-    let too_many = || Stop::Unsuitable("cannot count 2^64 cliques or more".to_owned());
+    let too_many = || Stop::unsuitable("cannot count 2^64 cliques or more".to_owned());
     let renumbered = !in_order || graph.is_directed();
     Ok(Cliques { cliques: cliques.ok_or_else(too_many)?, renumbered, longest })
 }

@@ -181,7 +181,7 @@ pub fn triangles_sampled<G: Lists>(
 ) -> Result<SampledTriangles, G::Error> {
     need_undirected(graph, "triangle counting by samples")?;
     if options.samples == 0 {
-        return Err(Stop::Unsuitable("the number of samples is 0 but must be at least 1".to_owned()).into());
+        return Err(Stop::unsuitable("the number of samples is 0 but must be at least 1".to_owned()).into());
     }
     let run = &run.begin("triangle counting by samples", estimate(Shape::of(graph), options).memory_bytes)?;
     run.round(options.samples)?;

@@ -112,7 +112,7 @@ pub fn truss<G: Lists>(graph: &G, run: &Run) -> Result<Truss, G::Error> {
         let what = format!(
             "{edges_max} edges are too many for a truss decomposition with 32-bit ids: build Esker with the feature `id64`"
         );
-        return Err(Stop::Unsuitable(what).into());
+        return Err(Stop::unsuitable(what).into());
     }
     let run = &run.begin("truss decomposition", estimate(Shape::of(graph), run.threads()).memory_bytes)?;
     run.round(graph.num_vertices())?;

@@ -231,7 +231,7 @@ pub fn cdlp<G: Lists>(
             esker_graph::counted(labels.len(), "initial label", "initial labels"),
             esker_graph::counted(n, "vertex", "vertices")
         );
-        return Err(Stop::Unsuitable(message).into());
+        return Err(Stop::unsuitable(message).into());
     }
     let estimate = estimate(Shape::of(graph), options, initial.is_some(), run.threads());
     let run = &run.begin("label propagation", estimate.memory_bytes)?;

@@ -88,7 +88,7 @@ pub(crate) fn need_rate(beta: f64) -> Result<(), Stop> {
     if (BETA_MIN..=20.0).contains(&beta) {
         return Ok(());
     }
-    Err(Stop::Unsuitable(format!("beta is {beta} but must be from 0.001 to 20")))
+    Err(Stop::unsuitable(format!("beta is {beta} but must be from 0.001 to 20")))
 }
 
 fn finish(

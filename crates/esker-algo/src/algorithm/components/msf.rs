@@ -244,7 +244,7 @@ fn find<G: Graph<Weight: Ranked>>(graph: &G, run: &Run) -> Result<Msf<G::Weight>
         };
         graph.scan(run, Direction::Out, select, &finder)?;
         if finder.not_a_number.into_inner() {
-            return Err(Stop::Unsuitable(
+            return Err(Stop::unsuitable(
                 "cannot compute a minimum spanning forest: a weight is not a number".to_owned(),
             )
             .into());

@@ -246,7 +246,7 @@ fn search<G: Graph<Weight: Length>>(
             });
         }
         None => {
-            return Err(Stop::Unsuitable(
+            return Err(Stop::unsuitable(
                 "cannot compute distances: a length is not a number, a distance overflows, or rounding on a cycle of length near zero keeps distances from converging".to_owned(),
             )
             .into());

@@ -64,7 +64,7 @@ pub fn estimate(shape: Shape, options: &SsspOptions) -> Estimate {
 }
 
 fn negative() -> Stop {
-    Stop::Unsuitable(
+    Stop::unsuitable(
         "cannot compute shortest paths: an edge has a length that is negative or not a number; bellman-ford allows \
          negative lengths"
             .to_owned(),
@@ -236,7 +236,7 @@ fn search<G: Graph<Weight: Length>>(
                 options.target.is_some_and(|target| distances[target as usize] != G::Weight::UNREACHED);
             if fault == DistanceFault::Overflow && !is_met && leads_on(graph, run, &distances)? {
                 let number = if G::Weight::INTEGRAL { "63 bits" } else { "a double" };
-                return Err(Stop::Unsuitable(format!(
+                return Err(Stop::unsuitable(format!(
                     "cannot compute shortest paths: a distance does not fit in {number}"
                 ))
                 .into());

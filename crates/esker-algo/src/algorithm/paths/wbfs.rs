@@ -100,7 +100,7 @@ pub fn wbfs<G: Graph<Weight: Length>>(
         &run.begin("weighted breadth-first search", estimate(Shape::of(graph), options).memory_bytes)?;
     if !<G::Weight as Length>::INTEGRAL {
         let message = "weighted breadth-first search needs integer lengths: use sssp for these weights";
-        return Err(Stop::Unsuitable(message.to_owned()).into());
+        return Err(Stop::unsuitable(message.to_owned()).into());
     }
     need_source(source, n)?;
     let by_wide_buckets =

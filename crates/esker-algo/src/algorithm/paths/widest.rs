@@ -141,7 +141,7 @@ fn search<G: Graph<Weight: Width>>(
     if failed {
         let message = "cannot compute widest paths: an edge has a width that is not a number, or the least value \
                        of its type, which stands for unreached";
-        return Err(Stop::Unsuitable(message.to_owned()).into());
+        return Err(Stop::unsuitable(message.to_owned()).into());
     }
     let widths: Vec<_> = labels.into_vec().into_par_iter().map(reversed).collect();
     let rounds = run.rounds();

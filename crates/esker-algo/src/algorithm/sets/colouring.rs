@@ -217,7 +217,7 @@ fn count_earlier<K: ArrayValue, G: Graph>(
     if most >= u64::from(WAITS) {
         let message =
             format!("cannot colour the graph: a vertex has {most} neighbours, more than a count can hold");
-        return Err(Stop::Unsuitable(message).into());
+        return Err(Stop::unsuitable(message).into());
     }
     let words = VertexArray::from_fn(run, keys.len(), |v| if degree(v) == 0 { 0 } else { WAITS });
     edge_sum(graph, run, directions, Select::All, &words, |v, targets, _| {

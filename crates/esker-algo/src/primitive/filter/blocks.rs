@@ -61,7 +61,7 @@ impl FilterBlocks {
         for v in 0..n {
             let degree = degree(v);
             if degree > u32::MAX as usize {
-                return Err(Stop::Unsuitable(format!(
+                return Err(Stop::unsuitable(format!(
                     "cannot filter the graph: vertex {v} has {degree} edges, and a filter takes at most {} per vertex",
                     u32::MAX
                 )));

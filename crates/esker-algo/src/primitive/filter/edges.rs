@@ -89,7 +89,7 @@ impl<'g, G: Lists> Filter<'g, G> {
         }
         if sides == Sides::Both && !graph.has(Direction::In) {
             let what = "a filter of both directions needs in-edges: import the graph with in-edges";
-            return Err(Stop::Unsuitable(what.to_owned()).into());
+            return Err(Stop::unsuitable(what.to_owned()).into());
         }
         let out = FilterBlocks::new(graph, run, Direction::Out, &wanted)?;
         let incoming = match sides {
@@ -245,7 +245,7 @@ impl<'g, G: Lists> Filter<'g, G> {
             _ => self
                 .incoming
                 .as_ref()
-                .ok_or_else(|| Stop::Unsuitable("the filter covers out-edges only".to_owned())),
+                .ok_or_else(|| Stop::unsuitable("the filter covers out-edges only".to_owned())),
         }
     }
 }

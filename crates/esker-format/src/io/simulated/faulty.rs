@@ -129,7 +129,7 @@ impl FaultyDisk {
         let mut state = self.state();
         let node = state.file(path, "damage")?;
         change(Arc::make_mut(&mut state.nodes[node].content))
-            .ok_or_else(|| Error::Invalid(format!("{} is shorter than that", path.display())))?;
+            .ok_or_else(|| Error::invalid(format!("{} is shorter than that", path.display())))?;
         state.nodes[node].durable = Arc::clone(&state.nodes[node].content);
         state.nodes[node].pending.clear();
         Ok(())

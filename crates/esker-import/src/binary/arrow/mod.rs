@@ -56,7 +56,7 @@ pub(crate) fn open_arrow(inputs: &[Input], options: &ReadOptions) -> Result<Box<
         files.push(file);
     }
     let Some(first) = files.first() else {
-        return Err(Error::Invalid("no Arrow file is named".to_owned()));
+        return Err(Error::invalid("no Arrow file is named".to_owned()));
     };
     let is_undirected = files.iter().all(|file| says_undirected(&file.schema));
     let schema = table::schema(Format::Arrow.name(), ids, &first.chosen, bytes_all, is_undirected);
@@ -267,7 +267,7 @@ impl SectionParser for ArrowParser {
 impl BlockParser for ArrowParser {
     fn parse(&self, block: Block) -> Result<EdgeBatch> {
         let run = RowRun::of_block(&block);
-        let file = self.files.get(run.file).ok_or_else(|| Error::Invalid("no such file".to_owned()))?;
+        let file = self.files.get(run.file).ok_or_else(|| Error::invalid("no such file".to_owned()))?;
         let columns = contain(&file.path, || self.decode(file, run))?;
         let (path, shared) = (&file.path, &self.shared);
         let origin = Origin { path, shared, first_row: block.first_line, input_bytes: block.input_bytes };

@@ -62,7 +62,7 @@ pub(crate) fn open_parquet(inputs: &[Input], options: &ReadOptions) -> Result<Bo
         files.push(file);
     }
     let Some(first) = files.first() else {
-        return Err(Error::Invalid("no Parquet file is named".to_owned()));
+        return Err(Error::invalid("no Parquet file is named".to_owned()));
     };
     let is_undirected = files.iter().all(|file| is_undirected(&file.reader));
     let schema = table::schema(Format::Parquet.name(), ids, &first.chosen, bytes_all, is_undirected);
@@ -288,7 +288,7 @@ impl SectionParser for ParquetParser {
 impl BlockParser for ParquetParser {
     fn parse(&self, block: Block) -> Result<EdgeBatch> {
         let run = RowRun::of_block(&block);
-        let file = self.files.get(run.file).ok_or_else(|| Error::Invalid("no such file".to_owned()))?;
+        let file = self.files.get(run.file).ok_or_else(|| Error::invalid("no such file".to_owned()))?;
         let columns = contain(&file.path, || file.read(run))?;
         let (path, shared) = (&file.path, &self.shared);
         let origin = Origin { path, shared, first_row: block.first_line, input_bytes: block.input_bytes };

@@ -83,7 +83,7 @@ impl HeadedSide<'_> {
 /// Room for neighbours.
 pub(super) fn room_for(wanted: usize) -> Result<Vec<VertexId>> {
     filled(0, wanted).map_err(|_| {
-        Error::Invalid(format!("there is no memory for {wanted} neighbours: keep shorter heads"))
+        Error::invalid(format!("there is no memory for {wanted} neighbours: keep shorter heads"))
     })
 }
 

@@ -370,7 +370,7 @@ impl<W> RangeMaker<W> {
 
 /// The error about more changes than one range of vertices can have.
 pub(super) fn too_many(v: VertexId) -> Error {
-    Error::Invalid(format!(
+    Error::invalid(format!(
         "too many arcs of vertex {v} and its neighbours by number changed: run `esker compact`"
     ))
 }

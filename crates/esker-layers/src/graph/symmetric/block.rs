@@ -145,7 +145,7 @@ fn resized<T: Default + Clone>(elements: &mut Vec<T>, len: usize) -> &mut [T] {
 }
 
 fn odd_list(v: VertexId) -> Error {
-    Error::Invalid(format!("the list of vertex {v} is not as long as its degree: run `esker check`"))
+    Error::invalid(format!("the list of vertex {v} is not as long as its degree: run `esker check`"))
 }
 
 impl<W: ColumnWeight> Cell<'_, W> {

@@ -112,7 +112,7 @@ impl Copies {
                 Some(W::sum(copies.iter().map(|copy| copy.1)).ok_or_else(|| {
                     let message = "the weights of the edges between two vertices have a sum that their type does not hold: \
                                    take the number, the least or the greatest of them, or weights of a wider type";
-                    Error::Invalid(message.to_owned())
+                    Error::invalid(message.to_owned())
                 })?)
             }
         };

@@ -79,7 +79,7 @@ fn gather_arrays<T: Time, W: ColumnWeight>(
             return Ok(());
         }
         let (first, last) = (all.start, all.end - 1);
-        Err(Error::Invalid(format!(
+        Err(Error::invalid(format!(
             "the lists of the vertices {first} to {last} are not as long as they were: run `esker check`"
         )))
     })?;

@@ -248,7 +248,7 @@ impl TimeSlots {
     fn of(windows: &[TimeWindow]) -> Result<Self> {
         if windows.len() > SHARED_WINDOWS_MAX {
             let message = format!("{} windows share lists: at most {SHARED_WINDOWS_MAX} can", windows.len());
-            return Err(Error::Invalid(message));
+            return Err(Error::invalid(message));
         }
         let mut ends: Vec<i64> = windows.iter().flat_map(|window| [window.after, window.until]).collect();
         ends.sort_unstable();
@@ -284,7 +284,7 @@ impl TimeSlots {
     fn of_window(&self, window: &TimeWindow) -> Result<Range<u16>> {
         let place = |end: i64| {
             self.ends.binary_search(&end).map_err(|_| {
-                Error::Invalid(format!("no window that shares these lists begins or ends at {end}"))
+                Error::invalid(format!("no window that shares these lists begins or ends at {end}"))
             })
         };
         let (after, until) = (place(window.after)?, place(window.until)?);

@@ -37,7 +37,7 @@ impl Writer {
         let Some(time_ms) = given else { return Ok(now_ms.max(last)) };
         check_event_time(time_ms)?;
         if time_ms < last {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "the time {} is before {}, the time of version {}: times of versions never go back; commit in the order of time",
                 format_time(time_ms),
                 format_time(last),

@@ -91,7 +91,7 @@ impl CommitBuilder<'_> {
         for bits in &kept {
             let row = batch_rows.checked_add(self.standing.added_rows).filter(|&row| row < REMOVAL);
             let row =
-                row.ok_or_else(|| Error::Invalid("a commit takes at most 2^32 - 2 edges".to_owned()))?;
+                row.ok_or_else(|| Error::invalid("a commit takes at most 2^32 - 2 edges".to_owned()))?;
             self.standing.added_rows += 1;
             for (column, &bits) in self.commit.rows.iter_mut().zip(bits) {
                 push(column, bits)?;
@@ -112,7 +112,7 @@ impl CommitBuilder<'_> {
 }
 
 fn added_twice() -> Error {
-    Error::Invalid(
+    Error::invalid(
         "a batch adds an edge and then removes some of the edges between the same two vertices: commit what it adds first"
             .to_owned(),
     )

@@ -139,7 +139,7 @@ impl Writer {
         earlier: &Earlier<'_>,
     ) -> Result<Resolved> {
         if batch.rows.len() != self.texts.len() {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "the batch has {}, but edges now have {}: create a new batch",
                 esker_graph::counted(batch.rows.len(), "edge property", "edge properties"),
                 self.texts.len()
@@ -212,7 +212,7 @@ impl Writer {
             self.tail.add(id)?;
         }
         if self.num_vertices() != commit.num_vertices {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "version {} in the log has {}, but its commits add up to {}",
                 commit.version,
                 esker_graph::counted(commit.num_vertices, "vertex", "vertices"),
@@ -220,7 +220,7 @@ impl Writer {
             )));
         }
         if self.texts.len() != commit.rows.len() {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "version {} in the log has {} edge properties, but the database has {}",
                 commit.version,
                 commit.rows.len(),
@@ -369,14 +369,14 @@ impl CommitBuilder<'_> {
                 Ok(())
             } else {
                 let what = known.type_name();
-                Err(Error::Invalid(format!("the vertex property {name:?} already exists with type {what}")))
+                Err(Error::invalid(format!("the vertex property {name:?} already exists with type {what}")))
             };
         }
         if name.is_empty() {
-            return Err(Error::Invalid("a vertex property needs a name".to_owned()));
+            return Err(Error::invalid("a vertex property needs a name".to_owned()));
         }
         if property_type.logical == LogicalType::EdgeId {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "the vertex property {name:?} cannot have the type edge-id, which is for edges"
             )));
         }
@@ -399,7 +399,7 @@ impl CommitBuilder<'_> {
             .iter()
             .find(|property| property.name == name)
             .cloned()
-            .ok_or_else(|| Error::Invalid(format!("vertices have no property {name:?}: define it first")))
+            .ok_or_else(|| Error::invalid(format!("vertices have no property {name:?}: define it first")))
     }
 
     /// Adds the rows of edge properties, with texts replaced by codes.
@@ -445,7 +445,7 @@ impl CommitBuilder<'_> {
             return Ok(found);
         }
         let id = id.id.to_string();
-        Err(Error::Invalid(format!("cannot delete what belongs to the vertex {id:?}: no vertex has this id")))
+        Err(Error::invalid(format!("cannot delete what belongs to the vertex {id:?}: no vertex has this id")))
     }
 
     pub(crate) fn push_edge(&mut self, edge: EdgeOp) -> Result<()> {

@@ -54,7 +54,7 @@ impl Database {
                 Err(RecvTimeoutError::Timeout) if cancel.is_cancelled() => break,
                 Err(RecvTimeoutError::Timeout) => continue,
                 Err(RecvTimeoutError::Disconnected) => {
-                    Err(Error::Invalid("the thread that freezes a commit panicked".to_owned()))
+                    Err(Error::invalid("the thread that freezes a commit panicked".to_owned()))
                 }
             };
             let _ = thread.join(); // A panic is in the outcome.

@@ -53,13 +53,13 @@ impl CompactOptions {
         if self.lists.unwrap_or(before) == Encoding::Tiles {
             if self.heads.is_some() {
                 let message = "heads are of lists, and the lists are kept as tiles only: say how to store the lists, plain or compressed";
-                return Err(Error::Invalid(message.to_owned()));
+                return Err(Error::invalid(message.to_owned()));
             }
             let is_kept = before == Encoding::Tiles;
             self.tiles = match self.tiles {
                 Tiling::Remove => {
                     let message = "the lists are kept as tiles only: say how to store the lists, plain or compressed, to remove the tiles";
-                    return Err(Error::Invalid(message.to_owned()));
+                    return Err(Error::invalid(message.to_owned()));
                 }
                 Tiling::Keep | Tiling::Make => {
                     if is_kept {

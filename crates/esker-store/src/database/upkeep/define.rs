@@ -39,7 +39,7 @@ impl Database {
         let property_type = property_type.into();
         let gives_ids = property_type.logical == LogicalType::EdgeId;
         if gives_ids && !self.schema().multigraph {
-            return Err(Error::Invalid(
+            return Err(Error::invalid(
                 "this database holds one edge between two vertices, so its edges need no ids: import the edges to a new database that keeps \
                  parallel edges"
                     .to_owned(),
@@ -66,7 +66,7 @@ impl Database {
         let state = self.core.state();
         let is_time = state.manifest().stream.as_ref().is_some_and(|stream| stream.time == name);
         if is_time && matches!(element, ElementType::F32 | ElementType::F64) {
-            return Err(Error::Invalid(format!(
+            return Err(Error::invalid(format!(
                 "a value of {name} has a fraction, and the property has the times of a stream, which are integers in one unit: convert the times, \
                  as to milliseconds"
             )));
@@ -75,7 +75,7 @@ impl Database {
             let mut of_edges = known.iter().filter(|property| property.owner == Owner::Edges);
             let known = of_edges.find(|property| property.name == name && property.is_number());
             let known =
-                known.ok_or_else(|| Error::Invalid(format!("edges have no property {name:?} of numbers")))?;
+                known.ok_or_else(|| Error::invalid(format!("edges have no property {name:?} of numbers")))?;
             let Some(widening) = widening_of(known, element)? else { return Ok(None) };
             let edit = Edit::SetProperty(PropertyRecord { element, ..known.clone() });
             Ok(Some(Rewriting { edit, added: None, widened: Some(widening), gives_ids: false }))
@@ -121,7 +121,7 @@ impl Database {
             run.check()?;
         }
         let edits = vec![Edit::SetProperty(PropertyRecord { element, ..known.record().clone() })];
-        let manifest = maintenance.manifest.manifest().with(&edits).map_err(Error::Invalid)?;
+        let manifest = maintenance.manifest.manifest().with(&edits).map_err(Error::invalid)?;
         let state = Arc::new(state.with(manifest, state.layers().to_vec()));
         Ok(Some(NextState::with_same_layers(state, edits)))
     }
@@ -211,7 +211,7 @@ fn widening_of(known: &PropertyRecord, element: ElementType) -> Result<Option<Wi
     if known.is_number() && Widening::is_possible(from, element) {
         return Ok(Some(Widening { property: known.number, from, to: element }));
     }
-    Err(Error::Invalid(format!(
+    Err(Error::invalid(format!(
         "the property {:?} has type {}, which {} does not hold",
         known.name,
         known.type_name(),
@@ -226,7 +226,7 @@ fn new_record(
     weight: bool,
 ) -> Result<PropertyRecord> {
     use ElementType::{F32, F64, I32, I64};
-    let invalid = |reason: String| Err(Error::Invalid(reason));
+    let invalid = |reason: String| Err(Error::invalid(reason));
     let of_edges = || known.iter().filter(|property| property.owner == Owner::Edges);
     if name.is_empty() {
         return invalid("an edge property needs a name".to_owned());

@@ -97,7 +97,7 @@ impl Database {
         match locked(&self.core.maintainer).take().map(std::thread::JoinHandle::join) {
             Some(Ok(outcome)) => outcome,
             Some(Err(_)) => {
-                Err(Error::Invalid("the background thread that freezes and merges panicked".to_owned()))
+                Err(Error::invalid("the background thread that freezes and merges panicked".to_owned()))
             }
             None => Ok(()),
         }
@@ -248,7 +248,7 @@ impl Core {
     ) -> Result<NextState> {
         let WrittenLayer { layer: record, below, above, mut edits, .. } = written;
         let manifest = maintenance.manifest.manifest();
-        let next = |edits: &[Edit]| manifest.with(edits).map_err(Error::Invalid);
+        let next = |edits: &[Edit]| manifest.with(edits).map_err(Error::invalid);
         let forgotten = not_retained(&next(&edits)?, []);
         edits.extend(forgotten.into_iter().map(|number| Edit::RemoveVersion { number }));
         edits.extend(self.mark_of_log(manifest));

@@ -55,7 +55,7 @@ impl Core {
         let layer = &state.layers()[0];
         if layer.record().encoding == Encoding::Tiles {
             let message = "the lists are kept as tiles only, which cannot be made again from lists";
-            return Err(Error::Invalid(message.to_owned()));
+            return Err(Error::invalid(message.to_owned()));
         }
         let directory = layer_directory(&self.path, layer.record().number);
         self.remove_tiles(maintenance, &state, Vec::new())?;
@@ -128,7 +128,7 @@ impl Core {
         mut edits: Vec<Edit>,
     ) -> Result<()> {
         edits.extend(self.mark_of_log(maintenance.manifest.manifest()));
-        let manifest = maintenance.manifest.manifest().with(&edits).map_err(Error::Invalid)?;
+        let manifest = maintenance.manifest.manifest().with(&edits).map_err(Error::invalid)?;
         let next =
             NextState::with_same_layers(Arc::new(state.with(manifest, state.layers().to_vec())), edits);
         self.record(maintenance, &next)?;

@@ -103,7 +103,7 @@ impl Core {
     ) -> Result<WrittenLayer> {
         let manifest = state.manifest();
         let until = manifest.versions.iter().rev().find(|version| !gone.contains(&version.number));
-        let until = until.ok_or_else(|| Error::Invalid("a database needs a version".to_owned()))?;
+        let until = until.ok_or_else(|| Error::invalid("a database needs a version".to_owned()))?;
         let last_version = newest.max(manifest.log_start().first_version - 1);
         let layers = state.layers();
         let position = layers.partition_point(|layer| layer.record().last_version < until.number);
@@ -166,7 +166,7 @@ impl Core {
         let mut edits: Vec<Edit> =
             above.iter().map(|layer| Edit::RemoveLayer { number: layer.record().number }).collect();
         edits.extend(versions.map(|known| Edit::RemoveVersion { number: known.number }));
-        let below_state = state.manifest().with(&edits).map_err(Error::Invalid)?;
+        let below_state = state.manifest().with(&edits).map_err(Error::invalid)?;
         let below_state = Arc::new(state.with(below_state, below.clone()));
         let properties = below_state.snapshot(until.number)?.edge_properties().count();
         let blank = |version| {

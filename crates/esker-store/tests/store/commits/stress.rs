@@ -62,7 +62,7 @@ fn commit(db: &Database, part: u64, is_over: &AtomicBool) -> BTreeMap<u64, u64> 
 /// Whether an error only says that a version was forgotten meanwhile.
 fn is_forgotten(error: &Error, version: u64) -> bool {
     let gone = format!("has no version {version}: ");
-    matches!(error, Error::Invalid(reason) if reason.contains(&gone))
+    matches!(error, Error::Invalid(reason) if reason.to_string().contains(&gone))
 }
 
 /// Whether an error only says that a version was forgotten meanwhile, has a tag, or is the only one.
@@ -70,7 +70,7 @@ fn cannot_be_forgotten(error: &Error, version: u64) -> bool {
     let tagged = format!("version {version} has the tag \"here\": ");
     let only = format!("version {version} is the only version of the database");
     let others = |reason: &String| reason.starts_with(&tagged) || reason.starts_with(&only);
-    is_forgotten(error, version) || matches!(error, Error::Invalid(reason) if others(reason))
+    is_forgotten(error, version) || matches!(error, Error::Invalid(reason) if others(&reason.to_string()))
 }
 
 fn read(db: &Database, reader: u64, seen: &Seen, is_over: &AtomicBool) -> u64 {

@@ -45,7 +45,7 @@ pub(super) const CLOSENESS: Entry = Entry {
 fn closeness_options(params: &Params, named: Vec<VertexId>) -> Result<ClosenessOptions> {
     let sources = match (params.get("samples")?, named.is_empty()) {
         (Some(_), false) => {
-            return Err(Error::Usage("give either --source or --samples, not both".to_owned()));
+            return Err(Error::usage("give either --source or --samples, not both".to_owned()));
         }
         (Some(count), true) => Sources::Sample(count),
         (None, true) => Sources::All,

@@ -186,7 +186,7 @@ pub(super) const BETWEENNESS: Entry = Entry {
 fn betweenness_options(params: &Params, named: Vec<VertexId>) -> Result<BetweennessOptions> {
     let samples: Option<usize> = params.get("samples")?;
     if samples.is_some() && !named.is_empty() {
-        return Err(Error::Usage("give either --source or --samples, not both".to_owned()));
+        return Err(Error::usage("give either --source or --samples, not both".to_owned()));
     }
     let scale = match params.text("scale") {
         Some("pairs") => Scale::Pairs,

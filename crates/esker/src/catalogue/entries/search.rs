@@ -168,7 +168,7 @@ macro_rules! by_weight {
             Some(ElementType::F64) => $work::<f64>($job),
             Some(other) => {
                 let message = format!("weights of type {other:?} are no lengths");
-                Err(crate::error::Error::Usage(message))
+                Err(crate::error::Error::usage(message))
             }
         }
     };

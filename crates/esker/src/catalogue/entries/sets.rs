@@ -113,7 +113,7 @@ fn colouring_options(params: &Params) -> Result<ColouringOptions> {
         _ => Ties::Random,
     };
     let passes = params.get_or("passes", ColouringOptions::default().passes.get())?;
-    let passes = NonZeroU32::new(passes).ok_or_else(|| Error::Usage("--passes is at least 1".to_owned()))?;
+    let passes = NonZeroU32::new(passes).ok_or_else(|| Error::usage("--passes is at least 1".to_owned()))?;
     Ok(ColouringOptions { order, ties, passes })
 }
 

@@ -1,0 +1,81 @@
+//! The words of the command line for settings and operations that messages of the library name.
+
+use esker::graph::{Assignment, Call, Language, Message, Setting, SettingValue};
+
+/// Options and verbs of `esker`.
+pub(crate) struct CommandLine;
+
+/// A message of the library, as the command says it.
+pub(crate) fn said(message: &Message) -> String {
+    message.render(&CommandLine)
+}
+
+impl Language for CommandLine {
+    fn setting(&self, Assignment { setting, value }: &Assignment) -> String {
+        let name = option_name(*setting);
+        match (setting, value) {
+            (Setting::VertexNumbers, _) => "--ids numbers".to_owned(),
+            (Setting::Directed, Some(SettingValue::Flag(false))) => "--undirected".to_owned(),
+            (_, None | Some(SettingValue::Flag(true))) => format!("--{name}"),
+            (_, Some(SettingValue::Flag(false))) => format!("--no-{name}"),
+            (_, Some(value)) => format!("--{name} {value}"),
+        }
+    }
+
+    fn operation(&self, call: &Call) -> String {
+        format!("`{}`", self.command(call))
+    }
+}
+
+impl CommandLine {
+    /// The command of an operation, as in `esker compact --encoding tiles`.
+    pub(crate) fn command(&self, call: &Call) -> String {
+        let mut words = vec!["esker".to_owned(), call.operation.words().to_owned()];
+        words.extend(call.objects.iter().cloned());
+        words.extend(call.settings.iter().map(|setting| self.setting(setting)));
+        words.join(" ")
+    }
+}
+
+/// The option of a setting, without its dashes.
+fn option_name(setting: Setting) -> String {
+    match setting {
+        Setting::SourceColumn => "src".to_owned(),
+        Setting::TargetColumn => "dst".to_owned(),
+        Setting::StreamName => "source".to_owned(),
+        Setting::AddMissing => "new".to_owned(),
+        Setting::Replace => "force".to_owned(),
+        Setting::BatchEdges => "batch".to_owned(),
+        // The library has the word of the command.
+        other => other.word().replace('_', "-"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use esker::graph::{Operation, message};
+
+    use super::*;
+
+    #[test]
+    fn settings_are_options_and_operations_are_commands() {
+        let options = [
+            (Setting::SourceColumn.into(), "--src"),
+            (Setting::BadLines.to("skip"), "--bad-lines skip"),
+            (Setting::Weight.to(false), "--no-weight"),
+            (Setting::Header.to(true), "--header"),
+            (Setting::Directed.to(false), "--undirected"),
+            (Setting::Directed.to(true), "--directed"),
+            (Setting::Schema.to_type("age", "u64"), "--schema age:u64"),
+            (Setting::Vertices.to_some("FILE"), "--vertices FILE"),
+            (Setting::VertexNumbers.into(), "--ids numbers"),
+        ];
+        for (setting, option) in options {
+            assert_eq!(CommandLine.setting(&setting), option);
+        }
+        let call = Operation::Compact.with(Setting::Encoding.to("tiles"));
+        assert_eq!(said(&message!["run ", call]), "run `esker compact --encoding tiles`");
+        let undo = Operation::Forget.on("web.esker").on(7);
+        assert_eq!(CommandLine.operation(&undo), "`esker forget web.esker 7`");
+    }
+}
