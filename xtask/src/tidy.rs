@@ -7,6 +7,7 @@ use crate::findings::Findings;
 use crate::lengths;
 use crate::modules;
 use crate::names;
+use crate::singles;
 use crate::tuples;
 
 /// Checks all rules and prints the breaches. Returns whether there are none but known ones. With `shrink`,
@@ -44,6 +45,7 @@ fn check(root: &Path) -> std::io::Result<Findings> {
     modules::check_test_programs(&tracked, &mut findings);
     names::check(&trees, &mut findings);
     tuples::check(&trees, &mut findings);
+    singles::check(root, &tracked, &mut findings)?;
     files::check(root, &tracked, &mut findings)?;
     Ok(findings)
 }
