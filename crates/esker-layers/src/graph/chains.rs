@@ -32,7 +32,7 @@ struct LaterLayer<'a, W> {
     is_left_out: bool,
     vertices: &'a [VertexId],
     arcs: ArcSlices<'a, W>,
-    /// Of each fragment, the next older one; 0: the fragment is the whole list.
+    /// The next older fragment of each fragment; 0: the fragment is the whole list.
     previous: &'a [u64],
     /// The vertices with tombstones, and the targets of these.
     dead: ArcSlices<'a, ()>,
@@ -45,7 +45,7 @@ pub(super) struct LayerFragments<'a, W> {
     /// The slot of the first fragment.
     pub(super) first_slot: usize,
     pub(super) vertices: &'a [VertexId],
-    /// Of each fragment, the next older one; 0: the fragment is the whole list.
+    /// The next older fragment of each fragment; 0: the fragment is the whole list.
     pub(super) previous: &'a [u64],
     /// All arcs, with the offsets of these fragments; `None` if none is wanted.
     pub(super) arcs: Option<ArcSlices<'a, W>>,
@@ -116,8 +116,8 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
         Self::over(of.stack, of.direction, ahead, |layer, _| Ok(of.layers[layer]), run)
     }
 
-    /// Those of a version whose degrees [suffice](Stack::suffices_degrees). Each is verified, and its memory
-    /// is given back to the system, before the next is read.
+    /// The later layers of a version whose degrees [suffice](Stack::suffices_degrees). Each is verified, and
+    /// its memory is given back to the system, before the next is read.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
@@ -138,8 +138,8 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
         })
     }
 
-    /// Those of a version that sees its layers wholly. Scans may leave out some of these: their arcs are not
-    /// handed over. `arcs` gives those of the other layers.
+    /// The later layers of a version that sees its layers wholly. Scans may leave out some of these: their
+    /// arcs are not handed over. `arcs` gives the arcs of the other layers.
     pub(super) fn over(
         stack: &'a Stack,
         direction: Direction,

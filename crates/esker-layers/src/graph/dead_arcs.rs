@@ -28,13 +28,13 @@ impl DeadUnit {
 }
 
 impl DeadArcs {
-    /// Of consecutive units, from the first vertex on.
+    /// The arcs of consecutive units, from the first vertex on.
     pub(super) fn new(units: Vec<DeadUnit>) -> Self {
         let num_arcs = units.iter().map(|unit| unit.targets.len()).sum();
         Self { units, num_arcs }
     }
 
-    /// Of arcs, sorted, in a graph of `num_vertices` vertices.
+    /// The lists of sorted arcs, in a graph of `num_vertices` vertices.
     pub(super) fn of_sorted(num_vertices: usize, arcs: &[(VertexId, VertexId)]) -> Self {
         let (mut units, mut rest) = (Vec::new(), arcs);
         for unit in 1..=num_vertices.div_ceil(UNIT_LEN) {
@@ -67,7 +67,7 @@ impl DeadArcs {
         (0..self.units.len()).flat_map(|unit| self.iter_unit(unit))
     }
 
-    /// The same of a unit.
+    /// Each vertex of a unit with a list, and the list.
     pub(super) fn iter_unit(&self, unit: usize) -> impl Iterator<Item = (VertexId, &[VertexId])> {
         let DeadUnit { lists, targets } = &self.units[unit];
         let own = lists.iter_words(0..lists.num_words());

@@ -16,7 +16,7 @@ use super::weight::ColumnWeight;
 pub(super) struct InducedSide<'a, W> {
     pub(super) inner: Side<'a, W>,
     pub(super) remaining: &'a Remaining,
-    /// Of the inner graph.
+    /// The number of vertices of the inner graph.
     pub(super) num_vertices: usize,
 }
 

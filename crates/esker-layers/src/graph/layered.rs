@@ -33,14 +33,14 @@ pub(super) struct Layered<'a, W> {
     pub(super) stack: &'a Stack,
     pub(super) direction: Direction,
     pub(super) table: Arc<ListTable>,
-    /// The lists of the oldest; none if they are left out.
+    /// The lists of the oldest layer; none if they are left out.
     pub(super) base: OldestLists<'a>,
-    /// Oldest first. One that scans leave out has no vertices here; the oldest has no targets if its lists
-    /// are coded or left out.
+    /// The layers, oldest first. A layer that scans leave out has no vertices here. The oldest has no targets
+    /// if its lists are coded or left out.
     pub(super) layers: Vec<ArcSlices<'a, W>>,
     /// 1 if the lists of the oldest are left out, else 0.
     floor: usize,
-    /// Of the newest layer, if it is partial.
+    /// What the version sees of the newest layer, if that is only a part.
     pub(super) filter: Option<BirthFilter<'a, W>>,
 }
 

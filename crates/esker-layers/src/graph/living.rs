@@ -31,7 +31,7 @@ fn copies(list: &[VertexId], target: VertexId) -> usize {
     list.iter().take_while(|&&other| other == target).count()
 }
 
-/// Those of the ascending `dead` targets that a sorted list may have.
+/// The part of the ascending `dead` targets that a sorted list may hold.
 fn near<'d>(list: &[VertexId], dead: &'d [VertexId]) -> &'d [VertexId] {
     let (Some(&first), Some(&last)) = (list.first(), list.last()) else { return &[] };
     let dead = &dead[dead.partition_point(|&target| target < first)..];

@@ -97,13 +97,13 @@ pub(crate) struct Offer<'a, W> {
 }
 
 impl<'a, W: ColumnWeight> Offer<'a, W> {
-    /// Of all lists.
+    /// Hands over all lists.
     pub(crate) fn new(lists: CodedLists<'a>, weights: &'a [W]) -> Self {
         Self { lists, weights, first_arc: 0, second_len: SECOND_LEN }
     }
 
-    /// Of some lists, of which pieces begin with their first blocks; weights are those of the arcs from
-    /// `first_arc` on.
+    /// Hands over some lists. Their pieces begin with their first blocks. `weights` begin with that of
+    /// `first_arc`.
     pub(crate) fn some(lists: CodedLists<'a>, weights: &'a [W], first_arc: usize) -> Self {
         Self { lists, weights, first_arc, second_len: PIECE_LEN }
     }
@@ -200,7 +200,7 @@ impl<'a, W: ColumnWeight> Offer<'a, W> {
         }
     }
 
-    /// Hands over a list in pieces, of which no other thread holds a part.
+    /// Hands over a list in pieces. No other thread holds a part of the list.
     pub(crate) fn list_into(
         &self,
         sink: &mut dyn Sink<W>,

@@ -56,9 +56,9 @@ pub trait StoredWeight: ColumnWeight {
     fn joined<'a>(arcs: ArcsInTime<'a, Self>, window: TimeWindow, run: &Run)
     -> Result<StoredGraph<'a, Self>>;
 
-    /// The same directed graph with in-lists: where it has none, its out-lists are copied to memory, and
-    /// turned round there. Others stay as they are; with `reads_single`, if single lists can be read, which
-    /// of tiles without in-lists are only scanned. Reads each list once.
+    /// The same directed graph with in-lists. Where it has none, they are made in memory from its out-lists;
+    /// each list is read once. With `reads_single`, they are also made where single in-lists cannot be read:
+    /// tiles without in-lists only serve scans.
     ///
     /// # Errors
     /// As [`StoredWeight::copied`].
@@ -68,7 +68,7 @@ pub trait StoredWeight: ColumnWeight {
         run: &Run,
     ) -> Result<StoredGraph<'a, Self>>;
 
-    /// The same graph with each edge turned round; an undirected one stays as it is.
+    /// The graph with each edge reversed; an undirected graph stays as it is.
     ///
     /// # Errors
     /// [`esker_graph::Stop::Unsuitable`] if in-edges are not kept.
@@ -88,9 +88,9 @@ pub trait StoredWeight: ColumnWeight {
         run: &Run,
     ) -> Result<StoredGraph<'a, Self>>;
 
-    /// As [`StoredWeight::gathered`], from lists that several windows share. All weights are 0. With `only`,
-    /// the lists of the same version with the times of the edges, of which those of the other direction are
-    /// filtered.
+    /// As [`StoredWeight::gathered`], from lists that several windows share. All weights are 0. `only`
+    /// is the direction that is copied, with the same version whose weights are the times of the edges: the
+    /// lists of the other direction are filtered from it.
     ///
     /// # Errors
     /// [`esker_graph::Stop::OverBudget`]; cancellation; [`esker_format::Error::Invalid`] for a window that
@@ -102,9 +102,9 @@ pub trait StoredWeight: ColumnWeight {
         run: &Run,
     ) -> Result<StoredGraph<'a, Self>>;
 
-    /// The same graph with its lists copied to memory, or those of `only` one direction; the others stay as
-    /// they are. They then are read as those of one plain layer, whatever they were read from. Reads each
-    /// list once, on all threads of the run.
+    /// The graph with its lists copied to memory, or those of `only` one direction; the others stay as they
+    /// are. Copied lists are scanned like those of one plain layer. Reads each list once, on all threads of
+    /// the run.
     ///
     /// # Errors
     /// [`esker_graph::Stop::OverBudget`]; [`esker_format::Error::Corrupt`]; [`esker_format::Error::Io`];

@@ -8,14 +8,14 @@ use esker_graph::{AnyVisitor, Piece, Run, Select, Sink, VertexId};
 use super::weight::ColumnWeight;
 use crate::layer::ListColumns;
 
-/// A selection is read from lists if so many times its arcs are not more than all...
+/// A selection is read list by list if it has at most this fraction of all arcs ...
 const FEW_FRACTION: u64 = 64;
-/// ... and they are not more than this.
+/// ... and at most this number.
 const FEW_ARCS_MAX: u64 = 1 << 16;
 /// Vertices that a thread takes of a selection at a time.
 const PART_LEN: usize = 1 << 7;
 
-/// The selected vertices, if their lists are few beside those of `num_edges` edges.
+/// The selected vertices, if their lists are a small part of those of `num_edges` edges.
 pub(crate) fn few<'s>(
     select: Select<'s>,
     num_edges: u64,
@@ -61,11 +61,11 @@ pub(crate) fn tiles_alone(what: &str) -> Error {
     ))
 }
 
-/// Mapped lists of which single ones are read.
+/// Reads single lists from the map.
 #[derive(Debug)]
 pub(crate) struct PointReads<'a> {
     lists: &'a ListColumns,
-    /// Number of the property that is the weight; nobody looks if the weight is `()`.
+    /// Number of the property that is the weight; unused if the weight is `()`.
     property: u32,
     /// Bytes that reads have brought to memory, at most, since they were given up last; `None`: the system
     /// decides.
@@ -80,7 +80,7 @@ impl<'a> PointReads<'a> {
     /// Bytes that reads bring to memory where that is limited.
     pub(crate) const TOUCHED_BYTES_MAX: u64 = 8 << 20;
 
-    /// Of some lists. If `limited`, what was read does not stay in memory.
+    /// Reads from `lists`. If `limited`, their memory is released again and again.
     pub(crate) fn new(lists: &'a ListColumns, property: u32, limited: bool) -> Self {
         Self { lists, property, touched: limited.then(|| AtomicU64::new(0)) }
     }
@@ -150,7 +150,7 @@ impl<'a> PointReads<'a> {
         })
     }
 
-    /// Says that so many bytes of the columns were read. Gives up their memory when there are many.
+    /// Counts bytes of the columns that were read, and releases their memory when they are many.
     pub(crate) fn touch(&self, bytes: u64) {
         let Some(touched) = &self.touched else { return };
         if touched.fetch_add(bytes, Relaxed) + bytes > Self::TOUCHED_BYTES_MAX {

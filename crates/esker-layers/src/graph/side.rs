@@ -37,7 +37,7 @@ pub(crate) struct PlainSide<'a, W> {
     arrays: &'a Arrays,
     /// Verified, ascending from 0 to the number of arcs.
     offsets: &'a [u64],
-    /// Number of the property that is the weight; nobody looks if `W` is `()`.
+    /// Number of the property that is the weight; unused if `W` is `()`.
     property: u32,
     /// Set once all is verified.
     rows: OnceLock<Rows<'a, W>>,

@@ -283,7 +283,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         self.kept(direction).is_some_and(Side::has_lists)
     }
 
-    /// The same graph over plain slices, after verifying all of it; `None` if its lists do not lie in one
+    /// The graph as plain slices, after verifying all of it; `None` if its lists do not lie in one
     /// piece each.
     ///
     /// # Errors
@@ -328,7 +328,7 @@ fn no_in_edges() -> Error {
 }
 
 impl<'a> StoredGraph<'a, i32> {
-    /// The same graph with 64-bit weights.
+    /// The graph with 64-bit weights.
     #[must_use]
     pub fn widened(self) -> StoredGraph<'a, i64> {
         let Self { num_vertices, num_arcs, directed, out, incoming, _memory } = self;

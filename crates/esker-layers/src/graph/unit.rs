@@ -14,8 +14,8 @@ const UNIT_WORDS: usize = UNIT_LEN / 64;
 /// more than 2^16 entries together.
 #[derive(Debug, Default)]
 pub(super) struct UnitLists {
-    /// Of each 64 vertices, those with lists, and the number of lists before them. Empty if there are no
-    /// lists.
+    /// For each 64 vertices: a bit for each that has a list, and the number of lists before them. Empty if
+    /// there are no lists.
     words: Box<[(u64, u16)]>,
     ends: ListEnds,
 }
@@ -108,7 +108,7 @@ impl UnitLists {
         start(words.start)..start(words.end)
     }
 
-    /// Where a list begins; the end of the last one if it is one beyond.
+    /// Where a list begins. One past the last list: where the last one ends.
     #[inline(always)]
     fn start(&self, at: usize) -> usize {
         at.checked_sub(1).map_or(0, |before| self.end(before))

@@ -38,7 +38,7 @@ impl ExternalId<'_> {
     /// Writes the id as in the input: an integer as decimal digits, a text as its bytes.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// The errors of `out`.
     pub fn write_to(&self, out: &mut impl std::io::Write) -> std::io::Result<()> {
         match self {
             Self::Int(id) => write!(out, "{id}"),

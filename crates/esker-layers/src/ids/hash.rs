@@ -1,6 +1,6 @@
 //! The hash of external ids. It is part of the file format: indexes on the disk are sorted by it.
 //!
-//! It is keyed by the secret of the database. Without the secret nobody can make an input whose ids collide;
+//! It is keyed by the secret of the database. Without the secret no one can make an input whose ids collide;
 //! looking up 40,000 such ids would take 1.6 billion comparisons.
 //!
 //! Texts: SipHash-1-3 [1], as in the hash maps of the standard library. Integers: SplitMix64 [2] spreads the

@@ -74,7 +74,7 @@ impl<'a> PlainWriter<'a> {
         self.origin
     }
 
-    /// The same with another buffer for each column, for layers of many columns.
+    /// The writer with another size of the buffer of each column, for layers of many columns.
     #[must_use]
     pub fn with_buffers(&self, buffer_bytes: usize) -> Self {
         Self { buffer_bytes, ..self.clone() }

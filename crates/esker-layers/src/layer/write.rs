@@ -64,7 +64,7 @@ pub struct SectionShape {
     /// Whether every vertex has a list.
     pub complete: bool,
     /// The encoding of the main lists; plain unless every vertex has a list. Lists in tiles alone are written
-    /// as plain ones, of which the tiles are made; whoever makes them removes the targets.
+    /// as plain ones, from which the tiles are made; what makes the tiles then removes the targets.
     pub encoding: Encoding,
     /// Whether the targets of the main lists are left out, because their tiles are made of older ones.
     pub without_targets: bool,

@@ -384,7 +384,7 @@ impl<P: PagedFile> Pool<P> {
     /// Drops no other extent for it, and does nothing while a scan or another such read is under way.
     ///
     /// # Errors
-    /// That of the read.
+    /// The error of the read.
     pub(crate) fn load(&self, number: usize) -> Result<bool> {
         let Some(_scanning) = if_free(&self.scanning) else { return Ok(false) };
         let mut reads = locked(&self.reads);

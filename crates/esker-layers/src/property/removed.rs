@@ -40,14 +40,14 @@ impl RemovedVertices {
         self.list.len()
     }
 
-    /// Whether `v` is removed. O(log of their number); at once if there are none.
+    /// Whether `v` is removed. O(log m) for m removed vertices.
     #[inline]
     pub fn is_removed(&self, v: VertexId) -> bool {
         !self.list.is_empty() && self.list.binary_search(&v).is_ok()
     }
 
-    /// Those of a version that sees these newer layers too, oldest first. O(m log m) for m changes and old
-    /// ones.
+    /// The removed vertices of a version that also sees these newer layers, oldest first. O(m log m) for m
+    /// old vertices and changes.
     ///
     /// # Errors
     /// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if the columns are not of u8;

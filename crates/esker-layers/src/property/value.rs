@@ -140,7 +140,7 @@ impl<'a> PropertyValue<'a> {
         )
     }
 
-    /// The same value, borrowed from nothing. Texts, which are borrowed, become the number 0.
+    /// The value without a borrow. Texts, which are borrowed, become the number 0.
     pub fn to_owned_number(self) -> PropertyValue<'static> {
         match self {
             Self::Boolean(value) => PropertyValue::Boolean(value),
@@ -199,7 +199,7 @@ impl<'a> PropertyValue<'a> {
         }
     }
 
-    /// The same value as a stored type, or a wider one, holds it; itself if it does not.
+    /// The value as a stored type, or a wider one, holds it; unchanged if the type cannot hold it.
     #[must_use]
     pub(super) fn stored_as(self, element: Option<ElementType>) -> Self {
         let (Some(to), Some(from), Some(bits)) = (element, self.element(), self.bits()) else { return self };

@@ -13,7 +13,7 @@ use crate::lama::Lama;
 /// The greatest position of a layer that is kept for a vertex. It stands for all layers from there on.
 const POSITION_MAX: usize = u8::MAX as usize;
 
-/// Of each vertex of one direction of a stack, its degree and the layer of its newest fragment. Only of a
+/// The degree of each vertex of one direction of a stack, and the layer of its newest fragment. Only for a
 /// version that sees its layers wholly.
 ///
 /// Memory: a vertex id and a byte for each vertex, minus the pages shared with other versions.

@@ -30,7 +30,7 @@ pub use table::ListTable;
 #[derive(Debug)]
 pub struct Stack {
     chains: Chains,
-    /// Those of each direction, built when first needed.
+    /// The vertex tables of each direction, built when first needed.
     tables: Arc<[Mutex<VertexTables>; 2]>,
 }
 
@@ -56,12 +56,12 @@ impl<T> Default for TableSlot<T> {
 }
 
 impl<T> TableSlot<T> {
-    /// Takes over what an older stack of so many layers has made.
+    /// Takes over the table that an older stack of `layers` layers has made.
     fn inherit(&mut self, layers: usize, made: Option<Arc<T>>) {
         self.base = made.map(|made| (layers, made)).or(self.base.take());
     }
 
-    /// Keeps what was made. Another thread may have made the same meanwhile: keeps one.
+    /// Stores the table, unless another thread has stored one meanwhile. Returns the stored one.
     fn store(&mut self, made: T) -> Arc<T> {
         self.base = None;
         Arc::clone(self.made.get_or_insert_with(|| Arc::new(made)))
@@ -106,8 +106,8 @@ impl Stack {
         Ok(Self { chains: Chains { layers, positions, rank, num_vertices, left_out }, tables })
     }
 
-    /// The same version, of which scans leave out the layers that have no arc whose value of an edge property
-    /// lies in a range, unless it is the only layer. Degrees, and everything else, stay those of the whole
+    /// The version, whose scans then leave out the layers that have no arc whose value of an edge property
+    /// lies in a range, unless there is only one layer. Degrees, and everything else, stay those of the whole
     /// version, whose vertex tables it shares.
     #[must_use]
     pub fn within(&self, property: u32, range: RangeInclusive<i64>) -> Self {
@@ -120,7 +120,7 @@ impl Stack {
         Self { chains: Chains { left_out, ..self.chains.clone() }, tables: Arc::clone(&self.tables) }
     }
 
-    /// The same version, of which scans leave nothing out. Shares its vertex tables.
+    /// The version, whose scans then leave out no layer. Shares its vertex tables.
     #[must_use]
     pub fn with_all_layers(&self) -> Self {
         let chains = Chains { left_out: Box::default(), ..self.chains.clone() };

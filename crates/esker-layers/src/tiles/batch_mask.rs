@@ -55,7 +55,7 @@ impl BatchMask {
         values.truncate(len);
     }
 
-    /// The same for the positions themselves, sixteen at a time if the processor can.
+    /// Retains the positions that remain, sixteen at a time if the processor can.
     pub(super) fn retain_positions(&self, positions: &mut Vec<u32>) {
         match compress_by_sixteen(positions, &self.masks) {
             Some(len) => positions.truncate(len),

@@ -122,7 +122,7 @@ impl ChangedRow {
 }
 
 impl ChangedGroup {
-    /// Bytes of an edge with so many values; vectors may be twice as large as what is in them.
+    /// Bytes of an edge with this number of values; vectors may be twice as large as what is in them.
     fn bytes_of(&self, values: usize) -> u64 {
         2 * (size_of::<PlacedEdge>() + values * self.values.len() * size_of::<u64>()) as u64
     }

@@ -196,7 +196,7 @@ struct Costs {
 }
 
 impl Costs {
-    /// Those of the first position.
+    /// The costs of the first position.
     fn of(first: u32) -> Self {
         let runs = varint_bytes(row_of(first)) + varint_bytes(column_of(first));
         Self { varints: varint_bytes(first), packed: 4, runs, run_len: 1 }
@@ -230,7 +230,7 @@ impl Costs {
         self.run_len = (pairs.len() - last) as u32;
     }
 
-    /// The smallest coding of so many positions, and its bytes.
+    /// The smallest coding of `len` positions, and its bytes.
     fn smallest(&self, len: usize) -> (Coding, usize) {
         let mut best = (Coding::Packed, self.packed);
         let others = [
@@ -309,9 +309,9 @@ pub(super) struct ChunkDecoder<'a> {
     coding: Coding,
     /// The last position decoded.
     last: u32,
-    /// Edges left of the current run.
-    run_left: u32,
-    /// Of a bitmap: the next word, the words per row, and the first column of each row.
+    /// Edges of the current run that are not decoded yet.
+    run_remaining: u32,
+    /// In a bitmap: the next word, the words per row, and the first column of each row.
     word: usize,
     row_words: usize,
     first_word: usize,
@@ -333,7 +333,7 @@ impl<'a> ChunkDecoder<'a> {
             remaining: len,
             coding,
             last: 0,
-            run_left: 0,
+            run_remaining: 0,
             word: 0,
             row_words: 0,
             first_word: 0,
@@ -421,9 +421,9 @@ impl<'a> ChunkDecoder<'a> {
     fn next_runs(&mut self, len: usize, positions: &mut Vec<u32>) -> Option<()> {
         let mut last = self.last;
         for _ in 0..len {
-            if self.run_left == 0 {
+            if self.run_remaining == 0 {
                 let row = row_of(last).checked_add(take_varint(self.bytes, &mut self.at)?)?;
-                self.run_left = take_varint(self.bytes, &mut self.at)?.checked_sub(1)?;
+                self.run_remaining = take_varint(self.bytes, &mut self.at)?.checked_sub(1)?;
                 let column = take_varint(self.bytes, &mut self.at)?;
                 if row > 0xFFFF || column > 0xFFFF || row << 16 | column < last {
                     return None;
@@ -431,7 +431,7 @@ impl<'a> ChunkDecoder<'a> {
                 last = row << 16 | column;
             } else {
                 last = last.checked_add(take_varint(self.bytes, &mut self.at)?)?;
-                self.run_left -= 1;
+                self.run_remaining -= 1;
             }
             positions.push(last);
         }

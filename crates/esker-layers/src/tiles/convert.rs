@@ -54,7 +54,7 @@ pub trait TileProperties {
     /// Writes the values of all properties, each by one call of [`PropertyWalk::write`].
     ///
     /// # Errors
-    /// Those of the calls.
+    /// The errors of the calls.
     fn write(&self, walk: &PropertyWalk<'_>) -> Result<()>;
 }
 

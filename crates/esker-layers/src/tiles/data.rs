@@ -49,7 +49,7 @@ struct DataSegment {
 /// The chunks.
 #[derive(Debug)]
 pub struct TileData {
-    /// That of the layer itself first.
+    /// The files, that of the layer itself first.
     segments: Vec<DataSegment>,
     extents: Vec<TileExtent>,
     bytes: usize,
@@ -243,8 +243,8 @@ impl TileData {
     }
 
     /// The blocks that hold successive chunks, given the range of these chunks. `None` if they lie in several
-    /// segments, or their segment should not be shared: what is used of a file that is less than half in use
-    /// is copied, which frees the file once nobody links to it.
+    /// segments, or if less than half of their segment is in use: its chunks are copied then, which frees the
+    /// file once no layer links to it.
     pub(super) fn shareable(&self, bytes: Range<u64>) -> Option<SharedBlocks> {
         let blocks = bytes.start as usize / BLOCK_BYTES..(bytes.end as usize).div_ceil(BLOCK_BYTES);
         let (segment, first) = self.place(blocks.start)?;

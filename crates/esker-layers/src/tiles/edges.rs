@@ -124,7 +124,7 @@ impl<W: Weight> StripEdges<W> {
 }
 
 impl<W: Weight> TileEdges<W> {
-    /// Of all strips, in order. Those of columns are of the in-lists of a directed graph.
+    /// The edges of all strips, in order. Strips of columns are those of the in-lists of a directed graph.
     pub(crate) fn new(matrix: Matrix, by_columns: bool, strips: Vec<StripEdges<W>>) -> Self {
         let mut chunks = Vec::new();
         for (strip, edges) in (0..).zip(&strips) {

@@ -196,7 +196,7 @@ impl Tiles {
         Ok(column)
     }
 
-    /// The same, of values of a type known only at run time.
+    /// The column of a property whose type is known only at run time.
     pub(super) fn values(&self, number: u32, element: ElementType) -> Result<Values> {
         let spec = ColumnSpec { origin: self.origin, kind: ColumnKind::TileProperty };
         let values = Values::open(&self.archive, &self.files.property(number), spec, element)?;
@@ -248,7 +248,7 @@ impl Tiles {
         Ok(directory)
     }
 
-    /// The same, if it was verified before.
+    /// The directory, if it was verified before.
     pub(super) fn verified_directory(&self) -> Option<Directory<'_>> {
         let is_sound = self.directory_sound.load(Ordering::Acquire);
         let (keys, starts, edges) =

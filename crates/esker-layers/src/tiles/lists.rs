@@ -1,7 +1,7 @@
 //! Decodes neighbour lists from tiles, for layers that store no other lists.
 //!
-//! The out-lists of a strip are its row of tiles, and its in-lists a column. Of a symmetric graph, of which
-//! only the upper triangle is kept, its lists are both: the column as far as the diagonal, then the row.
+//! The out-lists of a strip are its row of tiles, and its in-lists a column. In a symmetric graph, of which
+//! only the upper triangle is kept, the lists are both: the column as far as the diagonal, then the row.
 //! Tiles that are read in this order append to each list in ascending order, so nothing is sorted. In a row,
 //! only the chunks that hold the wanted vertices are decoded; in a column, all. Work: that of decoding these
 //! chunks, about two nanoseconds an edge.

@@ -30,7 +30,7 @@ pub struct ChangedGroups {
 }
 
 impl ChangedGroups {
-    /// No group of these tiles, in a graph of so many vertices.
+    /// No group of these tiles changed, in a graph of `num_vertices` vertices.
     pub fn none_of(tiles: &Tiles, num_vertices: usize) -> Self {
         let (group, directed) = (tiles.group().max(1), tiles.shape().directed);
         let side = num_vertices.div_ceil(STRIP_LEN).div_ceil(group as usize);

@@ -124,7 +124,7 @@ impl<'a, W: Weight> TileScan<'a, W> {
         })
     }
 
-    /// The same with a pool: chunks are read into a fixed amount of memory.
+    /// Adds a pool: chunks are then read into a fixed amount of memory.
     ///
     /// # Errors
     /// [`Error::Invalid`] if that is too little; [`Error::Io`].

@@ -1,4 +1,4 @@
-//! Gives out chunks to the threads of a scan.
+//! Schedules the chunks of a scan: gives each to a thread.
 //!
 //! A chunk has edges for the vertices of two strips. If two threads wrote to a vertex, they would have to do
 //! so atomically, which takes five times as long. So a chunk is given out only while no other thread holds
@@ -26,9 +26,9 @@ const CROWDED: f64 = 0.25;
 /// The ends to which a scan hands edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct EdgeEnds {
-    /// To the rows: an arc from row to column is in the list of the row.
+    /// Edges go to the rows: an arc from row to column is in the list of the row.
     pub(super) rows: bool,
-    /// To the columns.
+    /// Edges go to the columns.
     pub(super) columns: bool,
 }
 

@@ -91,7 +91,7 @@ pub(super) fn make<W: Weight + Element>(
     make_from(disk, layer, graph, options, None, 1).map(|made| made.0)
 }
 
-/// As [`make`], copying from old tiles, on so many threads.
+/// As [`make`], copying from old tiles, on `threads` threads.
 pub(super) fn make_from<W: Weight + Element>(
     disk: &Arc<dyn Disk>,
     layer: &Path,

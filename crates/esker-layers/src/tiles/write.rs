@@ -121,7 +121,7 @@ impl TileWriter {
         Ok(())
     }
 
-    /// Ends the current block if so many bytes do not fit it.
+    /// Ends the current block if it has no room for `bytes`.
     fn make_room(&mut self, bytes: usize) -> Result<()> {
         if !self.block.is_empty() && self.block.len() + bytes > BLOCK_BYTES {
             self.end_block()
@@ -223,7 +223,7 @@ impl TileWriter {
         ColumnWriter::create(&self.archive, &self.files.property(number), spec)
     }
 
-    /// The same, of values of a type known only at run time.
+    /// Creates the column of a property whose type is known only at run time.
     pub(super) fn values(&self, number: u32, element: ElementType) -> Result<ValuesWriter> {
         let spec = ColumnSpec { origin: self.origin, kind: ColumnKind::TileProperty };
         ValuesWriter::create(&self.archive, &self.files.property(number), spec, element, WRITE_BYTES)

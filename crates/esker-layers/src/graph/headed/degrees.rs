@@ -23,7 +23,8 @@ const CHUNK: usize = 1 << 12;
 const COMPARED: usize = 1 << 12;
 /// Distances at which vertices are compared: half of their number, a quarter, and so on.
 const DISTANCES: usize = 6;
-/// Vertices are in order of degree if at most one in so many has a lower degree than one far behind it.
+/// Vertices count as ordered by degree if at most one in this number has a lower degree than a vertex far
+/// behind it.
 const ASCENTS_SHARE: usize = 16;
 
 /// The degree of each vertex: the arcs of its stored lists, out and in.
@@ -35,7 +36,7 @@ pub(crate) struct ListDegrees<'a> {
 }
 
 impl<'a> ListDegrees<'a> {
-    /// Those of a complete layer.
+    /// The degrees in a complete layer.
     ///
     /// # Errors
     /// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if the layer is not complete;
@@ -49,7 +50,7 @@ impl<'a> ListDegrees<'a> {
         Ok(Self { out: lists.next().unwrap_or(ListExtents::Offsets(&[0])), incoming: lists.next() })
     }
 
-    /// Those of lists that begin and end at these offsets.
+    /// The degrees of lists that begin and end at these offsets.
     #[cfg(test)]
     pub(super) const fn new(out: &'a [u64]) -> Self {
         Self { out: ListExtents::Offsets(out), incoming: None }
@@ -98,7 +99,7 @@ type Rank = (Reverse<u64>, VertexId);
 pub(super) struct HeadChoice<'a> {
     degrees: ListDegrees<'a>,
     head_len: usize,
-    /// Those that may be in the head, in any order.
+    /// The neighbours that may be in the head, in any order.
     ranks: Vec<Rank>,
 }
 

@@ -143,7 +143,7 @@ impl<'h> StretchedLists<'h> {
         self.offsets[1..].partition_point(|&end| end <= arc)
     }
 
-    /// Where the head of a list begins; of the list behind the last one, where the heads end.
+    /// Where the head of a list begins. For the list after the last one: where the heads end.
     fn start_of(&self, list: usize, num_heads: usize) -> usize {
         if list + 1 < self.offsets.len() {
             self.starts.at(&ListExtents::Offsets(self.offsets), vertex(list), &mut LastHead::default())

@@ -15,12 +15,12 @@
 //! Each page read is compared with its own checksum, computed when the heads were gathered. The checksums of
 //! the lists cover blocks of 64 KiB, sixteen times what a search in small chunks reads.
 //!
-//! A compressed list is read and decoded as a whole when its head is not enough; those longer than half a
-//! frame are read from the map, which then gives them up.
+//! A compressed list is read and decoded as a whole when its head is not enough. Lists longer than half a
+//! frame are read from the map, whose memory is then released.
 //!
-//! Of a version in several layers, arcs of the complete layer that are deleted are left out of its heads
-//! once, before the first scan, and of its tails as they are read. That is not done beside weights, which lie
-//! in the order of the lists.
+//! In a version of several layers, deleted arcs of the complete layer are removed from its heads once, before
+//! the first scan, and from its tails as they are read. Beside weights they stay, because weights lie in the
+//! order of the lists.
 //!
 //! Heads are gathered by reading all lists, or taken from files beside the lists where they were gathered
 //! before ([`StoredHeads`]).

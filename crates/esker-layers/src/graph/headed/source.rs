@@ -35,7 +35,7 @@ const PIECE_LEN_MAX: usize = 1 << 16;
 pub(crate) struct HeadedSource<'a, W: ColumnWeight> {
     lists: HeadedSide<'a>,
     weights: MappedWeights<'a, W>,
-    /// Of long compressed lists.
+    /// Reads long compressed lists from the map.
     points: PointReads<'a>,
     dead_filter: DeadFilter,
     /// Idle readers.
@@ -49,8 +49,8 @@ pub(crate) struct HeadSpec<'a, 's> {
     /// Which neighbours, if they are gathered and no weights are read.
     pub(crate) order: HeadOrder,
     pub(crate) degrees: ListDegrees<'a>,
-    /// The stored heads, their length and order. Chosen ones serve weights only as whole lists; runs take
-    /// them all the same, because gathering the first neighbours reads all lists.
+    /// The stored heads. Beside weights, chosen heads serve only where they hold whole lists; runs take them
+    /// nevertheless, because gathering the first neighbours reads all lists.
     pub(crate) stored: Option<&'s StoredSide>,
 }
 
@@ -290,7 +290,7 @@ struct HeadedWorker<'p, 'a, W: ColumnWeight> {
     living: LivingTargets,
     /// A part of a compressed list.
     decoded: Vec<VertexId>,
-    /// Of weights.
+    /// The block of weights that was read last.
     block: LastBlock,
 }
 

@@ -72,7 +72,7 @@ impl TailReader {
     }
 
     /// Reads all wants and hands over their parts in any order. The wants must ascend by their first entries.
-    /// Those of compressed lists, of [`CODED_BYTES_MAX`] at most, are handed over as a whole.
+    /// Compressed lists, which have at most [`CODED_BYTES_MAX`] bytes, are handed over as a whole.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Corrupt`]; what `take` returns. The reader must not be used after an error.

@@ -95,7 +95,7 @@ impl<'a, W: ColumnWeight> PooledSide<'a, W> {
         self.first_slots[extent]..self.first_slots[extent + 1]
     }
 
-    /// An extent for a single list, of which all lists were found to be of vertices; `None` if it is not in
+    /// An extent for a single list, after its lists were checked to hold vertices; `None` if it is not in
     /// memory. After some reads of its lists it comes to memory if a frame is free: runs that read single
     /// lists alone fill the pool too, and what scans brought stays.
     fn held_for_one(&self, extent: usize) -> Result<Option<HeldExtent>> {

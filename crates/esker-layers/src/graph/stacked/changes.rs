@@ -54,14 +54,15 @@ pub(super) struct LayerChanges<'a, W> {
 pub(super) enum Later<'a, W> {
     /// Gathered in memory.
     Rows(LaterRows<W>),
-    /// The same, in the order of tiles.
+    /// Gathered in memory, in the order of tiles.
     Tiles(TileEdges<W>),
     /// Mapped, and swept in each scan.
     Swept(Box<Layered<'a, W>>),
 }
 
 impl<'a> VersionSide<'a> {
-    /// With the memory for what changed. What later layers add is gathered if there is room for it.
+    /// Also returns the memory for the changes. Arcs that later layers add are gathered if there is room for
+    /// them.
     pub(super) fn new<W: ColumnWeight>(
         stack: &'a Stack,
         direction: Direction,

@@ -87,7 +87,7 @@ impl<W: ColumnWeight> Sink<W> for ReusedSink<'_, '_, W> {
 pub(super) struct Filtering<'f, W> {
     pub(super) visitor: &'f dyn AnyVisitor<W>,
     pub(super) overlay: &'f Overlay<W>,
-    /// Of the version.
+    /// The number of vertices of the version.
     pub(super) num_vertices: usize,
 }
 

@@ -27,13 +27,12 @@ use crate::graph::weight::ColumnWeight;
 use crate::stack::Stack;
 use crate::tiles::{Matrix, StripEdges, StripMaker, TileEdges};
 
-/// A thread reads so many arcs at a time even if there are many threads.
+/// Arcs that a thread reads at a time, at least, however many threads there are.
 const PART_ARCS_MIN: usize = 1 << 14;
-/// A part has at least so many vertices: smaller parts cost more time than the memory that they save is
-/// worth.
+/// Vertices of a part, at least: smaller parts cost more time than the memory that they save is worth.
 const PART_LEN_MIN: usize = 8;
 
-/// What gathers.
+/// Gathers the changes of later layers.
 pub(super) struct ChangeGatherer<'g, 'a, W> {
     stack: &'a Stack,
     direction: Direction,
@@ -72,15 +71,15 @@ enum ListChange<'w> {
 }
 
 impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
-    /// Of the layers above the complete one.
+    /// Gathers from the layers above the complete one.
     pub(super) fn new(of: &'g Layered<'a, W>, property: u32, run: &Run) -> Result<Self> {
         let chains = LaterLayers::new(of, Some(property), run)?;
         let chains = chains.map_or(ReadChains::Followed(of), ReadChains::Ranges);
         Self::of_chains(of.stack, of.direction, chains, property)
     }
 
-    /// Of the layers above the complete one, where degrees [suffice](Stack::suffices_degrees) and no vertex
-    /// table is made.
+    /// Gathers from the layers above the complete one, where degrees [suffice](Stack::suffices_degrees) and
+    /// no vertex table is made.
     pub(super) fn without_table(
         stack: &'a Stack,
         direction: Direction,
@@ -172,8 +171,8 @@ impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
     /// The edges that were added, and those that are left out, in the order of tiles. Only where copied lists
     /// are compared: no list is left out as a whole.
     ///
-    /// Of an undirected edge, the lesser end says what changed: the list of the other may say that it was
-    /// deleted and added again.
+    /// The lesser end of an undirected edge says what changed: the list of the other end may say that the
+    /// edge was deleted and added again.
     pub(super) fn tiles(&self, run: &Run) -> Result<(TileEdges<W>, TileEdges<()>)> {
         let (n, directed) = (self.stack.num_vertices(), self.stack.layers()[0].is_directed());
         let by_columns = directed && self.direction == Direction::In;
@@ -248,8 +247,8 @@ impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
         Ok(())
     }
 
-    /// What changed of the complete layer's list of `v`, of which tombstones delete some targets; `None`:
-    /// later layers replace it. Retains those of the arcs from `start` on that it lacks.
+    /// What changed of the complete layer's list of `v`. `tombstones` are the targets that they delete of it;
+    /// `None`: later layers replace it. Retains those of the arcs from `start` on that it lacks.
     fn change<'w>(
         &self,
         v: VertexId,

@@ -49,7 +49,7 @@ impl<W: ColumnWeight> LaterRows<W> {
         lists + num_arcs * (size_of::<VertexId>() + size_of::<W>()) as u64
     }
 
-    /// Of consecutive units, from the first vertex on.
+    /// The rows of consecutive units, from the first vertex on.
     pub(super) fn new(units: Vec<LaterUnit<W>>, memory: Reservation) -> Self {
         let stretches = units
             .iter()

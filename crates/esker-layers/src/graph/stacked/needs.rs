@@ -23,14 +23,14 @@ const TILE_BYTES: u64 = 48;
 /// vertex tables; nothing if the complete layer is the whole version.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StackedNeeds {
-    /// Bytes of what later layers add to lists, and leave out of them; mapped bytes of point reads until they
-    /// are released.
+    /// Bytes of the arcs that later layers add to lists and leave out of them, and mapped bytes of point
+    /// reads until these are released.
     pub rows_bytes: u64,
-    /// The same where the complete layer is read from tiles.
+    /// `rows_bytes` where the complete layer is read from tiles.
     pub tiles_bytes: u64,
     /// Bytes that are needed beside `rows_bytes` until all is gathered.
     pub rows_gathering_bytes: u64,
-    /// The same beside `tiles_bytes`.
+    /// `rows_gathering_bytes` where the complete layer is read from tiles.
     pub tiles_gathering_bytes: u64,
     /// Bytes of the later layers, all of which are read once, and of the codes that tell when arcs were born.
     pub later_bytes: u64,
@@ -55,7 +55,7 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// Of a version of `num_arcs` arcs.
+    /// The bounds for a version of `num_arcs` arcs.
     pub(super) fn of(stack: &Stack, direction: Direction, num_arcs: u64) -> Result<Self> {
         let base = stack.section(0, direction)?;
         let (base_arcs, base_lists) = (base.main().num_arcs() as u64, base.main().num_lists() as u64);
@@ -95,7 +95,7 @@ impl Bounds {
         })
     }
 
-    /// The same if later layers are swept in each scan.
+    /// The bounds if later layers are swept in each scan.
     pub(super) fn swept(self) -> Self {
         Self { compares: false, ..self }
     }
@@ -160,7 +160,7 @@ impl StackedNeeds {
     /// The needs of a version of `num_arcs` arcs, with weights of `weight_bytes`.
     ///
     /// # Errors
-    /// None, if the layers of the stack fit each other.
+    /// [`Error`](esker_format::Error) if the layers of the stack do not fit each other.
     pub fn of(stack: &Stack, num_arcs: u64, weight_bytes: u64) -> Result<Self> {
         let mut needs = Self::default();
         if stack.is_plain() {

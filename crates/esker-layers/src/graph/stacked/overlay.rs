@@ -27,16 +27,17 @@ pub(super) struct Overlay<W> {
     hidden: HiddenLists,
     /// Arcs that are left out of the other lists, with all their copies.
     dead: DeadArcs,
-    /// Copies of dead arcs that are there all the same: vertex, target, weight, in the order of the layer.
+    /// Copies of dead arcs that the version has nevertheless: vertex, target, weight, in the order of the
+    /// layer.
     kept: Vec<(VertexId, VertexId, W)>,
     /// The dead arcs once more, if the complete layer is read from tiles.
     dead_tiles: Option<TileEdges<()>>,
-    /// Who leaves out dead arcs.
+    /// What leaves out dead arcs.
     by: LeftOutBy,
     _memory: Vec<Reservation>,
 }
 
-/// Who leaves dead arcs out of what a scan hands over.
+/// What leaves dead arcs out of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LeftOutBy {
     /// A filter between the source and the visitor; tiles leave out their own.
@@ -48,7 +49,7 @@ pub(super) enum LeftOutBy {
     Heads,
 }
 
-/// The same, of a unit of vertices.
+/// What a version leaves out of the lists of a unit of vertices.
 #[derive(Debug, Default)]
 pub(super) struct RangeChanges<W> {
     hidden: Vec<VertexId>,
@@ -66,17 +67,17 @@ pub(super) struct RangeMaker<W> {
     kept: Vec<(VertexId, VertexId, W)>,
 }
 
-/// How what a version leaves out is known.
+/// Where the arcs and lists that a version leaves out come from.
 pub(super) enum FoundChanges<'t, W> {
-    /// Of consecutive ranges of vertices, found while their later lists were gathered.
+    /// They were found while later lists were gathered, for consecutive ranges of vertices.
     Ranges(Vec<RangeChanges<W>>),
-    /// In the middle of the complete layer, which is the only one: by when its arcs were born.
+    /// The version lies in the middle of the complete layer, the only one: arcs born later are left out.
     Births(u32),
-    /// By the tombstones, along the chains that begin in a table.
+    /// The tombstones along the chains that begin in a table.
     Chains(&'t ListTable),
 }
 
-/// What parts are made from.
+/// Makes the parts of an overlay.
 struct Maker<'a> {
     stack: &'a Stack,
     direction: Direction,
@@ -91,7 +92,7 @@ impl<W: ColumnWeight> Overlay<W> {
         Ok(run.budget().reserve(WHAT, bounds.left_out_bytes(with_tiles))?)
     }
 
-    /// Of edges that are known in the order of tiles alone.
+    /// The overlay of edges that are known only in the order of tiles.
     pub(super) fn of_tiles(dead: TileEdges<()>, memory: Vec<Reservation>) -> Self {
         let (hidden, dead_arcs) = (HiddenLists::new(0), DeadArcs::default());
         Self {
@@ -104,8 +105,9 @@ impl<W: ColumnWeight> Overlay<W> {
         }
     }
 
-    /// Of a version over its complete layer. Reads what was not found: the tombstones; in the middle of the
-    /// layer, when its arcs were born, and the lists with arcs that were born later.
+    /// The overlay of a version over its complete layer. Reads what was not found before: the tombstones; for
+    /// a version in the middle of the layer, when arcs were born, and the lists with arcs that were born
+    /// later.
     pub(super) fn new(
         stack: &Stack,
         direction: Direction,
@@ -155,7 +157,7 @@ impl<W: ColumnWeight> Overlay<W> {
         self.dead_tiles.as_ref()
     }
 
-    /// Who leaves out dead arcs.
+    /// What leaves out dead arcs.
     pub(super) fn by(&self) -> LeftOutBy {
         self.by
     }
@@ -212,12 +214,12 @@ impl Maker<'_> {
         Ok(parts.into_iter().map(|part| part.1).collect())
     }
 
-    /// Of a version in the middle of the complete layer: the dead arcs, with those that only the list of
-    /// their other end leaves out. A tile has an edge once, for both ends.
+    /// The dead arcs of a version in the middle of the complete layer, with those that only the list of their
+    /// other end leaves out. A tile has an edge once, for both ends.
     ///
-    /// Both ends have the same arcs in each version. But of an edge that was deleted and added again with the
-    /// same properties, the one list may have the first copy among its past arcs, while the other has one
-    /// copy that never died. A list that was written whole does not tell a merge which of its arcs were
+    /// Both ends have the same arcs in each version. But where an edge was deleted and added again with the
+    /// same properties, one list may have the first copy among its past arcs, while the other has one copy
+    /// that never died. A list that was written whole does not tell a merge which of its arcs were
     /// deleted and added again.
     fn with_both_ends<W: ColumnWeight>(
         &self,
@@ -245,7 +247,7 @@ impl Maker<'_> {
         }
         added.sort_unstable();
         for arcs in added.chunk_by(|a, b| a.0 == b.0) {
-            self.keep_living(arcs, kept)?;
+            self.add_living(arcs, kept)?;
         }
         kept.sort_by_key(|arc| (arc.0, arc.1));
         let count = dead.num_arcs() + added.len();
@@ -256,8 +258,8 @@ impl Maker<'_> {
         Ok(DeadArcs::of_sorted(n, &all))
     }
 
-    /// Of some arcs of one vertex, adds the copies that are alive in the version to `kept`.
-    fn keep_living<W: ColumnWeight>(
+    /// Adds those of some arcs of one vertex whose copies are alive in the version to `kept`.
+    fn add_living<W: ColumnWeight>(
         &self,
         arcs: &[(VertexId, VertexId)],
         kept: &mut Vec<(VertexId, VertexId, W)>,

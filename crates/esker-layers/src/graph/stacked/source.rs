@@ -40,7 +40,8 @@ pub(crate) struct StackedSide<'a, W> {
 }
 
 impl<'a, W: ColumnWeight> StackedSide<'a, W> {
-    /// Of a version of `num_arcs` arcs. `base` reads its oldest layer, with the weights of number `property`.
+    /// The lists of a version of `num_arcs` arcs. `base` reads its oldest layer, with the weights of number
+    /// `property`.
     pub(crate) fn new(
         base: Side<'a, W>,
         stack: &'a Stack,

@@ -19,11 +19,11 @@ use crate::stack::Stack;
 
 /// The lists of one direction, whose weights are times.
 pub(super) struct TimedArrays<'a, T> {
-    /// Those of the oldest layer.
+    /// The lists of the oldest layer.
     base: ArcSlices<'a, T>,
-    /// What finds the fragments in the other layers.
+    /// Finds the fragments in the other layers.
     later: Option<LaterLayers<'a, T>>,
-    /// Whether there are targets; else times alone.
+    /// Whether targets are read; else only times.
     has_targets: bool,
 }
 
@@ -161,8 +161,9 @@ impl<T: Time> ListBuffers<T> {
 }
 
 impl<'a, T: Time> TimedArrays<'a, T> {
-    /// With targets, or with times alone, unless the arcs that tombstones delete must be found by their
-    /// targets. `None` if some of the lists do not lie in arrays, or the version sees a layer in part.
+    /// The lists with their targets if `has_targets`, or if tombstones delete arcs, which are found by their
+    /// targets; else only the times. `None` if some of the lists do not lie in arrays, or the version sees a
+    /// layer in part.
     pub(super) fn of(side: &Side<'a, T>, has_targets: bool, run: &Run) -> Result<Option<Self>> {
         match side {
             Side::Plain(side) => {

@@ -18,15 +18,15 @@ pub struct TimeWindow {
     pub copies: Copies,
 }
 
-/// What becomes of several edges from one vertex to another within a window (LLAMA thesis, 7.2).
+/// The rule for several edges from one vertex to another within a window (LLAMA thesis, 7.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Copies {
     /// Each is an edge.
     #[default]
     All,
-    /// The last one is an edge; of several at the same time, the one with the least weight.
+    /// Only the last one is an edge; if several have the last time, the one with the least weight.
     Distinct,
-    /// They are one edge, whose weight is made of theirs.
+    /// They are one edge, whose weight is computed from theirs.
     Weighted(Combine),
 }
 
@@ -41,7 +41,7 @@ pub enum Combine {
     Min,
     /// The greatest.
     Max,
-    /// That of the last one; of several at the same time, the least.
+    /// The weight of the last edge; if several have the last time, the least of their weights.
     Last,
 }
 
@@ -94,7 +94,7 @@ impl TimeWindow {
 }
 
 impl Copies {
-    /// The weight of one edge that stands for some, of which there is at least one.
+    /// The weight of the one edge that stands for some edges, at least one.
     fn join<W: ColumnWeight>(self, copies: &mut [(i64, W)]) -> Result<W> {
         let weights = copies.iter().map(|copy| copy.1);
         let found = match self {

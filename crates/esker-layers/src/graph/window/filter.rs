@@ -22,7 +22,7 @@ pub trait ArcFilter: Debug + Send + Sync {
 /// The arcs of a version that a filter keeps, with the properties that are read beside them.
 #[derive(Debug, Clone, Copy)]
 pub struct FilteredArcs<'a> {
-    /// The layers, of which scans may leave some out.
+    /// The layers. Scans may leave some out.
     pub stack: &'a Stack,
     /// The filter.
     pub filter: &'a dyn ArcFilter,
@@ -32,7 +32,7 @@ pub struct FilteredArcs<'a> {
     pub weight: Option<u32>,
 }
 
-/// The same, of one direction. Each list is read along its chain from mapped layers.
+/// The lists of one direction that a filter keeps. Each list is read along its chain from mapped layers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FilteredLists<'a> {
     arcs: FilteredArcs<'a>,

@@ -18,13 +18,13 @@ pub struct WindowIndex {
     window: TimeWindow,
     /// Arcs before each vertex, and in all.
     out: Vec<u64>,
-    /// Of a directed graph, whether its in-lists are kept or not.
+    /// The same for in-lists, if the graph is directed. Counted even where in-lists are not kept.
     incoming: Option<Vec<u64>>,
     /// Whether in-lists are kept, which [`WindowIndex::gathered_bytes`] counts.
     keeps_incoming: bool,
-    /// `None` if all are.
+    /// The vertices that have arcs in the window; `None` if all have.
     remaining: Option<Remaining>,
-    /// Ascending.
+    /// The other vertices, ascending.
     absent: Vec<VertexId>,
     num_edges: u64,
 }
@@ -230,8 +230,8 @@ pub(super) fn offsets(sums: &[u64], remaining: Option<&Remaining>) -> Vec<u64> {
 /// threads are put together.
 pub(crate) const SORTED_TIME_BYTES: u64 = 3 * size_of::<i64>() as u64;
 
-/// The times of the edges in a window, ascending. Lists of an undirected graph have each edge twice, of which
-/// one counts.
+/// The times of the edges in a window, ascending. Lists of an undirected graph have each edge twice; one of
+/// the two counts.
 ///
 /// Memory: [`SORTED_TIME_BYTES`] for each time, which the caller has reserved.
 pub(crate) fn sorted_times(

@@ -68,7 +68,7 @@ pub(crate) struct JoinedSide<'a, W> {
 }
 
 impl<'a, W: ColumnWeight> JoinedSide<'a, W> {
-    /// Of the out-lists and the in-lists of a graph of `n` vertices.
+    /// Joins the out-lists and the in-lists of a graph of `n` vertices.
     pub(crate) fn new(
         sides: [TimedLists<'a, W>; 2],
         window: TimeWindow,

@@ -8,17 +8,18 @@ use super::filter::FilteredLists;
 use crate::graph::side::Side;
 use crate::graph::weight::ColumnWeight;
 
-/// Lists of which a window selects arcs.
+/// The lists of one direction, from which a window selects arcs.
 #[allow(clippy::large_enum_variant, reason = "one for each graph, never many")]
 pub(crate) enum TimedLists<'a, W> {
-    /// Whatever they are read from.
+    /// The lists of a graph, in any encoding and residency.
     Columns {
         /// Lists whose weights are times.
         times: Side<'a, i64>,
-        /// The same lists with the weights that algorithms read; `None`: weights are not read, or counted.
+        /// The same lists with the weights that algorithms read; `None` if weights are not read, or are
+        /// numbers of edges.
         weights: Option<Side<'a, W>>,
     },
-    /// Those arcs alone that a filter keeps.
+    /// Only the arcs that a filter keeps.
     Filtered(FilteredLists<'a>),
 }
 

@@ -23,8 +23,8 @@ const ENDS: usize = 2;
 const COPIES: usize = 2;
 
 impl WindowIndex {
-    /// Bytes that [`WindowIndex::moved`] takes while so many edges are removed and added, without those of
-    /// the index.
+    /// Bytes that [`WindowIndex::moved`] takes while `num_edges` edges are removed and added, without those
+    /// of the index.
     pub fn change_bytes(num_edges: usize) -> u64 {
         (num_edges * ENDS * size_of::<(VertexId, i64)>()) as u64
     }

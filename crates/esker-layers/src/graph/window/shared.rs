@@ -24,7 +24,7 @@ use crate::graph::weight::ColumnWeight;
 /// The number of windows that can share lists.
 pub const SHARED_WINDOWS_MAX: usize = 64;
 
-/// Comparing a time with so many ends takes less time than searching among them.
+/// Up to this number of ends, comparing a time with all takes less time than a search.
 const FEW_ENDS: usize = 8;
 
 /// The edges of several windows of one version, in memory.
@@ -155,7 +155,7 @@ impl SharedLists {
         (self.out.rows(), self.incoming.as_ref().map(GatheredSide::rows))
     }
 
-    /// Of each slot, the windows that have its times: bit `i` for window `i` of some that share the lists.
+    /// For each slot, the windows that have its times: bit `i` stands for window `i` of those given.
     ///
     /// # Errors
     /// [`Error::Invalid`] for a window that does not share the lists.

@@ -112,7 +112,7 @@ struct WindowSink<'f, W> {
     sink: Box<dyn Sink<W> + 'f>,
     window: TimeWindow,
     targets: Vec<VertexId>,
-    /// As many as were needed so far.
+    /// Zeros, as many as pieces needed so far.
     weights: Vec<W>,
 }
 
