@@ -14,9 +14,9 @@
 //!
 //! The answer is the scores with their residuals: the next step of the power iteration. The sum of the
 //! residuals is the change in that step, and bounds the error as that of one graph
-//! (`algorithm/convergence.rs`). The error of rounding to single precision is counted as much as it is there,
-//! and 2^-23 of each score more. So both are within the tolerance, but the scores are others. They do not
-//! depend on the number of threads.
+//! (`algorithm/centrality/convergence.rs`). The error of rounding to single precision is counted as much as
+//! it is there, and 2^-23 of each score more. So both are within the tolerance, but the scores are others.
+//! They do not depend on the number of threads.
 //!
 //! Work O(n + m) a round, for all graphs together. Memory: 912 bytes a vertex.
 
