@@ -116,7 +116,7 @@ pub fn drive<'w, E: From<Stop> + Send>(
 }
 
 /// What a worker does with a unit; it sets huge lists aside.
-type Work<'f, E> = dyn Fn(&mut dyn ScanWorker<E>, usize, &mut Vec<VertexId>) -> Result<(), E> + Sync + 'f;
+type UnitWork<'f, E> = dyn Fn(&mut dyn ScanWorker<E>, usize, &mut Vec<VertexId>) -> Result<(), E> + Sync + 'f;
 
 type BoxedWorker<'w, E> = Box<dyn ScanWorker<E> + 'w>;
 
@@ -188,7 +188,7 @@ impl<'w, E: From<Stop> + Send> Drive<'_, 'w, E> {
         low
     }
 
-    fn share(&self, units: usize, work: &Work<'_, E>) -> Result<Vec<BoxedWorker<'w, E>>, E> {
+    fn share(&self, units: usize, work: &UnitWork<'_, E>) -> Result<Vec<BoxedWorker<'w, E>>, E> {
         let new_worker = || ((self.new_worker)(), Vec::new());
         let workers = self.run.share(units, new_worker, |(worker, huge), unit| {
             work(worker.as_mut(), unit, huge)?;

@@ -37,11 +37,11 @@ pub struct SourceReads {
 }
 
 /// By source and way.
-type Counts = BTreeMap<(String, &'static str), Arc<ReadCount>>;
+type ReadCounters = BTreeMap<(String, &'static str), Arc<ReadCount>>;
 
 /// The counts of all sources. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub struct ReadLog(Arc<Mutex<Counts>>);
+pub struct ReadLog(Arc<Mutex<ReadCounters>>);
 
 impl ReadLog {
     /// The count of a source and a way.

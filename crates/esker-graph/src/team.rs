@@ -47,15 +47,15 @@ thread_local! {
 /// A value on cache lines of its own: those that write and read its neighbours do not wait for it.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Line<T>(T);
+struct CacheLine<T>(T);
 
 /// What the threads of a pool know of the step that is shared, and of each other.
 #[derive(Debug)]
 pub(crate) struct Team {
     /// The number of the step and its free slots; no slots between steps.
-    word: Line<AtomicU64>,
+    word: CacheLine<AtomicU64>,
     /// Members that left the step.
-    left: Line<AtomicUsize>,
+    left: CacheLine<AtomicUsize>,
     /// What a step calls, while it lasts.
     work: AtomicPtr<SharedCall<'static>>,
     /// Whether a thread leads a step.
@@ -78,8 +78,8 @@ struct SharedCall<'w>(&'w (dyn Fn(usize) + Sync));
 impl Default for Team {
     fn default() -> Self {
         Self {
-            word: Line::default(),
-            left: Line::default(),
+            word: CacheLine::default(),
+            left: CacheLine::default(),
             work: AtomicPtr::new(ptr::null_mut()),
             is_led: AtomicBool::new(false),
             panic: Mutex::new(None),

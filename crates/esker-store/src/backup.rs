@@ -243,7 +243,7 @@ struct Copying<'a> {
 
 /// How a file came into a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Origin {
+enum CopyOrigin {
     Kept,
     Cloned,
     Linked,
@@ -251,7 +251,7 @@ enum Origin {
 }
 
 /// The files of a copy, by their paths in it, with their bytes.
-type Placed = BTreeMap<PathBuf, (Origin, u64)>;
+type Placed = BTreeMap<PathBuf, (CopyOrigin, u64)>;
 
 impl Copying<'_> {
     /// Makes and verifies the copy.
@@ -321,7 +321,7 @@ impl Copying<'_> {
     }
 
     /// Puts a file into the copy.
-    fn place(&self, file: &Path, name: &Path, bytes: u64) -> Result<Origin> {
+    fn place(&self, file: &Path, name: &Path, bytes: u64) -> Result<CopyOrigin> {
         let disk = self.disk.as_ref();
         let to = self.to.join(name);
         self.create_directory(&parent(&to))?;
@@ -330,18 +330,18 @@ impl Copying<'_> {
             && is_same(disk, file, &earlier, bytes)?
             && disk.link(&earlier, &to)?
         {
-            return Ok(Origin::Kept);
+            return Ok(CopyOrigin::Kept);
         }
         if !self.options.apart {
             if disk.clone_file(file, &to)? {
-                return Ok(Origin::Cloned);
+                return Ok(CopyOrigin::Cloned);
             }
             if disk.link(file, &to)? {
-                return Ok(Origin::Linked);
+                return Ok(CopyOrigin::Linked);
             }
         }
         copy(disk, file, &to, bytes, || Ok(self.run.check()?))?;
-        Ok(Origin::Copied)
+        Ok(CopyOrigin::Copied)
     }
 
     /// Creates a directory of the copy, and those above it, unless they exist.
@@ -358,15 +358,15 @@ impl Copying<'_> {
         let mut report = BackupReport::default();
         for (origin, bytes) in placed.values() {
             match origin {
-                Origin::Kept => report.kept.add(*bytes),
-                Origin::Cloned => report.cloned.add(*bytes),
-                Origin::Linked => report.linked.add(*bytes),
-                Origin::Copied => report.copied.add(*bytes),
+                CopyOrigin::Kept => report.kept.add(*bytes),
+                CopyOrigin::Cloned => report.cloned.add(*bytes),
+                CopyOrigin::Linked => report.linked.add(*bytes),
+                CopyOrigin::Copied => report.copied.add(*bytes),
             }
         }
         let is_new = |file: &Path| {
             let name = file.strip_prefix(self.to).ok().and_then(|name| placed.get(name));
-            name.is_none_or(|(origin, _)| *origin != Origin::Kept)
+            name.is_none_or(|(origin, _)| *origin != CopyOrigin::Kept)
         };
         let state = State::read(Arc::clone(self.disk), self.to)?;
         report.verified_bytes = verify_columns(&state, &is_new, self.run)?;

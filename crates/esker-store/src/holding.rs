@@ -46,10 +46,10 @@ pub(crate) enum GrowingFile {
 
 /// The lock for writing to a database. Dropping its last clone releases it.
 #[derive(Debug, Clone)]
-pub struct WriterLock(Arc<Held>);
+pub struct WriterLock(Arc<LockedFiles>);
 
 #[derive(Debug)]
-struct Held {
+struct LockedFiles {
     disk: Arc<dyn Disk>,
     database: PathBuf,
     lock: HeldFile,
@@ -81,7 +81,7 @@ pub fn lock_writer(disk: &Arc<dyn Disk>, path: &Path) -> Result<WriterLock> {
     expect_no_links(disk.as_ref(), path)?;
     let file = path.join(LOCK_NAME);
     let lock = disk.try_lock(&file)?.ok_or_else(|| is_written(disk.as_ref(), path, &file))?;
-    Ok(WriterLock(Arc::new(Held {
+    Ok(WriterLock(Arc::new(LockedFiles {
         disk: Arc::clone(disk),
         database: path.to_owned(),
         lock: HeldFile { path: disk.absolute(&file), lock, written: AtomicU64::new(0) },
@@ -169,7 +169,7 @@ impl WriterLock {
     /// # Errors
     /// As [`WriterLock::open`].
     pub(crate) fn lock_file(&self, file: &dyn File) -> Result<Box<dyn Lock>> {
-        let Held { disk, database, .. } = &*self.0;
+        let LockedFiles { disk, database, .. } = &*self.0;
         file.try_lock()?.ok_or_else(|| is_written(disk.as_ref(), database, file.path()))
     }
 
@@ -209,7 +209,7 @@ impl WriterLock {
 
     /// Replaces a file by a copy of it, durably.
     fn copy_apart(&self, path: &Path) -> Result<()> {
-        let Held { disk, database, .. } = &*self.0;
+        let LockedFiles { disk, database, .. } = &*self.0;
         let new = database.join(NEW_NAME);
         if disk.look(&new)?.is_some() {
             disk.remove_file(&new)?;
@@ -244,13 +244,13 @@ impl WriterLock {
     /// # Errors
     /// As [`WriterLock::expect`].
     pub(crate) fn expect_at(&self, database: &Path) -> Result<()> {
-        let Held { disk, lock, .. } = &*self.0;
+        let LockedFiles { disk, lock, .. } = &*self.0;
         let moved = disk.identify(&database.join(LOCK_NAME))?;
         lock.compare(moved, false).map_err(|what| self.0.lost(&database.join(LOCK_NAME), what))
     }
 }
 
-impl Held {
+impl LockedFiles {
     fn growing(&self) -> MutexGuard<'_, Vec<(GrowingFile, HeldFile)>> {
         self.growing.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -338,7 +338,7 @@ impl HeldFile {
 #[derive(Debug)]
 struct HeldDisk {
     disk: Arc<dyn Disk>,
-    held: Weak<Held>,
+    held: Weak<LockedFiles>,
 }
 
 impl HeldDisk {

@@ -61,7 +61,7 @@ struct Move<'a> {
 }
 
 /// What is found of a move, as far as the budget allows.
-struct Found {
+struct FoundMove {
     moved: WindowMove,
     /// Whether there was no room for more.
     is_refused: bool,
@@ -69,7 +69,7 @@ struct Found {
     times: Option<(i64, i64)>,
 }
 
-impl Found {
+impl FoundMove {
     fn add(&mut self, ends: (VertexId, VertexId)) {
         self.is_refused |= !self.moved.memory.push(&mut self.moved.added, ends, COPIES);
     }
@@ -189,13 +189,13 @@ impl<'a> Move<'a> {
 
     /// The differences between the versions, of the edges that both windows show, and of those that only the
     /// later one shows if all of these came between the versions. `None`: there is no room for them.
-    fn differences(&self, run: &Run) -> Result<Option<Found>> {
+    fn differences(&self, run: &Run) -> Result<Option<FoundMove>> {
         let Some(from) = self.former.window_position() else {
             unreachable!("the former version has a window")
         };
         let Some(memory) = run.budget().try_reserve(0) else { return Ok(None) };
         let moved = WindowMove { from, removed: Vec::new(), added: Vec::new(), vertices: Vec::new(), memory };
-        let mut found = Found { moved, is_refused: false, times: None };
+        let mut found = FoundMove { moved, is_refused: false, times: None };
         let comes_by_commits = self.comes_by_commits();
         let time_of = |edge: &DiffEdge<'_>| {
             let bits = edge.bits(self.property.0)?;
@@ -204,7 +204,7 @@ impl<'a> Move<'a> {
                 _ => bits as i64,
             })
         };
-        let take = |found: &mut Found, edge: &DiffEdge<'_>, is_new: bool| {
+        let take = |found: &mut FoundMove, edge: &DiffEdge<'_>, is_new: bool| {
             let (time, ends) = (time_of(edge)?, (edge.source, edge.target));
             let (least, most) = found.times.unwrap_or((time, time));
             found.times = Some((least.min(time), most.max(time)));

@@ -36,4 +36,4 @@ pub use sets::colouring::colouring;
 pub use sets::matching::matching;
 pub use sets::mis::mis;
 pub use sets::set_cover::set_cover;
-pub use watched::{Failure, WatchedRows};
+pub use watched::{Rejection, WatchedRows};

@@ -2,10 +2,10 @@
 
 use esker_graph::{VertexId, Weight, vertex};
 
-use super::watched::{Failure, WatchedRows};
+use super::watched::{Rejection, WatchedRows};
 
 /// The distinct neighbours of each vertex in either direction, excluding itself, ascending.
-pub(super) fn neighbourhoods<W: Weight>(out: WatchedRows<'_, W>) -> Result<Vec<Vec<VertexId>>, Failure> {
+pub(super) fn neighbourhoods<W: Weight>(out: WatchedRows<'_, W>) -> Result<Vec<Vec<VertexId>>, Rejection> {
     let mut lists = vec![Vec::new(); out.num_vertices()];
     for u in (0..out.num_vertices()).map(vertex) {
         for &v in out.list(u)?.0.iter().filter(|&&v| v != u) {

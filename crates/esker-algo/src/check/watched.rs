@@ -4,14 +4,14 @@ use esker_graph::{Cancel, Rows, Stop, VertexId, Weight};
 
 /// Why a verifier does not accept a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Failure {
+pub enum Rejection {
     /// The first violated property.
     Wrong(String),
     /// The verifier was stopped before it could tell.
     Stopped(Stop),
 }
 
-impl std::fmt::Display for Failure {
+impl std::fmt::Display for Rejection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Wrong(reason) => f.write_str(reason),
@@ -20,7 +20,7 @@ impl std::fmt::Display for Failure {
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for Rejection {}
 
 /// The out-lists that a verifier reads, and the token that stops it. Rows alone are read to the end.
 #[derive(Debug)]
@@ -62,7 +62,7 @@ impl<'a, W: Weight> WatchedRows<'a, W> {
     }
 
     /// The list of a vertex with its weights, or an error if the verifier was stopped.
-    pub(super) fn list(self, v: VertexId) -> Result<(&'a [VertexId], &'a [W]), Failure> {
+    pub(super) fn list(self, v: VertexId) -> Result<(&'a [VertexId], &'a [W]), Rejection> {
         self.check()?;
         Ok(self.rows.list(v))
     }
@@ -73,13 +73,13 @@ impl<'a, W: Weight> WatchedRows<'a, W> {
     }
 
     /// An error if the verifier was stopped. Called in every loop.
-    pub(super) fn check(self) -> Result<(), Failure> {
-        self.cancel.map_or(Ok(()), Cancel::check).map_err(Failure::Stopped)
+    pub(super) fn check(self) -> Result<(), Rejection> {
+        self.cancel.map_or(Ok(()), Cancel::check).map_err(Rejection::Stopped)
     }
 
     /// An error with the message unless `holds`, or if the verifier was stopped.
-    pub(super) fn ensure(self, holds: bool, message: impl FnOnce() -> String) -> Result<(), Failure> {
+    pub(super) fn ensure(self, holds: bool, message: impl FnOnce() -> String) -> Result<(), Rejection> {
         self.check()?;
-        if holds { Ok(()) } else { Err(Failure::Wrong(message())) }
+        if holds { Ok(()) } else { Err(Rejection::Wrong(message())) }
     }
 }

@@ -39,12 +39,12 @@ pub fn validate(
     generator: &Generator,
     run: &Run,
 ) -> Result<Result<Vec<u64>, String>, Stop> {
-    let found = look_at_edges(trees, generator, run, (0, 1))?;
+    let found = look_at_edges(trees, generator, run, 0, 1)?;
     Ok(found.and_then(|Findings { edges, met }| expect_met(trees, 0, &met).map(|()| edges)))
 }
 
-/// Checks all trees against one of so many equal parts of the edges, as far as single edges show: rules 2 to
-/// 4, in `part.0` of `0..part.1`.
+/// Checks all trees against the edges of one of `num_parts` equal parts, as far as single edges show: rules 2
+/// to 4.
 ///
 /// # Errors
 /// Cancellation.
@@ -52,14 +52,15 @@ pub fn look_at_edges(
     trees: &Graph500Trees<'_>,
     generator: &Generator,
     run: &Run,
-    part: (u64, u64),
+    part: u64,
+    num_parts: u64,
 ) -> Result<Result<Findings, String>, Stop> {
     let mut met: Vec<AtomicU32> = Vec::new();
     met.resize_with(trees.num_vertices(), AtomicU32::default);
     let new_worker = || Worker { block: EdgeBlock::default(), edges: vec![0; trees.width()], wrong: None };
-    let num_blocks = (generator.num_blocks() + part.1 - 1 - part.0) / part.1;
+    let num_blocks = (generator.num_blocks() + num_parts - 1 - part) / num_parts;
     let workers = run.share(num_blocks as usize, new_worker, |worker, index| {
-        generator.block(part.0 + index as u64 * part.1, &mut worker.block);
+        generator.block(part + index as u64 * num_parts, &mut worker.block);
         check_block(trees, &met, worker);
         Ok::<_, Stop>(())
     })?;

@@ -19,7 +19,7 @@ use esker_graph::{Direction, Lists, Run, VertexId, vertex};
 use super::ahead::Ahead;
 #[cfg(doc)]
 use super::graph::Halt;
-use super::graph::{BoundedReader, LiveGraph, Step};
+use super::graph::{BoundedReader, LiveGraph, UpdateResult};
 use crate::algorithm::cohesion::lcc::{Lcc, coefficient, linked_of, numbers_of_neighbours};
 
 /// The counts behind the coefficients of a version.
@@ -111,7 +111,10 @@ impl LiveClustering {
     ///
     /// # Errors
     /// As [`Halt`] says; [`Halt::Unsuitable`] for a directed graph without in-lists.
-    pub fn update<G: LiveGraph>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
+    pub fn update<G: LiveGraph>(
+        &mut self,
+        reader: &mut BoundedReader<'_, G>,
+    ) -> UpdateResult<Vec<VertexId>, G> {
         let (n, mut touched) = reader.new_vertices(self.linked.len());
         self.linked.resize(n, 0);
         self.neighbours.resize(n, 0);
@@ -158,7 +161,7 @@ impl LiveClustering {
 #[allow(clippy::type_complexity)]
 fn changed_links<G: LiveGraph>(
     reader: &mut BoundedReader<'_, G>,
-) -> Step<(BTreeMap<LinkPair, (u64, u64)>, HashMap<VertexId, Links>), G> {
+) -> UpdateResult<(BTreeMap<LinkPair, (u64, u64)>, HashMap<VertexId, Links>), G> {
     let (changes, directed) = (reader.changes(), reader.graph().is_directed());
     // By how many copies each edge grew, from the lesser end if it has no direction.
     let mut growth: BTreeMap<LinkPair, i64> = BTreeMap::new();
@@ -258,7 +261,7 @@ fn each_common(
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Stream;
+    use super::super::testing::EdgeChurn;
     use super::*;
     use crate::algorithm::cohesion::lcc::{LccOptions, lcc};
 
@@ -267,7 +270,7 @@ mod tests {
         let run = Run::with_threads(1).unwrap();
         let mut most = 0;
         for seed in 0..16 {
-            let mut stream = Stream::new(seed, 25, seed % 2 == 0, |_| ());
+            let mut stream = EdgeChurn::new(seed, 25, seed % 2 == 0, |_| ());
             stream.grow(75);
             let csr = stream.graph();
             let found = lcc(&csr.graph(), &run, &LccOptions::default()).unwrap();

@@ -23,7 +23,7 @@ use esker_graph::{Direction, Graph, VertexId, vertex};
 
 #[cfg(doc)]
 use super::graph::Halt;
-use super::graph::{BoundedReader, LiveGraph, Step};
+use super::graph::{BoundedReader, LiveGraph, UpdateResult};
 use super::priorities::{Priorities, affected_first};
 use crate::algorithm::sets::colouring::default_key;
 
@@ -114,7 +114,10 @@ impl LiveColouring {
     ///
     /// # Errors
     /// As [`Halt`] says; [`Halt::Unsuitable`] for a directed graph without in-lists.
-    pub fn update<G: LiveGraph>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
+    pub fn update<G: LiveGraph>(
+        &mut self,
+        reader: &mut BoundedReader<'_, G>,
+    ) -> UpdateResult<Vec<VertexId>, G> {
         let (n, mut changed) = reader.new_vertices(self.colours.len());
         self.colours.resize(n, 0);
         self.keys.extend(changed.iter().map(|&v| default_key(self.seed, v, 0)));
@@ -164,7 +167,7 @@ mod tests {
 
     use esker_graph::{Run, RunOptions};
 
-    use super::super::testing::Stream;
+    use super::super::testing::EdgeChurn;
     use super::*;
     use crate::algorithm::sets::colouring::{ColouringOptions, colouring};
 
@@ -173,7 +176,7 @@ mod tests {
         for seed in 0..30 {
             let run = Run::new(RunOptions { threads: 1, seed, ..RunOptions::default() }).unwrap();
             let options = ColouringOptions { passes: NonZeroU32::MIN, ..ColouringOptions::default() };
-            let mut stream = Stream::new(seed, 40, seed % 2 == 0, |_| ());
+            let mut stream = EdgeChurn::new(seed, 40, seed % 2 == 0, |_| ());
             let csr = stream.graph();
             let mut given = colouring(&csr.graph(), &run, &options).unwrap().colours;
             let mut live = LiveColouring::new(&csr.graph(), seed, given.clone());

@@ -15,7 +15,7 @@ use esker_graph::{NONE, VertexId, vertex};
 
 #[cfg(doc)]
 use super::graph::Halt;
-use super::graph::{BoundedReader, LiveGraph, Step};
+use super::graph::{BoundedReader, LiveGraph, UpdateResult};
 
 /// Bytes of state a vertex.
 const ARRAYS: usize = 6;
@@ -93,7 +93,10 @@ impl LiveComponents {
     ///
     /// # Errors
     /// As [`Halt`] says; [`Halt::Unsuitable`] only if edges were removed.
-    pub fn update<G: LiveGraph>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
+    pub fn update<G: LiveGraph>(
+        &mut self,
+        reader: &mut BoundedReader<'_, G>,
+    ) -> UpdateResult<Vec<VertexId>, G> {
         let changes = reader.changes();
         self.touched.clear();
         self.moved.clear();
@@ -124,7 +127,7 @@ impl LiveComponents {
     }
 
     /// The vertices whose labels may have changed.
-    fn changed<G: LiveGraph>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
+    fn changed<G: LiveGraph>(&mut self, reader: &mut BoundedReader<'_, G>) -> UpdateResult<Vec<VertexId>, G> {
         let mut changed = std::mem::take(&mut self.moved);
         for (component, before) in std::mem::take(&mut self.touched) {
             let least = self.least[component as usize];
@@ -152,7 +155,7 @@ impl LiveComponents {
         reader: &mut BoundedReader<'_, G>,
         a: VertexId,
         b: VertexId,
-    ) -> Step<(), G> {
+    ) -> UpdateResult<(), G> {
         if a == b {
             return Ok(());
         }
@@ -193,7 +196,7 @@ impl LiveComponents {
         reader: &mut BoundedReader<'_, G>,
         component: VertexId,
         part: &[VertexId],
-    ) -> Step<(), G> {
+    ) -> UpdateResult<(), G> {
         self.touch(component);
         let made = self.free_number();
         let mut rest = NONE;
@@ -227,7 +230,7 @@ impl LiveComponents {
         reader: &mut BoundedReader<'_, G>,
         component: VertexId,
         known: VertexId,
-    ) -> Step<VertexId, G> {
+    ) -> UpdateResult<VertexId, G> {
         reader.count(self.size[component as usize] as usize)?;
         debug_assert_eq!(self.of[known as usize], component);
         Ok(self.members(known).min().unwrap_or(known))
@@ -279,7 +282,7 @@ struct Search {
 }
 
 impl Searches {
-    fn new<G: LiveGraph>(reader: &BoundedReader<'_, G>, starts: &[VertexId]) -> Step<Self, G> {
+    fn new<G: LiveGraph>(reader: &BoundedReader<'_, G>, starts: &[VertexId]) -> UpdateResult<Self, G> {
         let search = |&v: &VertexId| Search { members: vec![v], waiting: VecDeque::from([v]), read: 0 };
         let mut made = Self {
             searches: starts.iter().map(search).collect(),
@@ -292,7 +295,11 @@ impl Searches {
         Ok(made)
     }
 
-    fn take_turn<G: LiveGraph>(&mut self, reader: &BoundedReader<'_, G>, search: usize) -> Step<(), G> {
+    fn take_turn<G: LiveGraph>(
+        &mut self,
+        reader: &BoundedReader<'_, G>,
+        search: usize,
+    ) -> UpdateResult<(), G> {
         if let Some(&next) = self.searches[search].waiting.front() {
             let read = self.searches[search].read + reader.degree_around(next)?;
             self.queue.push(Reverse((read, search)));
@@ -308,7 +315,10 @@ impl Searches {
     }
 
     /// The components that came off: those of all searches but one.
-    fn parts<G: LiveGraph>(mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<Vec<VertexId>>, G> {
+    fn parts<G: LiveGraph>(
+        mut self,
+        reader: &mut BoundedReader<'_, G>,
+    ) -> UpdateResult<Vec<Vec<VertexId>>, G> {
         let mut parts = Vec::new();
         while self.active > 1 {
             let Some(Reverse((_, turn))) = self.queue.pop() else { break };
@@ -368,7 +378,7 @@ mod tests {
     use esker_graph::Run;
 
     use super::super::graph::{ChangedEdges, Halt};
-    use super::super::testing::Stream;
+    use super::super::testing::EdgeChurn;
     use super::*;
     use crate::algorithm::components::wcc::{WccOptions, wcc};
 
@@ -376,9 +386,9 @@ mod tests {
     fn every_version_of_a_random_stream_is_as_computed_anew() {
         let run = Run::with_threads(1).unwrap();
         for seed in 0..40 {
-            let mut stream = Stream::new(seed, 40, seed % 2 == 0, |_| ());
+            let mut stream = EdgeChurn::new(seed, 40, seed % 2 == 0, |_| ());
             let labels =
-                |stream: &Stream<()>| wcc(&stream.graph().graph(), &run, &WccOptions::default()).unwrap();
+                |stream: &EdgeChurn<()>| wcc(&stream.graph().graph(), &run, &WccOptions::default()).unwrap();
             let mut live = LiveComponents::new(&labels(&stream).labels);
             let mut given = labels(&stream).labels;
             for step in 0..60 {

@@ -11,7 +11,7 @@ use esker_graph::{Direction, VertexId};
 
 #[cfg(doc)]
 use super::graph::Halt;
-use super::graph::{BoundedReader, LiveGraph, Step};
+use super::graph::{BoundedReader, LiveGraph, UpdateResult};
 use crate::algorithm::centrality::degrees::DegreeOf;
 
 /// The degrees of the vertices of a version.
@@ -51,7 +51,10 @@ impl LiveDegrees {
     ///
     /// # Errors
     /// As [`Halt`] says; [`Halt::Unsuitable`] if in-lists are missing that count.
-    pub fn update<G: LiveGraph>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
+    pub fn update<G: LiveGraph>(
+        &mut self,
+        reader: &mut BoundedReader<'_, G>,
+    ) -> UpdateResult<Vec<VertexId>, G> {
         let (graph, changes) = (reader.graph(), reader.changes());
         let (n, mut touched) = reader.new_vertices(self.degrees.len());
         self.degrees.resize(n, 0);
@@ -94,7 +97,7 @@ impl LiveDegrees {
 mod tests {
     use esker_graph::Run;
 
-    use super::super::testing::Stream;
+    use super::super::testing::EdgeChurn;
     use super::*;
     use crate::algorithm::centrality::degrees::degrees;
 
@@ -103,8 +106,8 @@ mod tests {
         let run = Run::with_threads(1).unwrap();
         for seed in 0..20 {
             let of = [DegreeOf::Out, DegreeOf::In, DegreeOf::Both][seed as usize % 3];
-            let mut stream = Stream::new(seed, 30, seed % 2 == 0, |_| ());
-            let compute = |stream: &Stream<()>| degrees(&stream.graph().graph(), &run, of).unwrap();
+            let mut stream = EdgeChurn::new(seed, 30, seed % 2 == 0, |_| ());
+            let compute = |stream: &EdgeChurn<()>| degrees(&stream.graph().graph(), &run, of).unwrap();
             let mut given = compute(&stream).degrees;
             let mut live = LiveDegrees::new(of, given.clone());
             for step in 0..60 {

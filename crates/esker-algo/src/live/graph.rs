@@ -111,7 +111,7 @@ pub enum Halt<E> {
 }
 
 /// The result of a step of an update.
-pub(super) type Step<T, G> = Result<T, Halt<<G as LiveGraph>::Error>>;
+pub(super) type UpdateResult<T, G> = Result<T, Halt<<G as LiveGraph>::Error>>;
 
 impl<E> From<E> for Halt<E> {
     fn from(error: E) -> Self {

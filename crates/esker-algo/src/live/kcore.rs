@@ -26,7 +26,7 @@ use esker_graph::{Flow, Graph, NONE, Piece, Run, Select, VertexId, Visitor, Weig
 
 #[cfg(doc)]
 use super::graph::Halt;
-use super::graph::{BoundedReader, LiveGraph, Step};
+use super::graph::{BoundedReader, LiveGraph, UpdateResult};
 use super::moment::{AheadKind, ChangesAhead, MomentLists};
 use super::shells::ShellOrder;
 use crate::primitive::{VertexArray, neighbourhood_directions, scan_neighbours};
@@ -128,7 +128,10 @@ impl LiveCores {
     ///
     /// # Errors
     /// As [`Halt`] says; [`Halt::Unsuitable`] for a directed graph without in-lists.
-    pub fn update<G: LiveGraph>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
+    pub fn update<G: LiveGraph>(
+        &mut self,
+        reader: &mut BoundedReader<'_, G>,
+    ) -> UpdateResult<Vec<VertexId>, G> {
         let changes = reader.changes();
         let (n, mut changed) = reader.new_vertices(self.cores.len());
         self.order.grow(n, &changed);
@@ -171,7 +174,7 @@ impl LiveCores {
         u: VertexId,
         v: VertexId,
         changed: &mut Vec<VertexId>,
-    ) -> Step<(), G> {
+    ) -> UpdateResult<(), G> {
         let (u, v) = self.in_order(u, v);
         let core = self.cores[u as usize];
         self.later[u as usize] += 1;
@@ -227,7 +230,7 @@ impl LiveCores {
         lists: &mut MomentLists<'_, '_, G>,
         rise: &mut Rise,
         w: VertexId,
-    ) -> Step<(), G> {
+    ) -> UpdateResult<(), G> {
         // Those that may rise do so to the next shell, or move behind it: they are later in either case.
         self.later[w as usize] += std::mem::take(&mut self.earlier[w as usize]);
         let (mut leaving, mut left) = (VecDeque::new(), Vec::new());
@@ -308,7 +311,7 @@ impl LiveCores {
         u: VertexId,
         v: VertexId,
         changed: &mut Vec<VertexId>,
-    ) -> Step<(), G> {
+    ) -> UpdateResult<(), G> {
         let (u, v) = self.in_order(u, v);
         let core = self.cores[u as usize];
         self.later[u as usize] -= 1;
@@ -426,7 +429,7 @@ mod tests {
     use esker_graph::Csr;
 
     use super::super::graph::ChangedEdges;
-    use super::super::testing::Stream;
+    use super::super::testing::EdgeChurn;
     use super::*;
     use crate::algorithm::cohesion::kcore::kcore;
 
@@ -440,7 +443,7 @@ mod tests {
         let run = Run::with_threads(1).unwrap();
         let mut most = 0;
         for seed in 0..30 {
-            let mut stream = Stream::new(seed, 30, seed % 2 == 0, |_| ());
+            let mut stream = EdgeChurn::new(seed, 30, seed % 2 == 0, |_| ());
             stream.grow(20 * (seed as usize % 5));
             let mut live = state(&stream.graph(), &run);
             let mut given = live.cores.clone();

@@ -14,7 +14,7 @@ use std::collections::{BinaryHeap, HashMap};
 
 use esker_graph::{Direction, NONE, VertexId};
 
-use super::graph::{BoundedReader, Halt, LiveGraph, Step};
+use super::graph::{BoundedReader, Halt, LiveGraph, UpdateResult};
 use crate::algorithm::sets::matching::{EdgePriority, edge_priority};
 
 /// The matching of a version of an undirected graph.
@@ -55,7 +55,10 @@ impl LiveMatching {
     ///
     /// # Errors
     /// As [`Halt`] says; [`Halt::Unsuitable`] for a directed graph.
-    pub fn update<G: LiveGraph>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
+    pub fn update<G: LiveGraph>(
+        &mut self,
+        reader: &mut BoundedReader<'_, G>,
+    ) -> UpdateResult<Vec<VertexId>, G> {
         if reader.graph().is_directed() {
             return Err(Halt::Unsuitable);
         }
@@ -114,7 +117,7 @@ impl LiveMatching {
         v: VertexId,
         after: EdgePriority,
         queue: &mut EdgeQueue,
-    ) -> Step<(), G> {
+    ) -> UpdateResult<(), G> {
         reader.each(Direction::Out, v, |w, _| {
             if w != v {
                 let edge = edge_priority(self.seed, v, w);
@@ -129,7 +132,7 @@ impl LiveMatching {
 /// The pairs of vertices of changed edges, the lesser first, and whether they are joined.
 fn changed_pairs<G: LiveGraph>(
     reader: &mut BoundedReader<'_, G>,
-) -> Step<HashMap<(VertexId, VertexId), bool>, G> {
+) -> UpdateResult<HashMap<(VertexId, VertexId), bool>, G> {
     let changes = reader.changes();
     let edges = changes.removed.iter().chain(&changes.added).filter(|(u, v, _)| u != v);
     let mut exists: HashMap<_, _> = edges.map(|&(u, v, _)| ((u.min(v), u.max(v)), false)).collect();
@@ -155,7 +158,7 @@ fn changed_pairs<G: LiveGraph>(
 mod tests {
     use esker_graph::{Run, RunOptions};
 
-    use super::super::testing::Stream;
+    use super::super::testing::EdgeChurn;
     use super::*;
     use crate::algorithm::sets::matching::{MatchingMethod, MatchingOptions, matching};
 
@@ -164,7 +167,7 @@ mod tests {
         let options = MatchingOptions { method: MatchingMethod::Priorities };
         for seed in 0..30 {
             let run = Run::new(RunOptions { threads: 1, seed, ..RunOptions::default() }).unwrap();
-            let mut stream = Stream::new(seed, 40, false, |_| ());
+            let mut stream = EdgeChurn::new(seed, 40, false, |_| ());
             stream.grow(40);
             let mut given = matching(&stream.graph().graph(), &run, &options).unwrap().mates;
             let mut live = LiveMatching::new(seed, given.clone());

@@ -17,7 +17,7 @@ use esker_graph::{Direction, Graph, VertexId, vertex};
 
 #[cfg(doc)]
 use super::graph::Halt;
-use super::graph::{BoundedReader, LiveGraph, Step};
+use super::graph::{BoundedReader, LiveGraph, UpdateResult};
 use super::priorities::{Priorities, affected_first};
 use crate::algorithm::sets::mis::{class, tie};
 
@@ -102,7 +102,10 @@ impl LiveIndependentSet {
     ///
     /// # Errors
     /// As [`Halt`] says; [`Halt::Unsuitable`] for a directed graph without in-lists.
-    pub fn update<G: LiveGraph>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
+    pub fn update<G: LiveGraph>(
+        &mut self,
+        reader: &mut BoundedReader<'_, G>,
+    ) -> UpdateResult<Vec<VertexId>, G> {
         let (n, mut changed) = reader.new_vertices(self.members.len());
         self.members.resize(n, true);
         self.classes.resize(n, class(0));
@@ -144,7 +147,7 @@ impl LiveIndependentSet {
 mod tests {
     use esker_graph::{Run, RunOptions};
 
-    use super::super::testing::Stream;
+    use super::super::testing::EdgeChurn;
     use super::*;
     use crate::algorithm::sets::mis::{MisOptions, mis};
 
@@ -152,7 +155,7 @@ mod tests {
     fn every_version_of_a_random_stream_has_the_set_that_is_chosen_anew() {
         for seed in 0..30 {
             let run = Run::new(RunOptions { threads: 1, seed, ..RunOptions::default() }).unwrap();
-            let mut stream = Stream::new(seed, 40, seed % 2 == 0, |_| ());
+            let mut stream = EdgeChurn::new(seed, 40, seed % 2 == 0, |_| ());
             let csr = stream.graph();
             let mut given = mis(&csr.graph(), &run, &MisOptions::default()).unwrap().members;
             let mut live = LiveIndependentSet::new(&csr.graph(), seed, given.clone());

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use esker_graph::VertexId;
 
-use super::graph::{BoundedReader, ChangedEdges, LiveGraph, Step};
+use super::graph::{BoundedReader, ChangedEdges, LiveGraph, UpdateResult};
 
 /// Whether a changed edge is still to come or to go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +75,7 @@ pub(super) struct MomentLists<'r, 'g, G: LiveGraph> {
 
 impl<G: LiveGraph> MomentLists<'_, '_, G> {
     /// Reads the neighbours of `v` but itself, and returns where they lie.
-    pub(super) fn read(&mut self, v: VertexId) -> Step<Range<usize>, G> {
+    pub(super) fn read(&mut self, v: VertexId) -> UpdateResult<Range<usize>, G> {
         let (start, arcs) = (self.arcs.len(), &mut self.arcs);
         let Some(Partners { going, coming }) = self.ahead.0.get_mut(&v) else {
             self.reader.each_around(v, |u, _| {

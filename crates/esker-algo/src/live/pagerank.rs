@@ -36,10 +36,12 @@ use esker_graph::{Direction, Graph, Run, VertexId, vertex};
 
 #[cfg(doc)]
 use super::graph::Halt;
-use super::graph::{BoundedReader, LiveGraph, Step};
+use super::graph::{BoundedReader, LiveGraph, UpdateResult};
 #[cfg(doc)]
 use crate::algorithm::centrality::pagerank::pagerank;
-use crate::primitive::{ArrayValue, Chunk, NeighbourSum, Precision, VertexValues, from_fixed, to_fixed};
+use crate::primitive::{
+    ArrayValue, NeighbourSum, Precision, VertexChunk, VertexValues, from_fixed, to_fixed,
+};
 
 /// The part of the tolerance that residuals may take; the rest is for the sum that ranks are divided by.
 const RESIDUAL_SHARE: f64 = 0.8;
@@ -176,7 +178,10 @@ impl LivePageRank {
     /// # Errors
     /// [`Halt::TooMuch`]: the state is of the version, but not within the tolerance until
     /// [`LivePageRank::refine`] was called, and all ranks may have changed; [`Halt::Failed`].
-    pub fn update<G: LiveGraph>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
+    pub fn update<G: LiveGraph>(
+        &mut self,
+        reader: &mut BoundedReader<'_, G>,
+    ) -> UpdateResult<Vec<VertexId>, G> {
         let (changes, n) = (reader.changes(), reader.graph().num_vertices());
         let is_directed = reader.graph().is_directed();
         self.shares.resize(n, 0.0);
@@ -254,7 +259,7 @@ impl LivePageRank {
         reader: &mut BoundedReader<'_, G>,
         part: f64,
         changed: &mut Vec<VertexId>,
-    ) -> Step<(), G> {
+    ) -> UpdateResult<(), G> {
         let mut least = self.residuals.iter().fold(0.0, |most: f64, residual| most.max(residual.abs()));
         let mut waiting = Vec::new();
         while self.residual > part * self.sum {
@@ -356,7 +361,7 @@ impl LivePageRank {
         let bytes = NeighbourSum::vertex_bytes(graph.is_scattered(), Precision::Single);
         let run = &run.begin("ranks", (bytes + size_of::<f64>() as u64) * n as u64)?;
         let reach = self.damping * REACH[usize::from(graph.is_directed())];
-        let mut rounds = Rounds::new(self.damping, reach, self.residual);
+        let mut rounds = CorrectionSteps::new(self.damping, reach, self.residual);
         let scale = (SCALED_SUM / self.residual).log2().floor().exp2();
         let (damping, degrees) = (self.damping, &self.degrees);
         let shares = VertexValues::from(std::mem::take(&mut self.shares));
@@ -364,18 +369,23 @@ impl LivePageRank {
         let corrected = run.install(|| {
             let steps = VertexValues::from_fn(run, n, |v| residuals[v]);
             let mut sums = NeighbourSum::new(graph, run);
-            sums.finish(run, Precision::Single, residuals, |(): &mut (), Chunk { first, values, flows }| {
-                for ((flow, step), &degree) in flows.iter_mut().zip(values).zip(&degrees[first..]) {
-                    *flow = *step * scale / parts(degree);
-                }
-            })?;
+            sums.finish(
+                run,
+                Precision::Single,
+                residuals,
+                |(): &mut (), VertexChunk { first, values, flows }| {
+                    for ((flow, step), &degree) in flows.iter_mut().zip(values).zip(&degrees[first..]) {
+                        *flow = *step * scale / parts(degree);
+                    }
+                },
+            )?;
             let mut step_sum = rounds.residual;
             while rounds.residual + *drift > goal && rounds.residual > *drift {
                 run.round(n)?;
                 *drift += damping * SINGLE_ROUNDING * step_sum;
                 let (of_step, of_residual) = rounds.next();
-                let given = |(residual, next): &mut (u64, u64), chunk: Chunk<'_>| {
-                    let Chunk { first, values, flows } = chunk;
+                let given = |(residual, next): &mut (u64, u64), chunk: VertexChunk<'_>| {
+                    let VertexChunk { first, values, flows } = chunk;
                     let end = first + flows.len();
                     let cells = shares.cells()[first..end].iter().zip(&steps.cells()[first..end]);
                     for (((left, flow), &degree), (share, step)) in
@@ -413,18 +423,28 @@ impl LivePageRank {
         let residuals = &mut self.residuals;
         run.install(|| {
             let mut sums = NeighbourSum::new(graph, run);
-            sums.finish(run, Precision::Double, residuals, |(): &mut (), Chunk { first, flows, .. }| {
-                flows.iter_mut().zip(&shares[first..]).for_each(|(flow, share)| *flow = share * scale);
-            })?;
-            sums.round(run, Precision::Double, residuals, |(): &mut (), Chunk { first, values, flows }| {
-                let of_shares = shares[first..].iter().zip(&degrees[first..]);
-                for ((residual, sum), (share, &degree)) in values.iter_mut().zip(flows).zip(of_shares) {
-                    // Removed vertices have neither.
-                    if *share != 0.0 || *residual != 0.0 {
-                        *residual = 1.0 + damping * *sum / scale - share * parts(degree);
+            sums.finish(
+                run,
+                Precision::Double,
+                residuals,
+                |(): &mut (), VertexChunk { first, flows, .. }| {
+                    flows.iter_mut().zip(&shares[first..]).for_each(|(flow, share)| *flow = share * scale);
+                },
+            )?;
+            sums.round(
+                run,
+                Precision::Double,
+                residuals,
+                |(): &mut (), VertexChunk { first, values, flows }| {
+                    let of_shares = shares[first..].iter().zip(&degrees[first..]);
+                    for ((residual, sum), (share, &degree)) in values.iter_mut().zip(flows).zip(of_shares) {
+                        // Removed vertices have neither.
+                        if *share != 0.0 || *residual != 0.0 {
+                            *residual = 1.0 + damping * *sum / scale - share * parts(degree);
+                        }
                     }
-                }
-            })
+                },
+            )
         })?;
         self.drift = 0.0;
         self.recount();
@@ -433,7 +453,7 @@ impl LivePageRank {
 }
 
 /// The steps of a correction: each is a combination of the one before and the residuals.
-struct Rounds {
+struct CorrectionSteps {
     damping: f64,
     reach: f64,
     /// The part of the step before in the next one, by the reach.
@@ -443,7 +463,7 @@ struct Rounds {
     expected: f64,
 }
 
-impl Rounds {
+impl CorrectionSteps {
     fn new(damping: f64, reach: f64, residual: f64) -> Self {
         Self { damping, reach, weight: reach, residual, expected: residual }
     }
@@ -464,7 +484,7 @@ impl Rounds {
 #[cfg(test)]
 mod tests {
     use super::super::graph::ChangedEdges;
-    use super::super::testing::Stream;
+    use super::super::testing::EdgeChurn;
     use super::*;
     use crate::algorithm::centrality::pagerank::{PageRankOptions, pagerank};
     use crate::check;
@@ -473,7 +493,7 @@ mod tests {
     fn every_version_of_a_random_stream_is_within_its_certificate() {
         let run = Run::with_threads(1).unwrap();
         for (seed, tolerance) in (0..30).zip([1e-3, 1e-6, 1e-9].into_iter().cycle()) {
-            let mut stream = Stream::new(seed, 40, seed % 2 == 0, |_| ());
+            let mut stream = EdgeChurn::new(seed, 40, seed % 2 == 0, |_| ());
             let csr = stream.graph();
             let mut live = LivePageRank::new(
                 &csr.graph(),
@@ -517,7 +537,7 @@ mod tests {
         let run = Run::with_threads(1).unwrap();
         let mut refined = 0;
         for (seed, tolerance) in (0..24).zip([1e-3, 1e-6, 1e-10].into_iter().cycle()) {
-            let mut stream = Stream::new(seed, 40, seed % 4 < 2, |_| ());
+            let mut stream = EdgeChurn::new(seed, 40, seed % 4 < 2, |_| ());
             let csr = stream.graph();
             let mut live = LivePageRank::new(
                 &csr.graph(),

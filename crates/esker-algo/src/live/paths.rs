@@ -22,7 +22,7 @@ use std::fmt::Debug;
 
 use esker_graph::{Direction, NONE, VertexId, Weight};
 
-use super::graph::{BoundedReader, Halt, LiveGraph, Step};
+use super::graph::{BoundedReader, Halt, LiveGraph, UpdateResult};
 use crate::lengths::Length;
 use crate::widths::Width;
 
@@ -163,7 +163,7 @@ impl<W: Weight, R: PathRule<W>> LivePaths<W, R> {
     pub fn update<G: LiveGraph<Weight = W>>(
         &mut self,
         reader: &mut BoundedReader<'_, G>,
-    ) -> Step<Vec<VertexId>, G> {
+    ) -> UpdateResult<Vec<VertexId>, G> {
         let changes = reader.changes();
         let (n, mut changed) = reader.new_vertices(self.labels.len());
         self.labels.resize(n, R::unreached());
@@ -220,7 +220,7 @@ impl<W: Weight, R: PathRule<W>> LivePaths<W, R> {
         weight: W,
         queue: &mut BinaryHeap<QueuedVertex<R::Label>>,
         changed: &mut Vec<VertexId>,
-    ) -> Step<(), G> {
+    ) -> UpdateResult<(), G> {
         let before = self.labels[u as usize];
         if self.parents[u as usize] == NONE {
             return Ok(());
@@ -240,7 +240,7 @@ impl<W: Weight, R: PathRule<W>> LivePaths<W, R> {
         reader: &mut BoundedReader<'_, G>,
         mut queue: BinaryHeap<QueuedVertex<R::Label>>,
         changed: &mut Vec<VertexId>,
-    ) -> Step<(), G> {
+    ) -> UpdateResult<(), G> {
         let mut offers = Vec::new();
         while let Some(QueuedVertex { label, v: u }) = queue.pop() {
             if self.labels[u as usize] < label {
@@ -268,7 +268,10 @@ impl<W: Weight, R: PathRule<W>> LivePaths<W, R> {
 
     /// Gives the vertices that lost their parents other ones with the same labels, and returns those that
     /// find none, with all below them.
-    fn cut<G: LiveGraph<Weight = W>>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<Vec<VertexId>, G> {
+    fn cut<G: LiveGraph<Weight = W>>(
+        &mut self,
+        reader: &mut BoundedReader<'_, G>,
+    ) -> UpdateResult<Vec<VertexId>, G> {
         let is_directed = reader.graph().is_directed();
         let mut queue = BinaryHeap::new();
         for &(u, v, _) in reader.changes().removed.iter().filter(|(u, v, _)| u != v) {
@@ -315,7 +318,7 @@ mod tests {
     use esker_graph::Run;
 
     use super::super::graph::ChangedEdges;
-    use super::super::testing::Stream;
+    use super::super::testing::EdgeChurn;
     use super::*;
     use crate::algorithm::paths::sssp::{SsspOptions, sssp};
     use crate::algorithm::paths::widest::{WidestOptions, widest};
@@ -323,10 +326,10 @@ mod tests {
     /// Follows labels that an algorithm computes anew.
     fn holds<W: Weight, R: PathRule<W>>(
         weight: fn(u64) -> W,
-        compute: impl Fn(&Stream<W>) -> (Vec<R::Label>, Vec<VertexId>),
+        compute: impl Fn(&EdgeChurn<W>) -> (Vec<R::Label>, Vec<VertexId>),
     ) {
         for seed in 0..30 {
-            let mut stream = Stream::new(seed, 30, seed % 2 == 0, weight);
+            let mut stream = EdgeChurn::new(seed, 30, seed % 2 == 0, weight);
             let (labels, parents) = compute(&stream);
             let mut given = labels.clone();
             let mut live = LivePaths::<W, R>::new(labels, parents);
@@ -344,7 +347,7 @@ mod tests {
         }
     }
 
-    fn distances<W: Length>(stream: &Stream<W>) -> (Vec<W::Distance>, Vec<VertexId>) {
+    fn distances<W: Length>(stream: &EdgeChurn<W>) -> (Vec<W::Distance>, Vec<VertexId>) {
         let run = Run::with_threads(1).unwrap();
         let options = SsspOptions { parents: true, ..SsspOptions::default() };
         let found = sssp(&stream.graph().graph(), &run, 0, &options).unwrap();

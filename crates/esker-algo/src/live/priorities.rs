@@ -2,7 +2,7 @@
 
 use esker_graph::VertexId;
 
-use super::graph::{BoundedReader, LiveGraph, Step};
+use super::graph::{BoundedReader, LiveGraph, UpdateResult};
 
 /// The order of the vertices. It depends on their degrees.
 pub(super) trait Priorities {
@@ -23,7 +23,7 @@ pub(super) trait Priorities {
 pub(super) fn affected_first<G: LiveGraph>(
     state: &mut impl Priorities,
     reader: &mut BoundedReader<'_, G>,
-) -> Step<Vec<VertexId>, G> {
+) -> UpdateResult<Vec<VertexId>, G> {
     let changes = reader.changes();
     let ends = changes.removed.iter().chain(&changes.added).flat_map(|&(u, v, _)| [u, v]);
     let mut ends: Vec<VertexId> = ends.collect();

@@ -6,7 +6,7 @@ use esker_graph::{Csr, VertexId, Weight, vertex};
 use super::graph::ChangedEdges;
 
 /// A multigraph with self-loops, of which edges come and go, and whose vertices grow in number.
-pub(super) struct Stream<W> {
+pub(super) struct EdgeChurn<W> {
     pub(super) num_vertices: usize,
     pub(super) directed: bool,
     edges: Vec<(VertexId, VertexId, W)>,
@@ -14,7 +14,7 @@ pub(super) struct Stream<W> {
     weight: fn(u64) -> W,
 }
 
-impl<W: Weight> Stream<W> {
+impl<W: Weight> EdgeChurn<W> {
     /// About two edges a vertex.
     pub(super) fn new(seed: u64, num_vertices: usize, directed: bool, weight: fn(u64) -> W) -> Self {
         let mut stream =

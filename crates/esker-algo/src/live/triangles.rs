@@ -17,7 +17,7 @@ use esker_graph::VertexId;
 use super::ahead::Ahead;
 #[cfg(doc)]
 use super::graph::Halt;
-use super::graph::{BoundedReader, LiveGraph, Step};
+use super::graph::{BoundedReader, LiveGraph, UpdateResult};
 
 /// The number of triangles of a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl LiveTriangles {
     ///
     /// # Errors
     /// As [`Halt`] says; [`Halt::Unsuitable`] for a directed graph without in-lists.
-    pub fn update<G: LiveGraph>(&mut self, reader: &mut BoundedReader<'_, G>) -> Step<(), G> {
+    pub fn update<G: LiveGraph>(&mut self, reader: &mut BoundedReader<'_, G>) -> UpdateResult<(), G> {
         let changes = reader.changes();
         // By how many arcs in either direction each pair grew.
         let mut growth: BTreeMap<Pair, i64> = BTreeMap::new();
@@ -74,7 +74,7 @@ fn copies<G: LiveGraph>(
     lists: &mut Neighbours,
     u: VertexId,
     v: VertexId,
-) -> Step<i64, G> {
+) -> UpdateResult<i64, G> {
     for v in [u, v] {
         if let Entry::Vacant(entry) = lists.entry(v) {
             let mut list = Vec::new();
@@ -133,7 +133,7 @@ fn is_listed_from(list: &[VertexId], at: &mut usize, w: VertexId) -> bool {
 mod tests {
     use esker_graph::Run;
 
-    use super::super::testing::Stream;
+    use super::super::testing::EdgeChurn;
     use super::*;
     use crate::algorithm::cohesion::triangles::{TrianglesOptions, triangles};
 
@@ -142,8 +142,8 @@ mod tests {
         let run = Run::with_threads(1).unwrap();
         let mut most = 0;
         for seed in 0..12 {
-            let mut stream = Stream::new(seed, 25, seed % 2 == 0, |_| ());
-            let count = |stream: &Stream<()>| {
+            let mut stream = EdgeChurn::new(seed, 25, seed % 2 == 0, |_| ());
+            let count = |stream: &EdgeChurn<()>| {
                 triangles(&stream.graph().graph(), &run, &TrianglesOptions::default()).unwrap().triangles
             };
             stream.grow(75);

@@ -81,12 +81,12 @@ fn bytes(series: &GraphSeries<'_>, changes: u64) -> u64 {
     let (id, sides) = (size_of::<VertexId>() as u64, 1 + u64::from(directed));
     // While lists are copied, their parts lie beside them; so do the changes while they are divided.
     let copy = sides * 2 * (8 * (n + 1) + id * num_arcs);
-    let changed = (size_of::<Changed>() + 2 * size_of::<VertexId>()) as u64 * changes;
+    let changed = (size_of::<SteppedEdge>() + 2 * size_of::<VertexId>()) as u64 * changes;
     LiveCores::bytes(n as usize) + kcore::estimate(shape).memory_bytes + copy + changed
 }
 
 /// An edge that came or went: the step, whether it came, and its ends.
-type Changed = (u8, bool, VertexId, VertexId);
+type SteppedEdge = (u8, bool, VertexId, VertexId);
 
 /// The graphs that differ from the one before in an arc of a slot: bit `i` is set if graph `i + 1` has it and
 /// graph `i` has not, or the other way round.
@@ -131,7 +131,7 @@ fn edges_by_step(series: &GraphSeries<'_>, run: &Run) -> Result<Vec<ChangedEdges
         series.num_vertices(),
         GRAIN,
         Vec::new,
-        |changed: &mut Vec<Changed>, range| {
+        |changed: &mut Vec<SteppedEdge>, range| {
             for v in range.map(vertex) {
                 let (targets, slots) = series.out().list(v);
                 for (&target, &slot) in targets.iter().zip(slots) {

@@ -103,7 +103,7 @@ impl UnitTotals {
 }
 
 /// What a vertex gives.
-pub(super) struct Given {
+pub(super) struct LaneShares {
     pub(super) bytes: Bytes,
     pub(super) factor: f32,
     /// To all neighbours together, or, without any, to all vertices.
@@ -112,7 +112,7 @@ pub(super) struct Given {
 
 /// Rounds what a vertex should give to all its neighbours together.
 #[inline(always)]
-pub(super) fn give(wanted: &[f32; LANES], degrees: &[f32; LANES]) -> Given {
+pub(super) fn give(wanted: &[f32; LANES], degrees: &[f32; LANES]) -> LaneShares {
     let mut shares = [0.0_f32; LANES];
     for i in 0..LANES {
         shares[i] = wanted[i] / degrees[i];
@@ -127,7 +127,7 @@ pub(super) fn give(wanted: &[f32; LANES], degrees: &[f32; LANES]) -> Given {
         bytes.0[i] = byte;
         sums[i] = f32::from(byte) * factor * degrees[i];
     }
-    Given { bytes, factor, sums }
+    LaneShares { bytes, factor, sums }
 }
 
 /// The greatest magnitude, by halves, so that it is found by vectors.

@@ -95,7 +95,7 @@ pub fn pagerank(
     let run = &run.begin("PageRank of several graphs", n as u64 * VERTEX_BYTES)?;
     let masks: Vec<[i8; LANES]> = series.slots().iter().map(|&graphs| lanes_of(graphs)).collect();
     let input = RoundInput { received, masks: &masks, present, damping: options.damping };
-    let (mut state, mut totals) = State::new(series, present, options.damping, run);
+    let (mut state, mut totals) = RankState::new(series, present, options.damping, run);
     let mut answers: Vec<PageRank> = (0..series.len()).map(|_| empty()).collect();
     let mut rounds = 0;
     let is_reached = |one: &PageRank| options.measured(one.residual, one.error) < options.tolerance;
@@ -118,7 +118,7 @@ pub fn pagerank(
     for (answer, size) in answers.iter_mut().zip(state.sizes) {
         answer.converged = size == 0 || is_reached(answer);
     }
-    let State { scores, residuals, .. } = state;
+    let RankState { scores, residuals, .. } = state;
     Ok(SeriesPageRank { scores, residuals, answers })
 }
 
@@ -160,7 +160,7 @@ struct Terms {
     loss: f32,
 }
 
-struct State {
+struct RankState {
     now: Vec<Bytes>,
     next: Vec<Bytes>,
     factors: Vec<f32>,
@@ -175,7 +175,7 @@ struct State {
     sizes: [usize; LANES],
 }
 
-impl State {
+impl RankState {
     /// Equal scores, up to the rounding of a vertex, given to the neighbours.
     fn new(series: &GraphSeries<'_>, present: &[u64], damping: f64, run: &Run) -> (Self, LaneTotals) {
         let n = series.num_vertices();

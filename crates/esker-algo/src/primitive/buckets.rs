@@ -23,7 +23,7 @@ use esker_graph::{Run, Stop, VertexId, vertex};
 
 /// The order in which buckets are taken out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub enum BucketOrder {
     /// Least priority first.
     Increasing,
     /// Greatest priority first.
@@ -95,10 +95,10 @@ impl<const BITS: u32> Buckets<BITS> {
     pub fn new(
         run: &Run,
         n: usize,
-        order: Order,
+        order: BucketOrder,
         priority: impl Fn(VertexId) -> Option<u64> + Sync,
     ) -> Result<Self, Stop> {
-        let flip = if order == Order::Increasing { 0 } else { u64::MAX };
+        let flip = if order == BucketOrder::Increasing { 0 } else { u64::MAX };
         let mut slots = Vec::new();
         slots.resize_with((u64::BITS.div_ceil(BITS) << BITS) as usize, Vec::new);
         let layout = BucketLayout { flip, base: 0 };
@@ -257,7 +257,7 @@ mod tests {
     use super::*;
 
     /// Moves random vertices as an algorithm might, and compares each bucket with a search of all priorities.
-    fn check<const BITS: u32>(order: Order, seed: u64, spread: u32, threads: usize) {
+    fn check<const BITS: u32>(order: BucketOrder, seed: u64, spread: u32, threads: usize) {
         let mut random = Random::new(seed);
         let n = if threads > 1 { 20_000 } else { 200 };
         let run = Run::with_threads(threads).expect("threads start");
@@ -271,7 +271,7 @@ mod tests {
         while let Some((at, mut list)) =
             buckets.next(&run, |v| priorities[v as usize]).expect("not cancelled")
         {
-            let first = |a: u64, b: u64| if order == Order::Increasing { a.min(b) } else { a.max(b) };
+            let first = |a: u64, b: u64| if order == BucketOrder::Increasing { a.min(b) } else { a.max(b) };
             assert_eq!(priorities.iter().flatten().copied().reduce(first), Some(at));
             assert!(last.is_none_or(|last| first(last, at) == last), "{last:?} before {at}");
             last = Some(at);
@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn buckets_come_in_order_while_priorities_change() {
         for seed in 0..20 {
-            for order in [Order::Increasing, Order::Decreasing] {
+            for order in [BucketOrder::Increasing, BucketOrder::Decreasing] {
                 for spread in [0, 3, 9, 30, 63] {
                     check::<1>(order, seed, spread, 1);
                     check::<3>(order, seed, spread, 1);
@@ -315,7 +315,7 @@ mod tests {
                 }
             }
         }
-        check::<1>(Order::Increasing, 5, 6, 2);
-        check::<8>(Order::Decreasing, 5, 6, 2);
+        check::<1>(BucketOrder::Increasing, 5, 6, 2);
+        check::<8>(BucketOrder::Decreasing, 5, 6, 2);
     }
 }

@@ -19,7 +19,7 @@
 use esker_graph::{Bitmap, Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor, Weight};
 
 use super::frontier::Frontier;
-use super::vertex_map::Found;
+use super::vertex_map::FoundMembers;
 
 /// A round pulls if the frontier and the arcs that leave it are more than this fraction of the arcs before it
 /// and of all vertices, each of which a pull looks at.
@@ -224,7 +224,7 @@ fn push<G: Graph, O: EdgeOp<G::Weight>>(
         graph.scan(run, Direction::Out, frontier.select(), &visitor)?
     };
     found.iter_mut().for_each(|found| found.count(graph));
-    let mut next = Found::join(n, found);
+    let mut next = FoundMembers::join(n, found);
     if O::REPEATS && few {
         let mut list = next.list().into_owned();
         list.sort_unstable();
@@ -243,16 +243,16 @@ struct Push<'a, G, O, const ALONE: bool> {
 }
 
 impl<G: Graph, O: EdgeOp<G::Weight>, const ALONE: bool> Visitor<G::Weight> for Push<'_, G, O, ALONE> {
-    type State = Found;
+    type State = FoundMembers;
 
     const BOXED: bool = O::BOXED;
 
-    fn new_state(&self) -> Found {
-        Found::with_room(self.room)
+    fn new_state(&self) -> FoundMembers {
+        FoundMembers::with_room(self.room)
     }
 
     #[inline(always)]
-    fn visit(&self, found: &mut Found, src: VertexId, piece: Piece<'_, G::Weight>) -> Flow {
+    fn visit(&self, found: &mut FoundMembers, src: VertexId, piece: Piece<'_, G::Weight>) -> Flow {
         for (&dst, &weight) in piece.targets.iter().zip(piece.weights) {
             if !self.op.wants(dst) {
                 continue;
@@ -268,7 +268,7 @@ impl<G: Graph, O: EdgeOp<G::Weight>, const ALONE: bool> Visitor<G::Weight> for P
     }
 
     #[inline(always)]
-    fn visit_back(&self, found: &mut Found, dst: VertexId, sources: Piece<'_, G::Weight>) {
+    fn visit_back(&self, found: &mut FoundMembers, dst: VertexId, sources: Piece<'_, G::Weight>) {
         if self.op.wants(dst) {
             for (&src, weight) in sources.targets.iter().zip(sources.weights) {
                 let weights = std::slice::from_ref(weight);

@@ -45,7 +45,7 @@ pub(super) struct Flows {
     pairs: VertexValues<u64>,
 }
 
-type Cell = <u64 as ArrayValue>::Atomic;
+type FlowCell = <u64 as ArrayValue>::Atomic;
 
 /// Entries of a row that are written whatever its length.
 const ROW_LEN: usize = 8;
@@ -68,12 +68,12 @@ impl Flows {
     }
 
     #[inline(always)]
-    fn cells(&self) -> &[[Cell; 2]] {
+    fn cells(&self) -> &[[FlowCell; 2]] {
         self.pairs.cells().as_chunks().0
     }
 
     #[inline(always)]
-    fn pair(&self, v: VertexId) -> &[Cell; 2] {
+    fn pair(&self, v: VertexId) -> &[FlowCell; 2] {
         &self.cells()[v as usize - self.first]
     }
 
@@ -117,7 +117,7 @@ impl Flows {
 }
 
 #[inline(always)]
-fn add<const ALONE: bool>(pair: &[Cell; 2], more: u64) {
+fn add<const ALONE: bool>(pair: &[FlowCell; 2], more: u64) {
     if ALONE {
         u64::store(&pair[1], u64::load(&pair[1]).wrapping_add(more));
     } else {

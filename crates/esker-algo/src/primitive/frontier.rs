@@ -124,7 +124,7 @@ impl Frontier {
     /// [`Stop::Cancelled`].
     pub fn bits(&self, run: &Run) -> Result<FrontierBits<'_>, Stop> {
         let list = match &self.members {
-            Members::Bits(bits) => return Ok(FrontierBits(Held::Borrowed(bits))),
+            Members::Bits(bits) => return Ok(FrontierBits(FrontierForm::Borrowed(bits))),
             Members::List(list) => list,
         };
         let bits = Bitmap::new(self.num_vertices);
@@ -145,7 +145,7 @@ impl Frontier {
                 },
             )?;
         }
-        Ok(FrontierBits(Held::Owned(bits)))
+        Ok(FrontierBits(FrontierForm::Owned(bits)))
     }
 
     /// The members as a list, ascending if they are kept as a bitmap.
@@ -159,10 +159,10 @@ impl Frontier {
 
 /// The members of a [`Frontier`] as a bitmap, borrowed from it if that is how it keeps them.
 #[derive(Debug)]
-pub struct FrontierBits<'a>(Held<'a>);
+pub struct FrontierBits<'a>(FrontierForm<'a>);
 
 #[derive(Debug)]
-enum Held<'a> {
+enum FrontierForm<'a> {
     Borrowed(&'a Bitmap),
     Owned(Bitmap),
 }
@@ -172,8 +172,8 @@ impl std::ops::Deref for FrontierBits<'_> {
 
     fn deref(&self) -> &Bitmap {
         match &self.0 {
-            Held::Borrowed(bits) => bits,
-            Held::Owned(bits) => bits,
+            FrontierForm::Borrowed(bits) => bits,
+            FrontierForm::Owned(bits) => bits,
         }
     }
 }

@@ -25,18 +25,18 @@ pub mod filter;
 
 pub use array::{ArrayValue, VertexArray, VertexValues};
 pub(crate) use bfs_forest::BfsForest;
-pub use buckets::{BucketLayout, Buckets, Order};
+pub use buckets::{BucketLayout, BucketOrder, Buckets};
 pub(crate) use earlier::{
     EarlierNeighbours, InPlaceLists, Oriented, OrientedOptions, full_degree, renumbering_pays,
 };
 pub use edge_map::{EdgeOp, SwitchThresholds, Way, edge_map, edge_map_way};
-pub use filter::{Filter, Sides};
+pub use filter::{Filter, FilteredDirections};
 pub(crate) use flows::{from_fixed, to_fixed};
 pub use frontier::Frontier;
 pub(crate) use histogram::{PeelStep, degrees_without_loops};
 pub(crate) use hubs::{BitLine, HubAdjacency, LINE_BITS, bit, clear_word, set_bit};
 pub(crate) use mode::ModeCounter;
-pub(crate) use neighbour_sum::{CHUNK_LEN, Chunk, NeighbourSum};
+pub(crate) use neighbour_sum::{CHUNK_LEN, NeighbourSum, VertexChunk};
 pub(crate) use neighbours::{
     concat, filter_list, is_small, neighbourhood_directions, num_entries, scan_neighbours,
 };

@@ -57,7 +57,7 @@ struct Apart {
 }
 
 /// Vertices that are finished at once.
-pub(crate) struct Chunk<'a> {
+pub(crate) struct VertexChunk<'a> {
     /// The first of the vertices.
     pub(crate) first: usize,
     /// The caller's values for the vertices; if it has none, the share that each gave last, if
@@ -147,7 +147,7 @@ impl<'g, G: Graph, K: Weighing<G::Weight>> NeighbourSum<'g, G, K> {
         run: &Run,
         precision: Precision,
         values: &mut [f64],
-        finish: impl Fn(&mut T, Chunk<'_>) + Sync,
+        finish: impl Fn(&mut T, VertexChunk<'_>) + Sync,
     ) -> Result<Vec<T>, G::Error> {
         let graph = self.graph;
         let pulls = graph.has(Direction::In);
@@ -189,7 +189,7 @@ impl<'g, G: Graph, K: Weighing<G::Weight>> NeighbourSum<'g, G, K> {
         run: &Run,
         precision: Precision,
         values: &mut [f64],
-        finish: impl Fn(&mut T, Chunk<'_>) + Sync,
+        finish: impl Fn(&mut T, VertexChunk<'_>) + Sync,
     ) -> Result<Vec<T>, Stop> {
         let n = self.graph.num_vertices();
         match &mut self.memory {
@@ -202,7 +202,7 @@ impl<'g, G: Graph, K: Weighing<G::Weight>> NeighbourSum<'g, G, K> {
                         (*share, *sum) = (from_signed(flows.given(v)), from_signed(flows.take(v)));
                     }
                     let values = if values.is_empty() { &mut shares[..sums.len()] } else { values };
-                    finish(totals, Chunk { first, values, flows: sums });
+                    finish(totals, VertexChunk { first, values, flows: sums });
                     vertices().zip(&*sums).for_each(|(v, &share)| flows.give(v, to_signed(share)));
                 })
             }
@@ -213,14 +213,14 @@ impl<'g, G: Graph, K: Weighing<G::Weight>> NeighbourSum<'g, G, K> {
                     Shares::Single(shares) => {
                         each_chunk(run, n, values, shares, |totals, (first, values, shares), flows| {
                             received.take(first, flows);
-                            finish(totals, Chunk { first, values, flows });
+                            finish(totals, VertexChunk { first, values, flows });
                             shares.iter_mut().zip(flows).for_each(|(share, flow)| *share = *flow as f32);
                         })
                     }
                     Shares::Double(shares) => {
                         each_chunk(run, n, values, shares, |totals, (first, values, shares), flows| {
                             received.take(first, flows);
-                            finish(totals, Chunk { first, values, flows });
+                            finish(totals, VertexChunk { first, values, flows });
                             shares.copy_from_slice(flows);
                         })
                     }
@@ -293,7 +293,7 @@ struct SharePull<'a, G, K> {
 
 /// The state of one worker: the block of vertices whose lists it holds in part.
 #[derive(Default)]
-struct Block {
+struct OpenBlock {
     first: usize,
     /// Of each vertex of the block, the sum so far and the arcs in it; empty before the first block.
     sums: Vec<f64>,
@@ -315,8 +315,8 @@ impl Apart {
 
 impl<G: Graph, K: Weighing<G::Weight>> SharePull<'_, G, K> {
     /// Finishes the vertices of a block whose lists are complete, and leaves the others open.
-    fn leave(&self, block: &mut Block) {
-        let Block { first, sums, arcs } = block;
+    fn leave(&self, block: &mut OpenBlock) {
+        let OpenBlock { first, sums, arcs } = block;
         for (i, (arcs, sum)) in arcs.iter_mut().zip(sums).enumerate().filter(|(_, (arcs, _))| **arcs > 0) {
             let (v, len, sum) = (vertex(*first + i), std::mem::take(arcs) as usize, std::mem::take(sum));
             if len == self.graph.degree(Direction::In, v) {
@@ -330,7 +330,7 @@ impl<G: Graph, K: Weighing<G::Weight>> SharePull<'_, G, K> {
     /// Makes the block that of `v`.
     #[cold]
     #[inline(never)]
-    fn enter(&self, block: &mut Block, v: VertexId) {
+    fn enter(&self, block: &mut OpenBlock, v: VertexId) {
         self.leave(block);
         block.first = v as usize - v as usize % BLOCK_LEN;
         block.sums.resize(BLOCK_LEN, 0.0);
@@ -339,7 +339,7 @@ impl<G: Graph, K: Weighing<G::Weight>> SharePull<'_, G, K> {
 
     /// Adds to the sum of a vertex whose list comes in part.
     #[inline(always)]
-    fn add(&self, block: &mut Block, v: VertexId, sum: f64, len: usize) {
+    fn add(&self, block: &mut OpenBlock, v: VertexId, sum: f64, len: usize) {
         if (v as usize).wrapping_sub(block.first) >= block.arcs.len() {
             self.enter(block, v);
         }
@@ -350,18 +350,18 @@ impl<G: Graph, K: Weighing<G::Weight>> SharePull<'_, G, K> {
 }
 
 impl<G: Graph, K: Weighing<G::Weight>> Visitor<G::Weight> for SharePull<'_, G, K> {
-    type State = Block;
+    type State = OpenBlock;
 
     const STOPS: bool = false;
 
     const ROWS: bool = true;
 
-    fn new_state(&self) -> Block {
-        Block::default()
+    fn new_state(&self) -> OpenBlock {
+        OpenBlock::default()
     }
 
     #[inline(always)]
-    fn visit_rows(&self, block: &mut Block, rows: RowBlock<'_, G::Weight>) {
+    fn visit_rows(&self, block: &mut OpenBlock, rows: RowBlock<'_, G::Weight>) {
         if self.some_open {
             return rows.each_row(|v, piece| {
                 self.visit(block, v, piece);
@@ -373,7 +373,7 @@ impl<G: Graph, K: Weighing<G::Weight>> Visitor<G::Weight> for SharePull<'_, G, K
     }
 
     #[inline(always)]
-    fn visit(&self, block: &mut Block, v: VertexId, piece: Piece<'_, G::Weight>) -> Flow {
+    fn visit(&self, block: &mut OpenBlock, v: VertexId, piece: Piece<'_, G::Weight>) -> Flow {
         let len = piece.targets.len();
         let sum = self.shares.sum_over(piece.targets, K::factors(piece.weights, len));
         if !piece.exclusive || self.some_open && self.apart.open.get(v) || len > LEN_MAX {

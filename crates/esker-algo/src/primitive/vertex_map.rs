@@ -64,18 +64,18 @@ pub fn vertex_filter<G: Graph>(
     frontier: &Frontier,
     keep: impl Fn(VertexId) -> bool + Sync,
 ) -> Result<Frontier, Stop> {
-    let found = visit(run, frontier, Found::default, |found, v| {
+    let found = visit(run, frontier, FoundMembers::default, |found, v| {
         if keep(v) {
             found.push(v, graph.degree(Direction::Out, v));
         }
     })?;
-    Ok(Found::join(frontier.num_vertices(), found))
+    Ok(FoundMembers::join(frontier.num_vertices(), found))
 }
 
 /// The members of the next frontier that one worker found. All workers together hold each vertex at most
 /// once, so they take O(n) memory however many arcs they follow.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct FoundMembers {
     list: Vec<VertexId>,
     /// Sum of the out-degrees of the first `counted` vertices of the list.
     arcs: u64,
@@ -85,13 +85,13 @@ pub(super) struct Found {
 /// Vertices whose degrees are read together.
 const COUNT_LEN: usize = 64;
 
-impl Found {
+impl FoundMembers {
     /// Nothing, with room for some vertices.
     pub(super) fn with_room(room: usize) -> Self {
         Self { list: Vec::with_capacity(room), ..Self::default() }
     }
 
-    /// Adds a vertex without its degree: see [`Found::count`].
+    /// Adds a vertex without its degree: see [`FoundMembers::count`].
     #[inline(always)]
     pub(super) fn add(&mut self, v: VertexId) {
         self.list.push(v);
@@ -107,7 +107,7 @@ impl Found {
         }
     }
 
-    /// As [`Found::count_many`], however few they are.
+    /// As [`FoundMembers::count_many`], however few they are.
     pub(super) fn count<G: Graph>(&mut self, graph: &G) {
         let degrees = self.list[self.counted..].iter().map(|&v| graph.degree(Direction::Out, v) as u64);
         self.arcs += degrees.sum::<u64>();

@@ -13,7 +13,7 @@ use esker_algo::algorithm::components::spanner::{SpannerOptions, spanner};
 use esker_algo::algorithm::components::wcc::{WccOptions, wcc};
 use esker_algo::algorithm::paths::bfs::{BfsOptions, bfs};
 use esker_algo::algorithm::sets::matching::{MatchingMethod, MatchingOptions, matching};
-use esker_algo::primitive::{Filter, Sides, filter};
+use esker_algo::primitive::{Filter, FilteredDirections, filter};
 use esker_algo::{Shape, check};
 use esker_graph::random::hash;
 use esker_graph::{
@@ -100,7 +100,12 @@ fn arcs(model: &Kept) -> u64 {
 }
 
 /// Applies random operations to a filter and to plain lists.
-fn follows_the_model<G: Lists<Weight = i32, Error = Stop>>(graph: &G, run: &Run, sides: Sides, seed: u64) {
+fn follows_the_model<G: Lists<Weight = i32, Error = Stop>>(
+    graph: &G,
+    run: &Run,
+    sides: FilteredDirections,
+    seed: u64,
+) {
     let n = graph.num_vertices();
     let list = |direction, v| {
         let zip = |t: &[VertexId], w: &[i32]| t.iter().copied().zip(w.iter().copied()).collect();
@@ -108,10 +113,10 @@ fn follows_the_model<G: Lists<Weight = i32, Error = Stop>>(graph: &G, run: &Run,
     };
     let mut out: Kept = (0..n).map(|v| list(Direction::Out, v)).collect();
     let mut incoming: Kept = match sides {
-        Sides::Both => (0..n).map(|v| list(Direction::In, v)).collect(),
+        FilteredDirections::Both => (0..n).map(|v| list(Direction::In, v)).collect(),
         _ => Vec::new(),
     };
-    let symmetric = sides == Sides::Symmetric;
+    let symmetric = sides == FilteredDirections::Symmetric;
     let subset: Vec<VertexId> = (0..n).map(vertex).filter(|v| (seed >> (v % 61)) & 3 != 0).collect();
     let member = |v: VertexId| subset.binary_search(&v).is_ok();
     let cut = |lists: &mut Kept, turned: bool, keep: &dyn Fn(VertexId, VertexId, i32) -> bool| {
@@ -154,7 +159,7 @@ fn follows_the_model<G: Lists<Weight = i32, Error = Stop>>(graph: &G, run: &Run,
         same(&filter, run, Direction::Out, &out);
         if symmetric {
             assert_eq!(scanned(&filter, run, Direction::In, Select::All), out);
-        } else if sides == Sides::Both {
+        } else if sides == FilteredDirections::Both {
             same(&filter, run, Direction::In, &incoming);
         }
         assert_eq!(filter.num_arcs(), arcs(&out));
@@ -168,8 +173,8 @@ proptest! {
         let csr = sample.csr(|w| w as i32);
         let graph = csr.graph();
         for run in common::runs(false) {
-            for sides in [Sides::Symmetric, Sides::Out, Sides::Both] {
-                if sides == Sides::Symmetric && sample.directed {
+            for sides in [FilteredDirections::Symmetric, FilteredDirections::Out, FilteredDirections::Both] {
+                if sides == FilteredDirections::Symmetric && sample.directed {
                     prop_assert!(Filter::all(&graph, &run, sides).is_err());
                     continue;
                 }
@@ -185,7 +190,11 @@ proptest! {
 fn large_lists_of_many_blocks() {
     for sample in shapes(&[3000], 5) {
         let csr = sample.csr(|w| w as i32);
-        for (seed, sides) in [(6, Sides::Symmetric), (41, Sides::Symmetric), (77, Sides::Out)] {
+        for (seed, sides) in [
+            (6, FilteredDirections::Symmetric),
+            (41, FilteredDirections::Symmetric),
+            (77, FilteredDirections::Out),
+        ] {
             follows_the_model(&csr.graph(), &common::run(3, false), sides, seed);
         }
     }
@@ -235,7 +244,7 @@ proptest! {
         let out = view.rows(Direction::Out).unwrap();
         for run in common::runs(false) {
             let keep = |u, v, w| keeps(sample.seed, true, u, v, w);
-            let filter = Filter::new(&graph, &run, Sides::Symmetric, Select::All, keep).unwrap();
+            let filter = Filter::new(&graph, &run, FilteredDirections::Symmetric, Select::All, keep).unwrap();
             let found = bfs(&filter, &run, &[0], &BfsOptions::default()).unwrap();
             check::bfs(out, &[0], &found.parents, found.depths.as_deref()).unwrap();
             check::wcc(out, &wcc(&filter, &run, &WccOptions::default()).unwrap().labels).unwrap();
@@ -255,7 +264,7 @@ proptest! {
         let csr = sample.csr(|w| w as i32);
         let graph = csr.graph();
         let run = common::run(2, false);
-        let filter = Filter::new(&graph, &run, Sides::Both, Select::All, |u, v, _| u < v).unwrap();
+        let filter = Filter::new(&graph, &run, FilteredDirections::Both, Select::All, |u, v, _| u < v).unwrap();
         let mut edges: Vec<_> = sample.edges.iter().map(|&(u, v)| (u.min(v), u.max(v), 0)).collect();
         edges.retain(|&(u, v, _)| u < v);
         let oriented = Csr::directed(sample.num_vertices, &edges).unwrap();
@@ -276,15 +285,15 @@ fn says_what_it_takes_and_what_it_cannot_do() {
     let run = common::run(2, false);
     let csr = Csr::<()>::directed(3, &[(0, 1, ()), (1, 2, ())]).unwrap();
     let graph = csr.graph();
-    let error = Filter::all(&graph, &run, Sides::Symmetric).err().unwrap().to_string();
+    let error = Filter::all(&graph, &run, FilteredDirections::Symmetric).err().unwrap().to_string();
     assert_eq!(
         error,
         "a symmetric filter needs an undirected graph: import the edges as undirected, or run it with --as-undirected (undirected=True in Python)"
     );
     let without = common::without_in_edges(&graph);
-    let error = Filter::all(&without, &run, Sides::Both).err().unwrap().to_string();
+    let error = Filter::all(&without, &run, FilteredDirections::Both).err().unwrap().to_string();
     assert_eq!(error, "a filter of both directions needs in-edges: import the graph with in-edges");
-    let filter = Filter::all(&without, &run, Sides::Out).unwrap();
+    let filter = Filter::all(&without, &run, FilteredDirections::Out).unwrap();
     assert!(!filter.has(Direction::In));
     assert!(wcc(&filter, &run, &WccOptions::default()).is_ok());
     let error = filter.scan(&run, Direction::In, Select::All, &Nothing).unwrap_err().to_string();
@@ -298,7 +307,7 @@ fn says_what_it_takes_and_what_it_cannot_do() {
         weight_bytes: 4,
         scattered: false,
     };
-    let bytes = filter::memory_bytes(shape, Sides::Symmetric);
+    let bytes = filter::memory_bytes(shape, FilteredDirections::Symmetric);
     assert!(bytes <= (1 << 20) / 4 + 1000 * 6 * 8, "{bytes}");
 }
 

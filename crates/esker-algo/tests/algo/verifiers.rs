@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 use esker_algo::algorithm::centrality::pagerank::{PageRankOptions, pagerank};
 use esker_algo::algorithm::cohesion::cliques::{CliquesOptions, cliques};
 use esker_algo::algorithm::cohesion::truss::truss;
-use esker_algo::check::{self, Failure, WatchedRows};
+use esker_algo::check::{self, Rejection, WatchedRows};
 use esker_graph::{Cancel, Csr, Direction, Stop};
 
 use crate::common;
 
 /// A verifier that takes seconds.
-type LongCheck<'a> = dyn Fn(&Cancel) -> Result<(), Failure> + Sync + 'a;
+type LongCheck<'a> = dyn Fn(&Cancel) -> Result<(), Rejection> + Sync + 'a;
 
 #[test]
 fn every_verifier_says_that_it_was_stopped() {
@@ -21,7 +21,7 @@ fn every_verifier_says_that_it_was_stopped() {
     cancel.cancel();
     let out = || WatchedRows::until(rows, &cancel);
     let same = |_, _| 0;
-    let answers: [(&str, Result<(), Failure>); 32] = [
+    let answers: [(&str, Result<(), Rejection>); 32] = [
         ("bellman_ford", check::bellman_ford(out(), 0, &[0_i64, 5, 9], None)),
         ("betweenness", check::betweenness(out(), &[0], 1.0, &[0.0; 3], 1e-9)),
         ("bfs", check::bfs(out(), &[0], &[0, 0, 0], None)),
@@ -56,7 +56,7 @@ fn every_verifier_says_that_it_was_stopped() {
         ("widest", check::widest(out(), 0, &[i32::MAX, 7, 9], None)),
     ];
     for (name, answer) in answers {
-        assert_eq!(answer, Err(Failure::Stopped(Stop::Cancelled)), "{name}");
+        assert_eq!(answer, Err(Rejection::Stopped(Stop::Cancelled)), "{name}");
     }
 }
 
@@ -90,7 +90,7 @@ fn long_verifiers_take_seconds_and_stop_in_between() {
             let begin = Instant::now();
             let stopped = verified.join().unwrap();
             assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
-            assert_eq!(stopped, Err(Failure::Stopped(Stop::Cancelled)));
+            assert_eq!(stopped, Err(Rejection::Stopped(Stop::Cancelled)));
         });
     }
 }

@@ -230,7 +230,7 @@ impl Bench<'_, '_> {
     /// the vertices of each tree.
     fn validate(&self, engine: &mut Engine<'_>, trees: &Graph500Trees<'_>) -> Result<Vec<u64>> {
         let (me, peers) = (engine.index(), engine.peers());
-        let found = look_at_edges(trees, self.generator, self.local.run, (me as u64, peers as u64))?;
+        let found = look_at_edges(trees, self.generator, self.local.run, me as u64, peers as u64)?;
         let Findings { edges, met } = agreed(found, engine)?;
         // Each process joins what all met of a range of the vertices.
         let range = |process: usize| met.len() * process / peers..met.len() * (process + 1) / peers;

@@ -29,7 +29,7 @@ pub struct ArchiveWriter {
     directory: PathBuf,
     /// Files that are no larger are gathered in memory.
     small_bytes: u64,
-    gathered: Arc<Gathered>,
+    gathered: Arc<GatheredFiles>,
     /// By name.
     members: Mutex<BTreeMap<String, Arc<Member>>>,
     /// Whether the directory exists.
@@ -38,12 +38,12 @@ pub struct ArchiveWriter {
 
 /// What the small files of an archive take in memory together, and may take.
 #[derive(Debug)]
-struct Gathered {
+struct GatheredFiles {
     bytes: AtomicU64,
     bytes_max: u64,
 }
 
-impl Gathered {
+impl GatheredFiles {
     fn new(bytes_max: u64) -> Arc<Self> {
         Arc::new(Self { bytes: AtomicU64::new(0), bytes_max })
     }
@@ -65,7 +65,7 @@ struct Member {
     disk: Arc<dyn Disk>,
     path: PathBuf,
     small_bytes: u64,
-    gathered: Arc<Gathered>,
+    gathered: Arc<GatheredFiles>,
     is_made: Arc<Mutex<bool>>,
     content: Mutex<MemberContent>,
 }
@@ -84,7 +84,7 @@ impl ArchiveWriter {
     /// Writes files in `directory`.
     pub fn new(disk: &Arc<dyn Disk>, directory: &Path) -> Self {
         let (disk, directory) = (Arc::clone(disk), directory.to_owned());
-        let (small_bytes, gathered) = (SMALL_BYTES, Gathered::new(u64::MAX));
+        let (small_bytes, gathered) = (SMALL_BYTES, GatheredFiles::new(u64::MAX));
         Self { disk, directory, small_bytes, gathered, members: Mutex::default(), is_made: Arc::default() }
     }
 
@@ -98,7 +98,7 @@ impl ArchiveWriter {
     /// To be called before the first file is made. Where several threads write, their order then decides
     /// which files these are.
     pub fn limit_gathered(&mut self, bytes: u64) {
-        self.gathered = Gathered::new(bytes);
+        self.gathered = GatheredFiles::new(bytes);
     }
 
     /// The directory of the files.

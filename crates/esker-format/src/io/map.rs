@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::file_id::FileId;
-use super::table_of_maps::Entry;
+use super::table_of_maps::MapEntry;
 use super::watch::Watched;
 use crate::error::{Error, Result};
 
@@ -34,7 +34,7 @@ pub struct Map {
 #[derive(Debug)]
 struct MapBytes {
     /// Dropped before the map and the path.
-    _entry: Option<Entry>,
+    _entry: Option<MapEntry>,
     /// Of a map that the system made.
     _watched: Option<Watched>,
     content: MapContent,
@@ -154,7 +154,7 @@ impl Map {
     fn of(content: MapContent, bytes: usize, path: &Path, file: FileId, watched: Option<Watched>) -> Self {
         let path = path.to_owned();
         let entry = match &content {
-            MapContent::Mapped(map) => Some(Entry::new(map, &path)),
+            MapContent::Mapped(map) => Some(MapEntry::new(map, &path)),
             _ => None,
         };
         let content = MapBytes { _entry: entry, _watched: watched, content, path, file };

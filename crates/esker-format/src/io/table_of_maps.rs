@@ -22,9 +22,9 @@ struct MapPlace {
 
 /// A piece of the table of all maps. Pieces are never removed, so the handler of a signal can walk them.
 #[derive(Debug)]
-struct Piece {
+struct TablePiece {
     places: [MapPlace; PIECE],
-    next: AtomicPtr<Piece>,
+    next: AtomicPtr<TablePiece>,
 }
 
 impl MapPlace {
@@ -34,19 +34,19 @@ impl MapPlace {
     }
 }
 
-impl Piece {
+impl TablePiece {
     const fn new() -> Self {
         Self { places: [const { MapPlace::free() }; PIECE], next: AtomicPtr::new(null_mut()) }
     }
 }
 
-static MAPS: Piece = Piece::new();
+static MAPS: TablePiece = TablePiece::new();
 
 /// The entry of a map in the table, until it is dropped. Drop it before the map and the path.
 #[derive(Debug)]
-pub(super) struct Entry(&'static MapPlace);
+pub(super) struct MapEntry(&'static MapPlace);
 
-impl Entry {
+impl MapEntry {
     /// Enters a map of a file at `path`, whose bytes stay where they are as long as the entry lives.
     pub(super) fn new(map: &[u8], path: &Path) -> Self {
         let place = claim();
@@ -60,7 +60,7 @@ impl Entry {
     }
 }
 
-impl Drop for Entry {
+impl Drop for MapEntry {
     fn drop(&mut self) {
         self.0.start.store(0, Ordering::Release);
     }
@@ -77,7 +77,7 @@ fn claim() -> &'static MapPlace {
             return place;
         }
         piece = next(piece).unwrap_or_else(|| {
-            let new = Box::into_raw(Box::new(Piece::new()));
+            let new = Box::into_raw(Box::new(TablePiece::new()));
             match piece.next.compare_exchange(null_mut(), new, Ordering::AcqRel, Ordering::Acquire) {
                 // SAFETY: `new` comes from a box and is in the table now, which never removes it.
                 Ok(_) => unsafe { &*new },
@@ -94,7 +94,7 @@ fn claim() -> &'static MapPlace {
     }
 }
 
-fn next(piece: &Piece) -> Option<&'static Piece> {
+fn next(piece: &TablePiece) -> Option<&'static TablePiece> {
     let next = piece.next.load(Ordering::Acquire);
     // SAFETY: null, or a piece in the table, which never removes it.
     unsafe { next.as_ref() }
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn the_table_knows_the_maps_that_exist() {
         let maps: Vec<Vec<u8>> = (0..600).map(|i| vec![i as u8; 8]).collect();
-        let entries: Vec<Entry> = maps.iter().map(|map| Entry::new(map, Path::new("a file"))).collect();
+        let entries: Vec<MapEntry> = maps.iter().map(|map| MapEntry::new(map, Path::new("a file"))).collect();
         let is_known = |map: &[u8]| path_at(map.as_ptr() as usize + 7).is_some_and(|(_, bytes)| bytes == 6);
         assert!(maps.iter().all(|map| is_known(map)));
         drop(entries);

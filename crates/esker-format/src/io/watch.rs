@@ -37,17 +37,17 @@ impl FileState {
 }
 
 /// A file by a name: a backup can share a file with its database, and both may be mapped.
-type Named = (FileId, PathBuf);
+type FileByName = (FileId, PathBuf);
 
-static FILES: Mutex<BTreeMap<Named, MappedAt>> = Mutex::new(BTreeMap::new());
+static FILES: Mutex<BTreeMap<FileByName, MappedAt>> = Mutex::new(BTreeMap::new());
 
-fn files() -> MutexGuard<'static, BTreeMap<Named, MappedAt>> {
+fn files() -> MutexGuard<'static, BTreeMap<FileByName, MappedAt>> {
     FILES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The file of a map, watched until it is dropped.
 #[derive(Debug)]
-pub(super) struct Watched(Named);
+pub(super) struct Watched(FileByName);
 
 impl Watched {
     /// Watches an open file. Other maps of the same file by this name keep its first stamp.
@@ -75,7 +75,7 @@ impl Drop for Watched {
 /// replaced by another one, is not among them: its map keeps the bytes. One look at the file system for each
 /// mapped file.
 pub fn changed_map(below: &Path) -> Option<PathBuf> {
-    let is_changed = |((file, path), mapped): &(&Named, &MappedAt)| {
+    let is_changed = |((file, path), mapped): &(&FileByName, &MappedAt)| {
         path.starts_with(below)
             && fs::metadata(path)
                 .is_ok_and(|now| FileId::of(&now) == *file && FileState::of(&now) != mapped.stamp)

@@ -14,7 +14,7 @@ use crate::random::RandomKey;
 use crate::stop::Stop;
 
 use super::limits;
-use super::stream::EdgeStream;
+use super::stream::GeneratedEdges;
 
 /// A Barabási-Albert graph.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,7 +52,7 @@ pub(super) struct BarabasiAlbertEdges {
     copied: RandomKey,
 }
 
-impl EdgeStream for BarabasiAlbertEdges {
+impl GeneratedEdges for BarabasiAlbertEdges {
     fn num_vertices(&self) -> u64 {
         self.num_vertices
     }

@@ -13,7 +13,7 @@ use crate::stop::Stop;
 
 use super::bijection::Bijection;
 use super::limits;
-use super::stream::EdgeStream;
+use super::stream::GeneratedEdges;
 
 /// A grid or torus.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,7 +58,7 @@ impl GridEdges {
     }
 }
 
-impl EdgeStream for GridEdges {
+impl GeneratedEdges for GridEdges {
     fn num_vertices(&self) -> u64 {
         self.rows * self.columns
     }
@@ -136,7 +136,7 @@ pub(super) struct RoadEdges {
     length: RandomKey,
 }
 
-impl EdgeStream for RoadEdges {
+impl GeneratedEdges for RoadEdges {
     fn num_vertices(&self) -> u64 {
         self.grid.num_vertices()
     }
@@ -183,7 +183,7 @@ mod tests {
 
     use super::*;
 
-    fn all(stream: &impl EdgeStream) -> Vec<(u64, u64)> {
+    fn all(stream: &impl GeneratedEdges) -> Vec<(u64, u64)> {
         (0..stream.num_slots()).filter_map(|slot| stream.edge(slot)).collect()
     }
 

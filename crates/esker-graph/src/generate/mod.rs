@@ -17,7 +17,7 @@ use crate::id::{VertexId, vertex};
 use crate::random::RandomKey;
 use crate::stop::Stop;
 
-use stream::EdgeStream;
+use stream::GeneratedEdges;
 
 pub use barabasi_albert::BarabasiAlbert;
 pub use grid::{Grid, Road};
@@ -93,7 +93,7 @@ pub struct EdgeBlock {
 
 /// Generates a graph block by block.
 pub struct Generator {
-    stream: Box<dyn EdgeStream>,
+    stream: Box<dyn GeneratedEdges>,
     weighting: Weighting,
     weights: RandomKey,
 }
@@ -104,14 +104,14 @@ impl Generator {
     /// # Errors
     /// [`Stop::Unsuitable`] if the parameters contradict each other or exceed the range of ids.
     pub fn new(model: &Model, weighting: Weighting, seed: u64) -> Result<Self, Stop> {
-        let stream: Box<dyn EdgeStream> = match model {
+        let stream: Box<dyn GeneratedEdges> = match model {
             Model::RMat(model) => Box::new(model.prepare(seed)?),
             Model::Uniform(model) => Box::new(model.prepare(seed)?),
             Model::BarabasiAlbert(model) => Box::new(model.prepare(seed)?),
             Model::WattsStrogatz(model) => Box::new(model.prepare(seed)?),
             Model::Grid(model) => Box::new(model.prepare()?),
             Model::Road(model) => Box::new(model.prepare(seed)?),
-            Model::Path(num_vertices) => Box::new(regular::Path::new(*num_vertices)?),
+            Model::Path(num_vertices) => Box::new(regular::PathGraph::new(*num_vertices)?),
             Model::Star(num_vertices) => Box::new(regular::Star::new(*num_vertices)?),
             Model::Complete(num_vertices) => Box::new(regular::Complete::new(*num_vertices)?),
         };

@@ -3,20 +3,20 @@
 use crate::stop::Stop;
 
 use super::limits;
-use super::stream::EdgeStream;
+use super::stream::GeneratedEdges;
 use super::uniform::{checked_vertices, num_pairs, pair};
 
 /// A path: the edges `0 - 1`, `1 - 2` and so on.
 #[derive(Debug)]
-pub(super) struct Path(u64);
+pub(super) struct PathGraph(u64);
 
-impl Path {
+impl PathGraph {
     pub(super) fn new(num_vertices: u64) -> Result<Self, Stop> {
         Ok(Self(limits::vertices(num_vertices.into())?))
     }
 }
 
-impl EdgeStream for Path {
+impl GeneratedEdges for PathGraph {
     fn num_vertices(&self) -> u64 {
         self.0
     }
@@ -40,7 +40,7 @@ impl Star {
     }
 }
 
-impl EdgeStream for Star {
+impl GeneratedEdges for Star {
     fn num_vertices(&self) -> u64 {
         self.0
     }
@@ -68,7 +68,7 @@ impl Complete {
     }
 }
 
-impl EdgeStream for Complete {
+impl GeneratedEdges for Complete {
     fn num_vertices(&self) -> u64 {
         self.num_vertices
     }
@@ -86,17 +86,17 @@ impl EdgeStream for Complete {
 mod tests {
     use super::*;
 
-    fn all(stream: &impl EdgeStream) -> Vec<(u64, u64)> {
+    fn all(stream: &impl GeneratedEdges) -> Vec<(u64, u64)> {
         (0..stream.num_slots()).filter_map(|slot| stream.edge(slot)).collect()
     }
 
     #[test]
     fn small_graphs_have_the_expected_edges() {
-        assert_eq!(all(&Path::new(4).unwrap()), [(0, 1), (1, 2), (2, 3)]);
+        assert_eq!(all(&PathGraph::new(4).unwrap()), [(0, 1), (1, 2), (2, 3)]);
         assert_eq!(all(&Star::new(4).unwrap()), [(0, 1), (0, 2), (0, 3)]);
         assert_eq!(all(&Complete::new(4).unwrap()), [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]);
         for n in [0, 1] {
-            assert_eq!(all(&Path::new(n).unwrap()), []);
+            assert_eq!(all(&PathGraph::new(n).unwrap()), []);
             assert_eq!(all(&Star::new(n).unwrap()), []);
             assert_eq!(all(&Complete::new(n).unwrap()), []);
         }

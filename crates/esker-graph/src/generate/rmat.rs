@@ -16,7 +16,7 @@ use crate::stop::Stop;
 
 use super::bijection::Bijection;
 use super::limits;
-use super::stream::EdgeStream;
+use super::stream::GeneratedEdges;
 
 /// Levels decided by one random number.
 const LEVELS_PER_DRAW: u32 = 4;
@@ -120,7 +120,7 @@ pub(super) struct RMatEdges {
     renumber: Option<Bijection>,
 }
 
-impl EdgeStream for RMatEdges {
+impl GeneratedEdges for RMatEdges {
     fn num_vertices(&self) -> u64 {
         self.num_vertices
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// The edges of a graph, by number. Each number, called a slot, has one edge or, where a regular numbering
 /// has gaps, none.
-pub(super) trait EdgeStream: Send + Sync {
+pub(super) trait GeneratedEdges: Send + Sync {
     /// Number of vertices.
     fn num_vertices(&self) -> u64;
 

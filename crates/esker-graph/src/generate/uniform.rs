@@ -11,7 +11,7 @@ use crate::stop::Stop;
 
 use super::bijection::Bijection;
 use super::limits;
-use super::stream::EdgeStream;
+use super::stream::GeneratedEdges;
 
 /// Pairs are numbered in 64 bits, which limits the number of vertices.
 const VERTICES_MAX: u64 = 1 << 32;
@@ -84,7 +84,7 @@ pub(super) struct UniformEdges {
     pick: Bijection,
 }
 
-impl EdgeStream for UniformEdges {
+impl GeneratedEdges for UniformEdges {
     fn num_vertices(&self) -> u64 {
         self.num_vertices
     }

@@ -11,7 +11,7 @@ use crate::random::RandomKey;
 use crate::stop::Stop;
 
 use super::limits;
-use super::stream::EdgeStream;
+use super::stream::GeneratedEdges;
 
 /// A Watts-Strogatz graph.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,7 +51,7 @@ pub(super) struct WattsStrogatzEdges {
     key: RandomKey,
 }
 
-impl EdgeStream for WattsStrogatzEdges {
+impl GeneratedEdges for WattsStrogatzEdges {
     fn num_vertices(&self) -> u64 {
         self.num_vertices
     }

@@ -98,7 +98,7 @@ impl NewIds {
 
 /// Adds or sets an edge, or removes it ([`REMOVAL`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct EdgeOp {
+pub(crate) struct CommitEdge {
     /// The source vertex.
     pub(crate) source: VertexId,
     /// The target vertex.
@@ -127,7 +127,7 @@ pub(crate) struct Commit {
     /// The texts that the commit adds to the dictionaries of edge properties, in the order of their codes.
     pub(crate) new_texts: Vec<CommitText>,
     /// The changes of edges, in order; an undirected edge appears once.
-    pub(crate) edges: Vec<EdgeOp>,
+    pub(crate) edges: Vec<CommitEdge>,
     /// For each edge property, the bits of the values of all rows.
     pub(crate) rows: Vec<Vec<u64>>,
     /// The changes of vertex properties, in order, including removals and restorations of vertices.
@@ -197,7 +197,7 @@ impl Commit {
             NewIds::Integers(ids) => 8 * ids.len(),
             NewIds::Texts(texts, ends) => texts.len() + 8 * ends.len(),
         };
-        ids + self.edges.len() * size_of::<EdgeOp>()
+        ids + self.edges.len() * size_of::<CommitEdge>()
             + self.rows.iter().map(|row| COLUMN_BYTES + 8 * row.len()).sum::<usize>()
             + self.vertices.len() * 64
             + 256
@@ -257,8 +257,8 @@ impl Commit {
         let rows: Vec<u32> = take_all(&mut input, count)?;
         cancel.check()?;
         let ends = sources.into_iter().zip(targets);
-        let edges: Vec<EdgeOp> =
-            collected(ends.zip(rows).map(|((source, target), row)| EdgeOp { source, target, row }))?;
+        let edges: Vec<CommitEdge> =
+            collected(ends.zip(rows).map(|((source, target), row)| CommitEdge { source, target, row }))?;
         cancel.check()?;
         if header.num_edge_properties > EDGE_PROPERTIES_MAX {
             return Err(input.corrupt("the commit has more edge properties than a database can have"));

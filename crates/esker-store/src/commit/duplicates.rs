@@ -8,7 +8,7 @@ use esker_format::{Duplicates, ElementType, Error, PropertyRecord, Result, Widen
 use esker_graph::{Cancel, Run, VertexId};
 use esker_layers::property::PropertyValue;
 
-use super::content::{Commit, EdgeOp};
+use super::content::{Commit, CommitEdge};
 use super::exact::exact_number;
 use crate::freeze::{EdgeChange, REMOVAL, sorted_edges};
 
@@ -67,7 +67,7 @@ impl DuplicateRule<'_> {
         }
         let (directed, edges) = (self.directed, &commit.edges);
         let edge = |index: usize| {
-            let EdgeOp { source: a, target: b, .. } = edges[index];
+            let CommitEdge { source: a, target: b, .. } = edges[index];
             let (source, target) = if directed || a <= b { (a, b) } else { (b, a) };
             EdgeChange { source, target, code: (index >> 32) as u32, row: index as u32 }
         };
@@ -107,7 +107,7 @@ impl DuplicateRule<'_> {
         let mut standing = earlier.map_or(Standing::Absent, Standing::Earlier);
         let mut duplicates = 0;
         for index in indexes {
-            let EdgeOp { source, target, row } = commit.edges[index];
+            let CommitEdge { source, target, row } = commit.edges[index];
             if row == REMOVAL {
                 standing = Standing::Absent;
                 continue;

@@ -6,7 +6,7 @@ use esker_format::{CommitSummary, CommitTimes, Error, FieldInput, FieldValue, Re
 use esker_graph::Cancel;
 
 use super::content::{Commit, record_of};
-use crate::log::{LogReader, Record, log_directory};
+use crate::log::{LogReader, LogRecord, log_directory};
 
 /// A commit in the log, without its changes.
 #[derive(Debug, Clone)]
@@ -26,8 +26,8 @@ impl LoggedCommit {
     ///
     /// # Errors
     /// [`esker_format::Error::Corrupt`] if the record is not a commit.
-    pub(crate) fn of(record: &Record<'_>, database: &Path) -> Result<Self> {
-        let Record { version, payload_bytes, checksum, .. } = *record;
+    pub(crate) fn of(record: &LogRecord<'_>, database: &Path) -> Result<Self> {
+        let LogRecord { version, payload_bytes, checksum, .. } = *record;
         let directory = log_directory(database);
         let mut input = FieldInput::new(&directory, record.summary, 0);
         let summary = CommitSummary::take(&mut input)?;
@@ -50,7 +50,7 @@ impl LoggedCommit {
             Error::corrupt(&directory, 0, reason)
         };
         let is_same =
-            |record: &Record<'_>| (record.version, record.checksum) == (self.version, self.checksum);
+            |record: &LogRecord<'_>| (record.version, record.checksum) == (self.version, self.checksum);
         let record = reader.read_next()?.filter(is_same);
         let mut commit =
             Commit::decode(self.version, record.ok_or_else(changed)?.payload, &directory, cancel)?;

@@ -18,7 +18,7 @@ mod assemble;
 pub(crate) use assemble::{Assembled, LayerLocation, assemble, value_of};
 pub use batch::Batch;
 pub(crate) use change::{BatchOp, BatchValue};
-pub(crate) use content::{Commit, EdgeOp, NewIds};
+pub(crate) use content::{Commit, CommitEdge, NewIds};
 pub(crate) use duplicates::{DuplicateRule, WiderSum, reads_edges};
 pub(crate) use logged::LoggedCommit;
 pub(crate) use matching::BatchMatch;

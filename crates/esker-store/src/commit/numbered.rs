@@ -67,7 +67,7 @@ fn too_many() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commit::EdgeOp;
+    use crate::commit::CommitEdge;
 
     #[test]
     fn the_edges_between_two_vertices_are_numbered_in_the_order_of_the_changes() {
@@ -76,7 +76,7 @@ mod tests {
         let numbered = |directed: bool| {
             let mut commit = Commit::blank(7, 3, 1);
             let edges = ends.iter().zip(rows);
-            commit.edges = edges.map(|(&(source, target), row)| EdgeOp { source, target, row }).collect();
+            commit.edges = edges.map(|(&(source, target), row)| CommitEdge { source, target, row }).collect();
             // The fourth edge is one that stays.
             commit.rows = vec![vec![0, 0, 0, EdgeId::new(3, 5).unwrap().bits(), 0]];
             number_edges(&mut commit, 0, directed, &Cancel::default()).unwrap();

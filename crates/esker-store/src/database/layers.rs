@@ -48,7 +48,7 @@ pub(crate) fn with_commits_in_memory(
     policy: CopyPolicy,
     run: &Run,
 ) -> Result<Arc<State>> {
-    Ok(layer_of_commits(state, commits, disk, (0, None), policy, run)?.state)
+    Ok(layer_of_commits(state, commits, disk, 0, None, policy, run)?.state)
 }
 
 /// A layer in memory.
@@ -63,19 +63,19 @@ pub(super) struct CommitLayer {
     pub(super) counts: ChangeCounts,
 }
 
-/// Makes a layer in memory that holds `commits`. `counting` has the first version whose changes are counted,
-/// and the filter of edges in the layers below.
+/// Makes a layer in memory that holds `commits`. Changes are counted from version `counted_from` on;
+/// `known` is the filter of edges in the layers below.
 pub(super) fn layer_of_commits(
     state: &Arc<State>,
     commits: &[Arc<Commit>],
     disk: &Arc<dyn Disk>,
-    counting: (u64, Option<&Mutex<KnownEdges>>),
+    counted_from: u64,
+    known: Option<&Mutex<KnownEdges>>,
     policy: CopyPolicy,
     run: &Run,
 ) -> Result<CommitLayer> {
     let number = state.manifest().layers.iter().map(|layer| layer.number).max().unwrap_or(0) + 1;
     let directory = Path::new("/layer");
-    let (counted_from, known) = counting;
     let location = LayerLocation { disk, directory, number, counted_from, known };
     let assembled = assemble(state, commits, location, policy, run)?;
     let edits = edits_of(&assembled);

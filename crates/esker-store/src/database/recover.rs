@@ -28,7 +28,7 @@ use super::upkeep::merging::{MergeRequest, merge_all};
 use crate::log::{LogStart, LogSurvey};
 use crate::manifest::{Manifest, ManifestWriter, layer_directory, lock_writer};
 use crate::merge::Rebuild;
-use crate::snapshot::{Left, ManifestLeft, State, open_only};
+use crate::snapshot::{ManifestLeft, RecoverableState, State, open_only};
 
 /// What is missing from a database, and what can be kept or was kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub struct RecoveryReport {
 
 /// What is left of a database.
 struct Remains {
-    left: Left,
+    left: RecoverableState,
     /// The log as it continues the layers that are left.
     survey: LogSurvey,
     report: RecoveryReport,
@@ -77,8 +77,9 @@ impl Remains {
             // The end of MANIFEST is missing.
             manifest.problem = manifest.problem.or(before.as_mut().and_then(|survey| survey.problem.take()));
         }
-        let mut left = Left::of(disk, path, manifest, known_records, run)?;
-        let again = |left: &Left| LogSurvey::of(disk, path, left.manifest.log_start(), |_| Ok(()));
+        let mut left = RecoverableState::of(disk, path, manifest, known_records, run)?;
+        let again =
+            |left: &RecoverableState| LogSurvey::of(disk, path, left.manifest.log_start(), |_| Ok(()));
         let mut survey = match before {
             Some(before) if left.problem.is_none() => before,
             _ => again(&left)?,

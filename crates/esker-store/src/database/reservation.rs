@@ -6,7 +6,7 @@ use esker_graph::{Budget, Reservation, VertexId};
 
 use super::shown::ShownState;
 use super::unfrozen::OpRef;
-use crate::commit::{Batch, EdgeOp};
+use crate::commit::{Batch, CommitEdge};
 use crate::freeze::EdgeChange;
 
 /// What each commit takes in addition to its changes.
@@ -117,7 +117,7 @@ impl CommitCosts {
     pub(super) fn of(shown: &ShownState) -> Self {
         let layer = shown.below.layer();
         let values_bytes = 8 * shown.below.edge_properties().count() as u64;
-        let op_bytes = size_of::<EdgeOp>() as u64 + values_bytes;
+        let op_bytes = size_of::<CommitEdge>() as u64 + values_bytes;
         let lists = if layer.directed && !layer.in_edges { 1 } else { 2 };
         let index_bytes = 2 * lists * ENTRY_BYTES;
         let commit_bytes = 3 * op_bytes + index_bytes + UPDATE_BYTES + ORDER_BYTES + KNOWN_BYTES;

@@ -9,7 +9,7 @@ use esker_format::{PropertyRecord, Result};
 use esker_graph::{Direction, Run, VertexId};
 use esker_layers::ids::IdTail;
 
-use crate::commit::{Commit, EdgeOp};
+use crate::commit::{Commit, CommitEdge};
 use crate::delta::{DynamicEdges, DynamicGraph, DynamicGraphOptions, Update};
 use crate::freeze::REMOVAL;
 use crate::snapshot::Snapshot;
@@ -119,7 +119,7 @@ impl UnfrozenCommits {
         &self.commits[op.commit as usize]
     }
 
-    fn edge(&self, op: OpRef) -> &EdgeOp {
+    fn edge(&self, op: OpRef) -> &CommitEdge {
         &self.commit(op).edges[op.op as usize]
     }
 

@@ -15,7 +15,7 @@ use esker_graph::VertexId;
 use super::chunk::{Chunks, EdgeRecord, VertexEntry};
 use super::layout::Payload;
 use super::robin::{SlotRecord, Slots};
-use super::table::Table;
+use super::table::SlotTable;
 
 /// The unit in which the system pages in memory.
 const PAGE_BYTES: usize = 4096;
@@ -57,8 +57,8 @@ pub(super) enum ListLocation {
 /// The lists of some vertices.
 #[derive(Debug)]
 pub(super) struct Shard<E, P> {
-    low: Table<LowDegreeEdge, P>,
-    vertex_table: Table<VertexEntry, ()>,
+    low: SlotTable<LowDegreeEdge, P>,
+    vertex_table: SlotTable<VertexEntry, ()>,
     chunks: Chunks<E, P>,
     threshold: usize,
     edges: u64,
@@ -73,8 +73,8 @@ impl<E: EdgeRecord, P: Payload> Shard<E, P> {
         let mut moving = Vec::new();
         moving.try_reserve_exact(threshold).map_err(no_memory)?;
         Ok(Self {
-            low: Table::new(scratch),
-            vertex_table: Table::new(scratch),
+            low: SlotTable::new(scratch),
+            vertex_table: SlotTable::new(scratch),
             chunks: Chunks::new(scratch),
             threshold,
             edges: 0,

@@ -15,7 +15,7 @@ const SEEDS: u32 = 16;
 
 /// A table with its own memory.
 #[derive(Debug)]
-pub(super) struct Table<R, P> {
+pub(super) struct SlotTable<R, P> {
     scratch: Scratch,
     memory: Option<ScratchMemory>,
     layout: TableLayout,
@@ -25,7 +25,7 @@ pub(super) struct Table<R, P> {
     kind: PhantomData<(R, P)>,
 }
 
-impl<R: SlotRecord, P: Payload> Table<R, P> {
+impl<R: SlotRecord, P: Payload> SlotTable<R, P> {
     /// An empty table, without memory.
     pub(super) fn new(scratch: &Scratch) -> Self {
         Self {
@@ -68,7 +68,7 @@ impl<R: SlotRecord, P: Payload> Table<R, P> {
         self.slots()?.find(key)
     }
 
-    /// As [`Table::find`], but first checks the slot `hint`.
+    /// As [`SlotTable::find`], but first checks the slot `hint`.
     #[inline(always)]
     pub(super) fn find_near(&self, hint: Option<usize>, key: R::Key) -> Option<usize> {
         let slots = self.slots()?;

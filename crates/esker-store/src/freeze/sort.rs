@@ -140,7 +140,7 @@ fn sorted_by(
         counts.collect::<Result<Vec<Vec<usize>>>>()
     })?;
     run.check()?;
-    let Buckets { of_range, lens } = Buckets::new(&counts, ranges)?;
+    let RangeBuckets { of_range, lens } = RangeBuckets::new(&counts, ranges)?;
     let total = lens.iter().flatten().sum();
     let mut arcs = filled_by_all(EdgeChange { source: 0, target: 0, code: 0, row: 0 }, total, run)?;
     let slices = split_by_bucket(&mut arcs, &lens, parts.len());
@@ -170,14 +170,14 @@ fn sorted_by(
 }
 
 /// Vertex ranges grouped into buckets.
-struct Buckets {
+struct RangeBuckets {
     /// For each range, its bucket.
     of_range: Vec<u32>,
     /// For each bucket, the number of its arcs in each part of the changes.
     lens: Vec<Vec<usize>>,
 }
 
-impl Buckets {
+impl RangeBuckets {
     /// Groups the ranges, given the number of arcs of each part in each range.
     fn new(counts: &[Vec<usize>], ranges: usize) -> Result<Self> {
         let total: usize = counts.iter().flatten().sum();

@@ -22,7 +22,7 @@ pub(crate) use copying::copy_log;
 pub use options::Sync;
 pub(crate) use options::{LogOptions, LogStart, log_directory};
 pub(crate) use reader::LogReader;
-pub(crate) use record::Record;
+pub(crate) use record::LogRecord;
 pub(crate) use segment::foreign_in_log;
 pub(crate) use survey::LogSurvey;
 pub(crate) use writer::Log;

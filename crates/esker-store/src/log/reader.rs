@@ -12,7 +12,7 @@ use esker_graph::Cancel;
 
 use super::cursor::SegmentCursor;
 use super::options::{LogStart, log_directory};
-use super::record::{RECORD_HEADER_BYTES, ReadOutcome, Record, RecordBuffer, RecordPart, find_proof};
+use super::record::{LogRecord, RECORD_HEADER_BYTES, ReadOutcome, RecordBuffer, RecordPart, find_proof};
 use super::segment::{FIRST_RECORD, Opened, Segment, manifest_is_stale, numbers, path_of};
 
 /// Reads the commits of a log in order of version, into one buffer. Changes nothing, and may run in
@@ -78,7 +78,7 @@ impl LogReader {
     /// cancellation. A reader in another process than the writer also gets one of the first three if the
     /// writer changed MANIFEST or removed segments whose commits are now in a layer. The manifest has then
     /// changed: read it again and reopen the log.
-    pub(crate) fn read_next(&mut self) -> Result<Option<Record<'_>>> {
+    pub(crate) fn read_next(&mut self) -> Result<Option<LogRecord<'_>>> {
         self.next_of(RecordPart::Whole)
     }
 
@@ -87,7 +87,7 @@ impl LogReader {
     ///
     /// # Errors
     /// As [`LogReader::read_next`].
-    pub(crate) fn read_summary(&mut self) -> Result<Option<Record<'_>>> {
+    pub(crate) fn read_summary(&mut self) -> Result<Option<LogRecord<'_>>> {
         self.next_of(RecordPart::Summary)
     }
 
@@ -95,17 +95,17 @@ impl LogReader {
     ///
     /// # Errors
     /// As [`LogReader::read_next`].
-    pub(crate) fn verify_next(&mut self) -> Result<Option<Record<'_>>> {
+    pub(crate) fn verify_next(&mut self) -> Result<Option<LogRecord<'_>>> {
         self.next_of(RecordPart::Verified)
     }
 
-    fn next_of(&mut self, part: RecordPart) -> Result<Option<Record<'_>>> {
+    fn next_of(&mut self, part: RecordPart) -> Result<Option<LogRecord<'_>>> {
         if let Some(current) = &mut self.current {
             current.doubts = 0;
         }
         while let Some(header) = self.advance(part)? {
             if header.version >= self.start.first_version {
-                return Ok(Some(Record {
+                return Ok(Some(LogRecord {
                     version: header.version,
                     flags: header.flags,
                     checksum: header.checksum,

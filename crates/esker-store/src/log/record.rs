@@ -16,7 +16,7 @@ pub(super) const MARK: [u8; 4] = *b"ESKr";
 
 /// A commit, as appended to the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Record<'a> {
+pub(crate) struct LogRecord<'a> {
     /// Its version.
     pub(crate) version: u64,
     /// Its flags.

@@ -10,7 +10,7 @@ use esker_graph::Cancel;
 
 use super::options::{LogOptions, LogStart, log_directory};
 use super::reader::LogReader;
-use super::record::Record;
+use super::record::LogRecord;
 use super::segment::{FIRST_RECORD, Opened, Segment, numbers, path_of};
 use super::writer::{Log, LogTail};
 use crate::holding::{GrowingFile, WriterLock};
@@ -33,7 +33,7 @@ impl Log {
         start: LogStart,
         options: LogOptions,
         cancel: &Cancel,
-        mut list: impl FnMut(Record<'_>) -> Result<()>,
+        mut list: impl FnMut(LogRecord<'_>) -> Result<()>,
     ) -> Result<Self> {
         let (disk, database) = (lock.disk(), lock.database());
         let directory = log_directory(database);

@@ -8,7 +8,7 @@ use esker_format::{Error, LogMark, Result};
 
 use super::options::{LogStart, log_directory};
 use super::reader::LogReader;
-use super::record::Record;
+use super::record::LogRecord;
 use super::segment::{Opened, Segment, numbers, path_of};
 use crate::holding::WriterLock;
 
@@ -42,7 +42,7 @@ impl LogSurvey {
         disk: &Arc<dyn Disk>,
         database: &Path,
         start: LogStart,
-        mut list: impl FnMut(Record<'_>) -> Result<()>,
+        mut list: impl FnMut(LogRecord<'_>) -> Result<()>,
     ) -> Result<Self> {
         let mark = start.mark;
         let mut survey = Self {
@@ -70,7 +70,7 @@ impl LogSurvey {
         disk: &Arc<dyn Disk>,
         database: &Path,
         start: LogStart,
-        list: &mut dyn FnMut(Record<'_>) -> Result<()>,
+        list: &mut dyn FnMut(LogRecord<'_>) -> Result<()>,
     ) -> Result<()> {
         let mut reader = LogReader::open(Arc::clone(disk), database, start)?;
         loop {

@@ -7,7 +7,7 @@ use esker_format::io::{Disk, Faults, FaultyDisk, Files};
 use esker_format::{DatabaseId, Error, LogRecordHeader, ManifestHead, Result};
 use esker_graph::Cancel;
 
-use super::record::{RECORD_HEADER_BYTES, Record, RecordAddress, commit_header};
+use super::record::{LogRecord, RECORD_HEADER_BYTES, RecordAddress, commit_header};
 use super::{Log, LogOptions, LogReader, LogStart, Sync};
 use crate::holding::{WriterLock, lock_writer};
 
@@ -59,7 +59,7 @@ fn lock(disk: &FaultyDisk) -> Result<WriterLock> {
 
 pub(super) fn open(disk: &FaultyDisk, first_version: u64, options: LogOptions) -> Result<(Log, Vec<u64>)> {
     let mut versions = Vec::new();
-    let replay = |record: Record<'_>| {
+    let replay = |record: LogRecord<'_>| {
         assert_eq!((record.summary, record.payload), (&summary(record.version)[..], &[][..]));
         assert_eq!(u64::from(record.flags), record.version % 5);
         assert_eq!(record.payload_bytes, payload(record.version).len() as u64);

@@ -7,15 +7,15 @@ use super::pins::{Published, Reclaim, Resource, Twin};
 
 /// Counts how often it was reclaimed. Tests only read the counter; they must not synchronise through it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Files(Arc<AtomicU32>);
+pub(super) struct CountedFiles(Arc<AtomicU32>);
 
-impl Reclaim for Files {
+impl Reclaim for CountedFiles {
     fn reclaim(&mut self) {
         self.0.fetch_add(1, Ordering::SeqCst);
     }
 }
 
-impl Files {
+impl CountedFiles {
     pub(super) fn reclaimed(&self) -> u32 {
         self.0.load(Ordering::SeqCst)
     }
@@ -23,14 +23,14 @@ impl Files {
 
 /// A state like a database's: layers, whose files may be reclaimed, and two equal numbers that are changed in
 /// place together.
-pub(super) struct State {
-    pub(super) layers: Vec<(usize, Resource<Files>)>,
+pub(super) struct PinnedState {
+    pub(super) layers: Vec<(usize, Resource<CountedFiles>)>,
     pub(super) live: Twin<[u64; 2]>,
 }
 
-impl State {
+impl PinnedState {
     /// A state with the first `layers` of all layers.
-    pub(super) fn first(all: &[Files], layers: usize) -> Self {
+    pub(super) fn first(all: &[CountedFiles], layers: usize) -> Self {
         Self { layers: (0..layers).map(|k| layer(all, k)).collect(), live: Twin::new([0, 0]) }
     }
 
@@ -46,13 +46,13 @@ impl State {
     }
 }
 
-fn layer(all: &[Files], k: usize) -> (usize, Resource<Files>) {
+fn layer(all: &[CountedFiles], k: usize) -> (usize, Resource<CountedFiles>) {
     (k, Resource::new(all[k].clone()))
 }
 
 /// Publishes one state for each layer of `all` that was not in a state yet. Each replaces the oldest layer by
 /// the new one, and changes the twin that is not published in place.
-pub(super) fn work(published: &Published<State>, all: &[Files]) {
+pub(super) fn work(published: &Published<PinnedState>, all: &[CountedFiles]) {
     let (first, mut hidden) = {
         let state = published.pin();
         (state.layers[state.layers.len() - 1].0 + 1, Twin::new(*state.live))
@@ -66,7 +66,7 @@ pub(super) fn work(published: &Published<State>, all: &[Files]) {
         let (_, oldest) = layers.remove(0);
         let next = shown[0] + 1;
         hidden.alone().iter_mut().for_each(|number| *number = next);
-        published.publish(State { layers, live: hidden });
+        published.publish(PinnedState { layers, live: hidden });
         hidden = shown;
         oldest.retire();
     }

@@ -3,11 +3,11 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::pins::{Published, Resource};
-use super::pins_testing::{Files, State, work};
+use super::pins_testing::{CountedFiles, PinnedState, work};
 
 #[test]
 fn a_retired_resource_is_reclaimed_with_the_last_pin() {
-    let files = Files::default();
+    let files = CountedFiles::default();
     let resource = Resource::new(files.clone());
     let published = Published::new(Some(resource.clone()));
     let pinned = published.pin();
@@ -24,7 +24,7 @@ fn a_retired_resource_is_reclaimed_with_the_last_pin() {
 
 #[test]
 fn a_resource_that_was_not_retired_is_not_reclaimed() {
-    let files = Files::default();
+    let files = CountedFiles::default();
     let published = Published::new(Resource::new(files.clone()));
     let pinned = published.pin();
     drop(published);
@@ -34,8 +34,8 @@ fn a_resource_that_was_not_retired_is_not_reclaimed() {
 
 #[test]
 fn readers_never_see_reclaimed_files_or_partial_changes() {
-    let all: Vec<Files> = (0..3000).map(|_| Files::default()).collect();
-    let published = Published::new(State::first(&all, 5));
+    let all: Vec<CountedFiles> = (0..3000).map(|_| CountedFiles::default()).collect();
+    let published = Published::new(PinnedState::first(&all, 5));
     let pins = AtomicU64::new(0);
     std::thread::scope(|scope| {
         for _ in 0..3 {
@@ -52,7 +52,7 @@ fn readers_never_see_reclaimed_files_or_partial_changes() {
         work(&published, &all);
     });
     assert!(pins.into_inner() >= 3);
-    let reclaimed: Vec<u32> = all.iter().map(Files::reclaimed).collect();
+    let reclaimed: Vec<u32> = all.iter().map(CountedFiles::reclaimed).collect();
     assert!(reclaimed[..all.len() - 5].iter().all(|&times| times == 1));
     assert_eq!(reclaimed[all.len() - 5..], [0; 5]);
 }

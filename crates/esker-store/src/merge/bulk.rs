@@ -17,7 +17,7 @@ use esker_graph::{VertexId, vertex};
 use esker_layers::layer::{ArcChunk, SectionChunk};
 
 use super::direction::DirectionMerge;
-use super::input::Input;
+use super::input::MergeInput;
 
 /// Lists of at most this length are sorted by insertion.
 const INSERTED_LEN_MAX: usize = 24;
@@ -73,7 +73,7 @@ pub(super) fn merge_bulk(merge: &DirectionMerge<'_>, range: Range<usize>) -> Res
 }
 
 impl BulkMerge<'_, '_> {
-    fn slots(&self, input: &Input<'_>) -> Range<usize> {
+    fn slots(&self, input: &MergeInput<'_>) -> Range<usize> {
         input.main.slot_from(self.range.start)..input.main.slot_from(self.range.end)
     }
 

@@ -7,7 +7,7 @@ use esker_graph::{Direction, VertexId};
 use esker_layers::layer::{ListColumns, ListTargets, SectionChunk};
 use esker_layers::stack::{ListTable, Stack};
 
-use super::input::Input;
+use super::input::MergeInput;
 use super::versions::MergedVersions;
 
 /// One direction of a merge.
@@ -15,7 +15,7 @@ use super::versions::MergedVersions;
 pub(super) struct DirectionMerge<'a> {
     pub(super) direction: Direction,
     /// Oldest first.
-    pub(super) inputs: Vec<Input<'a>>,
+    pub(super) inputs: Vec<MergeInput<'a>>,
     pub(super) versions: &'a MergedVersions,
     /// The layers below the inputs; `None` if the oldest input is complete.
     pub(super) below: Option<&'a Stack>,

@@ -10,7 +10,7 @@ use super::versions::MergedVersions;
 
 /// Verified lists.
 #[derive(Debug)]
-pub(super) struct Lists<'a> {
+pub(super) struct InputLists<'a> {
     pub(super) columns: &'a ListColumns,
     /// The directory; empty if every vertex has a list.
     pub(super) vertices: &'a [VertexId],
@@ -20,7 +20,7 @@ pub(super) struct Lists<'a> {
     pub(super) targets: &'a [VertexId],
 }
 
-impl<'a> Lists<'a> {
+impl<'a> InputLists<'a> {
     fn new(columns: &'a ListColumns, run: &Run) -> Result<Self> {
         let all = columns.all_as_read(run)?;
         let targets = all.arrays().map_or(&[][..], |(_, targets)| targets);
@@ -67,30 +67,30 @@ impl<'a> Lists<'a> {
 
 /// The tombstones.
 #[derive(Debug)]
-pub(super) struct Dead<'a> {
-    pub(super) lists: Lists<'a>,
+pub(super) struct InputTombstones<'a> {
+    pub(super) lists: InputLists<'a>,
     pub(super) died: Option<CodeSlice<'a>>,
 }
 
 /// The past arcs.
 #[derive(Debug)]
-pub(super) struct Past<'a> {
-    pub(super) lists: Lists<'a>,
+pub(super) struct InputPast<'a> {
+    pub(super) lists: InputLists<'a>,
     pub(super) born: CodeSlice<'a>,
     pub(super) died: CodeSlice<'a>,
 }
 
 /// One direction of a layer to merge.
 #[derive(Debug)]
-pub(super) struct Input<'a> {
+pub(super) struct MergeInput<'a> {
     layer: &'a PlainLayer,
-    pub(super) main: Lists<'a>,
+    pub(super) main: InputLists<'a>,
     pub(super) born: Option<CodeSlice<'a>>,
     /// The degrees and links of the fragments; empty in a complete layer.
     pub(super) degrees: &'a [VertexId],
     pub(super) previous: &'a [u64],
-    pub(super) dead: Option<Dead<'a>>,
-    pub(super) past: Option<Past<'a>>,
+    pub(super) dead: Option<InputTombstones<'a>>,
+    pub(super) past: Option<InputPast<'a>>,
     /// For each version code, the code in the merged layer.
     codes: Vec<u32>,
     /// Whether the merged layer distinguishes a version before the range of this input.
@@ -99,12 +99,12 @@ pub(super) struct Input<'a> {
 
 /// The progress of a pass over the vertices of an input.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Cursor {
+pub(super) struct InputCursor {
     dead: usize,
     past: usize,
 }
 
-impl<'a> Input<'a> {
+impl<'a> MergeInput<'a> {
     pub(super) fn new(
         layer: &'a PlainLayer,
         section: &'a Section,
@@ -114,15 +114,15 @@ impl<'a> Input<'a> {
         let (degrees, previous) = section.links(run)?.unwrap_or((&[], &[]));
         let dead = section.dead().map(|dead| {
             let died = dead.codes.as_ref().map(|codes| codes.all(run)).transpose()?;
-            Ok::<_, Error>(Dead { lists: Lists::new(&dead.lists, run)?, died })
+            Ok::<_, Error>(InputTombstones { lists: InputLists::new(&dead.lists, run)?, died })
         });
         let past = section.past().map(|past| {
             let (born, died) = (past.born.all(run)?, past.died.all(run)?);
-            Ok::<_, Error>(Past { lists: Lists::new(&past.lists, run)?, born, died })
+            Ok::<_, Error>(InputPast { lists: InputLists::new(&past.lists, run)?, born, died })
         });
         Ok(Self {
             layer,
-            main: Lists::new(section.main(), run)?,
+            main: InputLists::new(section.main(), run)?,
             born: section.born().map(|born| born.all(run)).transpose()?,
             degrees,
             previous,
@@ -167,21 +167,29 @@ impl<'a> Input<'a> {
     }
 
     /// A cursor at the first vertex that is not below `v`.
-    pub(super) fn cursor(&self, v: usize) -> Cursor {
-        Cursor {
+    pub(super) fn cursor(&self, v: usize) -> InputCursor {
+        InputCursor {
             dead: self.dead.as_ref().map_or(0, |dead| dead.lists.slot_from(v)),
             past: self.past.as_ref().map_or(0, |past| past.lists.slot_from(v)),
         }
     }
 
     /// The tombstones of `v`.
-    pub(super) fn dead_of(&self, cursor: &mut Cursor, v: VertexId) -> Option<(&Dead<'a>, Range<usize>)> {
+    pub(super) fn dead_of(
+        &self,
+        cursor: &mut InputCursor,
+        v: VertexId,
+    ) -> Option<(&InputTombstones<'a>, Range<usize>)> {
         let dead = self.dead.as_ref()?;
         dead.lists.seek(&mut cursor.dead, v).map(|range| (dead, range))
     }
 
     /// The past arcs of `v`.
-    pub(super) fn past_of(&self, cursor: &mut Cursor, v: VertexId) -> Option<(&Past<'a>, Range<usize>)> {
+    pub(super) fn past_of(
+        &self,
+        cursor: &mut InputCursor,
+        v: VertexId,
+    ) -> Option<(&InputPast<'a>, Range<usize>)> {
         let past = self.past.as_ref()?;
         past.lists.seek(&mut cursor.past, v).map(|range| (past, range))
     }

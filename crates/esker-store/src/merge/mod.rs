@@ -50,7 +50,7 @@ use esker_layers::layer::{
     ListColumns, PlainLayer, PlainWriter, SectionChunk, SectionShape, SectionWriter, code_type,
 };
 use esker_layers::stack::{ListTable, Stack};
-use input::Input;
+use input::MergeInput;
 pub(crate) use tiles::TilesOfMerge;
 use transpose::write_transposed;
 use versions::MergedVersions;
@@ -274,7 +274,7 @@ impl LayerMerge<'_> {
             let lacks =
                 || Error::corrupt(layer.directory(), 0, "this layer has no in-edges, but other layers do");
             let section = layer.section(direction).ok_or_else(lacks)?;
-            inputs.push(Input::new(layer, section, self.versions, self.run)?);
+            inputs.push(MergeInput::new(layer, section, self.versions, self.run)?);
             lists.extend([section.main(), section.past().map_or(section.main(), |past| &past.lists)]);
         }
         if let Some(below) = self.below {

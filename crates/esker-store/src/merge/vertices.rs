@@ -7,7 +7,7 @@ use esker_graph::{Flow, VertexId, vertex};
 use esker_layers::layer::{ListTargets, SectionChunk};
 
 use super::direction::{DirectionMerge, Fragment, MergedRange};
-use super::input::Cursor;
+use super::input::InputCursor;
 use super::list::{
     ArcLocation, BornArc, EntryKind, HistoryEntry, OLDER, PropertyRuns, TargetHistory, WholeFragment,
 };
@@ -20,7 +20,7 @@ pub(super) struct VertexMerger<'m, 'a> {
     base: ListTargets<'a>,
     /// Whether they are in the complete layer, but no list of the range changes.
     is_unread: bool,
-    pub(super) cursors: Vec<Cursor>,
+    pub(super) cursors: Vec<InputCursor>,
     pub(super) chunk: SectionChunk,
     entries: Vec<HistoryEntry>,
     pub(super) target: TargetHistory<'m>,

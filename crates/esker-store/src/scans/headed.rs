@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use crate::history::ORIGIN;
 use crate::sample::Sample;
-use crate::scans::{DB, Whole, compare, compare_scans, large, sorted, stored};
+use crate::scans::{DB, TakeWholeLists, compare, compare_scans, large, sorted, stored};
 use crate::snapshot::Snapshot;
 use esker_layers::graph::headed::{HeadedNeeds, Heads, StoredHeads, write_heads};
 
@@ -217,9 +217,13 @@ fn long_tails_are_read() {
         let run = Run::with_threads(threads).unwrap();
         for head_len in [0, 5, 100] {
             let graph = headed(&disk, &snapshot, Some(head_len), &run).unwrap();
-            let expected =
-                sorted(&sample.model().graph().scan(&run, Direction::Out, Select::All, &Whole).unwrap());
-            assert_eq!(sorted(&graph.scan(&run, Direction::Out, Select::All, &Whole).unwrap()), expected);
+            let expected = sorted(
+                &sample.model().graph().scan(&run, Direction::Out, Select::All, &TakeWholeLists).unwrap(),
+            );
+            assert_eq!(
+                sorted(&graph.scan(&run, Direction::Out, Select::All, &TakeWholeLists).unwrap()),
+                expected
+            );
         }
     }
 }
@@ -276,10 +280,11 @@ fn weights_are_verified_block_by_block(encoding: Encoding) {
     let run = Run::with_threads(2).unwrap();
     let graph = headed(&disk, &snapshot, Some(4), &run).unwrap();
     let first = [1, 2, 3];
-    let expected = sample.model().graph().scan(&run, Direction::Out, Select::List(&first), &Whole).unwrap();
-    let found = graph.scan(&run, Direction::Out, Select::List(&first), &Whole).unwrap();
+    let expected =
+        sample.model().graph().scan(&run, Direction::Out, Select::List(&first), &TakeWholeLists).unwrap();
+    let found = graph.scan(&run, Direction::Out, Select::List(&first), &TakeWholeLists).unwrap();
     assert_eq!(sorted(&found), sorted(&expected));
-    let error = graph.scan(&run, Direction::Out, Select::All, &Whole).unwrap_err().to_string();
+    let error = graph.scan(&run, Direction::Out, Select::All, &TakeWholeLists).unwrap_err().to_string();
     assert!(error.contains("checksum") && error.contains(&*path.to_string_lossy()), "{error}");
 }
 
@@ -293,7 +298,7 @@ fn faults_are_errors_in(encoding: Encoding) {
     let (faulty, disk, snapshot) = stored(&sample);
     let run = Run::with_threads(2).unwrap();
     let graph = headed(&disk, &snapshot, Some(4), &run).unwrap();
-    let whole = |graph: &StoredGraph<'_, i32>| graph.scan(&run, Direction::Out, Select::All, &Whole);
+    let whole = |graph: &StoredGraph<'_, i32>| graph.scan(&run, Direction::Out, Select::All, &TakeWholeLists);
     let expected = sorted(&whole(&graph).unwrap());
     // A bit of a tail changes after the file was opened, and comes back.
     let layer = &snapshot.stack().layers()[0];
@@ -341,8 +346,12 @@ fn stored_heads_are_read_instead_of_the_lists() {
     faulty.flip(targets.path(), targets.first_byte() + 8, 3).unwrap();
     let options = HeadedOptions { head_len: None, memory_bytes: 1 << 30 };
     let graph = || i32::open(stack, weight, CompleteLists::Headed(&disk, Some(&heads), options), None, &run);
-    let expected = sorted(&sample.model().graph().scan(&run, Direction::Out, Select::All, &Whole).unwrap());
-    assert_eq!(sorted(&graph().unwrap().scan(&run, Direction::Out, Select::All, &Whole).unwrap()), expected);
+    let expected =
+        sorted(&sample.model().graph().scan(&run, Direction::Out, Select::All, &TakeWholeLists).unwrap());
+    assert_eq!(
+        sorted(&graph().unwrap().scan(&run, Direction::Out, Select::All, &TakeWholeLists).unwrap()),
+        expected
+    );
     assert!(heads.verify(disk.as_ref(), layer, &run).unwrap_err().to_string().contains("page"));
     faulty.flip(targets.path(), targets.first_byte() + 8, 3).unwrap();
     let path = layer.directory().join("heads/out.heads");
@@ -364,8 +373,9 @@ fn more_tails_than_wait_at_a_time() {
         let sample = Sample { encoding, ..Sample::random(60_000, 200_000, true, 3) };
         let (_, disk, snapshot) = stored(&sample);
         let graph = headed(&disk, &snapshot, Some(1), &run).unwrap();
-        let expected = sorted(&sample.model().graph().scan(&run, direction, Select::All, &Whole).unwrap());
-        assert_eq!(sorted(&graph.scan(&run, direction, Select::All, &Whole).unwrap()), expected);
+        let expected =
+            sorted(&sample.model().graph().scan(&run, direction, Select::All, &TakeWholeLists).unwrap());
+        assert_eq!(sorted(&graph.scan(&run, direction, Select::All, &TakeWholeLists).unwrap()), expected);
     }
 }
 

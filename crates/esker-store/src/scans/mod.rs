@@ -30,7 +30,7 @@ pub(crate) fn stored(sample: &Sample) -> (FaultyDisk, Arc<dyn Disk>, Snapshot) {
 }
 
 /// Collects arcs; of each vertex no more than `most`, after which it has enough.
-pub(crate) struct Collect {
+pub(crate) struct CollectArcs {
     pub(crate) most: usize,
 }
 
@@ -38,23 +38,23 @@ pub(crate) struct Collect {
 pub(crate) type Arc3 = (VertexId, VertexId, i32);
 
 /// A weight as a number.
-pub(crate) trait Number: Weight {
+pub(crate) trait WeightNumber: Weight {
     fn number(self) -> i32;
 }
 
-impl Number for i32 {
+impl WeightNumber for i32 {
     fn number(self) -> i32 {
         self
     }
 }
 
-impl Number for () {
+impl WeightNumber for () {
     fn number(self) -> i32 {
         0
     }
 }
 
-impl<W: Number> Visitor<W> for Collect {
+impl<W: WeightNumber> Visitor<W> for CollectArcs {
     type State = Vec<Arc3>;
 
     fn new_state(&self) -> Self::State {
@@ -73,9 +73,9 @@ impl<W: Number> Visitor<W> for Collect {
 }
 
 /// Takes whole lists.
-pub(crate) struct Whole;
+pub(crate) struct TakeWholeLists;
 
-impl<W: Number> Visitor<W> for Whole {
+impl<W: WeightNumber> Visitor<W> for TakeWholeLists {
     type State = Vec<Arc3>;
     const STOPS: bool = false;
 
@@ -89,7 +89,7 @@ impl<W: Number> Visitor<W> for Whole {
 
     fn visit(&self, state: &mut Self::State, v: VertexId, piece: Piece<'_, W>) -> Flow {
         assert!(piece.exclusive);
-        Collect { most: usize::MAX }.visit(state, v, piece)
+        CollectArcs { most: usize::MAX }.visit(state, v, piece)
     }
 }
 
@@ -122,7 +122,7 @@ where
 /// Compares every scan and degree with that of another graph. `alone`: whether one thread holds each vertex.
 pub(crate) fn compare_scans<G, M>(graph: &G, model: &M, alone: bool, run: &Run)
 where
-    G: Graph<Weight: Number, Error = Error>,
+    G: Graph<Weight: WeightNumber, Error = Error>,
     M: Graph<Weight = G::Weight>,
 {
     let n = model.num_vertices();
@@ -136,15 +136,15 @@ where
             continue;
         }
         for select in [Select::All, Select::List(&list), Select::Bits(&bits)] {
-            let all = Collect { most: usize::MAX };
+            let all = CollectArcs { most: usize::MAX };
             let expected = sorted(&model.scan(run, direction, select, &all).unwrap());
             assert_eq!(sorted(&graph.scan(run, direction, select, &all).unwrap()), expected);
             if alone {
-                let expected = sorted(&model.scan(run, direction, select, &Whole).unwrap());
-                assert_eq!(sorted(&graph.scan(run, direction, select, &Whole).unwrap()), expected);
+                let expected = sorted(&model.scan(run, direction, select, &TakeWholeLists).unwrap());
+                assert_eq!(sorted(&graph.scan(run, direction, select, &TakeWholeLists).unwrap()), expected);
             }
             // Of those that stop early, as much as they ask for at least, and nothing twice or of others.
-            let few = sorted(&graph.scan(run, direction, select, &Collect { most: 3 }).unwrap());
+            let few = sorted(&graph.scan(run, direction, select, &CollectArcs { most: 3 }).unwrap());
             let every = sorted(&model.scan(run, direction, select, &all).unwrap());
             let mut rest = every.iter();
             assert!(few.iter().all(|arc| rest.any(|other| other == arc)));

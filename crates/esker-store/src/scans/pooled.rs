@@ -11,7 +11,7 @@ use esker_layers::pool::PoolOptions;
 use proptest::prelude::*;
 
 use crate::sample::Sample;
-use crate::scans::{Arc3, Collect, DB, Whole, compare, large, sorted, stored};
+use crate::scans::{Arc3, CollectArcs, DB, TakeWholeLists, compare, large, sorted, stored};
 use crate::snapshot::Snapshot;
 use esker_layers::graph::PooledNeeds;
 
@@ -33,12 +33,12 @@ fn pooled<'s>(snapshot: &'s Snapshot, options: &PoolOptions, run: &Run) -> Resul
 }
 
 fn whole(graph: &StoredGraph<'_, i32>, run: &Run) -> Result<Vec<Arc3>> {
-    Ok(sorted(&graph.scan(run, Direction::Out, Select::All, &Whole)?))
+    Ok(sorted(&graph.scan(run, Direction::Out, Select::All, &TakeWholeLists)?))
 }
 
 fn expected(sample: &Sample, direction: Direction) -> Vec<Arc3> {
     let run = Run::with_threads(1).unwrap();
-    sorted(&sample.model().graph().scan(&run, direction, Select::All, &Whole).unwrap())
+    sorted(&sample.model().graph().scan(&run, direction, Select::All, &TakeWholeLists).unwrap())
 }
 
 proptest! {
@@ -81,10 +81,11 @@ fn lists_that_go_on_in_other_extents_are_whole() {
             for (direction, expected) in
                 [(Direction::Out, &out), (Direction::In, &incoming), (Direction::Out, &out)]
             {
-                let found = sorted(&graph.scan(&run, direction, Select::All, &Whole).unwrap());
+                let found = sorted(&graph.scan(&run, direction, Select::All, &TakeWholeLists).unwrap());
                 assert!(found == *expected, "{encoding:?} {direction:?}");
             }
-            let few = sorted(&graph.scan(&run, Direction::Out, Select::All, &Collect { most: 1 }).unwrap());
+            let few =
+                sorted(&graph.scan(&run, Direction::Out, Select::All, &CollectArcs { most: 1 }).unwrap());
             let hubs = [3_000, 3_001, 50_000, 70_000];
             assert!(hubs.iter().all(|&hub| few.iter().any(|arc| arc.0 == hub)), "{encoding:?}");
         }
@@ -126,14 +127,14 @@ fn only_what_is_wanted_is_read() {
     let run = Run::with_threads(1).unwrap();
     let graph = pooled(&snapshot, &little(1), &run).unwrap();
     let list: Vec<VertexId> = (80_000..90_000).collect();
-    let found = sorted(&graph.scan(&run, Direction::Out, Select::List(&list), &Whole).unwrap());
+    let found = sorted(&graph.scan(&run, Direction::Out, Select::List(&list), &TakeWholeLists).unwrap());
     let wanted = |arc: &Arc3| arc.0 >= 80_000;
     assert!(found.into_iter().eq(expected(&sample, Direction::Out).into_iter().filter(wanted)));
     let needs = PooledNeeds::of(snapshot.complete_layer(), 1).unwrap();
     assert!(graph.read_bytes() > 0 && graph.read_bytes() < needs.list_bytes / 2);
     // Few lists are read by themselves.
     let before = graph.read_bytes();
-    let found = graph.scan(&run, Direction::Out, Select::List(&[8, 80_000]), &Whole).unwrap();
+    let found = graph.scan(&run, Direction::Out, Select::List(&[8, 80_000]), &TakeWholeLists).unwrap();
     let wanted = |arc: &Arc3| [8, 80_000].contains(&arc.0);
     assert!(sorted(&found).into_iter().eq(expected(&sample, Direction::Out).into_iter().filter(wanted)));
     assert_eq!(graph.read_bytes(), before);
@@ -161,7 +162,7 @@ fn single_lists_come_from_the_pool_where_they_are_in_it() {
         let run = Run::with_threads(2).unwrap();
         let graph = pooled(&snapshot, &PoolOptions { bytes: 1 << 30, ..little(2) }, &run).unwrap();
         for direction in [Direction::Out, Direction::In] {
-            graph.scan(&run, direction, Select::All, &Collect { most: usize::MAX }).unwrap();
+            graph.scan(&run, direction, Select::All, &CollectArcs { most: usize::MAX }).unwrap();
         }
         let read = graph.read_bytes();
         compare_single_lists(&graph, &sample);
@@ -196,7 +197,7 @@ fn single_lists_fill_the_room_of_the_pool_and_drop_nothing_from_it() {
         let most = little(2).bytes + 8 * 4096;
         assert!((1..=most).contains(&graph.read_bytes()), "{encoding:?}: {} of {most}", graph.read_bytes());
         // Scans take the frames back.
-        let found = sorted(&graph.scan(&run, Direction::In, Select::All, &Whole).unwrap());
+        let found = sorted(&graph.scan(&run, Direction::In, Select::All, &TakeWholeLists).unwrap());
         assert!(found == expected(&sample, Direction::In), "{encoding:?}");
     }
 }
@@ -286,9 +287,9 @@ fn what_is_no_list_is_found_though_its_checksum_is_right() {
 }
 
 /// Stops the run at the first arc.
-struct Stopping<'r>(&'r Run);
+struct StopAtFirst<'r>(&'r Run);
 
-impl Visitor<i32> for Stopping<'_> {
+impl Visitor<i32> for StopAtFirst<'_> {
     type State = ();
 
     fn new_state(&self) {}
@@ -314,7 +315,7 @@ fn a_real_disk_and_a_run_that_is_stopped() {
             let graph = pooled(&snapshot, &options, &run).unwrap();
             assert!(whole(&graph, &run).unwrap() == expected(&sample, Direction::Out));
             let begin = Instant::now();
-            let stopped = graph.scan(&run, Direction::Out, Select::All, &Stopping(&run));
+            let stopped = graph.scan(&run, Direction::Out, Select::All, &StopAtFirst(&run));
             assert!(matches!(stopped, Err(Error::Stop(Stop::Cancelled))));
             drop(graph);
             assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());

@@ -32,7 +32,7 @@ const DAMAGE_CODES: [i32; 3] = [5, 74, 117];
 
 /// What can be kept.
 #[derive(Debug)]
-pub(crate) struct Left {
+pub(crate) struct RecoverableState {
     /// What MANIFEST is to say. Its layers are whole but for `lacks`.
     pub(crate) manifest: Manifest,
     /// What is wrong with MANIFEST or with the layers; `None`: nothing.
@@ -88,7 +88,7 @@ impl ManifestLeft {
 
 /// A layer that may be kept.
 #[derive(Debug)]
-struct Candidate {
+struct LayerCandidate {
     record: LayerRecord,
     /// Its tiles, if nothing else holds its lists.
     tiles: Option<TilesRecord>,
@@ -112,7 +112,7 @@ struct Examiner<'a> {
     run: &'a Run,
 }
 
-impl Left {
+impl RecoverableState {
     /// Reads everything but the log. `known_records` is the number of MANIFEST's records that the log knows
     /// of.
     ///
@@ -165,7 +165,7 @@ impl Examiner<'_> {
         &self,
         manifest: &Manifest,
         record: &LayerRecord,
-    ) -> Result<(Option<Candidate>, Option<Error>)> {
+    ) -> Result<(Option<LayerCandidate>, Option<Error>)> {
         let tiles = manifest.tiles.iter().find(|tiles| tiles.layer == record.number);
         let tiles = tiles.filter(|_| record.encoding == Encoding::Tiles).cloned();
         let directory = layer_directory(self.path, record.number);
@@ -178,7 +178,7 @@ impl Examiner<'_> {
         match self.examine(manifest, record, tiles.as_ref())? {
             Ok(Examined { lacks, problem }) => {
                 let record = record.clone();
-                Ok((Some(Candidate { record, tiles, account, is_listed: true, lacks }), problem))
+                Ok((Some(LayerCandidate { record, tiles, account, is_listed: true, lacks }), problem))
             }
             Err(problem) => Ok((None, Some(problem))),
         }
@@ -186,7 +186,7 @@ impl Examiner<'_> {
 
     /// Reads the layers that MANIFEST does not list. A layer with the number of one that it lists is of
     /// another copy of the database.
-    fn unlisted(&self, manifest: Option<&Manifest>) -> Result<Vec<Candidate>> {
+    fn unlisted(&self, manifest: Option<&Manifest>) -> Result<Vec<LayerCandidate>> {
         let layers = self.path.join("layers");
         if self.disk.look(&layers)?.is_none() {
             return Ok(Vec::new());
@@ -235,7 +235,13 @@ impl Examiner<'_> {
             };
             let Some(alone) = account.manifest(tiles.as_ref()) else { continue };
             if let Ok(Examined { lacks, .. }) = self.examine(&alone, &record, tiles.as_ref())? {
-                candidates.push(Candidate { record, tiles, account: Some(account), is_listed: false, lacks });
+                candidates.push(LayerCandidate {
+                    record,
+                    tiles,
+                    account: Some(account),
+                    is_listed: false,
+                    lacks,
+                });
             }
         }
         Ok(candidates)
@@ -365,30 +371,31 @@ fn has_same_versions(account: &Account, manifest: &Manifest) -> bool {
 
 /// The sequence of layers that follow one another from a complete one on and reach the latest version; of
 /// several, the one of later layers.
-fn longest(candidates: &[Candidate]) -> Vec<&Candidate> {
-    let mut order: Vec<&Candidate> = candidates.iter().collect();
+fn longest(candidates: &[LayerCandidate]) -> Vec<&LayerCandidate> {
+    let mut order: Vec<&LayerCandidate> = candidates.iter().collect();
     // What MANIFEST lists comes first.
     order.sort_by_key(|candidate| (!candidate.is_listed, std::cmp::Reverse(candidate.record.number)));
-    let mut best: Vec<&Candidate> = Vec::new();
-    let mut open: Vec<Vec<&Candidate>> = order
+    let mut best: Vec<&LayerCandidate> = Vec::new();
+    let mut open: Vec<Vec<&LayerCandidate>> = order
         .iter()
         .rev()
         .filter(|candidate| candidate.record.complete)
         .map(|&candidate| vec![candidate])
         .collect();
-    let end = |stack: &[&Candidate]| stack.last().map_or(0, |top| top.record.last_version);
+    let end = |stack: &[&LayerCandidate]| stack.last().map_or(0, |top| top.record.last_version);
     while let Some(stack) = open.pop() {
         let Some(top) = stack.last() else { continue };
-        let follows = |next: &&&Candidate| {
+        let follows = |next: &&&LayerCandidate| {
             let (below, above) = (&top.record, &next.record);
             !above.complete
                 && below.last_version + 1 == above.first_version
                 && below.last_commit == above.previous_commit
         };
-        let is_compatible = |next: &&&Candidate| match (next.lacks, stack.iter().find_map(|one| one.lacks)) {
-            (Some(one), Some(other)) => one == other,
-            _ => true,
-        };
+        let is_compatible =
+            |next: &&&LayerCandidate| match (next.lacks, stack.iter().find_map(|one| one.lacks)) {
+                (Some(one), Some(other)) => one == other,
+                _ => true,
+            };
         for next in order.iter().rev().filter(follows).filter(is_compatible) {
             open.push([&stack[..], &[*next]].concat());
         }
@@ -401,7 +408,7 @@ fn longest(candidates: &[Candidate]) -> Vec<&Candidate> {
 
 /// The manifest of the layers that are kept: what MANIFEST says of those that it lists, and the account of
 /// the last layer says of the rest.
-fn manifest_of(mut stack: Vec<&Candidate>, listed: Option<&Manifest>, path: &Path) -> Result<Manifest> {
+fn manifest_of(mut stack: Vec<&LayerCandidate>, listed: Option<&Manifest>, path: &Path) -> Result<Manifest> {
     let same = |listed: &&Manifest| {
         let mut pairs = stack.iter().zip(&listed.layers);
         stack.len() <= listed.layers.len() && pairs.all(|(kept, layer)| kept.record == *layer)

@@ -25,7 +25,7 @@ pub(crate) mod layered_tests;
 pub use edges::VertexEdges;
 pub(crate) use layer::Layer;
 pub(crate) use layer::vertex_property;
-pub(crate) use left::{Left, ManifestLeft, open_only};
+pub(crate) use left::{ManifestLeft, RecoverableState, open_only};
 pub(crate) use moved::AgingEdges;
 pub(crate) use moved::MovedWindow;
 pub use moved::WindowMove;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
-use esker_algo::check::{Failure, WatchedRows};
+use esker_algo::check::{Rejection, WatchedRows};
 use esker_graph::{Csr, Direction, Graph, Remaining, Rows, Run, VertexId, vertex};
 use esker_store::ids::ExternalId;
 use esker_store::{Access, Snapshot, StoredGraph, StoredWeight};
@@ -141,7 +141,7 @@ impl<'a> Job<'a> {
         check: impl for<'r> FnOnce(
             WatchedRows<'r, W>,
             Option<&'r Rows<'r, W>>,
-        ) -> std::result::Result<(), Failure>,
+        ) -> std::result::Result<(), Rejection>,
     ) -> Result<()> {
         if !self.verify {
             return Ok(());
@@ -162,8 +162,8 @@ impl<'a> Job<'a> {
         let Some(rows) = csr.rows(Direction::Out) else { return Ok(()) };
         check(WatchedRows::until(rows, self.run.cancel()), csr.rows(Direction::In)).map_err(|failure| {
             match failure {
-                Failure::Wrong(reason) => Error::Wrong { algorithm, reason },
-                Failure::Stopped(stop) => stop.into(),
+                Rejection::Wrong(reason) => Error::Wrong { algorithm, reason },
+                Rejection::Stopped(stop) => stop.into(),
             }
         })
     }

@@ -31,7 +31,7 @@ use esker::algo::algorithm::sets::colouring::{ColouringOptions, colouring};
 use esker::algo::algorithm::sets::matching::{MatchingMethod, MatchingOptions, matching};
 use esker::algo::algorithm::sets::mis::{MisOptions, mis};
 use esker::algo::algorithm::sets::set_cover::{SetCoverOptions, set_cover};
-use esker::algo::check::{self, Failure};
+use esker::algo::check::{self, Rejection};
 use esker::graph::{Boxed, Csr, Direction, Graph, Lists, Rows, Run, RunOptions, Stop, VertexId, vertex};
 use esker::store::DynamicGraph;
 use esker::store::delta::{DynamicEdges, DynamicGraphOptions, Update};
@@ -48,7 +48,7 @@ struct Case<'a> {
     source: VertexId,
 }
 
-type Outcome = Result<Result<(), Failure>, Stop>;
+type Outcome = Result<Result<(), Rejection>, Stop>;
 type Check = (&'static str, fn(&Case<'_>) -> Outcome);
 
 /// Of any graph.

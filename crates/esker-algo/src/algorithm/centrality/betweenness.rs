@@ -36,7 +36,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use esker_graph::{Bitmap, Direction, Flow, Graph, Piece, Run, Stop, VertexId, Visitor, Weight, vertex};
 
 use super::bfs_levels::{BfsLevel, BfsLevels, LARGE_LEN_MIN};
-use super::path_numbers::{COUNT_MAX, COUNT_SCALE, Counted, Counts, EXACT_MAX, Logarithms, PathNumber};
+use super::path_numbers::{COUNT_MAX, COUNT_SCALE, Counted, EXACT_MAX, Logarithms, PathCounts, PathNumber};
 pub use super::sample::Sources;
 use super::sample::resolve;
 pub use super::scale::{Scale, factor};
@@ -451,7 +451,7 @@ fn sum_dependencies<G: Graph>(
     scale: Scale,
 ) -> Result<Betweenness, G::Error> {
     let n = graph.num_vertices();
-    let counts = Brandes::<Counts>::new(run, n, VertexValues::filled(run, n, 0.0));
+    let counts = Brandes::<PathCounts>::new(run, n, VertexValues::filled(run, n, 0.0));
     if graph.num_arcs() > SPARSE_DEGREE_MAX * n as u64 {
         // There will be large levels. The first touch of these pages takes longer once threads work at random
         // places.
@@ -515,7 +515,7 @@ mod tests {
             let csr = Csr::directed(300, &edges).unwrap();
             let (graph, sources) = (csr.graph(), (0..300).collect::<Vec<_>>());
             let zeros = || VertexValues::filled(&run, 300, 0.0);
-            let counts = Brandes::<Counts>::new(&run, 300, zeros());
+            let counts = Brandes::<PathCounts>::new(&run, 300, zeros());
             let counted = add_dependencies(&graph, &run, counts, &sources, 0).unwrap().0.into_vec();
             let logarithms = Brandes::<Logarithms>::new(&run, 300, zeros());
             let found = add_dependencies(&graph, &run, logarithms, &sources, 0).unwrap().0.into_vec();

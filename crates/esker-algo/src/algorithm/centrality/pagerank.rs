@@ -32,8 +32,8 @@ pub use crate::algorithm::centrality::convergence::{Criterion, error_bound};
 use crate::algorithm::centrality::convergence::{SINGLE_ROUNDING, rounding};
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{
-    CHUNK_LEN, Chunk, NeighbourSum, Precision, VectorLoop, VertexArray, VertexValues, Weighing, from_fixed,
-    to_fixed, with_vectors,
+    CHUNK_LEN, NeighbourSum, Precision, VectorLoop, VertexArray, VertexChunk, VertexValues, Weighing,
+    from_fixed, to_fixed, with_vectors,
 };
 
 /// What is iterated, and when it ends.
@@ -161,7 +161,7 @@ pub fn pagerank<G: Graph>(graph: &G, run: &Run, options: &PageRankOptions) -> Re
     options.check()?;
     let teleport = Teleport::new(graph.num_vertices(), options.teleport.as_deref())?;
     run.install(|| {
-        let (sums, degrees) = (NeighbourSum::new(graph, run), Degrees::new(graph, run));
+        let (sums, degrees) = (NeighbourSum::new(graph, run), OutDegrees::new(graph, run));
         iterate(run, options, &teleport, sums, &degrees)
     })
 }
@@ -189,7 +189,7 @@ pub(crate) fn iterate<G: Graph, K: Weighing<G::Weight>, P: Parting>(
         run,
         precision(f64::INFINITY),
         &mut scores,
-        |totals: &mut Totals, Chunk { first, values, flows }| {
+        |totals: &mut Totals, VertexChunk { first, values, flows }| {
             parting.with(first, flows.len(), |outs| {
                 for (i, (flow, &out)) in flows.iter_mut().zip(outs).enumerate() {
                     let score = if keeps_shares { teleport.at(first + i) } else { values[i] };
@@ -205,7 +205,7 @@ pub(crate) fn iterate<G: Graph, K: Weighing<G::Weight>, P: Parting>(
         Measures { n, options, precision: &precision, rounding: |shares| rounding(shares, num_arcs) };
     let found = until_converged(run, measures, totals, |dangling, precision| {
         sums.round(run, precision, &mut scores, |totals: &mut Totals, chunk| {
-            let Chunk { first, values: scores, flows } = chunk;
+            let VertexChunk { first, values: scores, flows } = chunk;
             let damping = options.damping;
             let (change, kept) = parting.with(first, flows.len(), |outs| {
                 if keeps_shares {
@@ -257,12 +257,12 @@ fn parts(degree: VertexId) -> f64 {
 }
 
 /// Equal shares: the out-degrees of all vertices, kept, or asked for chunk by chunk where memory is scarce.
-struct Degrees<'g, G> {
+struct OutDegrees<'g, G> {
     graph: &'g G,
     kept: Vec<VertexId>,
 }
 
-impl<'g, G: Graph> Degrees<'g, G> {
+impl<'g, G: Graph> OutDegrees<'g, G> {
     fn new(graph: &'g G, run: &Run) -> Self {
         let degree = |v| vertex(graph.degree(Direction::Out, vertex(v)));
         let n = if graph.is_scattered() { 0 } else { graph.num_vertices() };
@@ -270,7 +270,7 @@ impl<'g, G: Graph> Degrees<'g, G> {
     }
 }
 
-impl<G: Graph> Parting for Degrees<'_, G> {
+impl<G: Graph> Parting for OutDegrees<'_, G> {
     type Out = VertexId;
 
     #[inline(always)]

@@ -49,7 +49,7 @@ pub(crate) trait PathNumber: Sync {
 
 /// The numbers themselves, scaled by level. They are kept with a minus sign, contributions with a plus sign,
 /// in one array: random reads of one array miss the caches less often than those of two.
-pub(crate) struct Counts;
+pub(crate) struct PathCounts;
 
 /// The greatest number of paths that is kept as it is: its inverse, too, is kept to full precision.
 pub(crate) const COUNT_MAX: f64 = 1e290;
@@ -71,7 +71,7 @@ pub(crate) enum Counted {
 /// Levels with greater numbers are scaled by this power of two, 2^-900.
 pub(crate) const COUNT_SCALE: f64 = f64::from_bits((1023 - 900) << 52);
 
-impl PathNumber for Counts {
+impl PathNumber for PathCounts {
     const NONE: f64 = 0.0;
     const ONE: f64 = -1.0;
     const APART: bool = false;

@@ -24,7 +24,7 @@ use esker_graph::{Bitmap, Direction, Flow, Graph, Piece, Run, Select, VertexId, 
 
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{
-    BucketLayout, Buckets, Order, VertexArray, concat, degrees_without_loops, is_small, need_in_edges,
+    BucketLayout, BucketOrder, Buckets, VertexArray, concat, degrees_without_loops, is_small, need_in_edges,
     neighbourhood_directions, scan_neighbours,
 };
 
@@ -166,7 +166,7 @@ pub(crate) fn peel<G: Graph>(graph: &G, run: &Run) -> Result<KCore, G::Error> {
     let left = degrees_without_loops(graph, run, directions)?;
     let peeled = Bitmap::new(n);
     let priority = |v: VertexId| (!peeled.get(v)).then(|| u64::from(left.get(v)));
-    let mut buckets = Buckets::<BITS>::new(run, n, Order::Increasing, priority)?;
+    let mut buckets = Buckets::<BITS>::new(run, n, BucketOrder::Increasing, priority)?;
     let moved = Bitmap::new(n);
     let mut order = Vec::with_capacity(n);
     let mut k_max = 0;

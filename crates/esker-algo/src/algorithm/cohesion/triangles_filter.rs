@@ -17,7 +17,7 @@ use esker_graph::{Direction, Graph, Lists, Run, Select, VertexId, vertex};
 
 use crate::algorithm::cohesion::triangles::Triangles;
 use crate::estimate::{Estimate, Shape};
-use crate::primitive::{Filter, Sides, filter, need_undirected};
+use crate::primitive::{Filter, FilteredDirections, filter, need_undirected};
 
 /// Estimates memory and reads on `threads` threads. Memory is an upper bound; reads are a lower bound.
 pub fn estimate(shape: Shape, threads: usize) -> Estimate {
@@ -26,7 +26,7 @@ pub fn estimate(shape: Shape, threads: usize) -> Estimate {
     // The list whose vertices are marked, and one decoded from its blocks.
     let worker = n.div_ceil(64) * 8 + 2 * longest * id;
     Estimate {
-        memory_bytes: filter::memory_bytes(shape, Sides::Out) + threads as u64 * worker,
+        memory_bytes: filter::memory_bytes(shape, FilteredDirections::Out) + threads as u64 * worker,
         read_bytes: 3 * shape.list_bytes(),
     }
 }
@@ -56,7 +56,7 @@ pub fn triangles_filter<G: Lists>(graph: &G, run: &Run) -> Result<Triangles, G::
     let n = graph.num_vertices();
     run.round(n)?;
     let rank = |v: VertexId| (graph.degree(Direction::Out, v), v);
-    let kept = Filter::new(graph, run, Sides::Out, Select::All, |u, v, _| rank(u) < rank(v))?;
+    let kept = Filter::new(graph, run, FilteredDirections::Out, Select::All, |u, v, _| rank(u) < rank(v))?;
     run.round(n)?;
     let sums = run.measured().share_ranges(
         n,

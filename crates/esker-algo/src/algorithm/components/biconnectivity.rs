@@ -202,13 +202,13 @@ impl<W: Weight> Visitor<W> for LinkUnfenced<'_> {
 }
 
 /// Derives the result from the connected components without fences.
-struct BlockBuilder<'a> {
+struct BlockFinder<'a> {
     trees: &'a BfsForest,
     fences: &'a VertexArray,
     sets: &'a UnionFind,
 }
 
-impl BlockBuilder<'_> {
+impl BlockFinder<'_> {
     /// Computes [`Biconnectivity::blocks`] and [`Biconnectivity::heads`].
     fn blocks(&self, run: &Run) -> Result<(Vec<VertexId>, Vec<VertexId>), Stop> {
         let n = self.trees.parents.len();
@@ -266,7 +266,8 @@ fn parallel_edges<G: Graph>(
     edges: &[(VertexId, VertexId)],
 ) -> Result<Bitmap, G::Error> {
     let n = graph.num_vertices();
-    let (below, copies) = (Bitmap::new(n), Copies { parents, once: Bitmap::new(n), again: Bitmap::new(n) });
+    let (below, copies) =
+        (Bitmap::new(n), ParentEdges { parents, once: Bitmap::new(n), again: Bitmap::new(n) });
     if !edges.is_empty() {
         edges.iter().for_each(|&(_, v)| below.insert_alone(v));
         graph.scan(run, Direction::Out, Select::Bits(&below), &copies)?;
@@ -275,13 +276,13 @@ fn parallel_edges<G: Graph>(
 }
 
 /// Finds the vertices that have an edge to their parent, and those that have several.
-struct Copies<'a> {
+struct ParentEdges<'a> {
     parents: &'a VertexArray,
     once: Bitmap,
     again: Bitmap,
 }
 
-impl<W: Weight> Visitor<W> for Copies<'_> {
+impl<W: Weight> Visitor<W> for ParentEdges<'_> {
     type State = ();
 
     const BOXED: bool = true;
@@ -327,7 +328,7 @@ fn find<G: Graph>(graph: &G, run: &Run) -> Result<Biconnectivity, G::Error> {
     let fences = fences(graph, run, &trees)?;
     run.round(n)?;
     let sets = below_heads(graph, run, &trees, &fences)?;
-    let builder = BlockBuilder { trees: &trees, fences: &fences, sets: &sets };
+    let builder = BlockFinder { trees: &trees, fences: &fences, sets: &sets };
     let (blocks, heads) = builder.blocks(run)?;
     let (count, articulation_points) = builder.articulation_points(&heads);
     let mut bridges = builder.pairs(run, &heads)?;

@@ -111,7 +111,7 @@ pub(crate) fn unite<G: Graph>(graph: &G, run: &Run, options: &WccOptions) -> Res
         graph.scan(run, Direction::Out, Select::All, &Unite(&sets))?;
         return Ok(finish(sets, run)?);
     }
-    let sample = Sample { sets: &sets, head: options.sampled_neighbours };
+    let sample = NeighbourSample { sets: &sets, head: options.sampled_neighbours };
     graph.scan(run, Direction::Out, Select::All, &sample)?;
     run.round(n)?;
     let all_seen_from_elsewhere = graph.has(Direction::In);
@@ -131,13 +131,13 @@ fn finish(sets: UnionFind, run: &Run) -> Result<Wcc, Stop> {
 
 /// Links each vertex to its first neighbours. Links may be lost: those that matter are in lists that are not
 /// skipped later.
-struct Sample<'a> {
+struct NeighbourSample<'a> {
     sets: &'a UnionFind,
     /// Neighbours taken of each piece.
     head: usize,
 }
 
-impl<W: Weight> Visitor<W> for Sample<'_> {
+impl<W: Weight> Visitor<W> for NeighbourSample<'_> {
     type State = ();
 
     fn new_state(&self) {}

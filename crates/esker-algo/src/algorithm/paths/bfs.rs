@@ -48,7 +48,7 @@ impl Default for BfsOptions {
 
 impl BfsOptions {
     /// Whether the search ends with the vertices at `depth`, which are in the frontier.
-    fn ends_at(&self, depth: VertexId, marks: &Marks) -> bool {
+    fn ends_at(&self, depth: VertexId, marks: &SearchLabels) -> bool {
         self.depth_max.is_some_and(|most| depth >= most)
             || self.target.is_some_and(|target| marks.reached().get(target) != NONE)
     }
@@ -94,12 +94,12 @@ pub fn estimate(shape: Shape, options: &BfsOptions, deterministic: bool) -> Esti
 }
 
 /// Parents and depths, or one of the two; [`NONE`] for a vertex that is not reached.
-struct Marks {
+struct SearchLabels {
     parents: Option<VertexArray>,
     depths: Option<VertexArray>,
 }
 
-impl Marks {
+impl SearchLabels {
     fn new(run: &Run, n: usize, options: &BfsOptions) -> Self {
         let array = |is_kept: bool| is_kept.then(|| VertexArray::filled(run, n, NONE));
         Self {
@@ -257,7 +257,7 @@ fn search<G: Graph>(
     if let Some(target) = options.target {
         need_target(target, n)?;
     }
-    let marks = Marks::new(run, n, options);
+    let marks = SearchLabels::new(run, n, options);
     let mut frontier = Frontier::from_list(graph, marks.start(n, sources)?);
     let (mut reached, mut arcs, mut depth, mut pulls) = (0, 0, 0, 0);
     let (mut last_way, mut last_len) = (Way::Push, 0);
@@ -278,7 +278,7 @@ fn search<G: Graph>(
         depth += 1;
         frontier = edge_map_way(graph, run, way, &frontier, &marks.at(depth))?;
     }
-    let Marks { parents, depths } = marks;
+    let SearchLabels { parents, depths } = marks;
     if let (true, Some(parents), Some(depths)) = (run.deterministic(), &parents, &depths) {
         least_parents(graph, run, parents, depths)?;
     }

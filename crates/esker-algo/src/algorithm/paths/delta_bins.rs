@@ -43,7 +43,7 @@ impl<D> Default for Bins<D> {
 }
 
 /// Who settles a bucket.
-pub(crate) enum Workers {
+pub(crate) enum BucketWorkers {
     /// The calling thread.
     One,
     /// Each thread a part of the bucket and what it finds again.
@@ -52,7 +52,7 @@ pub(crate) enum Workers {
     All,
 }
 
-impl Workers {
+impl BucketWorkers {
     /// By the vertices of a bucket and their out-arcs. Other threads get fewer of them while they sleep.
     pub(crate) fn choose<G: Graph>(graph: &G, run: &Run, bucket: &[VertexId]) -> Self {
         const AWAKE_ENTRIES_MAX: usize = 1 << 8;

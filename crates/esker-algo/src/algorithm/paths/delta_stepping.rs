@@ -21,7 +21,7 @@ use std::sync::Mutex;
 use esker_graph::{Bitmap, Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor};
 use rayon::prelude::*;
 
-use crate::algorithm::paths::delta_bins::{BINS, Bins, DistanceFault, Workers, fault_of};
+use crate::algorithm::paths::delta_bins::{BINS, Bins, BucketWorkers, DistanceFault, fault_of};
 use crate::lengths::{Length, Reach};
 use crate::primitive::{ArrayValue, VertexValues};
 
@@ -219,10 +219,10 @@ impl<W: Length, D: Reach<W>> BucketWindow<'_, W, D> {
             self.search.take_bucket(bin, &mut frontier);
             while !frontier.is_empty() {
                 run.round(frontier.len())?;
-                match Workers::choose(graph, run, &frontier) {
-                    Workers::One => window.go_on::<G, true>(graph, run, &frontier)?,
-                    Workers::Fused => window.go_on_in_parts(graph, run, &frontier)?,
-                    Workers::All => {
+                match BucketWorkers::choose(graph, run, &frontier) {
+                    BucketWorkers::One => window.go_on::<G, true>(graph, run, &frontier)?,
+                    BucketWorkers::Fused => window.go_on_in_parts(graph, run, &frontier)?,
+                    BucketWorkers::All => {
                         let light = RelaxLight::<W, D, G, false> {
                             graph,
                             window: BucketWindow { ..window },

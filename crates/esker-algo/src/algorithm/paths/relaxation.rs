@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use esker_graph::{Bitmap, Direction, Flow, Graph, NONE, Piece, Run, Select, VertexId, Visitor, Weight};
 
 use crate::primitive::{
-    ArrayValue, Buckets, EdgeOp, Frontier, Order, VertexArray, VertexValues, concat, edge_map, is_small,
-    vertex_map,
+    ArrayValue, BucketOrder, Buckets, EdgeOp, Frontier, VertexArray, VertexValues, concat, edge_map,
+    is_small, vertex_map,
 };
 
 /// How labels spread along edges. Lower labels are better.
@@ -86,7 +86,7 @@ impl<'a, W: Weight, R: LabelRule<W>> Relaxation<'a, W, R> {
         R: BucketRule<W>,
     {
         let bucket = |v: VertexId| self.rule.bucket(self.labels.get(v));
-        let mut buckets = Buckets::<BITS>::new(run, self.labels.len(), Order::Increasing, bucket)?;
+        let mut buckets = Buckets::<BITS>::new(run, self.labels.len(), BucketOrder::Increasing, bucket)?;
         while let Some((at, mut frontier)) = buckets.next(run, bucket)? {
             let layout = buckets.layout();
             let enters = |old, new| {

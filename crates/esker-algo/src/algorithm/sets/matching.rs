@@ -32,7 +32,7 @@ use esker_graph::{
 
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{
-    Filter, Sides, VertexArray, VertexValues, filter, filter_list, need_undirected, vertex_count,
+    Filter, FilteredDirections, VertexArray, VertexValues, filter, filter_list, need_undirected, vertex_count,
 };
 
 /// How a matching is found.
@@ -72,7 +72,7 @@ pub fn estimate(shape: Shape, options: &MatchingOptions, deterministic: bool) ->
     if options.method == MatchingMethod::Claims && !deterministic {
         return Estimate { memory_bytes: n * id_bytes, read_bytes: 2 * shape.list_bytes() };
     }
-    let memory_bytes = n * (6 * id_bytes + 8) + filter::memory_bytes(shape, Sides::Out);
+    let memory_bytes = n * (6 * id_bytes + 8) + filter::memory_bytes(shape, FilteredDirections::Out);
     Estimate { memory_bytes, read_bytes: 3 * shape.list_bytes() }
 }
 
@@ -151,7 +151,7 @@ const PRIORITIES: u64 = 0x6d61_7463;
 
 fn by_priorities<G: Lists>(graph: &G, run: &Run) -> Result<VertexArray, G::Error> {
     let n = graph.num_vertices();
-    let mut filter = Filter::all(graph, run, Sides::Out)?;
+    let mut filter = Filter::all(graph, run, FilteredDirections::Out)?;
     let choices = Choices {
         rng: RandomKey::new(run.seed(), PRIORITIES),
         mates: VertexArray::filled(run, n, NONE),

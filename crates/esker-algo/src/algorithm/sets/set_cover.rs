@@ -27,7 +27,7 @@ use esker_graph::random::RandomKey;
 use esker_graph::{Bitmap, Direction, Flow, Graph, NONE, Piece, Run, Select, VertexId, Visitor, Weight};
 
 use crate::estimate::{Estimate, Shape};
-use crate::primitive::{Buckets, Order, VertexArray, is_small, need_positive};
+use crate::primitive::{BucketOrder, Buckets, VertexArray, is_small, need_positive};
 
 /// Options of [`set_cover`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -205,7 +205,7 @@ fn choose<G: Graph>(graph: &G, run: &Run, epsilon: f64) -> Result<SetCover, G::E
         counted: Bitmap::new(n),
     };
     let bucket = |v: VertexId| scale.bucket(state.left.get(v));
-    let mut buckets = Buckets::<BITS>::new(run, n, Order::Decreasing, bucket)?;
+    let mut buckets = Buckets::<BITS>::new(run, n, BucketOrder::Decreasing, bucket)?;
     let (mut sets, mut gains) = (Vec::new(), Vec::new());
     while let Some((at, candidates)) = buckets.next(run, bucket)? {
         run.round(candidates.len())?;

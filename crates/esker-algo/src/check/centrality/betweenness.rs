@@ -2,7 +2,7 @@
 
 use esker_graph::{VertexId, Weight, vertex};
 
-use crate::check::watched::{Failure, WatchedRows};
+use crate::check::watched::{Rejection, WatchedRows};
 
 /// Checks that `scores` are `factor` times the dependencies of `sources` on each vertex, up to a relative
 /// error of `tolerance`. Recomputes the dependency of s on v for each source s: the sum over t of the
@@ -16,7 +16,7 @@ pub fn betweenness<'a, W: Weight>(
     factor: f64,
     scores: &[f64],
     tolerance: f64,
-) -> Result<(), Failure> {
+) -> Result<(), Rejection> {
     let out = out.into();
     let n = out.num_vertices();
     out.ensure(scores.len() == n, || format!("{} scores for {n} vertices", scores.len()))?;
@@ -69,7 +69,7 @@ fn add_dependencies<W: Weight>(
     out: WatchedRows<'_, W>,
     source: usize,
     totals: &mut [f64],
-) -> Result<(), Failure> {
+) -> Result<(), Rejection> {
     let n = totals.len();
     let (mut depth, mut paths) = (vec![usize::MAX; n], vec![PathCount::ZERO; n]);
     (depth[source], paths[source]) = (0, PathCount::ONE);

@@ -2,7 +2,7 @@
 
 use esker_graph::{VertexId, Weight, vertex};
 
-use crate::check::watched::{Failure, WatchedRows};
+use crate::check::watched::{Rejection, WatchedRows};
 
 /// Checks that `scores` are the closeness of each vertex to `sources`: with r of s other sources at a mean
 /// distance of d, r / (s d), up to rounding. Searches serially from each source.
@@ -13,7 +13,7 @@ pub fn closeness<'a, W: Weight>(
     out: impl Into<WatchedRows<'a, W>>,
     sources: &[VertexId],
     scores: &[f64],
-) -> Result<(), Failure> {
+) -> Result<(), Rejection> {
     let out = out.into();
     let n = out.num_vertices();
     out.ensure(scores.len() == n, || format!("{} scores for {n} vertices", scores.len()))?;
@@ -38,7 +38,7 @@ pub fn closeness<'a, W: Weight>(
 }
 
 /// The steps from `source` to each vertex.
-fn depths<W: Weight>(out: WatchedRows<'_, W>, source: usize) -> Result<Vec<Option<u64>>, Failure> {
+fn depths<W: Weight>(out: WatchedRows<'_, W>, source: usize) -> Result<Vec<Option<u64>>, Rejection> {
     let mut depths = vec![None; out.num_vertices()];
     depths[source] = Some(0);
     let mut level = vec![source];

@@ -2,7 +2,7 @@
 
 use esker_graph::{Direction, Weight, vertex};
 
-use crate::check::watched::{Failure, WatchedRows};
+use crate::check::watched::{Rejection, WatchedRows};
 
 /// Checks that `degrees` are the lengths of the lists of some directions together. Counts the entries of all
 /// out-lists, at their sources, at their targets, or at both.
@@ -13,7 +13,7 @@ pub fn degrees<'a, W: Weight>(
     out: impl Into<WatchedRows<'a, W>>,
     directions: &[Direction],
     degrees: &[u64],
-) -> Result<(), Failure> {
+) -> Result<(), Rejection> {
     let out = out.into();
     let n = out.num_vertices();
     out.ensure(degrees.len() == n, || format!("{} degrees for {n} vertices", degrees.len()))?;

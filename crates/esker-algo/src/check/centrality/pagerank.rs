@@ -2,7 +2,7 @@
 
 use esker_graph::{Weight, vertex};
 
-use crate::check::watched::{Failure, WatchedRows};
+use crate::check::watched::{Rejection, WatchedRows};
 use crate::primitive::Ranked;
 
 /// Checks that `scores` differ from the exact ones by at most `error` in total (L1 norm), up to rounding of
@@ -19,7 +19,7 @@ pub fn pagerank<'a, W: Weight>(
     teleport: Option<&[f64]>,
     scores: &[f64],
     error: f64,
-) -> Result<(), Failure> {
+) -> Result<(), Rejection> {
     ranks(out.into(), |_| 1.0, damping, teleport, scores, error)
 }
 
@@ -38,7 +38,7 @@ pub fn pagerank_weighted<'a, W: Ranked>(
     teleport: Option<&[f64]>,
     scores: &[f64],
     error: f64,
-) -> Result<(), Failure> {
+) -> Result<(), Rejection> {
     ranks(out.into(), Ranked::as_f64, damping, teleport, scores, error)
 }
 
@@ -49,7 +49,7 @@ fn ranks<W: Weight>(
     teleport: Option<&[f64]>,
     scores: &[f64],
     error: f64,
-) -> Result<(), Failure> {
+) -> Result<(), Rejection> {
     let n = out.num_vertices();
     out.ensure(scores.len() == n, || format!("{} scores for {n} vertices", scores.len()))?;
     if n == 0 {

@@ -3,7 +3,7 @@
 use esker_graph::{VertexId, Weight};
 
 use crate::check::neighbourhood::neighbourhoods;
-use crate::check::watched::{Failure, WatchedRows};
+use crate::check::watched::{Rejection, WatchedRows};
 
 /// Checks that `cliques` is the number of sets of `k` pairwise adjacent vertices in the undirected simple
 /// graph that underlies `out`, by listing each clique from its largest vertex down.
@@ -14,7 +14,7 @@ pub fn cliques<'a, W: Weight>(
     out: impl Into<WatchedRows<'a, W>>,
     k: usize,
     cliques: u64,
-) -> Result<(), Failure> {
+) -> Result<(), Rejection> {
     let out = out.into();
     let mut lists = neighbourhoods(out)?;
     for (v, list) in lists.iter_mut().enumerate() {
@@ -35,7 +35,7 @@ fn below<W: Weight>(
     lists: &[Vec<VertexId>],
     set: &[VertexId],
     k: usize,
-) -> Result<u64, Failure> {
+) -> Result<u64, Rejection> {
     out.check()?;
     if k == 1 {
         return Ok(set.len() as u64);
@@ -46,6 +46,6 @@ fn below<W: Weight>(
     sum(set.iter().map(|u| below(out, lists, &inside(u), k - 1)))
 }
 
-fn sum(mut counts: impl Iterator<Item = Result<u64, Failure>>) -> Result<u64, Failure> {
+fn sum(mut counts: impl Iterator<Item = Result<u64, Rejection>>) -> Result<u64, Rejection> {
     counts.try_fold(0, |sum, count| Ok(sum + count?))
 }

@@ -2,7 +2,7 @@
 
 use esker_graph::{Weight, vertex};
 
-use crate::check::watched::{Failure, WatchedRows};
+use crate::check::watched::{Rejection, WatchedRows};
 
 /// Checks that the `members` have `density` edges per vertex among them, and, from the `levels` at which
 /// vertices were removed, that no subgraph has more than `bound`.
@@ -20,7 +20,7 @@ pub fn densest<'a, W: Weight>(
     density: f64,
     levels: &[u32],
     bound: f64,
-) -> Result<(), Failure> {
+) -> Result<(), Rejection> {
     let out = out.into();
     let n = out.num_vertices();
     out.ensure(members.len() == n && levels.len() == n, || {

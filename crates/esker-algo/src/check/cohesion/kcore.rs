@@ -2,7 +2,7 @@
 
 use esker_graph::{VertexId, Weight, vertex};
 
-use crate::check::watched::{Failure, WatchedRows};
+use crate::check::watched::{Rejection, WatchedRows};
 
 /// Checks that `coreness` is correct and `order` is a degeneracy order.
 ///
@@ -18,7 +18,7 @@ pub fn kcore<'a, W: Weight>(
     directed: bool,
     coreness: &[VertexId],
     order: &[VertexId],
-) -> Result<(), Failure> {
+) -> Result<(), Rejection> {
     let out = out.into();
     let n = out.num_vertices();
     out.ensure(coreness.len() == n, || format!("{} values for {n} vertices", coreness.len()))?;
@@ -26,7 +26,7 @@ pub fn kcore<'a, W: Weight>(
     let mut places = vec![usize::MAX; n];
     for (place, &v) in order.iter().enumerate() {
         let first = places.get_mut(v as usize).filter(|place| **place == usize::MAX);
-        *first.ok_or_else(|| Failure::Wrong(format!("{v} is in the order twice or is not a vertex")))? =
+        *first.ok_or_else(|| Rejection::Wrong(format!("{v} is in the order twice or is not a vertex")))? =
             place;
     }
     for pair in order.windows(2) {

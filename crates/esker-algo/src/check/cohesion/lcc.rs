@@ -3,14 +3,14 @@
 use esker_graph::{Weight, vertex};
 
 use crate::check::neighbourhood::{common, neighbourhoods};
-use crate::check::watched::{Failure, WatchedRows};
+use crate::check::watched::{Rejection, WatchedRows};
 
 /// Checks that `coefficients` are those of LDBC Graphalytics: for each vertex, the fraction of ordered pairs
 /// of its neighbours (in either direction) joined by an edge of `out`. Allows a relative error of 10^-12.
 ///
 /// # Errors
 /// The first vertex with a wrong coefficient.
-pub fn lcc<'a, W: Weight>(out: impl Into<WatchedRows<'a, W>>, coefficients: &[f64]) -> Result<(), Failure> {
+pub fn lcc<'a, W: Weight>(out: impl Into<WatchedRows<'a, W>>, coefficients: &[f64]) -> Result<(), Rejection> {
     let out = out.into();
     let lists = neighbourhoods(out)?;
     out.ensure(coefficients.len() == lists.len(), || {

@@ -3,7 +3,7 @@
 use esker_graph::{VertexId, Weight};
 
 use crate::check::neighbourhood::{common, neighbourhoods};
-use crate::check::watched::{Failure, WatchedRows};
+use crate::check::watched::{Rejection, WatchedRows};
 
 /// Checks that `triangles` is the number of triangles in the undirected simple graph that underlies `out`, by
 /// intersecting the lists of the ends of every edge. Takes time O(sum of squared degrees) and about 8 bytes
@@ -11,7 +11,7 @@ use crate::check::watched::{Failure, WatchedRows};
 ///
 /// # Errors
 /// The count is wrong.
-pub fn triangles<'a, W: Weight>(out: impl Into<WatchedRows<'a, W>>, triangles: u64) -> Result<(), Failure> {
+pub fn triangles<'a, W: Weight>(out: impl Into<WatchedRows<'a, W>>, triangles: u64) -> Result<(), Rejection> {
     let out = out.into();
     let counted = count(out)?;
     out.ensure(triangles == counted, || format!("the count is {triangles} but there are {counted} triangles"))
@@ -27,7 +27,7 @@ pub fn triangles_sampled<'a, W: Weight>(
     estimate: f64,
     wedges: f64,
     samples: usize,
-) -> Result<(), Failure> {
+) -> Result<(), Rejection> {
     let out = out.into();
     let counted = count(out)? as f64;
     let error = if samples == 0 { 0.0 } else { ((2e12f64).ln() / (2.0 * samples as f64)).sqrt() };
@@ -36,7 +36,7 @@ pub fn triangles_sampled<'a, W: Weight>(
     })
 }
 
-fn count<W: Weight>(out: WatchedRows<'_, W>) -> Result<u64, Failure> {
+fn count<W: Weight>(out: WatchedRows<'_, W>) -> Result<u64, Rejection> {
     let lists = neighbourhoods(out)?;
     let smaller = |v: usize| -> &[VertexId] { &lists[v][..lists[v].partition_point(|&u| (u as usize) < v)] };
     let mut triangles = 0;

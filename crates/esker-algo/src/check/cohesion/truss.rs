@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use esker_graph::{VertexId, Weight, vertex};
 
 use crate::check::neighbourhood::{common, neighbourhoods};
-use crate::check::watched::{Failure, WatchedRows};
+use crate::check::watched::{Rejection, WatchedRows};
 
 /// Checks that `edges` are those of the undirected simple graph that underlies `out`, each once, and that
 /// `trussness` is the largest `k` of a truss that contains each. For ascending `k`, repeatedly removes edges
@@ -18,7 +18,7 @@ pub fn truss<'a, W: Weight>(
     out: impl Into<WatchedRows<'a, W>>,
     edges: &[(VertexId, VertexId)],
     trussness: &[VertexId],
-) -> Result<(), Failure> {
+) -> Result<(), Rejection> {
     let out = out.into();
     let lists = neighbourhoods(out)?;
     let total: usize = lists.iter().map(Vec::len).sum();
@@ -34,7 +34,7 @@ pub fn truss<'a, W: Weight>(
             format!("edge {u} - {v} is not in the graph, is repeated, or has trussness {value}, less than 2")
         })?;
     }
-    let mut remaining = Remaining::new(out, &lists)?;
+    let mut remaining = RemainingEdges::new(out, &lists)?;
     let mut weak: Vec<VertexPair> = Vec::new();
     let mut k = 2;
     while let Some(&least) = remaining.triangles.values().min() {
@@ -67,13 +67,13 @@ pub fn truss<'a, W: Weight>(
 type VertexPair = (VertexId, VertexId);
 
 /// The edges that were not removed, with the number of triangles of such edges that each is in.
-struct Remaining<'a> {
+struct RemainingEdges<'a> {
     lists: &'a [Vec<VertexId>],
     triangles: HashMap<VertexPair, u64>,
 }
 
-impl<'a> Remaining<'a> {
-    fn new<W: Weight>(out: WatchedRows<'_, W>, lists: &'a [Vec<VertexId>]) -> Result<Self, Failure> {
+impl<'a> RemainingEdges<'a> {
+    fn new<W: Weight>(out: WatchedRows<'_, W>, lists: &'a [Vec<VertexId>]) -> Result<Self, Rejection> {
         let mut triangles = HashMap::new();
         for (u, list) in lists.iter().enumerate() {
             for &v in list.iter().filter(|&&v| u < v as usize) {

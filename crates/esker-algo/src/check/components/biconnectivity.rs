@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use esker_graph::{VertexId, Weight, vertex};
 
 use crate::check::neighbourhood::neighbourhoods;
-use crate::check::watched::{Failure, WatchedRows};
+use crate::check::watched::{Rejection, WatchedRows};
 
 /// Checks that `block` names the block of each edge of the undirected graph `out`, and that
 /// `articulation_points` and `bridges` (ascending by their second ends) follow from the blocks and are
@@ -23,7 +23,7 @@ pub fn biconnectivity<'a, W: Weight>(
     articulation_points: &[VertexId],
     bridges: &[(VertexId, VertexId)],
     count: usize,
-) -> Result<(), Failure> {
+) -> Result<(), Rejection> {
     let out = out.into();
     let lists = neighbourhoods(out)?;
     let blocks = blocks(out, &lists)?;
@@ -68,7 +68,7 @@ pub fn biconnectivity<'a, W: Weight>(
 fn blocks<W: Weight>(
     out: WatchedRows<'_, W>,
     lists: &[Vec<VertexId>],
-) -> Result<Vec<Vec<(VertexId, VertexId)>>, Failure> {
+) -> Result<Vec<Vec<(VertexId, VertexId)>>, Rejection> {
     let n = lists.len();
     let (mut found, mut low, mut time) = (vec![0usize; n], vec![0usize; n], 0);
     let (mut edges, mut blocks) = (Vec::new(), Vec::new());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use esker_graph::{Rows, Weight, vertex};
 
-use crate::check::watched::{Failure, WatchedRows};
+use crate::check::watched::{Rejection, WatchedRows};
 
 /// Checks that `labels` result from `iterations` synchronous rounds of label propagation from `initial`: in
 /// each, every vertex takes the most frequent label among its neighbours, the smallest one on ties.
@@ -18,7 +18,7 @@ pub fn cdlp<'a, W: Weight>(
     initial: &[u64],
     iterations: usize,
     labels: &[u64],
-) -> Result<(), Failure> {
+) -> Result<(), Rejection> {
     let out = out.into();
     let incoming = incoming.map(|rows| out.beside(rows));
     let mut current = initial.to_vec();
@@ -45,9 +45,10 @@ pub fn cdlp<'a, W: Weight>(
         format!("{} labels for {} vertices", labels.len(), current.len())
     })?;
     match (0..labels.len()).find(|&v| labels[v] != current[v]) {
-        Some(v) => {
-            Err(Failure::Wrong(format!("vertex {v} has label {} but should have {}", labels[v], current[v])))
-        }
+        Some(v) => Err(Rejection::Wrong(format!(
+            "vertex {v} has label {} but should have {}",
+            labels[v], current[v]
+        ))),
         None => Ok(()),
     }
 }

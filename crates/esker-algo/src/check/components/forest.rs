@@ -2,7 +2,7 @@
 
 use esker_graph::{VertexId, Weight, vertex};
 
-use crate::check::watched::{Failure, WatchedRows};
+use crate::check::watched::{Rejection, WatchedRows};
 
 /// Checks that `edges` are edges of the undirected graph `out`, form no cycle, and connect all vertices that
 /// the graph connects; and that `trees` is the number of trees they form.
@@ -13,7 +13,7 @@ pub fn forest<'a, W: Weight>(
     out: impl Into<WatchedRows<'a, W>>,
     edges: &[(VertexId, VertexId)],
     trees: usize,
-) -> Result<(), Failure> {
+) -> Result<(), Rejection> {
     let out = out.into();
     let n = out.num_vertices();
     let mut sets = DisjointSets::new(n);

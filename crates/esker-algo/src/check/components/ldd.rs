@@ -2,7 +2,7 @@
 
 use esker_graph::{NONE, VertexId, Weight, vertex};
 
-use crate::check::watched::{Failure, WatchedRows};
+use crate::check::watched::{Rejection, WatchedRows};
 
 /// Checks that `clusters` divides the undirected graph `out` into connected clusters, each named by its
 /// centre, and that no vertex is more than `radius` edges from its centre within its cluster. Returns the
@@ -14,7 +14,7 @@ pub fn ldd<'a, W: Weight>(
     out: impl Into<WatchedRows<'a, W>>,
     clusters: &[VertexId],
     radius: usize,
-) -> Result<u64, Failure> {
+) -> Result<u64, Rejection> {
     let out = out.into();
     let depths = depths(out, clusters)?;
     for (v, &depth) in depths.iter().enumerate() {
@@ -39,7 +39,7 @@ pub fn ldd_trees<'a, W: Weight>(
     clusters: &[VertexId],
     parents: &[VertexId],
     depths: &[VertexId],
-) -> Result<(), Failure> {
+) -> Result<(), Rejection> {
     let out = out.into();
     let n = out.num_vertices();
     let fit = [clusters.len(), parents.len(), depths.len()] == [n; 3];
@@ -69,7 +69,7 @@ pub fn ldd_trees<'a, W: Weight>(
 pub(crate) fn depths<W: Weight>(
     out: WatchedRows<'_, W>,
     clusters: &[VertexId],
-) -> Result<Vec<VertexId>, Failure> {
+) -> Result<Vec<VertexId>, Rejection> {
     let n = out.num_vertices();
     out.ensure(clusters.len() == n, || format!("{} clusters for {n} vertices", clusters.len()))?;
     let centres: Vec<VertexId> = (0..n).map(vertex).filter(|&v| clusters[v as usize] == v).collect();
@@ -85,7 +85,9 @@ pub(crate) fn depths<W: Weight>(
         }
     }
     if let Some(v) = depths.iter().position(|&depth| depth == NONE) {
-        return Err(Failure::Wrong(format!("vertex {v} is not connected to its centre within its cluster")));
+        return Err(Rejection::Wrong(format!(
+            "vertex {v} is not connected to its centre within its cluster"
+        )));
     }
     Ok(depths)
 }

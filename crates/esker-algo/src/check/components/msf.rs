@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use esker_graph::{VertexId, Weight, vertex};
 
 use crate::check::components::forest::{DisjointSets, forest};
-use crate::check::watched::{Failure, WatchedRows};
+use crate::check::watched::{Rejection, WatchedRows};
 
 /// Checks that `edges` are a spanning forest of the undirected graph `out` with `trees` trees, that their
 /// weights are those of the graph, and that no spanning forest is lighter. All minimum spanning forests have
@@ -18,7 +18,7 @@ pub fn msf<'a, W: Weight + PartialOrd>(
     out: impl Into<WatchedRows<'a, W>>,
     edges: &[(VertexId, VertexId, W)],
     trees: usize,
-) -> Result<(), Failure> {
+) -> Result<(), Rejection> {
     let out = out.into();
     let ends: Vec<_> = edges.iter().map(|&(u, v, _)| (u, v)).collect();
     forest(out, &ends, trees)?;
@@ -38,7 +38,7 @@ pub fn msf<'a, W: Weight + PartialOrd>(
 const SORTED_LEN: usize = 1 << 16;
 
 /// The weights of a minimum spanning forest, ascending.
-fn kruskal<W: Weight + PartialOrd>(out: WatchedRows<'_, W>) -> Result<Vec<W>, Failure> {
+fn kruskal<W: Weight + PartialOrd>(out: WatchedRows<'_, W>) -> Result<Vec<W>, Rejection> {
     let mut all = Vec::new();
     for u in (0..out.num_vertices()).map(vertex) {
         let (targets, weights) = out.list(u)?;
@@ -49,14 +49,14 @@ fn kruskal<W: Weight + PartialOrd>(out: WatchedRows<'_, W>) -> Result<Vec<W>, Fa
     for piece in all.chunks_mut(SORTED_LEN) {
         out.check()?;
         piece.sort_by(|a, b| ascending(&a.2, &b.2));
-        heads.push(Head(piece));
+        heads.push(PieceHead(piece));
     }
     let (mut sets, mut weights) = (DisjointSets::new(out.num_vertices()), Vec::new());
-    while let Some(Head(piece)) = heads.pop() {
+    while let Some(PieceHead(piece)) = heads.pop() {
         out.check()?;
         let Some((&(u, v, weight), rest)) = piece.split_first() else { continue };
         if !rest.is_empty() {
-            heads.push(Head(rest));
+            heads.push(PieceHead(rest));
         }
         if sets.unite(u, v) {
             weights.push(weight);
@@ -70,9 +70,9 @@ fn ascending<W: PartialOrd>(a: &W, b: &W) -> Ordering {
 }
 
 /// A piece of sorted edges; the greatest one begins with the least weight.
-struct Head<'a, W>(&'a [(VertexId, VertexId, W)]);
+struct PieceHead<'a, W>(&'a [(VertexId, VertexId, W)]);
 
-impl<W: PartialOrd> Ord for Head<'_, W> {
+impl<W: PartialOrd> Ord for PieceHead<'_, W> {
     fn cmp(&self, other: &Self) -> Ordering {
         match (self.0.first(), other.0.first()) {
             (Some(a), Some(b)) => ascending(&b.2, &a.2),
@@ -81,16 +81,16 @@ impl<W: PartialOrd> Ord for Head<'_, W> {
     }
 }
 
-impl<W: PartialOrd> PartialOrd for Head<'_, W> {
+impl<W: PartialOrd> PartialOrd for PieceHead<'_, W> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl<W: PartialOrd> PartialEq for Head<'_, W> {
+impl<W: PartialOrd> PartialEq for PieceHead<'_, W> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl<W: PartialOrd> Eq for Head<'_, W> {}
+impl<W: PartialOrd> Eq for PieceHead<'_, W> {}

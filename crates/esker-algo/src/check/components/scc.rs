@@ -2,7 +2,7 @@
 
 use esker_graph::{VertexId, Weight, vertex};
 
-use crate::check::watched::{Failure, WatchedRows};
+use crate::check::watched::{Rejection, WatchedRows};
 
 /// Checks that `components` gives each vertex the least vertex of its strongly connected component.
 ///
@@ -14,7 +14,7 @@ use crate::check::watched::{Failure, WatchedRows};
 pub fn scc<'a, W: Weight>(
     out: impl Into<WatchedRows<'a, W>>,
     components: &[VertexId],
-) -> Result<(), Failure> {
+) -> Result<(), Rejection> {
     let out = out.into();
     let n = out.num_vertices();
     out.ensure(components.len() == n, || format!("{} components for {n} vertices", components.len()))?;
@@ -41,7 +41,9 @@ pub fn scc<'a, W: Weight>(
     for (lists, how) in [(&forward, "reachable from"), (&backward, "on a path to")] {
         let reached = reached(out, lists, components)?;
         if let Some(v) = (0..n).find(|&v| !reached[v]) {
-            return Err(Failure::Wrong(format!("vertex {v} is not {how} the least vertex of its component")));
+            return Err(Rejection::Wrong(format!(
+                "vertex {v} is not {how} the least vertex of its component"
+            )));
         }
     }
     let is_acyclic = is_acyclic(out, &between)?;
@@ -53,7 +55,7 @@ fn reached<W: Weight>(
     out: WatchedRows<'_, W>,
     lists: &[Vec<VertexId>],
     components: &[VertexId],
-) -> Result<Vec<bool>, Failure> {
+) -> Result<Vec<bool>, Rejection> {
     let mut reached: Vec<bool> =
         components.iter().enumerate().map(|(v, &label)| label as usize == v).collect();
     let mut open: Vec<usize> = (0..lists.len()).filter(|&v| reached[v]).collect();
@@ -69,7 +71,7 @@ fn reached<W: Weight>(
 }
 
 /// Whether repeatedly removing vertices without in-edges removes all.
-fn is_acyclic<W: Weight>(out: WatchedRows<'_, W>, lists: &[Vec<VertexId>]) -> Result<bool, Failure> {
+fn is_acyclic<W: Weight>(out: WatchedRows<'_, W>, lists: &[Vec<VertexId>]) -> Result<bool, Rejection> {
     let mut incoming = vec![0usize; lists.len()];
     for list in lists {
         out.check()?;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use esker_graph::{Csr, Direction, VertexId, Weight, vertex};
 
 use crate::check::components::ldd::depths;
-use crate::check::watched::{Failure, WatchedRows};
+use crate::check::watched::{Rejection, WatchedRows};
 
 /// Checks that `edges` are edges of the undirected graph `out`; that along them every vertex is at most
 /// `radius` edges from its centre, within its cluster. Also checks that one of them joins every two clusters
@@ -19,7 +19,7 @@ pub fn spanner<'a, W: Weight>(
     edges: &[(VertexId, VertexId)],
     clusters: &[VertexId],
     radius: usize,
-) -> Result<(), Failure> {
+) -> Result<(), Rejection> {
     let out = out.into();
     let n = out.num_vertices();
     let mut listed = Vec::with_capacity(edges.len());
@@ -28,7 +28,7 @@ pub fn spanner<'a, W: Weight>(
         out.ensure(is_edge, || format!("{u} - {v} is not an edge of the graph"))?;
         listed.push((u, v, ()));
     }
-    let csr = Csr::undirected(n, &listed).map_err(|stop| Failure::Wrong(stop.to_string()))?;
+    let csr = Csr::undirected(n, &listed).map_err(|stop| Rejection::Wrong(stop.to_string()))?;
     let graph = csr.graph();
     let spanner = graph.rows(Direction::Out).expect("out-lists are always kept");
     for (v, &depth) in depths(out.beside(spanner), clusters)?.iter().enumerate() {

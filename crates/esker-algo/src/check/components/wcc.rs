@@ -3,14 +3,14 @@
 use esker_graph::{VertexId, Weight, vertex};
 
 use crate::check::components::forest::DisjointSets;
-use crate::check::watched::{Failure, WatchedRows};
+use crate::check::watched::{Rejection, WatchedRows};
 
 /// Checks that `labels` gives each vertex the least vertex connected to it by edges of `out` in either
 /// direction.
 ///
 /// # Errors
 /// The first violated property.
-pub fn wcc<'a, W: Weight>(out: impl Into<WatchedRows<'a, W>>, labels: &[VertexId]) -> Result<(), Failure> {
+pub fn wcc<'a, W: Weight>(out: impl Into<WatchedRows<'a, W>>, labels: &[VertexId]) -> Result<(), Rejection> {
     let out = out.into();
     let n = out.num_vertices();
     out.ensure(labels.len() == n, || format!("{} labels for {n} vertices", labels.len()))?;

@@ -2,7 +2,7 @@
 
 use esker_graph::{NONE, VertexId, Weight, vertex};
 
-use crate::check::watched::{Failure, WatchedRows};
+use crate::check::watched::{Rejection, WatchedRows};
 
 /// Checks that `parents` (and `depths`, if given) are those of a breadth-first search from `sources` along
 /// `out`.
@@ -18,7 +18,7 @@ pub fn bfs<'a, W: Weight>(
     sources: &[VertexId],
     parents: &[VertexId],
     depths: Option<&[VertexId]>,
-) -> Result<(), Failure> {
+) -> Result<(), Rejection> {
     bfs_within(out, sources, parents, depths, NONE)
 }
 
@@ -33,7 +33,7 @@ pub fn bfs_within<'a, W: Weight>(
     parents: &[VertexId],
     depths: Option<&[VertexId]>,
     depth_max: VertexId,
-) -> Result<(), Failure> {
+) -> Result<(), Rejection> {
     let out = out.into();
     let n = out.num_vertices();
     out.ensure(parents.len() == n, || format!("{} parents for {n} vertices", parents.len()))?;
@@ -78,7 +78,7 @@ fn depths_of<W: Weight>(
     out: WatchedRows<'_, W>,
     sources: &[VertexId],
     parents: &[VertexId],
-) -> Result<Vec<VertexId>, Failure> {
+) -> Result<Vec<VertexId>, Rejection> {
     let n = parents.len();
     let mut depths = vec![NONE; n];
     for &source in sources {

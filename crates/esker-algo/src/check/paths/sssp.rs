@@ -2,7 +2,7 @@
 
 use esker_graph::{NONE, VertexId, Weight, vertex};
 
-use crate::check::watched::{Failure, WatchedRows};
+use crate::check::watched::{Rejection, WatchedRows};
 use crate::lengths::Length;
 use crate::widths::Width;
 
@@ -21,7 +21,7 @@ pub fn sssp<'a, W: Length>(
     source: VertexId,
     distances: &[W::Distance],
     parents: Option<&[VertexId]>,
-) -> Result<(), Failure> {
+) -> Result<(), Rejection> {
     let (origin, none) = (W::ORIGIN, W::UNREACHED);
     CheckedPaths { origin, none, over: W::extend, worse: |a, b| a > b }.check(
         out.into(),
@@ -42,7 +42,7 @@ pub fn sssp_to<'a, W: Length>(
     target: Option<VertexId>,
     distances: &[W::Distance],
     parents: Option<&[VertexId]>,
-) -> Result<(), Failure> {
+) -> Result<(), Rejection> {
     let (origin, none) = (W::ORIGIN, W::UNREACHED);
     let farthest = target.and_then(|target| distances.get(target as usize).copied()).unwrap_or(none);
     let over = |distance, edge| W::extend(distance, edge).filter(|&over| over <= farthest);
@@ -58,7 +58,7 @@ pub fn bellman_ford<'a, W: Length>(
     source: VertexId,
     distances: &[W::Distance],
     parents: Option<&[VertexId]>,
-) -> Result<(), Failure> {
+) -> Result<(), Rejection> {
     let (origin, none) = (W::ORIGIN, W::UNREACHED);
     CheckedPaths { origin, none, over: W::extend_signed, worse: |a, b| a > b }.check(
         out.into(),
@@ -78,7 +78,7 @@ pub fn negative_cycle<'a, W: Length>(
     source: VertexId,
     cycle: &[VertexId],
     length: W::Distance,
-) -> Result<(), Failure> {
+) -> Result<(), Rejection> {
     let out = out.into();
     out.ensure(!cycle.is_empty(), || "the cycle has no vertices".to_owned())?;
     let mut seen = vec![false; out.num_vertices()];
@@ -91,7 +91,7 @@ pub fn negative_cycle<'a, W: Length>(
         let steps = targets.iter().zip(edges).filter(|(v, _)| *v == next).map(|(_, &edge)| edge);
         let edge = steps.min_by(|a, b| a.to_f64().total_cmp(&b.to_f64()));
         let edge = edge.ok_or_else(|| {
-            Failure::Wrong(format!("the cycle has no edge from {u} to its next vertex {next}"))
+            Rejection::Wrong(format!("the cycle has no edge from {u} to its next vertex {next}"))
         })?;
         sum = sum.and_then(|sum| W::extend_signed(sum, edge));
     }
@@ -121,7 +121,7 @@ pub fn widest<'a, W: Width>(
     source: VertexId,
     widths: &[W::Width],
     parents: Option<&[VertexId]>,
-) -> Result<(), Failure> {
+) -> Result<(), Rejection> {
     let over = |width, edge: W| edge.width().map(|edge| if edge < width { edge } else { width });
     CheckedPaths { origin: W::SOURCE, none: W::UNREACHED, over, worse: |a, b| a < b }.check(
         out.into(),
@@ -150,7 +150,7 @@ impl<L: Copy + PartialEq + std::fmt::Debug, O, B: Fn(L, L) -> bool> CheckedPaths
         source: VertexId,
         labels: &[L],
         parents: Option<&[VertexId]>,
-    ) -> Result<(), Failure>
+    ) -> Result<(), Rejection>
     where
         O: Fn(L, W) -> Option<L>,
     {
@@ -190,7 +190,7 @@ impl<L: Copy + PartialEq + std::fmt::Debug, O, B: Fn(L, L) -> bool> CheckedPaths
         source: VertexId,
         labels: &[L],
         parents: &[VertexId],
-    ) -> Result<(), Failure>
+    ) -> Result<(), Rejection>
     where
         O: Fn(L, W) -> Option<L>,
     {

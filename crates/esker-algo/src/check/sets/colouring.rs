@@ -2,7 +2,7 @@
 
 use esker_graph::{VertexId, Weight, vertex};
 
-use crate::check::watched::{Failure, WatchedRows};
+use crate::check::watched::{Rejection, WatchedRows};
 
 /// Checks that no edge other than a self-loop joins two vertices of one colour, and that no vertex could take
 /// a lesser colour: it has a neighbour of each. First-fit ensures that in any order of the vertices.
@@ -13,7 +13,7 @@ pub fn colouring<'a, W: Weight>(
     out: impl Into<WatchedRows<'a, W>>,
     directed: bool,
     colours: &[VertexId],
-) -> Result<(), Failure> {
+) -> Result<(), Rejection> {
     let out = out.into();
     let n = out.num_vertices();
     out.ensure(colours.len() == n, || format!("{} colours for {n} vertices", colours.len()))?;

@@ -2,7 +2,7 @@
 
 use esker_graph::{NONE, VertexId, Weight, vertex};
 
-use crate::check::watched::{Failure, WatchedRows};
+use crate::check::watched::{Rejection, WatchedRows};
 
 /// Checks that `mates` pairs neighbours of the undirected graph `out`, in `edges` pairs, and that no two
 /// neighbours are both free.
@@ -13,7 +13,7 @@ pub fn matching<'a, W: Weight>(
     out: impl Into<WatchedRows<'a, W>>,
     mates: &[VertexId],
     edges: usize,
-) -> Result<(), Failure> {
+) -> Result<(), Rejection> {
     let out = out.into();
     let n = out.num_vertices();
     out.ensure(mates.len() == n, || format!("{} mates for {n} vertices", mates.len()))?;
@@ -22,7 +22,7 @@ pub fn matching<'a, W: Weight>(
         if mate == NONE {
             let free = list.iter().find(|&&u| u != v && mates[u as usize] == NONE);
             if let Some(other) = free {
-                return Err(Failure::Wrong(format!("the neighbours {v} and {other} are both free")));
+                return Err(Rejection::Wrong(format!("the neighbours {v} and {other} are both free")));
             }
             continue;
         }

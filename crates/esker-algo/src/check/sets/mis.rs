@@ -2,14 +2,14 @@
 
 use esker_graph::{Weight, vertex};
 
-use crate::check::watched::{Failure, WatchedRows};
+use crate::check::watched::{Rejection, WatchedRows};
 
 /// Checks that no edge joins two members, and that every other vertex has a member as a neighbour, in either
 /// direction. Self-loops do not count.
 ///
 /// # Errors
 /// The first violated property.
-pub fn mis<'a, W: Weight>(out: impl Into<WatchedRows<'a, W>>, members: &[bool]) -> Result<(), Failure> {
+pub fn mis<'a, W: Weight>(out: impl Into<WatchedRows<'a, W>>, members: &[bool]) -> Result<(), Rejection> {
     let out = out.into();
     let n = out.num_vertices();
     out.ensure(members.len() == n, || format!("{} marks for {n} vertices", members.len()))?;
@@ -22,7 +22,7 @@ pub fn mis<'a, W: Weight>(out: impl Into<WatchedRows<'a, W>>, members: &[bool]) 
         }
     }
     match covered.iter().position(|covered| !covered) {
-        Some(v) => Err(Failure::Wrong(format!("vertex {v} could be added"))),
+        Some(v) => Err(Rejection::Wrong(format!("vertex {v} could be added"))),
         None => Ok(()),
     }
 }

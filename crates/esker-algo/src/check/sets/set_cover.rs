@@ -2,7 +2,7 @@
 
 use esker_graph::{NONE, VertexId, Weight, vertex};
 
-use crate::check::watched::{Failure, WatchedRows};
+use crate::check::watched::{Rejection, WatchedRows};
 
 /// Checks that every element of an out-list has an owner among the `sets` whose list contains it; that the
 /// `gains` are the numbers of elements owned; and that the cover is close to the smallest.
@@ -19,7 +19,7 @@ pub fn set_cover<'a, W: Weight>(
     gains: &[VertexId],
     owners: &[VertexId],
     factor: f64,
-) -> Result<(), Failure> {
+) -> Result<(), Rejection> {
     let out = out.into();
     let n = out.num_vertices();
     out.ensure(owners.len() == n, || format!("{} owners for {n} vertices", owners.len()))?;

@@ -10,7 +10,7 @@ use crate::estimate::Shape;
 
 /// Which lists a filter covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sides {
+pub enum FilteredDirections {
     /// An undirected graph. The predicate does not depend on which end comes first, so both arcs of an edge
     /// are kept or removed together. The filter is an undirected graph.
     Symmetric,
@@ -23,7 +23,7 @@ pub enum Sides {
 /// A subset of the edges of a graph.
 pub struct Filter<'g, G> {
     pub(super) graph: &'g G,
-    pub(super) sides: Sides,
+    pub(super) sides: FilteredDirections,
     out: FilterBlocks,
     incoming: Option<FilterBlocks>,
     pub(super) arcs: AtomicU64,
@@ -34,8 +34,8 @@ pub struct Filter<'g, G> {
 }
 
 /// The most bytes that a filter takes.
-pub fn memory_bytes(shape: Shape, sides: Sides) -> u64 {
-    let directions = if sides == Sides::Both { 2 } else { 1 };
+pub fn memory_bytes(shape: Shape, sides: FilteredDirections) -> u64 {
+    let directions = if sides == FilteredDirections::Both { 2 } else { 1 };
     FilterBlocks::memory_bytes(shape.num_vertices, shape.num_arcs) * directions
         + shape.num_vertices.div_ceil(64) * 16
 }
@@ -45,7 +45,7 @@ impl<'g, G: Lists> Filter<'g, G> {
     ///
     /// # Errors
     /// [`Stop::Unsuitable`] if the graph does not have these lists; cancellation.
-    pub fn all(graph: &'g G, run: &Run, sides: Sides) -> Result<Self, G::Error> {
+    pub fn all(graph: &'g G, run: &Run, sides: FilteredDirections) -> Result<Self, G::Error> {
         Self::within(graph, run, sides, |_| true)
     }
 
@@ -57,7 +57,7 @@ impl<'g, G: Lists> Filter<'g, G> {
     pub fn new(
         graph: &'g G,
         run: &Run,
-        sides: Sides,
+        sides: FilteredDirections,
         subset: Select<'_>,
         keep: impl Fn(VertexId, VertexId, G::Weight) -> bool + Sync,
     ) -> Result<Self, G::Error> {
@@ -73,7 +73,7 @@ impl<'g, G: Lists> Filter<'g, G> {
         };
         let inside = |v: VertexId| members.is_none_or(|bits| bits.get(v));
         let mut filter = Self::within(graph, run, sides, inside)?;
-        let whole = sides == Sides::Symmetric;
+        let whole = sides == FilteredDirections::Symmetric;
         filter.retain(run, |u, v, weight| (!whole || inside(v)) && keep(u, v, weight))?;
         Ok(filter)
     }
@@ -81,19 +81,19 @@ impl<'g, G: Lists> Filter<'g, G> {
     fn within(
         graph: &'g G,
         run: &Run,
-        sides: Sides,
+        sides: FilteredDirections,
         wanted: impl Fn(VertexId) -> bool + Sync,
     ) -> Result<Self, G::Error> {
-        if sides == Sides::Symmetric {
+        if sides == FilteredDirections::Symmetric {
             need_undirected(graph, "a symmetric filter")?;
         }
-        if sides == Sides::Both && !graph.has(Direction::In) {
+        if sides == FilteredDirections::Both && !graph.has(Direction::In) {
             let what = "a filter of both directions needs in-edges: import the graph with in-edges";
             return Err(Stop::unsuitable(what.to_owned()).into());
         }
         let out = FilterBlocks::new(graph, run, Direction::Out, &wanted)?;
         let incoming = match sides {
-            Sides::Both => Some(FilterBlocks::new(graph, run, Direction::In, |_| true)?),
+            FilteredDirections::Both => Some(FilterBlocks::new(graph, run, Direction::In, |_| true)?),
             _ => None,
         };
         let arcs = (0..graph.num_vertices()).map(|v| out.degree(vertex(v)) as u64).sum();
@@ -111,7 +111,7 @@ impl<'g, G: Lists> Filter<'g, G> {
     }
 
     /// Which lists the filter covers.
-    pub fn sides(&self) -> Sides {
+    pub fn sides(&self) -> FilteredDirections {
         self.sides
     }
 
@@ -147,7 +147,7 @@ impl<'g, G: Lists> Filter<'g, G> {
         subset: Select<'_>,
         keep: impl Fn(VertexId, VertexId, G::Weight) -> bool + Sync,
     ) -> Result<u64, G::Error> {
-        if self.sides == Sides::Out {
+        if self.sides == FilteredDirections::Out {
             return self.pack_direction(run, Direction::Out, subset, &|_| {}, &keep);
         }
         match subset {
@@ -241,7 +241,7 @@ impl<'g, G: Lists> Filter<'g, G> {
     /// The blocks of `direction`, if the filter covers it.
     pub(super) fn blocks(&self, direction: Direction) -> Result<&FilterBlocks, Stop> {
         match (direction, self.sides) {
-            (Direction::Out, _) | (_, Sides::Symmetric) => Ok(&self.out),
+            (Direction::Out, _) | (_, FilteredDirections::Symmetric) => Ok(&self.out),
             _ => self
                 .incoming
                 .as_ref()
@@ -319,7 +319,7 @@ mod tests {
         let csr = Csr::undirected(1000, &edges).expect("sound edges");
         let run = Run::with_threads(2).expect("threads");
         let graph = csr.graph();
-        let mut filter = Filter::all(&graph, &run, Sides::Out).expect("a filter");
+        let mut filter = Filter::all(&graph, &run, FilteredDirections::Out).expect("a filter");
         assert_eq!(filter.out.len(0), 16);
         filter.retain(&run, |_, v, _| v % 128 < 64).expect("filtered");
         assert_eq!(filter.out.len(0), 16, "exactly half are empty, not more");

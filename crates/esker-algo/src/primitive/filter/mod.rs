@@ -7,9 +7,10 @@
 //! decoded bit by bit with trailing-zero counts.
 //!
 //! A filter is a graph itself ([`esker_graph::Graph`], [`esker_graph::Lists`]), so algorithms run on the
-//! remaining edges. For lists without removed edges it passes on the slices of the wrapped graph. [`Sides`]
-//! says which lists it covers: an undirected graph as a whole, or one or both directions. A predicate that
-//! accepts only one direction of each edge turns an undirected graph into a directed one.
+//! remaining edges. For lists without removed edges it passes on the slices of the wrapped graph.
+//! [`FilteredDirections`] says which lists it covers: an undirected graph as a whole, or one or both
+//! directions. A predicate that accepts only one direction of each edge turns an undirected graph into a
+//! directed one.
 //!
 //! [`Filter::pack`] filters the lists of some vertices only. The lists at the other ends of the removed edges
 //! still contain them; those vertices are marked *dirty* until [`Filter::settle`] removes the edges there
@@ -25,4 +26,4 @@ mod blocks;
 mod edges;
 mod scan;
 
-pub use edges::{Filter, Sides, memory_bytes};
+pub use edges::{Filter, FilteredDirections, memory_bytes};

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use esker_graph::{Direction, Flow, Graph, Lists, Piece, Run, Select, Stop, VertexId, Visitor, Weight};
 
 use super::blocks::{BLOCK_LEN, FilterBlock, FilterBlocks};
-use super::edges::{Filter, Sides};
+use super::edges::{Filter, FilteredDirections};
 
 /// The longest piece handed over, so that cancellation is checked in time.
 const PIECE_LEN_MAX: usize = 1 << 20;
@@ -26,11 +26,11 @@ impl<G: Lists> Graph for Filter<'_, G> {
     }
 
     fn is_directed(&self) -> bool {
-        self.sides != Sides::Symmetric
+        self.sides != FilteredDirections::Symmetric
     }
 
     fn has(&self, direction: Direction) -> bool {
-        direction == Direction::Out || self.sides != Sides::Out
+        direction == Direction::Out || self.sides != FilteredDirections::Out
     }
 
     #[inline(always)]

@@ -5,7 +5,7 @@ pub(crate) mod shapes;
 
 use std::sync::OnceLock;
 
-use esker_algo::primitive::{Filter, Sides};
+use esker_algo::primitive::{Filter, FilteredDirections};
 use esker_graph::random::Random;
 use esker_graph::{
     Boxed, Csr, CsrGraph, Direction, Fragmented, Induced, Lists, Remaining, Run, RunOptions, Select, Stop,
@@ -126,7 +126,7 @@ pub(crate) fn narrowed<'g, W: Weight>(
     static RUN: OnceLock<Run> = OnceLock::new();
     let run = RUN.get_or_init(|| run(2, false));
     let out = graph.rows(Direction::Out).expect("out-lists are always kept");
-    let sides = if is_directed(graph) { Sides::Both } else { Sides::Symmetric };
+    let sides = if is_directed(graph) { FilteredDirections::Both } else { FilteredDirections::Symmetric };
     let keep = |u: VertexId, v: VertexId, _| out.list(u).0.binary_search(&v).is_ok();
     Boxed::new(Filter::new(wide, run, sides, Select::All, keep).expect("a filter"))
 }

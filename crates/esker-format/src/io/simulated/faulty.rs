@@ -49,16 +49,16 @@ use crate::io::simulated::names::{
     check_exchange, check_new, check_rename, check_replace, list, named, refused,
 };
 use crate::io::simulated::pending::{ContentChange, NameChange};
-use crate::io::simulated::state::State;
+use crate::io::simulated::state::FaultyState;
 
 /// A disk in memory that injects faults. Clones share it.
 #[derive(Debug, Clone, Default)]
-pub struct FaultyDisk(Arc<Mutex<State>>);
+pub struct FaultyDisk(Arc<Mutex<FaultyState>>);
 
 impl FaultyDisk {
     /// An empty disk whose random choices derive from `seed`.
     pub fn new(seed: u64) -> Self {
-        Self(Arc::new(Mutex::new(State { random: Random::new(seed), ..State::default() })))
+        Self(Arc::new(Mutex::new(FaultyState { random: Random::new(seed), ..FaultyState::default() })))
     }
 
     /// A separate disk in the same state. The two share contents until one changes them.
@@ -135,19 +135,19 @@ impl FaultyDisk {
         Ok(())
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, FaultyState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts an operation; fails if a fault is due.
-    fn operate(&self, action: &'static str, path: &Path) -> Result<MutexGuard<'_, State>> {
+    fn operate(&self, action: &'static str, path: &Path) -> Result<MutexGuard<'_, FaultyState>> {
         let mut state = self.state();
         state.operations += 1;
         if state.is_due() { Err(failure(action, path)) } else { Ok(state) }
     }
 
     /// As [`FaultyDisk::operate`], for operations that change the disk.
-    fn change(&self, action: &'static str, path: &Path) -> Result<MutexGuard<'_, State>> {
+    fn change(&self, action: &'static str, path: &Path) -> Result<MutexGuard<'_, FaultyState>> {
         let state = self.operate(action, path)?;
         if state.faults.read_only {
             return Err(refused(action, path, std::io::ErrorKind::ReadOnlyFilesystem));
@@ -156,7 +156,7 @@ impl FaultyDisk {
     }
 
     /// The exclusive lock on a file; `None` if it is taken.
-    fn lock(&self, state: &mut State, node: usize) -> Option<Box<dyn Lock>> {
+    fn lock(&self, state: &mut FaultyState, node: usize) -> Option<Box<dyn Lock>> {
         let is_taken = std::mem::replace(&mut state.nodes[node].locked, true);
         (!is_taken).then(|| Box::new(FaultyLock { disk: self.clone(), node }) as Box<dyn Lock>)
     }

@@ -14,7 +14,7 @@ use crate::io::simulated::pending::{ContentChange, NameChange};
 
 /// The state of a faulty disk.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct State {
+pub(crate) struct FaultyState {
     pub(crate) faults: Faults,
     pub(crate) random: Random,
     pub(crate) operations: u64,
@@ -26,7 +26,7 @@ pub(crate) struct State {
     pub(crate) pending_names: Vec<NameChange>,
 }
 
-impl State {
+impl FaultyState {
     pub(crate) fn is_due(&self) -> bool {
         self.faults.fail_at == Some(self.operations)
             || self.faults.die_at.is_some_and(|first| self.operations >= first)

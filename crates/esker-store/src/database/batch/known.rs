@@ -8,7 +8,7 @@ use esker_layers::ids::ExternalId;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 use rayon::slice::ParallelSliceMut;
 
-use crate::commit::{Batch, BatchOp, EdgeOp};
+use crate::commit::{Batch, BatchOp, CommitEdge};
 use crate::database::batch::resolve::{BatchId, CommitBuilder, IDS_PER_CHECK, Writer};
 
 /// Ids that are looked up together among those that commits have added.
@@ -69,7 +69,8 @@ impl CommitBuilder<'_> {
             self.take_unknown(&mut unknown)?;
         }
         self.commit.edges = Vec::new();
-        let mut edges = filled_by_all(EdgeOp { source: 0, target: 0, row: 0 }, batch.num_rows as usize, run)?;
+        let mut edges =
+            filled_by_all(CommitEdge { source: 0, target: 0, row: 0 }, batch.num_rows as usize, run)?;
         let (mut ends, mut left) = (&vertices[..], &mut edges[..]);
         let mut parts = with_room(batch.ops.len().div_ceil(IDS_PER_CHECK))?;
         for ops in batch.ops.chunks(IDS_PER_CHECK) {
@@ -90,7 +91,7 @@ impl CommitBuilder<'_> {
                         && let (Some(edge), Some(&source), Some(&target)) =
                             (edges.next(), source, ends.next())
                     {
-                        *edge = EdgeOp { source, target, row };
+                        *edge = CommitEdge { source, target, row };
                     }
                 }
                 Result::Ok(())

@@ -6,7 +6,7 @@
 use esker_format::memory::push;
 use esker_format::{Duplicates, Error, Result};
 
-use crate::commit::{Batch, BatchMatch, EdgeOp};
+use crate::commit::{Batch, BatchMatch, CommitEdge};
 use crate::database::batch::resolve::{CommitBuilder, Earlier};
 use crate::database::batch::standing::Ends;
 use crate::freeze::REMOVAL;
@@ -87,7 +87,7 @@ impl CommitBuilder<'_> {
     pub(crate) fn settle(&mut self, batch_rows: u32, ends: Ends) -> Result<()> {
         let Some(kept) = self.standing.kept.remove(&ends) else { return Ok(()) };
         let Ends { source, target } = ends;
-        self.push_change(EdgeOp { source, target, row: REMOVAL })?;
+        self.push_change(CommitEdge { source, target, row: REMOVAL })?;
         for bits in &kept {
             let row = batch_rows.checked_add(self.standing.added_rows).filter(|&row| row < REMOVAL);
             let row =
@@ -96,7 +96,7 @@ impl CommitBuilder<'_> {
             for (column, &bits) in self.commit.rows.iter_mut().zip(bits) {
                 push(column, bits)?;
             }
-            self.push_change(EdgeOp { source, target, row })?;
+            self.push_change(CommitEdge { source, target, row })?;
         }
         Ok(())
     }

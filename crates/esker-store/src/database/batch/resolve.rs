@@ -12,7 +12,9 @@ use esker_graph::{Cancel, NONE, Run, VertexId};
 use esker_layers::ids::{ExternalId, IdMap, IdTail};
 use esker_layers::property::REMOVED_NUMBER;
 
-use crate::commit::{Batch, BatchOp, Commit, CommitOptions, DuplicateRule, EdgeOp, WiderSum, number_edges};
+use crate::commit::{
+    Batch, BatchOp, Commit, CommitEdge, CommitOptions, DuplicateRule, WiderSum, number_edges,
+};
 use crate::database::batch::standing::StandingEdges;
 use crate::freeze::REMOVAL;
 use crate::snapshot::Snapshot;
@@ -288,27 +290,25 @@ impl CommitBuilder<'_> {
                             let ends = self.standing.ends(source, target);
                             self.count_removed(batch, ends, earlier)?;
                         }
-                        self.push_edge(EdgeOp { source, target, row: REMOVAL })?;
+                        self.push_edge(CommitEdge { source, target, row: REMOVAL })?;
                     }
                 }
                 BatchOp::RemoveEdges(wanted) => {
                     let ids = [id(), id()];
                     let [source, target] = ids.map(|id| self.find_removed(batch, id));
                     let (source, target) = (source?, target?);
-                    let removed = match source.zip(target) {
-                        Some((source, target)) => {
-                            let ends = self.standing.ends(source, target);
-                            self.remove_edges(batch, ends, *wanted, earlier)?
-                        }
-                        None => 0,
-                    };
+                    let mut removed = 0;
+                    if let (Some(source), Some(target)) = (source, target) {
+                        let ends = self.standing.ends(source, target);
+                        removed = self.remove_edges(batch, ends, *wanted, earlier)?;
+                    }
                     if removed == 0 {
                         batch.expect_unnamed(*wanted, ids.map(|id| id.id))?;
                     }
                 }
                 BatchOp::Edge(row) => {
                     let (source, target) = (self.vertex(id())?, self.vertex(id())?);
-                    self.push_edge(EdgeOp { source, target, row: *row })?;
+                    self.push_edge(CommitEdge { source, target, row: *row })?;
                 }
                 BatchOp::AddVertex => {
                     self.vertex(id())?;
@@ -448,7 +448,7 @@ impl CommitBuilder<'_> {
         Err(Error::invalid(format!("cannot delete what belongs to the vertex {id:?}: no vertex has this id")))
     }
 
-    pub(crate) fn push_edge(&mut self, edge: EdgeOp) -> Result<()> {
+    pub(crate) fn push_edge(&mut self, edge: CommitEdge) -> Result<()> {
         if !self.standing.kept.is_empty() {
             self.settle(self.batch_rows, self.standing.ends(edge.source, edge.target))?;
         }
@@ -456,7 +456,7 @@ impl CommitBuilder<'_> {
     }
 
     /// Adds a change of edges to the commit.
-    pub(crate) fn push_change(&mut self, edge: EdgeOp) -> Result<()> {
+    pub(crate) fn push_change(&mut self, edge: CommitEdge) -> Result<()> {
         let index = self.commit.edges.len();
         self.standing.note(&edge);
         if let Some(touching) = &mut self.touching {

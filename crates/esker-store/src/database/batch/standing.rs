@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use esker_graph::VertexId;
 
-use crate::commit::EdgeOp;
+use crate::commit::CommitEdge;
 use crate::freeze::REMOVAL;
 
 /// The two ends of an edge; of an undirected one the smaller is the source.
@@ -52,7 +52,7 @@ impl StandingEdges {
     }
 
     /// Notes a change.
-    pub(crate) fn note(&mut self, edge: &EdgeOp) {
+    pub(crate) fn note(&mut self, edge: &CommitEdge) {
         let ends = self.ends(edge.source, edge.target);
         let Some(changes) = &mut self.changes else { return };
         let own = changes.entry(ends).or_default();
@@ -64,7 +64,7 @@ impl StandingEdges {
     }
 
     /// The changes of the edges between two vertices so far; `edges` are all changes of the commit.
-    pub(crate) fn changes_of(&mut self, ends: Ends, edges: &[EdgeOp]) -> PairChanges {
+    pub(crate) fn changes_of(&mut self, ends: Ends, edges: &[CommitEdge]) -> PairChanges {
         if self.changes.is_none() {
             self.changes = Some(HashMap::new());
             edges.iter().for_each(|edge| self.note(edge));

@@ -7,7 +7,7 @@ use esker_format::{Result, VertexChange, VertexValue};
 use esker_graph::VertexId;
 use esker_layers::property::REMOVED_NUMBER;
 
-use crate::commit::EdgeOp;
+use crate::commit::CommitEdge;
 use crate::database::batch::resolve::{BatchId, CommitBuilder, Neighbours};
 use crate::freeze::REMOVAL;
 
@@ -66,7 +66,7 @@ impl CommitBuilder<'_> {
         pairs.sort_unstable();
         pairs.dedup();
         for (source, target) in pairs {
-            self.push_edge(EdgeOp { source, target, row: REMOVAL })?;
+            self.push_edge(CommitEdge { source, target, row: REMOVAL })?;
         }
         Ok(())
     }

@@ -20,7 +20,7 @@ pub(crate) const NEWEST: usize = usize::MAX;
 
 /// A user's request. Numbers select among the versions or tags that exist then.
 #[derive(Debug, Clone)]
-pub(crate) enum Request {
+pub(crate) enum UserRequest {
     Commit(Vec<ModelChange>),
     Freeze,
     Merge,
@@ -116,27 +116,29 @@ impl DatabaseContent {
     }
 
     /// Resolves a request; `None` if there is nothing to apply it to.
-    fn resolve<'s>(&self, request: &'s Request) -> Option<ResolvedRequest<'s>> {
+    fn resolve<'s>(&self, request: &'s UserRequest) -> Option<ResolvedRequest<'s>> {
         match request {
-            Request::Commit(changes) => Some(ResolvedRequest::Commit(changes)),
-            Request::Freeze => Some(ResolvedRequest::Freeze),
-            Request::Merge => Some(ResolvedRequest::Merge),
-            Request::Compact => {
+            UserRequest::Commit(changes) => Some(ResolvedRequest::Commit(changes)),
+            UserRequest::Freeze => Some(ResolvedRequest::Freeze),
+            UserRequest::Merge => Some(ResolvedRequest::Merge),
+            UserRequest::Compact => {
                 let renumber = Renumber::Always;
                 Some(ResolvedRequest::Compact(CompactOptions { renumber, ..CompactOptions::default() }))
             }
-            Request::CompactTo(options) => Some(ResolvedRequest::Compact(*options)),
-            Request::Define => Some(ResolvedRequest::Define),
-            Request::Tag(name, index) => Some(ResolvedRequest::Tag(format!("tag {name}"), self.pick(*index))),
-            Request::Untag(index) => {
+            UserRequest::CompactTo(options) => Some(ResolvedRequest::Compact(*options)),
+            UserRequest::Define => Some(ResolvedRequest::Define),
+            UserRequest::Tag(name, index) => {
+                Some(ResolvedRequest::Tag(format!("tag {name}"), self.pick(*index)))
+            }
+            UserRequest::Untag(index) => {
                 let name = self.tags.keys().nth(index % self.tags.len().max(1))?;
                 Some(ResolvedRequest::Untag(name.clone()))
             }
-            Request::Forget(index) => self.resolve_forget(&[*index]),
-            Request::ForgetAll(indexes) => self.resolve_forget(indexes),
-            Request::Retain(retention) => Some(ResolvedRequest::Retain(*retention)),
-            Request::SetOptions(options) => Some(ResolvedRequest::SetOptions(*options)),
-            Request::Reopen => None,
+            UserRequest::Forget(index) => self.resolve_forget(&[*index]),
+            UserRequest::ForgetAll(indexes) => self.resolve_forget(indexes),
+            UserRequest::Retain(retention) => Some(ResolvedRequest::Retain(*retention)),
+            UserRequest::SetOptions(options) => Some(ResolvedRequest::SetOptions(*options)),
+            UserRequest::Reopen => None,
         }
     }
 
@@ -239,7 +241,7 @@ pub(crate) struct PossibleContents(pub(crate) Vec<DatabaseContent>);
 
 impl PossibleContents {
     /// Performs a request, which may fail, and updates the possible contents.
-    pub(crate) fn advance(&mut self, db: &Database, request: &Request, run: &Run) -> Result<()> {
+    pub(crate) fn advance(&mut self, db: &Database, request: &UserRequest, run: &Run) -> Result<()> {
         let shown = self.find(db, run).clone();
         let Some(resolved) = shown.resolve(request) else { return Ok(()) };
         let stages: Vec<Vec<DatabaseContent>> =
@@ -305,7 +307,7 @@ impl PossibleContents {
     }
 }
 
-impl Request {
+impl UserRequest {
     pub(crate) fn random(random: &mut Random) -> Self {
         match random.index(24) {
             0..7 => Self::Commit(changes(random)),

@@ -15,7 +15,7 @@ use esker_layers::tiles::ConvertOptions;
 
 use crate::check::check;
 use crate::database::testing::crash_model::{
-    DatabaseContent, NEWEST, NUM_VERTICES, PossibleContents, Request, changes, many_changes,
+    DatabaseContent, NEWEST, NUM_VERTICES, PossibleContents, UserRequest, changes, many_changes,
 };
 use crate::database::testing::model::{DB, ModelChange, verify_version};
 use crate::database::{CompactOptions, Database, DatabaseOptions, Renumber, Tiling};
@@ -31,7 +31,7 @@ fn rounds() -> u64 {
 /// A sample database, and requests to it.
 struct Workload {
     sample: Sample,
-    requests: Vec<Request>,
+    requests: Vec<UserRequest>,
     /// Whether the sample has tiles and heads, which the database must keep.
     has_forms: bool,
     /// Whether each commit is so large that it becomes a layer at once.
@@ -46,9 +46,10 @@ impl Workload {
         let mut random = Random::new(seed);
         let mut sample = Sample::random(NUM_VERTICES as usize, 12, random.index(100) < 50, seed as u32);
         sample.ids = if seed.is_multiple_of(2) { IdMapKind::Texts } else { IdMapKind::Identity };
-        let mut requests: Vec<Request> = (0..requests).map(|_| Request::random(&mut random)).collect();
+        let mut requests: Vec<UserRequest> =
+            (0..requests).map(|_| UserRequest::random(&mut random)).collect();
         // Leave a commit that is in no layer at the end.
-        requests.push(Request::Commit(changes(&mut random)));
+        requests.push(UserRequest::Commit(changes(&mut random)));
         Self {
             sample,
             requests,
@@ -101,7 +102,7 @@ impl Workload {
     fn work(&self, disk: &FaultyDisk, possible: &mut PossibleContents) -> Result<()> {
         let mut db = self.open(disk)?;
         for request in &self.requests {
-            if matches!(request, Request::Reopen) {
+            if matches!(request, UserRequest::Reopen) {
                 db.close()?;
                 db = self.open(disk)?;
             }
@@ -111,7 +112,7 @@ impl Workload {
     }
 
     /// Performs a request, and waits for merges in the background, so that the operations have one order.
-    fn advance(&self, db: &Database, possible: &mut PossibleContents, request: &Request) -> Result<()> {
+    fn advance(&self, db: &Database, possible: &mut PossibleContents, request: &UserRequest) -> Result<()> {
         possible.advance(db, request, &self.run)?;
         if self.merges_at_once { db.join_maintainer() } else { Ok(()) }
     }
@@ -131,7 +132,7 @@ impl Workload {
             possible.0[0].versions().keys().eq(&seen),
             "a reader must see the same versions, but saw {seen:?}"
         );
-        for request in [Request::Commit(vec![ModelChange::Add(1, 2, 3, 4)]), Request::Freeze] {
+        for request in [UserRequest::Commit(vec![ModelChange::Add(1, 2, 3, 4)]), UserRequest::Freeze] {
             possible.advance(&db, &request, &self.run).unwrap();
         }
         possible.verify(&db, &self.run);
@@ -189,17 +190,17 @@ fn acknowledged_commits_survive_power_loss_at_each_operation_and_again_in_recove
 #[test]
 fn options_are_as_before_or_as_set_after_power_loss_at_each_operation() {
     let set = |policy, auto_merge| {
-        Request::SetOptions(WriteOptions { policy, auto_merge, ..WriteOptions::default() })
+        UserRequest::SetOptions(WriteOptions { policy, auto_merge, ..WriteOptions::default() })
     };
-    let add = |v| Request::Commit(vec![ModelChange::Add(v, v + 1, 1, 1)]);
+    let add = |v| UserRequest::Commit(vec![ModelChange::Add(v, v + 1, 1, 1)]);
     let requests = vec![
         add(1),
         set(CopyPolicy::Chain, false),
         add(2),
-        Request::Reopen,
+        UserRequest::Reopen,
         set(CopyPolicy::Copy, true),
-        Request::Freeze,
-        Request::Compact,
+        UserRequest::Freeze,
+        UserRequest::Compact,
     ];
     let workload = Workload { requests, ..Workload::random(1, 0) };
     let fresh = workload.prepare(1);
@@ -266,7 +267,11 @@ fn power_loss_at_each_operation_of_recovery_loses_nothing() {
 fn go_on(workload: &Workload, db: &Database, possible: &mut PossibleContents) {
     let shown = possible.find(db, &workload.run);
     shown.verify(db, &workload.run);
-    let requests = [Request::Commit(vec![ModelChange::Add(5, 6, 7, 1)]), Request::Tag(5, 0), Request::Freeze];
+    let requests = [
+        UserRequest::Commit(vec![ModelChange::Add(5, 6, 7, 1)]),
+        UserRequest::Tag(5, 0),
+        UserRequest::Freeze,
+    ];
     for request in requests {
         // A second failure must leave a possible content too.
         drop(possible.advance(db, &request, &workload.run));
@@ -280,7 +285,7 @@ fn fail(workload: &Workload, disk: &FaultyDisk, power_is_lost: bool) -> u64 {
     let mut possible = workload.possible();
     let mut db = workload.open(disk).ok();
     for request in &workload.requests {
-        if matches!(request, Request::Reopen) {
+        if matches!(request, UserRequest::Reopen) {
             // An error of closing only means that the log lacks its closing record.
             drop(db.take().map(Database::close));
             db = workload.open(disk).ok();
@@ -312,10 +317,16 @@ fn a_failure_of_any_operation_leaves_a_possible_content() {
 #[test]
 fn tiles_and_heads_outlive_a_failure_of_any_operation_of_merges() {
     let mut workload = Workload::random(2, 0);
-    let add = |v| Request::Commit(vec![ModelChange::Add(v, v + 1, 1, 1), ModelChange::Remove(v, v + 2)]);
+    let add = |v| UserRequest::Commit(vec![ModelChange::Add(v, v + 1, 1, 1), ModelChange::Remove(v, v + 2)]);
     workload.has_forms = true;
-    workload.requests = vec![add(1), Request::Freeze, add(2), Request::Compact, Request::Define, add(3)];
-    workload.requests.extend([Request::Forget(NEWEST), Request::Forget(0), Request::Compact, add(4)]);
+    workload.requests =
+        vec![add(1), UserRequest::Freeze, add(2), UserRequest::Compact, UserRequest::Define, add(3)];
+    workload.requests.extend([
+        UserRequest::Forget(NEWEST),
+        UserRequest::Forget(0),
+        UserRequest::Compact,
+        add(4),
+    ]);
     die_or_fail_at_each_operation(&workload, 2);
 }
 
@@ -327,19 +338,19 @@ fn hundreds_of_vertices_outlive_failures_of_compactions_to_every_encoding() {
         let mut random = Random::new(seed);
         let mut workload = Workload::random(2 * seed, 0);
         workload.sample = Sample { ids: IdMapKind::Texts, ..Sample::random(300, 1500, seed % 2 == 1, 2) };
-        let mut many = || Request::Commit(many_changes(300, &mut random));
+        let mut many = || UserRequest::Commit(many_changes(300, &mut random));
         let renumber = Renumber::Always;
         let to = |lists, tiles| {
-            Request::CompactTo(CompactOptions { lists: Some(lists), tiles, heads: None, renumber })
+            UserRequest::CompactTo(CompactOptions { lists: Some(lists), tiles, heads: None, renumber })
         };
         workload.requests =
-            vec![many(), Request::Tag(0, NEWEST), many(), to(Encoding::Compressed, Tiling::Make), many()];
-        workload.requests.extend([to(Encoding::Plain, Tiling::Keep), Request::Forget(NEWEST), many()]);
+            vec![many(), UserRequest::Tag(0, NEWEST), many(), to(Encoding::Compressed, Tiling::Make), many()];
+        workload.requests.extend([to(Encoding::Plain, Tiling::Keep), UserRequest::Forget(NEWEST), many()]);
         let back = if seed % 2 == 1 { Encoding::Plain } else { Encoding::Compressed };
         workload.requests.extend([
             to(Encoding::Tiles, Tiling::Make),
             many(),
-            Request::Compact,
+            UserRequest::Compact,
             to(back, Tiling::Remove),
         ]);
         let fresh = workload.prepare(seed);
@@ -361,7 +372,9 @@ fn a_commit_that_becomes_a_layer_at_once_outlives_a_failure_of_any_operation() {
         let disk = workload.prepare(seed);
         let db = workload.open(&disk).unwrap();
         let (layers, mut possible) = (db.manifest().layers.len(), workload.possible());
-        possible.advance(&db, &Request::Commit(vec![ModelChange::Add(1, 2, 3, 1)]), &workload.run).unwrap();
+        possible
+            .advance(&db, &UserRequest::Commit(vec![ModelChange::Add(1, 2, 3, 1)]), &workload.run)
+            .unwrap();
         assert_eq!(db.manifest().layers.len(), layers + 1, "the commit is a layer");
         assert!(
             Store::open_on(Arc::new(disk.clone()), Path::new(DB))
@@ -383,14 +396,14 @@ fn a_commit_whose_layer_is_merged_at_once_outlives_a_failure_of_any_operation() 
         workload.has_forms = workload.sample.encoding == Encoding::Plain;
         for position in [1, 3, 5] {
             let changes = many_changes(NUM_VERTICES, &mut random);
-            workload.requests.insert(position, Request::Commit(changes));
+            workload.requests.insert(position, UserRequest::Commit(changes));
         }
         let disk = workload.prepare(seed);
         let db = workload.open(&disk).unwrap();
         let layers = || db.manifest().layers.iter().map(|layer| layer.number).collect::<Vec<_>>();
         let (before, mut possible) = (layers(), workload.possible());
         let add = (0..NUM_VERTICES).map(|v| ModelChange::Add(v, (v + 3) % NUM_VERTICES, 3, 1));
-        workload.advance(&db, &mut possible, &Request::Commit(add.collect())).unwrap();
+        workload.advance(&db, &mut possible, &UserRequest::Commit(add.collect())).unwrap();
         let last = before.last().unwrap();
         assert_eq!(
             (before.len(), layers()),
@@ -481,7 +494,9 @@ fn a_database_stays_readable_when_its_disk_becomes_read_only() {
     let db = open(&disk).unwrap();
     read_only();
     let shown = possible.0[0].clone();
-    for request in [Request::Commit(vec![ModelChange::AddVertex(3)]), Request::Freeze, Request::Tag(7, 0)] {
+    for request in
+        [UserRequest::Commit(vec![ModelChange::AddVertex(3)]), UserRequest::Freeze, UserRequest::Tag(7, 0)]
+    {
         let refused = possible.advance(&db, &request, &workload.run).unwrap_err().to_string();
         assert!(refused.contains("ead-only") || refused.contains("open the database again"), "{refused}");
         shown.verify(&db, &workload.run);
@@ -502,8 +517,8 @@ fn the_newest_version_in_a_layer_can_be_forgotten_while_the_log_continues_from_i
     let disk = workload.prepare(1);
     let mut possible = workload.possible();
     let db = open(&disk).unwrap();
-    let add = |v| Request::Commit(vec![ModelChange::Add(v, v + 1, 1, 1)]);
-    for request in [add(1), Request::Freeze, add(2), Request::Forget(1), add(3)] {
+    let add = |v| UserRequest::Commit(vec![ModelChange::Add(v, v + 1, 1, 1)]);
+    for request in [add(1), UserRequest::Freeze, add(2), UserRequest::Forget(1), add(3)] {
         possible.advance(&db, &request, &workload.run).unwrap();
     }
     possible.verify(&db, &workload.run);
@@ -517,15 +532,26 @@ fn the_newest_version_can_be_forgotten_in_the_log_and_in_layers() {
     let mut possible = workload.possible();
     let mut db = open(&disk).unwrap();
     let add = |v| {
-        Request::Commit(vec![ModelChange::Add(v, v + 20, 1, v as u8), ModelChange::Age(v, Some(v as i64))])
+        UserRequest::Commit(vec![
+            ModelChange::Add(v, v + 20, 1, v as u8),
+            ModelChange::Age(v, Some(v as i64)),
+        ])
     };
-    let forget = || Request::Forget(NEWEST);
+    let forget = || UserRequest::Forget(NEWEST);
     let requests = [
         // Alone in the log, after another one in the log, alone in a layer.
-        vec![add(1), forget(), add(2), add(3), forget(), add(4), Request::Freeze, forget()],
+        vec![add(1), forget(), add(2), add(3), forget(), add(4), UserRequest::Freeze, forget()],
         // In a layer with others, twice; as the end of the only layer.
-        vec![add(5), add(6), add(7), Request::Freeze, forget(), forget(), Request::Compact, forget()],
-        vec![add(8), Request::Tag(0, NEWEST), add(9), Request::Freeze, Request::Forget(0), forget(), add(10)],
+        vec![add(5), add(6), add(7), UserRequest::Freeze, forget(), forget(), UserRequest::Compact, forget()],
+        vec![
+            add(8),
+            UserRequest::Tag(0, NEWEST),
+            add(9),
+            UserRequest::Freeze,
+            UserRequest::Forget(0),
+            forget(),
+            add(10),
+        ],
     ];
     for requests in requests {
         for request in requests {
@@ -552,15 +578,15 @@ fn a_retention_forgets_versions_in_the_log_at_once_and_as_they_come() {
     let mut possible = workload.possible();
     let db = open(&disk).unwrap();
     let versions = |db: &Database| Vec::from_iter(db.versions().iter().map(|version| version.number));
-    let mut perform = |requests: Vec<Request>| {
+    let mut perform = |requests: Vec<UserRequest>| {
         for request in requests {
             possible.advance(&db, &request, &workload.run).unwrap();
             possible.verify(&db, &workload.run);
         }
         versions(&db)
     };
-    let add = |v| Request::Commit(vec![ModelChange::Add(v, v + 1, 1, 1)]);
-    assert_eq!(perform(vec![add(1), add(2), add(3), Request::Retain(Retention::Last(2))]), [3, 4]);
+    let add = |v| UserRequest::Commit(vec![ModelChange::Add(v, v + 1, 1, 1)]);
+    assert_eq!(perform(vec![add(1), add(2), add(3), UserRequest::Retain(Retention::Last(2))]), [3, 4]);
     assert_eq!(perform(vec![add(4), add(5)]), [5, 6]);
     let shared: Arc<dyn Disk> = Arc::new(disk.clone());
     let store = Store::open_on(shared, Path::new(DB)).unwrap();
@@ -569,10 +595,10 @@ fn a_retention_forgets_versions_in_the_log_at_once_and_as_they_come() {
     assert!(store.at(4).is_err() && store.at(3).is_err() && store.at(5).is_ok());
     assert!(db.tag("gone", 4).unwrap_err().to_string().contains("has no version 4"));
     // The tag surprises nobody, and what was hidden does not come back.
-    assert_eq!(perform(vec![Request::Tag(0, 0), add(6)]), [5, 6, 7]);
-    assert_eq!(perform(vec![add(7), Request::Forget(NEWEST)]), [5, 7]);
-    assert_eq!(perform(vec![add(8), add(9), Request::Retain(Retention::All), add(10)]), [5, 9, 10, 11]);
-    assert_eq!(perform(vec![Request::Untag(0), Request::Retain(Retention::Last(1))]), [11]);
+    assert_eq!(perform(vec![UserRequest::Tag(0, 0), add(6)]), [5, 6, 7]);
+    assert_eq!(perform(vec![add(7), UserRequest::Forget(NEWEST)]), [5, 7]);
+    assert_eq!(perform(vec![add(8), add(9), UserRequest::Retain(Retention::All), add(10)]), [5, 9, 10, 11]);
+    assert_eq!(perform(vec![UserRequest::Untag(0), UserRequest::Retain(Retention::Last(1))]), [11]);
 }
 
 #[test]
@@ -581,8 +607,10 @@ fn versions_are_forgotten_together_or_not_at_all() {
     let disk = workload.prepare(1);
     let mut possible = workload.possible();
     let db = open(&disk).unwrap();
-    let add = |v| Request::Commit(vec![ModelChange::Add(v, v + 1, 1, 1)]);
-    for request in [add(1), add(2), Request::Freeze, add(3), add(4), Request::Tag(0, 1), add(5), add(6)] {
+    let add = |v| UserRequest::Commit(vec![ModelChange::Add(v, v + 1, 1, 1)]);
+    for request in
+        [add(1), add(2), UserRequest::Freeze, add(3), add(4), UserRequest::Tag(0, 1), add(5), add(6)]
+    {
         possible.advance(&db, &request, &workload.run).unwrap();
     }
     // The second has a tag, is missing, or none would be left.
@@ -593,16 +621,16 @@ fn versions_are_forgotten_together_or_not_at_all() {
     }
     // The newest three, and one in the middle.
     let gone = [6, 5, 4, 2].map(|index| index as usize).to_vec();
-    possible.advance(&db, &Request::ForgetAll(gone), &workload.run).unwrap();
+    possible.advance(&db, &UserRequest::ForgetAll(gone), &workload.run).unwrap();
     possible.verify(&db, &workload.run);
     assert!(possible.0[0].versions().keys().eq(&[1, 2, 4]));
     possible.advance(&db, &add(9), &workload.run).unwrap();
     possible.verify(&db, &workload.run);
     assert!(possible.0[0].versions().keys().eq(&[1, 2, 4, 8]));
     // The newest, and all others but the oldest and the tagged one: the middle of a layer becomes the newest.
-    possible.advance(&db, &Request::Compact, &workload.run).unwrap();
+    possible.advance(&db, &UserRequest::Compact, &workload.run).unwrap();
     possible.advance(&db, &add(10), &workload.run).unwrap();
-    possible.advance(&db, &Request::ForgetAll(vec![2, 3, 4]), &workload.run).unwrap();
+    possible.advance(&db, &UserRequest::ForgetAll(vec![2, 3, 4]), &workload.run).unwrap();
     possible.verify(&db, &workload.run);
     assert!(possible.0[0].versions().keys().eq(&[1, 2]));
 }
@@ -613,10 +641,10 @@ fn tagging_a_version_in_the_log_keeps_it_from_being_forgotten() {
     let disk = workload.prepare(1);
     let mut possible = workload.possible();
     let db = open(&disk).unwrap();
-    let add = |v| Request::Commit(vec![ModelChange::Add(v, v + 1, 1, 1)]);
+    let add = |v| UserRequest::Commit(vec![ModelChange::Add(v, v + 1, 1, 1)]);
     // All of these versions are only in the log.
-    let (three, one) = (Request::Retain(Retention::Last(3)), Request::Retain(Retention::Last(1)));
-    for request in [three, add(1), add(2), add(3), Request::Tag(0, 0), one] {
+    let (three, one) = (UserRequest::Retain(Retention::Last(3)), UserRequest::Retain(Retention::Last(1)));
+    for request in [three, add(1), add(2), add(3), UserRequest::Tag(0, 0), one] {
         possible.advance(&db, &request, &workload.run).unwrap();
     }
     possible.verify(&db, &workload.run);
@@ -633,14 +661,14 @@ fn merged_layers_are_removed_when_their_last_reader_is_gone() {
     let disk = workload.prepare(1);
     let mut possible = workload.possible();
     let db = open(&disk).unwrap();
-    let mut perform = |requests: &[Request]| {
+    let mut perform = |requests: &[UserRequest]| {
         requests.iter().for_each(|request| possible.advance(&db, request, &workload.run).unwrap());
     };
     let num_layers = || disk.list(&Path::new(DB).join("layers")).unwrap().len();
-    let add = |v| Request::Commit(vec![ModelChange::Add(v, v + 1, 1, 1)]);
-    perform(&[add(1), Request::Freeze, add(2), Request::Freeze]);
+    let add = |v| UserRequest::Commit(vec![ModelChange::Add(v, v + 1, 1, 1)]);
+    perform(&[add(1), UserRequest::Freeze, add(2), UserRequest::Freeze]);
     let pinned = db.at(2).unwrap();
-    perform(&[add(3), Request::Compact]);
+    perform(&[add(3), UserRequest::Compact]);
     assert_eq!(num_layers(), 4, "two pinned layers, the base layer, and the merged layer");
     verify_version(&pinned, &possible.0[0].versions()[&2], &workload.run);
     drop(pinned);

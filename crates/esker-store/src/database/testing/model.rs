@@ -78,7 +78,7 @@ pub(crate) struct ModelVersion {
 }
 
 /// All versions of a database.
-pub(crate) struct Model {
+pub(crate) struct DatabaseModel {
     pub(crate) directed: bool,
     pub(crate) versions: BTreeMap<u64, ModelVersion>,
     /// The number of the next version.
@@ -205,7 +205,7 @@ impl ModelChange {
     }
 }
 
-impl Model {
+impl DatabaseModel {
     pub(crate) fn of(sample: &Sample) -> Self {
         Self { directed: sample.directed, versions: [(1, ModelVersion::of(sample))].into(), next: 2 }
     }
@@ -323,7 +323,7 @@ pub(crate) fn normal(version: &ModelVersion) -> ModelVersion {
     version
 }
 
-pub(crate) fn verify(db: &Database, model: &Model, run: &Run) {
+pub(crate) fn verify(db: &Database, model: &DatabaseModel, run: &Run) {
     for (&number, expected) in &model.versions {
         let snapshot = db.at(number).unwrap();
         verify_version(&snapshot, expected, run);

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use crate::commit::CommitOptions;
 use crate::database::handle::locked;
 use crate::database::testing::model::{
-    DB, Model, ModelChange, commit, leave_out_removed, normal, read, verify, verify_points,
+    DB, DatabaseModel, ModelChange, commit, leave_out_removed, normal, read, verify, verify_points,
 };
 use crate::database::{CompactOptions, Database, DatabaseOptions, OwnedValue, Renumber, Tiling};
 use crate::manifest::strays;
@@ -62,7 +62,7 @@ const RENUMBERING: CompactOptions =
     CompactOptions { lists: None, tiles: Tiling::Keep, heads: None, renumber: Renumber::Always };
 
 /// Compacts, and expects as many vertices to be left out as no version of the model has.
-fn compact(db: &Database, lists: Option<Encoding>, renumber: Renumber, model: &mut Model, run: &Run) {
+fn compact(db: &Database, lists: Option<Encoding>, renumber: Renumber, model: &mut DatabaseModel, run: &Run) {
     let numbers = || db.snapshot().unwrap().num_vertices() as u64;
     let before = numbers();
     let options = CompactOptions { lists, renumber, ..CompactOptions::default() };
@@ -95,7 +95,7 @@ proptest! {
         sample.ids = if texts { IdMapKind::Texts } else { IdMapKind::Identity };
         sample.write(&shared, Path::new(DB), false).unwrap();
         let run = Run::with_threads(2).unwrap();
-        let mut model = Model::of(&sample);
+        let mut model = DatabaseModel::of(&sample);
         let mut db = Database::open_on(Arc::clone(&shared), Path::new(DB), options()).unwrap();
         for action in &actions {
             match action {
@@ -164,7 +164,7 @@ fn a_durable_commit_that_cannot_be_made_visible_is_neither_lost_nor_half_visible
     let mut sample = Sample::random(4, 6, true, 1);
     sample.ids = IdMapKind::Identity;
     sample.write(&disk, Path::new(DB), false).unwrap();
-    let mut model = Model::of(&sample);
+    let mut model = DatabaseModel::of(&sample);
     let open = || Database::open_on(Arc::clone(&disk), Path::new(DB), options()).unwrap();
     let db = open();
     let shown = [ModelChange::Add(1, 9, 1, 1), ModelChange::Age(2, Some(5))];
@@ -196,7 +196,7 @@ fn a_batch_so_large_that_its_ids_are_looked_up_together_changes_what_a_model_say
         let mut sample = Sample::random(400, 900, true, 3);
         sample.ids = ids;
         sample.write(&disk, Path::new(DB), false).unwrap();
-        let (mut model, run) = (Model::of(&sample), Run::with_threads(2).unwrap());
+        let (mut model, run) = (DatabaseModel::of(&sample), Run::with_threads(2).unwrap());
         let db = Database::open_on(disk, Path::new(DB), options()).unwrap();
         let mut random = Random::new(7);
         // The second batch meets ids of layers and of the log, new ones and removed ones.
@@ -216,7 +216,7 @@ fn a_large_batch_of_additions_gives_each_new_id_one_vertex() {
         let mut sample = Sample::random(20, 40, true, 3);
         sample.ids = ids;
         sample.write(&disk, Path::new(DB), false).unwrap();
-        let (mut model, run) = (Model::of(&sample), Run::with_threads(2).unwrap());
+        let (mut model, run) = (DatabaseModel::of(&sample), Run::with_threads(2).unwrap());
         let db = Database::open_on(disk, Path::new(DB), options()).unwrap();
         let mut random = Random::new(7);
         // New ids come several times, near and far from each other; the second batch meets ids of layers and
@@ -243,7 +243,7 @@ fn add_edge_property_keeps_all_versions_and_refuses_old_batches() {
     sample.ids = IdMapKind::Identity;
     sample.write(&disk, Path::new(DB), false).unwrap();
     let run = Run::with_threads(2).unwrap();
-    let mut model = Model::of(&sample);
+    let mut model = DatabaseModel::of(&sample);
     let mut db = Database::open_on(Arc::clone(&disk), Path::new(DB), options()).unwrap();
     let mut commit_and_verify = |db: &Database, changes: &[ModelChange]| {
         model.commit(changes);
@@ -316,11 +316,11 @@ fn opening_for_writing_removes_what_killed_imports_left() {
 
 /// A database of eight vertices with texts as ids, of which 3 is removed in all versions, and 4 in those from
 /// the third on.
-fn with_removed_vertices(disk: &Arc<dyn Disk>) -> (Database, Model) {
+fn with_removed_vertices(disk: &Arc<dyn Disk>) -> (Database, DatabaseModel) {
     let sample = Sample { ids: IdMapKind::Texts, ..Sample::random(8, 30, true, 2) };
     sample.write(disk, Path::new(DB), false).unwrap();
     let (mut model, db) =
-        (Model::of(&sample), Database::open_on(Arc::clone(disk), Path::new(DB), options()).unwrap());
+        (DatabaseModel::of(&sample), Database::open_on(Arc::clone(disk), Path::new(DB), options()).unwrap());
     for removed in [3, 4] {
         let changes = [ModelChange::Age(removed, Some(7)), ModelChange::RemoveVertex(removed)];
         model.commit(&changes);
@@ -419,7 +419,7 @@ fn commits_of_other_threads_outlive_renumberings() {
     let (disk, run): (Arc<dyn Disk>, _) = (Arc::new(FaultyDisk::new(1)), Run::with_threads(2).unwrap());
     let sample = Sample { ids: IdMapKind::Identity, ..Sample::random(8, 20, true, 2) };
     sample.write(&disk, Path::new(DB), false).unwrap();
-    let mut model = Model::of(&sample);
+    let mut model = DatabaseModel::of(&sample);
     let db = Database::open_on(disk, Path::new(DB), options()).unwrap();
     db.retain(Retention::Last(1)).unwrap();
     let steps: Vec<Vec<ModelChange>> = (0..60)
@@ -455,8 +455,8 @@ fn some_of_several_edges_are_removed_and_counted_and_the_others_stay_what_they_w
         sample.write(&disk, Path::new(DB), false).unwrap();
         let db = Database::open_on(disk, Path::new(DB), options()).unwrap();
         let run = Run::with_threads(1).unwrap();
-        let mut model = Model::of(&sample);
-        let do_all = |model: &mut Model, changes: &[ModelChange]| {
+        let mut model = DatabaseModel::of(&sample);
+        let do_all = |model: &mut DatabaseModel, changes: &[ModelChange]| {
             commit(&db, changes).unwrap();
             model.commit(changes);
             verify(&db, model, &run);

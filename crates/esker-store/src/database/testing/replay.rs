@@ -10,7 +10,7 @@ use esker_format::{ElementType, Error, IdMapKind};
 use esker_graph::{Budget, Cancel, Run, RunOptions, Stop};
 use esker_layers::ids::ExternalId;
 
-use crate::database::testing::model::{DB, Model, ModelChange, commit, verify, verify_version};
+use crate::database::testing::model::{DB, DatabaseModel, ModelChange, commit, verify, verify_version};
 use crate::database::{Database, DatabaseOptions};
 use crate::sample::Sample;
 use crate::store::Store;
@@ -19,12 +19,12 @@ const NUM_COMMITS: u64 = 12;
 const EDGES_PER_COMMIT: u64 = 200;
 
 /// A database whose writer was killed after commits that are in the log alone.
-fn killed() -> (FaultyDisk, Model) {
+fn killed() -> (FaultyDisk, DatabaseModel) {
     let disk = FaultyDisk::new(1);
     let mut sample = Sample::random(40, 60, true, 1);
     sample.ids = IdMapKind::Identity;
     sample.write(&shared(&disk), Path::new(DB), false).unwrap();
-    let mut model = Model::of(&sample);
+    let mut model = DatabaseModel::of(&sample);
     let db = Database::open_on(shared(&disk), Path::new(DB), options(u64::MAX, 64 << 20)).unwrap();
     for round in 0..NUM_COMMITS {
         let edge =

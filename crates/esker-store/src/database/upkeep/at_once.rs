@@ -147,7 +147,7 @@ impl Core {
         let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
         let (known, policy) = (Some(&maintenance.known), self.write_options().policy);
         let CommitLayer { state: whole, number, edits, counts } =
-            layer_of_commits(state, commits, &disk, (self.first_own, known), policy, run)?;
+            layer_of_commits(state, commits, &disk, self.first_own, known, policy, run)?;
         let sizes: Vec<u64> = whole.layers().iter().map(|layer| policy::size_of(layer.record())).collect();
         let Some(which) = policy::due(&sizes).pop().filter(|which| which.end == sizes.len()) else {
             return Ok(None);
