@@ -128,7 +128,7 @@ impl Database {
             Handle::Reader(store) => select_version(&selector, &versions, store.manifest()),
             Handle::Writer(writer) => select_version(&selector, &versions, &writer.manifest()),
         };
-        found.map_err(|error| Failure::Named("VersionNotFoundError", error.to_string()))
+        Ok(found?)
     }
 
     /// A version, the newest if `None`.

@@ -20,7 +20,10 @@ impl Language for PythonWords {
             Some(SettingValue::Number(number)) => format!("{name}={number}"),
             Some(SettingValue::Word(text) | SettingValue::Name(text)) => format!("{name}='{text}'"),
             Some(SettingValue::Typed { name: column, kind }) => format!("{name}={{'{column}': '{kind}'}}"),
-            Some(SettingValue::Blank(what)) => format!("{name}={what}"),
+            Some(SettingValue::Blank(what)) => match what.split_once(':') {
+                Some((column, kind)) => format!("{name}={{{column}: '{kind}'}}"),
+                None => format!("{name}={what}"),
+            },
         }
     }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use esker::export::{Caller, ExportOptions, Loss, StoredExport, WriteIds, export};
+use esker::export::{ExportOptions, Loss, StoredExport, WriteIds, export};
 use esker::graph::{Cancel, Run, RunOptions};
 use esker::import::read::format::Format;
 use esker::output::vertex_properties;
@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 
 use crate::database::{Database, Handle};
 use crate::failure::Outcome;
+use crate::language::said;
 use crate::settings::{Settings, one_of};
 use crate::watch::{watched, watched_reading};
 
@@ -66,7 +67,7 @@ pub(crate) fn export_version(
         let is_lost = |loss: &&Loss| values.is_none() || !matches!(loss, Loss::VertexProperties(_));
         let lost_types = table.map(|table| table.lost_types).filter(|types| !types.is_empty());
         let (losses, types) = (report.losses.iter().filter(is_lost), lost_types.map(Loss::VertexTypes));
-        Ok((report.edges, losses.chain(&types).map(|loss| loss.sentence(Caller::Python)).collect()))
+        Ok((report.edges, losses.chain(&types).map(|loss| said(&loss.sentence())).collect()))
     })
 }
 

@@ -579,8 +579,8 @@ def test_an_export_and_import_gives_the_same_vertices(tmp_path):
     with pytest.warns(esker.EskerWarning) as said:
         db.export(tmp_path / "g.csv")
     assert [str(warning.message).split(": ", 1)[1] for warning in said] == [
-        "nothing in CSV says that the graph is undirected; import it with directed=False",
-        "1 vertex without edges not written, as CSV lists edges only; pass vertices=FILE to write the ids of all vertices",
+        "nothing in CSV says that the graph is undirected: import it with directed=False",
+        "1 vertex without edges not written, as CSV lists edges only: write their ids with vertices=FILE",
     ]
     with pytest.warns(esker.EskerWarning, match="undirected"):
         assert db.export(tmp_path / "g.csv", vertices=tmp_path / "g.v", overwrite=True) == 2

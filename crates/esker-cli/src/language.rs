@@ -44,7 +44,7 @@ fn option_name(setting: Setting) -> String {
         Setting::TargetColumn => "dst".to_owned(),
         Setting::StreamName => "source".to_owned(),
         Setting::AddMissing => "new".to_owned(),
-        Setting::Replace => "force".to_owned(),
+        Setting::Replace | Setting::Overwrite => "force".to_owned(),
         Setting::BatchEdges => "batch".to_owned(),
         // The library has the word of the command.
         other => other.word().replace('_', "-"),

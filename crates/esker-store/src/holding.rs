@@ -25,6 +25,7 @@ use std::time::UNIX_EPOCH;
 
 use esker_format::io::{DirectoryEntry, Disk, File, Files, Lock, NamedFile, Paging, Scratch, copy, parent};
 use esker_format::{Error, LockHolder, Result};
+use esker_graph::{Operation, message};
 
 /// The file that the writer of a database locks, whatever else it writes to.
 pub(crate) const LOCK_NAME: &str = "LOCK";
@@ -104,12 +105,12 @@ fn expect_no_links(disk: &dyn Disk, database: &Path) -> Result<()> {
             None => Ok(false),
         };
         if place != part && (is_file || is_of_other()?) {
-            return Err(Error::invalid(format!(
-                "{} is a symbolic link to {}, which a change of this database would change too: make a copy with `esker backup`, \
-                 and change that",
-                part.display(),
-                place.display()
-            )));
+            return Err(Error::invalid(message![
+                format!("{} is a symbolic link to {}, which ", part.display(), place.display()),
+                "a change of this database would change too: make a copy with ",
+                Operation::Backup,
+                ", and change that",
+            ]));
         }
     }
     Ok(())

@@ -365,7 +365,7 @@ impl Store {
         };
         let bytes: u64 = commits.iter().map(|commit| commit.payload_bytes).sum();
         let what = format!(
-            "reading {} in the log of {} before anything else (`esker compact` would make a layer of them)",
+            "reading {} in the log of {} before anything else (a merge would make a layer of them)",
             esker_graph::counted(commits.len(), "commit", "commits"),
             self.path().display()
         );

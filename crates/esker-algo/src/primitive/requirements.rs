@@ -1,13 +1,14 @@
 //! Checks of what an algorithm requires of its graph and options. Each error says what to do.
 
-use esker_graph::{Direction, Graph, Stop, VertexId};
+use esker_graph::{Direction, Graph, Setting, Stop, VertexId, message};
 
 /// An error unless `graph` is undirected. `what` names the algorithm.
 pub(crate) fn need_undirected<G: Graph>(graph: &G, what: &str) -> Result<(), Stop> {
     if graph.is_directed() {
-        return Err(Stop::unsuitable(format!(
-            "{what} needs an undirected graph: import the edges as undirected, or run it with --as-undirected (undirected=True in Python)"
-        )));
+        return Err(Stop::unsuitable(message![
+            format!("{what} needs an undirected graph: import the edges as undirected, or run it with "),
+            Setting::AsUndirected.to(true),
+        ]));
     }
     Ok(())
 }

@@ -146,7 +146,7 @@ fn nothing_and_what_cannot_be_done() {
     let error = biconnectivity(&directed.graph(), &run).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "biconnectivity needs an undirected graph: import the edges as undirected, or run it with --as-undirected (undirected=True in Python)"
+        "biconnectivity needs an undirected graph: import the edges as undirected, or run it with `as_undirected = true`"
     );
 }
 

@@ -288,7 +288,7 @@ fn says_what_it_takes_and_what_it_cannot_do() {
     let error = Filter::all(&graph, &run, FilteredDirections::Symmetric).err().unwrap().to_string();
     assert_eq!(
         error,
-        "a symmetric filter needs an undirected graph: import the edges as undirected, or run it with --as-undirected (undirected=True in Python)"
+        "a symmetric filter needs an undirected graph: import the edges as undirected, or run it with `as_undirected = true`"
     );
     let without = common::without_in_edges(&graph);
     let error = Filter::all(&without, &run, FilteredDirections::Both).err().unwrap().to_string();

@@ -75,7 +75,7 @@ fn nothing_and_what_cannot_be_done() {
     let error = forest(&directed.graph(), &run, &ForestOptions::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "spanning forest needs an undirected graph: import the edges as undirected, or run it with --as-undirected (undirected=True in Python)"
+        "spanning forest needs an undirected graph: import the edges as undirected, or run it with `as_undirected = true`"
     );
 }
 

@@ -103,7 +103,7 @@ fn says_what_it_cannot_do() {
     let error = ldd(&directed.graph(), &run, &LddOptions::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "low-diameter decomposition needs an undirected graph: import the edges as undirected, or run it with --as-undirected (undirected=True in Python)"
+        "low-diameter decomposition needs an undirected graph: import the edges as undirected, or run it with `as_undirected = true`"
     );
     let none = Csr::<()>::undirected(0, &[]).unwrap();
     assert_eq!(ldd(&none.graph(), &run, &LddOptions::default()).unwrap().count, 0);

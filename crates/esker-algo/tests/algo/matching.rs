@@ -96,7 +96,7 @@ fn nothing_and_what_cannot_be_done() {
     let error = matching(&directed.graph(), &run, &MatchingOptions::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "maximal matching needs an undirected graph: import the edges as undirected, or run it with --as-undirected (undirected=True in Python)"
+        "maximal matching needs an undirected graph: import the edges as undirected, or run it with `as_undirected = true`"
     );
 }
 

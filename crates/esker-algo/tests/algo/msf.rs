@@ -84,7 +84,7 @@ fn nothing_and_what_cannot_be_done() {
     let error = msf(&directed.graph(), &run).unwrap_err().to_string();
     assert_eq!(
         error,
-        "minimum spanning forest needs an undirected graph: import the edges as undirected, or run it with --as-undirected (undirected=True in Python)"
+        "minimum spanning forest needs an undirected graph: import the edges as undirected, or run it with `as_undirected = true`"
     );
     let odd = Csr::undirected(3, &[(0, 1, 3.0), (1, 2, f32::NAN)]).unwrap();
     assert_eq!(

@@ -96,7 +96,7 @@ fn nothing_and_what_cannot_be_done() {
     let error = spanner(&directed.graph(), &run, &SpannerOptions::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "a spanner needs an undirected graph: import the edges as undirected, or run it with --as-undirected (undirected=True in Python)"
+        "a spanner needs an undirected graph: import the edges as undirected, or run it with `as_undirected = true`"
     );
 }
 

@@ -13,6 +13,7 @@ use crate::args::resources::ResourceArgs;
 use crate::args::size::{bytes, counted};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
+use crate::language::{CommandLine, said};
 use crate::show::progress::Bar;
 use crate::show::text;
 
@@ -73,7 +74,9 @@ impl CheckCommand {
             // Of a manifest that lost its end, they may be its layers; no writer opens the database.
             left.clear();
         }
-        let problems: Vec<String> = report.problems.iter().map(ToString::to_string).collect();
+        let problems: Vec<String> = report.problems.iter().map(|problem| said(&problem.message())).collect();
+        let commands: Vec<String> =
+            report.remedies.iter().map(|operation| CommandLine.command(operation)).collect();
         if self.json {
             text::json(&json!({
                 "database": self.database.display().to_string(),
@@ -84,7 +87,7 @@ impl CheckCommand {
                 "bytes": report.bytes,
                 "checks": report.sound,
                 "problems": problems,
-                "remedies": report.remedies,
+                "remedies": commands,
                 "unfinished": sizes_json(&unfinished),
                 "left": sizes_json(&left),
                 "foreign": foreign.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
@@ -104,7 +107,7 @@ impl CheckCommand {
             for path in &foreign {
                 text::line(&format!("note: {} is not part of the database", path.display()))?;
             }
-            self.print_problems(&problems, &report.remedies)?;
+            self.print_problems(&problems, &commands)?;
         }
         self.verdict(problems.len(), &unfinished)
     }

@@ -20,6 +20,7 @@ use crate::args::size::{bytes, counted, seconds};
 use crate::args::tiling::describe;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
+use crate::language::said;
 use crate::show::progress::Bar;
 use crate::show::text;
 
@@ -79,7 +80,7 @@ impl CompactCommand {
         // Heads that were not asked for may be damaged. What was done is done all the same.
         let head_bytes = match database.snapshot()?.stored_heads() {
             Ok(heads) => Ok(heads.map(StoredHeads::file_bytes)),
-            Err(problem) => Err(problem.to_string()),
+            Err(problem) => Err(said(&problem.message())),
         };
         Ok(Compacted { report, head_bytes, expired })
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use esker::export::{Caller, ExportOptions, Loss, StoredExport, WriteIds, export};
+use esker::export::{ExportOptions, Loss, StoredExport, WriteIds, export};
 use esker::output::{VertexTable, vertex_properties};
 use serde_json::json;
 
@@ -14,6 +14,7 @@ use crate::args::selecting::WhereArgs;
 use crate::args::size::counted;
 use crate::failure::Outcome;
 use crate::interrupt::cancel_on_signals;
+use crate::language::said;
 use crate::session::opening::open_store_with;
 use crate::show::progress::Bar;
 use crate::show::text;
@@ -132,7 +133,7 @@ impl ExportCommand {
 
 /// What was lost and how to keep it, as a sentence.
 fn sentence(loss: &Loss) -> String {
-    let said = loss.sentence(Caller::Command);
+    let said = said(&loss.sentence());
     let first = said.chars().next().map(|first| first.to_ascii_uppercase());
     first.into_iter().chain(said.chars().skip(1)).collect()
 }

@@ -90,6 +90,8 @@ settings! {
     MaxDepth = "max_depth",
     /// The memory limit.
     Memory = "memory",
+    /// Whether a file that exists is overwritten.
+    Overwrite = "overwrite",
     /// The number of passes over the edges.
     Passes = "passes",
     /// Edge properties that are kept or written.

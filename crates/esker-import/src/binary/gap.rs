@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use esker_format::{Error, Result};
+use esker_graph::{Setting, message};
 
 use super::contain::damaged;
 use super::region::Region;
@@ -78,15 +79,15 @@ impl GapFile {
                 Ok(Self { region, weighted, directed, edges, vertices })
             }
             _ => {
-                let reason = format!(
-                    "its header states {} and {}, which does not fit its {}; is it \
-                     {} (--format {})?",
+                let stated = format!(
+                    "its header states {} and {}, which does not fit its {}; is it {} (",
                     esker_graph::counted(edges, "edge", "edges"),
                     esker_graph::counted(vertices, "vertex", "vertices"),
                     esker_graph::counted(region.bytes(), "byte", "bytes"),
                     if weighted { "without weights" } else { "with weights" },
-                    if weighted { "sg" } else { "wsg" }
                 );
+                let other = Setting::Format.to(if weighted { "sg" } else { "wsg" });
+                let reason = message![stated, other, ")?"];
                 Err(damaged(region.path(), reason))
             }
         }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use esker_format::{Error, Result};
+use esker_graph::{Setting, message};
 
 use super::region::unusable;
 use crate::read::format::{Format, ReadOptions};
@@ -79,12 +80,16 @@ impl Reader for PackedReader {
             let mut bytes = vec![0; self.block_bytes];
             let filled = stream.fill(&mut bytes, 0)?;
             if filled % self.edge_bytes != 0 {
-                let reason = format!(
-                    "its length is not a multiple of the {0} bytes of an edge: {1} bytes are left over; either it is \
-                     cut short, or its edges are of the other size (--format graph500 or graph500-64)",
-                    self.edge_bytes,
-                    filled % self.edge_bytes
-                );
+                let reason = message![
+                    format!(
+                        "its length is not a multiple of the {0} bytes of an edge: {1} bytes are left over; ",
+                        self.edge_bytes,
+                        filled % self.edge_bytes
+                    ),
+                    "either it is cut short, or its edges are of the other size (",
+                    Setting::Format.to("graph500"),
+                    " or graph500-64)",
+                ];
                 return Err(unusable(stream.path(), reason));
             }
             if filled == 0 {

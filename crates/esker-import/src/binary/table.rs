@@ -10,6 +10,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray, PrimitiveArray};
 use arrow_select::filter::filter;
 use esker_format::value::decimal::{NotNumber, TOO_LONG, float_id, shown};
 use esker_format::{ElementType, Error, LogicalType, PropertyType, Result};
+use esker_graph::{Setting, message};
 
 use super::contain::damaged;
 use super::converted::{as_ids, as_values};
@@ -99,10 +100,12 @@ pub(super) fn choose(
         weight.filter(|&weight| weight != source && weight != target || options.weight != Pick::Auto)
     {
         if !names[weight].1.is_numbers() && !names[weight].1.are_spans() {
-            let reason = format!(
-                "the weight column {:?} does not hold numbers: name another with --weight, or none with --no-weight",
-                names[weight].0
-            );
+            let reason = message![
+                format!("the weight column {:?} does not hold numbers: name another with ", names[weight].0),
+                Setting::Weight,
+                ", or none with ",
+                Setting::Weight.to(false),
+            ];
             return Err(unusable(path, reason));
         }
         chosen.weight = Some(0);
@@ -152,7 +155,8 @@ fn expect_declared_spans(path: &Arc<PathBuf>, names: &[(String, Holds)], chosen:
     let span = properties.find(|&(&index, own)| names[index].1.are_spans() && own.is_none());
     let Some((&span, _)) = span else { return Ok(()) };
     let name = &names[span].0;
-    Err(unusable(path, format!("the column {name:?} {SPANS}; --schema {name}:i64 takes them")))
+    let declared = Setting::Schema.to_type(name, "i64");
+    Err(unusable(path, message![format!("the column {name:?} {SPANS}; "), declared, " takes them"]))
 }
 
 impl Chosen {
@@ -260,10 +264,13 @@ fn choose_ends(
             .or_else(|| (names.len() == 2).then_some((0, 1))),
     };
     ends.ok_or_else(|| {
-        let reason = format!(
-            "cannot tell which columns hold the ends of the edges; name them with --src and --dst (columns: {})",
-            list(names)
-        );
+        let reason = message![
+            "cannot tell which columns hold the ends of the edges; name them with ",
+            Setting::SourceColumn,
+            " and ",
+            Setting::TargetColumn,
+            format!(" (columns: {})", list(names)),
+        ];
         unusable(path, reason)
     })
 }
@@ -314,9 +321,11 @@ pub(super) fn id_kind(path: &Arc<PathBuf>, ends: [Holds; 2], options: &ReadOptio
     let end = ends.into_iter().find(|end| *end == Holds::Times || end.are_spans());
     if let Some(end) = end.filter(|_| options.ids != PickIds::Int) {
         let what = if end.are_spans() { "times of day or lengths of time" } else { "dates or times" };
-        let reason = format!(
-            "the column of ids holds {what}; write them as texts or integers, or pass --ids int for the numbers in which the file keeps them"
-        );
+        let reason = message![
+            format!("the column of ids holds {what}; write them as texts or integers, or pass "),
+            Setting::Ids.to("int"),
+            " for the numbers in which the file keeps them",
+        ];
         return Err(unusable(path, reason));
     }
     match (options.ids, ends.contains(&Holds::Texts)) {

@@ -9,7 +9,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, UInt64Array};
 use esker_format::{ElementType, Error, PropertyType, Result};
-use esker_graph::{Budget, Reservation, Stop};
+use esker_graph::{Budget, Reservation, Setting, Stop, message};
 
 use crate::read::source::texts;
 use crate::sort::scratch::{Shelf, ShelvedChunk};
@@ -164,11 +164,15 @@ impl Range {
             Self { i64: true, .. } => Ok(ElementType::I64),
             Self { f32: true, .. } => Ok(ElementType::F32),
             Self { f64: true, .. } => Ok(ElementType::F64),
-            Self { wide, .. } => Err(Error::invalid(format!(
-                "property {name:?} has fractions and also integers beyond 2^53, such as {}, and no number type holds both \
-                 exactly: to round such integers, declare it with --schema {name}:f64; to keep them, declare {name}:text",
-                wide.unwrap_or(i64::MAX)
-            ))),
+            Self { wide, .. } => Err(Error::invalid(message![
+                format!(
+                    "property {name:?} has fractions and also integers beyond 2^53, such as {}, and no number type ",
+                    wide.unwrap_or(i64::MAX)
+                ),
+                "holds both exactly: to round such integers, declare it with ",
+                Setting::Schema.to_type(name, "f64"),
+                format!("; to keep them, declare {name}:text"),
+            ])),
         }
     }
 }

@@ -11,7 +11,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_select::take::take;
 use esker_format::{Error, Result};
-use esker_graph::{Direction, VertexId, vertex};
+use esker_graph::{Direction, Setting, VertexId, message, vertex};
 
 use super::digits::{push_number, push_u64};
 use super::graph::{BlockBuilder, CHECK_VERTICES, ExportBlock, ExportGraph, PropertyKind, num_loops};
@@ -51,14 +51,16 @@ fn weight_of(graph: &dyn ExportGraph, format: Format, options: &ExportOptions) -
     let weight = graph.weight().filter(|_| options.properties && format != Format::Sg);
     let kind = weight.map(|index| graph.properties()[index].kind);
     let refuse = |what: &str| Error::invalid(format!("{} needs {what}", format.title()));
+    let unweighted = Setting::Properties.to(false);
     match (format, kind) {
         (Format::Wsg, None) => Err(refuse("weights, but the graph has none: write sg")),
         (Format::Wsg, Some(kind)) if kind != PropertyKind::I32 => {
             Err(refuse("integer weights of 32 bits, but the graph has others: write sg without them, or wel"))
         }
-        (Format::Metis, Some(PropertyKind::F32 | PropertyKind::F64)) => Err(refuse(
-            "integer weights, but the graph has others: leave them out with --no-properties, or write mtx",
-        )),
+        (Format::Metis, Some(PropertyKind::F32 | PropertyKind::F64)) => {
+            let refused = refuse("integer weights, but the graph has others: leave them out with ");
+            Err(refused.and(message![unweighted, ", or write mtx"]))
+        }
         _ => Ok(weight),
     }
 }
@@ -79,16 +81,18 @@ impl ListWriter<'_> {
     /// are any.
     fn metis(&mut self) -> Result<()> {
         if self.graph.is_directed() {
-            return Err(Error::invalid(
-                "a METIS graph is undirected, but the graph is directed: write mtx, or import it as --undirected",
-            ));
+            return Err(Error::invalid(message![
+                "a METIS graph is undirected, but the graph is directed: write mtx, or import it with ",
+                Setting::Directed.to(false),
+            ]));
         }
         let loops = num_loops(self.graph, &self.options.cancel)?;
         if loops > 0 {
-            return Err(Error::invalid(format!(
-                "a METIS graph has no self-loops, but the graph has {loops}: import it with --self-loops drop, or write \
-                 mtx"
-            )));
+            return Err(Error::invalid(message![
+                format!("a METIS graph has no self-loops, but the graph has {loops}: import it with "),
+                Setting::SelfLoops.to("drop"),
+                ", or write mtx",
+            ]));
         }
         let format = if self.weight.is_some() { " 1" } else { "" };
         let (n, m) = (self.graph.num_vertices(), self.graph.num_arcs() / 2);

@@ -6,6 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt32Type};
 use arrow_array::{ArrayRef, BinaryArray};
 use esker_format::{Error, LogicalType, Result};
+use esker_graph::{Setting, message};
 
 use super::digits::{push_typed, push_u64};
 use super::graph::{ExportBlock, PropertyKind};
@@ -200,10 +201,13 @@ impl LineWriter<'_> {
                 || id.iter().any(u8::is_ascii_whitespace)
                 || matches!(id[0], b'#' | b'%' | b'"'))
         {
-            return Err(Error::invalid(format!(
-                "the id {:?} cannot stand in a plain edge list: write csv or parquet, or numbers with --ids numbers",
-                String::from_utf8_lossy(id)
-            )));
+            let id = String::from_utf8_lossy(id);
+            return Err(Error::invalid(message![
+                format!(
+                    "the id {id:?} cannot stand in a plain edge list: write csv or parquet, or numbers with "
+                ),
+                Setting::VertexNumbers,
+            ]));
         }
         Ok(())
     }
@@ -253,8 +257,11 @@ impl LineWriter<'_> {
     }
 
     fn too_large(&self, id: u64, most: u64) -> Error {
-        Error::invalid(format!(
-            "the id {id} exceeds {most}, the largest of the format: write the vertices' numbers with --ids numbers"
-        ))
+        Error::invalid(message![
+            format!(
+                "the id {id} exceeds {most}, the largest of the format: write the vertices' numbers with "
+            ),
+            Setting::VertexNumbers,
+        ])
     }
 }

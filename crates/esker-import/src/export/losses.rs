@@ -3,7 +3,7 @@
 use std::fmt;
 
 use esker_format::{Result, value::decimal};
-use esker_graph::vertex;
+use esker_graph::{Assignment, Message, Operation, Setting, message, vertex};
 
 use super::graph::{EdgeStream, ExportGraph, ListExport, PropertyInfo, PropertyKind};
 use super::options::{ExportOptions, WriteIds};
@@ -58,58 +58,39 @@ pub enum Loss {
     Separator(Format),
 }
 
-/// Whose options a remedy names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Caller {
-    /// The command line.
-    Command,
-    /// Python.
-    Python,
-}
-
 impl Loss {
     /// The loss and how to keep it, in a clause.
-    pub fn sentence(&self, caller: Caller) -> String {
-        let (command, python) = self.remedies();
-        let remedy = match caller {
-            Caller::Command => command,
-            Caller::Python => python,
-        };
-        format!("{self}{remedy}")
+    pub fn sentence(&self) -> Message {
+        message![self.to_string(), self.remedy()]
     }
 
-    /// How to keep what is lost: with the command, and in Python.
-    fn remedies(&self) -> (&'static str, &'static str) {
+    /// How to keep what is lost.
+    fn remedy(&self) -> Message {
+        let import = |setting: Assignment| message![": import it with ", setting];
         match self {
-            Self::EdgeProperties(..) | Self::Weights(_) | Self::VertexTypes(_) => ("", ""),
-            Self::VertexProperties(_) => (
-                "; --vertex-properties FILE writes a CSV for `esker set`",
-                "; db.graph().vertices() has them",
-            ),
-            Self::Undirected(_) => (": import it with --undirected", "; import it with directed=False"),
-            Self::Directed(_) => (": import it with --directed", "; import it with directed=True"),
-            Self::Ids(..) => (
-                ": --vertices FILE writes the id of each, in order",
-                "; pass vertices=FILE to write the id of each, in order",
-            ),
-            Self::TextIds(_) => (": import it with --ids text", "; import it with ids=\"text\""),
-            Self::TextValues(..) => {
-                (": import it with --schema NAME:text", "; import it with schema={NAME: \"text\"}")
+            Self::EdgeProperties(..) | Self::Weights(_) => Message::default(),
+            Self::VertexTypes(types) => {
+                let schema = Setting::Schema.to(format!("'{}'", types.join(",")));
+                message![": ", Operation::Set, " with ", schema, " sets them"]
             }
-            Self::Unsigned(..) => {
-                (": import it with --schema NAME:u64", "; import it with schema={NAME: \"u64\"}")
+            Self::VertexProperties(_) => {
+                let file = Setting::VertexProperties.to_some("FILE");
+                message!["; ", file, " writes a CSV for ", Operation::Set]
             }
-            Self::Zones(..) => ("; Parquet and Arrow have them", "; Parquet and Arrow have them"),
-            Self::Vertices(..) => (
-                ": write their ids with --vertices FILE",
-                "; pass vertices=FILE to write the ids of all vertices",
-            ),
-            Self::Parallel(_) => {
-                (": import it with --duplicates keep", "; import it with duplicates=\"keep\"")
+            Self::Undirected(_) => import(Setting::Directed.to(false)),
+            Self::Directed(_) => import(Setting::Directed.to(true)),
+            Self::Ids(..) => {
+                message![": ", Setting::Vertices.to_some("FILE"), " writes the id of each, in order"]
             }
-            Self::BothEnds(_) => (": import it with --both-ends", "; import it with both_ends=True"),
-            Self::FirstEdge(_) => (": import it with --no-header", "; import it with header=False"),
-            Self::Separator(_) => (": import it with --format snap", "; import it with format=\"snap\""),
+            Self::TextIds(_) => import(Setting::Ids.to("text")),
+            Self::TextValues(..) => import(Setting::Schema.to_some("NAME:text")),
+            Self::Unsigned(..) => import(Setting::Schema.to_some("NAME:u64")),
+            Self::Zones(..) => "; Parquet and Arrow have them".into(),
+            Self::Vertices(..) => message![": write their ids with ", Setting::Vertices.to_some("FILE")],
+            Self::Parallel(_) => import(Setting::Duplicates.to("keep")),
+            Self::BothEnds(_) => import(Setting::BothEnds.to(true)),
+            Self::FirstEdge(_) => import(Setting::Header.to(false)),
+            Self::Separator(_) => import(Setting::Format.to("snap")),
         }
     }
 }
@@ -126,13 +107,7 @@ impl fmt::Display for Loss {
                 )
             }
             Self::VertexProperties(names) => write!(f, "vertex properties not written: {}", names.join(", ")),
-            Self::VertexTypes(types) => {
-                let types = types.join(",");
-                write!(
-                    f,
-                    "the CSV of vertex properties does not tell all types: `esker set` with --schema '{types}' sets them"
-                )
-            }
+            Self::VertexTypes(_) => f.write_str("the CSV of vertex properties does not tell all types"),
             Self::Undirected(format) => unsaid(f, *format, "the graph is undirected"),
             Self::Directed(format) => unsaid(f, *format, "the graph is directed"),
             Self::Weights(format) => {

@@ -24,8 +24,8 @@ mod losses;
 use std::path::{Path, PathBuf};
 
 use esker_format::{Error, Result};
-use esker_graph::Bitmap;
 use esker_graph::generate::Generator;
+use esker_graph::{Bitmap, Setting, message};
 use writer::{EdgeWriter, ExportShape, VertexNames};
 
 use crate::read::format::Format;
@@ -34,7 +34,7 @@ pub use digits::push_f64;
 pub(crate) use generated::GeneratorExport;
 pub use graph::{BlockBuilder, ExportBlock, ExportGraph, PropertyInfo, PropertyKind};
 pub(crate) use graph::{EdgeStream, ListExport};
-pub use losses::{Caller, Loss};
+pub use losses::Loss;
 pub use options::{ExportOptions, OutputCompression, WriteIds};
 pub use sink::OutputFile;
 pub use stored::StoredExport;
@@ -65,9 +65,11 @@ pub struct ExportReport {
 pub fn export(graph: &dyn ExportGraph, path: &Path, options: &ExportOptions) -> Result<ExportReport> {
     let format = format_of(path, options)?;
     if options.both_ends == Some(true) && graph.is_directed() {
-        return Err(Error::usage(
-            "to write edges in both directions (--both-ends) has no effect on a directed graph: each edge has one".to_owned(),
-        ));
+        return Err(Error::usage(message![
+            "to write edges in both directions (",
+            Setting::BothEnds.to(true),
+            ") has no effect on a directed graph: each edge has one",
+        ]));
     }
     let vertices = match &options.vertices {
         Some(path) => {
@@ -184,10 +186,11 @@ fn format_of(path: &Path, options: &ExportOptions) -> Result<Format> {
     let name = path.to_string_lossy();
     let format = options.format.or_else(|| named(&name)).ok_or_else(|| {
         let names: Vec<_> = Format::ALL.iter().map(|format| format.name()).collect();
-        Error::invalid(format!(
-            "the ending of {name} names no format to write; name one with --format: {}",
-            names.join(", ")
-        ))
+        Error::invalid(message![
+            format!("the ending of {name} names no format to write; name one with "),
+            Setting::Format,
+            format!(": {}", names.join(", ")),
+        ])
     })?;
     let is_compressed =
         options.compression.unwrap_or_else(|| OutputCompression::from_name(&name)) != OutputCompression::None;

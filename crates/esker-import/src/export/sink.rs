@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use esker_format::io::{Cursor, Disk, File, Lock, parent};
 use esker_format::{Error, Result};
+use esker_graph::{Setting, message};
 
 use super::options::{ExportOptions, OutputCompression};
 use super::terminal::Escaped;
@@ -99,10 +100,13 @@ impl OutputFile {
             Some(entry) if entry.is_directory => {
                 Err(Error::invalid(format!("{} is a directory: name a file", self.path.display())))
             }
-            Some(_) if !self.overwrite => Err(Error::invalid(format!(
-                "{} exists already: remove it, name another file, or replace it with --force",
-                self.path.display()
-            ))),
+            Some(_) if !self.overwrite => Err(Error::Exists(message![
+                format!(
+                    "{} exists already: remove it, name another file, or replace it with ",
+                    self.path.display()
+                ),
+                Setting::Overwrite.to(true),
+            ])),
             _ => Ok(()),
         }
     }

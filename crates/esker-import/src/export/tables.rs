@@ -12,6 +12,7 @@ use arrow_array::{ArrayRef, BinaryArray, DictionaryArray, Int64Array, RecordBatc
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use esker_format::{Error, Result};
+use esker_graph::{Setting, message};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
@@ -219,10 +220,8 @@ impl EdgeTable {
         for &v in vertices {
             let id = names.int(v)?;
             ids.push(i64::try_from(id).map_err(|_| {
-                Error::invalid(format!(
-                    "the id {id} exceeds {}: write csv, or numbers with --ids numbers",
-                    i64::MAX
-                ))
+                let wide = format!("the id {id} exceeds {}: write csv, or numbers with ", i64::MAX);
+                Error::invalid(message![wide, Setting::VertexNumbers])
             })?);
         }
         Ok(Arc::new(Int64Array::from(ids)))

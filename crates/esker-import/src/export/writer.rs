@@ -2,7 +2,7 @@
 
 use arrow_array::BinaryArray;
 use esker_format::{Error, Result};
-use esker_graph::{Bitmap, VertexId, vertex};
+use esker_graph::{Bitmap, Operation, Setting, VertexId, message, vertex};
 
 use super::digits;
 use super::graph::{EdgeStream, ExportBlock, ExportGraph, PropertyInfo, PropertyKind};
@@ -138,10 +138,11 @@ fn as_vertex(v: u64) -> VertexId {
 pub(super) fn check_ids(format: Format, shape: &ExportShape) -> Result<()> {
     let needs_integers = matches!(format, Format::Graph500 | Format::Graph500Wide | Format::Graphalytics);
     if needs_integers && shape.text_ids {
-        return Err(Error::invalid(format!(
-            "the ids of the graph are texts, but {} has integers: write the vertices' numbers with --ids numbers",
-            format.title()
-        )));
+        return Err(Error::invalid(message![
+            format!("the ids of the graph are texts, but {} has integers: ", format.title()),
+            "write the vertices' numbers with ",
+            Setting::VertexNumbers,
+        ]));
     }
     Ok(())
 }
@@ -177,11 +178,12 @@ pub(super) fn pump(
         writer.write(VertexNames::new(stream.graph(), options.ids), &block)?;
     }
     if edges != shape.edges {
-        return Err(Error::invalid(format!(
-            "{} written, but {} announced: run `esker check` on the database",
-            esker_graph::counted(edges, "edge", "edges"),
-            shape.edges
-        )));
+        let written = esker_graph::counted(edges, "edge", "edges");
+        return Err(Error::invalid(message![
+            format!("{written} written, but {} announced: run ", shape.edges),
+            Operation::Check,
+            " on the database",
+        ]));
     }
     writer.finish()?;
     Ok(edges)

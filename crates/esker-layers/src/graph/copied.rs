@@ -1,11 +1,12 @@
 //! Copies the lists of one direction to memory, however they are stored.
 
-use esker_format::{Error, Result};
+use esker_format::Result;
 use esker_graph::{Run, VertexId, vertex};
 
 use super::chains::LaterLayers;
 use super::gathered::{GatheredSide, Unit};
 use super::layered::Layered;
+use super::points::odd_list;
 use super::side::Side;
 use super::weight::ColumnWeight;
 
@@ -49,8 +50,7 @@ fn copy_unit<'a, W: ColumnWeight>(
     let mut take = |v: VertexId, targets: &[VertexId], weights: &[W]| {
         let degree = side.degree(v);
         if targets.len() != degree {
-            let message = format!("the list of vertex {v} is not as long as its degree: run `esker check`");
-            return Err(Error::invalid(message));
+            return Err(odd_list(v));
         }
         all_targets.split_off_mut(..degree).unwrap_or_default().copy_from_slice(targets);
         all_weights.split_off_mut(..degree).unwrap_or_default().copy_from_slice(weights);

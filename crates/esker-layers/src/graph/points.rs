@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use esker_format::{BLOCK_BYTES, Error, Result};
-use esker_graph::{AnyVisitor, Piece, Run, Select, Sink, VertexId};
+use esker_graph::{AnyVisitor, Operation, Piece, Run, Select, Setting, Sink, VertexId, message};
 
 use super::weight::ColumnWeight;
 use crate::layer::ListColumns;
@@ -56,9 +56,18 @@ pub(crate) fn share_few<W: ColumnWeight>(
 
 /// The error about lists that are kept in tiles alone.
 pub(crate) fn tiles_alone(what: &str) -> Error {
-    Error::invalid(format!(
-        "the lists are kept as tiles only, so {what}: run it with --encoding tiles, or make lists with `esker compact --encoding plain`"
-    ))
+    Error::invalid(message![
+        format!("the lists are kept as tiles only, so {what}: run it with "),
+        Setting::Encoding.to("tiles"),
+        ", or make lists with ",
+        Operation::Compact.with(Setting::Encoding.to("plain")),
+    ])
+}
+
+/// The error about a list that does not fit its degree.
+pub(crate) fn odd_list(v: VertexId) -> Error {
+    let list = format!("the list of vertex {v} is not as long as its degree: run ");
+    Error::invalid(message![list, Operation::Check])
 }
 
 /// Reads single lists from the map.

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use esker_format::value::decimal::{self, NotId};
-use esker_format::{Error, IdMapKind, Result};
+use esker_format::{Error, IdMapKind, Result, Sought};
 use esker_graph::{Run, VertexId};
 
 use super::base::BaseMap;
@@ -222,7 +222,8 @@ impl IdMap {
     /// The vertex whose id is given as user input.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is none, with a suggestion; [`Error::Corrupt`] as [`IdMap::vertex_of`].
+    /// [`Error::NotFound`] with a suggestion; [`Error::Invalid`] if the text is no id of this kind;
+    /// [`Error::Corrupt`] as [`IdMap::vertex_of`].
     pub fn find(&self, text: &str) -> Result<VertexId> {
         let id = self.parse(text.as_bytes())?;
         match self.vertex_of(id)? {
@@ -239,7 +240,7 @@ impl IdMap {
                     None => self.describe(),
                 };
                 let shown = decimal::shown(text.as_bytes());
-                Err(Error::invalid(format!("no vertex has the id {shown:?}: {remedy}")))
+                Err(Error::not_found(Sought::Vertex, format!("no vertex has the id {shown:?}: {remedy}")))
             }
         }
     }

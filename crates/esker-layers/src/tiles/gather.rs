@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 use esker_format::memory::filled;
 use esker_format::{Error, Result};
-use esker_graph::{Direction, Lists, Run, Tile, VertexId, vertex};
+use esker_graph::{Direction, Lists, Operation, Run, Tile, VertexId, message, vertex};
 
 use super::strip::{STRIP_BITS, STRIP_LEN};
 
@@ -336,7 +336,7 @@ fn in_columns(mut targets: &[VertexId]) -> impl Iterator<Item = Option<&[VertexI
 }
 
 fn unsorted() -> Error {
-    Error::invalid("a list does not ascend: check the database with `esker check`".to_owned())
+    Error::invalid(message!["a list does not ascend: check the database with ", Operation::Check])
 }
 
 #[cfg(test)]

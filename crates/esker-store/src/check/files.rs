@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytemuck::Pod;
 use esker_format::{Archive, ElementType, Error, Origin, Owner, Result};
 use esker_graph::random::hash;
-use esker_graph::{Direction, Run, Select, VertexId, Visitor, vertex};
+use esker_graph::{Direction, Operation, Run, Select, Setting, VertexId, Visitor, vertex};
 use esker_graph::{Flow, Graph, Lists, Piece, Weight};
 use esker_layers::graph::{CompleteLists, StoredGraph, StoredWeight};
 use esker_layers::stack::Stack;
@@ -64,7 +64,7 @@ pub(super) fn check_tiles(state: &State, run: &Run, report: &mut Report) -> Resu
             }
         }
         if layer.lists().out().main().tiles().is_none() {
-            report.remedy("esker compact --encoding tiles", known);
+            report.remedy(Operation::Compact.with(Setting::Encoding.to("tiles")), known);
         }
     }
     Ok(())
@@ -88,7 +88,7 @@ pub(super) fn check_heads(state: &State, run: &Run, report: &mut Report) -> Resu
                 report.note(Err(problem))?;
             }
         }
-        report.remedy("esker compact --heads LENGTH", known);
+        report.remedy(Operation::Compact.with(Setting::Heads.to_some("LENGTH")), known);
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use esker_format::{Column, Element, Error, Result, Values};
+use esker_graph::Call;
 
 /// The result of a check.
 #[derive(Debug, Default)]
@@ -17,7 +18,7 @@ pub struct Report {
     /// The problems found; the database is sound if there are none.
     pub problems: Vec<Error>,
     /// Commands that mend what is wrong, where the files that are sound hold all that is needed.
-    pub remedies: Vec<String>,
+    pub remedies: Vec<Call>,
     /// How many of the problems these commands mend.
     mended: usize,
     /// The columns that were verified.
@@ -72,12 +73,12 @@ impl Report {
         }
     }
 
-    /// Records a command that mends all problems but the `known` first ones, which another check found
+    /// Records an operation that mends all problems but the `known` first ones, which another check found
     /// before.
-    pub(super) fn remedy(&mut self, command: &str, known: usize) {
+    pub(super) fn remedy(&mut self, operation: Call, known: usize) {
         self.mended += self.problems.len() - known;
-        if self.problems.len() > known && !self.remedies.iter().any(|said| said == command) {
-            self.remedies.push(command.to_owned());
+        if self.problems.len() > known && !self.remedies.contains(&operation) {
+            self.remedies.push(operation);
         }
     }
 

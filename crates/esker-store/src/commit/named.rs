@@ -1,6 +1,7 @@
 //! Edges that have ids, in a batch.
 
 use esker_format::{Error, LogicalType, PropertyRecord, Result};
+use esker_graph::{Operation, message};
 use esker_layers::ids::ExternalId;
 
 use super::batch::Batch;
@@ -18,9 +19,13 @@ impl Batch {
         let id =
             self.edge_ids.filter(|_| wanted.at_most != Some(0)).and_then(|column| wanted.edge_id(column));
         id.map_or(Ok(()), |id| {
-            Err(Error::invalid(format!(
-                "no edge from {source} to {target} has the id {id} and the other values that are given: `esker export` writes the ids of edges"
-            )))
+            Err(Error::invalid(message![
+                format!(
+                    "no edge from {source} to {target} has the id {id} and the other values that are given: "
+                ),
+                Operation::Export,
+                " writes the ids of edges",
+            ]))
         })
     }
 }

@@ -7,7 +7,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use esker_format::{Edit, Error, Result, Retention, StreamRecord, TagRecord, VersionRecord, WriteOptions};
+use esker_format::{
+    Edit, Error, Result, Retention, Sought, StreamRecord, TagRecord, VersionRecord, WriteOptions,
+};
+use esker_graph::{Operation, message};
 
 use super::handle::{Core, Database, locked};
 use super::layers::Maintenance;
@@ -168,7 +171,8 @@ impl Core {
             return Ok(());
         }
         let name = self.path.display();
-        Err(Error::invalid(format!("{name} has no version {version}: `esker log` lists them")))
+        let reason = message![format!("{name} has no version {version}: "), Operation::Log, " lists them"];
+        Err(Error::not_found(Sought::Version, reason))
     }
 
     /// Removes the versions that the retention does not keep from the manifest.

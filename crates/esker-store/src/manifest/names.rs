@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use esker_format::io::Disk;
-use esker_format::{Error, Result};
+use esker_format::{Error, Result, Sought};
+use esker_graph::{Message, Operation, message};
 
 /// The file of a database that says what belongs to it.
 pub const MANIFEST_NAME: &str = "MANIFEST";
@@ -19,19 +20,30 @@ const CLUSTER_NAME: &str = "CLUSTER";
 pub(crate) fn expect_database(disk: &dyn Disk, path: &Path) -> Result<()> {
     let name = path.display();
     let has = |file: &str| Ok::<_, Error>(disk.look(&path.join(file))?.is_some());
-    let instead = match disk.look(path)? {
-        None => "does not exist: check the path, or import a graph to it".to_owned(),
-        Some(entry) if !entry.is_directory => "is a file, not a database: import the file first".to_owned(),
+    let instead: Message = match disk.look(path)? {
+        None => {
+            let reason = format!("{name} does not exist: check the path, or import a graph to it");
+            return Err(Error::not_found(Sought::File, reason));
+        }
+        Some(entry) if !entry.is_directory => "is a file, not a database: import the file first".into(),
         Some(_) if has(MANIFEST_NAME)? => return Ok(()),
         Some(_) if has(CLUSTER_NAME)? => {
-            "is a cluster, not a database: use `esker cluster`, or open one of the shards in it, which are databases".to_owned()
+            message![
+                "is a cluster, not a database: use ",
+                Operation::Cluster,
+                ", or open one of the shards in it, which are databases",
+            ]
         }
         Some(_) if has("layers")? => {
-            format!("has the layers of a database, but no file {MANIFEST_NAME}: `esker recover {name}` says what can be kept")
+            message![
+                format!("has the layers of a database, but no file {MANIFEST_NAME}: "),
+                Operation::Recover.on(&name),
+                " says what can be kept",
+            ]
         }
-        Some(_) => format!("is not a database: it has no file {MANIFEST_NAME}"),
+        Some(_) => format!("is not a database: it has no file {MANIFEST_NAME}").into(),
     };
-    Err(Error::invalid(format!("{name} {instead}")))
+    Err(Error::invalid(message![format!("{name} "), instead]))
 }
 
 /// The directory of the id map of the database at `path`.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use esker_format::{Error, Result, VersionRecord};
+use esker_format::{Error, Result, Sought, VersionRecord};
 
 use super::time::{MS_NANOSECONDS, format_time, looks_like_time, parse_nanoseconds, parse_time};
 
@@ -61,9 +61,9 @@ impl VersionSelector {
     /// The number of the selected version among `versions`, oldest first, and `tags`.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is none, with a list of the existing versions or tags.
+    /// [`Error::NotFound`] if there is none, with a list of the existing versions or tags.
     pub fn resolve(&self, versions: &[VersionRecord], tags: &BTreeMap<String, u64>) -> Result<u64> {
-        let none = |what: String| Err(Error::invalid(what));
+        let none = |reason: String| Err(Error::not_found(Sought::Version, reason));
         let exists = |number: u64| versions.iter().any(|version| version.number == number);
         match self {
             Self::Latest => match versions.last() {

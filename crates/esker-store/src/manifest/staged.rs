@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use esker_format::io::{DirectoryEntry, Disk, parent};
 use esker_format::{DatabaseId, Error, Result};
+use esker_graph::{Setting, message};
 
 use super::names::MANIFEST_NAME;
 use super::strays::foreign_in;
@@ -127,12 +128,15 @@ fn check_target(shared: &Arc<dyn Disk>, target: &Path, replace: bool) -> Result<
     }
     let name = target.display();
     if disk.look(&target.join(MANIFEST_NAME))?.is_none() {
-        return Err(Error::invalid(format!("{name} exists and is not a database: choose another name")));
+        return Err(Error::Exists(
+            format!("{name} exists and is not a database: choose another name").into(),
+        ));
     }
     if !replace {
-        return Err(Error::invalid(format!(
-            "{name} exists: choose another name, or replace it with --force"
-        )));
+        return Err(Error::Exists(message![
+            format!("{name} exists: choose another name, or replace it with "),
+            Setting::Replace.to(true),
+        ]));
     }
     let lock = lock_writer(shared, target)?;
     lock.open(GrowingFile::Manifest, &target.join(MANIFEST_NAME))?;

@@ -40,7 +40,7 @@ pub(super) fn renumber(
 }
 
 fn has_edges(v: VertexId) -> String {
-    format!("vertex {v} is removed in all versions but has edges: verify the database with `esker check`")
+    format!("vertex {v} is removed in all versions but has edges: verify the database")
 }
 
 #[cfg(test)]

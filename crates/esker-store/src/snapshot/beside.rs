@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use esker_format::io::Disk;
 use esker_format::{DatabaseId, Encoding, Error, HeadsRecord, LayerRecord, Origin, Result, TilesRecord};
+use esker_graph::{Operation, Setting, message};
 use esker_layers::graph::headed::StoredHeads;
 use esker_layers::tiles::{TileShape, Tiles};
 
@@ -64,7 +65,8 @@ impl BesideLists for StoredHeads {
         Self::open(disk, directory, origin, record, layer.in_edges).map_err(|error| {
             match error.is_not_found() {
                 true => {
-                    Error::invalid(format!("{error}: `esker compact --heads LENGTH` makes the heads anew"))
+                    let compact = Operation::Compact.with(Setting::Heads.to_some("LENGTH"));
+                    Error::invalid(message![error.message(), ": ", compact, " makes the heads anew"])
                 }
                 false => error,
             }

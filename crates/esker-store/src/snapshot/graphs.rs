@@ -1,7 +1,7 @@
 //! Whole graphs of a version, to compute on.
 
 use esker_format::{Error, PropertyRecord, Result};
-use esker_graph::{Direction, Remaining, Run, VertexId};
+use esker_graph::{Direction, Operation, Remaining, Run, Setting, VertexId, message};
 use esker_layers::graph::headed::{HeadedNeeds, StoredHeads};
 use esker_layers::graph::pooled::PooledNeeds;
 use esker_layers::graph::window::{Copies, WindowIndex};
@@ -246,10 +246,11 @@ impl Snapshot {
             return Ok(None);
         }
         let found = self.weight_property().ok_or_else(|| {
-            Error::invalid(format!(
-                "the edges of {} have no weights: name a numeric property, or import it with --weight",
-                self.path().display()
-            ))
+            Error::invalid(message![
+                format!("the edges of {} have no weights: name a numeric property, ", self.path().display()),
+                "or import it with ",
+                Setting::Weight,
+            ])
         })?;
         Ok(Some(found))
     }
@@ -331,10 +332,9 @@ impl Snapshot {
     pub fn tiles(&self) -> Result<&Tiles> {
         let found = self.state().tiles_of(self.complete_layer().record().number)?;
         found.ok_or_else(|| {
-            Error::invalid(format!(
-                "{} is not kept as tiles: `esker compact --encoding tiles` makes them",
-                self.path().display()
-            ))
+            let tiles = Operation::Compact.with(Setting::Encoding.to("tiles"));
+            let path = self.path().display();
+            Error::invalid(message![format!("{path} is not kept as tiles: "), tiles, " makes them"])
         })
     }
 
@@ -346,11 +346,15 @@ impl Snapshot {
         let tiles = self.tiles()?;
         match property.filter(|property| !tiles.has_property(property.number, property.element)) {
             None => Ok(tiles),
-            Some(property) => Err(Error::invalid(format!(
-                "the tiles of {} are without the values of {:?}: `esker compact --encoding tiles` makes them with these",
-                self.path().display(),
-                property.name
-            ))),
+            Some(property) => Err(Error::invalid(message![
+                format!(
+                    "the tiles of {} are without the values of {:?}: ",
+                    self.path().display(),
+                    property.name
+                ),
+                Operation::Compact.with(Setting::Encoding.to("tiles")),
+                " makes them with these",
+            ])),
         }
     }
 

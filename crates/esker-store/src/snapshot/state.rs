@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use esker_format::io::Disk;
-use esker_format::{Archive, ElementType, Error, LayerRecord, Owner, PropertyRecord, Result, VersionRecord};
-use esker_graph::{Direction, Remaining, Reservation, Run};
+use esker_format::{
+    Archive, ElementType, Error, LayerRecord, Owner, PropertyRecord, Result, Sought, VersionRecord,
+};
+use esker_graph::{Direction, Operation, Remaining, Reservation, Run, message};
 use esker_layers::graph::Access;
 use esker_layers::graph::headed::StoredHeads;
 use esker_layers::graph::window::WindowIndex;
@@ -65,10 +67,9 @@ impl Snapshot {
         let manifest = &state.manifest;
         let version = manifest.version(number).cloned();
         let version = version.ok_or_else(|| {
-            Error::invalid(format!(
-                "{} has no version {number}: `esker log` lists them",
-                state.path.display()
-            ))
+            let path = state.path.display();
+            let reason = message![format!("{path} has no version {number}: "), Operation::Log, " lists them"];
+            Error::not_found(Sought::Version, reason)
         })?;
         let lists: Vec<_> = state.layers.iter().map(|layer| Arc::clone(layer.lists())).collect();
         // With the newest version the layers end, also where versions that were forgotten came after it.

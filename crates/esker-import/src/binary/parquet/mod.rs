@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use arrow_array::ArrayRef;
 use arrow_schema::{FieldRef, Schema as ArrowSchema};
 use esker_format::{Error, LogicalType, PropertyType, Result};
+use esker_graph::{Setting, message};
 use footer::check_footer;
 use parquet::arrow::parquet_to_arrow_schema;
 use parquet::file::metadata::ColumnChunkMetaData;
@@ -52,7 +53,13 @@ pub(crate) fn open_parquet(inputs: &[Input], options: &ReadOptions) -> Result<Bo
         let first = files.first().map(|file| (&file.chosen, file.names.as_slice()));
         let mut file = contain(&path, || ParquetFile::open(region, first, &waiting_max, options))?;
         if file.leaves.len() < 2 {
-            return Err(damaged(&path, "the column of an end is nested; choose others with --src and --dst"));
+            let reason = message![
+                "the column of an end is nested; choose others with ",
+                Setting::SourceColumn,
+                " and ",
+                Setting::TargetColumn,
+            ];
+            return Err(damaged(&path, reason));
         }
         let ends = [0, 1].map(|end| file.names[file.chosen.columns[end]].1);
         if table::id_kind(&path, ends, options)? == IdKind::Text {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use esker_format::{Error, Result};
-use esker_graph::{Direction, Flow, Reservation, Run, VertexId, vertex};
+use esker_graph::{Direction, Flow, Operation, Reservation, Run, VertexId, message, vertex};
 
 use super::dead_tiles::dead_tiles;
 use super::growing::append;
@@ -372,7 +372,6 @@ impl<W> RangeMaker<W> {
 
 /// The error about more changes than one range of vertices can have.
 pub(super) fn too_many(v: VertexId) -> Error {
-    Error::invalid(format!(
-        "too many arcs of vertex {v} and its neighbours by number changed: run `esker compact`"
-    ))
+    let changed = format!("too many arcs of vertex {v} and its neighbours by number changed: run ");
+    Error::invalid(message![changed, Operation::Compact])
 }

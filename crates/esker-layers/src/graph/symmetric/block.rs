@@ -3,9 +3,10 @@
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use esker_format::{Error, Result};
+use esker_format::Result;
 use esker_graph::{AnyVisitor, Bitmap, Patch, Piece, Run, Select, Sink, Tile, VertexId, ones, vertex};
 
+use crate::graph::points::odd_list;
 use crate::graph::side::Side;
 use crate::graph::weight::ColumnWeight;
 
@@ -142,10 +143,6 @@ fn resized<T: Default + Clone>(elements: &mut Vec<T>, len: usize) -> &mut [T] {
         elements.resize(len, T::default());
     }
     &mut elements[..len]
-}
-
-fn odd_list(v: VertexId) -> Error {
-    Error::invalid(format!("the list of vertex {v} is not as long as its degree: run `esker check`"))
 }
 
 impl<W: ColumnWeight> Cell<'_, W> {

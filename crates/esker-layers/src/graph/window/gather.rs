@@ -1,7 +1,7 @@
 //! Copies the lists of a window to memory.
 
 use esker_format::{Error, Result};
-use esker_graph::{Remaining, Run, VertexId, vertex};
+use esker_graph::{Operation, Remaining, Run, VertexId, message, vertex};
 
 use super::arrays::{ListBuffers, TimedArrays};
 use super::copies::{Selected, TimeWindow};
@@ -79,9 +79,10 @@ fn gather_arrays<T: Time, W: ColumnWeight>(
             return Ok(());
         }
         let (first, last) = (all.start, all.end - 1);
-        Err(Error::invalid(format!(
-            "the lists of the vertices {first} to {last} are not as long as they were: run `esker check`"
-        )))
+        Err(Error::invalid(message![
+            format!("the lists of the vertices {first} to {last} are not as long as they were: run "),
+            Operation::Check,
+        ]))
     })?;
     Ok(Some(gathered))
 }

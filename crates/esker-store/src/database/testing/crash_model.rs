@@ -230,7 +230,7 @@ impl DatabaseContent {
         }
         for number in (1..=self.next).filter(|number| !versions.contains_key(number)) {
             let refused = db.at(number).map(drop).unwrap_err();
-            assert!(matches!(refused, Error::Invalid(_)), "version {number}: {refused}");
+            assert!(matches!(refused, Error::NotFound { .. }), "version {number}: {refused}");
         }
     }
 }

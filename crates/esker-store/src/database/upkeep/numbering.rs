@@ -66,7 +66,7 @@ impl Numbering {
         let newest = state.snapshot(state.newest())?;
         let n = newest.num_vertices();
         if let Some(v) = removed.iter().find(|&&v| v as usize >= n) {
-            let reason = format!("vertex {v} is marked as removed in a graph of {n}: run `esker check`");
+            let reason = format!("vertex {v} is marked as removed in a graph of {n}");
             return Err(Error::corrupt(state.layers()[0].lists().directory(), 0, reason));
         }
         let is_few = choice == Renumber::Auto && removed.len() <= n / VERTICES_PER_REMOVED;

@@ -62,7 +62,7 @@ fn commit(db: &Database, part: u64, is_over: &AtomicBool) -> BTreeMap<u64, u64> 
 /// Whether an error only says that a version was forgotten meanwhile.
 fn is_forgotten(error: &Error, version: u64) -> bool {
     let gone = format!("has no version {version}: ");
-    matches!(error, Error::Invalid(reason) if reason.to_string().contains(&gone))
+    matches!(error, Error::NotFound { reason, .. } if reason.to_string().contains(&gone))
 }
 
 /// Whether an error only says that a version was forgotten meanwhile, has a tag, or is the only one.
