@@ -17,7 +17,6 @@ use pyo3::types::{PyDict, PyList};
 use crate::failure::{Failure, Outcome, invalid, mistyped};
 use crate::input::array::Array;
 use crate::input::column::{Column, ColumnType, same_length};
-use crate::language::said;
 use crate::output::answer::Answer;
 use crate::output::edges::{EdgeArrays, values_between};
 use crate::output::report::graph_facts;
@@ -452,7 +451,7 @@ impl Graph {
         let snapshot = &self.snapshot;
         let not_found = |id: ExternalId<'_>| {
             let message = match snapshot.ids().find(&id.to_string()) {
-                Err(error) => said(&error.message()),
+                Err(error) => crate::language::said(&error.message()),
                 Ok(_) => format!("the vertex {:?} was removed", id.to_string()),
             };
             Failure::Named("VertexNotFoundError", message)

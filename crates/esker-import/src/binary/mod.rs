@@ -11,6 +11,7 @@ mod simple;
 mod converted;
 mod long;
 mod holds;
+mod reasons;
 mod table;
 mod notes;
 mod parquet;

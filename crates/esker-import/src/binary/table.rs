@@ -16,6 +16,7 @@ use super::contain::damaged;
 use super::converted::{as_ids, as_values};
 use super::holds::{Holds, SPANS};
 use super::long::without_long_texts;
+use super::reasons::{no_ends, no_numbers, times_as_ids};
 use super::region::unusable;
 use super::runs::Origin;
 use super::simple::simplified;
@@ -100,13 +101,7 @@ pub(super) fn choose(
         weight.filter(|&weight| weight != source && weight != target || options.weight != Pick::Auto)
     {
         if !names[weight].1.is_numbers() && !names[weight].1.are_spans() {
-            let reason = message![
-                format!("the weight column {:?} does not hold numbers: name another with ", names[weight].0),
-                Setting::Weight,
-                ", or none with ",
-                Setting::Weight.to(false),
-            ];
-            return Err(unusable(path, reason));
+            return Err(unusable(path, no_numbers(&names[weight].0)));
         }
         chosen.weight = Some(0);
         chosen.add(names, weight);
@@ -263,16 +258,7 @@ fn choose_ends(
             .find_map(|(s, t)| Some((usual(s)?, usual(t)?)))
             .or_else(|| (names.len() == 2).then_some((0, 1))),
     };
-    ends.ok_or_else(|| {
-        let reason = message![
-            "cannot tell which columns hold the ends of the edges; name them with ",
-            Setting::SourceColumn,
-            " and ",
-            Setting::TargetColumn,
-            format!(" (columns: {})", list(names)),
-        ];
-        unusable(path, reason)
-    })
+    ends.ok_or_else(|| unusable(path, no_ends(&list(names))))
 }
 
 fn pick(
@@ -321,12 +307,7 @@ pub(super) fn id_kind(path: &Arc<PathBuf>, ends: [Holds; 2], options: &ReadOptio
     let end = ends.into_iter().find(|end| *end == Holds::Times || end.are_spans());
     if let Some(end) = end.filter(|_| options.ids != PickIds::Int) {
         let what = if end.are_spans() { "times of day or lengths of time" } else { "dates or times" };
-        let reason = message![
-            format!("the column of ids holds {what}; write them as texts or integers, or pass "),
-            Setting::Ids.to("int"),
-            " for the numbers in which the file keeps them",
-        ];
-        return Err(unusable(path, reason));
+        return Err(unusable(path, times_as_ids(what)));
     }
     match (options.ids, ends.contains(&Holds::Texts)) {
         (PickIds::Int, true) => {

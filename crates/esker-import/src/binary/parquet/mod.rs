@@ -18,7 +18,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use arrow_array::ArrayRef;
 use arrow_schema::{FieldRef, Schema as ArrowSchema};
 use esker_format::{Error, LogicalType, PropertyType, Result};
-use esker_graph::{Setting, message};
 use footer::check_footer;
 use parquet::arrow::parquet_to_arrow_schema;
 use parquet::file::metadata::ColumnChunkMetaData;
@@ -28,6 +27,7 @@ use sizes::ChunkSizes;
 
 use super::contain::{contain, damaged};
 use super::holds::Holds;
+use super::reasons::nested_end;
 use super::region::Region;
 use super::runs::{Origin, RowRun, Section, SectionParser, SectionReader, check_fits, run_rows};
 use super::shared::{FREE_BYTES, SharedTexts};
@@ -53,13 +53,7 @@ pub(crate) fn open_parquet(inputs: &[Input], options: &ReadOptions) -> Result<Bo
         let first = files.first().map(|file| (&file.chosen, file.names.as_slice()));
         let mut file = contain(&path, || ParquetFile::open(region, first, &waiting_max, options))?;
         if file.leaves.len() < 2 {
-            let reason = message![
-                "the column of an end is nested; choose others with ",
-                Setting::SourceColumn,
-                " and ",
-                Setting::TargetColumn,
-            ];
-            return Err(damaged(&path, reason));
+            return Err(damaged(&path, nested_end()));
         }
         let ends = [0, 1].map(|end| file.names[file.chosen.columns[end]].1);
         if table::id_kind(&path, ends, options)? == IdKind::Text {
