@@ -275,8 +275,8 @@ mod tests {
         let mut paths: Vec<PathBuf> = columns
             .flat_map(|column| [Direction::Out, Direction::In].map(|side| column.path(layer, side)))
             .collect();
-        let DictionaryFiles { texts, ends } = DictionaryFiles::of(layer, 3);
-        let TileFiles { data, directory } = TileFiles::of(layer);
+        let DictionaryFiles { texts, ends } = DictionaryFiles::in_layer(layer, 3);
+        let TileFiles { data, directory } = TileFiles::in_layer(layer);
         let heads = heads_directory(layer);
         paths.extend([texts, ends, data, archive_path(&directory), archive_path(&heads)]);
         let is_own = |name: &str| LAYER.files.iter().any(|pattern| is_like(name, pattern));

@@ -1,7 +1,7 @@
 //! Where neighbour lists lie: encodings, residencies, and the stored graph behind the waist.
 //!
 //! * [`layer`] holds the lists of a range of versions, plain or compressed; [`tiles`] holds them once more in
-//!   two-dimensional tiles, or alone.
+//!   two-dimensional tiles, or only there.
 //! * [`stack`] is a version: several layers, read as one.
 //! * [`graph`] is what algorithms see: [`StoredGraph`], whatever the encoding and the residency.
 //! * [`ids`] maps external ids; [`property`] keeps properties of vertices and edges.

@@ -131,7 +131,9 @@ pub(crate) fn write_forms(
         report.tiles = Some(write_tiles(&lists, &options)?);
     }
     let heads = match heads {
-        Some(options) => Some(Ok(HeadedNeeds::of(&lists, None, run.threads())?.heads(&lists, options, run)?)),
+        Some(options) => {
+            Some(Ok(HeadedNeeds::for_layer(&lists, None, run.threads())?.heads(&lists, options, run)?))
+        }
         None if kept.head_len > 0 => Some(heads_again(&lists, kept.head_len, run)?),
         None => None,
     };
@@ -183,7 +185,7 @@ pub(crate) fn heads_again(
     head_len: u64,
     run: &Run,
 ) -> Result<std::result::Result<Heads, HeadsLeftOut>> {
-    let mut needs = HeadedNeeds::of(lists, None, run.threads())?;
+    let mut needs = HeadedNeeds::for_layer(lists, None, run.threads())?;
     needs.stored_len = Some(head_len as usize);
     let memory_bytes = run.budget().free_bytes();
     if needs.fixed_bytes > memory_bytes {

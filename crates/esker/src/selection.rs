@@ -169,7 +169,7 @@ impl Test {
 
     /// Whether the value with these bits meets the condition.
     fn is_met(&self, bits: u64) -> bool {
-        let value = || PropertyValue::of(&self.property, bits);
+        let value = || PropertyValue::from_stored(&self.property, bits);
         let order = match &self.wanted {
             // Only equality is asked for: any order of two texts that differ will do.
             WantedValue::Text(code) if *code == Some(bits) => Some(Ordering::Equal),

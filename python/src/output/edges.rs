@@ -37,7 +37,7 @@ pub(crate) fn values_between<'py>(
             let bits = edges.bits(property.number, index)?;
             let value = match snapshot.dictionary(property.number) {
                 Some(texts) => PropertyValue::Text(texts.text(bits as usize)?),
-                None => PropertyValue::of(property, bits),
+                None => PropertyValue::from_stored(property, bits),
             };
             values.set_item(&property.name, value_object(py, value)?)?;
         }

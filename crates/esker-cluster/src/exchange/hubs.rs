@@ -160,7 +160,7 @@ fn each_move(
             let is_sent = was.shard != is.shard && was.other != Some(is.shard);
             let weight = property.filter(|_| is_sent).map(|weight| {
                 let bits = list.bits(weight.number, index)?;
-                bits_of(PropertyValue::of(weight, bits))
+                bits_of(PropertyValue::from_stored(weight, bits))
             });
             let (to, weight) = (is_sent.then_some(is.shard), weight.transpose()?);
             visit(Move { hub, other, source, target, to, weight });

@@ -13,7 +13,7 @@ fn edges_of(snapshot: &Snapshot) -> BTreeSet<(OwnedId, OwnedId, String)> {
         for (place, &target) in list.targets().iter().enumerate() {
             let weight = snapshot.weight_property().map_or_else(String::new, |weight| {
                 let bits = list.bits(weight.number, place).expect("weight");
-                esker_store::property::PropertyValue::of(weight, bits).to_string()
+                esker_store::property::PropertyValue::from_stored(weight, bits).to_string()
             });
             let (source, target) = (id.clone(), ids[target as usize].clone());
             match snapshot.is_directed() || source <= target {

@@ -206,7 +206,10 @@ impl PartsParser {
                 found.sources.push(own(id)?);
                 found.targets.push(own(other)?);
                 if let Some(weight) = &part.weight {
-                    push(&mut found.weights, PropertyValue::of(weight, list.bits(weight.number, place)?));
+                    push(
+                        &mut found.weights,
+                        PropertyValue::from_stored(weight, list.bits(weight.number, place)?),
+                    );
                 }
             }
         }

@@ -420,7 +420,7 @@ fn export_shard(
             written.map_err(Error::io("write", Path::new("memory")))?;
             if let Some(property) = weight {
                 out.push(b',');
-                match PropertyValue::of(property, list.bits(property.number, index)?) {
+                match PropertyValue::from_stored(property, list.bits(property.number, index)?) {
                     PropertyValue::F64(weight) => push_f64(&mut out, weight),
                     weight => out.extend_from_slice(weight.to_string().as_bytes()),
                 }

@@ -28,7 +28,7 @@ impl<'a, W: ColumnWeight> ArcSlices<'a, W> {
         Self { vertices: Some(&[]), offsets: &[0], targets: &[], weights: &[] }
     }
 
-    /// A piece of some arcs that a worker holds alone.
+    /// A piece of some arcs, of whose list no other worker holds a part.
     #[inline(always)]
     pub(super) fn piece(&self, range: Range<usize>) -> Piece<'a, W> {
         Piece { targets: &self.targets[range.clone()], weights: &self.weights[range], exclusive: true }

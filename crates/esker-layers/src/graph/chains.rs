@@ -108,12 +108,12 @@ pub(super) struct ChainBuffers {
 impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
     /// `None` if the version sees a layer in part, or leaves one out. If the system does not read ahead,
     /// because pages are read at random, `ahead` is the edge property that is read.
-    pub(super) fn new(of: &Layered<'a, W>, ahead: Option<u32>, run: &Run) -> Result<Option<Self>> {
-        let leaves_out = (0..of.stack.layers().len()).any(|layer| of.stack.is_left_out(layer));
-        if leaves_out || of.filter.is_some() {
+    pub(super) fn new(layered: &Layered<'a, W>, ahead: Option<u32>, run: &Run) -> Result<Option<Self>> {
+        let leaves_out = (0..layered.stack.layers().len()).any(|layer| layered.stack.is_left_out(layer));
+        if leaves_out || layered.filter.is_some() {
             return Ok(None);
         }
-        Self::over(of.stack, of.direction, ahead, |layer, _| Ok(of.layers[layer]), run)
+        Self::over(layered.stack, layered.direction, ahead, |layer, _| Ok(layered.layers[layer]), run)
     }
 
     /// The later layers of a version whose degrees [suffice](Stack::suffices_degrees). Each is verified, and
@@ -271,11 +271,11 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
     /// `false`, and does nothing, if the complete layer is coded.
     pub(super) fn for_each_list(
         &self,
-        of: &Layered<'a, W>,
+        layered: &Layered<'a, W>,
         range: Range<usize>,
         mut take: impl FnMut(VertexId, &[VertexId], &[W]) -> Result<()>,
     ) -> Result<bool> {
-        let OldestLists::Arrays { offsets, targets: base_targets } = of.base else { return Ok(false) };
+        let OldestLists::Arrays { offsets, targets: base_targets } = layered.base else { return Ok(false) };
         let (mut arcs, mut lists, mut dead) = (ChainArcs::default(), Vec::new(), Vec::new());
         let buffers = &mut ChainBuffers::default();
         self.for_each(range.clone(), buffers, &mut arcs, |v, arcs, left_out| {
@@ -288,7 +288,7 @@ impl<'a, W: ColumnWeight> LaterLayers<'a, W> {
             Some(bounds) => bounds[0] as usize..bounds[1] as usize,
             None => 0..0,
         };
-        let base_weights = of.layers[0].weights;
+        let base_weights = layered.layers[0].weights;
         let (mut changed, mut start, mut first_dead) = (lists.into_iter().peekable(), 0, 0);
         let (mut sorted, mut sorted_weights) = (Vec::new(), Vec::new());
         for v in range.map(vertex) {

@@ -63,7 +63,7 @@ impl<'a, W: ColumnWeight> Compressed<'a, W> {
         &self.offer
     }
 
-    /// The longest list that one worker hands over alone.
+    /// The longest list that one worker hands over by itself.
     pub(super) fn huge_len(&self) -> usize {
         self.huge_len
     }
@@ -136,11 +136,11 @@ impl<W: ColumnWeight> Layout<W> for Compressed<'_, W> {
     ) {
         let Buffer { decoded, places } = buffer;
         self.offer.lists.places(first, places);
-        let whole = !V::STOPS || decoded.is_whole();
+        let decodes_whole = !V::STOPS || decoded.is_whole();
         while wanted != 0 {
             let index = wanted.trailing_zeros() as usize;
             let (v, place) = (vertex(first + index), places.at(index));
-            if whole && place.degree <= self.huge_len {
+            if decodes_whole && place.degree <= self.huge_len {
                 wanted &= !self.offer.group(visitor, state, decoded, places, wanted, self.huge_len);
             } else {
                 wanted &= wanted - 1;

@@ -162,8 +162,8 @@ proptest! {
             let wanted = chosen.iter().filter(|&&v| v % 7 != 3);
             let mut arcs: Vec<_> = wanted.flat_map(|&v| {
                 let (targets, weights) = rows.list(v);
-                let alone = threads == 1 || targets.len() <= huge_len;
-                targets.iter().zip(weights).map(move |(&target, &weight)| (v, target, weight, alone))
+                let is_exclusive = threads == 1 || targets.len() <= huge_len;
+                targets.iter().zip(weights).map(move |(&target, &weight)| (v, target, weight, is_exclusive))
             }).collect();
             arcs.sort_unstable();
             arcs

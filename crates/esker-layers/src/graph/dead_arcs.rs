@@ -35,7 +35,7 @@ impl DeadArcs {
     }
 
     /// The lists of sorted arcs, in a graph of `num_vertices` vertices.
-    pub(super) fn of_sorted(num_vertices: usize, arcs: &[(VertexId, VertexId)]) -> Self {
+    pub(super) fn from_sorted(num_vertices: usize, arcs: &[(VertexId, VertexId)]) -> Self {
         let (mut units, mut rest) = (Vec::new(), arcs);
         for unit in 1..=num_vertices.div_ceil(UNIT_LEN) {
             let (own, others) = rest.split_at(rest.partition_point(|arc| (arc.0 as usize) < unit * UNIT_LEN));
@@ -91,9 +91,9 @@ impl DeadArcs {
 
     /// The list of `v`, sorted; empty if it has none.
     #[inline]
-    pub(super) fn of(&self, v: VertexId) -> &[VertexId] {
+    pub(super) fn targets(&self, v: VertexId) -> &[VertexId] {
         let Some(unit) = self.units.get(v as usize / UNIT_LEN) else { return &[] };
-        &unit.targets[unit.lists.of(v as usize % UNIT_LEN)]
+        &unit.targets[unit.lists.entries(v as usize % UNIT_LEN)]
     }
 }
 
@@ -107,10 +107,10 @@ mod tests {
         let expected: [(VertexId, &[VertexId]); 5] =
             [(3, &[1, 9]), (63, &[5]), (64, &[2, 4, 8]), (199, &[7]), (far, &[3, 4])];
         let arcs: Vec<_> = expected.iter().flat_map(|&(v, list)| list.iter().map(move |&u| (v, u))).collect();
-        let dead_arcs = DeadArcs::of_sorted(far as usize + 1, &arcs);
+        let dead_arcs = DeadArcs::from_sorted(far as usize + 1, &arcs);
         for v in 0..far + 300 {
             let list = expected.iter().find(|(other, _)| *other == v).map_or(&[][..], |(_, list)| list);
-            assert_eq!((dead_arcs.of(v), dead_arcs.has(v)), (list, !list.is_empty()), "of vertex {v}");
+            assert_eq!((dead_arcs.targets(v), dead_arcs.has(v)), (list, !list.is_empty()), "of vertex {v}");
         }
         assert_eq!(dead_arcs.iter().collect::<Vec<_>>(), expected);
         assert_eq!(dead_arcs.iter_unit(0).collect::<Vec<_>>(), expected[..4]);

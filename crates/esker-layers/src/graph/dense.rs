@@ -7,7 +7,7 @@ use esker_format::io::{Disk, File};
 use esker_format::{Error, Result};
 use esker_graph::{Run, VertexId};
 
-use super::points::tiles_alone;
+use super::points::only_tiles;
 use crate::layer::{Arrays, Body, Coded, CodedList, Index, ListColumns, ListExtents};
 
 /// The lists of all vertices. Where each begins is verified; the lists themselves need not be.
@@ -47,7 +47,7 @@ impl<'a> DenseLists<'a> {
         Ok(match lists.body() {
             Body::Arrays(arrays) => Self::Arrays(DenseArrays { arrays, offsets: arrays.offsets(run)? }),
             Body::Coded(coded) => Self::Coded(DenseCoded { coded, index: coded.index(run)? }),
-            Body::Tiled(_) => return Err(tiles_alone(ONLY_LISTS)),
+            Body::Tiled(_) => return Err(only_tiles(ONLY_LISTS)),
         })
     }
 
@@ -138,7 +138,7 @@ pub(crate) fn file_bytes(lists: &ListColumns) -> Result<(u64, u64)> {
         return Err(not_complete());
     }
     Ok(match lists.body() {
-        Body::Tiled(_) => return Err(tiles_alone(ONLY_LISTS)),
+        Body::Tiled(_) => return Err(only_tiles(ONLY_LISTS)),
         Body::Arrays(arrays) => (arrays.offsets_column().file_bytes(), arrays.targets_column().file_bytes()),
         Body::Coded(coded) => {
             let columns = coded.columns();

@@ -50,7 +50,7 @@ impl<W: Weight> GatheredSide<W> {
     }
 
     /// Lists that begin at these offsets, the last of which is their end.
-    pub(super) fn of(offsets: Vec<u64>, targets: Vec<VertexId>, weights: Vec<W>) -> Self {
+    pub(super) fn from_parts(offsets: Vec<u64>, targets: Vec<VertexId>, weights: Vec<W>) -> Self {
         Self { offsets, targets, weights }
     }
 

@@ -12,7 +12,7 @@ use esker_format::Result;
 use esker_graph::{Direction, Extents, Flow, Run, VertexId};
 
 use super::arcs::{ArcSlices, seek};
-use super::points::tiles_alone;
+use super::points::only_tiles;
 use super::weight::ColumnWeight;
 use crate::layer::{AllLists, CodeSlice, CodedLists, ListExtents};
 use crate::stack::{Area, ListTable, Stack, Stretch};
@@ -123,7 +123,7 @@ impl<'a, W: ColumnWeight> Layered<'a, W> {
             0 if !stack.is_left_out(0) => match stack.section(0, direction)?.main().all(run)? {
                 AllLists::Arrays { offsets, targets } => OldestLists::Arrays { offsets, targets },
                 AllLists::Coded(lists) => OldestLists::Coded(lists),
-                AllLists::Tiled { .. } => return Err(tiles_alone("they cannot be mapped")),
+                AllLists::Tiled { .. } => return Err(only_tiles("they cannot be mapped")),
             },
             _ => OldestLists::Arrays { offsets: &[0], targets: &[] },
         };

@@ -44,7 +44,7 @@ pub(super) struct LivingTargets(Vec<VertexId>);
 
 impl LivingTargets {
     /// A sorted list without all copies of the ascending `dead` targets.
-    pub(super) fn of<'l>(&'l mut self, list: &'l [VertexId], dead: &[VertexId]) -> &'l [VertexId] {
+    pub(super) fn copy_living<'l>(&'l mut self, list: &'l [VertexId], dead: &[VertexId]) -> &'l [VertexId] {
         let dead = near(list, dead);
         if dead.is_empty() {
             return list;
@@ -104,8 +104,8 @@ pub(super) fn leave_out(list: &mut [VertexId], is_sorted: bool, dead: &[VertexId
 /// A list without the [`NONE`] at its end.
 #[inline(always)]
 pub(super) fn without_none(list: &[VertexId]) -> &[VertexId] {
-    let left = list.iter().rposition(|&target| target != NONE);
-    &list[..left.map_or(0, |last| last + 1)]
+    let last = list.iter().rposition(|&target| target != NONE);
+    &list[..last.map_or(0, |at| at + 1)]
 }
 
 #[cfg(test)]
@@ -133,7 +133,7 @@ mod tests {
             let expected: Vec<_> = list.iter().copied().filter(|target| !is_dead(target)).collect();
             // Room that an earlier list left behind does not matter.
             let mut room = LivingTargets(vec![7; earlier]);
-            prop_assert_eq!(room.of(&list, &dead), &expected);
+            prop_assert_eq!(room.copy_living(&list, &dead), &expected);
             leave_out(&mut list, true, &dead);
             prop_assert_eq!(without_none(&list), &expected);
         }

@@ -2,7 +2,7 @@
 //!
 //! A generic function is compiled again in every crate that calls it, with all sources of lists that it may
 //! open. These constructors call a method of [`StoredWeight`] instead, whose implementations are compiled
-//! here alone.
+//! only here.
 
 use esker_format::Result;
 use esker_graph::{Direction, Remaining, Run};
@@ -75,7 +75,7 @@ pub trait StoredWeight: ColumnWeight {
     fn reversed<'a>(graph: StoredGraph<'a, Self>) -> Result<StoredGraph<'a, Self>>;
 
     /// As [`StoredWeight::windowed`], copied to memory and without the vertices that are not in the window.
-    /// If `only` one direction is to be read, its lists alone are copied; those of the other are filtered, if
+    /// If `only` one direction is to be read, only its lists are copied; those of the other are filtered, if
     /// something reads them nevertheless.
     ///
     /// # Errors

@@ -54,8 +54,8 @@ pub(crate) fn share_few<W: ColumnWeight>(
     Ok(())
 }
 
-/// The error about lists that are kept in tiles alone.
-pub(crate) fn tiles_alone(what: &str) -> Error {
+/// The error about lists that are kept only as tiles.
+pub(crate) fn only_tiles(what: &str) -> Error {
     Error::invalid(message![
         format!("the lists are kept as tiles only, so {what}: run it with "),
         Setting::Encoding.to("tiles"),

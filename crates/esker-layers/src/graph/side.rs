@@ -11,7 +11,7 @@ use super::batches::{scan_compressed, scan_rows};
 use super::compressed::Compressed;
 use super::gathered::GatheredSide;
 use super::layered::{Layered, with_joined};
-use super::points::tiles_alone;
+use super::points::only_tiles;
 use super::sweep::sweep;
 use super::weight::ColumnWeight;
 use crate::layer::{Arrays, Body, Coded, Index, List, ListColumns, Section};
@@ -64,8 +64,8 @@ pub(crate) struct LayeredSide<'a, W> {
 }
 
 impl<'a, W: ColumnWeight> Side<'a, W> {
-    /// Mapped lists. Those in tiles alone are none. Without `has_degrees`, the vertex table is made when a
-    /// scan needs it; until then, a degree is counted along the chain of the vertex.
+    /// Mapped lists. Lists that are kept only as tiles are not among them. Without `has_degrees`, the vertex
+    /// table is made when a scan needs it; until then, a degree is counted along the chain of the vertex.
     pub(super) fn mapped(
         stack: &'a Stack,
         direction: Direction,
@@ -91,7 +91,7 @@ impl<'a, W: ColumnWeight> Side<'a, W> {
                 let index = coded.index(run)?;
                 Self::Compressed(CompressedSide { section, coded, index, property, lists: OnceLock::new() })
             }
-            Body::Tiled(_) => return Err(tiles_alone("they cannot be mapped")),
+            Body::Tiled(_) => return Err(only_tiles("they cannot be mapped")),
         })
     }
 

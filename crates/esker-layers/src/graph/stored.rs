@@ -1,6 +1,6 @@
 //! A stored graph as the algorithms see it.
 //!
-//! Algorithms are compiled for this type alone. Its scans are compiled for each visitor where one complete
+//! Algorithms are compiled only for this type. Its scans are compiled for each visitor where one complete
 //! layer is mapped, plain or compressed; whatever streams its lists is a boxed [`Source`].
 
 use std::sync::Arc;
@@ -46,7 +46,7 @@ pub struct StoredGraph<'a, W> {
 /// What the lists of the complete layer of a version are read from. Those of later layers are mapped.
 #[derive(Clone, Copy)]
 pub enum CompleteLists<'a, 'o> {
-    /// The lists, mapped; those that are kept in tiles alone are read from these.
+    /// The lists, mapped; lists that are kept only as tiles are read from these.
     Mapped,
     /// As `Mapped`, for a window, which counts degrees of its own: no vertex table is made unless a scan
     /// needs it.
@@ -114,10 +114,10 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
                 })
             }
             CompleteLists::Headed(disk, stored, options) => {
-                let needs = HeadedNeeds::of_only(only, layer, stored, run.threads())?;
+                let needs = HeadedNeeds::for_direction(only, layer, stored, run.threads())?;
                 let heads = needs.heads(layer, options, run)?;
                 let memory = run.budget().reserve("heads of lists", heads.memory_bytes)?;
-                let degrees = ListDegrees::of(layer, run)?;
+                let degrees = ListDegrees::for_layer(layer, run)?;
                 Self::of_sides(stack, Some(memory), weight, |direction| {
                     if !is_read(direction) {
                         return mapped(direction);

@@ -43,7 +43,7 @@ pub(super) fn sweep<W: ColumnWeight>(
 
 /// A visitor's sink, the worker's place in each layer (and in the past of the newest), and buffers.
 struct Sweeper<'p, 'a, W> {
-    of: &'p Layered<'a, W>,
+    layered: &'p Layered<'a, W>,
     visitor: &'p dyn AnyVisitor<W>,
     sink: Box<dyn Sink<W> + 'p>,
     cursors: Vec<usize>,
@@ -66,12 +66,12 @@ struct BornArcs<W> {
 }
 
 impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
-    fn new(of: &'p Layered<'a, W>, run: &Run, visitor: &'p dyn AnyVisitor<W>) -> Self {
+    fn new(layered: &'p Layered<'a, W>, run: &Run, visitor: &'p dyn AnyVisitor<W>) -> Self {
         Self {
-            of,
+            layered,
             visitor,
             sink: visitor.sink(),
-            cursors: vec![0; of.layers.len() + 1],
+            cursors: vec![0; layered.layers.len() + 1],
             batch: Vec::with_capacity(SINK_BATCH_MAX),
             wanted: Vec::new(),
             born_arcs: BornArcs { targets: Vec::new(), weights: Vec::new(), len: 0, pieces: Vec::new() },
@@ -82,26 +82,26 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
 
     /// Hands over the lists of a stretch of vertices.
     fn sweep(&mut self, bits: Option<&Bitmap>, first: usize, end: usize) -> Result<()> {
-        let of = self.of;
-        let special = of.table.special();
-        if of.layers.len() > 1 && special.near(first, end) {
+        let layered = self.layered;
+        let special = layered.table.special();
+        if layered.layers.len() > 1 && special.near(first, end) {
             for v in special.iter_range(first, end).map(vertex) {
                 if bits.is_none_or(|bits| bits.get(v)) {
                     self.offer_chain(v)?;
                 }
             }
         }
-        if let Some(filter) = of.filter.as_ref().filter(|_| of.layers.len() == 1) {
-            self.sweep_born(filter, bits, first, end.min(of.base.extents().len()));
+        if let Some(filter) = layered.filter.as_ref().filter(|_| layered.layers.len() == 1) {
+            self.sweep_born(filter, bits, first, end.min(layered.base.extents().len()));
             self.sweep_past(filter, bits, first, end);
             return Ok(());
         }
-        let offered = self.sweep_base(bits, first, end.min(of.base.extents().len()));
-        if of.layers.len() == 1 || self.offer_few(bits, first..end, offered)? {
+        let offered = self.sweep_base(bits, first, end.min(layered.base.extents().len()));
+        if layered.layers.len() == 1 || self.offer_few(bits, first..end, offered)? {
             return Ok(());
         }
-        for layer in 1..of.layers.len() {
-            let vertices = of.layers[layer].vertices.unwrap_or(&[]);
+        for layer in 1..layered.layers.len() {
+            let vertices = layered.layers[layer].vertices.unwrap_or(&[]);
             let begin = seek(vertices, self.cursors[layer], first);
             let finish = seek(vertices, begin, end);
             self.cursors[layer] = finish;
@@ -112,8 +112,8 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
 
     /// Sweeps the oldest layer. Returns the number of lists handed over.
     fn sweep_base(&mut self, bits: Option<&Bitmap>, first: usize, end: usize) -> usize {
-        let of = self.of;
-        let (arcs, skipped) = (&of.layers[0], of.table.skipped(0));
+        let layered = self.layered;
+        let (arcs, skipped) = (&layered.layers[0], layered.table.skipped(0));
         let mut offered = 0;
         for block in (first..end).step_by(64) {
             let selected = Bitmap::selected(bits, block, end) & !skipped.word(block / 64);
@@ -121,7 +121,7 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
             if wanted == 0 {
                 continue;
             }
-            match of.base {
+            match layered.base {
                 OldestLists::Arrays { .. } => {
                     for i in ones(wanted) {
                         let range = arcs.range(block + i);
@@ -147,8 +147,8 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
     /// wanted. Returns whether it did. `offered` lists of the oldest layer were wanted: if many were, the
     /// visitor is not asked again.
     fn offer_few(&mut self, bits: Option<&Bitmap>, range: Range<usize>, offered: usize) -> Result<bool> {
-        let of = self.of;
-        let (chained, special) = (of.table.chained(), of.table.special());
+        let layered = self.layered;
+        let (chained, special) = (layered.table.chained(), layered.table.special());
         let count = chained.count_near(range.start, range.end);
         if offered > count / 2 {
             return Ok(false);
@@ -166,19 +166,21 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
         }
         for at in 0..self.wanted.len() {
             let v = self.wanted[at];
-            let (mut above, mut next) = (of.layers.len(), of.table.head(v));
+            let (mut above, mut next) = (layered.layers.len(), layered.table.head(v));
             while let Some(address) = next {
-                let Some((layer, slot)) = of.stack.place(above, address, of.direction, v)? else { break };
+                let Some((layer, slot)) = layered.stack.place(above, address, layered.direction, v)? else {
+                    break;
+                };
                 // The base has handed over its fragment already.
                 if layer == 0 {
                     break;
                 }
-                let arcs = &of.layers[layer];
-                let range = if of.stack.is_left_out(layer) { 0..0 } else { arcs.range(slot) };
+                let arcs = &layered.layers[layer];
+                let range = if layered.stack.is_left_out(layer) { 0..0 } else { arcs.range(slot) };
                 if !range.is_empty() && self.sink.visit_one(v, arcs.piece(range)) == Flow::Enough {
                     break;
                 }
-                next = of.stack.section(layer, of.direction)?.previous_at(slot)?;
+                next = layered.stack.section(layer, layered.direction)?.previous_at(slot)?;
                 above = layer;
             }
         }
@@ -187,9 +189,9 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
 
     /// Sweeps some slots of a layer that lists some vertices.
     fn sweep_sparse(&mut self, bits: Option<&Bitmap>, layer: usize, slots: Range<usize>) {
-        let arcs = &self.of.layers[layer];
+        let arcs = &self.layered.layers[layer];
         let vertices = arcs.vertices.unwrap_or(&[]);
-        let skipped = self.of.table.skipped(layer);
+        let skipped = self.layered.table.skipped(layer);
         for (slot, &v) in slots.clone().zip(&vertices[slots]) {
             let range = arcs.range(slot);
             if !range.is_empty() && !skipped.has(slot) && bits.is_none_or(|bits| bits.get(v)) {
@@ -211,10 +213,10 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
 
     /// Hands over those arcs of a stretch of a complete layer that were born by the rank of the version.
     fn sweep_born(&mut self, filter: &BirthFilter<'_, W>, bits: Option<&Bitmap>, first: usize, end: usize) {
-        let of = self.of;
-        let arcs = &of.layers[0];
+        let layered = self.layered;
+        let arcs = &layered.layers[0];
         for (block, wanted) in wanted_blocks(self.visitor, first..end, bits) {
-            match of.base {
+            match layered.base {
                 OldestLists::Arrays { .. } => self.offer_born_block(filter, arcs, block, wanted),
                 OldestLists::Coded(lists) => {
                     let mut decoded = std::mem::take(self.decoded.targets());
@@ -279,7 +281,7 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
         if full && !self.visitor.stops() {
             self.flush_born();
         }
-        let weights = &self.of.layers[0].weights[arcs.clone()];
+        let weights = &self.layered.layers[0].weights[arcs.clone()];
         self.born_arcs.pieces.push((v, self.born_arcs.len));
         match filter.born {
             CodeSlice::U8(born) => self.born_arcs.push(targets, weights, &born[arcs], filter.rank),
@@ -328,7 +330,7 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
     }
 
     fn sweep_past(&mut self, filter: &BirthFilter<'_, W>, bits: Option<&Bitmap>, first: usize, end: usize) {
-        let cursor = self.of.layers.len();
+        let cursor = self.layered.layers.len();
         let vertices = filter.past.vertices.unwrap_or(&[]);
         let mut slot = seek(vertices, self.cursors[cursor], first);
         while let Some(&v) = vertices.get(slot).filter(|&&v| (v as usize) < end) {
@@ -356,7 +358,7 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
             return Ok(());
         }
         let sink = &mut self.sink;
-        self.of.visit_chain(v, |stretch, weights| {
+        self.layered.visit_chain(v, |stretch, weights| {
             for (targets, weights) in stretch.targets.chunks(PIECE_LEN_MAX).zip(weights.chunks(PIECE_LEN_MAX))
             {
                 if sink.visit_one(v, Piece { targets, weights, exclusive: true }) == Flow::Enough {

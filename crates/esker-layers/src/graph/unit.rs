@@ -71,7 +71,7 @@ impl UnitLists {
 
     /// The entries of the list of a vertex; none if it has no list.
     #[inline(always)]
-    pub(super) fn of(&self, within: usize) -> Range<usize> {
+    pub(super) fn entries(&self, within: usize) -> Range<usize> {
         let Some(&(word, before)) = self.words.get(within / 64) else { return 0..0 };
         if word >> (within % 64) & 1 == 0 {
             return 0..0;
@@ -100,7 +100,7 @@ impl UnitLists {
     }
 
     /// The entries of all lists of a range of words.
-    pub(super) fn of_words(&self, words: Range<usize>) -> Range<usize> {
+    pub(super) fn entries_of_words(&self, words: Range<usize>) -> Range<usize> {
         let start = |word: usize| match self.words.get(word) {
             Some(&(_, before)) => self.start(usize::from(before)),
             None => self.start(self.len()),
@@ -124,7 +124,7 @@ impl UnitLists {
 
     /// Each vertex of a range of words that has a list, and the entries of the list.
     pub(super) fn iter_words(&self, words: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>)> + '_ {
-        let mut end = self.of_words(words.clone()).start;
+        let mut end = self.entries_of_words(words.clone()).start;
         let words = self.words[words.clone()].iter().zip(words);
         let members = words.flat_map(|(&(word, before), at)| {
             let mut rest = word;
@@ -157,15 +157,15 @@ mod tests {
                 (0..).zip(vertices).map(|(i, v)| (v, (i * len) as usize..((i + 1) * len) as usize)).collect();
             for v in 0..UNIT_LEN {
                 let range = expected.iter().find(|list| list.0 == v).map_or(0..0, |list| list.1.clone());
-                assert_eq!((lists.has(v), lists.of(v)), (!range.is_empty(), range));
+                assert_eq!((lists.has(v), lists.entries(v)), (!range.is_empty(), range));
             }
             let words = lists.num_words();
             assert!(lists.iter_words(0..words).eq(expected.iter().cloned()));
             assert!(lists.iter_words(1..words).eq(expected[2..].iter().cloned()));
-            assert_eq!(lists.of_words(0..1), 0..2 * len as usize);
-            assert_eq!(lists.of_words(1..words), 2 * len as usize..5 * len as usize);
+            assert_eq!(lists.entries_of_words(0..1), 0..2 * len as usize);
+            assert_eq!(lists.entries_of_words(1..words), 2 * len as usize..5 * len as usize);
         }
         let none = UnitLists::new(&[]);
-        assert_eq!((none.num_words(), none.of(5), none.iter_words(0..0).count()), (0, 0..0, 0));
+        assert_eq!((none.num_words(), none.entries(5), none.iter_words(0..0).count()), (0, 0..0, 0));
     }
 }

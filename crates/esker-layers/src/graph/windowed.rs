@@ -42,7 +42,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
     #[must_use]
     pub(super) fn build_windowed(arcs: ArcsInTime<'a, W>, index: &'a WindowIndex) -> Self {
         let window = *index.window();
-        let parts = Timed::of(arcs);
+        let parts = Timed::new(arcs);
         let side = |lists, direction| Side::source(WindowSide { lists, window, sums: index.sums(direction) });
         let (out, incoming) = (side(parts.out, Direction::Out), parts.incoming);
         let incoming = incoming.filter(|it| it.can_filter(&window)).map(|lists| side(lists, Direction::In));
@@ -53,7 +53,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
     /// [`super::StoredWeight::joined`].
     pub(super) fn build_joined(arcs: ArcsInTime<'a, W>, window: TimeWindow, run: &Run) -> Result<Self> {
         let num_arcs = arcs.num_arcs();
-        let Timed { num_vertices, out, incoming, mut memory, .. } = Timed::of(arcs);
+        let Timed { num_vertices, out, incoming, mut memory, .. } = Timed::new(arcs);
         let incoming = match incoming.filter(TimedLists::has_lists) {
             Some(incoming) => incoming,
             None => {
@@ -77,7 +77,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         only: Option<Direction>,
         run: &Run,
     ) -> Result<Self> {
-        let parts = Timed::of(arcs);
+        let parts = Timed::new(arcs);
         let (n, directed) = (parts.num_vertices, parts.directed);
         let incoming = parts.incoming.filter(TimedLists::has_lists);
         let only = only.filter(|_| directed && incoming.is_some());
@@ -209,9 +209,9 @@ struct Timed<'a, W> {
 }
 
 impl<'a, W> Timed<'a, W> {
-    fn of(arcs: ArcsInTime<'a, W>) -> Self {
+    fn new(arcs: ArcsInTime<'a, W>) -> Self {
         match arcs {
-            ArcsInTime::Columns { times, weights } => Self::of_columns(times, weights),
+            ArcsInTime::Columns { times, weights } => Self::from_columns(times, weights),
             ArcsInTime::Filtered(arcs) => Self {
                 out: TimedLists::Filtered(arcs.out()),
                 incoming: arcs.incoming().map(TimedLists::Filtered),
@@ -222,7 +222,7 @@ impl<'a, W> Timed<'a, W> {
         }
     }
 
-    fn of_columns(times: StoredGraph<'a, i64>, weights: Option<StoredGraph<'a, W>>) -> Self {
+    fn from_columns(times: StoredGraph<'a, i64>, weights: Option<StoredGraph<'a, W>>) -> Self {
         let StoredGraph { num_vertices, directed, out, incoming, _memory: mut memory, .. } = times;
         let (mut weights_out, mut weights_in) = (None, None);
         if let Some(weights) = weights {

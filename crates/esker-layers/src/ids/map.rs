@@ -35,12 +35,12 @@ pub struct IdMap {
 impl IdMap {
     /// The map of the ids `base..base + num_vertices` in order of vertex. It has no files.
     pub fn identity(base: u64, num_vertices: usize, hasher: IdHasher) -> Self {
-        Self::of(BaseMap::identity(base, num_vertices), hasher)
+        Self::from_base(BaseMap::identity(base, num_vertices), hasher)
     }
 
     /// A map of no ids, of texts or integers: segments of layers hold all.
     pub fn in_layers(texts: bool, hasher: IdHasher) -> Self {
-        Self::of(BaseMap::empty(texts), hasher)
+        Self::from_base(BaseMap::empty(texts), hasher)
     }
 
     /// Opens the map of the imported vertices, as the manifest describes it. `base` applies to dense integers
@@ -49,10 +49,10 @@ impl IdMap {
     /// # Errors
     /// If a file is missing, has a damaged header, or is for another number of vertices.
     pub fn open(files: &IdFiles<'_>, kind: IdMapKind, base: u64, num_vertices: usize) -> Result<Self> {
-        Ok(Self::of(BaseMap::open(files, kind, base, num_vertices)?, files.hasher))
+        Ok(Self::from_base(BaseMap::open(files, kind, base, num_vertices)?, files.hasher))
     }
 
-    fn of(base: BaseMap, hasher: IdHasher) -> Self {
+    fn from_base(base: BaseMap, hasher: IdHasher) -> Self {
         Self { num_vertices: base.num_vertices, base: Arc::new(base), hasher, segments: Arc::new([]) }
     }
 

@@ -130,11 +130,11 @@ impl IdSegment {
     ) -> Result<()> {
         const NOWHERE: usize = usize::MAX;
         let mut places = [NOWHERE; GROUP_LEN];
-        let missing = bits_of_unknown(found);
+        let unknown = bits_of_unknown(found);
         let index = &self.index.reader();
-        ones(missing).for_each(|at| index.prefetch(filter_bits(hashes[at], self.words).0));
+        ones(unknown).for_each(|at| index.prefetch(filter_bits(hashes[at], self.words).0));
         let mut candidates = 0;
-        for at in ones(missing) {
+        for at in ones(unknown) {
             let (word, bits) = filter_bits(hashes[at], self.words);
             if index.at(word)? & bits == bits {
                 candidates |= 1 << at;

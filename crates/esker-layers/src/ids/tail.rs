@@ -86,18 +86,18 @@ impl IdTail {
     pub fn vertices_of(&self, ids: &[ExternalId<'_>], found: &mut [Option<VertexId>]) {
         let mask = self.slots.len() - 1;
         for (ids, found) in ids.chunks(GROUP_LEN).zip(found.chunks_mut(GROUP_LEN)) {
-            let missing = ones(bits_of_unknown(found));
+            let unknown = ones(bits_of_unknown(found));
             let mut hashes = [0; GROUP_LEN];
-            for at in missing.clone() {
+            for at in unknown.clone() {
                 hashes[at] = self.hasher.id(ids[at]);
                 prefetch(&self.slots, hashes[at] as usize & mask);
             }
-            for at in missing.clone() {
+            for at in unknown.clone() {
                 if let Some(position) = position_of(self.slots[hashes[at] as usize & mask]) {
                     self.prefetch_place(position);
                 }
             }
-            for at in missing {
+            for at in unknown {
                 let position = self.probe(ids[at], hashes[at]).ok();
                 found[at] = position.map(|position| vertex(self.first + position));
             }

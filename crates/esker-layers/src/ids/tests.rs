@@ -82,8 +82,8 @@ pub(super) fn all_ids(map: &IdMap, range: Range<usize>) -> Vec<ExternalId<'_>> {
 fn all_at_once(map: &IdMap, ids: &[ExternalId<'_>]) {
     let mut found = vec![None; ids.len()];
     map.vertices_of(ids, &mut found).unwrap();
-    let alone: Vec<_> = ids.iter().map(|&id| map.vertex_of(id).unwrap()).collect();
-    assert_eq!(found, alone);
+    let one_by_one: Vec<_> = ids.iter().map(|&id| map.vertex_of(id).unwrap()).collect();
+    assert_eq!(found, one_by_one);
 }
 
 proptest! {

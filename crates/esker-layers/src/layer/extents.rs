@@ -78,7 +78,7 @@ pub enum AllLists<'a> {
     },
     /// Compressed blocks.
     Coded(CodedLists<'a>),
-    /// Tiles alone.
+    /// Only tiles.
     Tiled {
         /// The offset of each list, then the number of arcs.
         offsets: &'a [u64],
@@ -116,7 +116,7 @@ impl<'a> AllLists<'a> {
     /// lists. Panics if a slot does not exist.
     ///
     /// # Errors
-    /// [`esker_format::Error::Corrupt`], of lists in tiles alone.
+    /// [`esker_format::Error::Corrupt`], of lists that are kept only as tiles.
     pub fn window(&self, slots: Range<usize>) -> Result<ListTargets<'a>> {
         Ok(match *self {
             Self::Arrays { offsets, targets } => {

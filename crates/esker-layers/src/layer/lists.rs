@@ -39,7 +39,7 @@ pub enum Body {
     Arrays(Arrays),
     /// Compressed blocks, in a complete layer only.
     Coded(Coded),
-    /// Tiles alone, in a complete layer only.
+    /// Only tiles, in a complete layer.
     Tiled(TiledLists),
 }
 
@@ -84,7 +84,7 @@ impl ListColumns {
         self.units.len()
     }
 
-    /// The tiles, if the lists are kept in tiles alone.
+    /// The tiles, if the lists are kept only as tiles.
     pub fn tiles(&self) -> Option<&Tiles> {
         match &self.body {
             Body::Tiled(tiled) => Some(tiled.tiles()),
@@ -161,7 +161,7 @@ impl ListColumns {
     }
 
     /// All lists. The first call verifies their checksums and that each target is a vertex id; the latter not
-    /// of lists in tiles alone, which are verified as they are decoded.
+    /// of lists that are kept only as tiles, which are verified as they are decoded.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.

@@ -69,7 +69,7 @@ impl Offsets {
     ///
     /// # Errors
     /// As [`Offsets::range`].
-    pub(super) fn of(&self, slots: Range<usize>) -> Result<&[u64]> {
+    pub(super) fn slice(&self, slots: Range<usize>) -> Result<&[u64]> {
         let offsets = self.column.get(slots.start..slots.end.saturating_add(1))?;
         if !offsets.is_sorted() || offsets.last().is_some_and(|&last| last > self.num_arcs) {
             let wrong = offsets.windows(2).position(|pair| pair[0] > pair[1]);

@@ -37,7 +37,7 @@ pub struct DictionaryFiles {
 
 impl DictionaryFiles {
     /// The dictionary of edge property `number` in the directory of a layer.
-    pub fn of(layer: &Path, number: u32) -> Self {
+    pub fn in_layer(layer: &Path, number: u32) -> Self {
         Self {
             texts: layer.join(format!("dictionary.{number}.texts")),
             ends: layer.join(format!("dictionary.{number}.ends")),
@@ -150,7 +150,7 @@ impl<'a> PlainWriter<'a> {
     /// # Errors
     /// [`Error::Io`].
     pub fn dictionary<'t>(&self, number: u32, texts: impl IntoIterator<Item = &'t [u8]>) -> Result<()> {
-        let files = DictionaryFiles::of(&self.directory, number);
+        let files = DictionaryFiles::in_layer(&self.directory, number);
         let mut bytes = self.column::<u8>(&files.texts, ColumnKind::DictionaryTexts)?;
         let mut ends = self.column::<u64>(&files.ends, ColumnKind::DictionaryEnds)?;
         let mut end = 0;
@@ -225,10 +225,10 @@ impl PlainLayer {
         let out = section(Direction::Out)?;
         let incoming = if record.in_edges { Some(section(Direction::In)?) } else { None };
         let rest = Self::open_rest(files, directory, origin, record)?;
-        Ok(Self::of(directory, record.clone(), out, incoming, rest))
+        Ok(Self::from_parts(directory, record.clone(), out, incoming, rest))
     }
 
-    fn of(
+    fn from_parts(
         directory: &Path,
         record: LayerRecord,
         out: Section,
@@ -262,7 +262,7 @@ impl PlainLayer {
         Ok(LayerExtras { versions, added })
     }
 
-    /// Maps the lists of one direction alone, as out-lists: those of in-edges are the out-lists of the
+    /// Maps only the lists of one direction, as out-lists: those of in-edges are the out-lists of the
     /// reversed graph. For a recovery.
     ///
     /// # Errors
@@ -284,7 +284,7 @@ impl PlainLayer {
         let out = Section::open(files, directory, direction, origin, record, None, properties)?;
         // Without the other lists, the rest is the same.
         let rest = Self::open_rest(files, directory, origin, &one_sided)?;
-        Ok(Self::of(directory, one_sided, out, None, rest))
+        Ok(Self::from_parts(directory, one_sided, out, None, rest))
     }
 
     /// How many arcs the versions of an incomplete layer added to the lists of a direction, at most; the
@@ -342,15 +342,15 @@ impl PlainLayer {
     /// lists of both directions: a list that was copied has older arcs, which the other direction of the
     /// layer need not have.
     pub(crate) fn value_range(&self, property: u32) -> Option<(i64, i64)> {
-        let of = |lists: &ListColumns| {
+        let range_of = |lists: &ListColumns| {
             if lists.num_arcs() == 0 {
                 return Some(None);
             }
             lists.property(property as usize)?.value_range().map(Some)
         };
         let of_section = |section: &Section| {
-            let past = section.past().map_or(Some(None), |past| of(&past.lists))?;
-            Some(united(of(section.main())?, past))
+            let past = section.past().map_or(Some(None), |past| range_of(&past.lists))?;
+            Some(united(range_of(section.main())?, past))
         };
         let incoming = self.incoming.as_ref().map_or(Some(None), of_section)?;
         united(of_section(&self.out)?, incoming)

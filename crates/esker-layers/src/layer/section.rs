@@ -150,7 +150,7 @@ impl Opener<'_> {
         Coded::new(columns, self.record.num_vertices, counts).map(Body::Coded)
     }
 
-    /// Opens the lists of all vertices that are kept in tiles alone.
+    /// Opens the lists of all vertices that are kept only as tiles.
     fn tiled(&self, counts: ListCounts) -> Result<Body> {
         let Some(tiles) = self.tiles.filter(|_| self.record.complete) else {
             let reason = "its lists are kept in tiles, but it has none, or is not complete";

@@ -18,7 +18,7 @@ use crate::tiles::Tiles;
 /// several parts.
 const PART_ARCS: usize = if cfg!(test) { 1 << 9 } else { 1 << 21 };
 
-/// The lists of a direction of a complete layer that is kept in tiles alone.
+/// The lists of a direction of a complete layer that is kept only as tiles.
 #[derive(Debug)]
 pub struct TiledLists {
     offsets: Offsets,
@@ -141,7 +141,7 @@ impl TiledLists {
         if part.targets.get().is_none() {
             let _decoding = part.decoding.lock().unwrap_or_else(PoisonError::into_inner);
             if part.targets.get().is_none() {
-                let offsets = self.offsets.of(part.slots.clone())?;
+                let offsets = self.offsets.slice(part.slots.clone())?;
                 let targets = self.tiles.lists_of(self.direction, part.slots.start, offsets)?;
                 part.targets.get_or_init(|| targets);
             }

@@ -63,8 +63,9 @@ pub struct SectionChunk {
 pub struct SectionShape {
     /// Whether every vertex has a list.
     pub complete: bool,
-    /// The encoding of the main lists; plain unless every vertex has a list. Lists in tiles alone are written
-    /// as plain ones, from which the tiles are made; what makes the tiles then removes the targets.
+    /// The encoding of the main lists; plain unless every vertex has a list. Lists that are kept only as
+    /// tiles are written as plain ones, from which the tiles are made; what makes the tiles then removes the
+    /// targets.
     pub encoding: Encoding,
     /// Whether the targets of the main lists are left out, because their tiles are made of older ones.
     pub without_targets: bool,

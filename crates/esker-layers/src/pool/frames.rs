@@ -99,7 +99,7 @@ impl<P: PagedFile> Pool<P> {
             free,
             slots: (0..num_extents).map(|_| Slot::Absent).collect(),
             wanted: vec![false; num_extents],
-            left: vec![0; num_extents],
+            remaining: vec![0; num_extents],
             next: 0,
             used: vec![0; num_extents],
             now: 0,
@@ -180,9 +180,9 @@ impl<P: PagedFile> Pool<P> {
         }
         let mut state = locked(&self.state);
         let state = &mut *state;
-        for (extent, left) in state.left.iter_mut().enumerate() {
-            *left = self.units_of(extent).filter(|&unit| wanted(unit)).count() as u32;
-            state.wanted[extent] = *left > 0;
+        for (extent, remaining) in state.remaining.iter_mut().enumerate() {
+            *remaining = self.units_of(extent).filter(|&unit| wanted(unit)).count() as u32;
+            state.wanted[extent] = *remaining > 0;
         }
         if self.policy == CachePolicy::Segments {
             state.free.extend(state.slots.iter_mut().filter(|slot| is_idle(slot)).filter_map(take));
@@ -317,7 +317,7 @@ impl<P: PagedFile> Pool<P> {
         let in_order = self.policy != CachePolicy::Rewind;
         while let Some(slot) = state.slots.get(state.next) {
             let is_due = matches!(slot, Slot::Absent) || in_order && matches!(slot, Slot::Present(_));
-            if state.left[state.next] > 0 && is_due {
+            if state.remaining[state.next] > 0 && is_due {
                 return Some(state.next);
             }
             state.next += 1;
@@ -470,9 +470,9 @@ impl<P: PagedFile> Pool<P> {
     /// Ends the use of a unit of an extent.
     pub(crate) fn done(&self, extent: usize) {
         let mut state = locked(&self.state);
-        let left = &mut state.left[extent];
-        *left -= 1;
-        if *left == 0 {
+        let remaining = &mut state.remaining[extent];
+        *remaining -= 1;
+        if *remaining == 0 {
             state.num_open -= 1;
         }
     }

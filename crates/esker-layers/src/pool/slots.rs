@@ -43,7 +43,7 @@ pub(super) struct SlotState {
     pub(super) slots: Vec<Slot>,
     /// Per extent: whether this scan wants units of it, and how many are left.
     pub(super) wanted: Vec<bool>,
-    pub(super) left: Vec<u32>,
+    pub(super) remaining: Vec<u32>,
     /// Extents before this one have been read or given out in this scan.
     pub(super) next: usize,
     /// Per extent: the value of `now` when it was last used.
@@ -78,7 +78,7 @@ pub(super) fn is_idle(slot: &Slot) -> bool {
 
 /// Whether an extent is in memory, not in use, and not wanted by this scan any more.
 pub(super) fn can_go(state: &SlotState, extent: u32) -> bool {
-    state.left[extent as usize] == 0 && is_idle(&state.slots[extent as usize])
+    state.remaining[extent as usize] == 0 && is_idle(&state.slots[extent as usize])
 }
 
 pub(super) fn take_frame(state: &mut SlotState, extent: u32) -> Option<Frame> {

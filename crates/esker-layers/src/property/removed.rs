@@ -26,7 +26,7 @@ impl Default for RemovedVertices {
 
 impl RemovedVertices {
     /// These vertices, ascending and distinct.
-    pub fn of(list: &[VertexId]) -> Self {
+    pub fn from_list(list: &[VertexId]) -> Self {
         Self { list: list.into() }
     }
 
@@ -131,21 +131,21 @@ fn changes_of(layers: &[(Arc<PropertyColumn>, &[u64])], run: &Run) -> Result<Vec
 /// cancellation.
 pub fn removed_by_version(layers: &[(Arc<PropertyColumn>, &[u64])], run: &Run) -> Result<Vec<(u64, u64)>> {
     let changes = changes_of(layers, run)?;
-    let mut turns: Vec<(u64, i64)> = Vec::new();
-    for of_one in changes.chunk_by(|a, b| a.0 == b.0) {
+    let mut differences: Vec<(u64, i64)> = Vec::new();
+    for of_vertex in changes.chunk_by(|a, b| a.0 == b.0) {
         let mut before = false;
-        for &(_, version, removed) in of_one {
+        for &(_, version, removed) in of_vertex {
             if removed != before {
-                turns.push((version, if removed { 1 } else { -1 }));
+                differences.push((version, if removed { 1 } else { -1 }));
             }
             before = removed;
         }
     }
-    turns.sort_unstable_by_key(|turn| turn.0);
+    differences.sort_unstable_by_key(|difference| difference.0);
     let mut count = 0_u64;
-    let by_version = turns.chunk_by(|a, b| a.0 == b.0).map(|turns| {
-        count = count.saturating_add_signed(turns.iter().map(|turn| turn.1).sum());
-        (turns[0].0, count)
+    let by_version = differences.chunk_by(|a, b| a.0 == b.0).map(|differences| {
+        count = count.saturating_add_signed(differences.iter().map(|difference| difference.1).sum());
+        (differences[0].0, count)
     });
     Ok(by_version.collect())
 }

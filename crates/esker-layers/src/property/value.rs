@@ -128,7 +128,7 @@ impl<'a> From<&'a str> for PropertyValue<'a> {
 
 impl<'a> PropertyValue<'a> {
     /// The value of a property whose bits, widened to 64, are given. Texts have none.
-    pub fn of(property: &PropertyRecord, bits: u64) -> Self {
+    pub fn from_stored(property: &PropertyRecord, bits: u64) -> Self {
         Self::from_bits(property.element, bits).as_logical(&property.logical)
     }
 

@@ -228,11 +228,11 @@ impl LayerStep<'_> {
         for ((slot, &v), was_special) in slots.clone().zip(vertices).zip(were_special) {
             while dead.next_if(|&dead| dead < v).is_some() {}
             let buried = dead.next_if_eq(&v).is_some();
-            let whole = self.previous[slot] == 0;
-            if (whole || buried || self.partial) && !was_special {
+            let is_whole_list = self.previous[slot] == 0;
+            if (is_whole_list || buried || self.partial) && !was_special {
                 self.add_chain(v, &mut hidden)?;
             }
-            special.push(self.partial || !whole && (buried || was_special));
+            special.push(self.partial || !is_whole_list && (buried || was_special));
         }
         hidden.sort_unstable();
         let mut marks = lock();

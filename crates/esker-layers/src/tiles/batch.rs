@@ -16,7 +16,7 @@ const COLUMN_MASK: u32 = (1 << STRIP_BITS) - 1;
 
 /// A batch of decoded edges of a chunk. Memory: about 32 KiB with 32-bit ids and no weights.
 #[derive(Debug)]
-pub(super) struct EdgeBatch<W> {
+pub(super) struct DecodedBatch<W> {
     positions: Vec<u32>,
     /// The rows: their positions in the strip, their vertices, and where each ends in `columns`.
     row_numbers: Vec<u32>,
@@ -95,7 +95,7 @@ impl<'a, W: Weight> Decoding<'a, W> {
     ) -> Option<Self> {
         let len = (chunk.edges.end - chunk.edges.start) as usize;
         let positions = Positions::Coded(ChunkDecoder::new(bytes, len)?);
-        Some(Self::of(chunk.tile, positions, matrix, weights, left_out, bits, sides))
+        Some(Self::begin(chunk.tile, positions, matrix, weights, left_out, bits, sides))
     }
 
     /// Positions that are not coded, with their weights.
@@ -107,10 +107,10 @@ impl<'a, W: Weight> Decoding<'a, W> {
         bits: Option<&'a Bitmap>,
         sides: EdgeEnds,
     ) -> Self {
-        Self::of(tile, Positions::Plain(positions), matrix, Some(weights), &[], bits, sides)
+        Self::begin(tile, Positions::Plain(positions), matrix, Some(weights), &[], bits, sides)
     }
 
-    fn of(
+    fn begin(
         tile: Tile,
         positions: Positions<'a>,
         matrix: Matrix,
@@ -135,7 +135,7 @@ impl<'a, W: Weight> Decoding<'a, W> {
     }
 }
 
-impl<W: Weight> EdgeBatch<W> {
+impl<W: Weight> DecodedBatch<W> {
     pub(super) fn new() -> Self {
         Self {
             positions: Vec::with_capacity(BATCH_LEN),
@@ -155,49 +155,51 @@ impl<W: Weight> EdgeBatch<W> {
     }
 
     /// Decodes the next batch. Returns false at the end, and `None` if the bytes are damaged.
-    pub(super) fn fill(&mut self, of: &mut Decoding<'_, W>) -> Option<bool> {
+    pub(super) fn fill(&mut self, decoding: &mut Decoding<'_, W>) -> Option<bool> {
         let last = loop {
-            of.positions.next(&mut self.positions)?;
+            decoding.positions.next(&mut self.positions)?;
             if self.positions.is_empty() {
                 return Some(false);
             }
-            if let Some(weights) = of.weights {
+            if let Some(weights) = decoding.weights {
                 let (now, later) = weights.split_at_checked(self.positions.len())?;
-                (of.weights_now, of.weights) = (Some(now), Some(later));
+                (decoding.weights_now, decoding.weights) = (Some(now), Some(later));
             }
-            of.has_removed = self.leave_out(of);
+            decoding.has_removed = self.leave_out(decoding);
             // All edges of a batch may be left out.
             if let Some(&last) = self.positions.last() {
                 break last;
             }
         };
         self.columns.clear();
-        let column = |&position: &u32| vertex(of.first_column + (position & COLUMN_MASK) as usize);
+        let column = |&position: &u32| vertex(decoding.first_column + (position & COLUMN_MASK) as usize);
         self.columns.extend(self.positions.iter().map(column));
         self.num_rows = find_rows(&self.positions, &mut self.row_numbers, &mut self.ends);
         let numbers = self.row_numbers.iter().take(self.num_rows);
         self.rows.clear();
-        self.rows.extend(numbers.map(|&number| vertex(of.first_row + number as usize)));
+        self.rows.extend(numbers.map(|&number| vertex(decoding.first_row + number as usize)));
         // Positions ascend, so the last row is the largest. Columns can be too large only in the last strip.
         let (last_row, end) =
-            (of.first_row + (last >> STRIP_BITS) as usize, of.first_column + (1 << STRIP_BITS));
-        let beyond = |column: &VertexId| *column as usize >= of.num_vertices;
-        if last_row >= of.num_vertices || end > of.num_vertices && self.columns.iter().any(beyond) {
+            (decoding.first_row + (last >> STRIP_BITS) as usize, decoding.first_column + (1 << STRIP_BITS));
+        let beyond = |column: &VertexId| *column as usize >= decoding.num_vertices;
+        if last_row >= decoding.num_vertices || end > decoding.num_vertices && self.columns.iter().any(beyond)
+        {
             return None;
         }
-        self.is_filtered = of.sides.columns && (of.bits.is_some() || of.is_diagonal && self.has_loops());
+        self.is_filtered =
+            decoding.sides.columns && (decoding.bits.is_some() || decoding.is_diagonal && self.has_loops());
         if self.is_filtered {
-            self.filter(of);
+            self.filter(decoding);
         }
         Some(true)
     }
 
     /// Leaves out the edges that are not wanted. Returns whether there were any.
-    fn leave_out(&mut self, of: &mut Decoding<'_, W>) -> bool {
-        if of.left_out.is_empty() || !self.mask.leave_out(&self.positions, &mut of.left_out) {
+    fn leave_out(&mut self, decoding: &mut Decoding<'_, W>) -> bool {
+        if decoding.left_out.is_empty() || !self.mask.leave_out(&self.positions, &mut decoding.left_out) {
             return false;
         }
-        if let Some(weights) = of.weights_now {
+        if let Some(weights) = decoding.weights_now {
             self.remaining_weights.clear();
             self.remaining_weights.extend_from_slice(weights);
             self.mask.retain(&mut self.remaining_weights);
@@ -213,9 +215,9 @@ impl<W: Weight> EdgeBatch<W> {
     }
 
     /// Keeps the columns whose lists are wanted.
-    fn filter(&mut self, of: &Decoding<'_, W>) {
-        let weights = match of.weights_now {
-            Some(_) if of.has_removed => &self.remaining_weights,
+    fn filter(&mut self, decoding: &Decoding<'_, W>) {
+        let weights = match decoding.weights_now {
+            Some(_) if decoding.has_removed => &self.remaining_weights,
             Some(weights) => weights,
             None => &self.no_weights,
         };
@@ -226,8 +228,8 @@ impl<W: Weight> EdgeBatch<W> {
         for (&row, &end) in self.rows.iter().zip(&self.ends[..self.num_rows]) {
             let range = at..end as usize;
             for (&column, &weight) in self.columns[range.clone()].iter().zip(&weights[range]) {
-                let is_loop = of.is_diagonal && column == row;
-                if !is_loop && of.bits.is_none_or(|bits| bits.get(column)) {
+                let is_loop = decoding.is_diagonal && column == row;
+                if !is_loop && decoding.bits.is_none_or(|bits| bits.get(column)) {
                     self.back.push(column);
                     self.back_weights.push(weight);
                 }
@@ -251,23 +253,32 @@ impl<W: Weight> EdgeBatch<W> {
     }
 
     /// The whole batch as a patch, if all columns receive the edges.
-    pub(super) fn patch<'b>(&'b self, of: &Decoding<'b, W>, to_rows: End, to_columns: End) -> Patch<'b, W> {
+    pub(super) fn patch<'b>(
+        &'b self,
+        decoding: &Decoding<'b, W>,
+        to_rows: End,
+        to_columns: End,
+    ) -> Patch<'b, W> {
         let (rows, ends) = (&self.rows, &self.ends[..self.num_rows]);
-        let weights = &self.weights(of)[..self.columns.len()];
+        let weights = &self.weights(decoding)[..self.columns.len()];
         Patch { rows, ends, columns: &self.columns, weights, to_rows, to_columns }
     }
 
     /// The weights, parallel to the columns.
-    pub(super) fn weights<'b>(&'b self, of: &Decoding<'b, W>) -> &'b [W] {
-        match of.weights_now {
-            Some(_) if of.has_removed => &self.remaining_weights,
+    pub(super) fn weights<'b>(&'b self, decoding: &Decoding<'b, W>) -> &'b [W] {
+        match decoding.weights_now {
+            Some(_) if decoding.has_removed => &self.remaining_weights,
             Some(weights) => weights,
             None => &self.no_weights,
         }
     }
 
     /// The columns that receive the edges, and the weights.
-    pub(super) fn back<'b>(&'b self, of: &Decoding<'b, W>) -> (&'b [VertexId], &'b [W]) {
-        if self.is_filtered { (&self.back, &self.back_weights) } else { (&self.columns, self.weights(of)) }
+    pub(super) fn back<'b>(&'b self, decoding: &Decoding<'b, W>) -> (&'b [VertexId], &'b [W]) {
+        if self.is_filtered {
+            (&self.back, &self.back_weights)
+        } else {
+            (&self.columns, self.weights(decoding))
+        }
     }
 }

@@ -153,7 +153,7 @@ pub(super) fn encode(positions: &[u32], room: usize, out: &mut Vec<u8>) -> usize
 /// The longest chunk of the first positions that fits, to a block of numbers, and its smallest coding; `None`
 /// if not even a block fits. One pass, which ends where nothing fits any more.
 fn fitting(positions: &[u32], room: usize) -> Option<(usize, Choice)> {
-    let mut costs = Costs::of(*positions.first()?);
+    let mut costs = Costs::new(*positions.first()?);
     let mut gaps = Vec::with_capacity(positions.len());
     let mut best = None;
     for block in positions.windows(BLOCK_LEN + 1).step_by(BLOCK_LEN) {
@@ -197,7 +197,7 @@ struct Costs {
 
 impl Costs {
     /// The costs of the first position.
-    fn of(first: u32) -> Self {
+    fn new(first: u32) -> Self {
         let runs = varint_bytes(row_of(first)) + varint_bytes(column_of(first));
         Self { varints: varint_bytes(first), packed: 4, runs, run_len: 1 }
     }

@@ -82,7 +82,7 @@ impl TileData {
         shared: &[SharedTiles],
     ) -> Result<Self> {
         let spec = ColumnSpec { origin, kind: ColumnKind::TileData };
-        let own = Column::open(disk, &TileFiles::of(layer).data, spec)?;
+        let own = Column::open(disk, &TileFiles::in_layer(layer).data, spec)?;
         let bytes = own.len();
         let blocks = bytes.div_ceil(BLOCK_BYTES);
         let mut data = Self {
@@ -104,7 +104,7 @@ impl TileData {
             let segment = match known {
                 Some(segment) => segment,
                 None => {
-                    let place = TileFiles::of(Path::new(&number.to_string())).data;
+                    let place = TileFiles::in_layer(Path::new(&number.to_string())).data;
                     let path = TileFiles::shared(layer, number);
                     let listed = shared.iter().find(|shared| shared.layer == number);
                     let SharedTiles { stamp, .. } =

@@ -215,13 +215,13 @@ impl<W: Weight> TileEdges<W> {
             run.threads(),
             || TileWorker::new(&schedule, visitor.sink()),
             |worker, _| {
-                while let Some(turn) = schedule.take(run, supply, || Ok(false))? {
-                    worker.turn = Some(turn);
-                    let chunk = &self.chunks[turn.chunk];
+                while let Some(scheduled) = schedule.take(run, supply, || Ok(false))? {
+                    worker.scheduled = Some(scheduled);
+                    let chunk = &self.chunks[scheduled.chunk];
                     let edges = &self.strips[chunk.strip as usize];
                     let (places, weights) =
                         (&edges.places[chunk.places.clone()], &edges.weights[chunk.places.clone()]);
-                    let mut of = Decoding::plain(
+                    let mut decoding = Decoding::plain(
                         self.tile(chunk),
                         self.matrix,
                         places,
@@ -229,11 +229,11 @@ impl<W: Weight> TileEdges<W> {
                         wanted.bits,
                         wanted.sides,
                     );
-                    while worker.batch.fill(&mut of).ok_or_else(beyond)? {
-                        hand_over(worker, &of, wanted.sides);
+                    while worker.batch.fill(&mut decoding).ok_or_else(beyond)? {
+                        hand_over(worker, &decoding, wanted.sides);
                     }
-                    worker.turn = None;
-                    schedule.done(turn);
+                    worker.scheduled = None;
+                    schedule.done(scheduled);
                 }
                 Ok::<(), Error>(())
             },

@@ -72,7 +72,7 @@ impl Tiles {
         shape: TileShape,
         shared: &[SharedTiles],
     ) -> Result<Self> {
-        let files = TileFiles::of(layer);
+        let files = TileFiles::in_layer(layer);
         let archive = Archive::open(disk, &files.directory)?;
         let path = |name: &str| files.directory.join(name);
         let spec = |kind| ColumnSpec { origin, kind };

@@ -222,9 +222,9 @@ mod tests {
                     }))
                     .collect();
                 for vertices in [0..65_536, 3..4, 70_000..70_900, 131_000..131_072, 196_608..n, 5..5] {
-                    let of = &offsets[vertices.start..=vertices.end];
-                    let found = tiles.lists_of(direction, vertices.start, of).unwrap();
-                    let expected = of[0] as usize..of[vertices.len()] as usize;
+                    let list_offsets = &offsets[vertices.start..=vertices.end];
+                    let found = tiles.lists_of(direction, vertices.start, list_offsets).unwrap();
+                    let expected = list_offsets[0] as usize..list_offsets[vertices.len()] as usize;
                     assert!(found == rows.targets()[expected], "{directed} {direction:?} {vertices:?}");
                 }
                 // Degrees that are not those of the tiles.

@@ -1,14 +1,14 @@
 //! The `tiles` encoding: the adjacency matrix in squares, to be streamed (G-Store [1]).
 //!
 //! Tiles are a second form of a complete layer, stored beside its lists. Analyses may choose them; everything
-//! else reads lists. A layer may also have tiles alone: then lists are decoded from them (`lists`).
+//! else reads lists. A layer may also keep only tiles: then lists are decoded from them (`lists`).
 //!
 //! The matrix is cut into *tiles* of 2^16 by 2^16 cells, so a position within a tile takes 32 bits ([1],
 //! IV-B). Of a symmetric matrix only the upper triangle is kept ([1], IV-A). Tiles lie in *groups* of q by q,
 //! row by row, and so do the groups ([1], V-A): the state of an algorithm for the vertices of a group fits
 //! the last-level cache. A tile consists of one or more *chunks*. A chunk is decoded by itself; its coding is
 //! the smallest of several (`codec`). No chunk crosses a block of the file. Blocks have checksums, so a block
-//! can be read, verified, cached and decoded alone. A merge copies the chunks of groups in which no edge
+//! can be read, verified, cached and decoded by itself. A merge copies the chunks of groups in which no edge
 //! changed (`reuse`). Ids beyond 2^32 cost nothing per edge: only the keys of chunks name strips.
 //!
 //! A *strip* is the 2^16 vertices of a row or column of tiles. An edge that is kept once belongs to two

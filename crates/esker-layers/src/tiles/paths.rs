@@ -13,7 +13,7 @@ pub struct TileFiles {
 
 impl TileFiles {
     /// The paths in the directory of a layer.
-    pub fn of(layer: &Path) -> Self {
+    pub fn in_layer(layer: &Path) -> Self {
         Self { data: layer.join("tiles.data"), directory: layer.join("tiles") }
     }
 

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use esker_format::{BLOCK_BYTES, Column, Element, Error, Result};
 use esker_graph::{AnyVisitor, Direction, End, Piece, Run, SINK_BATCH_MAX, Select, Sink, VertexId, Weight};
 
-use super::batch::{Decoding, EdgeBatch};
+use super::batch::{DecodedBatch, Decoding};
 use super::degrees::TileDegrees;
 use super::files::{Directory, TileChunk, Tiles};
 use super::matrix::{Matrix, WantedTiles};
@@ -83,19 +83,19 @@ impl<T: Element> TileWeights<T> for Column<T> {
 pub(super) struct TileWorker<'s, 'a, W> {
     schedule: &'s Schedule<'a>,
     sink: Box<dyn Sink<W> + 's>,
-    pub(super) batch: EdgeBatch<W>,
-    pub(super) turn: Option<ScheduledChunk>,
+    pub(super) batch: DecodedBatch<W>,
+    pub(super) scheduled: Option<ScheduledChunk>,
 }
 
 impl<'s, 'a, W: Weight> TileWorker<'s, 'a, W> {
     pub(super) fn new(schedule: &'s Schedule<'a>, sink: Box<dyn Sink<W> + 's>) -> Self {
-        Self { schedule, sink, batch: EdgeBatch::new(), turn: None }
+        Self { schedule, sink, batch: DecodedBatch::new(), scheduled: None }
     }
 }
 
 impl<W> Drop for TileWorker<'_, '_, W> {
     fn drop(&mut self) {
-        if self.turn.is_some() {
+        if self.scheduled.is_some() {
             self.schedule.fail();
         }
     }
@@ -184,9 +184,9 @@ impl<'a, W: Weight> TileScan<'a, W> {
             |worker, _| {
                 while let Some((chunk, bytes)) = source.next_chunk(run, worker)? {
                     let left_out = visitor.left_out(chunk.tile);
-                    let mut of = self.decoding(&chunk, &bytes, &wanted, left_out)?;
-                    while self.fill(worker, &mut of, &chunk)? {
-                        hand_over(worker, &of, wanted.sides);
+                    let mut decoding = self.decoding(&chunk, &bytes, &wanted, left_out)?;
+                    while self.fill(worker, &mut decoding, &chunk)? {
+                        hand_over(worker, &decoding, wanted.sides);
                     }
                     drop(bytes);
                     source.done(&chunk, worker);
@@ -228,10 +228,10 @@ impl<'a, W: Weight> TileScan<'a, W> {
     fn fill(
         &self,
         worker: &mut TileWorker<'_, '_, W>,
-        of: &mut Decoding<'_, W>,
+        decoding: &mut Decoding<'_, W>,
         chunk: &TileChunk,
     ) -> Result<bool> {
-        worker.batch.fill(of).ok_or_else(|| self.tiles.corrupt_chunk(chunk))
+        worker.batch.fill(decoding).ok_or_else(|| self.tiles.corrupt_chunk(chunk))
     }
 }
 
@@ -253,16 +253,16 @@ impl<'s, W: Weight> ChunkSource<'s, '_, W> {
     ) -> Result<Option<(TileChunk, ChunkBytes<'s>)>> {
         let schedule = worker.schedule;
         let is_wanted = |chunk: usize| self.wanted.has(self.scan.directory.tile(chunk));
-        let turn = match &self.scan.pool {
+        let scheduled = match &self.scan.pool {
             Some(pool) => {
                 let supply = |ready: &mut VecDeque<u32>| pool.supply(is_wanted, self.needed, ready);
                 schedule.take(run, supply, || pool.wait())?
             }
             None => schedule.take(run, |ready| Ok(self.supply(is_wanted, ready)), || Ok(false))?,
         };
-        let Some(turn) = turn else { return Ok(None) };
-        worker.turn = Some(turn);
-        let chunk = self.scan.directory.chunk(turn.chunk);
+        let Some(scheduled) = scheduled else { return Ok(None) };
+        worker.scheduled = Some(scheduled);
+        let chunk = self.scan.directory.chunk(scheduled.chunk);
         let bytes = match &self.scan.pool {
             Some(pool) => {
                 ChunkBytes::Pooled(pool.hold(pool.extent_of(chunk.bytes.start), chunk.bytes.clone())?)
@@ -293,30 +293,30 @@ impl<'s, W: Weight> ChunkSource<'s, '_, W> {
             pool.done(pool.extent_of(chunk.bytes.start));
             self.scan.release_weights(chunk);
         }
-        worker.turn.take().into_iter().for_each(|turn| worker.schedule.done(turn));
+        worker.scheduled.take().into_iter().for_each(|scheduled| worker.schedule.done(scheduled));
     }
 }
 
 /// Hands over a batch.
 pub(super) fn hand_over<W: Weight>(
     worker: &mut TileWorker<'_, '_, W>,
-    of: &Decoding<'_, W>,
+    decoding: &Decoding<'_, W>,
     sides: EdgeEnds,
 ) {
-    let TileWorker { sink, batch, turn: Some(turn), .. } = worker else { return };
-    if of.bits.is_none() && !batch.is_filtered {
+    let TileWorker { sink, batch, scheduled: Some(scheduled), .. } = worker else { return };
+    if decoding.bits.is_none() && !batch.is_filtered {
         let end = |taken: bool, exclusive: bool| if taken { End::Taken { exclusive } } else { End::Skipped };
         let (to_rows, to_columns) =
-            (end(sides.rows, turn.rows_exclusive), end(sides.columns, turn.columns_exclusive));
-        sink.visit_patch(&batch.patch(of, to_rows, to_columns));
+            (end(sides.rows, scheduled.rows_exclusive), end(sides.columns, scheduled.columns_exclusive));
+        sink.visit_patch(&batch.patch(decoding, to_rows, to_columns));
         return;
     }
-    let weights = batch.weights(of);
+    let weights = batch.weights(decoding);
     if sides.rows {
-        let selected = batch.rows().filter(|(v, ..)| of.bits.is_none_or(|bits| bits.get(*v)));
+        let selected = batch.rows().filter(|(v, ..)| decoding.bits.is_none_or(|bits| bits.get(*v)));
         let pieces = selected.map(|(v, range, _)| {
             let (targets, weights) = (&batch.columns[range.clone()], &weights[range]);
-            (v, Piece { targets, weights, exclusive: turn.rows_exclusive })
+            (v, Piece { targets, weights, exclusive: scheduled.rows_exclusive })
         });
         let pieces: Vec<_> = pieces.collect();
         pieces.chunks(SINK_BATCH_MAX).for_each(|pieces| {
@@ -324,10 +324,10 @@ pub(super) fn hand_over<W: Weight>(
         });
     }
     if sides.columns {
-        let (back, weights) = batch.back(of);
+        let (back, weights) = batch.back(decoding);
         for (v, _, range) in batch.rows().filter(|(.., range)| !range.is_empty()) {
             let (targets, weights) = (&back[range.clone()], &weights[range]);
-            sink.visit_back(v, Piece { targets, weights, exclusive: turn.columns_exclusive });
+            sink.visit_back(v, Piece { targets, weights, exclusive: scheduled.columns_exclusive });
         }
     }
 }

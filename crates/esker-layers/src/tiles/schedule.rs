@@ -119,11 +119,11 @@ impl<'a> Schedule<'a> {
         supply: impl FnMut(&mut VecDeque<u32>) -> Result<Supply>,
         wait: impl Fn() -> Result<bool>,
     ) -> Result<Option<ScheduledChunk>> {
-        let turn = self.next(run, supply, wait);
-        if turn.is_err() {
+        let scheduled = self.next(run, supply, wait);
+        if scheduled.is_err() {
             self.fail();
         }
-        turn
+        scheduled
     }
 
     fn next(
@@ -138,8 +138,8 @@ impl<'a> Schedule<'a> {
                 return Ok(None);
             }
             run.check()?;
-            if let Some(turn) = self.pick(&mut state) {
-                return Ok(Some(turn));
+            if let Some(scheduled) = self.pick(&mut state) {
+                return Ok(Some(scheduled));
             }
             if !state.has_ended && state.num_deferred < DEFERRED_MAX && state.ready.is_empty() {
                 match supply(&mut state.ready)? {

@@ -64,7 +64,7 @@ impl TileWriter {
     /// Creates the files, which must not exist.
     pub(super) fn create(files: FormFiles<'_>) -> Result<Self> {
         let FormFiles { disk, directory: layer, origin } = files;
-        let files = TileFiles::of(layer);
+        let files = TileFiles::in_layer(layer);
         let spec = ColumnSpec { origin, kind: ColumnKind::TileData };
         let data = ColumnWriter::create(disk.as_ref(), &files.data, spec)?;
         let archive = ArchiveWriter::new(disk, &files.directory);
@@ -96,10 +96,10 @@ impl TileWriter {
             self.note(chunk.tile, first + chunk.start as u64, chunk.len as u64)?;
         }
         if self.block.is_empty() {
-            let whole = bytes.len() / BLOCK_BYTES * BLOCK_BYTES;
-            self.data.append(&bytes[..whole])?;
-            self.add_own((whole / BLOCK_BYTES) as u64);
-            bytes = &bytes[whole..];
+            let whole_len = bytes.len() / BLOCK_BYTES * BLOCK_BYTES;
+            self.data.append(&bytes[..whole_len])?;
+            self.add_own((whole_len / BLOCK_BYTES) as u64);
+            bytes = &bytes[whole_len..];
         }
         self.block.extend_from_slice(bytes);
         Ok(())

@@ -288,7 +288,7 @@ pub(crate) fn value_of<'c>(
     let Some(value) = &change.value else { return Ok(None) };
     match (&value.text, record.is_text()) {
         (Some(text), true) => Ok(Some(PropertyValue::Text(text))),
-        (None, false) => Ok(Some(PropertyValue::of(record, value.bits))),
+        (None, false) => Ok(Some(PropertyValue::from_stored(record, value.bits))),
         _ => Err(Error::invalid(format!(
             "a commit sets the vertex property {:?} to a value of another type",
             record.name

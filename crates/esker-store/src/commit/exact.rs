@@ -17,7 +17,7 @@ pub(crate) fn exact_bits(property: &PropertyRecord, value: PropertyValue<'_>) ->
         return exact_number(property.element, value);
     }
     let bits = value.bits().filter(|_| value.element() == Some(property.element))?;
-    (value.is_number() || PropertyValue::of(property, bits) == value).then_some(bits)
+    (value.is_number() || PropertyValue::from_stored(property, bits) == value).then_some(bits)
 }
 
 /// The bits of a number converted to a type, if the type represents it exactly.

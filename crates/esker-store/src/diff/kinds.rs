@@ -36,7 +36,7 @@ impl<'d> DiffEdge<'d> {
         let bits = self.bits(property.number)?;
         match self.snapshot.dictionary(property.number) {
             Some(dictionary) => dictionary.text(bits as usize).map(PropertyValue::Text),
-            None => Ok(PropertyValue::of(property, bits)),
+            None => Ok(PropertyValue::from_stored(property, bits)),
         }
     }
 }

@@ -213,7 +213,7 @@ fn may_have_forms(manifest: &Manifest, number: u32) -> bool {
 /// Whether an entry of the directory of a layer belongs to tiles or heads that the manifest does not name.
 fn is_left_form(entry: &DirectoryEntry, manifest: &Manifest, number: u32) -> bool {
     let layer = Path::new("");
-    let tiles = TileFiles::of(layer);
+    let tiles = TileFiles::in_layer(layer);
     let name = Path::new(archived_name(&entry.name));
     let is_data = TileFiles::is_data(&entry.name);
     let is_named = if is_data || name == tiles.directory {

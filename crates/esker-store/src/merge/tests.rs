@@ -176,7 +176,7 @@ fn compare_weights(layers: &TestLayers, record: &LayerRecord, run: &Run) {
     // There is one tile, whose edges lie in the order of the lists.
     assert!(record.num_vertices < 1 << 16);
     let tiles = tiles_of(layers, record);
-    let path = TileFiles::of(&layer_directory(record.number)).directory.join("property.0");
+    let path = TileFiles::in_layer(&layer_directory(record.number)).directory.join("property.0");
     let spec = ColumnSpec { origin: ORIGIN, kind: ColumnKind::TileProperty };
     let found = Column::<i32>::open(tiles.archive(), &path, spec).unwrap();
     let expected: Vec<i32> = expected.iter().map(|arc| arc.2).collect();

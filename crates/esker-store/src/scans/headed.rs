@@ -60,7 +60,7 @@ fn origin(snapshot: &Snapshot) -> Origin {
 fn store(disk: &Arc<dyn Disk>, snapshot: &Snapshot, head_len: usize, run: &Run) -> StoredHeads {
     let layer = snapshot.complete_layer();
     let options = HeadedOptions { head_len: Some(head_len), memory_bytes: 1 << 30 };
-    let heads = HeadedNeeds::of(layer, None, 1).unwrap().heads(layer, options, run).unwrap();
+    let heads = HeadedNeeds::for_layer(layer, None, 1).unwrap().heads(layer, options, run).unwrap();
     let (directory, origin) = (layer.directory(), origin(snapshot));
     if disk.look(directory).unwrap().is_none() {
         disk.create_directory(directory).unwrap();
@@ -99,7 +99,7 @@ proptest! {
             let graph = i32::open(stack, weight, CompleteLists::Headed(&disk, Some(&heads), options), None, &run).unwrap();
             compare(&graph, &sample, &run);
         }
-        let needs = HeadedNeeds::of(layer, Some(&heads), threads).unwrap();
+        let needs = HeadedNeeds::for_layer(layer, Some(&heads), threads).unwrap();
         let options = HeadedOptions { head_len: None, memory_bytes: 1 << 30 };
         prop_assert_eq!(needs.heads(layer, options, &run).unwrap().length, heads.head_len());
     }
@@ -199,7 +199,7 @@ fn chosen_heads_that_are_others_are_noticed() {
     let run = Run::with_threads(2).unwrap();
     let layer = snapshot.complete_layer();
     let options = HeadedOptions { head_len: Some(3), memory_bytes: 1 << 30 };
-    let heads = HeadedNeeds::of(layer, None, 1).unwrap().heads(layer, options, &run).unwrap();
+    let heads = HeadedNeeds::for_layer(layer, None, 1).unwrap().heads(layer, options, &run).unwrap();
     let (directory, origin) = (layer.directory(), origin(&snapshot));
     disk.create_directory(directory).unwrap();
     let files = FormFiles { disk: &disk, directory, origin };
@@ -243,7 +243,7 @@ fn memory_is_kept(encoding: Encoding) {
         let options = HeadedOptions { head_len, memory_bytes };
         i32::open(stack, weight, CompleteLists::Headed(&disk, None, options), None, &run)
     };
-    let needs = HeadedNeeds::of(layer, None, 1).unwrap();
+    let needs = HeadedNeeds::for_layer(layer, None, 1).unwrap();
     let error = with(None, needs.fixed_bytes - 1).unwrap_err();
     assert!(matches!(error, Error::Stop(esker_graph::Stop::OverBudget { .. })), "{error}");
     // What is named suffices.

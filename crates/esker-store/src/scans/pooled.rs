@@ -98,7 +98,7 @@ fn what_fits_is_read_once_and_what_does_not_is_kept_in_part() {
         let sample = across(encoding, false);
         let (_, _, snapshot) = stored(&sample);
         let run = Run::with_threads(2).unwrap();
-        let needs = PooledNeeds::of(snapshot.complete_layer(), 2).unwrap();
+        let needs = PooledNeeds::for_layer(snapshot.complete_layer(), 2).unwrap();
         let graph = pooled(&snapshot, &PoolOptions { bytes: 1 << 30, ..little(1) }, &run).unwrap();
         let mut read = 0;
         for round in 0..3 {
@@ -130,7 +130,7 @@ fn only_what_is_wanted_is_read() {
     let found = sorted(&graph.scan(&run, Direction::Out, Select::List(&list), &TakeWholeLists).unwrap());
     let wanted = |arc: &Arc3| arc.0 >= 80_000;
     assert!(found.into_iter().eq(expected(&sample, Direction::Out).into_iter().filter(wanted)));
-    let needs = PooledNeeds::of(snapshot.complete_layer(), 1).unwrap();
+    let needs = PooledNeeds::for_layer(snapshot.complete_layer(), 1).unwrap();
     assert!(graph.read_bytes() > 0 && graph.read_bytes() < needs.list_bytes / 2);
     // Few lists are read by themselves.
     let before = graph.read_bytes();
@@ -179,7 +179,7 @@ fn single_lists_fill_the_room_of_the_pool_and_drop_nothing_from_it() {
         let sample = across(encoding, true);
         let (_, _, snapshot) = stored(&sample);
         let run = Run::with_threads(2).unwrap();
-        let list_bytes = PooledNeeds::of(snapshot.complete_layer(), 2).unwrap().list_bytes;
+        let list_bytes = PooledNeeds::for_layer(snapshot.complete_layer(), 2).unwrap().list_bytes;
         // Room for all.
         let graph = pooled(&snapshot, &PoolOptions { bytes: 1 << 30, ..little(2) }, &run).unwrap();
         compare_single_lists(&graph, &sample);

@@ -51,7 +51,7 @@ fn tiles(layer: &Arc<PlainLayer>, run: &Run) -> Tiles {
 /// The heads of a complete plain layer, chosen by degree unless it is a multigraph.
 fn heads(disk: &Arc<dyn Disk>, layer: &PlainLayer, run: &Run) -> StoredHeads {
     let options = HeadedOptions { head_len: Some(3), memory_bytes: 1 << 30 };
-    let heads = HeadedNeeds::of(layer, None, 1).unwrap().heads(layer, options, run).unwrap();
+    let heads = HeadedNeeds::for_layer(layer, None, 1).unwrap().heads(layer, options, run).unwrap();
     let order = if layer.record().multigraph { HeadOrder::First } else { HeadOrder::Degree };
     let directory = layer_directory(layer.record().number);
     let files = FormFiles { disk, directory: &directory, origin: ORIGIN };

@@ -61,7 +61,7 @@ pub(super) struct WindowPart {
 
 impl WindowPart {
     pub(super) fn new(time: Option<u32>, index: WindowIndex, stack: Stack, all_vertices: bool) -> Self {
-        let removed = RemovedVertices::of(index.absent());
+        let removed = RemovedVertices::from_list(index.absent());
         Self { time, index, removed, stack, shared: None, all_vertices, moved: None, aging: None }
     }
 

@@ -369,16 +369,16 @@ impl Snapshot {
     /// The memory that its lists need if they are headed.
     ///
     /// # Errors
-    /// As [`HeadedNeeds::of`] and [`Snapshot::stored_heads`].
+    /// As [`HeadedNeeds::for_layer`] and [`Snapshot::stored_heads`].
     pub fn headed_needs(&self, threads: usize) -> Result<HeadedNeeds> {
-        HeadedNeeds::of_only(self.choice.only, self.complete_layer(), self.stored_heads()?, threads)
+        HeadedNeeds::for_direction(self.choice.only, self.complete_layer(), self.stored_heads()?, threads)
     }
 
     /// The memory that its lists need if they are pooled.
     ///
     /// # Errors
-    /// As [`PooledNeeds::of`].
+    /// As [`PooledNeeds::for_layer`].
     pub fn pooled_needs(&self, threads: usize) -> Result<PooledNeeds> {
-        PooledNeeds::of_only(self.choice.only, self.complete_layer(), threads)
+        PooledNeeds::for_direction(self.choice.only, self.complete_layer(), threads)
     }
 }

@@ -100,7 +100,7 @@ impl Layer {
         let record = lists.record();
         let origin = Origin { database: manifest.database, stamp: record.stamp };
         let dictionaries = record.dictionaries.iter().map(|added| {
-            let paths = DictionaryFiles::of(directory, added.property);
+            let paths = DictionaryFiles::in_layer(directory, added.property);
             let segment = DictionarySegment::open(&archive, &paths, added, origin)?;
             Ok((added.property, Arc::new(segment)))
         });

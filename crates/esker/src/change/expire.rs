@@ -173,7 +173,8 @@ impl OldEdges<'_> {
             if let Some(named) = self.newest.edge_properties().find(|one| one.logical == LogicalType::EdgeId)
             {
                 for index in range.clone().filter(|index| !kept.contains(index)) {
-                    let id = (named.number, PropertyValue::of(named, edges.bits(named.number, index)?));
+                    let id =
+                        (named.number, PropertyValue::from_stored(named, edges.bits(named.number, index)?));
                     let wanted = EdgeMatch { values: &[id], ..EdgeMatch::default() };
                     self.batch.remove_edges(ends.0, ends.1, &wanted)?;
                 }
@@ -186,7 +187,7 @@ impl OldEdges<'_> {
                     let bits = edges.bits(property.number, index)?;
                     Ok(match self.newest.dictionary(property.number) {
                         Some(dictionary) => PropertyValue::Text(dictionary.text(bits as usize)?),
-                        None => PropertyValue::of(property, bits),
+                        None => PropertyValue::from_stored(property, bits),
                     })
                 });
                 let values = values.collect::<esker_store::format::Result<Vec<_>>>()?;

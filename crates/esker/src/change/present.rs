@@ -24,7 +24,7 @@ pub(super) fn has_edge(snapshot: &Snapshot, edge: &FedEdge<'_>) -> Result<bool> 
             let bits = edges.bits(property.number, index)?;
             let value = match snapshot.dictionary(property.number) {
                 Some(texts) => PropertyValue::Text(texts.text(bits as usize)?),
-                None => PropertyValue::of(property, bits),
+                None => PropertyValue::from_stored(property, bits),
             };
             is_same &= value == *wanted;
         }

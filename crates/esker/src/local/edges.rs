@@ -64,7 +64,7 @@ pub(super) fn value<'a>(
     let bits = edges.bits(property.number, index)?;
     Ok(match snapshot.dictionary(property.number) {
         Some(texts) => PropertyValue::Text(texts.text(bits as usize)?),
-        None => PropertyValue::of(property, bits),
+        None => PropertyValue::from_stored(property, bits),
     })
 }
 

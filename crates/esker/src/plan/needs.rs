@@ -110,7 +110,7 @@ pub(super) fn estimate_as(
 /// Bytes of what later layers of a version change, which is in memory beside pools and heads, and beside
 /// tiles.
 pub(super) fn changed_bytes(snapshot: &Snapshot) -> Result<[u64; 2]> {
-    let needs = StackedNeeds::of(snapshot.stack(), snapshot.version().num_arcs, 0)?;
+    let needs = StackedNeeds::for_version(snapshot.stack(), snapshot.version().num_arcs, 0)?;
     Ok([needs.rows_bytes, needs.tiles_bytes])
 }
 
@@ -172,7 +172,7 @@ pub(super) fn candidates(
     let base = arrays_bytes + PROCESS_BYTES + if snapshot.keeps_only_tiles() { from_tiles } else { 0 };
     let lists = mapped_lists(&common, base, entry.reads.pattern);
     let lists = copied_or_not(lists, snapshot, entry);
-    let stacked = StackedNeeds::of(snapshot.stack(), snapshot.version().num_arcs, weight_bytes)?;
+    let stacked = StackedNeeds::for_version(snapshot.stack(), snapshot.version().num_arcs, weight_bytes)?;
     // What needs memory while changes are gathered is gone when the algorithm takes its own.
     let own_bytes = arrays_bytes.saturating_sub(snapshot.stack().table_bytes());
     let changes = |gathering: u64| stacked.mapped_bytes + gathering.saturating_sub(own_bytes);

@@ -296,7 +296,7 @@ impl World {
                         Some(texts) => {
                             PropertyValue::Text(texts.text(bits as usize).expect("a text")).to_string()
                         }
-                        None => PropertyValue::of(one, bits).to_string(),
+                        None => PropertyValue::from_stored(one, bits).to_string(),
                     }
                 });
                 found.entry(pair).or_default().push(split(values.collect()));

@@ -31,7 +31,7 @@ impl DeadFilter {
                 for v in vertices.clone() {
                     let (head, others) = rest.split_at_mut(extents.degree(v).min(head_len));
                     rest = others;
-                    let dead = dead.of(vertex(v));
+                    let dead = dead.targets(vertex(v));
                     if !dead.is_empty() {
                         leave_out(head, is_sorted, dead);
                     }
@@ -63,7 +63,7 @@ impl DeadFilter {
         room: &'l mut LivingTargets,
     ) -> &'l [VertexId] {
         match &self.0 {
-            Some(dead) => room.of(part, dead.of(v)),
+            Some(dead) => room.copy_living(part, dead.targets(v)),
             None => part,
         }
     }

@@ -41,7 +41,7 @@ impl<'a> ListDegrees<'a> {
     /// # Errors
     /// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if the layer is not complete;
     /// cancellation.
-    pub(crate) fn of(layer: &'a PlainLayer, run: &Run) -> Result<Self> {
+    pub(crate) fn for_layer(layer: &'a PlainLayer, run: &Run) -> Result<Self> {
         let mut lists = Vec::new();
         for (_, section) in directions(layer) {
             lists.push(DenseLists::new(section.main(), run)?.extents());
@@ -165,7 +165,7 @@ pub(super) struct OutsideHead {
     v: Option<VertexId>,
     /// This head by ascending id.
     head: Vec<VertexId>,
-    left: Vec<VertexId>,
+    outside: Vec<VertexId>,
 }
 
 impl OutsideHead {
@@ -180,14 +180,14 @@ impl OutsideHead {
         }
         let first = part.first().copied().unwrap_or(0);
         let mut skipped = &self.head[self.head.partition_point(|&target| target < first)..];
-        self.left.clear();
+        self.outside.clear();
         for &target in part {
             match skipped.split_first() {
                 Some((&skip, rest)) if skip == target => skipped = rest,
-                _ => self.left.push(target),
+                _ => self.outside.push(target),
             }
         }
-        &self.left
+        &self.outside
     }
 }
 

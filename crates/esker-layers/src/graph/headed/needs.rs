@@ -25,7 +25,7 @@ pub struct HeadedNeeds {
     pub list_bytes: u64,
     /// Neighbours in each stored head, at most; `None`: no heads are stored.
     pub stored_len: Option<usize>,
-    /// The direction whose lists alone have heads; `None`: all.
+    /// The one direction whose lists have heads; `None`: both have.
     pub only: Option<Direction>,
 }
 
@@ -47,15 +47,15 @@ impl HeadedNeeds {
     ///
     /// # Errors
     /// [`Error::Invalid`] for any other layer.
-    pub fn of(layer: &PlainLayer, stored: Option<&StoredHeads>, threads: usize) -> Result<Self> {
-        Self::of_only(None, layer, stored, threads)
+    pub fn for_layer(layer: &PlainLayer, stored: Option<&StoredHeads>, threads: usize) -> Result<Self> {
+        Self::for_direction(None, layer, stored, threads)
     }
 
-    /// As [`HeadedNeeds::of`], if one direction alone has heads. The lists of the other are mapped.
+    /// As [`HeadedNeeds::for_layer`], if only one direction has heads. The lists of the other are mapped.
     ///
     /// # Errors
-    /// As [`HeadedNeeds::of`].
-    pub fn of_only(
+    /// As [`HeadedNeeds::for_layer`].
+    pub fn for_direction(
         only: Option<Direction>,
         layer: &PlainLayer,
         stored: Option<&StoredHeads>,
@@ -116,7 +116,7 @@ impl HeadedNeeds {
             return Err(over(what, memory_bytes));
         }
         let arcs = self.list_bytes / size_of::<VertexId>() as u64;
-        let order = ListDegrees::of(layer, run)?.best_order(layer.record().multigraph, length);
+        let order = ListDegrees::for_layer(layer, run)?.best_order(layer.record().multigraph, length);
         Ok(Heads { length, order, share: kept as f64 / arcs.max(1) as f64, memory_bytes })
     }
 }

@@ -105,7 +105,7 @@ impl<'a, W: ColumnWeight> HeadedSource<'a, W> {
         Want { v, entries: first..end }
     }
 
-    /// The first arc of `v` if there are weights, which alone are found by it.
+    /// The first arc of `v` if there are weights: only these are found by it.
     #[inline(always)]
     fn first_weight(&self, v: VertexId) -> u64 {
         if Self::HAS_WEIGHTS { self.lists.lists.before(v as usize) as u64 } else { 0 }
@@ -167,7 +167,7 @@ impl<W: ColumnWeight> Source<W, Error> for HeadedSource<'_, W> {
             let (reader, batch, pending, wants, outside, living, decoded, block) = Default::default();
             let sink = visitor.sink();
             Box::new(HeadedWorker {
-                of: self,
+                source: self,
                 run,
                 visitor,
                 sink,
@@ -190,8 +190,8 @@ impl<W: ColumnWeight> Source<W, Error> for HeadedSource<'_, W> {
             let mut list = Vec::with_capacity(weights.len());
             self.read_rest(v, arcs, &mut list)?;
             let mut room = LivingTargets::default();
-            let left = self.dead_filter.living_part(v, &list, &mut room);
-            take(left, &weights[..left.len()]);
+            let living = self.dead_filter.living_part(v, &list, &mut room);
+            take(living, &weights[..living.len()]);
             return Ok(());
         }
         let head = self.lists.head_at(v, self.lists.head_start(v, &mut LastHead::default()));
@@ -276,7 +276,7 @@ fn coded_entries(index: Index<'_>, v: VertexId) -> Option<Range<u64>> {
 
 /// One thread of a scan.
 struct HeadedWorker<'p, 'a, W: ColumnWeight> {
-    of: &'p HeadedSource<'a, W>,
+    source: &'p HeadedSource<'a, W>,
     run: &'p Run,
     visitor: &'p dyn AnyVisitor<W>,
     sink: Box<dyn Sink<W> + 'p>,
@@ -296,7 +296,7 @@ struct HeadedWorker<'p, 'a, W: ColumnWeight> {
 
 impl<W: ColumnWeight> Drop for HeadedWorker<'_, '_, W> {
     fn drop(&mut self) {
-        self.of.readers.lock().unwrap_or_else(PoisonError::into_inner).extend(self.reader.take());
+        self.source.readers.lock().unwrap_or_else(PoisonError::into_inner).extend(self.reader.take());
     }
 }
 
@@ -327,38 +327,38 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
     /// Hands over the heads of a batch, and collects the tails that are wanted. Reads the first entry of
     /// every head before visiting any, so that their cache misses overlap.
     fn visit_heads(&mut self, vertices: impl Iterator<Item = VertexId>, last: &mut LastHead) -> Result<()> {
-        let of = self.of;
-        let parts = of.hands_over_parts(self.visitor.stops());
+        let source = self.source;
+        let parts = source.hands_over_parts(self.visitor.stops());
         let mut starts = [(0, 0); SINK_BATCH_MAX];
         let mut len = 0;
-        for v in vertices.filter(|&v| of.lists.degree(v) > 0) {
-            let start = of.lists.head_start(v, last);
-            std::hint::black_box(of.lists.heads.get(start).copied());
+        for v in vertices.filter(|&v| source.lists.degree(v) > 0) {
+            let start = source.lists.head_start(v, last);
+            std::hint::black_box(source.lists.heads.get(start).copied());
             starts[len] = (v, start);
             len += 1;
         }
         self.batch.clear();
         let before = self.pending.len();
         for &(v, start) in &starts[..len] {
-            let (head, first) = (of.lists.head_at(v, start), of.first_weight(v));
-            let is_whole = head.len() == of.lists.degree(v);
+            let (head, first) = (source.lists.head_at(v, start), source.first_weight(v));
+            let is_whole = head.len() == source.lists.degree(v);
             let handed = if parts || is_whole { head.len() } else { 0 };
-            let head = of.dead_filter.living_head(&head[..handed]);
+            let head = source.dead_filter.living_head(&head[..handed]);
             if head.is_empty() {
                 if !is_whole && self.visitor.wants(v) {
-                    self.pending.push(of.rest_of(v, handed));
+                    self.pending.push(source.rest_of(v, handed));
                 }
                 continue;
             }
-            let piece = of.piece(first..first + head.len() as u64, head, &mut self.block)?;
+            let piece = source.piece(first..first + head.len() as u64, head, &mut self.block)?;
             self.batch.push((v, piece));
         }
         let enough = self.sink.visit(&self.batch);
         let without_head = self.pending.len();
         for (i, (v, _)) in self.batch.iter().enumerate() {
-            let handed = of.lists.head_len(*v);
-            if handed < of.lists.degree(*v) && enough >> i & 1 == 0 {
-                self.pending.push(of.rest_of(*v, handed));
+            let handed = source.lists.head_len(*v);
+            if handed < source.lists.degree(*v) && enough >> i & 1 == 0 {
+                self.pending.push(source.rest_of(*v, handed));
             }
         }
         if before < without_head {
@@ -373,7 +373,7 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
         let mut chunk_entries = 0;
         while !self.pending.is_empty() {
             self.run.check()?;
-            chunk_entries = match self.of.lists.lists {
+            chunk_entries = match self.source.lists.lists {
                 DenseLists::Arrays(_) => self.visit_tails(chunk_entries)?,
                 DenseLists::Coded(dense) => self.visit_coded(dense)?,
             };
@@ -384,9 +384,9 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
     /// Reads a part of each pending tail, all of it if the visitor wants whole lists. Returns the length of
     /// the next parts, which grow.
     fn visit_tails(&mut self, chunk_entries: u64) -> Result<u64> {
-        let Self { of, run, visitor, sink, reader, pending, wants, outside, living, block, .. } = self;
-        let (stops, file) = (visitor.stops(), &of.lists.file);
-        let had_head = of.lists.order == HeadOrder::Degree && of.hands_over_parts(stops);
+        let Self { source, run, visitor, sink, reader, pending, wants, outside, living, block, .. } = self;
+        let (stops, file) = (visitor.stops(), &source.lists.file);
+        let had_head = source.lists.order == HeadOrder::Degree && source.hands_over_parts(stops);
         wants.clear();
         wants.extend(pending.iter().map(|want| {
             let end = match (stops, chunk_entries) {
@@ -399,7 +399,7 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
         // Dropped on an error, because reads may be under way.
         let mut own = match reader.take() {
             Some(reader) => reader,
-            None => of.reader()?,
+            None => source.reader()?,
         };
         let mut read_entries = 0;
         own.read(file, wants, &mut |place, arcs, bytes| {
@@ -411,15 +411,16 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
             if rest.entries.is_empty() || targets.is_empty() {
                 return Ok(());
             }
-            let mut whole = of.piece(arcs, targets, block)?;
+            let mut piece = source.piece(arcs, targets, block)?;
             if had_head {
-                let head = of.lists.head_at(want.v, of.lists.head_start(want.v, &mut LastHead::default()));
-                whole.targets = outside.part_outside(want.v, head, targets);
+                let head =
+                    source.lists.head_at(want.v, source.lists.head_start(want.v, &mut LastHead::default()));
+                piece.targets = outside.part_outside(want.v, head, targets);
             }
-            whole.targets = of.dead_filter.living_part(want.v, whole.targets, living);
+            piece.targets = source.dead_filter.living_part(want.v, piece.targets, living);
             // Where targets are left out, there are no weights: these are all alike.
-            whole.weights = &whole.weights[..whole.targets.len()];
-            let pieces = whole.targets.chunks(PIECE_LEN_MAX).zip(whole.weights.chunks(PIECE_LEN_MAX));
+            piece.weights = &piece.weights[..piece.targets.len()];
+            let pieces = piece.targets.chunks(PIECE_LEN_MAX).zip(piece.weights.chunks(PIECE_LEN_MAX));
             for (targets, weights) in pieces {
                 let piece = Piece { targets, weights, exclusive: true };
                 if sink.visit_one(want.v, piece) == Flow::Enough && stops {
@@ -440,27 +441,28 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
     /// Reads the pending compressed lists, each as a whole: it is decoded from its beginning. What the head
     /// had is left out.
     fn visit_coded(&mut self, dense: DenseCoded<'_>) -> Result<u64> {
-        let Self { of, run, visitor, sink, reader, pending, wants, outside, living, decoded, block, .. } =
-            self;
+        let Self {
+            source, run, visitor, sink, reader, pending, wants, outside, living, decoded, block, ..
+        } = self;
         let stops = visitor.stops();
-        let had_head = of.lists.order == HeadOrder::Degree && of.hands_over_parts(stops);
+        let had_head = source.lists.order == HeadOrder::Degree && source.hands_over_parts(stops);
         let mut visit = |rest: &Want, bytes: Option<&[u8]>| {
             run.check()?;
-            let (v, start) = (rest.v, of.lists.lists.before(rest.v as usize));
+            let (v, start) = (rest.v, source.lists.lists.before(rest.v as usize));
             let handed = rest.entries.start as usize - start;
             let head = if had_head {
-                of.lists.head_at(v, of.lists.head_start(v, &mut LastHead::default()))
+                source.lists.head_at(v, source.lists.head_start(v, &mut LastHead::default()))
             } else {
                 &[]
             };
-            of.decode(dense, v, bytes, decoded, |first, targets| {
+            source.decode(dense, v, bytes, decoded, |first, targets| {
                 let skipped = handed.saturating_sub(first).min(targets.len());
                 let (first, mut targets) = ((start + first + skipped) as u64, &targets[skipped..]);
-                let weights = of.piece(first..first + targets.len() as u64, targets, block)?.weights;
+                let weights = source.piece(first..first + targets.len() as u64, targets, block)?.weights;
                 if had_head {
                     targets = outside.part_outside(v, head, targets);
                 }
-                targets = of.dead_filter.living_part(v, targets, living);
+                targets = source.dead_filter.living_part(v, targets, living);
                 if targets.is_empty() {
                     return Ok(Flow::More);
                 }
@@ -472,13 +474,13 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
         // Dropped on an error, because reads may be under way.
         let mut own = match reader.take() {
             Some(reader) => reader,
-            None => of.reader()?,
+            None => source.reader()?,
         };
         let short = |rest: &Want| coded_entries(dense.index, rest.v);
         wants.clear();
         wants.extend(pending.iter().filter_map(|rest| Some(Want { v: rest.v, entries: short(rest)? })));
         let rests: Vec<_> = pending.iter().filter(|rest| short(rest).is_some()).collect();
-        own.read(&of.lists.file, wants, &mut |place, _, bytes| visit(rests[place], Some(bytes)))?;
+        own.read(&source.lists.file, wants, &mut |place, _, bytes| visit(rests[place], Some(bytes)))?;
         pending.iter().filter(|rest| short(rest).is_none()).try_for_each(|rest| visit(rest, None))?;
         *reader = Some(own);
         pending.clear();

@@ -121,8 +121,11 @@ impl StoredHeads {
     /// [`esker_format::Error::Corrupt`] that names the file if they differ, or a file is damaged;
     /// cancellation.
     pub fn verify(&self, disk: &dyn Disk, layer: &PlainLayer, run: &Run) -> Result<()> {
-        let wanted =
-            WantedHeads { head_len: self.head_len, order: self.order, degrees: ListDegrees::of(layer, run)? };
+        let wanted = WantedHeads {
+            head_len: self.head_len,
+            order: self.order,
+            degrees: ListDegrees::for_layer(layer, run)?,
+        };
         for (direction, section) in directions(layer) {
             let (lists, stored) = (DenseLists::new(section.main(), run)?, self.side(direction));
             stored.map_or(Ok(()), |stored| stored.verify(disk, lists, &wanted, run))?;

@@ -25,8 +25,11 @@ pub fn write_heads(layer: &PlainLayer, heads: &Heads, run: &Run, files: FormFile
     let _memory = run.budget().reserve("heads of lists", heads.memory_bytes)?;
     let directory = heads_directory(directory);
     let archive = ArchiveWriter::new(disk, &directory);
-    let wanted =
-        WantedHeads { head_len: heads.length, order: heads.order, degrees: ListDegrees::of(layer, run)? };
+    let wanted = WantedHeads {
+        head_len: heads.length,
+        order: heads.order,
+        degrees: ListDegrees::for_layer(layer, run)?,
+    };
     for (direction, section) in directions(layer) {
         let side = HeadedSide::gather(disk, DenseLists::new(section.main(), run)?, &wanted, run)?;
         let [heads, sums] = columns(direction);

@@ -30,15 +30,15 @@ impl PooledNeeds {
     ///
     /// # Errors
     /// [`esker_format::Error::Invalid`] for any other layer.
-    pub fn of(layer: &PlainLayer, threads: usize) -> Result<Self> {
-        Self::of_only(None, layer, threads)
+    pub fn for_layer(layer: &PlainLayer, threads: usize) -> Result<Self> {
+        Self::for_direction(None, layer, threads)
     }
 
-    /// As [`PooledNeeds::of`], if one direction alone is pooled. The lists of the other are mapped.
+    /// As [`PooledNeeds::for_layer`], if only one direction is pooled. The lists of the other are mapped.
     ///
     /// # Errors
-    /// As [`PooledNeeds::of`].
-    pub fn of_only(only: Option<Direction>, layer: &PlainLayer, threads: usize) -> Result<Self> {
+    /// As [`PooledNeeds::for_layer`].
+    pub fn for_direction(only: Option<Direction>, layer: &PlainLayer, threads: usize) -> Result<Self> {
         let mut needs = Self {
             fixed_bytes: WORKER_BYTES * threads as u64 + layer.out().main().num_lists() as u64 / 8,
             mapped_bytes: 0,

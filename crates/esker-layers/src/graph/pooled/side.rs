@@ -96,8 +96,8 @@ impl<'a, W: ColumnWeight> PooledSide<'a, W> {
     }
 
     /// An extent for a single list, after its lists were checked to hold vertices; `None` if it is not in
-    /// memory. After some reads of its lists it comes to memory if a frame is free: runs that read single
-    /// lists alone fill the pool too, and what scans brought stays.
+    /// memory. After some reads of its lists it comes to memory if a frame is free: runs that only read
+    /// single lists fill the pool too, and what scans brought stays.
     fn held_for_one(&self, extent: usize) -> Result<Option<HeldExtent>> {
         let bytes = self.pool.bytes_of(extent);
         let is_sound = self.sound[extent].load(Relaxed);

@@ -71,7 +71,7 @@ impl<'a> VersionSide<'a> {
         from_tiles: bool,
         run: &Run,
     ) -> Result<(Self, ChangeMemory)> {
-        let bounds = Bounds::of(stack, direction, num_arcs)?;
+        let bounds = Bounds::for_version(stack, direction, num_arcs)?;
         let mut memory = ChangeMemory::reserve::<W>(stack, &bounds, from_tiles, run)?;
         let degrees = match memory.added.is_some() && stack.suffices_degrees() {
             true => stack.degrees_if_room(direction, run)?,

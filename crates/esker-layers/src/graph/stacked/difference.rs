@@ -114,13 +114,13 @@ mod tests {
             prop_assert_eq!(all, expected);
             // Nothing is said of a target whose copies are the same.
             for target in 0..8 {
-                let of = |arcs: &[(VertexId, i32)]| {
+                let copies_of = |arcs: &[(VertexId, i32)]| {
                     let mut own: Vec<_> = arcs.iter().filter(|arc| arc.0 == target).map(|arc| arc.1).collect();
                     own.sort_unstable();
                     own
                 };
-                if of(&list) == of(&base) {
-                    prop_assert!(!dead.contains(&target) && of(&found[before.len()..]).is_empty());
+                if copies_of(&list) == copies_of(&base) {
+                    prop_assert!(!dead.contains(&target) && copies_of(&found[before.len()..]).is_empty());
                 }
             }
         }

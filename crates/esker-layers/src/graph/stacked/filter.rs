@@ -20,7 +20,7 @@ pub(super) struct Reusing<'v, W> {
 
 /// Gives its sink back when dropped.
 struct ReusedSink<'r, 'v, W> {
-    of: &'r Reusing<'v, W>,
+    reusing: &'r Reusing<'v, W>,
     /// Present until it is dropped.
     sink: Option<Box<dyn Sink<W> + 'v>>,
 }
@@ -54,13 +54,13 @@ impl<W: ColumnWeight> AnyVisitor<W> for Reusing<'_, W> {
 
     fn sink(&self) -> Box<dyn Sink<W> + '_> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        Box::new(ReusedSink { of: self, sink: Some(idle.unwrap_or_else(|| self.visitor.sink())) })
+        Box::new(ReusedSink { reusing: self, sink: Some(idle.unwrap_or_else(|| self.visitor.sink())) })
     }
 }
 
 impl<W> Drop for ReusedSink<'_, '_, W> {
     fn drop(&mut self) {
-        self.of.idle.lock().unwrap_or_else(PoisonError::into_inner).extend(self.sink.take());
+        self.reusing.idle.lock().unwrap_or_else(PoisonError::into_inner).extend(self.sink.take());
     }
 }
 

@@ -72,10 +72,10 @@ enum ListChange<'w> {
 
 impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
     /// Gathers from the layers above the complete one.
-    pub(super) fn new(of: &'g Layered<'a, W>, property: u32, run: &Run) -> Result<Self> {
-        let chains = LaterLayers::new(of, Some(property), run)?;
-        let chains = chains.map_or(ReadChains::Followed(of), ReadChains::Ranges);
-        Self::of_chains(of.stack, of.direction, chains, property)
+    pub(super) fn new(layered: &'g Layered<'a, W>, property: u32, run: &Run) -> Result<Self> {
+        let chains = LaterLayers::new(layered, Some(property), run)?;
+        let chains = chains.map_or(ReadChains::Followed(layered), ReadChains::Ranges);
+        Self::of_chains(layered.stack, layered.direction, chains, property)
     }
 
     /// Gathers from the layers above the complete one, where degrees [suffice](Stack::suffices_degrees) and
@@ -228,9 +228,9 @@ impl<'g, 'a, W: ColumnWeight> ChangeGatherer<'g, 'a, W> {
         };
         match &self.chains {
             ReadChains::Ranges(layers) => layers.for_each(vertices, chains, arcs, end_list)?,
-            ReadChains::Followed(of) => {
-                for v in of.table.chained().iter_range(vertices.start, vertices.end).map(vertex) {
-                    let tombstones = of.visit_chain(v, |stretch, some| {
+            ReadChains::Followed(layered) => {
+                for v in layered.table.chained().iter_range(vertices.start, vertices.end).map(vertex) {
+                    let tombstones = layered.visit_chain(v, |stretch, some| {
                         chains.read_bytes += stretch.targets.len() * (size_of::<VertexId>() + size_of::<W>());
                         arcs.targets.extend_from_slice(&stretch.targets);
                         arcs.weights.extend_from_slice(some);

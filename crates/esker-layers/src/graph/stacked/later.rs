@@ -109,7 +109,7 @@ impl<W: ColumnWeight> LaterRows<W> {
     /// Hands over the list of a vertex, if it has one.
     pub(super) fn hand_over_list(&self, sink: &mut dyn Sink<W>, v: VertexId) -> Flow {
         let Some(unit) = self.units.get(v as usize / UNIT_LEN) else { return Flow::More };
-        let list = unit.lists.of(v as usize % UNIT_LEN);
+        let list = unit.lists.entries(v as usize % UNIT_LEN);
         if list.is_empty() { Flow::More } else { unit.hand_over_one(sink, v, list) }
     }
 }
@@ -125,12 +125,12 @@ impl<W: ColumnWeight> LaterUnit<W> {
     fn stretches(&self) -> Vec<Range<usize>> {
         let (mut all, mut start) = (Vec::new(), 0);
         for word in 0..self.lists.num_words() {
-            if self.lists.of_words(start..word + 1).len() >= STRETCH_ARCS {
+            if self.lists.entries_of_words(start..word + 1).len() >= STRETCH_ARCS {
                 all.push(start..word + 1);
                 start = word + 1;
             }
         }
-        if !self.lists.of_words(start..self.lists.num_words()).is_empty() {
+        if !self.lists.entries_of_words(start..self.lists.num_words()).is_empty() {
             all.push(start..self.lists.num_words());
         }
         all

@@ -56,7 +56,7 @@ pub(super) struct Bounds {
 
 impl Bounds {
     /// The bounds for a version of `num_arcs` arcs.
-    pub(super) fn of(stack: &Stack, direction: Direction, num_arcs: u64) -> Result<Self> {
+    pub(super) fn for_version(stack: &Stack, direction: Direction, num_arcs: u64) -> Result<Self> {
         let base = stack.section(0, direction)?;
         let (base_arcs, base_lists) = (base.main().num_arcs() as u64, base.main().num_lists() as u64);
         let (mut tombstones, mut lists, mut added, mut held) = (0, 0, 0, 0);
@@ -161,7 +161,7 @@ impl StackedNeeds {
     ///
     /// # Errors
     /// [`Error`](esker_format::Error) if the layers of the stack do not fit each other.
-    pub fn of(stack: &Stack, num_arcs: u64, weight_bytes: u64) -> Result<Self> {
+    pub fn for_version(stack: &Stack, num_arcs: u64, weight_bytes: u64) -> Result<Self> {
         let mut needs = Self::default();
         if stack.is_plain() {
             return Ok(needs);
@@ -173,7 +173,7 @@ impl StackedNeeds {
             vertices + lists.list_bytes() + lists.num_arcs() as u64 * weight_bytes
         };
         for &direction in directions {
-            let bounds = Bounds::of(stack, direction, num_arcs)?;
+            let bounds = Bounds::for_version(stack, direction, num_arcs)?;
             let count = stack.layers().len();
             let (mut largest, mut later) = (0, 0);
             for layer in 0..count {

@@ -42,7 +42,7 @@ pub(super) struct Overlay<W> {
 pub(super) enum LeftOutBy {
     /// A filter between the source and the visitor; tiles leave out their own.
     Filter,
-    /// The tiles, by `dead_tiles`, which alone says what is left out. No lists are hidden.
+    /// The tiles, by `dead_tiles`. Only that says what is left out; no lists are hidden.
     Tiles,
     /// The source of heads: they are left out of the heads when these are opened, and of tails as these are
     /// read.
@@ -182,7 +182,7 @@ impl<W: ColumnWeight> Overlay<W> {
     /// The targets that are left out of the list of `v`, sorted.
     #[inline]
     pub(super) fn dead(&self, v: VertexId) -> &[VertexId] {
-        self.dead.of(v)
+        self.dead.targets(v)
     }
 
     /// Arcs of the complete layer that are there though [`Overlay::dead`] has their targets, by vertex.
@@ -235,7 +235,7 @@ impl Maker<'_> {
             })
         };
         let is_one_sided = |&(v, target): &(VertexId, VertexId)| {
-            (target as usize) < n && !hidden.has(target) && dead.of(target).binary_search(&v).is_err()
+            (target as usize) < n && !hidden.has(target) && dead.targets(target).binary_search(&v).is_err()
         };
         let parts = self.run.share(dead.num_units(), Vec::new, |added, unit| {
             added.extend(arcs(unit).filter(is_one_sided).map(|(v, target)| (target, v)));
@@ -255,7 +255,7 @@ impl Maker<'_> {
         let mut all = Vec::with_capacity(count);
         all.extend((0..dead.num_units()).flat_map(arcs).chain(added));
         all.sort_unstable();
-        Ok(DeadArcs::of_sorted(n, &all))
+        Ok(DeadArcs::from_sorted(n, &all))
     }
 
     /// Adds those of some arcs of one vertex whose copies are alive in the version to `kept`.

@@ -21,8 +21,8 @@ struct PatchPart<W> {
     len: usize,
 }
 
-/// The parts that are left of a patch: of edges with both ends, with their row alone, with their column
-/// alone.
+/// The three parts of a patch without its hidden ends: edges with both ends, with only their row, and with
+/// only their column.
 #[derive(Debug)]
 pub(super) struct PatchParts<W> {
     both: PatchPart<W>,
@@ -255,7 +255,7 @@ mod tests {
             }).filter(|list| !hidden_lists.has(list.0)).collect();
             lists.sort_unstable();
             lists.dedup();
-            let dead_arcs = DeadArcs::of_sorted(n, &lists);
+            let dead_arcs = DeadArcs::from_sorted(n, &lists);
             let run = esker_graph::Run::with_threads(1).expect("a run");
             let tiles = dead_tiles(n, &dead_arcs, &hidden_lists, directed.then_some(direction), &run);
             let there = End::Taken { exclusive: false };

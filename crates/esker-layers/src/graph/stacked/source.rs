@@ -28,7 +28,7 @@ const FRAGMENT_BYTES: u64 = 32 << 10;
 pub(crate) struct StackedSide<'a, W> {
     /// The complete layer.
     base: Side<'a, W>,
-    of: VersionSide<'a>,
+    version: VersionSide<'a>,
     /// Counts what is read of the complete layer's lists beside its source.
     points: PointReads<'a>,
     /// Bytes of later layers that point reads brought to memory, about, since they were given up last.
@@ -50,9 +50,9 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
         num_arcs: u64,
         run: &Run,
     ) -> Result<Self> {
-        let (of, memory) =
+        let (version, memory) =
             VersionSide::new::<W>(stack, direction, property, num_arcs, base.is_scattered(), run)?;
-        Self::with(base, of, Some(memory), OnceLock::new())
+        Self::with(base, version, Some(memory), OnceLock::new())
     }
 
     /// The lists of a version over those of its complete layer, whose heads lie in memory. Without weights,
@@ -79,21 +79,22 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
                 run,
             )?));
         }
-        let (of, memory) = VersionSide::new::<W>(stack, direction, property, num_arcs, false, run)?;
-        let mut changes = of.changes::<W>(Some(memory), run)?;
+        let (version, memory) = VersionSide::new::<W>(stack, direction, property, num_arcs, false, run)?;
+        let mut changes = version.changes::<W>(Some(memory), run)?;
         base.leave_out(changes.overlay.hand_over_dead(), run)?;
-        Ok(Side::source(Self::with(Side::source(base), of, None, OnceLock::from(changes))?))
+        Ok(Side::source(Self::with(Side::source(base), version, None, OnceLock::from(changes))?))
     }
 
     fn with(
         base: Side<'a, W>,
-        of: VersionSide<'a>,
+        version: VersionSide<'a>,
         memory: Option<ChangeMemory>,
         changes: OnceLock<LayerChanges<'a, W>>,
     ) -> Result<Self> {
-        let points = PointReads::new(of.stack.section(0, of.direction)?.main(), of.property, true);
+        let points =
+            PointReads::new(version.stack.section(0, version.direction)?.main(), version.property, true);
         let later_touched = AtomicU64::new(0);
-        Ok(Self { base, of, points, later_touched, memory: Mutex::new(memory), changes })
+        Ok(Self { base, version, points, later_touched, memory: Mutex::new(memory), changes })
     }
 
     /// Follows the chains of all lists that changed, at the first call.
@@ -102,7 +103,7 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
             return Ok(changes);
         }
         let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let changes = self.of.changes(memory, run)?;
+        let changes = self.version.changes(memory, run)?;
         Ok(self.changes.get_or_init(|| changes))
     }
 
@@ -116,13 +117,13 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
     ) -> Result<()> {
         let (mut bytes, mut fragments) = (0, 0);
         let arc_bytes = size_of::<VertexId>() + size_of::<W>();
-        self.of.stack.visit(self.of.direction, v, |stretch| {
-            if self.of.stack.is_left_out(stretch.layer) {
+        self.version.stack.visit(self.version.direction, v, |stretch| {
+            if self.version.stack.is_left_out(stretch.layer) {
                 return Ok(Flow::More);
             }
             let arcs = stretch.start..stretch.start + stretch.targets.len();
             let own = arcs.start * arc_bytes / BLOCK_BYTES;
-            let weights = W::some(stretch.lists, self.of.property, arcs)?;
+            let weights = W::some(stretch.lists, self.version.property, arcs)?;
             bytes += stretch.targets.len() * arc_bytes;
             if stretch.layer > 0 {
                 fragments += 1;
@@ -135,7 +136,7 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
         let touched = fragments * FRAGMENT_BYTES;
         if self.later_touched.fetch_add(touched, Relaxed) + touched > MAPPED_BYTES {
             self.later_touched.store(0, Relaxed);
-            release_later(self.of.stack, self.of.direction)?;
+            release_later(self.version.stack, self.version.direction)?;
         }
         Ok(())
     }
@@ -150,15 +151,15 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
     }
 
     fn scan_later(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {
-        let is_partial = self.of.stack.layers().len() == 1;
-        if is_partial && self.of.stack.rank().is_none() {
+        let is_partial = self.version.stack.layers().len() == 1;
+        if is_partial && self.version.stack.rank().is_none() {
             return Ok(());
         }
         let bits;
         let select = match select {
             // Past arcs are not found along chains that end above the complete layer.
             Select::List(list) if is_partial => {
-                bits = bits_of(self.of.stack.num_vertices(), list.iter().copied());
+                bits = bits_of(self.version.stack.num_vertices(), list.iter().copied());
                 Select::Bits(&bits)
             }
             select => select,
@@ -166,7 +167,7 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
         let changes = self.changes(run)?;
         match &changes.later {
             Later::Rows(rows) => rows.scan(run, select, None, visitor)?,
-            Later::Tiles(edges) => edges.scan(run, self.of.direction, select, visitor)?,
+            Later::Tiles(edges) => edges.scan(run, self.version.direction, select, visitor)?,
             Later::Swept(layers) => sweep(layers, run, select, visitor)?,
         }
         let mut sink = None;
@@ -188,8 +189,10 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
     }
 
     fn scan_base(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {
-        let (n, base_n) =
-            (self.of.stack.num_vertices(), self.of.stack.section(0, self.of.direction)?.main().num_lists());
+        let (n, base_n) = (
+            self.version.stack.num_vertices(),
+            self.version.stack.section(0, self.version.direction)?.main().num_lists(),
+        );
         let overlay = &self.changes(run)?.overlay;
         let visitor = Filtering { visitor, overlay, num_vertices: n };
         match select {
@@ -198,7 +201,7 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
                 bits.iter_range(0..n.min(base_n)).for_each(|v| same.insert_alone(v));
                 self.base.scan_any(run, Select::Bits(&same), &visitor)
             }
-            // From tiles, few lists are not read one by one: what is left out of them is known by tile alone.
+            // Few lists are not read one by one from tiles: which edges are left out is known only by tile.
             Select::List(list) if overlay.by() == LeftOutBy::Tiles => {
                 let list = list.iter().copied().filter(|&v| (v as usize) < base_n);
                 self.base.scan_any(run, Select::Bits(&bits_of(base_n, list)), &visitor)
@@ -221,7 +224,7 @@ fn bits_of(num_vertices: usize, list: impl Iterator<Item = VertexId>) -> Bitmap 
 
 impl<W: ColumnWeight> Source<W, Error> for StackedSide<'_, W> {
     fn degree(&self, v: VertexId) -> usize {
-        self.of.degree(v)
+        self.version.degree(v)
     }
 
     fn is_scattered(&self) -> bool {
@@ -247,7 +250,7 @@ impl<W: ColumnWeight> Source<W, Error> for StackedSide<'_, W> {
 
     fn scan(&self, run: &Run, select: Select<'_>, visitor: &dyn AnyVisitor<W>) -> Result<()> {
         if self.points.are_cheap()
-            && let Some(list) = few(select, self.of.num_arcs, |v| self.degree(v))
+            && let Some(list) = few(select, self.version.num_arcs, |v| self.degree(v))
         {
             return self.scan_few(run, list, visitor);
         }
@@ -256,7 +259,7 @@ impl<W: ColumnWeight> Source<W, Error> for StackedSide<'_, W> {
         // To mark what was handed over takes a bit a vertex, which a list of some vertices is not worth.
         let follows = visitor.stops() && !matches!(select, Select::List(_));
         if let (LeftOutBy::Heads, true, Later::Rows(rows)) = (overlay.by(), follows, later) {
-            let done = Bitmap::new(self.of.stack.num_vertices());
+            let done = Bitmap::new(self.version.stack.num_vertices());
             self.scan_base(run, select, &AppendingVisitor { visitor: &visitor, rows, done: &done })?;
             return rows.scan(run, select, Some(&done), &visitor);
         }

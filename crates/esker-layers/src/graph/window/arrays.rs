@@ -164,7 +164,7 @@ impl<'a, T: Time> TimedArrays<'a, T> {
     /// The lists with their targets if `has_targets`, or if tombstones delete arcs, which are found by their
     /// targets; else only the times. `None` if some of the lists do not lie in arrays, or the version sees a
     /// layer in part.
-    pub(super) fn of(side: &Side<'a, T>, has_targets: bool, run: &Run) -> Result<Option<Self>> {
+    pub(super) fn from_side(side: &Side<'a, T>, has_targets: bool, run: &Run) -> Result<Option<Self>> {
         match side {
             Side::Plain(side) => {
                 let (lists, property) = side.columns();
@@ -361,7 +361,7 @@ impl<'a, T: Time> TimedArrays<'a, T> {
         Ok(())
     }
 
-    /// Hands over a list that lies in the oldest layer alone.
+    /// Hands over a list that lies only in the oldest layer.
     #[inline(always)]
     fn hand_over(&self, v: usize, take: &mut impl FnMut(ListStep<'_, T>)) {
         let range = self.base_range(v);

@@ -27,7 +27,7 @@ pub(super) struct ArcCounts {
 
 impl ArcCounts {
     /// Adds up the arcs of each vertex, which stand after a place that is left empty.
-    pub(super) fn of(mut counts: Vec<u64>, loops: u64) -> Self {
+    pub(super) fn from_counts(mut counts: Vec<u64>, loops: u64) -> Self {
         let mut sum = 0;
         for count in &mut counts {
             sum += *count;
@@ -59,7 +59,7 @@ impl TargetCounts {
     }
 
     pub(super) fn finish(self) -> ArcCounts {
-        ArcCounts::of(self.0.into_iter().map(AtomicU64::into_inner).collect(), 0)
+        ArcCounts::from_counts(self.0.into_iter().map(AtomicU64::into_inner).collect(), 0)
     }
 }
 
@@ -96,7 +96,7 @@ pub(super) fn count_lists<W: ColumnWeight>(
         Ok::<_, Error>(())
     })?;
     let loops = states.into_iter().map(|(loops, _)| loops).sum();
-    Ok(ArcCounts::of(counts.into_iter().map(AtomicU64::into_inner).collect(), loops))
+    Ok(ArcCounts::from_counts(counts.into_iter().map(AtomicU64::into_inner).collect(), loops))
 }
 
 /// Counts the arcs of each vertex that lie in a window.
@@ -125,7 +125,10 @@ pub(super) fn count(
     let counts: Vec<AtomicU64> = (0..=num_vertices).map(|_| AtomicU64::new(0)).collect();
     let counting = Counting { window, counts: &counts[1..], targets: also.targets };
     let loops: Vec<u64> = side.scan(run, Select::All, &counting)?;
-    Ok(ArcCounts::of(counts.into_iter().map(AtomicU64::into_inner).collect(), loops.into_iter().sum()))
+    Ok(ArcCounts::from_counts(
+        counts.into_iter().map(AtomicU64::into_inner).collect(),
+        loops.into_iter().sum(),
+    ))
 }
 
 /// Counts the arcs inside a window, if the lists lie in arrays.
@@ -136,11 +139,11 @@ fn count_inside<T: Time>(
     counts_loops: bool,
     run: &Run,
 ) -> Result<Option<ArcCounts>> {
-    let bounds = TimeBounds::of(window);
+    let bounds = TimeBounds::new(window);
     count_arrays(side, |times, words| bounds.mark(times, words), num_vertices, counts_loops, run)
 }
 
-/// Counts the arcs of lists that lie in arrays: those that `mark` marks by their times, reading these alone.
+/// Counts the arcs of lists that lie in arrays: those that `mark` marks by their times. Reads only the times.
 /// `None` if the lists do not lie so.
 pub(super) fn count_arrays<T: Time>(
     side: &Side<'_, T>,
@@ -149,7 +152,7 @@ pub(super) fn count_arrays<T: Time>(
     counts_loops: bool,
     run: &Run,
 ) -> Result<Option<ArcCounts>> {
-    let Some(lists) = TimedArrays::of(side, counts_loops, run)? else { return Ok(None) };
+    let Some(lists) = TimedArrays::from_side(side, counts_loops, run)? else { return Ok(None) };
     let mut counts = vec![0; num_vertices + 1];
     let units: Vec<_> = counts[1..].chunks_mut(GRAIN).map(|unit| Mutex::new(Some(unit))).collect();
     let loops = run.share(
@@ -164,7 +167,7 @@ pub(super) fn count_arrays<T: Time>(
         },
     )?;
     drop(units);
-    Ok(Some(ArcCounts::of(counts, loops.into_iter().map(|(loops, _)| loops).sum())))
+    Ok(Some(ArcCounts::from_counts(counts, loops.into_iter().map(|(loops, _)| loops).sum())))
 }
 
 /// Counts arcs in a window.

@@ -55,8 +55,8 @@ fn gather_arrays<T: Time, W: ColumnWeight>(
     remaining: Option<&Remaining>,
     run: &Run,
 ) -> Result<Option<GatheredSide<W>>> {
-    let Some(lists) = TimedArrays::of(side, true, run)? else { return Ok(None) };
-    let bounds = TimeBounds::of(window);
+    let Some(lists) = TimedArrays::from_side(side, true, run)? else { return Ok(None) };
+    let bounds = TimeBounds::new(window);
     let gathered = GatheredSide::fill(offsets(sums, remaining), run, ListBuffers::new, |buffers, unit| {
         let mut room = unit.targets;
         // Vertices between these are not in the window: they have no arcs there.

@@ -149,15 +149,15 @@ impl WindowIndex {
     /// one direction.
     pub fn gathered_bytes(&self, weight_bytes: u64, only: Option<Direction>) -> u64 {
         let present = self.remaining.as_ref().map_or(self.out.len() - 1, Remaining::len) as u64;
-        let of = |sums: &[u64]| {
+        let list_bytes = |sums: &[u64]| {
             let arcs = sums.last().copied().unwrap_or(0);
             (present + 1) * size_of::<u64>() as u64 + arcs * (size_of::<VertexId>() as u64 + weight_bytes)
         };
-        let incoming = self.incoming.as_deref().filter(|_| self.keeps_incoming).map_or(0, of);
+        let incoming = self.incoming.as_deref().filter(|_| self.keeps_incoming).map_or(0, list_bytes);
         match only.filter(|_| self.keeps_incoming) {
-            Some(Direction::Out) => of(&self.out),
+            Some(Direction::Out) => list_bytes(&self.out),
             Some(Direction::In) => incoming,
-            None => of(&self.out) + incoming,
+            None => list_bytes(&self.out) + incoming,
         }
     }
 

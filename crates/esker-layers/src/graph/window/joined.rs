@@ -23,8 +23,8 @@ const CHECK_LISTS: usize = 1 << 14;
 pub fn made_joined_bytes(num_vertices: u64, num_arcs: u64, weight_bytes: u64) -> u64 {
     // Both copies have the times and the weights, each with targets of their own. Vectors grow to twice their
     // length.
-    let beside = |bytes| copied_bytes(num_vertices, num_arcs, bytes);
-    3 * (beside(size_of::<i64>() as u64) + beside(weight_bytes))
+    let copy_bytes = |bytes| copied_bytes(num_vertices, num_arcs, bytes);
+    3 * (copy_bytes(size_of::<i64>() as u64) + copy_bytes(weight_bytes))
 }
 
 /// The in-lists of the arcs in a window, where only the out-lists are kept, and their memory. `num_arcs`: how
@@ -51,8 +51,8 @@ pub(crate) fn made_in_lists<'a, W: ColumnWeight>(
     let TimedArcs { targets, times, weights } = arcs;
     // Arcs of a list keep the order of their sources and of their copies, so both columns have the same
     // order.
-    let turned_times = GatheredSide::of(offsets.clone(), targets.clone(), times).transposed(run)?;
-    let turned_weights = GatheredSide::of(offsets, targets, weights).transposed(run)?;
+    let turned_times = GatheredSide::from_parts(offsets.clone(), targets.clone(), times).transposed(run)?;
+    let turned_weights = GatheredSide::from_parts(offsets, targets, weights).transposed(run)?;
     let (times, weights) = (Side::Gathered(turned_times), Some(Side::Gathered(turned_weights)));
     Ok((TimedLists::Columns { times, weights }, memory))
 }

@@ -51,7 +51,7 @@ impl SharedLists {
         windows: &[TimeWindow],
         run: &Run,
     ) -> Result<Self> {
-        let slots = TimeSlots::of(windows)?;
+        let slots = TimeSlots::new(windows)?;
         let in_side = in_side.filter(|side| side.has_lists());
         let count = |side: &Side<'_, i64>| {
             let counted = match side.narrow() {
@@ -64,17 +64,17 @@ impl SharedLists {
             let counts: Vec<AtomicU64> = (0..=num_vertices).map(|_| AtomicU64::new(0)).collect();
             side.scan(run, Select::All, &CountingWanted { slots: &slots, counts: &counts[1..] })?;
             let counts = counts.into_iter().map(AtomicU64::into_inner).collect();
-            Ok::<_, Error>(ArcCounts::of(counts, 0).sums)
+            Ok::<_, Error>(ArcCounts::from_counts(counts, 0).sums)
         };
         let fill = |side: &Side<'_, i64>, sums: Vec<u64>| {
             match side.narrow() {
                 Some(narrow) => {
-                    if let Some(lists) = TimedArrays::of(narrow, true, run)? {
+                    if let Some(lists) = TimedArrays::from_side(narrow, true, run)? {
                         return copy_arrays(&lists, &slots, sums, run);
                     }
                 }
                 None => {
-                    if let Some(lists) = TimedArrays::of(side, true, run)? {
+                    if let Some(lists) = TimedArrays::from_side(side, true, run)? {
                         return copy_arrays(&lists, &slots, sums, run);
                     }
                 }
@@ -97,7 +97,7 @@ impl SharedLists {
     /// # Errors
     /// [`esker_graph::Stop::OverBudget`]; cancellation.
     pub fn narrowed(&self, windows: &[TimeWindow], run: &Run) -> Result<Self> {
-        let slots = TimeSlots::of(windows)?;
+        let slots = TimeSlots::new(windows)?;
         // Ends that no longer matter join two slots.
         let renamed: Vec<u16> = self.slots.names_in(&slots);
         let wanted: Vec<bool> = renamed.iter().map(|&slot| slots.wanted[usize::from(slot)]).collect();
@@ -245,7 +245,7 @@ struct TimeSlots {
 }
 
 impl TimeSlots {
-    fn of(windows: &[TimeWindow]) -> Result<Self> {
+    fn new(windows: &[TimeWindow]) -> Result<Self> {
         if windows.len() > SHARED_WINDOWS_MAX {
             let message = format!("{} windows share lists: at most {SHARED_WINDOWS_MAX} can", windows.len());
             return Err(Error::invalid(message));
@@ -350,7 +350,7 @@ fn count(
         },
     )?;
     let counts = counts.into_iter().map(AtomicU64::into_inner).collect();
-    Ok(ArcCounts::of(counts, loops.into_iter().sum()))
+    Ok(ArcCounts::from_counts(counts, loops.into_iter().sum()))
 }
 
 /// Counts the arcs of each vertex that lie in any window.
@@ -405,7 +405,7 @@ fn count_wanted<T: Time>(
     match slots.all() {
         // Where the windows overlap, as they mostly do, they are one.
         Some(window) => {
-            let bounds = TimeBounds::of(&window);
+            let bounds = TimeBounds::new(&window);
             count_arrays(side, |times, words| bounds.mark(times, words), num_vertices, false, run)
         }
         None => count_arrays(side, |times, words| mark(times, is_wanted, words), num_vertices, false, run),
@@ -447,8 +447,8 @@ struct ArcWriter<'u>(Zip<IterMut<'u, VertexId>, IterMut<'u, u16>>);
 impl ArcWriter<'_> {
     #[inline(always)]
     fn push(&mut self, target: VertexId, slot: u16) {
-        if let Some((into, beside)) = self.0.next() {
-            (*into, *beside) = (target, slot);
+        if let Some((into, into_slot)) = self.0.next() {
+            (*into, *into_slot) = (target, slot);
         }
     }
 }

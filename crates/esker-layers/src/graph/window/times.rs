@@ -24,7 +24,7 @@ pub(super) trait Time: ColumnWeight + Ord {
     fn wide(self) -> i64;
 
     /// The time of that value, which lies between the ends.
-    fn of(value: i64) -> Self;
+    fn from_wide(value: i64) -> Self;
 
     /// The times as one of both types.
     fn slice(times: &[Self]) -> TimeSlice<'_>;
@@ -48,7 +48,7 @@ macro_rules! times {
             }
 
             #[inline(always)]
-            fn of(value: i64) -> Self {
+            fn from_wide(value: i64) -> Self {
                 value as Self
             }
 
@@ -70,13 +70,13 @@ pub(super) struct TimeBounds<T> {
 }
 
 impl<T: Time> TimeBounds<T> {
-    pub(super) fn of(window: &TimeWindow) -> Self {
+    pub(super) fn new(window: &TimeWindow) -> Self {
         let [first, last] = T::ENDS;
         let least = window.after.saturating_add(1).max(first);
         if window.after >= window.until || least > last || window.until < least {
-            return Self { least: T::of(last), last: T::of(first) };
+            return Self { least: T::from_wide(last), last: T::from_wide(first) };
         }
-        Self { least: T::of(least), last: T::of(window.until.min(last)) }
+        Self { least: T::from_wide(least), last: T::from_wide(window.until.min(last)) }
     }
 
     #[inline(always)]
@@ -276,14 +276,14 @@ mod tests {
 
     fn assert_selected<T: Time>(times: &[i64], [after, until]: [i64; 2]) {
         let window = TimeWindow { after, until, copies: Copies::All };
-        let column: Vec<T> = times.iter().map(|&time| T::of(time)).collect();
+        let column: Vec<T> = times.iter().map(|&time| T::from_wide(time)).collect();
         let targets: Vec<_> = (0..times.len()).map(vertex).collect();
-        let bounds = TimeBounds::<T>::of(&window);
+        let bounds = TimeBounds::<T>::new(&window);
         let inside = |target: &&VertexId| window.contains(column[**target as usize].wide());
         let expected: Vec<_> = targets.iter().filter(inside).copied().collect();
         // The same times as lists of several lengths, with one before that does not count.
         let padded: Vec<T> =
-            std::iter::once(T::of(after.clamp(-5, 5))).chain(column.iter().copied()).collect();
+            std::iter::once(T::from_wide(after.clamp(-5, 5))).chain(column.iter().copied()).collect();
         let mut offsets: Vec<u64> = (1..=padded.len() as u64).filter(|i| i % 3 > 0 && i % 7 < 4).collect();
         offsets.insert(0, 1);
         offsets.push(padded.len() as u64);

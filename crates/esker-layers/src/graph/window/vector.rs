@@ -19,7 +19,7 @@ pub(super) const WORD_BITS: usize = u64::BITS as usize;
 #[inline(always)]
 fn lanes(len: usize, at: usize) -> u16 {
     match len - at {
-        left @ 0..LANES => (1 << left) - 1,
+        remaining @ 0..LANES => (1 << remaining) - 1,
         _ => u16::MAX,
     }
 }

@@ -91,7 +91,7 @@ pub(super) fn decode_sixteens(
     let mut done = 0;
     while done < len {
         let head = BlockHeader::read(bytes, at, source);
-        let left = (len - done).min(BLOCK_LEN) - 1;
+        let remaining = (len - done).min(BLOCK_LEN) - 1;
         out[done] = head.first;
         at = head.at;
         let mask = _mm512_set1_epi32(((1_u64 << head.width) - 1) as u32 as i32);
@@ -104,7 +104,7 @@ pub(super) fn decode_sixteens(
             // SAFETY: the pointer is that of an array of 16 ids.
             unsafe { _mm512_storeu_si512(into.as_mut_ptr().cast(), targets) };
         };
-        let (first, end) = (done + 1, done + 1 + left);
+        let (first, end) = (done + 1, done + 1 + remaining);
         if head.width <= NARROW_MAX {
             let (lanes, shifts) =
                 (load_bytes(&LANES.bytes[head.width]), load_shifts(&LANES.shifts[head.width]));
@@ -117,7 +117,7 @@ pub(super) fn decode_sixteens(
                 unpack(unpack_wide(ahead(bytes, at + 2 * head.width * step), head.width), first);
             }
         }
-        at += (left * head.width).div_ceil(8);
+        at += (remaining * head.width).div_ceil(8);
         done = end;
     }
     at

@@ -100,7 +100,7 @@ impl Core {
     }
 
     pub(crate) fn remove_tile_files(&self, directory: &Path) -> Result<()> {
-        let files = TileFiles::of(directory);
+        let files = TileFiles::in_layer(directory);
         DirectoryKind::Tiles.remove(self.disk.as_ref(), &files.directory)?;
         if self.disk.look(directory)?.is_none() {
             return Ok(());

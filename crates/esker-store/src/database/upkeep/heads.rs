@@ -40,7 +40,7 @@ impl Core {
     ) -> Result<Heads> {
         let state = self.state();
         let lists = state.layers()[0].lists();
-        let heads = HeadedNeeds::of(lists, None, run.threads())?.heads(lists, options, run)?;
+        let heads = HeadedNeeds::for_layer(lists, None, run.threads())?.heads(lists, options, run)?;
         self.make_heads(maintenance, &state, &heads, heads.length as u64, run)?;
         Ok(heads)
     }

@@ -58,7 +58,7 @@ impl Core {
             let number = layer.record().number;
             let directory = layer_directory(&self.path, number);
             let is_new = before.layers().iter().all(|layer| layer.record().number != number);
-            let files = TileFiles::of(&directory);
+            let files = TileFiles::in_layer(&directory);
             let mut tiles = self.bytes_of_all(&files.directory, &stored)?;
             tiles += self.disk.look(&files.data)?.map_or(0, |entry| entry.stored_bytes);
             let heads = self.bytes_of_all(&heads_directory(&directory), &stored)?;
