@@ -31,6 +31,8 @@ pub mod numbering;
 pub mod number;
 pub mod binary;
 pub(crate) mod text;
+mod write;
+mod formats;
 mod sniff;
 pub mod open;
 #[cfg(test)]

@@ -2,19 +2,16 @@
 
 use esker_format::{Error, Result};
 
-use super::binary::{open_arrow, open_gap, open_graph500, open_parquet};
+use super::formats::FORMATS;
 use super::read::both_ends::BothEnds;
 use super::read::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
+use super::read::head::Head;
 use super::read::input::{Input, expand};
+use super::read::input_format::{Choices, OpenedInput, one};
 use super::read::source::{IdKind, Reader};
 use super::sniff::sniff;
-use super::text::adjacency::AdjacencyReader;
-use super::text::headed::HeadedReader;
-use super::text::metis::MetisReader;
 use super::text::named::Named;
-use super::text::table::{Head, TableReader};
 use super::text::vertices::{WithCount, WithVertices};
-use super::text::{dimacs, graphalytics, matrix_market};
 
 /// An opened input.
 pub struct Opened {
@@ -52,21 +49,23 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
     let head = Head::of(first, options)?;
     let format = match options.format {
         Some(format) => format,
-        None if graphalytics::is_part(first) => Format::Graphalytics,
-        None => sniff(&first.name(), &head.bytes)
-            .map_err(|reason| Error::input(first.path().as_path(), reason))?,
+        None => format_of(first, &head).map_err(|reason| Error::input(first.path().as_path(), reason))?,
     };
-    if options.live.as_ref().is_some_and(|live| live.follow) && !format.is_table() {
+    let input = format.input();
+    if options.live.as_ref().is_some_and(|live| live.follow) && input.choices < Choices::Growth {
         return Err(Error::invalid(format!(
             "{} is {}: only tables of edges can be followed while they grow",
             first.path().display(),
-            format.title()
+            input.title
         )));
     }
-    if !format.is_table() && format != Format::Graphalytics {
-        refuse_lines(format.title(), options)?;
+    if input.choices < Choices::Lines {
+        refuse_lines(input.title, options)?;
     }
-    let (mut reader, mut notes) = open_as(format, inputs, head, options)?;
+    if input.choices < Choices::Columns {
+        refuse_columns(input.title, options)?;
+    }
+    let OpenedInput { mut reader, mut notes } = (input.open)(inputs, head, options)?;
     if matches!(options.weight, Pick::Column(_)) && reader.schema().weight.is_none() {
         return Err(Error::invalid(format!("{} has no weights to import", first.path().display())));
     }
@@ -94,44 +93,12 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
     Ok(Opened { reader, format, notes })
 }
 
-fn open_as(
-    format: Format,
-    inputs: &[Input],
-    head: Head,
-    options: &ReadOptions,
-) -> Result<(Box<dyn Reader>, Vec<String>)> {
-    let title = format.title();
-    let reader: Box<dyn Reader> = match format {
-        table if table.is_table() => {
-            let (reader, notes) = TableReader::open(inputs, head, format, options)?;
-            return Ok((Box::new(reader), notes));
-        }
-        Format::Graphalytics => return graphalytics::open(graphalytics::any_of(inputs)?, options),
-        Format::Parquet => open_parquet(inputs, options)?,
-        Format::Arrow => open_arrow(inputs, options)?,
-        _ => {
-            refuse_columns(title, options)?;
-            match format {
-                Format::Sg | Format::Wsg => open_gap(inputs, format, options)?,
-                Format::Graph500 | Format::Graph500Wide => open_graph500(inputs, format, options)?,
-                Format::Metis => Box::new(MetisReader::open(one(inputs, title)?, head, options)?),
-                Format::Adjacency => Box::new(AdjacencyReader::open(one(inputs, title)?, head, options)?),
-                Format::Dimacs => {
-                    Box::new(HeadedReader::open(one(inputs, title)?, head, dimacs::parse, options)?)
-                }
-                _ => Box::new(HeadedReader::open(one(inputs, title)?, head, matrix_market::parse, options)?),
-            }
-        }
-    };
-    let notes = match format {
-        // Its reader says which columns it takes.
-        Format::Parquet | Format::Arrow => reader.notes(),
-        _ => {
-            let note = |input: &Input| format!("Reading {} as {title}", input.path().display());
-            inputs.iter().map(note).chain(reader.notes()).collect()
-        }
-    };
-    Ok((reader, notes))
+/// The format of an input, by the files beside it, its first bytes and its name.
+fn format_of(input: &Input, head: &Head) -> std::result::Result<Format, String> {
+    match FORMATS.iter().find(|entry| (entry.input.is_part)(input)) {
+        Some(entry) => Ok(entry.format),
+        None => sniff(&input.name(), &head.bytes),
+    }
 }
 
 /// Formats without columns have none to choose.
@@ -167,16 +134,5 @@ fn refuse_lines(title: &str, options: &ReadOptions) -> Result<()> {
             Err(Error::usage(format!("{flag} has no effect on a {title}, which is no table of text")))
         }
         None => Ok(()),
-    }
-}
-
-/// The only input, for formats in which a file is a whole graph.
-fn one<'a>(inputs: &'a [Input], what: &str) -> Result<&'a Input> {
-    match inputs {
-        [input] => Ok(input),
-        _ => Err(Error::invalid(format!(
-            "{} inputs are named, but {what} stands in one file; name one",
-            inputs.len()
-        ))),
     }
 }

@@ -1,38 +1,33 @@
 //! Tells the format of an input from its name and its first bytes.
 
+use super::formats::FORMATS;
 use super::read::format::Format;
+use super::read::input_format::{starts_with_word, without_mark};
 
 /// What an input is taken for.
 ///
-/// Magic bytes decide first, then what only one text format begins with, then the name; any other text is a
-/// table.
+/// What only one format begins with decides first, then the name; any other text is a table.
 ///
 /// # Errors
 /// The bytes are of a known kind that is not read, in words.
 pub(crate) fn sniff(name: &str, head: &[u8]) -> Result<Format, String> {
-    if let Some(format) = by_magic(head)? {
-        return Ok(format);
+    if let Some(entry) = FORMATS.iter().find(|entry| (entry.input.begins)(head)) {
+        return Ok(entry.format);
     }
-    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
-    if let Some(format) = by_first_words(text) {
-        return Ok(format);
-    }
+    refuse_foreign(head)?;
     match Format::from_name(name) {
-        Some(Format::Metis) if memchr::memchr(0, head).is_some() => {
-            Err("a binary .graph, perhaps WebGraph's, is not read; export it as an edge list".into())
-        }
-        Some(format) => Ok(format),
-        None => Ok(table(text)),
+        Some(format) => match (format.input().mistaken)(head) {
+            Some(reason) => Err(reason.to_owned()),
+            None => Ok(format),
+        },
+        None => Ok(table(without_mark(head))),
     }
 }
 
-fn by_magic(head: &[u8]) -> Result<Option<Format>, String> {
+/// Refuses what begins as a file of a known kind that is not read.
+fn refuse_foreign(head: &[u8]) -> Result<(), String> {
     let refused = |what: &str, remedy: &str| Err(format!("the file is {what}; {remedy}"));
     match head {
-        [b'P', b'A', b'R', b'1', ..] => Ok(Some(Format::Parquet)),
-        [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Ok(Some(Format::Arrow)),
-        // An IPC stream: a continuation mark, then the length of a schema, a multiple of eight.
-        [0xff, 0xff, 0xff, 0xff, low, _, _, 0, ..] if low % 8 == 0 => Ok(Some(Format::Arrow)),
         [b'F', b'E', b'A', b'1', ..] => {
             refused("Feather of version 1", "write it again as Feather 2 or Parquet")
         }
@@ -59,14 +54,14 @@ fn by_magic(head: &[u8]) -> Result<Option<Format>, String> {
         ),
         _ => match foreign(head) {
             Some(what) => refused(what, "export its edges as CSV, for example with NetworkX"),
-            None => Ok(None),
+            None => Ok(()),
         },
     }
 }
 
 /// The name of a text format of graphs that is not read, if a text begins as one does.
 fn foreign(head: &[u8]) -> Option<&'static str> {
-    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let head = without_mark(head);
     let is_comment =
         |line: &&[u8]| line.is_empty() || [&b"//"[..], b"/*", b"#"].iter().any(|mark| line.starts_with(mark));
     let mut lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).skip_while(is_comment);
@@ -100,10 +95,6 @@ fn is_json_lines(head: &[u8]) -> bool {
     ends && is_json(first) && first.len() > 2 && !first.contains(&b'[')
 }
 
-fn starts_with_word(head: &[u8], word: &[u8]) -> bool {
-    head.trim_ascii_start().get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
-}
-
 /// Whether a text begins as an object or an array of JSON does. Ids rarely begin with two such signs.
 fn is_json(head: &[u8]) -> bool {
     let mut signs = head.iter().filter(|byte| !byte.is_ascii_whitespace());
@@ -111,23 +102,6 @@ fn is_json(head: &[u8]) -> bool {
         (signs.next(), signs.next()),
         (Some(b'{'), Some(b'"' | b'}')) | (Some(b'['), Some(b'{' | b'[' | b']'))
     )
-}
-
-fn by_first_words(text: &[u8]) -> Option<Format> {
-    if starts_with_word(text, b"%%MatrixMarket") {
-        return Some(Format::MatrixMarket);
-    }
-    let first = text.split(u8::is_ascii_whitespace).find(|word| !word.is_empty())?;
-    if first == b"AdjacencyGraph" || first == b"WeightedAdjacencyGraph" {
-        return Some(Format::Adjacency);
-    }
-    let mut lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-    let is_comment = |line: &&[u8]| {
-        line.is_empty() || *line == b"c" || line.starts_with(b"c ") || line.starts_with(b"c\t")
-    };
-    let header = lines.find(|line| !is_comment(line))?;
-    let mut words = header.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-    (words.next() == Some(b"p") && words.next() == Some(b"sp")).then_some(Format::Dimacs)
 }
 
 /// Blanks between columns make a SNAP list; anything else is a CSV.

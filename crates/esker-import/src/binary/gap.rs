@@ -11,29 +11,51 @@ use esker_graph::{Setting, message};
 use super::contain::damaged;
 use super::region::Region;
 use super::runs::{RUN_ROWS, RowRun};
-use crate::read::format::{Format, ReadOptions};
+use crate::read::format::ReadOptions;
+use crate::read::head::Head;
 use crate::read::input::Input;
+use crate::read::input_format::{Choices, InputFormat, OpenedInput};
 use crate::read::source::{Block, BlockParser, EdgeBatch, IdKind, Numbers, Reader, Rejected, Schema};
 
 const HEADER_BYTES: u64 = 17;
 /// Offsets read at a time while blocks are cut.
 const OFFSETS_AT_ONCE: u64 = 1 << 16;
 
+/// Without weights.
+pub(crate) static SG: InputFormat = InputFormat {
+    endings: &["sg"],
+    ..InputFormat::new("sg", "GAP serialised graph", Choices::Nothing, open_sg)
+};
+
+/// With integer weights of 32 bits.
+pub(crate) static WSG: InputFormat = InputFormat {
+    endings: &["wsg"],
+    ..InputFormat::new("wsg", "GAP serialised weighted graph", Choices::Nothing, open_wsg)
+};
+
+fn open_sg(inputs: &[Input], _head: Head, _options: &ReadOptions) -> Result<OpenedInput> {
+    Ok(OpenedInput::titled(open_gap(inputs, &SG, false)?, inputs, &SG))
+}
+
+fn open_wsg(inputs: &[Input], _head: Head, _options: &ReadOptions) -> Result<OpenedInput> {
+    Ok(OpenedInput::titled(open_gap(inputs, &WSG, true)?, inputs, &WSG))
+}
+
 /// Opens one `.sg` or `.wsg` file.
 ///
 /// # Errors
 /// If there are several, or the file cannot be opened, or the lengths that its header states do not fit it.
-pub(crate) fn open_gap(inputs: &[Input], format: Format, _options: &ReadOptions) -> Result<Box<dyn Reader>> {
+fn open_gap(inputs: &[Input], format: &InputFormat, weighted: bool) -> Result<Box<dyn Reader>> {
     let [input] = inputs else {
         return Err(Error::invalid(format!(
             "{} files number their vertices, so exactly one can be read at a time; {} are named",
-            format.title(),
+            format.title,
             inputs.len()
         )));
     };
-    let graph = Arc::new(GapFile::open(Region::open(input, format)?, format == Format::Wsg)?);
+    let graph = Arc::new(GapFile::open(Region::open(input, format)?, weighted)?);
     let schema = Schema {
-        format: format.name(),
+        format: format.name,
         ids: IdKind::Numbered { first: 0, num_vertices: graph.vertices },
         properties: if graph.weighted { vec!["weight".to_owned()] } else { Vec::new() },
         weight: graph.weighted.then_some(0),

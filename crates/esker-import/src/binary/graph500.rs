@@ -8,26 +8,43 @@ use esker_format::{Error, Result};
 use esker_graph::{Setting, message};
 
 use super::region::unusable;
-use crate::read::format::{Format, ReadOptions};
+use crate::read::format::ReadOptions;
+use crate::read::head::Head;
 use crate::read::input::{Input, Stream};
+use crate::read::input_format::{Choices, InputFormat, OpenedInput};
 use crate::read::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Rejected, Schema};
 
-/// Opens Graph500 edges from files, or standard input, compressed or not.
-///
-/// # Errors
-/// If an input cannot be opened.
-pub(crate) fn open_graph500(
+/// Both ends in 12 bytes, 48 bits each.
+pub(crate) static GRAPH500: InputFormat = InputFormat {
+    endings: &["graph500", "packed"],
+    ..InputFormat::new("graph500", "Graph500 edges of 12 bytes", Choices::Nothing, open_packed)
+};
+
+/// Two integers of 64 bits.
+pub(crate) static GRAPH500_64: InputFormat =
+    InputFormat::new("graph500-64", "Graph500 edges of 16 bytes", Choices::Nothing, open_wide);
+
+fn open_packed(inputs: &[Input], _head: Head, options: &ReadOptions) -> Result<OpenedInput> {
+    Ok(OpenedInput::titled(open_graph500(inputs, &GRAPH500, 12, options), inputs, &GRAPH500))
+}
+
+fn open_wide(inputs: &[Input], _head: Head, options: &ReadOptions) -> Result<OpenedInput> {
+    Ok(OpenedInput::titled(open_graph500(inputs, &GRAPH500_64, 16, options), inputs, &GRAPH500_64))
+}
+
+/// Reads Graph500 edges from files, or standard input, compressed or not.
+fn open_graph500(
     inputs: &[Input],
-    format: Format,
+    format: &InputFormat,
+    edge_bytes: usize,
     options: &ReadOptions,
-) -> Result<Box<dyn Reader>> {
-    let edge_bytes = if format == Format::Graph500Wide { 16 } else { 12 };
+) -> Box<dyn Reader> {
     let mut input_bytes = Some(0);
     for input in inputs {
         input_bytes = input_bytes.zip(input.stored_bytes()).map(|(sum, bytes)| sum + bytes);
     }
     let schema = Schema {
-        format: format.name(),
+        format: format.name,
         ids: IdKind::Int,
         properties: Vec::new(),
         weight: None,
@@ -38,7 +55,7 @@ pub(crate) fn open_graph500(
         input_bytes,
     };
     let parser = PackedParser { paths: inputs.iter().map(Input::path).collect(), edge_bytes };
-    Ok(Box::new(PackedReader {
+    Box::new(PackedReader {
         schema,
         parser: Arc::new(parser),
         inputs: inputs.to_vec(),
@@ -46,7 +63,7 @@ pub(crate) fn open_graph500(
         block_bytes: (options.block_bytes / edge_bytes).max(1) * edge_bytes,
         open: None,
         next_file: 0,
-    }))
+    })
 }
 
 struct PackedReader {

@@ -19,11 +19,11 @@ mod arrow;
 mod gap;
 mod graph500;
 
-pub(crate) use arrow::open_arrow;
-pub(crate) use gap::open_gap;
-pub(crate) use graph500::open_graph500;
+pub(crate) use arrow::ARROW;
+pub(crate) use gap::{SG, WSG};
+pub(crate) use graph500::{GRAPH500, GRAPH500_64};
 pub use long::{LongText, text_bytes, without_long_texts};
-pub(crate) use parquet::open_parquet;
+pub(crate) use parquet::PARQUET;
 pub use simple::simplified;
 
 #[cfg(test)]

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::table::Chosen;
-use crate::read::format::Format;
+use crate::read::input_format::InputFormat;
 use crate::read::source::IdKind;
 
 impl Chosen {
     /// How a file is read, for the user: which columns are taken for what, and which are left out.
-    pub(super) fn notes(&self, path: &Arc<PathBuf>, format: Format, ids: IdKind) -> Vec<String> {
+    pub(super) fn notes(&self, path: &Arc<PathBuf>, format: &InputFormat, ids: IdKind) -> Vec<String> {
         let role = |role: &str, name: &str| match name == role {
             true => name.to_owned(),
             false => format!("{role} {name}"),
@@ -26,7 +26,7 @@ impl Chosen {
             0 => String::new(),
             _ => format!("; not read: {}", shortened(&self.unread)),
         };
-        let reading = format!("Reading {path} as {}: {} ({ids}){unread}", format.title(), taken.join(", "));
+        let reading = format!("Reading {path} as {}: {} ({ids}){unread}", format.title, taken.join(", "));
         let left_out = (!self.left_out.is_empty()).then(|| {
             let names = self.left_out.join(", ");
             format!("Leaving out columns of {path} that hold neither numbers nor texts: {names}")

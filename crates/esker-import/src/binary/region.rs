@@ -9,8 +9,8 @@ use esker_format::io::{Disk, File, Files, Map, RealDisk};
 use esker_format::{Error, Result};
 use esker_graph::Message;
 
-use crate::read::format::Format;
 use crate::read::input::{Compression, Input};
+use crate::read::input_format::InputFormat;
 
 /// An open input with random access.
 #[derive(Debug, Clone)]
@@ -63,7 +63,7 @@ impl Region {
     ///
     /// # Errors
     /// If it is standard input or compressed, or cannot be opened.
-    pub(super) fn open(input: &Input, format: Format) -> Result<Self> {
+    pub(super) fn open(input: &Input, format: &InputFormat) -> Result<Self> {
         let path = input.path();
         let (content, bytes) = match input {
             Input::File(path) => {
@@ -81,7 +81,7 @@ impl Region {
             Input::Stdin(_) => {
                 return Err(Error::invalid(format!(
                     "{} cannot come from standard input, because it is read from many places at once: name a file",
-                    format.title()
+                    format.title
                 )));
             }
         };
@@ -90,7 +90,7 @@ impl Region {
         if Compression::of(&head) != Compression::None {
             return Err(region.unusable(format!(
                 "it is compressed as a whole, but {} is read from many places at once: decompress it first",
-                format.title()
+                format.title
             )));
         }
         Ok(region)

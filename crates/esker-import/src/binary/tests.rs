@@ -23,7 +23,8 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
-use super::{open_arrow, open_gap, open_graph500, open_parquet, runs};
+use super::runs;
+use crate::open::open_inputs;
 use crate::read::format::{Declaration, Format, Pick, PickIds, PickProperties, ReadOptions};
 use crate::read::input::Input;
 use crate::read::source::{EdgeBatch, IdKind, Reader, integer_ids};
@@ -56,12 +57,8 @@ fn arrow_stream(batches: &[RecordBatch]) -> Vec<u8> {
 
 fn open(format: Format, files: Vec<Vec<u8>>, options: &ReadOptions) -> Result<Box<dyn Reader>> {
     let inputs: Vec<_> = files.into_iter().map(|bytes| Input::memory("edges", bytes)).collect();
-    match format {
-        Format::Parquet => open_parquet(&inputs, options),
-        Format::Arrow => open_arrow(&inputs, options),
-        Format::Sg | Format::Wsg => open_gap(&inputs, format, options),
-        _ => open_graph500(&inputs, format, options),
-    }
+    let options = ReadOptions { format: Some(format), ..options.clone() };
+    Ok(open_inputs(&inputs, &options)?.reader)
 }
 
 /// All batches; blocks are parsed in an order far from theirs, as many threads might, and batches put in
@@ -722,7 +719,8 @@ fn an_arrow_file_that_is_cut_short_after_it_was_opened_is_an_error_and_no_signal
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("edges.arrow");
     RealDisk.write(&path, &arrow_file(&[table(vec![("src", ids()), ("dst", ids())])], None)).unwrap();
-    let mut reader = open_arrow(&[Input::File(Arc::new(path.clone()))], &ReadOptions::default()).unwrap();
+    let input = Input::File(Arc::new(path.clone()));
+    let mut reader = open_inputs(&[input], &ReadOptions::default()).unwrap().reader;
     RealDisk.open_for_writing(&path).unwrap().set_length(4096).unwrap();
     let parser = reader.parser();
     let block = reader.next_block().unwrap().unwrap();

@@ -2,14 +2,14 @@
 
 use esker_graph::{Run, RunOptions, Stop};
 
+use crate::binary::{GRAPH500, GRAPH500_64};
 use crate::options::{Duplicates, ImportOptions};
-use crate::read::format::Format;
 use crate::read::source::{Reader, Schema};
 
 /// The schema of the input.
 pub(crate) fn schema_of(reader: &dyn Reader, options: &ImportOptions) -> Schema {
     let mut schema = reader.schema().clone();
-    if [Format::Graph500, Format::Graph500Wide].map(Format::name).contains(&schema.format) {
+    if [&GRAPH500, &GRAPH500_64].map(|format| format.name).contains(&schema.format) {
         // By convention its pairs have no direction, but nothing in a file says so: they have one if the user
         // says so.
         schema.directed = options.directed.or(schema.directed);

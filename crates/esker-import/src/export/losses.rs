@@ -5,13 +5,14 @@ use std::fmt;
 use esker_format::{Result, value::decimal};
 use esker_graph::{Assignment, Message, Operation, Setting, message, vertex};
 
-use super::graph::{EdgeStream, ExportGraph, ListExport, PropertyInfo, PropertyKind};
-use super::options::{ExportOptions, WriteIds};
-use super::writer::VertexNames;
 use crate::read::format::{Format, ReadOptions};
 use crate::read::typed;
 use crate::sniff;
-use crate::text::shape::{Shape, shape};
+use crate::text::shape::{LIST, Shape, shape};
+use crate::write::{
+    EdgeStream, ExportGraph, ExportOptions, Guessed, KeptProperties, ListExport, PropertyInfo, PropertyKind,
+    VertexNames, WriteIds,
+};
 
 /// Vertices whose ids are looked at.
 const SAMPLE_IDS: u64 = 1000;
@@ -153,72 +154,18 @@ fn unsaid(f: &mut fmt::Formatter<'_>, format: Format, what: &str) -> fmt::Result
     write!(f, "nothing in {} says that {what}", format.title())
 }
 
-/// Which edge properties a format keeps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum KeptProperties {
-    All,
-    Weight,
-    Nothing,
-}
-
-fn kept(format: Format) -> KeptProperties {
-    match format {
-        Format::Csv | Format::Tsv | Format::Parquet | Format::Arrow => KeptProperties::All,
-        Format::WeightedEdgeList
-        | Format::MatrixMarket
-        | Format::Metis
-        | Format::Dimacs
-        | Format::Adjacency
-        | Format::Graphalytics
-        | Format::Wsg => KeptProperties::Weight,
-        Format::EdgeList | Format::Snap | Format::Sg | Format::Graph500 | Format::Graph500Wide => {
-            KeptProperties::Nothing
-        }
-    }
-}
-
-/// How a reader of a format takes a graph; `None`: the file says. `both_ends`: an undirected one has each
-/// edge at both of its ends.
-fn taken_as_directed(format: Format, both_ends: bool) -> Option<bool> {
-    use Format::{Arrow, Graph500, Graph500Wide, Graphalytics, MatrixMarket, Metis, Parquet, Sg, Wsg};
-    match format {
-        // A symmetric matrix has only one half.
-        MatrixMarket if both_ends => Some(true),
-        MatrixMarket | Metis | Graphalytics | Sg | Wsg | Parquet | Arrow => None,
-        Graph500 | Graph500Wide => Some(false),
-        _ => Some(true),
-    }
-}
-
-/// Whether a file of an undirected graph has each edge at both of its ends, and the format does not say so.
-fn has_both_ends(format: Format, options: &ExportOptions) -> bool {
-    match format {
-        Format::Metis | Format::Sg | Format::Wsg => false,
-        Format::Adjacency => true,
-        format => options.has_both_ends(format),
-    }
-}
-
-/// The number of the first vertex in formats that know only numbers.
-fn first_number(format: Format) -> Option<u64> {
-    match format {
-        Format::MatrixMarket | Format::Metis | Format::Dimacs => Some(1),
-        Format::Adjacency | Format::Sg | Format::Wsg => Some(0),
-        _ => None,
-    }
-}
-
 /// What an export loses that was not asked to be left out, but for [`Loss::Vertices`].
 ///
 /// # Errors
 /// If ids or texts cannot be read.
 pub(super) fn of(graph: &dyn ExportGraph, format: Format, options: &ExportOptions) -> Result<Vec<Loss>> {
+    let written = format.export();
     let mut losses = Vec::new();
     if options.properties {
         losses.extend(of_properties(graph, format)?);
     }
-    let both_ends = !graph.is_directed() && has_both_ends(format, options);
-    match (graph.is_directed(), taken_as_directed(format, both_ends)) {
+    let both_ends = !graph.is_directed() && written.hides_both_ends(options);
+    match (graph.is_directed(), written.read_as.directed(both_ends)) {
         (false, Some(true)) => losses.push(Loss::Undirected(format)),
         (true, Some(false)) => losses.push(Loss::Directed(format)),
         _ => {}
@@ -230,13 +177,13 @@ pub(super) fn of(graph: &dyn ExportGraph, format: Format, options: &ExportOption
         }
     }
     if options.ids == WriteIds::External {
-        let first = first_number(format).filter(|_| options.vertices.is_none());
+        let first = written.first_number.filter(|_| options.vertices.is_none());
         if let Some(first) = first
             && graph.least_id() != Some(first)
         {
             losses.push(Loss::Ids(format, first));
         }
-        if format.is_table() && graph.has_text_ids() && look_like_integers(graph)? {
+        if written.guessed >= Guessed::Types && graph.has_text_ids() && look_like_integers(graph)? {
             losses.push(Loss::TextIds(format));
         }
         losses.extend(of_first_lines(graph, format, options)?);
@@ -245,19 +192,21 @@ pub(super) fn of(graph: &dyn ExportGraph, format: Format, options: &ExportOption
 }
 
 fn of_properties(graph: &dyn ExportGraph, format: Format) -> Result<Vec<Loss>> {
+    let written = format.export();
     let mut losses = Vec::new();
     let (mut lost, mut texts, mut unsigned, mut zones) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (index, property) in graph.properties().iter().enumerate() {
         let name = || property.name.clone();
-        match kept(format) {
-            KeptProperties::All => {}
-            KeptProperties::Weight if graph.weight() == Some(index) => {}
-            _ => {
-                lost.push(name());
-                continue;
-            }
+        let is_kept = match written.keeps {
+            KeptProperties::All => true,
+            KeptProperties::Weight => graph.weight() == Some(index),
+            KeptProperties::Nothing => false,
+        };
+        if !is_kept {
+            lost.push(name());
+            continue;
         }
-        if !format.is_table() {
+        if written.guessed < Guessed::Types {
             continue;
         }
         if has_zone(property) {
@@ -285,7 +234,7 @@ fn of_properties(graph: &dyn ExportGraph, format: Format) -> Result<Vec<Loss>> {
     if !zones.is_empty() {
         losses.push(Loss::Zones(format, zones));
     }
-    if format == Format::Dimacs && graph.weight().is_none() {
+    if written.invents_weights && graph.weight().is_none() {
         losses.push(Loss::Weights(format));
     }
     Ok(losses)
@@ -312,10 +261,10 @@ fn look_like_integers(graph: &dyn ExportGraph) -> Result<bool> {
 /// What a reader takes the first lines of a list of edges for, if not for what they are. Numbers are no names
 /// of columns and hold no separators, and tables have a header.
 fn of_first_lines(graph: &dyn ExportGraph, format: Format, options: &ExportOptions) -> Result<Vec<Loss>> {
-    if !matches!(format, Format::EdgeList | Format::Snap) || !graph.has_text_ids() {
+    if format.export().guessed < Guessed::TypesAndHeader || !graph.has_text_ids() {
         return Ok(Vec::new());
     }
-    let Some(block) = ListExport::sample(graph, options.has_both_ends(format)).next()? else {
+    let Some(block) = ListExport::sample(graph, format.export().lists_both_ends(options)).next()? else {
         return Ok(Vec::new());
     };
     let (names, mut lines) = (VertexNames::new(Some(graph), options.ids), Vec::new());
@@ -328,10 +277,10 @@ fn of_first_lines(graph: &dyn ExportGraph, format: Format, options: &ExportOptio
         names.write(block.targets[row], &mut lines)?;
         lines.push(b'\n');
     }
-    let read = shape(&lines, true, format, &ReadOptions::default());
+    let read = shape(&lines, true, LIST, &ReadOptions::default());
     let has_header = matches!(read, Ok(Some(Shape { header: Some(_), .. })));
     // The name of the file tells the format of the other.
-    let is_other = format == Format::Snap && sniff::sniff("", &lines) != Ok(Format::Snap);
+    let is_other = format.input().endings.is_empty() && sniff::sniff("", &lines) != Ok(format);
     let header = has_header.then_some(Loss::FirstEdge(format));
     Ok(header.into_iter().chain(is_other.then_some(Loss::Separator(format))).collect())
 }

@@ -6,19 +6,6 @@
 //! where the format knows only numbers. Memory: a few blocks of 65 536 edges; the longest list for the latter
 //! formats; for formats that list edges only, a bit a vertex, to tell which vertices no edge names.
 
-mod graph;
-mod stored;
-mod generated;
-mod digits;
-mod options;
-mod terminal;
-mod sink;
-mod writer;
-mod vertices;
-mod lines;
-mod tables;
-mod adjacency;
-mod graphalytics;
 mod losses;
 
 use std::path::{Path, PathBuf};
@@ -26,20 +13,18 @@ use std::path::{Path, PathBuf};
 use esker_format::{Error, Result};
 use esker_graph::generate::Generator;
 use esker_graph::{Bitmap, Setting, message};
-use writer::{EdgeWriter, ExportShape, VertexNames};
 
+use crate::formats::{ending, names};
 use crate::read::format::Format;
+use crate::write::{
+    EdgeStream, ExportShape, GeneratorExport, ListExport, VertexNames, WriteGraph, pump, write_vertices,
+};
 
-pub use digits::push_f64;
-pub(crate) use generated::GeneratorExport;
-pub use graph::{BlockBuilder, ExportBlock, ExportGraph, PropertyInfo, PropertyKind};
-pub(crate) use graph::{EdgeStream, ListExport};
+pub use crate::write::{
+    BlockBuilder, Escaped, ExportBlock, ExportGraph, ExportOptions, OutputCompression, OutputFile,
+    PropertyInfo, PropertyKind, StoredExport, WriteIds, escaped, push_f64, push_quoted,
+};
 pub use losses::Loss;
-pub use options::{ExportOptions, OutputCompression, WriteIds};
-pub use sink::OutputFile;
-pub use stored::StoredExport;
-pub use terminal::{Escaped, escaped};
-pub use writer::push_quoted;
 
 /// What was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,7 +59,7 @@ pub fn export(graph: &dyn ExportGraph, path: &Path, options: &ExportOptions) -> 
     let vertices = match &options.vertices {
         Some(path) => {
             let mut output = OutputFile::open(path, options)?;
-            vertices::write(
+            write_vertices(
                 VertexNames::new(Some(graph), options.ids),
                 graph.num_vertices(),
                 options,
@@ -101,23 +86,18 @@ fn export_edges(
     path: &Path,
     options: &ExportOptions,
 ) -> Result<ExportReport> {
-    match format {
-        Format::Metis | Format::Adjacency | Format::Sg | Format::Wsg => {
-            let mut output = OutputFile::open(path, options)?;
-            let edges = adjacency::write(graph, format, options, &mut output)?;
-            let files = vec![output.finish()?];
-            Ok(ExportReport {
-                format,
-                files,
-                vertices: graph.num_vertices(),
-                unnamed: 0,
-                edges,
-                losses: Vec::new(),
-            })
-        }
-        _ => {
-            let mut stream = ListExport::new(graph, options.has_both_ends(format), &options.cancel)?;
+    let written = format.export();
+    match written.write {
+        WriteGraph::Edges(_) | WriteGraph::Files(_) => {
+            let both_ends = written.lists_both_ends(options);
+            let mut stream = ListExport::new(graph, both_ends, &options.cancel)?;
             export_stream(&mut stream, path, options)
+        }
+        WriteGraph::Lists(write) => {
+            let mut output = OutputFile::open(path, options)?;
+            let edges = write(graph, options, &mut output)?;
+            let (files, vertices) = (vec![output.finish()?], graph.num_vertices());
+            Ok(ExportReport { format, files, vertices, unnamed: 0, edges, losses: Vec::new() })
         }
     }
 }
@@ -132,41 +112,35 @@ pub(crate) fn export_stream(
     options: &ExportOptions,
 ) -> Result<ExportReport> {
     let format = format_of(path, options)?;
+    let (written, title) = (format.export(), format.title());
     let shape = ExportShape::of(stream, options);
     let vertices = shape.vertices;
-    writer::check_ids(format, &shape)?;
-    if format == Format::Graphalytics {
-        let (files, edges) = graphalytics::write(stream, &shape, path, options)?;
-        return Ok(ExportReport { format, files, vertices, unnamed: 0, edges, losses: Vec::new() });
+    if written.has_integer_ids && shape.text_ids {
+        // Else the ids would be lost silently.
+        return Err(Error::invalid(message![
+            format!("the ids of the graph are texts, but {title} has integers: "),
+            "write the vertices' numbers with ",
+            Setting::VertexNumbers,
+        ]));
     }
-    let mut output = OutputFile::open(path, options)?;
-    let states_count = matches!(format, Format::MatrixMarket | Format::Dimacs) || options.vertices.is_some();
-    let seen = stream.graph().filter(|_| !states_count).map(|_| Bitmap::new(vertices as usize));
-    let edges = {
-        let mut writer: Box<dyn EdgeWriter + '_> = match format {
-            Format::EdgeList
-            | Format::WeightedEdgeList
-            | Format::Snap
-            | Format::Csv
-            | Format::Tsv
-            | Format::MatrixMarket
-            | Format::Dimacs
-            | Format::Graph500
-            | Format::Graph500Wide => lines::writer(format, &shape, &mut output)?,
-            Format::Parquet => tables::parquet(&shape, &mut output)?,
-            Format::Arrow => tables::arrow(&shape, &mut output)?,
-            _ => {
-                return Err(Error::invalid(format!(
-                    "{} lists the neighbours of each vertex, which a stream of edges cannot give: make a database of \
-                     it first and export that",
-                    format.title()
-                )));
-            }
-        };
-        writer::pump(stream, writer.as_mut(), options, seen.as_ref())?
+    let names_all = written.states_vertices || options.vertices.is_some();
+    let seen = stream.graph().filter(|_| !names_all).map(|_| Bitmap::new(vertices as usize));
+    let (files, edges) = match written.write {
+        WriteGraph::Edges(begin) => {
+            let mut output = OutputFile::open(path, options)?;
+            let edges = pump(stream, begin(&shape, &mut output)?.as_mut(), options, seen.as_ref())?;
+            (vec![output.finish()?], edges)
+        }
+        WriteGraph::Files(write) => write(stream, &shape, path, options)?,
+        WriteGraph::Lists(_) => {
+            return Err(Error::invalid(format!(
+                "{title} lists the neighbours of each vertex, which a stream of edges cannot give: make a database of \
+                 it first and export that"
+            )));
+        }
     };
     let unnamed = seen.map_or(0, |seen| vertices - seen.count() as u64);
-    Ok(ExportReport { format, files: vec![output.finish()?], vertices, unnamed, edges, losses: Vec::new() })
+    Ok(ExportReport { format, files, vertices, unnamed, edges, losses: Vec::new() })
 }
 
 /// Writes the edges of a generator to `path`; formats of arcs get both of an undirected edge.
@@ -174,7 +148,7 @@ pub(crate) fn export_stream(
 /// # Errors
 /// As [`export()`].
 pub fn export_generated(generator: &Generator, path: &Path, options: &ExportOptions) -> Result<ExportReport> {
-    let both_ends = !generator.is_directed() && options.has_both_ends(format_of(path, options)?);
+    let both_ends = !generator.is_directed() && format_of(path, options)?.export().lists_both_ends(options);
     export_stream(&mut GeneratorExport::new(generator, both_ends), path, options)
 }
 
@@ -185,16 +159,15 @@ pub fn export_generated(generator: &Generator, path: &Path, options: &ExportOpti
 fn format_of(path: &Path, options: &ExportOptions) -> Result<Format> {
     let name = path.to_string_lossy();
     let format = options.format.or_else(|| named(&name)).ok_or_else(|| {
-        let names: Vec<_> = Format::ALL.iter().map(|format| format.name()).collect();
         Error::invalid(message![
             format!("the ending of {name} names no format to write; name one with "),
             Setting::Format,
-            format!(": {}", names.join(", ")),
+            format!(": {}", names()),
         ])
     })?;
     let is_compressed =
         options.compression.unwrap_or_else(|| OutputCompression::from_name(&name)) != OutputCompression::None;
-    if is_compressed && matches!(format, Format::Parquet | Format::Sg | Format::Wsg) {
+    if is_compressed && format.export().is_read_anywhere {
         let title = format.title();
         return Err(Error::usage(format!(
             "{name} would be compressed as a whole, but {title} is read from many places at once: leave out the \
@@ -206,12 +179,8 @@ fn format_of(path: &Path, options: &ExportOptions) -> Result<Format> {
 
 /// The format that a name promises. `.txt` is taken as SNAP's, and `.v` and `.e` as Graphalytics'.
 fn named(name: &str) -> Option<Format> {
-    let plain = [".gz", ".zst", ".bz2"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
-    Format::from_name(name).or_else(|| match plain.rsplit_once('.')?.1 {
-        "txt" => Some(Format::Snap),
-        "v" | "e" => Some(Format::Graphalytics),
-        _ => None,
-    })
+    let asks = |format: &Format| ending(name).is_some_and(|ending| format.export().endings.contains(&ending));
+    Format::from_name(name).or_else(|| Format::all().find(asks))
 }
 
 #[cfg(test)]

@@ -15,8 +15,7 @@ use esker_graph::random::Random;
 use esker_graph::{Direction, VertexId, vertex};
 
 use super::*;
-use crate::binary::{open_arrow, open_gap, open_graph500, open_parquet};
-use crate::open::open_reader;
+use crate::open::{open_inputs, open_reader};
 use crate::read::format::{PickProperties, ReadOptions};
 use crate::read::input::Input;
 use crate::read::source::{EdgeBatch, Reader};
@@ -367,23 +366,24 @@ fn random_graphs_read_back_from_binary_formats() {
             assert_eq!(report.vertices, graph.num_vertices());
             Input::File(Arc::new(report.files[0].clone()))
         };
-        let mut reader = open_parquet(&[write("g.parquet")], &options).unwrap();
+        let open = |name: &str| open_inputs(&[write(name)], &options).unwrap().reader;
+        let mut reader = open("g.parquet");
         assert_eq!(read_back(reader.as_mut()), expected(true, false, true), "parquet {seed}");
-        let mut reader = open_arrow(&[write("g.arrow")], &options).unwrap();
+        let mut reader = open("g.arrow");
         assert_eq!(read_back(reader.as_mut()), expected(true, false, true), "arrow {seed}");
-        let mut reader = open_gap(&[write("g.sg")], Format::Sg, &options).unwrap();
+        let mut reader = open("g.sg");
         let renumbered = graph.dense_base().is_some();
         if !renumbered {
             assert_eq!(read_back(reader.as_mut()), expected(false, true, false), "sg {seed}");
         }
         if !graph.has_text_ids() {
-            for (name, format) in [("g.graph500", Format::Graph500), ("g2.graph500.gz", Format::Graph500)] {
-                let mut reader = open_graph500(&[write(name)], format, &options).unwrap();
+            for name in ["g.graph500", "g2.graph500.gz"] {
+                let mut reader = open(name);
                 assert_eq!(read_back(reader.as_mut()), expected(false, false, true), "{name} {seed}");
             }
         }
         if kind == Some(PropertyKind::I32) {
-            let mut reader = open_gap(&[write("g.wsg")], Format::Wsg, &options).unwrap();
+            let mut reader = open("g.wsg");
             let found = read_back(reader.as_mut());
             assert_eq!(found.len(), graph.arcs.len(), "wsg {seed}");
             if !renumbered {
@@ -540,7 +540,8 @@ fn generated_edges_need_no_database() {
     let mut sorted = expected;
     sorted.sort();
     let input = Input::File(Arc::new(write("a.parquet").unwrap()));
-    assert_eq!(read_back(open_parquet(&[input], &ReadOptions::default()).unwrap().as_mut()), sorted);
+    let mut reader = open_inputs(&[input], &ReadOptions::default()).unwrap().reader;
+    assert_eq!(read_back(reader.as_mut()), sorted);
     let error = write("a.sg").unwrap_err().to_string();
     assert!(error.contains("make a database of it first"), "{error}");
 }

@@ -1,14 +1,13 @@
-//! The formats that can be read, by name, and the choices that a user can make about reading.
+//! The formats that can be read and written, and the choices that a user can make about reading.
 
-use std::fmt;
 use std::str::FromStr;
 
-use esker_format::{Error, PropertyType};
+use esker_format::PropertyType;
 use esker_graph::Cancel;
 
 use crate::read::live::Live;
 
-/// An input format.
+/// A format of files. Its entry in the catalogue (`formats.rs`) has its names, its reader and its writer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
     /// `u v` a line.
@@ -46,126 +45,8 @@ pub enum Format {
 }
 
 impl Format {
-    /// All formats, in the order in which help lists them.
-    pub(crate) const ALL: [Self; 16] = [
-        Self::EdgeList,
-        Self::WeightedEdgeList,
-        Self::Snap,
-        Self::Csv,
-        Self::Tsv,
-        Self::MatrixMarket,
-        Self::Metis,
-        Self::Dimacs,
-        Self::Adjacency,
-        Self::Graphalytics,
-        Self::Sg,
-        Self::Wsg,
-        Self::Graph500,
-        Self::Graph500Wide,
-        Self::Parquet,
-        Self::Arrow,
-    ];
-
-    /// Whether it is text with an edge a line, of any number of lines.
-    pub(crate) const fn is_table(self) -> bool {
-        matches!(self, Self::EdgeList | Self::WeightedEdgeList | Self::Snap | Self::Csv | Self::Tsv)
-    }
-
-    /// The name that `--format` takes.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::EdgeList => "el",
-            Self::WeightedEdgeList => "wel",
-            Self::Snap => "snap",
-            Self::Csv => "csv",
-            Self::Tsv => "tsv",
-            Self::MatrixMarket => "mtx",
-            Self::Metis => "metis",
-            Self::Dimacs => "dimacs",
-            Self::Adjacency => "adj",
-            Self::Graphalytics => "graphalytics",
-            Self::Sg => "sg",
-            Self::Wsg => "wsg",
-            Self::Graph500 => "graph500",
-            Self::Graph500Wide => "graph500-64",
-            Self::Parquet => "parquet",
-            Self::Arrow => "arrow",
-        }
-    }
-
-    /// What a person calls it.
-    pub const fn title(self) -> &'static str {
-        match self {
-            Self::EdgeList => "edge list",
-            Self::WeightedEdgeList => "weighted edge list",
-            Self::Snap => "SNAP edge list",
-            Self::Csv => "CSV",
-            Self::Tsv => "TSV",
-            Self::MatrixMarket => "Matrix Market",
-            Self::Metis => "METIS graph",
-            Self::Dimacs => "DIMACS-9 graph",
-            Self::Adjacency => "Ligra adjacency graph",
-            Self::Graphalytics => "Graphalytics graph",
-            Self::Sg => "GAP serialised graph",
-            Self::Wsg => "GAP serialised weighted graph",
-            Self::Graph500 => "Graph500 edges of 12 bytes",
-            Self::Graph500Wide => "Graph500 edges of 16 bytes",
-            Self::Parquet => "Parquet",
-            Self::Arrow => "Arrow IPC",
-        }
-    }
-
-    /// The format that the end of a file's name promises, compression suffixes left aside. Names that many
-    /// formats share (`.txt`, `.graph`, `.e`) promise nothing alone; `.graph` is taken as METIS.
-    pub fn from_name(name: &str) -> Option<Self> {
-        let name = name.to_ascii_lowercase();
-        let name = [".gz", ".zst", ".bz2"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
-        Some(match name.rsplit_once('.')?.1 {
-            "el" => Self::EdgeList,
-            "wel" => Self::WeightedEdgeList,
-            "csv" => Self::Csv,
-            "tsv" | "tab" => Self::Tsv,
-            "mtx" | "mm" => Self::MatrixMarket,
-            "graph" | "metis" => Self::Metis,
-            "gr" => Self::Dimacs,
-            "adj" => Self::Adjacency,
-            "properties" => Self::Graphalytics,
-            "sg" => Self::Sg,
-            "wsg" => Self::Wsg,
-            "graph500" | "packed" => Self::Graph500,
-            "parquet" | "pq" => Self::Parquet,
-            "arrow" | "feather" | "ipc" | "arrows" => Self::Arrow,
-            _ => return None,
-        })
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Format {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        let wanted = text.to_ascii_lowercase();
-        let wanted = match wanted.as_str() {
-            "edgelist" | "edge-list" => "el",
-            "txt" => "snap",
-            "matrix-market" | "matrixmarket" => "mtx",
-            "graph" | "dimacs10" | "dimacs-10" => "metis",
-            "gr" | "dimacs9" | "dimacs-9" => "dimacs",
-            "adjacency" | "ligra" | "gbbs" => "adj",
-            "feather" | "ipc" => "arrow",
-            other => other,
-        };
-        Self::ALL.into_iter().find(|format| format.name() == wanted).ok_or_else(|| {
-            let names: Vec<_> = Self::ALL.iter().map(|format| format.name()).collect();
-            Error::invalid(format!("no format is called {text:?}; the formats are {}", names.join(", ")))
-        })
-    }
+    /// How many there are.
+    pub(crate) const COUNT: usize = Self::Arrow as usize + 1;
 }
 
 /// Which column to take for something that an input may or may not have.
@@ -378,17 +259,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_reads_back() {
-        for format in Format::ALL {
-            assert_eq!(format.name().parse::<Format>().unwrap(), format);
-            assert_eq!(format.to_string(), format.name());
-        }
-        assert_eq!("Matrix-Market".parse::<Format>().unwrap(), Format::MatrixMarket);
-        let error = "xml".parse::<Format>().unwrap_err().to_string();
-        assert!(error.starts_with("no format is called \"xml\"; the formats are el, wel, snap,"), "{error}");
-    }
-
-    #[test]
     fn schemas_are_lists_of_names_and_types() {
         let shown = |text: &str| {
             let all = parse_schema(text)?.into_iter();
@@ -401,13 +271,5 @@ mod tests {
         for wrong in ["a", "a:", ":date", "a:date,", "a:int"] {
             assert!(shown(wrong).is_err_and(|error: String| error.contains("type")), "{wrong}");
         }
-    }
-
-    #[test]
-    fn names_promise_formats() {
-        assert_eq!(Format::from_name("web.WEL.gz"), Some(Format::WeightedEdgeList));
-        assert_eq!(Format::from_name("a/b.c/web.csv"), Some(Format::Csv));
-        assert_eq!(Format::from_name("web.txt"), None);
-        assert_eq!(Format::from_name("web"), None);
     }
 }

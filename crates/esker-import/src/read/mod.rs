@@ -6,5 +6,7 @@ pub(crate) mod waiting;
 pub mod input;
 pub mod live;
 pub mod format;
+pub(crate) mod head;
+pub(crate) mod input_format;
 pub mod generated;
 pub(crate) mod both_ends;

@@ -13,17 +13,31 @@ use esker_format::{Result, value::decimal};
 use super::blocks::{excerpt, input_error};
 use super::column::NumberColumn;
 use super::reasons::{not_id, not_in_range};
-use super::table::Head;
 use super::words::Words;
-use crate::read::format::{Format, Pick, ReadOptions};
+use crate::read::format::{Pick, ReadOptions};
+use crate::read::head::Head;
 use crate::read::input::Input;
+use crate::read::input_format::{Choices, InputFormat, OpenedInput, first_word, one, without_mark};
 use crate::read::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Rejected, Schema, WideInteger};
 
 /// Bytes before the text of a block: the number of its first edge, and the length of its targets.
 const PREFIX_BYTES: usize = 16;
 
+/// Ligra and GBBS: `AdjacencyGraph` or `WeightedAdjacencyGraph`, then one number a line.
+pub(crate) static ADJ: InputFormat = InputFormat {
+    aliases: &["adjacency", "ligra", "gbbs"],
+    endings: &["adj"],
+    begins: |head| matches!(first_word(without_mark(head)), b"AdjacencyGraph" | b"WeightedAdjacencyGraph"),
+    ..InputFormat::new("adj", "Ligra adjacency graph", Choices::Nothing, open)
+};
+
+fn open(inputs: &[Input], head: Head, options: &ReadOptions) -> Result<OpenedInput> {
+    let reader = AdjacencyReader::open(one(inputs, ADJ.title)?, head, options)?;
+    Ok(OpenedInput::titled(Box::new(reader), inputs, &ADJ))
+}
+
 /// The reader.
-pub(crate) struct AdjacencyReader {
+struct AdjacencyReader {
     schema: Schema,
     targets: Words,
     /// A second look at the same file, at its weights.
@@ -46,7 +60,7 @@ impl AdjacencyReader {
     ///
     /// # Errors
     /// If it is cut short, its offsets do not ascend, or it is weighted and cannot be opened twice.
-    pub(crate) fn open(input: &Input, head: Head, options: &ReadOptions) -> Result<Self> {
+    fn open(input: &Input, head: Head, options: &ReadOptions) -> Result<Self> {
         let path = input.path();
         let mut words = Words::new(head);
         let is_weighted = match words.next_word()? {
@@ -73,7 +87,7 @@ impl AdjacencyReader {
             None
         };
         let schema = Schema {
-            format: Format::Adjacency.name(),
+            format: ADJ.name,
             ids: IdKind::Numbered { first: 0, num_vertices },
             properties: if weighted { vec!["weight".into()] } else { Vec::new() },
             weight: weighted.then_some(0),

@@ -4,15 +4,44 @@
 //! C. Demetrescu, A. Goldberg, D. Johnson, "The Shortest Path Problem: Ninth DIMACS Implementation
 //! Challenge", 2009.
 
-use super::headed::{Header, content_line, count};
+use esker_format::Result;
+
+use super::headed::{HeadedReader, Header, content_line, count};
 use super::line::Comments;
-use crate::read::format::Format;
+use crate::read::format::ReadOptions;
+use crate::read::head::Head;
+use crate::read::input::Input;
+use crate::read::input_format::{Choices, InputFormat, OpenedInput, one, without_mark};
+
+/// DIMACS-9 shortest paths: `p sp n m`, then `a u v w` lines.
+pub(crate) static DIMACS: InputFormat = InputFormat {
+    aliases: &["gr", "dimacs9", "dimacs-9"],
+    endings: &["gr"],
+    begins: |head| begins(without_mark(head)),
+    ..InputFormat::new("dimacs", "DIMACS-9 graph", Choices::Nothing, open)
+};
+
+/// Whether the first line that is neither blank nor a comment says so.
+fn begins(text: &[u8]) -> bool {
+    let mut lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let is_comment = |line: &&[u8]| {
+        line.is_empty() || *line == b"c" || line.starts_with(b"c ") || line.starts_with(b"c\t")
+    };
+    let Some(header) = lines.find(|line| !is_comment(line)) else { return false };
+    let mut words = header.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    words.next() == Some(b"p") && words.next() == Some(b"sp")
+}
+
+fn open(inputs: &[Input], head: Head, options: &ReadOptions) -> Result<OpenedInput> {
+    let reader = HeadedReader::open(one(inputs, DIMACS.title)?, head, parse, options)?;
+    Ok(OpenedInput::titled(Box::new(reader), inputs, &DIMACS))
+}
 
 /// Finds the header; see [`super::headed::ParseHeader`].
 ///
 /// # Errors
 /// If it is no such header.
-pub(crate) fn parse(head: &[u8], whole: bool) -> Result<Option<Header>, String> {
+fn parse(head: &[u8], whole: bool) -> std::result::Result<Option<Header>, String> {
     let Some((words, end)) = content_line(head, whole, 0, b'c') else { return Ok(None) };
     if words[0] != "p" || words.get(1).is_none_or(|word| word != "sp") || words.len() != 4 {
         return Err(format!(
@@ -21,13 +50,14 @@ pub(crate) fn parse(head: &[u8], whole: bool) -> Result<Option<Header>, String> 
         ));
     }
     Ok(Some(Header {
-        format: Format::Dimacs,
+        format: DIMACS.name,
         num_vertices: count(&words, 2, "vertices")?,
         lines: count(&words, 3, "arcs")?,
         what: "arcs",
         weighted: true,
         directed: Some(true),
         skew: false,
+        entries_add_up: false,
         mark: Some(b'a'),
         comments: Comments::Letter,
         end,

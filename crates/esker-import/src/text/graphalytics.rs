@@ -12,12 +12,22 @@ use std::sync::Arc;
 use esker_format::{Error, Result, value::decimal};
 
 use super::blocks::input_error;
-use super::table::{Head, TableReader};
+use super::shape::LIST;
+use super::table::{TableReader, TableStyle};
 use super::tally::Tally;
 use super::vertices::WithVertices;
-use crate::read::format::{Format, PickIds, ReadOptions};
+use crate::read::format::{PickIds, ReadOptions};
+use crate::read::head::Head;
 use crate::read::input::Input;
+use crate::read::input_format::{Choices, InputFormat, OpenedInput};
 use crate::read::source::{Block, BlockParser, EdgeBatch, Reader, Schema};
+
+/// `.v`, `.e` and `.properties` side by side.
+pub(crate) static GRAPHALYTICS: InputFormat = InputFormat {
+    endings: &["properties"],
+    is_part,
+    ..InputFormat::new("graphalytics", "Graphalytics graph", Choices::Lines, open)
+};
 
 /// Endings that compression adds to a name.
 const COMPRESSED: [&str; 4] = ["", ".gz", ".zst", ".bz2"];
@@ -36,7 +46,7 @@ struct Properties {
 }
 
 /// Whether `input` is one of the files of such a graph: a `.v` or `.e` that has the other beside it.
-pub(crate) fn is_part(input: &Input) -> bool {
+fn is_part(input: &Input) -> bool {
     match ending(&input.path()) {
         Some(".v") => find(input, &input.path(), ".e").is_some(),
         Some(".e") => find(input, &input.path(), ".v").is_some(),
@@ -48,7 +58,7 @@ pub(crate) fn is_part(input: &Input) -> bool {
 ///
 /// # Errors
 /// If they are of several.
-pub(crate) fn any_of(inputs: &[Input]) -> Result<&Input> {
+fn any_of(inputs: &[Input]) -> Result<&Input> {
     let stem_of = |input: &Input| stem(&input.path()).map(|(stem, _)| stem);
     match inputs {
         [first, others @ ..] if others.iter().all(|other| stem_of(other) == stem_of(first)) => Ok(first),
@@ -56,11 +66,12 @@ pub(crate) fn any_of(inputs: &[Input]) -> Result<&Input> {
     }
 }
 
-/// Opens the graph of which `input` is any of the three files. Also returns what it is taken for.
+/// Opens the graph of which the inputs are any of the three files.
 ///
 /// # Errors
 /// If the edges are not there, or a count of the properties is wrong.
-pub(crate) fn open(input: &Input, options: &ReadOptions) -> Result<(Box<dyn Reader>, Vec<String>)> {
+fn open(inputs: &[Input], _head: Head, options: &ReadOptions) -> Result<OpenedInput> {
+    let input = any_of(inputs)?;
     let base = input.path();
     let properties = match part(input, &base, None, ".properties") {
         Some(file) => read_properties(&file)?,
@@ -78,8 +89,9 @@ pub(crate) fn open(input: &Input, options: &ReadOptions) -> Result<(Box<dyn Read
         ids: if options.ids == PickIds::Text { PickIds::Text } else { PickIds::Int },
         ..options.clone()
     };
+    let style = TableStyle { format: &GRAPHALYTICS, separators: LIST, is_weighted: false };
     let (reader, mut notes) =
-        TableReader::open(std::slice::from_ref(&edges), Head::read(&edges)?, Format::Graphalytics, &table)?;
+        TableReader::open(std::slice::from_ref(&edges), Head::read(&edges)?, style, &table)?;
     let schema = Schema { directed: properties.directed, ..reader.schema().clone() };
     let tally = properties.edges.map(|promised| Tally::new(edges.path(), "edges", promised));
     let counted = CountedTable {
@@ -100,7 +112,7 @@ pub(crate) fn open(input: &Input, options: &ReadOptions) -> Result<(Box<dyn Read
         }
         None => Box::new(counted),
     };
-    Ok((reader, notes))
+    Ok(OpenedInput { reader, notes })
 }
 
 fn stem(path: &Path) -> Option<(String, &'static str)> {

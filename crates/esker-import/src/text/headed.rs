@@ -10,10 +10,10 @@ use esker_format::{Result, value::decimal};
 
 use super::blocks::{LineBlocks, Part, input_error};
 use super::line::{Comments, Dialect, Separator, line_end};
-use super::table::Head;
 use super::table_parser::{Layout, TableParser};
 use super::tally::Tally;
-use crate::read::format::{Format, Pick, ReadOptions};
+use crate::read::format::{Pick, ReadOptions};
+use crate::read::head::Head;
 use crate::read::input::Input;
 use crate::read::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Schema, integer_ids};
 
@@ -23,7 +23,8 @@ const HEADER_BYTES_MAX: usize = 1 << 20;
 /// What a header says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Header {
-    pub(crate) format: Format,
+    /// The format.
+    pub(crate) format: &'static str,
     /// Ids are `1..=num_vertices`.
     pub(crate) num_vertices: u64,
     /// Lines that follow.
@@ -35,6 +36,8 @@ pub(crate) struct Header {
     pub(crate) directed: Option<bool>,
     /// Each line stands for a second edge back, with the weight negated.
     pub(crate) skew: bool,
+    /// Whether entries for the same two vertices are parts of one.
+    pub(crate) entries_add_up: bool,
     /// The letter before the ids.
     pub(crate) mark: Option<u8>,
     pub(crate) comments: Comments,
@@ -57,6 +60,7 @@ struct HeadedParser {
     table: TableParser,
     tally: Arc<Tally>,
     skew: bool,
+    entries_add_up: bool,
 }
 
 impl HeadedReader {
@@ -101,7 +105,7 @@ impl HeadedReader {
             opened: Some((head.stream, head.bytes)),
         };
         let schema = Schema {
-            format: header.format.name(),
+            format: header.format,
             ids: IdKind::Numbered { first: 1, num_vertices: header.num_vertices },
             properties: names,
             weight: weighted.then_some(0),
@@ -111,7 +115,8 @@ impl HeadedReader {
             both_ends: false,
             input_bytes: input.stored_bytes(),
         };
-        let parser = Arc::new(HeadedParser { table, tally, skew: header.skew });
+        let Header { skew, entries_add_up, .. } = header;
+        let parser = Arc::new(HeadedParser { table, tally, skew, entries_add_up });
         Ok(Self { schema, blocks: LineBlocks::new(vec![part], options), parser, handed_out: 0 })
     }
 }
@@ -136,8 +141,7 @@ impl Reader for HeadedReader {
     }
 
     fn entries_add_up(&self) -> bool {
-        // The two edges of an entry of a skew-symmetric matrix are no parts of one.
-        self.schema.format == Format::MatrixMarket.name() && self.schema.weight.is_some() && !self.parser.skew
+        self.parser.entries_add_up && self.schema.weight.is_some()
     }
 
     fn parser(&self) -> Arc<dyn BlockParser> {

@@ -16,6 +16,11 @@ pub(crate) enum Separator {
 }
 
 impl Separator {
+    /// The separator that a byte stands for: a space for any run of blanks.
+    pub(crate) fn of(byte: u8) -> Self {
+        if byte == b' ' { Self::Blank } else { Self::Byte(byte) }
+    }
+
     /// Its name for messages.
     pub(crate) fn describe(self) -> String {
         match self {

@@ -5,15 +5,33 @@
 //! undirected graph; a skew-symmetric one keeps the strict lower triangle, each entry standing for two edges
 //! of opposite weight.
 
-use super::headed::{Header, content_line, count};
+use esker_format::Result;
+
+use super::headed::{HeadedReader, Header, content_line, count};
 use super::line::Comments;
-use crate::read::format::Format;
+use crate::read::format::ReadOptions;
+use crate::read::head::Head;
+use crate::read::input::Input;
+use crate::read::input_format::{Choices, InputFormat, OpenedInput, one, starts_with_word, without_mark};
+
+/// A banner, `rows columns entries`, then 1-based `i j [value]` lines.
+pub(crate) static MTX: InputFormat = InputFormat {
+    aliases: &["matrix-market", "matrixmarket"],
+    endings: &["mtx", "mm"],
+    begins: |head| starts_with_word(without_mark(head), b"%%MatrixMarket"),
+    ..InputFormat::new("mtx", "Matrix Market", Choices::Nothing, open)
+};
+
+fn open(inputs: &[Input], head: Head, options: &ReadOptions) -> Result<OpenedInput> {
+    let reader = HeadedReader::open(one(inputs, MTX.title)?, head, parse, options)?;
+    Ok(OpenedInput::titled(Box::new(reader), inputs, &MTX))
+}
 
 /// Finds the header; see [`super::headed::ParseHeader`].
 ///
 /// # Errors
 /// If it is no such header, or describes a matrix that is no graph or is not read.
-pub(crate) fn parse(head: &[u8], whole: bool) -> Result<Option<Header>, String> {
+fn parse(head: &[u8], whole: bool) -> std::result::Result<Option<Header>, String> {
     // The banner begins with the comment mark, so no line is a comment yet.
     let Some((banner, at)) = content_line(head, whole, 0, 0) else { return Ok(None) };
     let banner: Vec<String> = banner.iter().map(|word| word.to_ascii_lowercase()).collect();
@@ -68,15 +86,16 @@ pub(crate) fn parse(head: &[u8], whole: bool) -> Result<Option<Header>, String> 
     }
     let lines = count(&size, 2, "entries")?;
     let (what, mark, comments) = ("entries", None, Comments::Marked);
-    let format = Format::MatrixMarket;
     Ok(Some(Header {
-        format,
+        format: MTX.name,
         num_vertices: rows,
         lines,
         what,
         weighted,
         directed,
         skew,
+        // The two edges of an entry of a skew-symmetric matrix are no parts of one.
+        entries_add_up: !skew,
         mark,
         comments,
         end,

@@ -16,15 +16,32 @@ use super::column::NumberColumn;
 use super::digits::uint_at;
 use super::headed::{content_line, count};
 use super::reasons::{not_id, not_in_range};
-use super::table::Head;
 use super::tally::Tally;
-use crate::read::format::{Format, Pick, ReadOptions};
+use crate::read::format::{Pick, ReadOptions};
+use crate::read::head::Head;
 use crate::read::input::{Input, Stream};
+use crate::read::input_format::{Choices, InputFormat, OpenedInput, one};
 use crate::read::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Rejected, Schema, WideInteger};
 
 /// Bytes before the text of a block: the vertex of its first line, and how many words of that line came
 /// before.
 const PREFIX_BYTES: usize = 16;
+
+/// METIS and DIMACS-10: `n m [fmt [ncon]]`, then the 1-based neighbours of each vertex on its line.
+pub(crate) static METIS: InputFormat = InputFormat {
+    aliases: &["graph", "dimacs10", "dimacs-10"],
+    endings: &["graph", "metis"],
+    mistaken: |head| {
+        let is_binary = memchr::memchr(0, head).is_some();
+        is_binary.then_some("a binary .graph, perhaps WebGraph's, is not read; export it as an edge list")
+    },
+    ..InputFormat::new("metis", "METIS graph", Choices::Nothing, open)
+};
+
+fn open(inputs: &[Input], head: Head, options: &ReadOptions) -> Result<OpenedInput> {
+    let reader = MetisReader::open(one(inputs, METIS.title)?, head, options)?;
+    Ok(OpenedInput::titled(Box::new(reader), inputs, &METIS))
+}
 
 /// The header of a METIS graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +55,7 @@ struct MetisHeader {
 }
 
 /// The reader.
-pub(crate) struct MetisReader {
+struct MetisReader {
     schema: Schema,
     stream: Stream,
     /// Bytes that were read and not handed out.
@@ -71,7 +88,7 @@ impl MetisReader {
     ///
     /// # Errors
     /// If the header is missing or wrong.
-    pub(crate) fn open(input: &Input, mut head: Head, options: &ReadOptions) -> Result<Self> {
+    fn open(input: &Input, mut head: Head, options: &ReadOptions) -> Result<Self> {
         let path = input.path();
         if !head.whole {
             head.extend(1 << 20)?;
@@ -80,7 +97,7 @@ impl MetisReader {
             parse_header(&head.bytes, head.whole).map_err(|reason| input_error(&path, None, b"", reason))?;
         let keep_weights = header.weighted && options.weight != Pick::Skip;
         let schema = Schema {
-            format: Format::Metis.name(),
+            format: METIS.name,
             ids: IdKind::Numbered { first: 1, num_vertices: header.num_vertices },
             properties: if keep_weights { vec!["weight".into()] } else { Vec::new() },
             weight: keep_weights.then_some(0),

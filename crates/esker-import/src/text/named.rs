@@ -17,9 +17,9 @@ use super::blocks::{LineBlocks, Part, count_lines, input_error, too_long};
 use super::names::names_ids;
 use super::reasons::{check_text, not_id};
 use super::shape::check_encoding;
-use super::table::Head;
 use super::vertices::{VERTEX_FILE, one_id_a_line, take_id_line};
 use crate::read::format::{PickIds, ReadOptions};
+use crate::read::head::Head;
 use crate::read::input::Input;
 use crate::read::source::{
     Block, BlockParser, DECODING_SHARE, EdgeBatch, IdKind, Numbers, Reader, Schema, id_column, integer_ids,

@@ -5,7 +5,11 @@ use esker_format::value::decimal;
 
 use super::line::{BadQuote, Comments, Dialect, Field, Separator, split};
 use super::names::{is_usual_header, names_both_ends};
-use crate::read::format::{Format, ReadOptions};
+use crate::read::format::ReadOptions;
+
+/// What separates the columns of a list of edges.
+pub(crate) const LIST: &[Separator] =
+    &[Separator::Blank, Separator::Byte(b','), Separator::Byte(b';'), Separator::Byte(b'|')];
 
 /// Lines of the sample that are looked at.
 const SAMPLE_LINES_MAX: usize = 1000;
@@ -34,20 +38,22 @@ pub(crate) struct Shape {
 type Span = (usize, usize);
 
 /// Tells the shape of the table that begins with `head`; `whole` says whether that is all of it. `Ok(None)`
-/// if a larger head is needed: it holds no row yet.
+/// if a larger head is needed: it holds no row yet. `separators`: what may separate columns, the likeliest
+/// first.
 ///
 /// # Errors
 /// The text is UTF-16, or binary, or has wrong quotes above its header, in words for [`Error::Input`].
 pub(crate) fn shape(
     head: &[u8],
     whole: bool,
-    format: Format,
+    separators: &'static [Separator],
     options: &ReadOptions,
 ) -> Result<Option<Shape>, String> {
     check_encoding(head)?;
     let start = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     let lines = lines(head, start, whole);
-    let candidates = separators(format, options);
+    let named = options.delimiter.map(Separator::of);
+    let candidates = named.as_ref().map_or(separators, std::slice::from_ref);
     let separator = candidates
         .iter()
         .copied()
@@ -135,19 +141,6 @@ fn lines(head: &[u8], start: usize, whole: bool) -> Vec<Span> {
         at = next;
     }
     lines
-}
-
-fn separators(format: Format, options: &ReadOptions) -> Vec<Separator> {
-    use Separator::{Blank, Byte};
-    match (options.delimiter, format) {
-        (Some(b' '), _) => vec![Blank],
-        (Some(byte), _) => vec![Byte(byte)],
-        (None, Format::Tsv) => vec![Byte(b'\t')],
-        (None, Format::EdgeList | Format::WeightedEdgeList | Format::Snap | Format::Graphalytics) => {
-            vec![Blank, Byte(b','), Byte(b';'), Byte(b'|')]
-        }
-        (None, _) => vec![Byte(b','), Byte(b'\t'), Byte(b';'), Byte(b'|'), Blank],
-    }
 }
 
 /// In thousandths: how many of the lines have the commonest number of columns that is at least two.

@@ -7,83 +7,28 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use esker_format::{Error, PropertyType, Result};
+use esker_format::{PropertyType, Result};
 
-use super::blocks::{LineBlocks, Part, count_lines, excerpt, input_error};
+use super::blocks::{LineBlocks, Part, excerpt, input_error};
 use super::columns::{Columns, columns, ids_are_texts};
+use super::line::Separator;
 use super::shape::{Shape, shape};
 use super::table_parser::{Layout, TableParser};
-use crate::read::format::{Format, Pick, ReadOptions};
-use crate::read::input::{Compression, Input, Stream};
-use crate::read::live::Live;
+use crate::read::format::{Pick, ReadOptions};
+use crate::read::head::{HEAD_BYTES_MAX, Head};
+use crate::read::input::Input;
+use crate::read::input_format::InputFormat;
 use crate::read::source::{Block, BlockParser, IdKind, Reader, Schema};
 
-/// Bytes that the sniffer looks at.
-pub(crate) const HEAD_BYTES: usize = 1 << 16;
-
-/// Bytes that it looks at if the first ones hold comments only.
-const HEAD_BYTES_MAX: usize = 1 << 20;
-
-/// Lines that the sniffer needs at least: a header, and a line below it.
-const HEAD_LINES: u64 = 2;
-
-/// The beginning of an input, decompressed.
-pub(crate) struct Head {
-    /// The rest of it.
-    pub(crate) stream: Stream,
-    /// The bytes.
-    pub(crate) bytes: Vec<u8>,
-    /// Whether they are all.
-    pub(crate) whole: bool,
-}
-
-impl Head {
-    /// Opens `input` and reads its beginning.
-    pub(crate) fn of(input: &Input, options: &ReadOptions) -> Result<Self> {
-        match &options.live {
-            Some(live) => Self::read_live(input, live),
-            None => Self::read(input),
-        }
-    }
-
-    /// Opens `input` and reads its first bytes.
-    pub(crate) fn read(input: &Input) -> Result<Self> {
-        let mut head = Self { stream: input.open()?, bytes: Vec::new(), whole: false };
-        head.extend(HEAD_BYTES)?;
-        Ok(head)
-    }
-
-    /// Opens `input`, which is still being written, and reads its first lines.
-    fn read_live(input: &Input, live: &Live) -> Result<Self> {
-        let mut head = Self { stream: input.open()?, bytes: Vec::new(), whole: false };
-        if live.follow && head.stream.compression() != Compression::None {
-            return Err(Error::invalid(format!(
-                "{} is compressed: only plain text can be followed while it grows",
-                input.path().display()
-            )));
-        }
-        while count_lines(&head.bytes) < HEAD_LINES && head.bytes.len() < HEAD_BYTES_MAX {
-            let filled = head.bytes.len();
-            head.bytes.resize(filled + HEAD_BYTES, 0);
-            let read = head.stream.read_some(&mut head.bytes[filled..])?;
-            head.bytes.truncate(filled + read);
-            if read == 0 && !live.waits(input, &head.stream)? {
-                head.whole = true;
-                break;
-            }
-        }
-        Ok(head)
-    }
-
-    /// Reads on, up to `size` bytes in all.
-    pub(crate) fn extend(&mut self, size: usize) -> Result<()> {
-        let filled = self.bytes.len();
-        self.bytes.resize(size.max(filled), 0);
-        let filled = self.stream.fill(&mut self.bytes, filled)?;
-        self.whole = filled < self.bytes.len();
-        self.bytes.truncate(filled);
-        Ok(())
-    }
+/// How a format of tables is read.
+#[derive(Clone, Copy)]
+pub(crate) struct TableStyle {
+    /// The format.
+    pub(crate) format: &'static InputFormat,
+    /// What may separate columns, the likeliest first.
+    pub(crate) separators: &'static [Separator],
+    /// Whether the format itself says that the third column is a weight, whatever stands there.
+    pub(crate) is_weighted: bool,
 }
 
 /// Tables of edges, one after another.
@@ -110,7 +55,7 @@ impl TableReader {
     pub(crate) fn open(
         inputs: &[Input],
         head: Head,
-        format: Format,
+        style: TableStyle,
         options: &ReadOptions,
     ) -> Result<(Self, Vec<String>)> {
         let mut tables = Vec::with_capacity(inputs.len());
@@ -118,7 +63,7 @@ impl TableReader {
         let mut first = Some(head);
         for input in inputs {
             let mut head = first.take().map_or_else(|| Head::of(input, options), Ok)?;
-            let table = sniff(input, &mut head, format, options)?;
+            let table = sniff(input, &mut head, style, options)?;
             let dialect = table.shape.dialect;
             parts.push(Part {
                 input: input.clone(),
@@ -135,11 +80,11 @@ impl TableReader {
         let notes = paths
             .iter()
             .zip(&tables)
-            .map(|(path, table)| describe(path, table, is_text, format, options))
+            .map(|(path, table)| describe(path, table, is_text, style.format.title, options))
             .collect();
         let properties = tables[model].columns.properties.clone();
         let schema = Schema {
-            format: format.name(),
+            format: style.format.name,
             ids: if is_text { IdKind::Text } else { IdKind::Int },
             properties: properties.iter().map(|property| property.name.clone()).collect(),
             weight: tables[model].columns.weight,
@@ -174,10 +119,10 @@ impl Reader for TableReader {
     }
 }
 
-fn sniff(input: &Input, head: &mut Head, format: Format, options: &ReadOptions) -> Result<Sniffed> {
+fn sniff(input: &Input, head: &mut Head, style: TableStyle, options: &ReadOptions) -> Result<Sniffed> {
     let failed = |reason| input_error(&input.path(), None, b"", reason);
     let shape = loop {
-        match shape(&head.bytes, head.whole, format, options).map_err(failed)? {
+        match shape(&head.bytes, head.whole, style.separators, options).map_err(failed)? {
             // Long ids and texts leave no room for a row below the header.
             Some(shape) if shape.rows.is_empty() && !head.whole && head.bytes.len() < HEAD_BYTES_MAX => {
                 head.extend(HEAD_BYTES_MAX)?;
@@ -187,8 +132,7 @@ fn sniff(input: &Input, head: &mut Head, format: Format, options: &ReadOptions) 
             None => return Err(failed(format!("the first {HEAD_BYTES_MAX} bytes hold no line of edges"))),
         }
     };
-    // The format itself says that the third column is a weight, whatever stands there.
-    let weighted = format == Format::WeightedEdgeList && options.weight == Pick::Auto && shape.columns >= 3;
+    let weighted = style.is_weighted && options.weight == Pick::Auto && shape.columns >= 3;
     let columns = if weighted && shape.header.is_none() {
         columns(&shape, &ReadOptions { weight: Pick::Column("3".to_owned()), ..options.clone() })
     } else {
@@ -254,11 +198,11 @@ fn describe(
     path: &Arc<PathBuf>,
     table: &Sniffed,
     is_text: bool,
-    format: Format,
+    title: &str,
     options: &ReadOptions,
 ) -> String {
     let Sniffed { shape, columns, .. } = table;
-    let (path, title) = (path.display(), format.title());
+    let path = path.display();
     if shape.columns == 0 && shape.skip_bytes == 0 {
         return format!("Reading {path}: the file is empty (0 bytes)");
     }

@@ -16,9 +16,9 @@ use super::line::{Comments, Dialect, Field, Separator, line_end, split};
 use super::names::names_ids;
 use super::reasons::{check_text, not_id, not_in_range};
 use super::shape::{check_encoding, text};
-use super::table::Head;
 use super::tally::Tally;
 use crate::read::format::ReadOptions;
+use crate::read::head::Head;
 use crate::read::input::Input;
 use crate::read::source::{
     Block, BlockParser, EdgeBatch, IdKind, Numbers, Reader, Rejected, Schema, id_column, integer_ids,

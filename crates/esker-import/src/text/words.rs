@@ -6,7 +6,7 @@ use std::sync::Arc;
 use esker_format::{Result, value::decimal};
 
 use super::blocks::input_error;
-use super::table::Head;
+use crate::read::head::Head;
 use crate::read::input::Stream;
 
 /// Bytes that one word may have.

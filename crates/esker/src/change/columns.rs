@@ -230,11 +230,7 @@ fn ids(target: &Target, inputs: &[String], given: &ReadOptions) -> Result<PickId
     }
     let format = given.format.or_else(|| inputs.first().and_then(|name| Format::from_name(name)));
     // Formats with integer ids only: `feed` converts them to text.
-    let fixed = !matches!(
-        format,
-        None | Some(Format::EdgeList | Format::WeightedEdgeList | Format::Snap | Format::Csv | Format::Tsv)
-            | Some(Format::Graphalytics | Format::Parquet | Format::Arrow)
-    );
+    let fixed = format.is_some_and(Format::has_fixed_columns);
     Ok(if fixed { PickIds::Auto } else { known })
 }
 

@@ -240,7 +240,7 @@ mod tests {
             let good = writer.into_inner().unwrap();
             let region = |bytes: &[u8]| {
                 let input = crate::read::input::Input::memory("edges", bytes);
-                Region::open(&input, crate::read::format::Format::Arrow).unwrap()
+                Region::open(&input, &super::super::ARROW).unwrap()
             };
             let found = contents(&region(&good)).unwrap();
             let position = found.batches[0].position;

@@ -25,25 +25,44 @@ use super::region::{Region, Whole};
 use super::runs::{Origin, RowRun, Section, SectionParser, SectionReader, check_fits};
 use super::shared::SharedTexts;
 use super::table::{self, Chosen};
-use crate::read::format::{Format, ReadOptions};
+use crate::read::format::ReadOptions;
+use crate::read::head::Head;
 use crate::read::input::Input;
+use crate::read::input_format::{Choices, InputFormat, OpenedInput};
 use crate::read::source::{Block, BlockParser, EdgeBatch, IdKind, Reader};
 use crate::read::typed::{said_weight, says_undirected, type_of};
 
 /// Long record batches that are kept for the runs that follow, at most.
 const KEPT_MAX: usize = 2;
 
+/// Arrow IPC, file and stream.
+pub(crate) static ARROW: InputFormat = InputFormat {
+    aliases: &["feather", "ipc"],
+    endings: &["arrow", "feather", "ipc", "arrows"],
+    begins: |head| match head {
+        // A stream: a continuation mark, then the length of a schema, a multiple of eight.
+        [0xff, 0xff, 0xff, 0xff, low, _, _, 0, ..] => low % 8 == 0,
+        _ => head.starts_with(b"ARROW1"),
+    },
+    ..InputFormat::new("arrow", "Arrow IPC", Choices::Columns, open)
+};
+
+fn open(inputs: &[Input], _head: Head, options: &ReadOptions) -> Result<OpenedInput> {
+    let reader = open_arrow(inputs, options)?;
+    Ok(OpenedInput { notes: reader.notes(), reader })
+}
+
 /// Opens Arrow IPC files (or files that hold a stream) with the same columns. See [`ReadOptions`] for which
 /// columns are taken.
 ///
 /// # Errors
 /// If a file cannot be opened or is damaged, or the columns cannot be told or do not exist.
-pub(crate) fn open_arrow(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn Reader>> {
+fn open_arrow(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn Reader>> {
     let mut files: Vec<ArrowFile> = Vec::new();
     let mut sections = Vec::new();
     let (mut ids, mut bytes_all) = (IdKind::Int, 0);
     for input in inputs {
-        let region = Region::open(input, Format::Arrow)?;
+        let region = Region::open(input, &ARROW)?;
         bytes_all += region.bytes();
         let path = Arc::clone(region.path());
         let first = files.first().map(|file| (&file.chosen, file.names.as_slice()));
@@ -59,8 +78,8 @@ pub(crate) fn open_arrow(inputs: &[Input], options: &ReadOptions) -> Result<Box<
         return Err(Error::invalid("no Arrow file is named".to_owned()));
     };
     let is_undirected = files.iter().all(|file| says_undirected(&file.schema));
-    let schema = table::schema(Format::Arrow.name(), ids, &first.chosen, bytes_all, is_undirected);
-    let notes = files.iter().flat_map(|file| file.chosen.notes(&file.path, Format::Arrow, ids)).collect();
+    let schema = table::schema(ARROW.name, ids, &first.chosen, bytes_all, is_undirected);
+    let notes = files.iter().flat_map(|file| file.chosen.notes(&file.path, &ARROW, ids)).collect();
     let parser = ArrowParser { files, ids, kept: Mutex::default(), shared: SharedTexts::new(bytes_all) };
     Ok(Box::new(SectionReader::new(schema, parser, notes, sections)))
 }

@@ -32,22 +32,36 @@ use super::region::Region;
 use super::runs::{Origin, RowRun, Section, SectionParser, SectionReader, check_fits, run_rows};
 use super::shared::{FREE_BYTES, SharedTexts};
 use super::table::{self, Chosen};
-use crate::read::format::{Format, ReadOptions};
+use crate::read::format::ReadOptions;
+use crate::read::head::Head;
 use crate::read::input::Input;
+use crate::read::input_format::{Choices, InputFormat, OpenedInput};
 use crate::read::source::{Block, BlockParser, EdgeBatch, IdKind, Reader};
 use crate::read::typed::{logical_of, said_weight, says_undirected, type_of};
+
+/// Parquet.
+pub(crate) static PARQUET: InputFormat = InputFormat {
+    endings: &["parquet", "pq"],
+    begins: |head| head.starts_with(b"PAR1"),
+    ..InputFormat::new("parquet", "Parquet", Choices::Columns, open)
+};
+
+fn open(inputs: &[Input], _head: Head, options: &ReadOptions) -> Result<OpenedInput> {
+    let reader = open_parquet(inputs, options)?;
+    Ok(OpenedInput { notes: reader.notes(), reader })
+}
 
 /// Opens Parquet files with the same columns. See [`ReadOptions`] for which columns are taken.
 ///
 /// # Errors
 /// If a file cannot be opened or is damaged, or the columns cannot be told or do not exist.
-pub(crate) fn open_parquet(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn Reader>> {
+fn open_parquet(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn Reader>> {
     let mut files: Vec<ParquetFile> = Vec::new();
     let waiting_max = Arc::new(AtomicUsize::new(WAITING_MAX));
     let mut sections = Vec::new();
     let (mut ids, mut bytes_all) = (IdKind::Int, 0);
     for input in inputs {
-        let region = Region::open(input, Format::Parquet)?;
+        let region = Region::open(input, &PARQUET)?;
         bytes_all += region.bytes();
         let path = Arc::clone(region.path());
         let first = files.first().map(|file| (&file.chosen, file.names.as_slice()));
@@ -66,8 +80,8 @@ pub(crate) fn open_parquet(inputs: &[Input], options: &ReadOptions) -> Result<Bo
         return Err(Error::invalid("no Parquet file is named".to_owned()));
     };
     let is_undirected = files.iter().all(|file| is_undirected(&file.reader));
-    let schema = table::schema(Format::Parquet.name(), ids, &first.chosen, bytes_all, is_undirected);
-    let notes = files.iter().flat_map(|file| file.chosen.notes(&file.path, Format::Parquet, ids)).collect();
+    let schema = table::schema(PARQUET.name, ids, &first.chosen, bytes_all, is_undirected);
+    let notes = files.iter().flat_map(|file| file.chosen.notes(&file.path, &PARQUET, ids)).collect();
     let shared = SharedTexts::new(bytes_all);
     let parser = ParquetParser { files, ids, waiting_max, shared };
     Ok(Box::new(SectionReader::new(schema, parser, notes, sections)))

@@ -18,7 +18,7 @@ const CHUNK_VERTICES: u64 = 1 << 14;
 ///
 /// # Errors
 /// If an id cannot be read; if writing fails; cancellation.
-pub(super) fn write(
+pub(crate) fn write(
     names: VertexNames<'_>,
     num_vertices: u64,
     options: &ExportOptions,

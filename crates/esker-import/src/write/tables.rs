@@ -17,6 +17,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
+use super::format::{EndsWritten, ExportFormat, KeptProperties, ReadAs, WriteGraph};
 use super::graph::{ExportBlock, PropertyInfo, PropertyKind};
 use super::sink::OutputFile;
 use super::writer::{EdgeWriter, ExportShape, VertexNames};
@@ -25,14 +26,21 @@ use crate::read::typed::{UNDIRECTED, WEIGHT, arrow_column, arrow_type};
 /// Rows of a Parquet row group: few enough to be buffered, many enough to compress well.
 const ROW_GROUP_ROWS: usize = 1 << 20;
 
+/// Parquet.
+pub(crate) static PARQUET: ExportFormat = ExportFormat {
+    is_read_anywhere: true,
+    ..ExportFormat::new(WriteGraph::Edges(parquet), KeptProperties::All, ReadAs::Told, EndsWritten::IfAsked)
+};
+
+/// Arrow IPC.
+pub(crate) static ARROW: ExportFormat =
+    ExportFormat::new(WriteGraph::Edges(arrow), KeptProperties::All, ReadAs::Told, EndsWritten::IfAsked);
+
 /// A writer of Parquet, compressed with Zstandard.
 ///
 /// # Errors
 /// If a dictionary cannot be expressed, or writing fails.
-pub(super) fn parquet<'a>(
-    shape: &ExportShape,
-    output: &'a mut OutputFile,
-) -> Result<Box<dyn EdgeWriter + 'a>> {
+fn parquet<'a>(shape: &ExportShape, output: &'a mut OutputFile) -> Result<Box<dyn EdgeWriter + 'a>> {
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(1).unwrap_or_default()))
         .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
@@ -76,7 +84,7 @@ fn in_milliseconds(name: &str, column: &ArrayRef) -> Result<ArrayRef> {
 ///
 /// # Errors
 /// As [`parquet`].
-pub(super) fn arrow<'a>(shape: &ExportShape, output: &'a mut OutputFile) -> Result<Box<dyn EdgeWriter + 'a>> {
+fn arrow<'a>(shape: &ExportShape, output: &'a mut OutputFile) -> Result<Box<dyn EdgeWriter + 'a>> {
     let table = EdgeTable::new(shape)?;
     let writer = FileWriter::try_new(output, &table.schema).map_err(|e| failed(&e))?;
     Ok(Box::new(ArrowEdges { writer, table }))

@@ -2,17 +2,16 @@
 
 use arrow_array::BinaryArray;
 use esker_format::{Error, Result};
-use esker_graph::{Bitmap, Operation, Setting, VertexId, message, vertex};
+use esker_graph::{Bitmap, Operation, VertexId, message, vertex};
 
 use super::digits;
 use super::graph::{EdgeStream, ExportBlock, ExportGraph, PropertyInfo, PropertyKind};
 use super::options::{ExportOptions, WriteIds};
-use crate::read::format::Format;
 
 /// What is about to be written.
 #[derive(Debug, Clone)]
-pub(super) struct ExportShape {
-    pub(super) vertices: u64,
+pub(crate) struct ExportShape {
+    pub(crate) vertices: u64,
     pub(super) edges: u64,
     pub(super) directed: bool,
     /// Whether undirected edges come at both of their ends because the caller asks for it.
@@ -22,11 +21,11 @@ pub(super) struct ExportShape {
     pub(super) dictionaries: Vec<BinaryArray>,
     pub(super) ids: WriteIds,
     /// Whether what will be written as ids are texts.
-    pub(super) text_ids: bool,
+    pub(crate) text_ids: bool,
 }
 
 impl ExportShape {
-    pub(super) fn of(stream: &dyn EdgeStream, options: &ExportOptions) -> Self {
+    pub(crate) fn of(stream: &dyn EdgeStream, options: &ExportOptions) -> Self {
         let shape = stream.shape();
         let ids = if stream.graph().is_some() { options.ids } else { WriteIds::Numbers };
         let mut own = Self {
@@ -55,13 +54,13 @@ impl ExportShape {
 
 /// How the vertices of a stream are named.
 #[derive(Clone, Copy)]
-pub(super) struct VertexNames<'a> {
+pub(crate) struct VertexNames<'a> {
     graph: Option<&'a dyn ExportGraph>,
     ids: WriteIds,
 }
 
 impl<'a> VertexNames<'a> {
-    pub(super) fn new(graph: Option<&'a dyn ExportGraph>, ids: WriteIds) -> Self {
+    pub(crate) fn new(graph: Option<&'a dyn ExportGraph>, ids: WriteIds) -> Self {
         Self { graph, ids }
     }
 
@@ -75,7 +74,7 @@ impl<'a> VertexNames<'a> {
     }
 
     /// Appends the id of a vertex as text.
-    pub(super) fn write(&self, v: u64, out: &mut Vec<u8>) -> Result<()> {
+    pub(crate) fn write(&self, v: u64, out: &mut Vec<u8>) -> Result<()> {
         match self.external() {
             Some(graph) if graph.has_text_ids() => graph.write_id(as_vertex(v), out),
             _ => {
@@ -134,21 +133,8 @@ fn as_vertex(v: u64) -> VertexId {
     vertex(v as usize)
 }
 
-/// Refuses formats that need integers for a graph whose ids are texts, rather than lose the ids silently.
-pub(super) fn check_ids(format: Format, shape: &ExportShape) -> Result<()> {
-    let needs_integers = matches!(format, Format::Graph500 | Format::Graph500Wide | Format::Graphalytics);
-    if needs_integers && shape.text_ids {
-        return Err(Error::invalid(message![
-            format!("the ids of the graph are texts, but {} has integers: ", format.title()),
-            "write the vertices' numbers with ",
-            Setting::VertexNumbers,
-        ]));
-    }
-    Ok(())
-}
-
 /// Writes blocks of edges in some format.
-pub(super) trait EdgeWriter {
+pub(crate) trait EdgeWriter {
     fn write(&mut self, names: VertexNames<'_>, block: &ExportBlock) -> Result<()>;
 
     /// Writes what comes last.
@@ -159,7 +145,7 @@ pub(super) trait EdgeWriter {
 ///
 /// # Errors
 /// Those of both; cancellation; if there were not as many edges as the stream had promised.
-pub(super) fn pump(
+pub(crate) fn pump(
     stream: &mut dyn EdgeStream,
     writer: &mut dyn EdgeWriter,
     options: &ExportOptions,

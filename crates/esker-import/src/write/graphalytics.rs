@@ -5,19 +5,27 @@ use std::path::{Path, PathBuf};
 
 use esker_format::{Error, Result};
 
+use super::format::{EndsWritten, ExportFormat, KeptProperties, ReadAs, WriteGraph};
 use super::graph::EdgeStream;
 use super::lines;
 use super::options::ExportOptions;
 use super::sink::OutputFile;
 use super::vertices;
 use super::writer::{ExportShape, VertexNames, pump};
-use crate::read::format::Format;
+
+/// Graphalytics.
+pub(crate) static GRAPHALYTICS: ExportFormat = ExportFormat {
+    endings: &["v", "e"],
+    states_vertices: true,
+    has_integer_ids: true,
+    ..ExportFormat::new(WriteGraph::Files(write), KeptProperties::Weight, ReadAs::Told, EndsWritten::IfAsked)
+};
 
 /// Writes the three files, whose names differ in their endings; the files and how many edges were written.
 ///
 /// # Errors
 /// If the graph cannot be read or a file not be written.
-pub(super) fn write(
+fn write(
     stream: &mut dyn EdgeStream,
     shape: &ExportShape,
     path: &Path,
@@ -43,7 +51,7 @@ pub(super) fn write(
     let mut of_properties = OutputFile::open(&properties, options)?;
     vertices::write(VertexNames::new(stream.graph(), shape.ids), shape.vertices, options, &mut of_vertices)?;
     let count = {
-        let mut writer = lines::writer(Format::Graphalytics, shape, &mut of_edges)?;
+        let mut writer = lines::graphalytics(shape, &mut of_edges)?;
         pump(stream, writer.as_mut(), options, None)?
     };
     let name = base.file_name().unwrap_or_default().to_string_lossy().into_owned();

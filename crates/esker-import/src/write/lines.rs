@@ -9,11 +9,13 @@ use esker_format::{Error, LogicalType, Result};
 use esker_graph::{Setting, message};
 
 use super::digits::{push_typed, push_u64};
+use super::format::{EndsWritten, ExportFormat, Guessed, KeptProperties, ReadAs, WriteGraph};
 use super::graph::{ExportBlock, PropertyKind};
 use super::sink::OutputFile;
 use super::writer::{EdgeWriter, ExportShape, VertexNames, push_quoted};
-use crate::read::format::Format;
+use crate::read::input_format::InputFormat;
 use crate::read::typed::logical_value;
+use crate::text;
 
 /// The largest id that Graph500's packed edges hold.
 const PACKED_MAX: u64 = (1 << 48) - 1;
@@ -35,79 +37,174 @@ enum LineStyle {
     Wide,
 }
 
-/// The writer of a format of lines; its head is written at once.
-///
-/// # Errors
-/// If the format needs weights that are not there or not of its type; if writing fails.
-pub(super) fn writer<'a>(
-    format: Format,
-    shape: &ExportShape,
-    output: &'a mut OutputFile,
-) -> Result<Box<dyn EdgeWriter + 'a>> {
-    let needs = |what: &str| Error::invalid(format!("{} needs {what}; write another format", format.title()));
-    let integral = |weight: Option<(usize, PropertyKind)>| match weight {
-        Some((_, PropertyKind::F32 | PropertyKind::F64)) => {
-            Err(needs("integer weights, but the graph has others"))
-        }
-        other => Ok(other.map(|(index, _)| index)),
-    };
-    let line = match format {
-        Format::WeightedEdgeList => {
-            let weight = shape.weight.ok_or_else(|| needs("weights, but the graph has none"))?;
-            LineStyle::Plain { separator: b' ', weight: Some(weight) }
-        }
-        Format::Snap => LineStyle::Plain { separator: b'\t', weight: None },
-        Format::Csv => LineStyle::Csv { delimiter: b',' },
-        Format::Tsv => LineStyle::Csv { delimiter: b'\t' },
-        Format::MatrixMarket => LineStyle::Matrix { weight: shape.weight, below: is_symmetric(shape) },
-        Format::Dimacs => LineStyle::Arc { weight: integral(shape.weight_kind())? },
-        Format::Graph500 => LineStyle::Packed,
-        Format::Graph500Wide => LineStyle::Wide,
-        // Graphalytics' edges too.
-        Format::Graphalytics => LineStyle::Plain { separator: b' ', weight: shape.weight },
-        _ => LineStyle::Plain { separator: b' ', weight: None },
-    };
-    let logical = shape.properties.iter().map(|property| property.logical.clone()).collect();
-    let mut buffer = Vec::new();
-    write_head(format, shape, &mut buffer);
-    let dictionaries = shape.dictionaries.clone();
-    Ok(Box::new(LineWriter { line, logical, dictionaries, buffer, output }))
+/// `u v` a line.
+pub(crate) static EL: ExportFormat = ExportFormat {
+    guessed: Guessed::TypesAndHeader,
+    ..ExportFormat::new(
+        WriteGraph::Edges(el),
+        KeptProperties::Nothing,
+        ReadAs::Directed,
+        EndsWritten::IfAsked,
+    )
+};
+
+/// `u v w` a line.
+pub(crate) static WEL: ExportFormat = ExportFormat {
+    guessed: Guessed::Types,
+    ..ExportFormat::new(
+        WriteGraph::Edges(wel),
+        KeptProperties::Weight,
+        ReadAs::Directed,
+        EndsWritten::IfAsked,
+    )
+};
+
+/// SNAP: comments that count vertices and edges, then edges with a tab between their ends.
+pub(crate) static SNAP: ExportFormat = ExportFormat {
+    endings: &["txt"],
+    guessed: Guessed::TypesAndHeader,
+    ..ExportFormat::new(
+        WriteGraph::Edges(snap),
+        KeptProperties::Nothing,
+        ReadAs::Directed,
+        EndsWritten::IfAsked,
+    )
+};
+
+/// A header, then edges with all properties.
+pub(crate) static CSV: ExportFormat = ExportFormat {
+    guessed: Guessed::Types,
+    ..ExportFormat::new(WriteGraph::Edges(csv), KeptProperties::All, ReadAs::Directed, EndsWritten::IfAsked)
+};
+
+/// The same with tabs.
+pub(crate) static TSV: ExportFormat = ExportFormat { write: WriteGraph::Edges(tsv), ..CSV };
+
+/// Matrix Market.
+pub(crate) static MTX: ExportFormat = ExportFormat {
+    states_vertices: true,
+    first_number: Some(1),
+    ..ExportFormat::new(
+        WriteGraph::Edges(mtx),
+        KeptProperties::Weight,
+        ReadAs::ToldUnlessBothEnds,
+        EndsWritten::IfAsked,
+    )
+};
+
+/// DIMACS-9.
+pub(crate) static DIMACS: ExportFormat = ExportFormat {
+    states_vertices: true,
+    first_number: Some(1),
+    invents_weights: true,
+    ..ExportFormat::new(
+        WriteGraph::Edges(dimacs),
+        KeptProperties::Weight,
+        ReadAs::Directed,
+        EndsWritten::ByDefault,
+    )
+};
+
+/// Graph500's edges of 12 bytes.
+pub(crate) static GRAPH500: ExportFormat = ExportFormat {
+    has_integer_ids: true,
+    ..ExportFormat::new(
+        WriteGraph::Edges(packed),
+        KeptProperties::Nothing,
+        ReadAs::Undirected,
+        EndsWritten::IfAsked,
+    )
+};
+
+/// Graph500's edges of 16 bytes.
+pub(crate) static GRAPH500_64: ExportFormat = ExportFormat { write: WriteGraph::Edges(wide), ..GRAPH500 };
+
+/// A writer of edges, or why a graph cannot be written.
+type Begun<'a> = Result<Box<dyn EdgeWriter + 'a>>;
+
+fn el<'a>(shape: &ExportShape, output: &'a mut OutputFile) -> Begun<'a> {
+    begin(LineStyle::Plain { separator: b' ', weight: None }, Vec::new(), shape, output)
 }
 
-/// Whether a matrix is written as the half of a symmetric one.
-fn is_symmetric(shape: &ExportShape) -> bool {
-    !shape.directed && !shape.both_ends
+fn wel<'a>(shape: &ExportShape, output: &'a mut OutputFile) -> Begun<'a> {
+    let weight = shape.weight.ok_or_else(|| needs(&text::WEL, "weights, but the graph has none"))?;
+    begin(LineStyle::Plain { separator: b' ', weight: Some(weight) }, Vec::new(), shape, output)
 }
 
-fn write_head(format: Format, shape: &ExportShape, out: &mut Vec<u8>) {
+fn snap<'a>(shape: &ExportShape, output: &'a mut OutputFile) -> Begun<'a> {
     let (n, m) = (shape.vertices, shape.edges);
     let direction = if shape.directed { "Directed" } else { "Undirected" };
-    let head = match format {
-        Format::Snap => format!("# {direction} graph\n# Nodes: {n} Edges: {m}\n# FromNodeId\tToNodeId\n"),
-        Format::MatrixMarket => {
-            let field = match shape.weight_kind() {
-                None => "pattern",
-                Some((_, PropertyKind::I32 | PropertyKind::I64)) => "integer",
-                Some(_) => "real",
-            };
-            let symmetry = if is_symmetric(shape) { "symmetric" } else { "general" };
-            format!("%%MatrixMarket matrix coordinate {field} {symmetry}\n{n} {n} {m}\n")
-        }
-        Format::Dimacs => format!("p sp {n} {m}\n"),
-        Format::Csv | Format::Tsv => {
-            let delimiter = if format == Format::Csv { b',' } else { b'\t' };
-            out.extend_from_slice(b"source");
-            out.push(delimiter);
-            out.extend_from_slice(b"target");
-            for property in &shape.properties {
-                out.push(delimiter);
-                push_quoted(out, property.name.as_bytes(), delimiter);
-            }
-            "\n".to_owned()
-        }
-        _ => String::new(),
+    let head = format!("# {direction} graph\n# Nodes: {n} Edges: {m}\n# FromNodeId\tToNodeId\n");
+    begin(LineStyle::Plain { separator: b'\t', weight: None }, head.into_bytes(), shape, output)
+}
+
+fn csv<'a>(shape: &ExportShape, output: &'a mut OutputFile) -> Begun<'a> {
+    table(b',', shape, output)
+}
+
+fn tsv<'a>(shape: &ExportShape, output: &'a mut OutputFile) -> Begun<'a> {
+    table(b'\t', shape, output)
+}
+
+fn table<'a>(delimiter: u8, shape: &ExportShape, output: &'a mut OutputFile) -> Begun<'a> {
+    let mut head = b"source".to_vec();
+    head.push(delimiter);
+    head.extend_from_slice(b"target");
+    for property in &shape.properties {
+        head.push(delimiter);
+        push_quoted(&mut head, property.name.as_bytes(), delimiter);
+    }
+    head.push(b'\n');
+    begin(LineStyle::Csv { delimiter }, head, shape, output)
+}
+
+fn mtx<'a>(shape: &ExportShape, output: &'a mut OutputFile) -> Begun<'a> {
+    let (n, m) = (shape.vertices, shape.edges);
+    let field = match shape.weight_kind() {
+        None => "pattern",
+        Some((_, PropertyKind::I32 | PropertyKind::I64)) => "integer",
+        Some(_) => "real",
     };
-    out.extend_from_slice(head.as_bytes());
+    // A symmetric matrix is written as one half.
+    let below = !shape.directed && !shape.both_ends;
+    let symmetry = if below { "symmetric" } else { "general" };
+    let head = format!("%%MatrixMarket matrix coordinate {field} {symmetry}\n{n} {n} {m}\n");
+    begin(LineStyle::Matrix { weight: shape.weight, below }, head.into_bytes(), shape, output)
+}
+
+fn dimacs<'a>(shape: &ExportShape, output: &'a mut OutputFile) -> Begun<'a> {
+    let weight = match shape.weight_kind() {
+        Some((_, PropertyKind::F32 | PropertyKind::F64)) => {
+            return Err(needs(&text::DIMACS, "integer weights, but the graph has others"));
+        }
+        other => other.map(|(index, _)| index),
+    };
+    let head = format!("p sp {} {}\n", shape.vertices, shape.edges);
+    begin(LineStyle::Arc { weight }, head.into_bytes(), shape, output)
+}
+
+fn packed<'a>(shape: &ExportShape, output: &'a mut OutputFile) -> Begun<'a> {
+    begin(LineStyle::Packed, Vec::new(), shape, output)
+}
+
+fn wide<'a>(shape: &ExportShape, output: &'a mut OutputFile) -> Begun<'a> {
+    begin(LineStyle::Wide, Vec::new(), shape, output)
+}
+
+/// The edges of Graphalytics, with weights if there are any.
+pub(super) fn graphalytics<'a>(shape: &ExportShape, output: &'a mut OutputFile) -> Begun<'a> {
+    begin(LineStyle::Plain { separator: b' ', weight: shape.weight }, Vec::new(), shape, output)
+}
+
+fn needs(format: &InputFormat, what: &str) -> Error {
+    Error::invalid(format!("{} needs {what}; write another format", format.title))
+}
+
+/// A writer of lines (or records) below a head.
+fn begin<'a>(line: LineStyle, head: Vec<u8>, shape: &ExportShape, output: &'a mut OutputFile) -> Begun<'a> {
+    let logical = shape.properties.iter().map(|property| property.logical.clone()).collect();
+    let dictionaries = shape.dictionaries.clone();
+    Ok(Box::new(LineWriter { line, logical, dictionaries, buffer: head, output }))
 }
 
 struct LineWriter<'a> {

@@ -68,14 +68,6 @@ pub struct ExportOptions {
     pub disk: Arc<dyn Disk>,
 }
 
-impl ExportOptions {
-    /// Whether a format that lists edges has undirected ones at both of their ends.
-    pub(super) fn has_both_ends(&self, format: Format) -> bool {
-        // DIMACS-9 has arcs only.
-        self.both_ends.unwrap_or(format == Format::Dimacs)
-    }
-}
-
 impl Default for ExportOptions {
     fn default() -> Self {
         Self {

@@ -14,55 +14,103 @@ use esker_format::{Error, Result};
 use esker_graph::{Direction, Setting, VertexId, message, vertex};
 
 use super::digits::{push_number, push_u64};
+use super::format::{EndsWritten, ExportFormat, KeptProperties, ReadAs, WriteGraph};
 use super::graph::{BlockBuilder, CHECK_VERTICES, ExportBlock, ExportGraph, PropertyKind, num_loops};
 use super::options::{ExportOptions, WriteIds};
 use super::sink::OutputFile;
 use super::writer::VertexNames;
-use crate::read::format::Format;
+use crate::binary;
+use crate::read::input_format::InputFormat;
+use crate::text;
 
 /// Bytes gathered before they are written.
 const CHUNK_BYTES: usize = 1 << 16;
 
-/// Writes a graph in one of the four formats; how many arcs it wrote.
-///
-/// # Errors
-/// If the format cannot hold the graph, a list cannot be read, or writing fails.
-pub(super) fn write(
+/// METIS.
+pub(crate) static METIS: ExportFormat = ExportFormat {
+    states_vertices: true,
+    first_number: Some(1),
+    ..ExportFormat::new(WriteGraph::Lists(metis), KeptProperties::Weight, ReadAs::Told, EndsWritten::Joined)
+};
+
+/// Ligra's adjacency graphs.
+pub(crate) static ADJ: ExportFormat = ExportFormat {
+    states_vertices: true,
+    first_number: Some(0),
+    ..ExportFormat::new(
+        WriteGraph::Lists(adjacency),
+        KeptProperties::Weight,
+        ReadAs::Directed,
+        EndsWritten::Apart,
+    )
+};
+
+/// GAP's serialised graphs without weights.
+pub(crate) static SG: ExportFormat = ExportFormat {
+    is_read_anywhere: true,
+    states_vertices: true,
+    first_number: Some(0),
+    ..ExportFormat::new(WriteGraph::Lists(sg), KeptProperties::Nothing, ReadAs::Told, EndsWritten::Joined)
+};
+
+/// The same with weights.
+pub(crate) static WSG: ExportFormat =
+    ExportFormat { write: WriteGraph::Lists(wsg), keeps: KeptProperties::Weight, ..SG };
+
+fn metis(graph: &dyn ExportGraph, options: &ExportOptions, output: &mut OutputFile) -> Result<u64> {
+    let weight = weight_of(graph, options);
+    if let Some((_, PropertyKind::F32 | PropertyKind::F64)) = weight {
+        let error = needs(&text::METIS, "integer weights, but the graph has others: leave them out with ");
+        return Err(error.and(message![Setting::Properties.to(false), ", or write mtx"]));
+    }
+    write(graph, weight, options, output, |writer| writer.metis())
+}
+
+fn adjacency(graph: &dyn ExportGraph, options: &ExportOptions, output: &mut OutputFile) -> Result<u64> {
+    write(graph, weight_of(graph, options), options, output, |writer| writer.adjacency())
+}
+
+fn sg(graph: &dyn ExportGraph, options: &ExportOptions, output: &mut OutputFile) -> Result<u64> {
+    write(graph, None, options, output, |writer| writer.gap())
+}
+
+fn wsg(graph: &dyn ExportGraph, options: &ExportOptions, output: &mut OutputFile) -> Result<u64> {
+    let weight = weight_of(graph, options);
+    match weight {
+        None => Err(needs(&binary::WSG, "weights, but the graph has none: write sg")),
+        Some((_, PropertyKind::I32)) => write(graph, weight, options, output, |writer| writer.gap()),
+        Some(_) => Err(needs(
+            &binary::WSG,
+            "integer weights of 32 bits, but the graph has others: write sg without them, or wel",
+        )),
+    }
+}
+
+fn needs(format: &InputFormat, what: &str) -> Error {
+    Error::invalid(format!("{} needs {what}", format.title))
+}
+
+/// The place and the type of the weight that is written.
+fn weight_of(graph: &dyn ExportGraph, options: &ExportOptions) -> Option<(usize, PropertyKind)> {
+    let weight = graph.weight().filter(|_| options.properties);
+    weight.map(|index| (index, graph.properties()[index].kind))
+}
+
+/// Writes a graph as one of the methods of [`ListWriter`] does; how many arcs it wrote.
+fn write(
     graph: &dyn ExportGraph,
-    format: Format,
+    weight: Option<(usize, PropertyKind)>,
     options: &ExportOptions,
     output: &mut OutputFile,
+    write_lists: fn(&mut ListWriter<'_>) -> Result<()>,
 ) -> Result<u64> {
-    let weight = weight_of(graph, format, options)?;
+    let weight = weight.map(|(index, _)| index);
     let renumber = options.ids == WriteIds::External && graph.dense_base().is_some();
     let names = VertexNames::new(Some(graph), if renumber { WriteIds::External } else { WriteIds::Numbers });
     let mut writer = ListWriter { graph, names, renumber, weight, options, output, buffer: Vec::new() };
-    match format {
-        Format::Metis => writer.metis()?,
-        Format::Adjacency => writer.adjacency()?,
-        _ => writer.gap()?,
-    }
+    write_lists(&mut writer)?;
     writer.flush()?;
     Ok(graph.num_arcs())
-}
-
-/// The weight that is written, checked to be of a type that the format has.
-fn weight_of(graph: &dyn ExportGraph, format: Format, options: &ExportOptions) -> Result<Option<usize>> {
-    let weight = graph.weight().filter(|_| options.properties && format != Format::Sg);
-    let kind = weight.map(|index| graph.properties()[index].kind);
-    let refuse = |what: &str| Error::invalid(format!("{} needs {what}", format.title()));
-    let unweighted = Setting::Properties.to(false);
-    match (format, kind) {
-        (Format::Wsg, None) => Err(refuse("weights, but the graph has none: write sg")),
-        (Format::Wsg, Some(kind)) if kind != PropertyKind::I32 => {
-            Err(refuse("integer weights of 32 bits, but the graph has others: write sg without them, or wel"))
-        }
-        (Format::Metis, Some(PropertyKind::F32 | PropertyKind::F64)) => {
-            let refused = refuse("integer weights, but the graph has others: leave them out with ");
-            Err(refused.and(message![unweighted, ", or write mtx"]))
-        }
-        _ => Ok(weight),
-    }
 }
 
 struct ListWriter<'a> {

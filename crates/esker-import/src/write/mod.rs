@@ -1,0 +1,33 @@
+//! What an export writes: blocks of edges, where they come from, files, and a writer of each format.
+
+mod graph;
+mod stored;
+mod generated;
+mod digits;
+mod options;
+mod terminal;
+mod sink;
+mod writer;
+mod format;
+mod vertices;
+mod lines;
+mod tables;
+mod adjacency;
+mod graphalytics;
+
+pub(crate) use adjacency::{ADJ, METIS, SG, WSG};
+pub use digits::push_f64;
+pub(crate) use format::{ExportFormat, Guessed, KeptProperties, WriteGraph};
+pub(crate) use generated::GeneratorExport;
+pub use graph::{BlockBuilder, ExportBlock, ExportGraph, PropertyInfo, PropertyKind};
+pub(crate) use graph::{EdgeStream, ListExport};
+pub(crate) use graphalytics::GRAPHALYTICS;
+pub(crate) use lines::{CSV, DIMACS, EL, GRAPH500, GRAPH500_64, MTX, SNAP, TSV, WEL};
+pub use options::{ExportOptions, OutputCompression, WriteIds};
+pub use sink::OutputFile;
+pub use stored::StoredExport;
+pub(crate) use tables::{ARROW, PARQUET};
+pub use terminal::{Escaped, escaped};
+pub(crate) use vertices::write as write_vertices;
+pub use writer::push_quoted;
+pub(crate) use writer::{ExportShape, VertexNames, pump};
