@@ -15,8 +15,8 @@ use crate::turns::is_cancelled;
 /// Interval between checks for signals and progress. An algorithm stops within 100 ms after that.
 const CHECK_EVERY: Duration = Duration::from_millis(25);
 
-/// The arguments of a progress callback: stage, fraction done, round, number of vertices or edges, parts
-/// done, all parts.
+/// The arguments of a progress callback: stage, fraction done, round, number of vertices or edges, number of
+/// parts done, number of all parts.
 pub(crate) type ProgressArgs = (String, Option<f64>, Option<u64>, u64, Option<u64>, Option<u64>);
 
 /// Holds the latest progress of the working thread for the calling thread.
@@ -33,7 +33,7 @@ impl ProgressSlot {
     }
 }
 
-/// A progress callback and the slot it is called from.
+/// A progress callback, and the slot whose contents it is called with.
 pub(crate) struct Listener {
     pub(crate) callback: Py<PyAny>,
     pub(crate) slot: ProgressSlot,
@@ -69,7 +69,7 @@ pub(crate) fn token(handle: Option<&Py<CancelHandle>>) -> Cancel {
 
 /// Runs `work` on another thread, with the calling thread detached from the interpreter. If a signal handler
 /// or the callback raises an exception, `cancel` is set, and the exception is returned once the work has
-/// stopped. The handle of the block that the thread is in sets `cancel`, too.
+/// stopped. If the calling thread is in a `with` block that can be cancelled, its handle sets `cancel`, too.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     cancel: &Cancel,
@@ -99,7 +99,7 @@ pub(crate) fn watched<T: Send>(
                     Err(RecvTimeoutError::Timeout) => {
                         match Python::attach(|py| check_in(py, listener).and_then(|()| is_cancelled(py))) {
                             Ok(false) => {}
-                            // The outcome tells whether the work has stopped or was done.
+                            // No exception is kept: the outcome says whether the work stopped or finished.
                             Ok(true) => cancel.cancel(),
                             Err(error) => {
                                 cancel.cancel();
@@ -113,8 +113,8 @@ pub(crate) fn watched<T: Send>(
     })
 }
 
-/// As [`watched`], for work that reads a database: an error instead of its result, or of its panic, if
-/// another program overwrote a file of the database.
+/// As [`watched`], for work that reads a database. If another program overwrote a file of the database, the
+/// outcome is an error that says so, even if the work returned a result or panicked.
 pub(crate) fn watched_reading<T: Send>(
     py: Python<'_>,
     cancel: &Cancel,
@@ -125,8 +125,8 @@ pub(crate) fn watched_reading<T: Send>(
     watched(py, cancel, listener, || esker::guarded(database, work))
 }
 
-/// Does short work that reads a database, detached from the interpreter. Errors as those of
-/// [`watched_reading`].
+/// Does short work that reads a database on the calling thread, detached from the interpreter. Has the errors
+/// of [`watched_reading`].
 pub(crate) fn reading<T: Send>(
     py: Python<'_>,
     database: &Path,
@@ -135,6 +135,7 @@ pub(crate) fn reading<T: Send>(
     py.detach(|| esker::guarded(database, work))
 }
 
+/// The outcome for the caller: the exception that was raised meanwhile, or what the work returned.
 fn finish<T>(
     outcome: std::thread::Result<Outcome<T>>,
     raised: Option<PyErr>,

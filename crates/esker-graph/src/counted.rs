@@ -1,4 +1,4 @@
-//! Numbers with their nouns, for messages.
+//! Counts with a noun in the singular or plural, for messages.
 
 use std::fmt::Display;
 

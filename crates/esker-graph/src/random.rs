@@ -64,8 +64,8 @@ pub const fn hash(x: u64) -> u64 {
 
 /// Scales 64 random bits to a number in `0..bound`; 0 if `bound` is 0.
 ///
-/// It takes the upper half of the product, so the upper bits of `bits` decide. A number is likelier than
-/// another by less than `bound / 2^64`.
+/// The result is the upper half of the product of 128 bits, so the upper bits of `bits` decide. A number is
+/// likelier than another by less than `bound / 2^64`.
 ///
 /// ```
 /// use esker_graph::random::scale;
@@ -207,7 +207,7 @@ impl RandomKey {
         Self(mix(hash(seed) ^ purpose.wrapping_mul(0xd605_bbb5_8c8a_bbfd)))
     }
 
-    /// The 64 random bits of index `number`.
+    /// The 64 random bits of index `number`. They do not depend on other indices.
     #[inline(always)]
     pub const fn at(self, number: u64) -> u64 {
         mix(self.0.wrapping_add(number.wrapping_mul(STEP)))

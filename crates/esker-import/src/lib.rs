@@ -21,9 +21,16 @@
 //! # }
 //! ```
 //!
-//! A reader gives batches of Arrow columns. The import numbers the ids, sorts the edges, on disk if memory
-//! does not suffice, and writes the lists as the base layer of a new database ([`install`]). [`mod@export`]
-//! writes a version to a file of another format.
+//! An import has four steps:
+//!
+//! 1. A reader turns a file into batches of edges, as Arrow columns ([`mod@read`], [`binary`]). [`open`]
+//!    finds the reader for a file.
+//! 2. Ids become the numbers of vertices ([`numbering`]).
+//! 3. Edges are sorted into lists, on disk if memory does not suffice ([`sort`], `build`).
+//! 4. The lists become the base layer of a new database, which takes its name when it is complete
+//!    ([`install`]).
+//!
+//! The other way, [`mod@export`] writes a version to a file of another format.
 
 pub mod sort;
 pub mod read;

@@ -22,7 +22,7 @@ pub(super) enum Shares {
 }
 
 impl Shares {
-    /// Zeros.
+    /// Shares of 0 for `n` vertices.
     pub(super) fn new(n: usize, precision: Precision) -> Self {
         match precision {
             Precision::Single => Self::Single(vec![0.0; n]),
@@ -30,13 +30,13 @@ impl Shares {
         }
     }
 
-    /// Makes room for `n` shares of this precision; keeps none of those that it has if it had another.
+    /// Makes these `n` shares of `precision`. They keep their values if they are so already; else all are 0.
     pub(super) fn keep_with(&mut self, precision: Precision, n: usize) {
         match (self, precision) {
             (Self::Single(shares), Precision::Single) if shares.len() == n => {}
             (Self::Double(shares), Precision::Double) if shares.len() == n => {}
             (shares, precision) => {
-                // The old array goes before the new one comes.
+                // Free the old array first, so that memory never holds both.
                 *shares = Self::new(0, precision);
                 *shares = Self::new(n, precision);
             }
@@ -61,7 +61,8 @@ impl Shares {
         }
     }
 
-    /// Leaves the sum of each of some lists that lie one after another.
+    /// Stores in `sums` the sum over each of several lists that lie one after another: list `i` is
+    /// `offsets[i]..offsets[i + 1]` of `targets`.
     #[inline(always)]
     pub(super) fn sum_rows<F: Ranked>(
         &self,

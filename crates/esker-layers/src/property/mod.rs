@@ -1,13 +1,13 @@
 //! Properties of edges and vertices.
 //!
-//! Edges: fixed-width values lie in columns beside the arcs (`layer`); texts are codes in such a column, and
-//! a [`Dictionary`] leads from code to text.
+//! Edges: values of fixed width lie in columns beside the arcs (`layer`). Texts are stored as codes in such a
+//! column, and a [`Dictionary`] maps each code to its text.
 //!
-//! Vertices: each layer has, for each property that its versions changed, a [`PropertyColumn`] with one entry
-//! for each vertex and version that it tells apart. A [`VertexProperty`] reads a version through the columns
-//! of a stack of layers; a [`PropertyArray`] holds the values of all vertices, and shares its pages with the
-//! arrays of other versions. It gets from one layer to the next by applying the changes of that layer (LLAMA,
-//! section 4.6).
+//! Vertices: a layer has a [`PropertyColumn`] for each property that its versions changed, with one entry for
+//! each vertex whose value changed and each version, of those the layer distinguishes, that changed it. A
+//! [`VertexProperty`] reads a version through the columns of a stack of layers. A [`PropertyArray`] holds the
+//! values of all vertices of a version. The array of the next layer is made by applying that layer's changes,
+//! and shares the pages that did not change (LLAMA, section 4.6).
 
 mod dictionary;
 mod value;

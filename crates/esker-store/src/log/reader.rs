@@ -72,9 +72,10 @@ impl LogReader {
     /// The next commit from [`LogStart::first_version`] on; `None` after the last one. A later call returns
     /// commits appended meanwhile.
     ///
-    /// # Errors [`Error::Io`]; [`Error::Corrupt`] for damage that a crash of a writer cannot explain.
-    /// [`Error::Lost`] if the log ends before [`LogStart::mark`], or MANIFEST has fewer records than the log
-    /// knows. [`Error::Invalid`] for an unsupported format version, or a record that exceeds the memory;
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Corrupt`] for damage that a crash of a writer cannot explain. [`Error::Lost`]
+    /// if the log ends before [`LogStart::mark`], or MANIFEST has fewer records than the log knows.
+    /// [`Error::Invalid`] for an unsupported format version, or a record that exceeds the memory;
     /// cancellation. A reader in another process than the writer also gets one of the first three if the
     /// writer changed MANIFEST or removed segments whose commits are now in a layer. The manifest has then
     /// changed: read it again and reopen the log.

@@ -144,7 +144,7 @@ fn only_databases_are_replaced() {
     assert!(begin(DB, true).unwrap_err().contains("being written to by another process"));
     drop(lock);
     begin(DB, true).unwrap();
-    // Replacing the database would remove what somebody put there.
+    // Replacing the database would remove a file that is not part of it.
     for name in ["web.esker/notes", "web.esker/layers/notes"] {
         disk.write(Path::new(name), b"years of work").unwrap();
         let message = begin(DB, true).unwrap_err();

@@ -1,21 +1,22 @@
 //! Merges layers: one layer replaces several with consecutive ranges, and keeps all retained versions
 //! readable.
 //!
-//! The fragments of a vertex are read as one history, oldest first (`list`). An arc alive at the end of one
-//! input that died in a later one becomes a past arc; a tombstone for arcs below the inputs stays a
-//! tombstone. Every version code becomes the code of the first version that the merged layer distinguishes
-//! and that is not earlier. So versions that are no longer retained vanish from the columns of births and
-//! deaths, and arcs that only those versions saw are dropped. If the merged layer distinguishes only its last
-//! version, only the plain lists remain.
+//! The fragments of a vertex are read as one history, oldest first (`list`). An arc that is alive at the end
+//! of one input and dies in a later one becomes a past arc. A tombstone for arcs below the inputs stays one.
+//! Every version code becomes the code of the first version that the merged layer distinguishes and that is
+//! not earlier. So versions that are no longer retained vanish from the columns of births and deaths, and
+//! arcs that only those versions saw are dropped. If the merged layer distinguishes only its last version,
+//! only the plain lists remain.
 //!
-//! If the oldest input is not complete, a whole fragment may hide arcs below the inputs that an older version
-//! in the range still sees. Then the merge reads the list below as well, and the merged fragment is whole.
+//! A *whole* fragment replaces the list of the layers below. If the oldest input is not complete, such a
+//! fragment may hide arcs below the inputs that an older version in the range still sees. Then the merge
+//! reads the list below as well, and the merged fragment is whole, too.
 //!
 //! Vertices that only the complete layer has are copied in bulk, and so are the parts of a list between
 //! changed targets. The entries of all inputs divide the vertices into ranges, which the threads share; the
 //! chunks are appended in order. When only later layers are merged, most vertices have one or two fragments
-//! of a few arcs and only gain arcs: their arcs are placed input by input and column by column (`bulk`),
-//! without histories.
+//! of a few arcs, and only gain arcs. Such arcs need no history: `bulk` places them input by input and column
+//! by column.
 //!
 //! Time: linear in the entries of the inputs. Memory: about 40 bytes, and 8 for each edge property, for each
 //! of 3 * 2^17 entries a thread (fewer under a memory limit), or for the longest changed list. A vertex table
@@ -65,8 +66,8 @@ const ENTRY_BYTES: usize = 40;
 const VALUE_BYTES: usize = size_of::<u64>();
 /// Chunks of a thread that are not yet written.
 const CHUNKS_PER_THREAD: usize = 3;
-/// With one list below the inputs read per this many vertices, the vertex table of the layers below is worth
-/// building.
+/// The vertex table of the layers below is worth building if the merge reads a list below the inputs for more
+/// than one in this many vertices.
 const TABLE_VERTICES_PER_READ: usize = 16;
 
 /// The result that a merge should produce.
@@ -90,11 +91,12 @@ pub struct MergeOptions<'a> {
     pub remaining: Option<&'a Remaining>,
     /// Where the new layer ends; `None`: with the last version of the newest input.
     pub end: Option<MergeEnd<'a>>,
-    /// Which lists of the only input, a complete layer of plain out-lists, are made of those that it has.
+    /// Lists to make from those of the other direction; the only input must be a complete layer of plain
+    /// out-lists.
     pub rebuild: Option<Rebuild>,
 }
 
-/// Lists that a merge makes of those of the other direction.
+/// Lists that a merge makes by turning round those of the other direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rebuild {
     /// The input lacks its in-lists.
@@ -135,9 +137,9 @@ pub fn merge_layers(
     merge_with_tiles(layers, which, options, writer, None, run)
 }
 
-/// As [`merge_layers`]. With `tiles`, which stem from the oldest input, whose lists are kept in nothing else,
-/// the new layer's targets are not written, but merged with the tiles; its properties and vertices must be
-/// the old ones.
+/// As [`merge_layers`]. `tiles` are those of the oldest input, if its lists are kept in tiles only. Then the
+/// merge writes no targets for the new layer but merges changes into the tiles; properties and vertices must
+/// stay the same.
 pub(crate) fn merge_with_tiles(
     layers: &[Arc<PlainLayer>],
     which: Range<usize>,
@@ -215,7 +217,7 @@ fn write_added(inputs: &[Arc<PlainLayer>], in_edges: bool, writer: &PlainWriter<
     writer.added([added(Direction::Out), if in_edges { added(Direction::In) } else { 0 }])
 }
 
-/// Refuses to renumber the vertices of some of the layers.
+/// Refuses to renumber vertices unless all layers are merged.
 fn expect_whole(remaining: Option<&Remaining>, record: &LayerRecord) -> Result<()> {
     if remaining.is_some_and(|left| !record.complete || left.num_before() as u64 != record.num_vertices) {
         return Err(Error::invalid("only a merge of all layers can renumber their vertices".to_owned()));
@@ -248,7 +250,7 @@ fn stack_below(layers: &[Arc<PlainLayer>], record: &LayerRecord) -> Result<Stack
     }
 }
 
-/// The parts of a merge common to both directions.
+/// What the merges of both directions share.
 struct LayerMerge<'a> {
     inputs: &'a [Arc<PlainLayer>],
     below: Option<&'a Stack>,
@@ -262,6 +264,7 @@ struct LayerMerge<'a> {
 }
 
 impl LayerMerge<'_> {
+    /// Merges the lists of one direction into a section of the new layer.
     fn direction(
         &self,
         direction: Direction,
@@ -341,8 +344,8 @@ impl LayerMerge<'_> {
         verified.collect()
     }
 
-    /// Gives the edges of a chunk, the lists of `range`, their ids, its vertices their new numbers, and a
-    /// column its wider type, if that is asked for.
+    /// Applies the optional changes to a chunk, which has the lists of `range`: ids for its edges, new
+    /// numbers for its vertices, a wider type for a column.
     fn adapt(&self, mut chunk: SectionChunk, range: Range<usize>) -> Result<SectionChunk> {
         if let Some(ids) = self.given_ids {
             ids.fill(&mut chunk, range.clone())?;
@@ -359,7 +362,8 @@ impl LayerMerge<'_> {
         Ok(chunk)
     }
 
-    /// Entries of a chunk of work, reduced until the chunks fit into the run's budget, and their memory.
+    /// The number of entries of a chunk, halved until the chunks of all threads fit the run's budget, and the
+    /// memory reserved for them. The least number of entries is used without a reservation.
     fn chunk_entries(&self, num_properties: usize) -> (usize, Option<Reservation>) {
         let entry_bytes = ENTRY_BYTES + VALUE_BYTES * num_properties;
         let bytes = |entries: usize| entries * entry_bytes * CHUNKS_PER_THREAD * self.run.threads();
@@ -380,8 +384,8 @@ impl LayerMerge<'_> {
     }
 }
 
-/// The types of the edge properties: for each the widest, because the codes of texts grow wider with their
-/// dictionary.
+/// The types of the edge properties: for each the widest of all lists, because the codes of texts become
+/// wider as their dictionary grows.
 fn property_types(lists: &[&ListColumns]) -> Vec<ElementType> {
     let mut types: Vec<ElementType> = Vec::new();
     for columns in lists {

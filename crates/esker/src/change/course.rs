@@ -1,4 +1,4 @@
-//! What decides, while edges are fed, which of them are taken and when they are committed.
+//! The policies of feeding: which edges of an input are taken, and when they are committed.
 
 use std::time::Duration;
 
@@ -6,15 +6,16 @@ use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
 use esker_store::{CommitOptions, Result};
 
-/// Decides, while edges are fed, which of them are taken and when they are committed.
+/// Decides which edges of an input are taken and when they are committed. The feeder asks it about each edge,
+/// or about many at once.
 pub(super) trait Course {
-    /// Whether to pass over the next edge of the input, because a version has it.
+    /// Whether to skip the next edge of the input, because a version already has it.
     fn passes_over(&mut self) -> bool {
         false
     }
 
-    /// How long the next edge has to wait. Between two questions a moment passes, in which commits may become
-    /// due.
+    /// How long the next edge has to wait. Asked again and again, so that commits that become due meanwhile
+    /// are made.
     fn wait(&mut self, _edge: &FedEdge<'_>) -> Duration {
         Duration::ZERO
     }
@@ -24,11 +25,11 @@ pub(super) trait Course {
         Ok(true)
     }
 
-    /// Whether to commit now, with so many edges to commit; `is_idle`: asked because time passes, not because
-    /// an edge came.
+    /// Whether to commit now; `pending` edges are not committed yet. `is_idle`: asked because time passed,
+    /// not because an edge came.
     fn is_due(&mut self, pending: u64, is_idle: bool) -> bool;
 
-    /// Whether to commit what there is and end.
+    /// Whether to commit the pending edges and end.
     fn is_over(&self) -> bool {
         false
     }
@@ -36,31 +37,30 @@ pub(super) trait Course {
     /// Message and time of the next version, which is the `part`-th, from 1.
     fn options(&mut self, part: usize) -> Result<CommitOptions>;
 
-    /// Whether what was taken is committed before a failure of the input ends the feeding.
+    /// Whether pending edges are committed before a failure of the input ends the feeding.
     fn commits_before_failure(&self) -> bool {
         false
     }
 
-    /// How many of the next `count` edges are taken at once, with no commit due before the last of them, if
-    /// `pending` edges are to be committed. Fewer than two: each is asked about by itself.
+    /// How many of the next `count` edges may be taken at once: no commit falls due before the last of them
+    /// while `pending` edges wait. Below two, edges are taken one by one.
     fn together(&self, _pending: u64, _count: usize) -> usize {
         0
     }
 
-    /// Takes edges, as many as [`Course::together`] said; false: each has to be asked about by itself, and
-    /// none was taken.
+    /// Takes these edges, as many as [`Course::together`] allowed. False: none, and each is asked about.
     fn admits_together(&mut self, _edges: &FedEdges<'_>) -> Result<bool> {
         Ok(true)
     }
 
-    /// Whether to commit what was taken once more would hardly fit the memory limit, also if no commit is
-    /// due.
+    /// Whether to commit when the pending edges and their commit would take half of the memory limit, even if
+    /// no commit is due.
     fn commits_when_full(&self) -> bool {
         false
     }
 
-    /// Whether the input ends by itself, so that it can be read to its end to find out what a commit needs
-    /// that does not fit.
+    /// Whether the input ends by itself. If so, it is read to its end to find the memory limit that a commit
+    /// too large for this one needs.
     fn has_an_end(&self) -> bool {
         false
     }
@@ -70,11 +70,11 @@ pub(super) trait Course {
         None
     }
 
-    /// A commit of so many edges is durable, as this version.
+    /// Called when `version`, with `edges` edges, is durable.
     fn committed(&mut self, _version: u64, _edges: u64) {}
 }
 
-/// An edge that is fed.
+/// An edge of the input.
 pub(super) struct FedEdge<'a> {
     pub(super) source: ExternalId<'a>,
     pub(super) target: ExternalId<'a>,
@@ -82,7 +82,7 @@ pub(super) struct FedEdge<'a> {
     pub(super) values: &'a [PropertyValue<'a>],
 }
 
-/// Edges that are fed together.
+/// Edges of the input that are taken at once.
 pub(super) struct FedEdges<'a> {
     pub(super) count: usize,
     /// For each edge property of the database, by number, the values of the edges.
@@ -90,8 +90,7 @@ pub(super) struct FedEdges<'a> {
     pub(super) last: FedEdge<'a>,
 }
 
-/// How many of the next `count` edges are left until `limit` of them are to be committed, of which `pending`
-/// are there.
+/// How many of the next `count` edges fit a commit of `limit` edges that has `pending` already.
 pub(super) fn within(limit: Option<u64>, pending: u64, count: usize) -> usize {
     limit.map_or(count, |limit| count.min(usize::try_from(limit.saturating_sub(pending)).unwrap_or(count)))
 }

@@ -1,4 +1,4 @@
-//! Commits the edges of files.
+//! Commits the edges of files and streams. A `Course` decides which edges are taken and when to commit.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,26 +24,26 @@ use super::feed_options::{FeedOptions, FeedReport};
 use super::target::Target;
 use super::value::{Given, convert_or_widen};
 
-/// Blocks that are parsed ahead at most, of some 100 000 edges each: what a stream of a million edges a
-/// commit parses meanwhile.
+/// The most blocks that are parsed ahead, of about 100 000 edges each: enough to keep the parser busy while a
+/// commit of a million edges is made.
 const BLOCKS_AHEAD: u64 = 12;
-/// Memory of such a block, about.
+/// Approximate memory of a parsed block.
 const BLOCK_BYTES: u64 = 4 << 20;
-/// Blocks that are parsed ahead take the memory limit divided by this, beside what is reserved. With a low
-/// one, a block is handed over only when it is wanted.
+/// Blocks parsed ahead may take the memory limit divided by this, which is not reserved. Under a low limit
+/// that is less than one block: then the parser waits until its block is wanted.
 const AHEAD_PARTS: u64 = 64;
 /// Interval between checks for cancellation while waiting for input.
 const CANCEL_EVERY: Duration = Duration::from_millis(50);
-/// An edge that has to wait sleeps no longer than this at a time.
+/// The longest sleep at a time before an edge whose time has not come.
 const WAIT_AT_MOST: Duration = Duration::from_millis(10);
 /// Vertices between two checks for cancellation.
 const CANCEL_EVERY_VERTICES: u64 = 1 << 16;
-/// Changes between two looks at the memory that they take.
+/// Number of changes after which their memory is reserved.
 const ROOM_EVERY: usize = 1 << 12;
 /// Largest number of rejected lines in a report.
 const SAMPLE_MAX: usize = 10;
 
-/// Commits each time that this number of edges has come, and at the end.
+/// The course of [`feed`]: commits after every [`FeedOptions::batch_edges`] edges and at the end.
 struct Batches<'a> {
     options: &'a FeedOptions,
     times: Option<DeclaredTimes>,
@@ -84,9 +84,10 @@ impl Course for Batches<'_> {
 ///
 /// Time: that of reading; a thread parses ahead. Memory: one commit, see [`esker_store::Batch`].
 ///
-/// # Errors Those of the reader; [`Error::Input`] for a malformed line. [`Error::Invalid`] if a value does
-/// not have the type of its property, or a time looks as if it were in a smaller unit than the declared one,
-/// or there is no vertex with an id that is to be removed. Those of [`Database::commit`]; cancellation.
+/// # Errors
+/// Those of the reader; [`Error::Input`] for a malformed line. [`Error::Invalid`] if a value does not have
+/// the type of its property, a time seems to be in a smaller unit than the declared one, or a vertex to be
+/// removed does not exist. Those of [`Database::commit`]; cancellation.
 pub fn feed(
     database: &Database,
     target: &Target,
@@ -98,7 +99,7 @@ pub fn feed(
     feed_by(database, target, input, options, &mut course, report)
 }
 
-/// As [`feed`], on a course of the caller's choice; of the options, `commit` and `batch_edges` do not count.
+/// As [`feed`], with a course of the caller's choice, which replaces `options.commit` and `batch_edges`.
 pub(super) fn feed_by(
     database: &Database,
     target: &Target,
@@ -172,14 +173,14 @@ fn directions(target: &Target, reader: &dyn Reader, rule: Duplicates) -> (Option
     let schema = reader.schema();
     let undirected = schema.directed == Some(false);
     let reverse = schema.stands_for_both(target.directed);
-    // To set an edge twice is to set it once; to keep, add up or refuse it twice is not.
+    // The other rules give the same result for an edge read once or twice.
     let counts = matches!(rule, Duplicates::Keep | Duplicates::Sum | Duplicates::Refuse);
     let once = undirected && schema.both_ends && !target.directed && counts;
     (schema.input_bytes, reverse, once)
 }
 
 struct Feeder<'a> {
-    /// The number of changes when their memory was reserved last.
+    /// The number of changes in `batch` when their memory was last reserved.
     roomed_at: usize,
     database: &'a Database,
     target: &'a Target,
@@ -196,8 +197,8 @@ struct Feeder<'a> {
     course: &'a mut dyn Course,
     batch: esker_store::Batch,
     rule: Duplicates,
-    /// Since a commit did not fit: nothing is committed any longer, and the input is read for the limit that
-    /// would do.
+    /// Set once a commit did not fit. From then on nothing is committed; the rest of the input is read only
+    /// to find the limit that would suffice.
     sizing: Option<CommitSizing>,
     /// Counts of the current batch.
     pending: FeedReport,
@@ -205,7 +206,7 @@ struct Feeder<'a> {
 }
 
 impl Feeder<'_> {
-    /// Adds the vertices of a format that states how many there are: some may have no edge.
+    /// Adds the vertices of a format that states their number, because some may have no edge.
     fn add_counted(&mut self, ids: Range<u64>) -> Result<()> {
         for id in ids {
             if id % CANCEL_EVERY_VERTICES == 0 {
@@ -223,7 +224,7 @@ impl Feeder<'_> {
     fn take_all(&mut self, blocks: &Receiver<Result<EdgeBatch>>, total: Option<u64>) -> Result<()> {
         let taken = self.take_blocks(blocks, total);
         match taken.is_ok() || self.course.commits_before_failure() {
-            // The first failure says what to do.
+            // Commits even after a failure of the input, whose error comes first.
             true => taken.and(self.commit()),
             false => taken,
         }?;
@@ -250,7 +251,7 @@ impl Feeder<'_> {
         }
     }
 
-    /// Commits if it is time; false: the end has come.
+    /// Commits if a commit is due. Returns false once the course is over.
     fn keep_time(&mut self, is_idle: bool) -> Result<bool> {
         if self.course.is_due(self.pending.edges, is_idle) {
             self.options.cancel.check()?;
@@ -259,7 +260,7 @@ impl Feeder<'_> {
         Ok(!self.course.is_over())
     }
 
-    /// Takes the rows of a block; false: the end came before the last.
+    /// Takes the rows of a block. Returns false if the course was over before the last row.
     fn take(&mut self, rows: &EdgeBatch) -> Result<bool> {
         let bad = rows.rejected.first().filter(|_| self.options.bad_lines == BadLines::Stop);
         let edges = match bad {
@@ -279,7 +280,7 @@ impl Feeder<'_> {
                 self.make_room()?;
             }
         }
-        // Where the edges end that the course wants to be asked about one by one.
+        // The edges before `alone` are taken one by one, because the course has to be asked about each.
         let (mut index, mut alone) = (0, if self.takes_columns(rows) { 0 } else { edges });
         while index < edges {
             if index >= alone {
@@ -310,22 +311,22 @@ impl Feeder<'_> {
             Some(bad) => Err(stopped_by(bad)),
             None => {
                 self.count_rejected(&rows.rejected);
-                // Its texts may be long, however few they are.
+                // Even a few rows may hold long texts.
                 self.make_room_now()?;
                 Ok(true)
             }
         }
     }
 
-    /// Whether the edges of a block may be taken together: they are added as they are.
+    /// Whether edges of a block may be taken many at a time: added as read, none of them reversed or skipped.
     fn takes_columns(&self, rows: &EdgeBatch) -> bool {
         let are_texts = [&rows.source, &rows.target].map(|ids| integer_ids(ids).is_none());
         self.purpose == Purpose::Add && !(self.reverse || self.once) && are_texts == [self.target.text_ids; 2]
     }
 
-    /// Takes a range of edges; false: the course has to be asked about each, and none was taken.
+    /// Takes a range of edges at once. Returns false, having taken none, if they must be taken one by one.
     fn take_many(&mut self, rows: &EdgeBatch, indexes: Range<usize>) -> Result<bool> {
-        // One of them cannot be taken. Those before it can.
+        // A value cannot be converted. Taken one by one, the edges before it are not lost.
         let Ok(values) = self.values_of(rows, indexes.clone()) else { return Ok(false) };
         let last = indexes.end - 1;
         let of_last: Vec<_> = values.iter().map(|values| values[values.len() - 1]).collect();
@@ -364,9 +365,9 @@ impl Feeder<'_> {
         columns.map(column).collect()
     }
 
-    /// Reserves now and then the memory of the changes so far.
+    /// Reserves the memory of the changes so far, every [`ROOM_EVERY`] changes.
     fn make_room(&mut self) -> Result<()> {
-        // An edge may be two changes, so their number need not be a multiple of it; a commit makes it 0.
+        // No remainder: an edge may be two changes and skip a multiple. After a commit the number is 0 again.
         match self.batch.len().abs_diff(self.roomed_at) < ROOM_EVERY {
             true => Ok(()),
             false => self.make_room_now(),
@@ -389,8 +390,8 @@ impl Feeder<'_> {
         }
     }
 
-    /// Goes on without committing, to find out what the refused commit and later ones need. `error` if the
-    /// input may never end.
+    /// Goes on without committing, to find the limit that the refused commit and later ones need. An input
+    /// that may never end cannot be read for that: an error.
     fn begin_sizing(&mut self, error: Error) -> Result<()> {
         if !self.course.has_an_end() {
             return Err(match self.course.commit_edges() {
@@ -408,7 +409,7 @@ impl Feeder<'_> {
         self.report.rejected_sample.extend(rejected.iter().take(room).cloned());
     }
 
-    /// Takes an edge when its time has come; false: the end came before.
+    /// Waits until the course wants the edge, and takes it. Returns false if the course was over before.
     fn take_edge(&mut self, rows: &EdgeBatch, index: usize) -> Result<bool> {
         let (mut from, mut to) = (String::new(), String::new());
         let source = id_at(&rows.source, index, self.target.text_ids, &mut from);
@@ -452,7 +453,7 @@ impl Feeder<'_> {
         })
     }
 
-    /// Removes the edges between two vertices, those that have the values if there are any.
+    /// Removes the edges from `source` to `target`; if there are `values`, only those that have them.
     fn remove(
         &mut self,
         source: ExternalId<'_>,

@@ -83,9 +83,10 @@ impl<'a> Definitions<'a> {
 /// are properties, named by the header. An empty field removes the value. The type of a new property is the
 /// first that fits all its values: 64-bit integer, number, truth value, date, time, text. Memory: the table.
 ///
-/// # Errors [`Error::Input`] with the number of the invalid line, or if the first line looks like values and
-/// `options` do not say that it is a header. [`Error::Invalid`] if a vertex does not exist and `add_missing`
-/// is not set. [`Error::Usage`] if `options.schema` declares what is no column, or a property that has
+/// # Errors
+/// [`Error::Input`] with the number of the invalid line, or if the first line looks like values and `options`
+/// do not say that it is a header. [`Error::Invalid`] if a vertex does not exist and `add_missing` is not
+/// set. [`Error::Usage`] if `options.schema` declares a column that the table lacks, or a property that has
 /// another type. Nothing is committed then.
 pub fn set_from_table(
     database: &Database,

@@ -1,4 +1,4 @@
-//! How central vertices are.
+//! Measures of how central each vertex is: degrees, closeness, betweenness, PageRank; and what they share.
 
 pub(crate) mod sample;
 pub(crate) mod scale;

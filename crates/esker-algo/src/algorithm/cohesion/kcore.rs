@@ -1,20 +1,22 @@
-//! k-core: for every vertex, the largest k such that it is in a subgraph whose vertices all have at least k
-//! neighbours.
+//! k-core: for every vertex, the largest k such that it lies in a subgraph in which every vertex has at least
+//! k neighbours.
 //!
 //! Peeling with buckets [1, 2]: repeatedly removes the vertices of least remaining degree, which lowers the
 //! degrees of their neighbours. The degree at which a vertex is removed is its coreness, and the order of
-//! removal is a degeneracy order: no vertex has more later neighbours than its coreness. Degrees are lowered
-//! in place, one arc at a time, and never below the current level, not even for a moment; exactly one thread
-//! sees a degree reach the current level or leave its bucket. The papers' histogram saves atomic additions
-//! where many arcs meet, but here most arcs need none: vertices at or below the level are skipped.
+//! removal is a degeneracy order: no vertex has more later neighbours than its coreness.
+//!
+//! Degrees are lowered in place, one arc at a time. A compare-and-swap keeps them from ever falling below the
+//! current level, so exactly one thread sees a degree reach the level or leave its bucket. The papers collect
+//! a histogram of the arcs first, which saves atomic operations where many arcs meet. Here most arcs need
+//! none, because vertices at or below the level are skipped.
 //!
 //! Edges count in both directions, parallel edges each; self-loops do not count. Coreness never varies
 //! between runs. The order within a round varies; in a `deterministic` run it ascends.
 //!
 //! State: one number per vertex, first its remaining degree, then its coreness. Work: O(n + m), plus O(log
-//! degree) moves per vertex. Memory per vertex: ids for coreness, order, 4 for buckets, up to 3 for the
-//! changes of a round; and one bit. Reads: all lists once to find self-loops, and each list once when its
-//! vertex is removed.
+//! degree) moves per vertex. Memory per vertex: one id each for coreness and order, 4 ids for buckets, up to
+//! 3 ids for the changes of a round, and one bit. Reads: all lists once to find self-loops, and each list
+//! once when its vertex is removed.
 //!
 //! [1] L. Dhulipala, G. Blelloch, J. Shun, "Julienne: A Framework for Parallel Graph Algorithms using
 //!     Work-efficient Bucketing", SPAA 2017.
@@ -28,8 +30,8 @@ use crate::primitive::{
     neighbourhood_directions, scan_neighbours,
 };
 
-/// Base-2 logarithm of the number of open buckets. Few, because most degrees fall far before their bucket's
-/// turn.
+/// Base-2 logarithm of the number of open buckets. Few are enough: most degrees fall far before their bucket
+/// is taken, and each open bucket on the way would be one more move.
 const BITS: u32 = 1;
 /// Neighbours examined together.
 const CHUNK: usize = 64;
@@ -60,8 +62,9 @@ pub fn estimate(shape: Shape) -> Estimate {
     }
 }
 
-/// A round at level `k`.
+/// A round at level `k`: the vertices of remaining degree `k` are removed.
 struct CoreRound<'a> {
+    /// The remaining degree of each vertex, which becomes its coreness.
     left: &'a VertexArray,
     k: VertexId,
     layout: BucketLayout<BITS>,
@@ -98,7 +101,8 @@ impl CoreRound<'_> {
     }
 }
 
-/// Lowers the degree of each neighbour above the level by one.
+/// Lowers the degree of each neighbour above the level by one. `ALONE`: a single thread scans, so degrees
+/// need no compare-and-swap.
 struct LowerDegrees<'a, const ALONE: bool>(CoreRound<'a>);
 
 impl<W: Weight, const ALONE: bool> Visitor<W> for LowerDegrees<'_, ALONE> {
@@ -182,6 +186,7 @@ pub(crate) fn peel<G: Graph>(graph: &G, run: &Run) -> Result<KCore, G::Error> {
             level.iter().for_each(|&v| peeled.insert_alone(v));
             let state = CoreRound { left: &left, k: k_max, layout: buckets.layout(), moved: &moved };
             let (next, changed) = state.round(graph, run, directions, &level)?;
+            // All bits of `moved` are of `changed` vertices, so whole words can be cleared.
             changed.iter().for_each(|&v| moved.set_word(v as usize / 64, 0));
             buckets.insert(run, &changed, priority)?;
             level = next;

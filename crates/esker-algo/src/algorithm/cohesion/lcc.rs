@@ -5,12 +5,13 @@
 //! first to the second, divided by `d(d-1)`; 0 if `d < 2`. In an undirected graph an edge counts for both
 //! orders of its ends. Self-loops and parallel edges are ignored.
 //!
-//! Each triangle is found once, as in `triangles`, and credits its three corners: with 1, or in a directed
-//! graph with the number of edges (1 or 2) between the other two. State: an integer count per vertex; each
-//! worker counts hubs by itself. Work: O(m^1.5) in degree order. Memory: 8 bytes per vertex for counts and 8
-//! for coefficients; what `triangles` takes; per thread, 8 bytes per hub; for a directed graph, twice the hub
-//! rows and marks, and one byte per edge. Reads: as `triangles`, and every list once more. Counts are
-//! integers, so the result does not depend on threads.
+//! Each triangle is found once, as in `triangles`, at the last of its vertices in their order; the others are
+//! the first and the middle one. It adds a credit to the count of each vertex: 1, or in a directed graph the
+//! number of edges (1 or 2) between the other two. State: an integer count per vertex; each worker has its own counts of the
+//! hubs, so that threads do not contend for them. Work: O(m^1.5) in degree order. Memory: 8 bytes per vertex
+//! for counts and 8 for coefficients; what `triangles` takes; per thread, 8 bytes per hub; for a directed
+//! graph, twice the hub rows and marks, and one byte per edge. Reads: as `triangles`, and every list once
+//! more. Counts are integers, so the result does not depend on threads.
 //!
 //! [1] A. Iosup et al., "The LDBC Graphalytics Benchmark", arXiv:2011.15028, section 2.3.6.
 
@@ -150,7 +151,9 @@ impl NeighbourMarks {
 
 /// The state of one worker.
 struct LccWorker {
+    /// The earlier neighbours of the vertex at hand.
     list: Vec<VertexId>,
+    /// For each of them, in a directed graph, whether edges lead both ways: 1 or 0.
     both: Vec<u8>,
     among_hubs: NeighbourMarks,
     among_all: NeighbourMarks,
@@ -255,7 +258,7 @@ impl<E: EarlierNeighbours, const DIRECTED: bool> TriangleFinder<'_, E, DIRECTED>
     }
 }
 
-/// Credits of the last and the middle vertex over a set of triangles.
+/// Credits of the last and the middle vertex, summed over a set of triangles.
 #[derive(Default)]
 struct Credit {
     triangles: u64,
@@ -322,7 +325,7 @@ impl<const DIRECTED: bool> VectorLoop for CreditAmongHubs<'_, DIRECTED> {
     }
 }
 
-/// Credits the vertices of `list` that are in the row of the middle vertex.
+/// Credits the vertices of `list` that are in the row of the middle vertex `u`, by a load for each.
 #[inline(always)]
 fn by_probes<const DIRECTED: bool>(
     list: &[VertexId],
@@ -348,7 +351,8 @@ fn by_probes<const DIRECTED: bool>(
     credit
 }
 
-/// Credits the vertices that are in the rows of both the last and the middle vertex.
+/// Credits the vertices that are in the rows of both the last vertex and the middle vertex `u`, by the AND of
+/// the rows.
 #[inline(always)]
 fn by_lines<const DIRECTED: bool>(
     any: &[BitLine],
@@ -380,15 +384,15 @@ fn by_lines<const DIRECTED: bool>(
     credit
 }
 
-/// The coefficient of a vertex with some neighbours, and so many edges between them: each counts for both
-/// orders of its ends, unless it has a direction.
+/// The coefficient of a vertex with `neighbours` neighbours and `linked` edges between them. An undirected
+/// edge counts for both orders of its ends.
 pub(crate) fn coefficient(linked: u64, neighbours: usize, directed: bool) -> f64 {
     let (scale, d) = (if directed { 1.0 } else { 2.0 }, neighbours as f64);
     if linked == 0 { 0.0 } else { scale * linked as f64 / (d * (d - 1.0)) }
 }
 
-/// The number of edges between the neighbours, from the coefficient. It is the nearest integer, exactly as
-/// long as it has at most 50 bits.
+/// The inverse of [`coefficient`]: the number of edges between the neighbours. Rounding makes it exact up to
+/// 50 bits.
 pub(crate) fn linked_of(coefficient: f64, neighbours: VertexId, directed: bool) -> u64 {
     let (scale, d) = (if directed { 1.0 } else { 2.0 }, neighbours as f64);
     if neighbours < 2 { 0 } else { (coefficient * (d * (d - 1.0)) / scale).round() as u64 }
@@ -469,7 +473,7 @@ pub fn lcc<G: Lists>(graph: &G, run: &Run, options: &LccOptions) -> Result<Lcc, 
     } else {
         compute::<G, _, false>(graph, &InPlaceLists(graph), run, hubs)?
     };
-    // A sum of nothing would be -0.
+    // `sum` of no coefficients would be -0.
     let average = coefficients.iter().fold(0.0, |sum, one| sum + one) / coefficients.len().max(1) as f64;
     Ok(Lcc { coefficients, average, triangles, renumbered: renumber })
 }

@@ -4,9 +4,9 @@
 //! Each round relaxes the edges that leave vertices whose distance changed [1], as in Ligra and Sage, in
 //! place: a distance lowered in a round counts in the same round. If no negative cycle is reachable,
 //! distances converge within n rounds to the least fixed point, which does not depend on threads or timing.
-//! If one is reachable, they never converge. So each vertex remembers the vertex that last lowered its
-//! distance; these parents are searched for cycles from time to time [2], and a cycle of negative total
-//! length is the witness. In an undirected graph, any negative edge is such a cycle.
+//! If one is reachable, they never converge. So, after some rounds, each vertex remembers the vertex that
+//! last lowered its distance. These parents are searched for cycles from time to time [2], and a cycle of
+//! negative total length is the witness. In an undirected graph, any negative edge is such a cycle.
 //!
 //! Distances are 32-bit integers for 32-bit weights, 64-bit integers for 64-bit weights or after an overflow,
 //! or doubles. With doubles, a cycle whose length is so close to zero that rounding keeps distances from
@@ -71,7 +71,7 @@ pub fn estimate(shape: Shape, options: &BellmanFordOptions) -> Estimate {
     }
 }
 
-/// Adds lengths, in numbers of type `D`.
+/// The rule of relaxation: the distance of a vertex plus the length of an edge, in numbers of type `D`.
 struct SignedSum<D>(std::marker::PhantomData<D>);
 
 impl<W: Length, D: Signed<W>> LabelRule<W> for SignedSum<D> {
@@ -86,9 +86,10 @@ impl<W: Length, D: Signed<W>> LabelRule<W> for SignedSum<D> {
     }
 }
 
-/// Parents are recorded from this round on; most searches end before it. Parents are searched for cycles
-/// after `SEARCH_ROUND_MIN` and after each later round that is a power of two.
+/// The last round that records no parents; most searches end before it.
 const PARENTS_ROUND: usize = 16;
+/// The first round after which parents are searched for cycles. Later searches follow each round whose number
+/// is a power of two.
 const SEARCH_ROUND_MIN: usize = 32;
 
 /// The result of relaxation: distances, or a negative cycle.
@@ -97,8 +98,8 @@ enum PathsOrCycle<W: Length> {
     NegativeCycle(NegativeCycle<W>),
 }
 
-/// Relaxes until distances converge or a negative cycle is found; `None` if a distance overflows, a length is
-/// NaN, or distances do not converge.
+/// Relaxes until distances converge or a negative cycle is found. Records parents after `parents_round`
+/// rounds. Returns `None` if a distance overflows, a length is NaN, or distances do not converge.
 fn settle<D: Signed<G::Weight>, G: Graph<Weight: Length>>(
     graph: &G,
     run: &Run,
@@ -227,6 +228,8 @@ fn search<G: Graph<Weight: Length>>(
     source: VertexId,
     options: &BellmanFordOptions,
 ) -> Result<BellmanFord<G::Weight>, G::Error> {
+    // Most graphs need no more than the narrow type. The second attempt records parents from its start,
+    // because a negative cycle may have caused the overflow.
     let narrow = settle::<<G::Weight as Length>::Signed, G>(graph, run, source, PARENTS_ROUND)?;
     let outcome = match narrow {
         Some(outcome) => Some(outcome),

@@ -1,4 +1,4 @@
-//! Searches and shortest paths.
+//! Searches, shortest paths and widest paths from a source; and the relaxation and bins that they share.
 
 pub mod bfs;
 pub(crate) mod delta_bins;

@@ -184,8 +184,9 @@ impl<W: Length> Visitor<W> for SampleLengths {
 
 /// Computes the distances from `source`. Without weights, every edge has length 1.
 ///
-/// # Errors [`Stop::Unsuitable`] if the source or the target is not a vertex, an edge met has a negative
-/// length or one that is NaN, or a shortest path is of 2^63 - 1 or more or, of doubles, infinitely long.
+/// # Errors
+/// [`Stop::Unsuitable`] if the source or the target is not a vertex, an edge met has a negative length or one
+/// that is NaN, or a shortest path has a length of 2^63 - 1 or more or, with doubles, an infinite one.
 /// [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn sssp<G: Graph<Weight: Length>>(
     graph: &G,

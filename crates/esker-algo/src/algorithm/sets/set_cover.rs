@@ -14,9 +14,10 @@
 //! repetitions come in different pieces, a set may be chosen one step late.
 //!
 //! Priorities come from the seed, so if lists come whole the cover does not depend on threads. State: the
-//! uncovered elements of each set, and the owner of each element. Work: O(m) expected each time all sets are
-//! examined, O(log) times. Memory per vertex: ids for counts, wins, owners, 4 for buckets, 3 for lists of a
-//! round; and two bits. Reads per round: up to four times the lists of the sets in the bucket.
+//! number of uncovered elements of each set, and the owner of each element. Work: O(m) expected each time all
+//! sets are examined, O(log n) times. Memory per vertex: one id each for counts, wins and owners, 4 ids for
+//! buckets, 3 ids for lists of a round, and two bits. Reads per round: up to four times the lists of the sets
+//! in the bucket.
 //!
 //! [1] G. Blelloch, R. Peng, K. Tangwongsan, "Linear-Work Greedy Parallel Approximate Set Cover and
 //!     Variants", SPAA 2011.
@@ -74,7 +75,7 @@ pub fn estimate(shape: Shape) -> Estimate {
     }
 }
 
-/// The steps by which sizes are divided into buckets; holds epsilon.
+/// Divides sizes into buckets: bucket `i` holds the sizes from (1 + epsilon)^i on. Holds epsilon.
 struct SizeScale(f64);
 
 impl SizeScale {
@@ -83,7 +84,8 @@ impl SizeScale {
         (left > 0).then(|| ((left as f64).ln() / self.0.ln_1p() + 1e-9) as u64)
     }
 
-    /// The number of elements that a set of a bucket must win.
+    /// The number of elements that a set of a bucket must win to be chosen: the least size of the bucket
+    /// below.
     fn required_gain(&self, bucket: u64) -> f64 {
         ((bucket as f64 - 1.0) * self.0.ln_1p()).exp() - 1e-6
     }
@@ -97,6 +99,7 @@ struct CoverState {
     won: VertexArray,
     /// The set that covers each element, or that holds it in this round's competition.
     owners: VertexArray,
+    /// The elements of chosen sets.
     covered: Bitmap,
     /// Elements already counted in `won`.
     counted: Bitmap,

@@ -4,8 +4,9 @@ use esker_graph::{VertexId, Weight, vertex};
 
 use crate::check::watched::{Rejection, WatchedRows};
 
-/// Checks that `scores` are the closeness of each vertex to `sources`: with r of s other sources at a mean
-/// distance of d, r / (s d), up to rounding. Searches serially from each source.
+/// Checks that `scores` are the closeness of each vertex to `sources`, up to rounding. If r of the s sources
+/// other than the vertex reach it, at a mean distance of d, its closeness is r / (s d). Searches serially
+/// from each source.
 ///
 /// # Errors
 /// The first violated property.

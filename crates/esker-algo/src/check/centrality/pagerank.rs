@@ -6,10 +6,12 @@ use crate::check::watched::{Rejection, WatchedRows};
 use crate::primitive::Ranked;
 
 /// Checks that `scores` differ from the exact ones by at most `error` in total (L1 norm), up to rounding of
-/// doubles. They add up to 1 up to that much, and one more iteration along `out` changes them by at most 1 -
-/// damping times that much. An infinite error, of a run without a bound, claims nothing. `teleport` adds up
-/// to 1; `None` means uniform. The score of a vertex passes along its arcs in equal parts, whatever their
-/// weights.
+/// doubles. Two properties show it: the scores add up to 1 within `error`, and one more iteration along `out`
+/// changes them by at most (1 - damping) `error` in total, because an iteration shrinks the distance to the
+/// exact scores by the factor `damping`. An infinite error, of a run without a bound, claims nothing.
+///
+/// `teleport` adds up to 1; `None` means uniform. The score of a vertex passes along its arcs in equal parts,
+/// whatever their weights.
 ///
 /// # Errors
 /// The first violated property.
@@ -23,9 +25,9 @@ pub fn pagerank<'a, W: Weight>(
     ranks(out.into(), |_| 1.0, damping, teleport, scores, error)
 }
 
-/// What rounding of doubles may change.
+/// Tolerance for the rounding of doubles in this check.
 const ROUNDING: f64 = 1e-12;
-/// What rounding of all rounds may change the sum of the scores by, whatever their error.
+/// How far rounding in all rounds of a run may take the sum of the scores from 1, however large their error.
 const SUM_ERROR_MAX: f64 = 1e-4;
 
 /// As [`pagerank`], but the score of a vertex passes along its arcs in proportion to their weights.
@@ -74,7 +76,7 @@ fn ranks<W: Weight>(
         }
     }
     let change: f64 = (0..n).map(|v| (next[v] + damping * dangling * jump(v) - scores[v]).abs()).sum();
-    // With a damping of 1, no change says how far away the exact scores are.
+    // With a damping of 1, the change says nothing about the distance to the exact scores.
     let change_max = if damping < 1.0 { (1.0 - damping) * error } else { f64::INFINITY };
     out.ensure(change <= change_max + ROUNDING, || {
         format!(

@@ -1,4 +1,8 @@
 //! Gathers heads from the lists. All lists are read once, past the page cache, and verified.
+//!
+//! A *stretch* is a range of bytes of the targets that one thread reads page by page, so lists may begin in
+//! one stretch and end in another. First neighbours can be copied part by part. Chosen heads need a whole
+//! list: lists in several stretches are read once more at the end (`choose_in_parts`).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -54,7 +58,7 @@ impl<'a> HeadedSide<'a> {
     }
 }
 
-/// The heads of plain lists.
+/// Gathers the heads of plain lists, and the checksums of their pages.
 fn gather_arrays(
     file: &mut TailFile,
     dense: DenseArrays<'_>,
@@ -87,7 +91,7 @@ fn gather_arrays(
     Ok(())
 }
 
-/// Chooses the head of a list that is read once more.
+/// Chooses the head of a list that lies in several stretches, reading it once more.
 fn choose_in_parts(
     file: &TailFile,
     arcs: Range<u64>,
@@ -106,7 +110,7 @@ fn choose_in_parts(
     Ok(())
 }
 
-/// Lists that are gathered from in stretches of their bytes.
+/// Plain lists, divided into stretches of `stretch_bytes`.
 #[derive(Clone, Copy)]
 struct StretchedLists<'h> {
     offsets: &'h [u64],
@@ -122,10 +126,10 @@ struct HeadStretch<'h> {
     order: HeadOrder,
     heads: &'h mut [VertexId],
     checksums: &'h mut [u32],
-    /// The vertices whose heads are still to be gathered here. Of the first ones, the next bytes continue the
-    /// list.
+    /// The vertices whose heads are still to be gathered here. The next bytes begin or continue the list of
+    /// the first.
     lists: Range<usize>,
-    /// Number of targets before the next bytes.
+    /// Number of targets of the column before the next bytes.
     taken: u64,
 }
 
@@ -163,8 +167,8 @@ impl<'h> StretchedLists<'h> {
         split
     }
 
-    /// All stretches of a column in order. Chosen heads need whole lists, so stretches leave out those of the
-    /// lists that they share.
+    /// All stretches of a column in order. Stretches leave out chosen heads of lists that they share: see
+    /// `split`.
     fn stretches(&self, mut heads: &'h mut [VertexId], checksums: &'h mut [u32]) -> Vec<HeadStretch<'h>> {
         let (offsets, head_len, num_heads) = (self.offsets, self.starts.head_len(), heads.len());
         let mut stretches = Vec::new();
@@ -176,7 +180,7 @@ impl<'h> StretchedLists<'h> {
             let (mut v, last) = (self.ended_at(first), self.ended_at(end));
             let (mut from, mut until) = (before, self.start_of(last, num_heads));
             match self.order {
-                // Including a part of the last one.
+                // The list of `last` ends in a later stretch. Its head up to `end` is gathered here.
                 HeadOrder::First if last + 1 < offsets.len() => {
                     until += end.saturating_sub(offsets[last]).min(head_len as u64) as usize;
                 }
@@ -201,7 +205,8 @@ impl<'h> StretchedLists<'h> {
 }
 
 impl HeadStretch<'_> {
-    /// Gathers from the next pages. The first `skip` bytes are not targets.
+    /// Gathers from the next pages, after verifying them. The first `skip` bytes are not targets: the first
+    /// page of a column may begin with other data.
     fn take(
         &mut self,
         pages: &[u8],
@@ -274,7 +279,7 @@ impl HeadStretch<'_> {
         }
     }
 
-    /// The places of the next heads.
+    /// Takes the places of the next `len` neighbours in heads.
     fn next_heads(&mut self, len: usize) -> &mut [VertexId] {
         let (own, rest) = std::mem::take(&mut self.heads).split_at_mut(len);
         self.heads = rest;

@@ -1,4 +1,7 @@
-//! Reads parts of tails: sorted, merged where they are near, many at a time.
+//! Reads parts of tails: in ascending order, near parts in one read, and many reads at a time.
+//!
+//! A caller states the parts that it wants ([`Want`]). Wants in nearby pages share a read ([`Span`]), and a
+//! long want takes several reads.
 
 use std::ops::Range;
 
@@ -19,8 +22,8 @@ const GAP_PAGES: u64 = 4;
 /// Entries per page.
 const PAGE_ENTRIES: u64 = (DIRECT_BYTES / size_of::<VertexId>()) as u64;
 
-/// The longest compressed list that is read with others, with what decoders read behind it. It fits a frame
-/// wherever in a page it begins.
+/// The longest compressed list that is read with others, including the bytes behind it that decoders touch.
+/// It fits a frame wherever in a page it begins.
 pub(super) const CODED_BYTES_MAX: usize = FRAME_BYTES / 2;
 /// Bytes of one worker's frames.
 pub(super) const WORKER_BYTES: u64 = (DEPTH * FRAME_BYTES) as u64;
@@ -33,14 +36,14 @@ pub(super) struct Want {
 }
 
 impl Want {
-    /// The end of the first part of a tail that a search reads: the end of its page, or of the next if that
-    /// is near.
+    /// Where the first read of a search in this tail ends: at the end of the page, or of the next page if the
+    /// tail begins in the last eighth of one.
     pub(super) fn first_end(&self, file: &TailFile) -> u64 {
         file.end_of(file.page_of(self.entries.start + PAGE_ENTRIES / 8)).min(self.entries.end)
     }
 }
 
-/// Pages of one read, with the parts wanted of them.
+/// The pages of one read, and the parts of wants in them.
 #[derive(Debug, Default)]
 struct Span {
     pages: Range<u64>,
@@ -52,15 +55,18 @@ struct Span {
 #[derive(Debug)]
 pub(super) struct TailReader {
     reads: Box<dyn Reads>,
+    /// Frames of no read under way.
     free: Vec<Frame>,
-    /// By tag.
+    /// The spans of reads under way, by the tag of the read.
     spans: Vec<Option<Span>>,
+    /// Empty spans, kept for their allocations.
     spare: Vec<Span>,
+    /// Reads to begin, and reads that ended; empty between calls.
     asks: Vec<Read>,
     done: Vec<(Read, Result<()>)>,
 }
 
-/// Takes a part: the index of its want, its entries, their bytes.
+/// Called with each part: the index of its want, its entries, and their bytes.
 pub(super) type Take<'t> = &'t mut dyn FnMut(usize, Range<u64>, &[u8]) -> Result<()>;
 
 impl TailReader {
@@ -141,6 +147,8 @@ impl Cursor<'_> {
                 break;
             }
             let end = want.entries.end.min(file.end_of(span.pages.start + FRAME_PAGES - 1));
+            // A compressed list is decoded as a whole, so it must not be divided: it begins a read of its
+            // own.
             if file.is_coded() && end < want.entries.end && !span.parts.is_empty() {
                 break;
             }

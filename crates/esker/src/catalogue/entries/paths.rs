@@ -1,4 +1,5 @@
-//! Paths by weight, other than the shortest of lengths that are not negative.
+//! Paths by weight: integer lengths in buckets, negative lengths, and widths. Shortest paths of other lengths
+//! are in `search`.
 
 use esker_algo::algorithm::paths::bellman_ford::{self, BellmanFordOptions, bellman_ford};
 use esker_algo::algorithm::paths::wbfs::{self, WbfsOptions, wbfs};
@@ -92,7 +93,7 @@ fn bellman_ford_by<W: StoredWeight + Length<Distance: Shown>>(job: &Job<'_>) -> 
     })?;
     let rounds = found.rounds;
     if let Some(cycle) = found.negative_cycle {
-        // Its edges, in order: there are no distances then.
+        // The answer is the edges of the cycle, in order: with a negative cycle, no distance is least.
         let next = cycle.vertices.iter().cycle().skip(1);
         let edges = cycle.vertices.iter().copied().zip(next.copied()).collect();
         let facts = vec![
@@ -148,7 +149,8 @@ fn widest_by<W: StoredWeight + Width<Width: Shown>>(job: &Job<'_>) -> Result<Ans
         check::widest(out, source, &found.widths, found.parents.as_deref())
     })?;
     let arcs = arcs_of(graph, |v| found.widths[v] != W::UNREACHED);
-    // The path of no edges has no width to show; its number may be that of an edge.
+    // The path from the source to itself has no edge and no width. The algorithm marks it with the largest
+    // width, which an edge may have as well, so the answer leaves it empty.
     found.widths[source as usize] = W::UNREACHED;
     let columns = path_columns("width", found.widths, W::UNREACHED, found.parents);
     let facts = vec![("reached", Fact::Count(found.reached as u64))];
