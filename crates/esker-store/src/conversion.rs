@@ -14,6 +14,7 @@ use esker_format::{
 };
 use esker_graph::{Direction, Run};
 use esker_layers::FormFiles;
+use esker_layers::graph::ArcWeights;
 use esker_layers::graph::headed::{HeadedNeeds, Heads, write_heads};
 use esker_layers::graph::{CompleteLists, HeadedOptions, StoredWeight};
 use esker_layers::layer::PlainLayer;
@@ -163,7 +164,13 @@ pub(crate) fn write_tiles_of(
     run: &Run,
 ) -> Result<TileReport> {
     let (record, stack) = (lists.record(), stack_of(std::slice::from_ref(lists))?);
-    let graph = <()>::open(&stack, (0, record.num_arcs), CompleteLists::Mapped, None, run)?;
+    let graph = <()>::open(
+        &stack,
+        ArcWeights { property: 0, num_arcs: record.num_arcs },
+        CompleteLists::Mapped,
+        None,
+        run,
+    )?;
     graph.prepare(run, Direction::Out)?;
     let weights = WeightProperties { stack: &stack, num_arcs: record.num_arcs, properties, run };
     write_tiles(&graph, &weights, run, options, old, files)
@@ -224,7 +231,13 @@ impl WeightProperties<'_> {
         number: u32,
         walk: &PropertyWalk<'_>,
     ) -> Result<()> {
-        let graph = W::open(self.stack, (number, self.num_arcs), CompleteLists::Mapped, None, self.run)?;
+        let graph = W::open(
+            self.stack,
+            ArcWeights { property: number, num_arcs: self.num_arcs },
+            CompleteLists::Mapped,
+            None,
+            self.run,
+        )?;
         graph.prepare(self.run, Direction::Out)?;
         walk.write(number, &graph)
     }

@@ -43,5 +43,5 @@ pub use pooled::PooledNeeds;
 pub use residency::{Access, GraphEncoding, HeadedOptions, Residency};
 pub use stored::{CompleteLists, StoredGraph};
 pub use symmetric::{undirected_block_bytes, undirected_bytes};
-pub use weight::{ColumnWeight, check_weight};
+pub use weight::{ArcWeights, ColumnWeight, check_weight};
 pub use windowed::ArcsInTime;

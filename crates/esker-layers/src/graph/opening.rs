@@ -8,16 +8,15 @@ use esker_format::Result;
 use esker_graph::{Direction, Remaining, Run};
 
 use super::stored::{CompleteLists, StoredGraph};
-use super::weight::ColumnWeight;
+use super::weight::{ArcWeights, ColumnWeight};
 use super::window::{SharedLists, TimeWindow, WindowIndex};
 use super::windowed::ArcsInTime;
 use crate::stack::Stack;
 
 /// A type of weight with which stored graphs can be opened.
 pub trait StoredWeight: ColumnWeight {
-    /// The lists of a version. `weight` is the number of the weight, with the number of arcs of the version.
-    /// If `only` one direction is to be read, the memory of pools and heads is all for its lists; those of
-    /// the other are mapped.
+    /// The lists of a version, with its weights. If `only` one direction is to be read, the memory of pools
+    /// and heads is all for its lists; the lists of the other are mapped.
     ///
     /// # Errors
     /// [`esker_graph::Stop::OverBudget`], and for pooled lists [`esker_format::Error::Invalid`], if the
@@ -25,7 +24,7 @@ pub trait StoredWeight: ColumnWeight {
     /// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Io`]; cancellation.
     fn open<'a>(
         stack: &'a Stack,
-        weight: (u32, u64),
+        weight: ArcWeights,
         lists: CompleteLists<'a, '_>,
         only: Option<Direction>,
         run: &Run,
@@ -124,7 +123,7 @@ macro_rules! stored_weights {
         impl StoredWeight for $type {
             fn open<'a>(
                 stack: &'a Stack,
-                weight: (u32, u64),
+                weight: ArcWeights,
                 lists: CompleteLists<'a, '_>,
                 only: Option<Direction>,
                 run: &Run,

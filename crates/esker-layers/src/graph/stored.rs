@@ -21,7 +21,7 @@ use super::side::Side;
 use super::stacked::StackedSide;
 use super::symmetric::SymmetricSide;
 use super::tiled::TiledSide;
-use super::weight::ColumnWeight;
+use super::weight::{ArcWeights, ColumnWeight};
 use super::widened::WidenedSide;
 use crate::pool::PoolOptions;
 use crate::stack::Stack;
@@ -62,19 +62,18 @@ pub enum CompleteLists<'a, 'o> {
 }
 
 impl<'a, W: ColumnWeight> Side<'a, W> {
-    /// The lists of a version, if these are of its complete layer. `weight` is the number of the weight, with
-    /// the number of arcs of the version.
+    /// The lists of a version, if these are those of its complete layer.
     fn with_changes(
         self,
         stack: &'a Stack,
         direction: Direction,
-        weight: (u32, u64),
+        weight: ArcWeights,
         run: &Run,
     ) -> Result<Self> {
         if stack.is_plain() {
             return Ok(self);
         }
-        Ok(Self::source(StackedSide::new(self, stack, direction, weight.0, weight.1, run)?))
+        Ok(Self::source(StackedSide::new(self, stack, direction, weight.property, weight.num_arcs, run)?))
     }
 }
 
@@ -82,7 +81,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
     /// [`super::StoredWeight::open`].
     pub(super) fn build(
         stack: &'a Stack,
-        weight: (u32, u64),
+        weight: ArcWeights,
         lists: CompleteLists<'a, '_>,
         only: Option<Direction>,
         run: &Run,
@@ -95,7 +94,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
             (lists, _) => lists,
         };
         let has_degrees = !matches!(lists, CompleteLists::Windowed);
-        let mapped = |direction| Side::mapped(stack, direction, weight.0, has_degrees, run);
+        let mapped = |direction| Side::mapped(stack, direction, weight.property, has_degrees, run);
         let is_read = |direction| only.is_none_or(|only| only == direction);
         match lists {
             CompleteLists::Mapped | CompleteLists::Windowed => Self::of_sides(stack, None, weight, mapped),
@@ -109,7 +108,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
                         return mapped(direction);
                     }
                     let lists = stack.section(0, direction)?.main();
-                    let base = PooledSide::<W>::new(disk, lists, weight.0, &options, run)?;
+                    let base = PooledSide::<W>::new(disk, lists, weight.property, &options, run)?;
                     Side::source(base).with_changes(stack, direction, weight, run)
                 })
             }
@@ -125,8 +124,8 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
                     let lists = stack.section(0, direction)?.main();
                     let stored = stored.and_then(|stored| stored.side(direction));
                     let kept = HeadSpec { length: heads.length, order: heads.order, degrees, stored };
-                    let base = HeadedSource::new(disk, lists, weight.0, &kept, run)?;
-                    StackedSide::over_heads(base, stack, direction, weight.0, weight.1, run)
+                    let base = HeadedSource::new(disk, lists, weight.property, &kept, run)?;
+                    StackedSide::over_heads(base, stack, direction, weight.property, weight.num_arcs, run)
                 })
             }
         }
@@ -136,14 +135,14 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
     fn of_sides(
         stack: &'a Stack,
         memory: Option<Reservation>,
-        weight: (u32, u64),
+        weight: ArcWeights,
         side: impl Fn(Direction) -> Result<Side<'a, W>>,
     ) -> Result<Self> {
         let directed = stack.layers()[0].is_directed();
         let two = directed && stack.has(Direction::In);
         let (out, incoming) = (side(Direction::Out)?, two.then(|| side(Direction::In)).transpose()?);
         let num_vertices = stack.num_vertices();
-        Ok(Self { num_vertices, num_arcs: weight.1, directed, out, incoming, _memory: memory })
+        Ok(Self { num_vertices, num_arcs: weight.num_arcs, directed, out, incoming, _memory: memory })
     }
 
     /// A version whose complete layer is read from tiles.
@@ -151,10 +150,10 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         stack: &'a Stack,
         tiles: &'a Tiles,
         pool: Option<&PoolOptions>,
-        weight: (u32, u64),
+        weight: ArcWeights,
         run: &Run,
     ) -> Result<Self> {
-        let (property, num_arcs) = weight;
+        let ArcWeights { property, num_arcs } = weight;
         let memory =
             pool.map(|options| run.budget().reserve("a pool of tiles", options.bytes)).transpose()?;
         let scan = TileScan::new(tiles, W::of_tiles(tiles, property)?, run)?;
@@ -166,7 +165,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
             let section = if stack.has(direction) { Some(stack.section(0, direction)?) } else { None };
             let points = section.map(|section| PointReads::new(section.main(), property, pool.is_some()));
             let base = Side::source(TiledSide { scan: Arc::clone(&scan), points, direction });
-            base.with_changes(stack, direction, (property, num_arcs), run)
+            base.with_changes(stack, direction, weight, run)
         };
         let directed = tiles.shape().directed;
         let two = directed && (stack.is_plain() || stack.has(Direction::In));

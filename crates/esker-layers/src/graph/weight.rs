@@ -8,6 +8,15 @@ use esker_graph::{Run, Weight};
 use crate::layer::ListColumns;
 use crate::tiles::{TileWeights, Tiles};
 
+/// The weights of the arcs of a version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ArcWeights {
+    /// The number of the property that is the weight; unused if the weight is `()`.
+    pub property: u32,
+    /// The number of arcs of the version.
+    pub num_arcs: u64,
+}
+
 /// A weight that the store can hand out: a column of exactly this type, or `()` for none.
 pub trait ColumnWeight: Weight {
     /// Type of the column; `None` for `()`.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use esker_format::{Column, Element, Error, Result, Values, Widening, lower_bound};
 use esker_graph::{Run, VertexId};
 
-use super::files::{Part, PropertyFiles};
+use super::files::{PropertyFile, PropertyFiles};
 use super::value::PropertyValue;
 
 /// In a code: the value was taken away.
@@ -17,7 +17,7 @@ pub(super) const UNSET: u32 = 1 << 31;
 
 /// A vertex got a value, or lost it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Change<'a> {
+pub struct PropertyChange<'a> {
     /// The vertex.
     pub vertex: VertexId,
     /// The code, in the layer, of the version that changed it.
@@ -55,11 +55,11 @@ impl PropertyColumn {
     /// # Errors
     /// [`Error::Io`]; [`Error::Corrupt`] if they are not what is expected.
     pub fn open(files: &PropertyFiles<'_>) -> Result<Self> {
-        let vertices: Column<VertexId> = files.open(Part::Vertices)?;
-        let codes = files.open(Part::Codes)?;
+        let vertices: Column<VertexId> = files.open(PropertyFile::Vertices)?;
+        let codes = files.open(PropertyFile::Codes)?;
         codes.expect_len(vertices.len() as u64)?;
         let stored = if files.record.is_text() {
-            let (texts, ends) = (files.open(Part::Texts)?, files.open::<u64>(Part::Ends)?);
+            let (texts, ends) = (files.open(PropertyFile::Texts)?, files.open::<u64>(PropertyFile::Ends)?);
             ends.expect_len(vertices.len() as u64)?;
             Stored::Texts { texts, ends }
         } else {
@@ -87,7 +87,7 @@ impl PropertyColumn {
     ///
     /// # Errors
     /// [`Error::Corrupt`].
-    pub(crate) fn change_of(&self, v: VertexId, rank: u32) -> Result<Option<Change<'_>>> {
+    pub(crate) fn change_of(&self, v: VertexId, rank: u32) -> Result<Option<PropertyChange<'_>>> {
         let Some(guess) = self.guess(v)? else { return Ok(None) };
         let after = lower_bound(self.len(), guess, |at| {
             Ok(match self.vertices.at(at)?.cmp(&v) {
@@ -119,14 +119,14 @@ impl PropertyColumn {
     ///
     /// # Errors
     /// [`Error::Corrupt`].
-    pub fn change(&self, at: usize) -> Result<Change<'_>> {
+    pub fn change(&self, at: usize) -> Result<PropertyChange<'_>> {
         let code = self.codes.at(at)?;
         let value = if code & UNSET == 0 { Some(self.value(at)?) } else { None };
-        Ok(Change { vertex: self.vertices.at(at)?, code: code & !UNSET, value })
+        Ok(PropertyChange { vertex: self.vertices.at(at)?, code: code & !UNSET, value })
     }
 
     /// All changes in order.
-    pub fn changes(&self) -> impl Iterator<Item = Result<Change<'_>>> {
+    pub fn changes(&self) -> impl Iterator<Item = Result<PropertyChange<'_>>> {
         (0..self.len()).map(|at| self.change(at))
     }
 

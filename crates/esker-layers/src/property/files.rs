@@ -40,7 +40,7 @@ pub struct PropertyFiles<'a> {
 
 /// The columns of a vertex property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum PropertyFile {
     Vertices,
     Codes,
     Values,
@@ -49,18 +49,18 @@ pub(super) enum Part {
 }
 
 impl PropertyFiles<'_> {
-    pub(super) fn create<T: Element>(&self, part: Part) -> Result<ColumnWriter<T>> {
+    pub(super) fn create<T: Element>(&self, part: PropertyFile) -> Result<ColumnWriter<T>> {
         ColumnWriter::create(self.disk, &self.path(part), self.spec(part))
     }
 
-    pub(super) fn open<T: Element>(&self, part: Part) -> Result<Column<T>> {
+    pub(super) fn open<T: Element>(&self, part: PropertyFile) -> Result<Column<T>> {
         Column::open(self.disk, &self.path(part), self.spec(part))
     }
 
     /// The values, in the type of the property or in a narrower one that it had when they were written.
     pub(super) fn open_values(&self) -> Result<Values> {
-        let path = self.path(Part::Values);
-        let values = Values::open_of_kind(self.disk, &path, self.spec(Part::Values))?;
+        let path = self.path(PropertyFile::Values);
+        let values = Values::open_of_kind(self.disk, &path, self.spec(PropertyFile::Values))?;
         let (found, wanted) = (values.element(), self.record.element);
         if found == wanted || Widening::is_possible(found, wanted) {
             return Ok(values);
@@ -69,13 +69,13 @@ impl PropertyFiles<'_> {
         Err(Error::corrupt(&path, 0, format!("its elements are {found}, but those of the property {wanted}")))
     }
 
-    fn path(&self, part: Part) -> PathBuf {
+    fn path(&self, part: PropertyFile) -> PathBuf {
         let part = match part {
-            Part::Vertices => "vertices",
-            Part::Codes => "codes",
-            Part::Values => "values",
-            Part::Texts => "texts",
-            Part::Ends => "ends",
+            PropertyFile::Vertices => "vertices",
+            PropertyFile::Codes => "codes",
+            PropertyFile::Values => "values",
+            PropertyFile::Texts => "texts",
+            PropertyFile::Ends => "ends",
         };
         self.directory.join(match self.record.number {
             REMOVED_NUMBER => format!("removed.{part}"),
@@ -83,13 +83,13 @@ impl PropertyFiles<'_> {
         })
     }
 
-    fn spec(&self, part: Part) -> ColumnSpec {
+    fn spec(&self, part: PropertyFile) -> ColumnSpec {
         let kind = match part {
-            Part::Vertices => ColumnKind::VertexPropertyVertices,
-            Part::Codes => ColumnKind::VertexPropertyCodes,
-            Part::Values => ColumnKind::VertexProperty,
-            Part::Texts => ColumnKind::VertexPropertyTexts,
-            Part::Ends => ColumnKind::VertexPropertyEnds,
+            PropertyFile::Vertices => ColumnKind::VertexPropertyVertices,
+            PropertyFile::Codes => ColumnKind::VertexPropertyCodes,
+            PropertyFile::Values => ColumnKind::VertexProperty,
+            PropertyFile::Texts => ColumnKind::VertexPropertyTexts,
+            PropertyFile::Ends => ColumnKind::VertexPropertyEnds,
         };
         ColumnSpec { origin: self.origin, kind }
     }

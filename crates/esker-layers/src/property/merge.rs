@@ -7,7 +7,7 @@ use std::sync::Arc;
 use esker_format::{Error, Result};
 use esker_graph::{Run, VertexId};
 
-use super::column::{Change, PropertyColumn, UNSET};
+use super::column::{PropertyChange, PropertyColumn, UNSET};
 use super::files::PropertyFiles;
 use super::write::PropertyWriter;
 
@@ -52,7 +52,7 @@ pub fn merge_columns(
         while vertices.get(at) == Some(&vertex) {
             if let (Some(vertex), Some(code)) = (placed, recode(layer, codes[at] & !UNSET)) {
                 let value = if codes[at] & UNSET == 0 { Some(columns[layer].value(at)?) } else { None };
-                output.push(Change { vertex, code, value })?;
+                output.push(PropertyChange { vertex, code, value })?;
             }
             at += 1;
             seen += 1;
@@ -73,7 +73,7 @@ pub fn merge_columns(
 /// Holds each change back until it is known to be the last of its vertex and code.
 struct Output<'a> {
     writer: PropertyWriter,
-    open: Option<Change<'a>>,
+    open: Option<PropertyChange<'a>>,
     oldest: bool,
     /// The vertex of the change that was written last.
     begun: Option<VertexId>,
@@ -85,7 +85,7 @@ impl<'a> Output<'a> {
         Self { writer, open: None, oldest, begun: None }
     }
 
-    fn push(&mut self, change: Change<'a>) -> Result<()> {
+    fn push(&mut self, change: PropertyChange<'a>) -> Result<()> {
         match self.open {
             Some(open) if open.vertex == change.vertex && open.code > change.code => {
                 return Err(Error::invalid(format!(
@@ -101,7 +101,7 @@ impl<'a> Output<'a> {
     }
 
     fn write(&mut self) -> Result<()> {
-        let Some(Change { vertex, code, value }) = self.open.take() else { return Ok(()) };
+        let Some(PropertyChange { vertex, code, value }) = self.open.take() else { return Ok(()) };
         if self.oldest && value.is_none() && self.begun != Some(vertex) {
             return Ok(());
         }

@@ -20,7 +20,7 @@ mod view;
 mod removed;
 
 pub use array::{PropertyArray, TextArray};
-pub use column::{Change, PropertyColumn, PropertyLayer};
+pub use column::{PropertyChange, PropertyColumn, PropertyLayer};
 pub use dictionary::{Dictionary, DictionarySegment};
 pub use files::{PropertyFiles, REMOVED_NUMBER, removed_record};
 pub use merge::merge_columns;

@@ -4,7 +4,7 @@ use esker_format::{ColumnWriter, Element, ElementType, Error, Result};
 use esker_graph::VertexId;
 
 use super::column::UNSET;
-use super::files::{Part, PropertyFiles};
+use super::files::{PropertyFile, PropertyFiles};
 use super::value::PropertyValue;
 
 /// Elements gathered before they are appended to a column.
@@ -17,7 +17,7 @@ struct Open<T> {
 }
 
 impl<T: Element> Open<T> {
-    fn create(files: &PropertyFiles<'_>, part: Part) -> Result<Self> {
+    fn create(files: &PropertyFiles<'_>, part: PropertyFile) -> Result<Self> {
         Ok(Self { column: files.create(part)?, open: Vec::new() })
     }
 
@@ -47,7 +47,7 @@ macro_rules! value_writer {
         impl ValueWriter {
             fn fixed(files: &PropertyFiles<'_>) -> Result<Self> {
                 Ok(match files.record.element {
-                    $(ElementType::$code => Self::$code(Open::create(files, Part::Values)?),)*
+                    $(ElementType::$code => Self::$code(Open::create(files, PropertyFile::Values)?),)*
                 })
             }
 
@@ -100,7 +100,8 @@ impl PropertyWriter {
     /// If they cannot be made.
     pub fn create(files: &PropertyFiles<'_>) -> Result<Self> {
         let values = if files.record.is_text() {
-            let (texts, ends) = (files.create(Part::Texts)?, Open::create(files, Part::Ends)?);
+            let (texts, ends) =
+                (files.create(PropertyFile::Texts)?, Open::create(files, PropertyFile::Ends)?);
             ValueWriter::Texts { texts, ends, end: 0 }
         } else {
             ValueWriter::fixed(files)?
@@ -108,8 +109,8 @@ impl PropertyWriter {
         Ok(Self {
             name: files.record.name.clone(),
             element: (!files.record.is_text()).then_some(files.record.element),
-            vertices: Open::create(files, Part::Vertices)?,
-            codes: Open::create(files, Part::Codes)?,
+            vertices: Open::create(files, PropertyFile::Vertices)?,
+            codes: Open::create(files, PropertyFile::Codes)?,
             values,
             last: None,
         })

@@ -8,6 +8,7 @@ use esker_format::{Archive, ElementType, Error, Origin, Owner, Result};
 use esker_graph::random::hash;
 use esker_graph::{Direction, Operation, Run, Select, Setting, VertexId, Visitor, vertex};
 use esker_graph::{Flow, Graph, Lists, Piece, Weight};
+use esker_layers::graph::ArcWeights;
 use esker_layers::graph::{CompleteLists, StoredGraph, StoredWeight};
 use esker_layers::stack::Stack;
 use esker_layers::tiles::Tiles;
@@ -140,7 +141,7 @@ impl Compared<'_> {
             let sums = graph?.scan(run, Direction::Out, Select::All, &ArcHashes)?;
             Ok(sums.into_iter().fold(0, u64::wrapping_add))
         };
-        let weight = (property, layer.record().num_arcs);
+        let weight = ArcWeights { property, num_arcs: layer.record().num_arcs };
         let found = hash_of(W::open(stack, weight, CompleteLists::Tiled(tiles, None), None, run));
         let expected = match layer.lists().out().main().tiles() {
             // Nothing else holds the edges; but each list has the length that was recorded, and its values
@@ -163,7 +164,7 @@ impl Compared<'_> {
     }
 
     /// The sum of the hashes of all arcs, of lists that are read one by one.
-    fn hash_of_lists<W: StoredWeight + Pod>(&self, weight: (u32, u64)) -> Result<u64> {
+    fn hash_of_lists<W: StoredWeight + Pod>(&self, weight: ArcWeights) -> Result<u64> {
         let Self { stack, run, .. } = *self;
         let graph = W::open(stack, weight, CompleteLists::Mapped, None, run)?;
         let add = |sum: &mut u64, vertices: Range<usize>| {

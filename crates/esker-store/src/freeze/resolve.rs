@@ -6,7 +6,7 @@ use std::hint::select_unpredictable;
 use esker_format::{CopyPolicy, Result};
 use esker_graph::{Direction, Flow, VertexId};
 use esker_layers::layer::{Address, ArcChunk, ListColumns, SectionChunk};
-use esker_layers::stack::{ListTable, Stretch};
+use esker_layers::stack::{ListStretch, ListTable};
 
 use super::changes::{Changes, EdgeChange, REMOVAL, Tally};
 use super::known::KnownEdges;
@@ -64,7 +64,7 @@ pub(super) struct NewArc<'a> {
 /// Buffers for the arcs of one vertex.
 #[derive(Default)]
 pub(super) struct VertexBuffers<'a> {
-    pub(super) old: Vec<Stretch<'a>>,
+    pub(super) old: Vec<ListStretch<'a>>,
     pub(super) alive: Vec<NewArc<'a>>,
     pub(super) past: Vec<NewArc<'a>>,
     /// Tombstones: target, code, number of deleted copies.
@@ -363,7 +363,7 @@ impl<'a> Resolver<'a> {
         &self,
         v: VertexId,
         fragment: Option<(usize, usize)>,
-        old: &mut Vec<Stretch<'a>>,
+        old: &mut Vec<ListStretch<'a>>,
     ) -> Result<usize> {
         let mut len = 0;
         self.changes.stack.visit_from(fragment, self.direction, v, &mut |stretch| {
@@ -397,7 +397,7 @@ impl<'a> Resolver<'a> {
     /// Adds the old arcs: dead ones to `past`, the others to `alive`.
     fn copy_old(
         &self,
-        old: &[Stretch<'a>],
+        old: &[ListStretch<'a>],
         dead: &[(VertexId, u32, usize)],
         some_dead: &[DeadCopy<'a>],
         alive: &mut Vec<NewArc<'a>>,

@@ -10,6 +10,7 @@ use esker_graph::random::Random;
 use esker_graph::{Direction, Lists, Run, VertexId, vertex};
 use esker_layers::FormFiles;
 use esker_layers::StoredWeight;
+use esker_layers::graph::ArcWeights;
 use esker_layers::graph::CompleteLists;
 use esker_layers::layer::{PlainLayer, PlainWriter};
 use esker_layers::stack::Stack;
@@ -96,10 +97,20 @@ fn write_tiles_of(stack: &Stack, num_arcs: u64, files: FormFiles<'_>, run: &Run)
     struct Weights<'a>(&'a Stack, u64, &'a Run);
     impl TileProperties for Weights<'_> {
         fn write(&self, walk: &PropertyWalk<'_>) -> Result<()> {
-            walk.write(0, &i32::open(self.0, (0, self.1), CompleteLists::Mapped, None, self.2)?)
+            walk.write(
+                0,
+                &i32::open(
+                    self.0,
+                    ArcWeights { property: 0, num_arcs: self.1 },
+                    CompleteLists::Mapped,
+                    None,
+                    self.2,
+                )?,
+            )
         }
     }
-    let graph = <()>::open(stack, (0, num_arcs), CompleteLists::Mapped, None, run).unwrap();
+    let graph =
+        <()>::open(stack, ArcWeights { property: 0, num_arcs }, CompleteLists::Mapped, None, run).unwrap();
     let options = ConvertOptions { group: 1, memory_bytes: 1 << 20 };
     let weights = Weights(stack, num_arcs, run);
     write_tiles(&graph, &weights, run, &options, None, files).unwrap();
@@ -164,7 +175,14 @@ fn merge_tiles(layers: &mut TestLayers, end: usize, retained: &[u64], number: u3
 fn compare_weights(layers: &TestLayers, record: &LayerRecord, run: &Run) {
     let complete = std::slice::from_ref(&layers.layers[0]);
     let stack = Stack::new(complete, record.last_version, record.num_vertices).unwrap();
-    let graph = i32::open(&stack, (0, record.num_arcs), CompleteLists::Mapped, None, run).unwrap();
+    let graph = i32::open(
+        &stack,
+        ArcWeights { property: 0, num_arcs: record.num_arcs },
+        CompleteLists::Mapped,
+        None,
+        run,
+    )
+    .unwrap();
     let mut expected = Vec::new();
     for v in (0..record.num_vertices as usize).map(vertex) {
         let own = |targets: &[VertexId], weights: &[i32]| {

@@ -5,6 +5,7 @@ use esker_format::io::{Disk, Faults, RealDisk};
 use esker_format::{Encoding, Error, HeadOrder, HeadsRecord, Origin, Result, Values};
 use esker_graph::{Direction, Flow, Graph, Lists, Piece, Run, Select, VertexId, Visitor, vertex};
 use esker_layers::FormFiles;
+use esker_layers::graph::ArcWeights;
 use esker_layers::graph::{CompleteLists, HeadedOptions, StoredGraph, StoredWeight};
 use esker_layers::layer::Body;
 use proptest::prelude::*;
@@ -27,7 +28,7 @@ fn headed<'s>(
     assert!(Arc::ptr_eq(disk, snapshot.state().disk()));
     i32::open(
         snapshot.stack(),
-        (0, snapshot.num_arcs()),
+        ArcWeights { property: 0, num_arcs: snapshot.num_arcs() },
         CompleteLists::Headed(disk, None, options),
         None,
         run,
@@ -40,7 +41,16 @@ fn record_of(heads: &Heads) -> HeadsRecord {
 
 /// Compares every scan of unweighted lists with that of the mapped ones.
 fn compare_unweighted(snapshot: &Snapshot, lists: CompleteLists<'_, '_>, run: &Run) {
-    let open = |lists| <()>::open(snapshot.stack(), (0, snapshot.num_arcs()), lists, None, run).unwrap();
+    let open = |lists| {
+        <()>::open(
+            snapshot.stack(),
+            ArcWeights { property: 0, num_arcs: snapshot.num_arcs() },
+            lists,
+            None,
+            run,
+        )
+        .unwrap()
+    };
     let (graph, model) = (open(lists), open(CompleteLists::Mapped));
     compare_scans(&graph, &model, true, run);
     for direction in [Direction::Out, Direction::In] {
@@ -91,7 +101,7 @@ proptest! {
         let (_, disk, snapshot) = stored(&sample);
         let run = Run::with_threads(threads).unwrap();
         let heads = store(&disk, &snapshot, stored_len, &run);
-        let (layer, stack, weight) = (snapshot.complete_layer(), snapshot.stack(), (0, snapshot.num_arcs()));
+        let (layer, stack, weight) = (snapshot.complete_layer(), snapshot.stack(), ArcWeights { property: 0, num_arcs: snapshot.num_arcs() });
         heads.verify(disk.as_ref(), layer, &run).unwrap();
         // As long as they are stored, shorter, longer, and what is chosen.
         for head_len in [Some(stored_len), Some(stored_len / 2), Some(stored_len + 1), None] {
@@ -122,7 +132,7 @@ proptest! {
             let options = HeadedOptions { head_len, memory_bytes: 1 << 30 };
             let lists = CompleteLists::Headed(&disk, stored, options);
             compare_unweighted(&snapshot, lists, &run);
-            let weighted = i32::open(snapshot.stack(), (0, snapshot.num_arcs()), lists, None, &run).unwrap();
+            let weighted = i32::open(snapshot.stack(), ArcWeights { property: 0, num_arcs: snapshot.num_arcs() }, lists, None, &run).unwrap();
             compare(&weighted, &sample, &run);
         }
     }
@@ -183,7 +193,14 @@ fn heads_begin_with_the_hubs(encoding: Encoding) {
         let options = HeadedOptions { head_len: Some(2), memory_bytes: 1 << 30 };
         let lists = CompleteLists::Headed(&disk, stored, options);
         let before = read();
-        let graph = <()>::open(snapshot.stack(), (0, snapshot.num_arcs()), lists, None, &run).unwrap();
+        let graph = <()>::open(
+            snapshot.stack(),
+            ArcWeights { property: 0, num_arcs: snapshot.num_arcs() },
+            lists,
+            None,
+            &run,
+        )
+        .unwrap();
         let of = FirstPiece([39_999, 20_000, 13_333]);
         let states = graph.scan(&run, Direction::Out, Select::All, &of).unwrap();
         let (found, missed) = states.iter().fold((0, 0), |sum, state| (sum.0 + state.0, sum.1 + state.1));
@@ -238,7 +255,7 @@ fn memory_is_kept(encoding: Encoding) {
     let (_, disk, snapshot) = stored(&sample);
     let run = Run::with_threads(1).unwrap();
     let layer = &snapshot.stack().layers()[0];
-    let (stack, weight) = (snapshot.stack(), (0, snapshot.num_arcs()));
+    let (stack, weight) = (snapshot.stack(), ArcWeights { property: 0, num_arcs: snapshot.num_arcs() });
     let with = |head_len, memory_bytes| {
         let options = HeadedOptions { head_len, memory_bytes };
         i32::open(stack, weight, CompleteLists::Headed(&disk, None, options), None, &run)
@@ -339,7 +356,11 @@ fn stored_heads_are_read_instead_of_the_lists() {
     let (faulty, disk, snapshot) = stored(&sample);
     let run = Run::with_threads(2).unwrap();
     let heads = store(&disk, &snapshot, 1 << 20, &run);
-    let (layer, stack, weight) = (snapshot.complete_layer(), snapshot.stack(), (0, snapshot.num_arcs()));
+    let (layer, stack, weight) = (
+        snapshot.complete_layer(),
+        snapshot.stack(),
+        ArcWeights { property: 0, num_arcs: snapshot.num_arcs() },
+    );
     // All lists are in the heads, so damage of the lists goes unseen, and that of the heads does not.
     let Body::Arrays(arrays) = layer.out().main().body() else { panic!("lists are arrays") };
     let targets = arrays.targets_column();

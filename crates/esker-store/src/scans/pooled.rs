@@ -5,6 +5,7 @@ use esker_format::Encoding;
 use esker_format::io::{Disk, Faults, RealDisk};
 use esker_format::{Error, Result};
 use esker_graph::{Direction, Flow, Graph, Lists, Piece, Run, Select, Stop, VertexId, Visitor, vertex};
+use esker_layers::graph::ArcWeights;
 use esker_layers::graph::{CompleteLists, StoredGraph, StoredWeight};
 use esker_layers::layer::{Body, CodedList};
 use esker_layers::pool::PoolOptions;
@@ -29,7 +30,7 @@ fn little(sides: u64) -> PoolOptions {
 
 fn pooled<'s>(snapshot: &'s Snapshot, options: &PoolOptions, run: &Run) -> Result<StoredGraph<'s, i32>> {
     let lists = CompleteLists::Pooled(snapshot.state().disk(), options);
-    i32::open(snapshot.stack(), (0, snapshot.num_arcs()), lists, None, run)
+    i32::open(snapshot.stack(), ArcWeights { property: 0, num_arcs: snapshot.num_arcs() }, lists, None, run)
 }
 
 fn whole(graph: &StoredGraph<'_, i32>, run: &Run) -> Result<Vec<Arc3>> {

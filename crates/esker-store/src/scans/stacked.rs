@@ -7,6 +7,7 @@ use esker_format::{Encoding, HeadOrder, HeadsRecord, Result};
 use esker_graph::random::Random;
 use esker_graph::{Direction, Graph, Lists, Run, VertexId, vertex};
 use esker_layers::FormFiles;
+use esker_layers::graph::ArcWeights;
 use esker_layers::graph::headed::{HeadedNeeds, Heads, StoredHeads, heads_directory, write_heads};
 use esker_layers::graph::{CompleteLists, HeadedOptions, StoredWeight};
 use esker_layers::known_files::DirectoryKind;
@@ -37,7 +38,14 @@ fn tiles(layer: &Arc<PlainLayer>, run: &Run) -> Tiles {
     let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
     let record = layer.record();
     let stack = Stack::new(&[Arc::clone(layer)], record.last_version, record.num_vertices).unwrap();
-    let graph = i32::open(&stack, (0, record.num_arcs), CompleteLists::Mapped, None, run).unwrap();
+    let graph = i32::open(
+        &stack,
+        ArcWeights { property: 0, num_arcs: record.num_arcs },
+        CompleteLists::Mapped,
+        None,
+        run,
+    )
+    .unwrap();
     let directory = layer_directory(record.number);
     disk.create_directory(&directory).unwrap();
     let options = ConvertOptions::default();
@@ -90,7 +98,7 @@ fn compare_version(
     let disk: Arc<dyn Disk> = Arc::new(layers.disk.clone());
     let new_stack = || Stack::new(&layers.layers, version, history.num_vertices(version) as u64).unwrap();
     let (whole, stack) = (new_stack(), new_stack());
-    let weight = (0, history.counts(version).1);
+    let weight = ArcWeights { property: 0, num_arcs: history.counts(version).1 };
     let opened = |lists| i32::open(&stack, weight, lists, None, run).unwrap();
     // Of a stack of its own: this makes a vertex table, and the graphs below are to be read without one.
     let mapped = i32::open(&whole, weight, CompleteLists::Mapped, None, run).unwrap();

@@ -2,6 +2,7 @@
 
 use esker_format::{Error, PropertyRecord, Result};
 use esker_graph::{Direction, Operation, Remaining, Run, Setting, VertexId, message};
+use esker_layers::graph::ArcWeights;
 use esker_layers::graph::headed::{HeadedNeeds, StoredHeads};
 use esker_layers::graph::pooled::PooledNeeds;
 use esker_layers::graph::window::{Copies, WindowIndex};
@@ -277,7 +278,7 @@ impl Snapshot {
         run: &Run,
     ) -> Result<StoredGraph<'a, W>> {
         let disk = self.state().disk();
-        let weight = (check_weight::<W>(property)?, self.version().num_arcs);
+        let weight = ArcWeights { property: check_weight::<W>(property)?, num_arcs: self.version().num_arcs };
         let lists = match access {
             _ if stack.leaves_out_oldest() => mapped,
             Access::Mapped(GraphEncoding::Lists) | Access::Memory => mapped,

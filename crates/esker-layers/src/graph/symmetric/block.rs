@@ -18,13 +18,13 @@ pub(super) const VERTEX_BYTES: u64 = 2 * size_of::<usize>() as u64;
 pub(super) const CELL_LEN: usize = 64;
 
 /// Some vertices that follow each other.
-pub(super) struct Block<'b> {
+pub(super) struct ListBlock<'b> {
     /// Chosen ones among them have lists in the block.
     pub(super) vertices: Range<usize>,
     pub(super) chosen: &'b Bitmap,
 }
 
-impl Block<'_> {
+impl ListBlock<'_> {
     /// The first vertex of the first word.
     pub(super) fn base(&self) -> usize {
         self.vertices.start / CELL_LEN * CELL_LEN
@@ -52,7 +52,7 @@ pub(super) struct BlockRoom<W> {
 }
 
 /// The lists of 64 vertices. That of the `i`th begins at `starts[i]` relative to the first one.
-pub(super) struct Cell<'r, W> {
+pub(super) struct VertexCell<'r, W> {
     targets: &'r mut [VertexId],
     weights: &'r mut [W],
     starts: &'r [usize],
@@ -61,10 +61,10 @@ pub(super) struct Cell<'r, W> {
 }
 
 /// The collected lists of a block.
-pub(super) type Cells<'r, W> = Vec<Mutex<Cell<'r, W>>>;
+pub(super) type VertexCells<'r, W> = Vec<Mutex<VertexCell<'r, W>>>;
 
 /// Takes the guard of some lists.
-pub(super) fn lock<'c, 'r, W>(cell: &'c Mutex<Cell<'r, W>>) -> MutexGuard<'c, Cell<'r, W>> {
+pub(super) fn lock<'c, 'r, W>(cell: &'c Mutex<VertexCell<'r, W>>) -> MutexGuard<'c, VertexCell<'r, W>> {
     cell.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -80,10 +80,10 @@ impl<W: ColumnWeight> BlockRoom<W> {
     pub(super) fn collect(
         &mut self,
         sides: [&Side<'_, W>; 2],
-        block: &Block<'_>,
+        block: &ListBlock<'_>,
         wanted: &(dyn Fn(usize, u64) -> u64 + Sync),
         run: &Run,
-    ) -> Result<[Cells<'_, W>; 2]> {
+    ) -> Result<[VertexCells<'_, W>; 2]> {
         let Self { targets, weights, starts } = self;
         let mut counts = [0; 2];
         for ((starts, side), count) in starts.iter_mut().zip(sides).zip(&mut counts) {
@@ -103,7 +103,7 @@ impl<W: ColumnWeight> BlockRoom<W> {
         let too_long = OnceLock::new();
         for ((side, cells), count) in sides.into_iter().zip([&out, &incoming]).zip(counts) {
             if count > 0 {
-                let collector = Collector { block, cells, wanted, too_long: &too_long };
+                let collector = ListCollector { block, cells, wanted, too_long: &too_long };
                 side.scan_any(run, Select::Bits(block.chosen), &collector)?;
             }
         }
@@ -119,14 +119,14 @@ fn cells<'r, W>(
     starts: &'r [usize],
     mut targets: &'r mut [VertexId],
     mut weights: &'r mut [W],
-) -> Cells<'r, W> {
+) -> VertexCells<'r, W> {
     let num_lists = starts.len() - 1;
     let cell = |first: usize| {
         let starts = &starts[first..=num_lists.min(first + CELL_LEN)];
         let len = starts[starts.len() - 1] - starts[0];
         let these = targets.split_off_mut(..len).unwrap_or_default();
         let theirs = weights.split_off_mut(..len).unwrap_or_default();
-        Mutex::new(Cell { targets: these, weights: theirs, starts, filled: [0; CELL_LEN] })
+        Mutex::new(VertexCell { targets: these, weights: theirs, starts, filled: [0; CELL_LEN] })
     };
     (0..num_lists).step_by(CELL_LEN).map(cell).collect()
 }
@@ -145,7 +145,7 @@ fn resized<T: Default + Clone>(elements: &mut Vec<T>, len: usize) -> &mut [T] {
     &mut elements[..len]
 }
 
-impl<W: ColumnWeight> Cell<'_, W> {
+impl<W: ColumnWeight> VertexCell<'_, W> {
     fn range(&self, i: usize) -> Range<usize> {
         self.starts[i] - self.starts[0]..self.starts[i + 1] - self.starts[0]
     }
@@ -211,22 +211,22 @@ fn sort<W: ColumnWeight>(targets: &mut [VertexId], weights: &mut [W], order: &mu
 }
 
 /// The visitor of a scan that collects lists.
-struct Collector<'c, 'r, W> {
-    block: &'c Block<'c>,
-    cells: &'c [Mutex<Cell<'r, W>>],
+struct ListCollector<'c, 'r, W> {
+    block: &'c ListBlock<'c>,
+    cells: &'c [Mutex<VertexCell<'r, W>>],
     /// Which vertices outside the block will be wanted: a pool keeps their lists.
     wanted: &'c (dyn Fn(usize, u64) -> u64 + Sync),
     /// A vertex whose list is longer than its degree.
     too_long: &'c OnceLock<VertexId>,
 }
 
-impl<W: ColumnWeight> Collector<'_, '_, W> {
+impl<W: ColumnWeight> ListCollector<'_, '_, W> {
     /// Appends arcs, each to the list of a vertex.
     fn append<'p>(&self, arcs: impl Iterator<Item = (VertexId, &'p [VertexId], &'p [W])>)
     where
         W: 'p,
     {
-        let mut held: Option<(usize, MutexGuard<'_, Cell<'_, W>>)> = None;
+        let mut held: Option<(usize, MutexGuard<'_, VertexCell<'_, W>>)> = None;
         for (v, targets, weights) in arcs.filter(|arc| self.block.has(arc.0)) {
             let place = v as usize - self.block.base();
             let (cell, i) = (place / CELL_LEN, place % CELL_LEN);
@@ -243,7 +243,7 @@ impl<W: ColumnWeight> Collector<'_, '_, W> {
     }
 }
 
-impl<W: ColumnWeight> AnyVisitor<W> for Collector<'_, '_, W> {
+impl<W: ColumnWeight> AnyVisitor<W> for ListCollector<'_, '_, W> {
     fn stops(&self) -> bool {
         false
     }
@@ -281,7 +281,7 @@ impl<W: ColumnWeight> AnyVisitor<W> for Collector<'_, '_, W> {
     }
 }
 
-struct CollectingSink<'s, 'c, 'r, W>(&'s Collector<'c, 'r, W>);
+struct CollectingSink<'s, 'c, 'r, W>(&'s ListCollector<'c, 'r, W>);
 
 impl<W: ColumnWeight> Sink<W> for CollectingSink<'_, '_, '_, W> {
     fn visit(&mut self, batch: &[(VertexId, Piece<'_, W>)]) -> u64 {

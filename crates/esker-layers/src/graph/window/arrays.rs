@@ -43,7 +43,7 @@ pub(super) enum ListStep<'l, T> {
 }
 
 /// What a thread keeps from one range of vertices to the next.
-pub(super) struct ListBuffers<T> {
+pub(super) struct TimedBuffers<T> {
     chains: ChainBuffers,
     arcs: ChainArcs<T>,
     ranks: WantedRanks,
@@ -146,7 +146,7 @@ fn merge_two(one: &[VertexId], other: &[VertexId], into: &mut Vec<VertexId>) {
     into[at + one.len() - i..].copy_from_slice(&other[j..]);
 }
 
-impl<T: Time> ListBuffers<T> {
+impl<T: Time> TimedBuffers<T> {
     pub(super) fn new() -> Self {
         let arcs = ChainArcs { targets: Vec::new(), weights: Vec::new() };
         Self {
@@ -219,7 +219,7 @@ impl<'a, T: Time> TimedArrays<'a, T> {
         &self,
         mark: impl Fn(&[T], &mut [u64]),
         unit: CountUnit<'_>,
-        buffers: &mut ListBuffers<T>,
+        buffers: &mut TimedBuffers<T>,
         loops: &mut u64,
     ) -> Result<()> {
         let CountUnit { vertices, counts } = unit;
@@ -269,13 +269,13 @@ impl<'a, T: Time> TimedArrays<'a, T> {
         &self,
         mark: impl Fn(&[T], &mut [u64]),
         vertices: Range<usize>,
-        buffers: &mut ListBuffers<T>,
+        buffers: &mut TimedBuffers<T>,
         mut take: impl FnMut(&[VertexId]),
     ) -> Result<()> {
         if self.later.as_ref().is_some_and(LaterLayers::bury) {
             return self.select_living(mark, vertices, buffers, take);
         }
-        let ListBuffers { chains, ranks, base, later: selected, merged, .. } = buffers;
+        let TimedBuffers { chains, ranks, base, later: selected, merged, .. } = buffers;
         let (first, ends) = (vertices.start, self.base.offsets.len() - 1);
         let offsets = &self.base.offsets[first.min(ends)..=vertices.end.min(ends)];
         base.select(&self.base, offsets, ranks, &mark);
@@ -308,7 +308,7 @@ impl<'a, T: Time> TimedArrays<'a, T> {
         &self,
         mark: impl Fn(&[T], &mut [u64]),
         vertices: Range<usize>,
-        buffers: &mut ListBuffers<T>,
+        buffers: &mut TimedBuffers<T>,
         mut take: impl FnMut(&[VertexId]),
     ) -> Result<()> {
         let (mut ranks, mut list) = (std::mem::take(&mut buffers.ranks), Vec::new());
@@ -334,12 +334,12 @@ impl<'a, T: Time> TimedArrays<'a, T> {
     pub(super) fn for_each(
         &self,
         vertices: Range<usize>,
-        buffers: &mut ListBuffers<T>,
+        buffers: &mut TimedBuffers<T>,
         mut take: impl FnMut(ListStep<'_, T>),
     ) -> Result<()> {
         let mut next = vertices.start;
         if let Some(later) = &self.later {
-            let ListBuffers { chains, arcs, .. } = buffers;
+            let TimedBuffers { chains, arcs, .. } = buffers;
             later.for_each(vertices.clone(), chains, arcs, |v, arcs, left_out| {
                 let v = v as usize;
                 (next..v).for_each(|v| self.hand_over(v, &mut take));

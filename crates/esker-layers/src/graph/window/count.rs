@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use esker_format::{Error, Result};
 use esker_graph::{Flow, Piece, Run, Select, VertexId, Visitor, vertex};
 
-use super::arrays::{CountUnit, ListBuffers, TimedArrays};
+use super::arrays::{CountUnit, TimedArrays, TimedBuffers};
 use super::copies::{Copies, Selected, TimeWindow};
 use super::filter::FilteredLists;
 use super::times::{Time, TimeBounds};
@@ -157,7 +157,7 @@ pub(super) fn count_arrays<T: Time>(
     let units: Vec<_> = counts[1..].chunks_mut(GRAIN).map(|unit| Mutex::new(Some(unit))).collect();
     let loops = run.share(
         units.len(),
-        || (0, ListBuffers::new()),
+        || (0, TimedBuffers::new()),
         |(loops, buffers), i| {
             let unit = units[i].lock().unwrap_or_else(PoisonError::into_inner).take();
             let Some(counts) = unit else { return Ok(()) };

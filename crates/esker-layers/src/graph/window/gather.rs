@@ -3,7 +3,7 @@
 use esker_format::{Error, Result};
 use esker_graph::{Operation, Remaining, Run, VertexId, message, vertex};
 
-use super::arrays::{ListBuffers, TimedArrays};
+use super::arrays::{TimedArrays, TimedBuffers};
 use super::copies::{Selected, TimeWindow};
 use super::index::offsets;
 use super::lists::TimedLists;
@@ -57,7 +57,7 @@ fn gather_arrays<T: Time, W: ColumnWeight>(
 ) -> Result<Option<GatheredSide<W>>> {
     let Some(lists) = TimedArrays::from_side(side, true, run)? else { return Ok(None) };
     let bounds = TimeBounds::new(window);
-    let gathered = GatheredSide::fill(offsets(sums, remaining), run, ListBuffers::new, |buffers, unit| {
+    let gathered = GatheredSide::fill(offsets(sums, remaining), run, TimedBuffers::new, |buffers, unit| {
         let mut room = unit.targets;
         // Vertices between these are not in the window: they have no arcs there.
         let end = unit.places.end.checked_sub(1).map_or(0, |last| origin(remaining, last) as usize + 1);

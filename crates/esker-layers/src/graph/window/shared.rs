@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use esker_format::{Error, Result};
 use esker_graph::{Direction, Flow, Piece, Reservation, Rows, Run, Select, VertexId, Visitor, vertex};
 
-use super::arrays::{ListBuffers, ListStep, TimedArrays};
+use super::arrays::{ListStep, TimedArrays, TimedBuffers};
 use super::copies::{Copies, TimeWindow};
 use super::count::{ArcCounts, GRAIN, TargetCounts, count_arrays};
 use super::index::WindowIndex;
@@ -419,7 +419,7 @@ fn copy_arrays<T: Time>(
     sums: Vec<u64>,
     run: &Run,
 ) -> Result<GatheredSide<u16>> {
-    let new = || (ListBuffers::new(), Vec::new());
+    let new = || (TimedBuffers::new(), Vec::new());
     GatheredSide::fill(sums, run, new, |(buffers, list), unit: Unit<'_, u16>| {
         let mut room = ArcWriter(unit.targets.iter_mut().zip(unit.weights));
         list.clear();
