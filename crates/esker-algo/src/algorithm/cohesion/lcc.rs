@@ -7,11 +7,11 @@
 //!
 //! Each triangle is found once, as in `triangles`, at the last of its vertices in their order; the others are
 //! the first and the middle one. It adds a credit to the count of each vertex: 1, or in a directed graph the
-//! number of edges (1 or 2) between the other two. State: an integer count per vertex; each worker has its own counts of the
-//! hubs, so that threads do not contend for them. Work: O(m^1.5) in degree order. Memory: 8 bytes per vertex
-//! for counts and 8 for coefficients; what `triangles` takes; per thread, 8 bytes per hub; for a directed
-//! graph, twice the hub rows and marks, and one byte per edge. Reads: as `triangles`, and every list once
-//! more. Counts are integers, so the result does not depend on threads.
+//! number of edges (1 or 2) between the other two. State: an integer count per vertex; each worker has its
+//! own counts of the hubs, so that threads do not contend for them. Work: O(m^1.5) in degree order. Memory: 8
+//! bytes per vertex for counts and 8 for coefficients; what `triangles` takes; per thread, 8 bytes per hub;
+//! for a directed graph, twice the hub rows and marks, and one byte per edge. Reads: as `triangles`, and
+//! every list once more. Counts are integers, so the result does not depend on threads.
 //!
 //! [1] A. Iosup et al., "The LDBC Graphalytics Benchmark", arXiv:2011.15028, section 2.3.6.
 
