@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use arrow_array::ArrayRef;
-use esker::change::{Given, convert_or_widen};
+use esker::change::{InputValue, convert_or_widen};
 use esker::graph::{Cancel, counted};
 use esker::import::read::source::id_at;
 use esker::store::EdgeMatch;
@@ -113,7 +113,7 @@ impl Batch {
             for at in 0..range.len() {
                 row.clear();
                 for (record, column) in records.iter().zip(&values) {
-                    row.push(convert_or_widen(record, Given::of(column, at))?);
+                    row.push(convert_or_widen(record, InputValue::of(column, at))?);
                 }
                 state.batch.add_edge(id_at(&sources, at), id_at(&targets, at), &row)?;
             }
@@ -148,7 +148,7 @@ impl Batch {
                 let (source, target) = (id_at(&sources, at), id_at(&targets, at));
                 row.clear();
                 for (record, column) in wanted.iter().zip(&values) {
-                    row.push((record.number, convert_or_widen(record, Given::of(column, at))?));
+                    row.push((record.number, convert_or_widen(record, InputValue::of(column, at))?));
                 }
                 match row.is_empty() {
                     true => state.batch.remove_edge(source, target)?,
@@ -201,7 +201,8 @@ impl Batch {
                     state.batch.set_vertex(id, name, None)?;
                     continue;
                 }
-                let value = convert_or_widen(&record, Given::of(&values, before[at] - before[range.start]))?;
+                let value =
+                    convert_or_widen(&record, InputValue::of(&values, before[at] - before[range.start]))?;
                 state.batch.set_vertex(id, name, Some(value))?;
             }
             Ok(())

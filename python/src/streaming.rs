@@ -7,13 +7,13 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use esker::change::{
-    self, CommitEvery, EdgeInput, Expiry, Given, Late, Pace, Purpose, StreamOptions, StreamReport,
+    self, CommitEvery, EdgeInput, Expiry, InputValue, Late, Pace, Purpose, StreamOptions, StreamReport,
     StreamState, Target, convert_or_widen, open_edges, stream,
 };
 use esker::graph::Cancel;
 use esker::import::options::BadLines;
-use esker::import::read::live::Live;
-use esker::import::read::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Schema};
+use esker::import::read::live::GrowingInput;
+use esker::import::read::source::{BlockParser, EdgeBatch, IdKind, InputBlock, Reader, Schema};
 use esker::store::Result;
 use esker::store::format::PropertyRecord;
 use esker::window::{Declared, Span, TimeUnit};
@@ -58,11 +58,11 @@ impl Reader for ChunkReader {
         Arc::new(ChunkParser(Arc::clone(&self.current)))
     }
 
-    fn next_block(&mut self) -> Result<Option<Block>> {
+    fn next_block(&mut self) -> Result<Option<InputBlock>> {
         loop {
             if let Some(block) = self.waiting.pop_front() {
                 *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(block);
-                return Ok(Some(Block { bytes: Vec::new(), first_line: 0, file: 0, input_bytes: 0 }));
+                return Ok(Some(InputBlock { bytes: Vec::new(), first_line: 0, file: 0, input_bytes: 0 }));
             }
             let Ok(chunk) = self.chunks.recv() else { return Ok(None) };
             self.waiting = chunk;
@@ -71,7 +71,7 @@ impl Reader for ChunkReader {
 }
 
 impl BlockParser for ChunkParser {
-    fn parse(&self, _block: Block) -> Result<EdgeBatch> {
+    fn parse(&self, _block: InputBlock) -> Result<EdgeBatch> {
         let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(current.take().unwrap_or_else(|| EdgeBatch::of_integers(Vec::new(), Vec::new(), 0)))
     }
@@ -258,7 +258,7 @@ fn open_file(
     options.bad_lines =
         one_of("bad_lines", &file.bad_lines, &[("stop", BadLines::Stop), ("skip", BadLines::Skip)])?;
     let mut read = file.read.options()?;
-    read.live = Some(Live { follow: file.follow, stop: options.stop.clone() });
+    read.live = Some(GrowingInput { follow: file.follow, stop: options.stop.clone() });
     let inputs = [file.path];
     if file.follow {
         return Ok(Box::new(move |target| open_edges(target, &inputs, &read, Purpose::Add)));
@@ -308,7 +308,7 @@ impl EdgeStream {
         let values = |(property, (_, column)): (&PropertyRecord, &(String, Column))| {
             let values = column.values_for(edges.clone(), property)?;
             (0..edges.len())
-                .try_for_each(|at| convert_or_widen(property, Given::of(&values, at)).map(drop))?;
+                .try_for_each(|at| convert_or_widen(property, InputValue::of(&values, at)).map(drop))?;
             Ok(values)
         };
         let vertices = columns.vertices.as_ref();

@@ -36,7 +36,7 @@ pub use disk::creating::{CreateOptions, HUB_DEGREE};
 pub use exchange::counters::{ChangeTimes, WorkerCounters};
 pub use model::weights::WeightKind;
 pub use process::advance::FollowedVersion;
-pub use process::all_shards::{CheckReport, Counts, check, counts, estimate, export};
+pub use process::all_shards::{CheckReport, GraphCounts, check, counts, estimate, export};
 pub use process::requests::{create_on, roll_back, unpublished, weights};
 pub use process::reshard::{NewShards, merge, rebalance, split};
 pub use process::shard_requests::write_id;

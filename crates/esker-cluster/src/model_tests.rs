@@ -34,7 +34,7 @@ use crate::change::apply::{Prepared, Publisher, change};
 use crate::disk::cluster::Cluster;
 use crate::disk::creating::CreateOptions;
 use crate::disk::job::{ChangeJob, RunJob};
-use crate::model::answer::{Cell, Outline, OwnedId, Row, take_rows};
+use crate::model::answer::{Cell, Outline, OwnedId, VertexRow, take_rows};
 use crate::model::weights::WeightKind;
 use crate::net::engine::run_threads;
 use crate::process::all_shards::{check, counts, export};
@@ -109,7 +109,7 @@ fn change_all(cluster: Cluster, job: &ChangeJob) -> Cluster {
 #[derive(Default)]
 struct Kept {
     outline: Outline,
-    rows: Vec<Row>,
+    rows: Vec<VertexRow>,
     is_text: bool,
 }
 

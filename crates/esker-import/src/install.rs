@@ -24,7 +24,7 @@ use super::options::{
 };
 use super::read::source::Reader;
 use super::sort::external::Sorter;
-use super::sort::scratch::Work;
+use super::sort::scratch::Workspace;
 use super::sort::spool::Spool;
 
 /// Imports everything that `reader` gives into a new database at `target`.
@@ -174,7 +174,7 @@ fn property_records(
 }
 
 /// Writes the id map, if there is one to write.
-fn write_ids(work: &Work, staging: &Staging, ids: BuiltIds, order: VertexOrder) -> Result<IdMapRecord> {
+fn write_ids(work: &Workspace, staging: &Staging, ids: BuiltIds, order: VertexOrder) -> Result<IdMapRecord> {
     let files = &staging.id_files();
     let (kind, base) = match ids {
         BuiltIds::Identity { base } => (IdMapKind::Identity, base),
@@ -193,7 +193,7 @@ fn write_ids(work: &Work, staging: &Staging, ids: BuiltIds, order: VertexOrder) 
 }
 
 /// Writes a permutation and its inverse.
-fn write_permutation(work: &Work, files: &IdFiles<'_>, renumbered: &Spool<VertexId>) -> Result<()> {
+fn write_permutation(work: &Workspace, files: &IdFiles<'_>, renumbered: &Spool<VertexId>) -> Result<()> {
     let mut writer = PermutationWriter::create(files)?;
     let mut buffer = Vec::new();
     let inverse_bytes = renumbered.len() * size_of::<VertexId>() as u64;

@@ -5,12 +5,12 @@ use esker_format::{Error, Result};
 use super::formats::FORMATS;
 use super::read::both_ends::BothEnds;
 use super::read::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
-use super::read::head::Head;
+use super::read::head::InputHead;
 use super::read::input::{Input, expand};
 use super::read::input_format::{Choices, OpenedInput, one};
 use super::read::source::{IdKind, Reader};
 use super::sniff::sniff;
-use super::text::named::Named;
+use super::text::named::NamedReader;
 use super::text::vertices::{WithCount, WithVertices};
 
 /// An opened input.
@@ -46,7 +46,7 @@ pub fn open<S: AsRef<str>>(inputs: &[S], options: &ReadOptions) -> Result<Opened
 /// As [`open_reader`].
 pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
     let Some(first) = inputs.first() else { return Err(Error::invalid("no input is named")) };
-    let head = Head::of(first, options)?;
+    let head = InputHead::of(first, options)?;
     let format = match options.format {
         Some(format) => format,
         None => format_of(first, &head).map_err(|reason| Error::input(first.path().as_path(), reason))?,
@@ -77,7 +77,7 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
             let vertices = one(&vertices, "a file of vertices")?;
             reader = match reader.schema().ids {
                 IdKind::Numbered { first, num_vertices } => {
-                    Box::new(Named::open(vertices, reader, first, num_vertices, options)?)
+                    Box::new(NamedReader::open(vertices, reader, first, num_vertices, options)?)
                 }
                 _ => {
                     let with = WithVertices::open(vertices, reader, None, options)?;
@@ -94,7 +94,7 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
 }
 
 /// The format of an input, by the files beside it, its first bytes and its name.
-fn format_of(input: &Input, head: &Head) -> std::result::Result<Format, String> {
+fn format_of(input: &Input, head: &InputHead) -> std::result::Result<Format, String> {
     match FORMATS.iter().find(|entry| (entry.input.is_part)(input)) {
         Some(entry) => Ok(entry.format),
         None => sniff(&input.name(), &head.bytes),

@@ -33,10 +33,10 @@ impl Reader for MemoryReader {
     fn parser(&self) -> Arc<dyn BlockParser> {
         Arc::new(Copies(self.batches.clone()))
     }
-    fn next_block(&mut self) -> Result<Option<Block>> {
+    fn next_block(&mut self) -> Result<Option<InputBlock>> {
         let file = self.next;
         self.next += 1;
-        Ok((file < self.batches.len()).then(|| Block {
+        Ok((file < self.batches.len()).then(|| InputBlock {
             bytes: Vec::new(),
             first_line: 1,
             file,
@@ -46,7 +46,7 @@ impl Reader for MemoryReader {
 }
 
 impl BlockParser for Copies {
-    fn parse(&self, block: Block) -> Result<EdgeBatch> {
+    fn parse(&self, block: InputBlock) -> Result<EdgeBatch> {
         Ok(self.0[block.file].clone())
     }
 }

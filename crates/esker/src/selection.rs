@@ -176,17 +176,17 @@ impl Test {
             WantedValue::Text(_) => Some(Ordering::Less),
             WantedValue::Logical(wanted) => value().partial_cmp(wanted),
             WantedValue::Whole(wanted) => match number_of(&value()) {
-                Some(Number::Whole(value)) => Some(value.cmp(wanted)),
-                Some(Number::Real(value)) => value.partial_cmp(&(*wanted as f64)),
+                Some(ConditionNumber::Whole(value)) => Some(value.cmp(wanted)),
+                Some(ConditionNumber::Real(value)) => value.partial_cmp(&(*wanted as f64)),
                 None => None,
             },
             WantedValue::Above(floor) => match number_of(&value()) {
-                Some(Number::Whole(value)) if value <= *floor => Some(Ordering::Less),
+                Some(ConditionNumber::Whole(value)) if value <= *floor => Some(Ordering::Less),
                 Some(_) => Some(Ordering::Greater),
                 None => None,
             },
             WantedValue::Real(wanted) => match number_of(&value()) {
-                Some(Number::Real(value)) => value.partial_cmp(wanted),
+                Some(ConditionNumber::Real(value)) => value.partial_cmp(wanted),
                 _ => None,
             },
         };
@@ -235,7 +235,7 @@ impl ArcFilter for Conditions {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Number {
+enum ConditionNumber {
     Whole(i128),
     Real(f64),
 }
@@ -252,20 +252,20 @@ fn floor_of(text: &str) -> Option<(i128, bool)> {
     Some((if unsigned.is_some() { -whole - i128::from(is_greater) } else { whole }, is_greater))
 }
 
-fn number_of(value: &PropertyValue<'_>) -> Option<Number> {
+fn number_of(value: &PropertyValue<'_>) -> Option<ConditionNumber> {
     Some(match *value {
-        PropertyValue::U8(value) => Number::Whole(value.into()),
-        PropertyValue::U16(value) => Number::Whole(value.into()),
-        PropertyValue::U32(value) => Number::Whole(value.into()),
-        PropertyValue::U64(value) => Number::Whole(value.into()),
-        PropertyValue::I32(value) => Number::Whole(value.into()),
-        PropertyValue::I64(value) => Number::Whole(value.into()),
-        PropertyValue::F32(value) => Number::Real(value.into()),
-        PropertyValue::F64(value) => Number::Real(value),
-        PropertyValue::Boolean(value) => Number::Whole(value.into()),
-        PropertyValue::Date(days) => Number::Whole(days.into()),
-        PropertyValue::Timestamp(time) => Number::Whole(time.count.into()),
-        PropertyValue::EdgeId(id) => Number::Whole(id.bits().into()),
+        PropertyValue::U8(value) => ConditionNumber::Whole(value.into()),
+        PropertyValue::U16(value) => ConditionNumber::Whole(value.into()),
+        PropertyValue::U32(value) => ConditionNumber::Whole(value.into()),
+        PropertyValue::U64(value) => ConditionNumber::Whole(value.into()),
+        PropertyValue::I32(value) => ConditionNumber::Whole(value.into()),
+        PropertyValue::I64(value) => ConditionNumber::Whole(value.into()),
+        PropertyValue::F32(value) => ConditionNumber::Real(value.into()),
+        PropertyValue::F64(value) => ConditionNumber::Real(value),
+        PropertyValue::Boolean(value) => ConditionNumber::Whole(value.into()),
+        PropertyValue::Date(days) => ConditionNumber::Whole(days.into()),
+        PropertyValue::Timestamp(time) => ConditionNumber::Whole(time.count.into()),
+        PropertyValue::EdgeId(id) => ConditionNumber::Whole(id.bits().into()),
         PropertyValue::Text(_) => return None,
     })
 }

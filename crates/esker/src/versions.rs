@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 /// Vertices in one unit of work.
 const GRAIN: usize = 1 << 12;
 /// Bytes of a change in the list of one end of an edge, and in the copy that is sorted.
-const CHANGE_BYTES: u64 = 2 * size_of::<Change>() as u64;
+const CHANGE_BYTES: u64 = 2 * size_of::<ListChange>() as u64;
 
 /// The answer on one of several versions.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ fn answer_group<E: Send>(
 ) -> std::result::Result<bool, ManyFailure<E>> {
     let first = range.start;
     let mut history =
-        History { directed: false, changes: Vec::new(), present: Vec::new(), edges: Vec::new() };
+        VersionHistory { directed: false, changes: Vec::new(), present: Vec::new(), edges: Vec::new() };
     let oldest = open(first).map_err(ManyFailure::Visit)?;
     let mut older = oldest.clone();
     history.add_version(&older, run)?;
@@ -94,7 +94,7 @@ fn answer_group<E: Send>(
         older = newer;
     }
     let newest = older;
-    let History { directed, changes, present, edges } = history;
+    let VersionHistory { directed, changes, present, edges } = history;
     let lists = VersionLists::new(&oldest, changes, present.len(), edges.len() as u16, many.receives(), run)?;
     let (out, incoming) = lists.rows();
     let series = GraphSeries::new(out, incoming, directed, lists.members(), edges.len());
@@ -111,16 +111,16 @@ fn answer_group<E: Send>(
 }
 
 /// What differs between successive versions.
-struct History {
+struct VersionHistory {
     directed: bool,
-    changes: Vec<Change>,
+    changes: Vec<ListChange>,
     /// In which versions each vertex is.
     present: Vec<u64>,
     /// The number of edges of each version.
     edges: Vec<u64>,
 }
 
-impl History {
+impl VersionHistory {
     fn add_version(&mut self, snapshot: &Snapshot, run: &Run) -> Result<()> {
         let bit = 1 << self.edges.len();
         self.directed = snapshot.is_directed();
@@ -154,20 +154,20 @@ impl History {
 
 /// A change of the list of a vertex: vertex, target, the version that first has it so, and whether the arc
 /// came.
-type Change = (VertexId, VertexId, u16, bool);
+type ListChange = (VertexId, VertexId, u16, bool);
 
 /// The arcs of successive versions, each with a slot for the version that first has it and the one that no
 /// longer does.
 struct VersionLists {
     count: u16,
-    out: Side,
-    incoming: Option<Side>,
+    out: DirectionLists,
+    incoming: Option<DirectionLists>,
     _memory: Reservation,
 }
 
 /// Lists of one direction.
 #[derive(Default)]
-struct Side {
+struct DirectionLists {
     offsets: Vec<u64>,
     targets: Vec<VertexId>,
     slots: Vec<u16>,
@@ -175,7 +175,7 @@ struct Side {
 
 /// Lists of some successive vertices.
 #[derive(Default)]
-struct Stretch {
+struct ListStretch {
     first: usize,
     lengths: Vec<u64>,
     targets: Vec<VertexId>,
@@ -187,7 +187,7 @@ impl VersionLists {
     /// `receives`: whether in-lists are needed, if the graph is directed.
     fn new(
         oldest: &Snapshot,
-        mut changes: Vec<Change>,
+        mut changes: Vec<ListChange>,
         n: usize,
         count: u16,
         receives: bool,
@@ -205,18 +205,19 @@ impl VersionLists {
         let out = {
             let graph = oldest.graph::<()>(run)?;
             graph.prepare(run, Direction::Out)?;
-            let stretches = run.share_ranges(n, GRAIN, Vec::new, |stretches: &mut Vec<Stretch>, range| {
-                stretches.push(Stretch::of(&graph, range, &changes, count)?);
-                Ok::<_, Error>(())
-            })?;
-            Side::joined(n, stretches.into_iter().flatten().collect())
+            let stretches =
+                run.share_ranges(n, GRAIN, Vec::new, |stretches: &mut Vec<ListStretch>, range| {
+                    stretches.push(ListStretch::of(&graph, range, &changes, count)?);
+                    Ok::<_, Error>(())
+                })?;
+            DirectionLists::joined(n, stretches.into_iter().flatten().collect())
         };
         let incoming = (directed && receives).then(|| out.transposed());
         Ok(Self { count, out, incoming, _memory: memory })
     }
 
     fn rows(&self) -> (Rows<'_, u16>, Option<Rows<'_, u16>>) {
-        (self.out.rows(), self.incoming.as_ref().map(Side::rows))
+        (self.out.rows(), self.incoming.as_ref().map(DirectionLists::rows))
     }
 
     /// The versions of each slot.
@@ -227,12 +228,12 @@ impl VersionLists {
     }
 }
 
-impl Stretch {
+impl ListStretch {
     /// The lists of some vertices: those of the first version, and what later ones changed.
     fn of(
         graph: &impl Lists<Error = esker_store::Error>,
         range: Range<usize>,
-        changes: &[Change],
+        changes: &[ListChange],
         count: u16,
     ) -> Result<Self> {
         let mut stretch = Self { first: range.start, ..Self::default() };
@@ -253,7 +254,7 @@ impl Stretch {
     }
 
     /// Adds the list of a vertex. Both are sorted by target.
-    fn add(&mut self, mut targets: &[VertexId], changes: &[Change], count: u16) {
+    fn add(&mut self, mut targets: &[VertexId], changes: &[ListChange], count: u16) {
         let mut alive: Vec<u16> = Vec::new();
         for of_target in changes.chunk_by(|a, b| a.1 == b.1) {
             let target = of_target[0].1;
@@ -285,8 +286,8 @@ impl Stretch {
     }
 }
 
-impl Side {
-    fn joined(n: usize, mut stretches: Vec<Stretch>) -> Self {
+impl DirectionLists {
+    fn joined(n: usize, mut stretches: Vec<ListStretch>) -> Self {
         stretches.sort_unstable_by_key(|stretch| stretch.first);
         let arcs = stretches.iter().map(|stretch| stretch.targets.len()).sum();
         let mut side = Self {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use esker::import::read::format::Declaration;
-use esker::import::read::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Schema, integer_ids};
+use esker::import::read::source::{BlockParser, EdgeBatch, IdKind, InputBlock, Reader, Schema, integer_ids};
 use esker::import::read::typed::weight_fits;
 use esker::store::format::{ElementType, PropertyType};
 use esker::store::{Error, Result};
@@ -166,7 +166,7 @@ impl Reader for ColumnReader {
         Arc::new(ColumnParser::new(Arc::clone(&self.columns), &self.schema))
     }
 
-    fn next_block(&mut self) -> Result<Option<Block>> {
+    fn next_block(&mut self) -> Result<Option<InputBlock>> {
         if self.next >= self.columns.num_rows() {
             return Ok(None);
         }
@@ -174,7 +174,7 @@ impl Reader for ColumnReader {
         self.next += rows;
         // The parser needs to know how many rows they are.
         let bytes = (rows as u64).to_le_bytes().to_vec();
-        Ok(Some(Block { bytes, first_line, file: 0, input_bytes: 0 }))
+        Ok(Some(InputBlock { bytes, first_line, file: 0, input_bytes: 0 }))
     }
 }
 
@@ -186,7 +186,7 @@ struct ColumnParser {
 }
 
 impl BlockParser for ColumnParser {
-    fn parse(&self, block: Block) -> Result<EdgeBatch> {
+    fn parse(&self, block: InputBlock) -> Result<EdgeBatch> {
         let first = block.first_line as usize;
         let rows = block.bytes.first_chunk().map_or(0, |rows| u64::from_le_bytes(*rows)) as usize;
         let range = |len: usize| first.min(len)..(first + rows).min(len);

@@ -96,18 +96,18 @@ const BACKWARDS: &str = "ends before it begins";
 
 /// One version, or a range.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Versions {
+pub(crate) enum VersionChoice {
     One(VersionSelector),
     Range(VersionRange),
 }
 
 /// Parses a version or a range.
-pub(crate) fn parse_versions(text: &str) -> Result<Versions, String> {
+pub(crate) fn parse_versions(text: &str) -> Result<VersionChoice, String> {
     match parse_range(text) {
-        Ok(range) => Ok(Versions::Range(range)),
+        Ok(range) => Ok(VersionChoice::Range(range)),
         // A date has more than one minus.
         Err(reason) if text.contains("..") || reason.ends_with(BACKWARDS) => Err(reason),
-        Err(_) => parse_version(text).map(Versions::One),
+        Err(_) => parse_version(text).map(VersionChoice::One),
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn needs_window(argument: Arg) -> Arg {
 }
 
 /// A version with choices.
-pub(crate) struct Chosen {
+pub(crate) struct ChosenVersion {
     pub(crate) snapshot: Snapshot,
     /// The times, if there is a window.
     pub(crate) times: Option<Times>,
@@ -91,7 +91,7 @@ impl ChoiceArgs {
         time: Option<&str>,
         until: Option<&TimePoint>,
         run: &Run,
-    ) -> Result<Chosen, Failure> {
+    ) -> Result<ChosenVersion, Failure> {
         let snapshot = match weight {
             Some(name) => snapshot.weighted_by(name)?,
             None => snapshot,
@@ -123,7 +123,7 @@ impl ChoiceArgs {
         if let Some(note) = empty_note(&snapshot, times.as_ref(), run)? {
             text::remark(&note);
         }
-        Ok(Chosen { snapshot, times })
+        Ok(ChosenVersion { snapshot, times })
     }
 }
 

@@ -11,7 +11,7 @@ use super::workers::{HostsArg, WholeAtArg};
 use crate::args::size::bytes;
 use crate::failure::Outcome;
 use crate::interrupt::cancel_on_signals;
-use crate::show::rows::{RowFormat, Rows};
+use crate::show::rows::{RowFormat, RowTable};
 use crate::show::text;
 
 /// Estimate the memory of each worker of a run, and what it sends
@@ -43,7 +43,7 @@ impl ClusterEstimateCommand {
             let shards: Vec<Value> = needs.iter().map(as_json).collect();
             return text::json(&json!({ "algorithm": self.algorithm, "version": version, "shards": shards }));
         }
-        let mut rows = Rows::of(["shard", "memory", "sends at most"]);
+        let mut rows = RowTable::of(["shard", "memory", "sends at most"]);
         for (shard, needs) in needs.iter().enumerate() {
             let sends = match needs.sends {
                 Sends::InAll(sent) => format!("{} in all", bytes(sent)),

@@ -19,7 +19,7 @@ use crate::args::size::{count, counted, parse_bytes};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
 use crate::show::progress::Bar;
-use crate::show::rows::{PrintedRows, RowFormat, Rows};
+use crate::show::rows::{PrintedRows, RowFormat, RowTable};
 use crate::show::text;
 
 /// Keep an answer up to date as versions are published, and print the changes
@@ -84,23 +84,23 @@ pub(super) struct ClusterFollowCommand {
 struct PrintedChanges {
     rows: PrintedRows,
     versions: u64,
-    ranked: Ranked,
+    ranked: RankedRows,
     stream: Option<ArrowStream>,
 }
 
 /// What the first rows are taken from: the command has the values of all vertices.
 #[derive(Default)]
-struct Ranked {
+struct RankedRows {
     values: HashMap<OwnedId, [Cell; 1]>,
     /// Members of each component.
     groups: HashMap<OwnedId, u64>,
     /// The rows that were printed last.
-    last: Option<Rows>,
+    last: Option<RowTable>,
 }
 
-impl Ranked {
+impl RankedRows {
     /// Takes what a version changed, and returns the first rows if they are others than before.
-    fn take(&mut self, followed: &FollowedVersion, len: usize) -> Option<Rows> {
+    fn take(&mut self, followed: &FollowedVersion, len: usize) -> Option<RowTable> {
         let columns = &followed.outline.columns;
         let is_grouped = matches!(columns.first(), Some((_, ColumnKind::Id)));
         for (id, cells) in &followed.rows {
@@ -160,7 +160,7 @@ impl ClusterFollowCommand {
         };
         let bar = Bar::spinner(false);
         bar.set(&self.algorithm, 0.0, String::new());
-        let (rows, ranked) = (PrintedRows::new(format), Ranked::default());
+        let (rows, ranked) = (PrintedRows::new(format), RankedRows::default());
         let mut printed = PrintedChanges { rows, versions: 0, ranked, stream: None };
         let (mut failed, text_ids) = (None, cluster.manifest().text_ids);
         let mut take = |followed: FollowedVersion| {
@@ -212,7 +212,7 @@ impl ClusterFollowCommand {
         let rows = match self.top {
             Some(len) => {
                 let Some(found) = printed.ranked.take(followed, len) else { return Ok(()) };
-                let mut of_version = Rows::default();
+                let mut of_version = RowTable::default();
                 of_version.append("version", &json!(followed.version), found.or_missing());
                 of_version
             }
@@ -234,8 +234,8 @@ fn print_arrow(followed: &FollowedVersion, text_ids: bool, stream: &mut Option<A
 }
 
 /// A row for each vertex whose value a version changed.
-fn changes(followed: &FollowedVersion) -> Rows {
-    let mut rows = Rows::of(["version", "vertex", "old", "new"]);
+fn changes(followed: &FollowedVersion) -> RowTable {
+    let mut rows = RowTable::of(["version", "vertex", "old", "new"]);
     for (id, cells) in &followed.rows {
         let [old, new] = [&cells[0], &cells[1]].map(cell_json);
         rows.push(vec![json!(followed.version), id_json(id), old, new]);

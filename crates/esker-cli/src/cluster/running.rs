@@ -7,7 +7,7 @@ use std::time::Instant;
 use clap::Args;
 use esker::import::export::push_f64;
 use esker_cluster::disk::job::RunJob;
-use esker_cluster::model::answer::{Cell, ColumnKind, OwnedId, Row};
+use esker_cluster::model::answer::{Cell, ColumnKind, OwnedId, VertexRow};
 use esker_cluster::{ClusterAnswer, write_id};
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ use crate::args::size::{bytes, count, parse_bytes, seconds};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::{self, cancel_on_signals};
 use crate::show::progress::Bar;
-use crate::show::rows::{RowFormat, Rows};
+use crate::show::rows::{RowFormat, RowTable};
 use crate::show::text;
 
 /// Lines shown when neither --top nor --output asks for anything else.
@@ -195,7 +195,7 @@ pub(super) fn cell_json(cell: &Cell) -> Value {
 }
 
 /// The first rows by the first value, largest first and then by id; of ids, the largest groups.
-fn top(answer: &ClusterAnswer, len: usize) -> Rows {
+fn top(answer: &ClusterAnswer, len: usize) -> RowTable {
     let columns = &answer.outline.columns;
     if let Some((name, ColumnKind::Id)) = columns.first() {
         let mut groups: HashMap<&OwnedId, u64> = HashMap::new();
@@ -214,10 +214,10 @@ pub(super) fn top_groups<'a>(
     name: &str,
     groups: impl Iterator<Item = (&'a OwnedId, u64)>,
     len: usize,
-) -> Rows {
+) -> RowTable {
     let mut groups: Vec<_> = groups.map(|(id, members)| (members, id)).collect();
     groups.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
-    let mut rows = Rows::of([name, "vertices"]);
+    let mut rows = RowTable::of([name, "vertices"]);
     groups.iter().take(len).for_each(|(members, id)| rows.push(vec![id_json(id), json!(members)]));
     rows
 }
@@ -227,7 +227,7 @@ pub(super) fn top_values(
     columns: &[(String, ColumnKind)],
     mut all: Vec<(&OwnedId, &[Cell])>,
     len: usize,
-) -> Rows {
+) -> RowTable {
     let first = |a: &(&OwnedId, &[Cell]), b: &(&OwnedId, &[Cell])| {
         b.1[0].cmp_as_value(&a.1[0]).then_with(|| a.0.cmp(b.0))
     };
@@ -236,7 +236,8 @@ pub(super) fn top_values(
         all.truncate(len);
     }
     all.sort_unstable_by(first);
-    let mut rows = Rows::of(std::iter::once("vertex").chain(columns.iter().map(|(name, _)| name.as_str())));
+    let mut rows =
+        RowTable::of(std::iter::once("vertex").chain(columns.iter().map(|(name, _)| name.as_str())));
     for (id, cells) in all {
         rows.push(std::iter::once(id_json(id)).chain(cells.iter().map(cell_json)).collect());
     }
@@ -244,8 +245,8 @@ pub(super) fn top_values(
 }
 
 /// The rows in order of id.
-fn sorted(answer: &ClusterAnswer) -> Vec<&Row> {
-    let mut sorted: Vec<&Row> = answer.rows.iter().collect();
+fn sorted(answer: &ClusterAnswer) -> Vec<&VertexRow> {
+    let mut sorted: Vec<&VertexRow> = answer.rows.iter().collect();
     sorted.sort_by(|a, b| a.0.cmp(&b.0));
     sorted
 }

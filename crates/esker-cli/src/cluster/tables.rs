@@ -8,7 +8,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
-use esker_cluster::model::answer::{Cell, ColumnKind, OwnedId, Row};
+use esker_cluster::model::answer::{Cell, ColumnKind, OwnedId, VertexRow};
 
 use crate::failure::{Failure, Outcome};
 use crate::interrupt;
@@ -43,7 +43,7 @@ impl ArrowTable {
         Self { schema, kinds: columns.iter().map(|(_, kind)| *kind).collect(), text_ids }
     }
 
-    fn batch(&self, rows: &[&Row]) -> Result<RecordBatch, Failure> {
+    fn batch(&self, rows: &[&VertexRow]) -> Result<RecordBatch, Failure> {
         let mut arrays = vec![ids(self.text_ids, rows.iter().map(|(id, _)| Some(id)))?];
         for (place, kind) in self.kinds.iter().enumerate() {
             let cells = rows.iter().map(|(_, cells)| &cells[place]);
@@ -57,7 +57,7 @@ impl ArrowTable {
     }
 
     /// Writes rows as an Arrow file.
-    pub(super) fn write(&self, out: &mut dyn Write, rows: &[&Row]) -> Outcome {
+    pub(super) fn write(&self, out: &mut dyn Write, rows: &[&VertexRow]) -> Outcome {
         let mut writer = FileWriter::try_new(&mut *out, &self.schema).map_err(failed)?;
         for chunk in rows.chunks(BATCH_LEN) {
             interrupt::check()?;
@@ -82,8 +82,8 @@ impl ArrowStream {
     }
 
     /// Writes the rows of a version at once.
-    pub(super) fn write(&mut self, rows: &[Row]) -> Outcome {
-        let rows: Vec<&Row> = rows.iter().collect();
+    pub(super) fn write(&mut self, rows: &[VertexRow]) -> Outcome {
+        let rows: Vec<&VertexRow> = rows.iter().collect();
         self.writer.write(&self.table.batch(&rows)?).map_err(failed)?;
         self.writer.flush().map_err(failed)
     }

@@ -15,7 +15,7 @@ use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
 use crate::session::opening::open_store_with;
 use crate::show::answer_rows;
-use crate::show::rows::{RowFormat, Rows};
+use crate::show::rows::{RowFormat, RowTable};
 
 /// The database, the version and the form of the answer.
 #[derive(Debug, Clone, Args)]
@@ -47,12 +47,12 @@ impl AskArgs {
     }
 
     /// Prints the answer if it was asked for as one JSON value.
-    pub(crate) fn print_if_json(&self, rows: &Rows) -> Outcome {
+    pub(crate) fn print_if_json(&self, rows: &RowTable) -> Outcome {
         if self.json || self.format == RowFormat::Json { self.print(rows) } else { Ok(()) }
     }
 
     /// Prints the answer.
-    pub(crate) fn print(&self, rows: &Rows) -> Outcome {
+    pub(crate) fn print(&self, rows: &RowTable) -> Outcome {
         rows.print(if self.json { RowFormat::Json } else { self.format })
     }
 }
@@ -74,9 +74,9 @@ impl Asked {
     }
 
     /// Edges as rows: source, target, properties.
-    pub(crate) fn edges(&self, edges: &[LocalEdge<'_>]) -> Result<Rows, Failure> {
+    pub(crate) fn edges(&self, edges: &[LocalEdge<'_>]) -> Result<RowTable, Failure> {
         let properties = self.snapshot.edge_properties().map(|property| property.name.clone());
-        let mut rows = Rows::of(["source", "target"].map(str::to_owned).into_iter().chain(properties));
+        let mut rows = RowTable::of(["source", "target"].map(str::to_owned).into_iter().chain(properties));
         for edge in edges {
             let mut row = vec![self.id(edge.source)?, self.id(edge.target)?];
             row.extend(edge.values.iter().map(value_json));

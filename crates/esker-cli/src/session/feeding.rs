@@ -18,7 +18,7 @@ use crate::args::size::{counted, rate, seconds};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt;
 use crate::session::committing::{Commits, describe_versions};
-use crate::session::writing::{SUMMARY_CHANGES_MAX, WriteArgs, Writing, Written};
+use crate::session::writing::{SUMMARY_CHANGES_MAX, WriteArgs, WriteSummary, Writing};
 use crate::show::progress::Bar;
 use crate::show::text;
 
@@ -206,7 +206,7 @@ fn remark_defined(path: &Path, writing: &Writing) {
     }
 }
 
-fn print(path: &Path, purpose: Purpose, report: &FeedReport, written: &Written, taken: f64) -> Outcome {
+fn print(path: &Path, purpose: Purpose, report: &FeedReport, written: &WriteSummary, taken: f64) -> Outcome {
     let name = path.display();
     if let Some(removed) = written.edges_removed().filter(|_| purpose == Purpose::Remove && report.edges > 0)
     {
@@ -243,7 +243,7 @@ fn print(path: &Path, purpose: Purpose, report: &FeedReport, written: &Written, 
     Ok(())
 }
 
-fn print_json(path: &Path, report: &FeedReport, written: &Written, taken: f64) -> Result<(), Failure> {
+fn print_json(path: &Path, report: &FeedReport, written: &WriteSummary, taken: f64) -> Result<(), Failure> {
     text::json(&json!({
         "database": path.display().to_string(),
         "versions": report.versions,

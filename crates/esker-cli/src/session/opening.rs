@@ -55,7 +55,7 @@ pub(crate) fn refuse_reading(database: &str, given: &[String]) -> Result<(), Fai
 }
 
 /// An open graph. Dropping it deletes a temporary database.
-pub(crate) struct Opened {
+pub(crate) struct OpenedGraph {
     /// The version to read.
     pub(crate) snapshot: Snapshot,
     /// Whether it was imported from files.
@@ -64,7 +64,7 @@ pub(crate) struct Opened {
 }
 
 /// Opens a database, or imports files into a temporary one.
-pub(crate) fn open_graph(args: &GraphArgs<'_>, cancel: &Cancel) -> Result<Opened, Failure> {
+pub(crate) fn open_graph(args: &GraphArgs<'_>, cancel: &Cancel) -> Result<OpenedGraph, Failure> {
     let GraphArgs { inputs, at, read, policy, resources, .. } = *args;
     if let [path] = inputs
         && Path::new(path).is_dir()
@@ -78,7 +78,7 @@ pub(crate) fn open_graph(args: &GraphArgs<'_>, cancel: &Cancel) -> Result<Opened
         {
             return Err(with_later(error, || (args.later_bytes)(&store.frozen()?)));
         }
-        return Ok(Opened { snapshot: snapshot?, is_imported: false, _temporary: None });
+        return Ok(OpenedGraph { snapshot: snapshot?, is_imported: false, _temporary: None });
     }
     if let Some(database) = inputs.iter().find(|path| Path::new(path).is_dir()) {
         return Err(Failure::Usage(format!(
@@ -96,7 +96,7 @@ pub(crate) fn open_graph(args: &GraphArgs<'_>, cancel: &Cancel) -> Result<Opened
     imported.notes.iter().for_each(|note| text::remark(note));
     text::remark_rejected(&imported.report.rejected_sample);
     let snapshot = Store::open(&target)?.snapshot()?;
-    Ok(Opened { snapshot, is_imported: true, _temporary: Some(temporary) })
+    Ok(OpenedGraph { snapshot, is_imported: true, _temporary: Some(temporary) })
 }
 
 /// The failure of a first step. If the memory limit was too low for it, it names a limit that suffices for

@@ -118,7 +118,7 @@ pub(crate) fn remark_on_heads(database: &Database, before: &Target, path: &Path)
 }
 
 /// The effect of a change.
-pub(crate) struct Written {
+pub(crate) struct WriteSummary {
     /// Counts of changed vertices and edges; `None` if there were too many changes to compare.
     pub(crate) summary: Option<DiffSummary>,
     /// What the freezes found, if everything is in layers.
@@ -159,7 +159,7 @@ impl WriteArgs {
     }
 
     /// Freezes if requested, closes the database, and summarises the effect of `changes` changes.
-    pub(crate) fn finish(&self, writing: Writing, changes: u64) -> Result<Written, Failure> {
+    pub(crate) fn finish(&self, writing: Writing, changes: u64) -> Result<WriteSummary, Failure> {
         let Writing { path, database, target, run, .. } = writing;
         if self.freeze {
             database.freeze(&run)?;
@@ -172,11 +172,11 @@ impl WriteArgs {
         let frozen = database.frozen_changes();
         remark_on_heads(&database, &target, &path)?;
         database.close()?;
-        Ok(Written { summary, frozen, vertices })
+        Ok(WriteSummary { summary, frozen, vertices })
     }
 }
 
-impl Written {
+impl WriteSummary {
     /// The number of edges removed, if it is known.
     pub(crate) fn edges_removed(&self) -> Option<u64> {
         let summary = self.summary.map(|summary| summary.edges_removed);

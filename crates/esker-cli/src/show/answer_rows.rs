@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::show::rows::{RowFormat, Rows};
+use crate::show::rows::{RowFormat, RowTable};
 
 /// The first `count` rows of an answer by rank, or its largest groups; without a count, all of its rows in
 /// order. The figures are the row of an answer that has no others.
@@ -17,7 +17,7 @@ pub(crate) fn answer_rows(
     answer: &Answer,
     count: Option<usize>,
     format: RowFormat,
-) -> Result<Rows, Failure> {
+) -> Result<RowTable, Failure> {
     match (answer.columns.first(), count) {
         (None, _) if answer.edges.is_none() => Ok(figures(answer)),
         (Some(_), Some(count)) => {
@@ -31,8 +31,8 @@ pub(crate) fn answer_rows(
     }
 }
 
-fn figures(answer: &Answer) -> Rows {
-    let mut rows = Rows::of(answer.facts.iter().map(|(name, _)| *name));
+fn figures(answer: &Answer) -> RowTable {
+    let mut rows = RowTable::of(answer.facts.iter().map(|(name, _)| *name));
     rows.push(answer.facts.iter().map(|(_, fact)| fact_json(fact)).collect());
     rows
 }
@@ -43,7 +43,7 @@ pub(crate) fn ranked_rows(
     answer: &Answer,
     ranked: &[TopVertex],
     format: RowFormat,
-) -> Result<Rows, Failure> {
+) -> Result<RowTable, Failure> {
     match answer.columns.first() {
         Some(column) if column.ranking.is_of_groups() && answer.edges.is_none() => {
             groups(snapshot, column, ranked)
@@ -52,8 +52,8 @@ pub(crate) fn ranked_rows(
     }
 }
 
-fn groups(snapshot: &Snapshot, column: &AnswerColumn, ranked: &[TopVertex]) -> Result<Rows, Failure> {
-    let mut rows = Rows::of([column.name, "vertices"]);
+fn groups(snapshot: &Snapshot, column: &AnswerColumn, ranked: &[TopVertex]) -> Result<RowTable, Failure> {
+    let mut rows = RowTable::of([column.name, "vertices"]);
     for ranked in ranked {
         interrupt::check()?;
         rows.push(vec![value_json(snapshot, ranked.key)?, value_json(snapshot, ranked.value)?]);
@@ -67,11 +67,11 @@ fn rows(
     answer: &Answer,
     numbers: impl Iterator<Item = usize>,
     format: RowFormat,
-) -> Result<Rows, Failure> {
+) -> Result<RowTable, Failure> {
     let keys: &[&str] = if answer.edges.is_some() { &["source", "target"] } else { &["vertex"] };
     let is_single = format != RowFormat::Table && answer.edges.is_none() && answer.columns.len() == 1;
     let name = |column: &AnswerColumn| if is_single { "value" } else { column.name };
-    let mut rows = Rows::of(keys.iter().copied().chain(answer.columns.iter().map(name)));
+    let mut rows = RowTable::of(keys.iter().copied().chain(answer.columns.iter().map(name)));
     for number in numbers {
         interrupt::check()?;
         let mut values = match answer.key(number) {

@@ -6,7 +6,7 @@ use esker::store::Snapshot;
 use serde_json::json;
 
 use crate::show::answer_rows::fact_json;
-use crate::show::rows::Rows;
+use crate::show::rows::RowTable;
 
 /// The numbers of vertices and edges of a graph, which is a version or a part of one.
 #[derive(Debug, Clone, Copy)]
@@ -22,9 +22,14 @@ pub(crate) fn edges_name(snapshot: &Snapshot) -> &'static str {
 }
 
 /// The figures of an answer, after the size of its graph.
-pub(crate) fn sized_figures(entry: &Entry, snapshot: &Snapshot, size: GraphSize, answer: &Answer) -> Rows {
+pub(crate) fn sized_figures(
+    entry: &Entry,
+    snapshot: &Snapshot,
+    size: GraphSize,
+    answer: &Answer,
+) -> RowTable {
     let mut rows =
-        Rows::of(["vertices", edges_name(snapshot)].into_iter().chain(entry.figures.iter().copied()));
+        RowTable::of(["vertices", edges_name(snapshot)].into_iter().chain(entry.figures.iter().copied()));
     let figure = |name: &&str| {
         let fact = answer.facts.iter().find(|(known, _)| known == name);
         fact.map_or(serde_json::Value::Null, |(_, fact)| fact_json(fact))

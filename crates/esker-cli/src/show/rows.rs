@@ -30,14 +30,14 @@ pub(crate) enum RowFormat {
 
 /// Columns of equal length.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Rows {
+pub(crate) struct RowTable {
     header: Vec<String>,
     rows: Vec<Vec<Value>>,
     /// A bar for each row, in tables; empty for none.
     bars: Vec<String>,
 }
 
-impl Rows {
+impl RowTable {
     /// No rows yet, of columns with these names. A property that is called like a column before it becomes
     /// `property.NAME`, so that each column can be told by its name.
     pub(crate) fn of<S: Into<String>>(header: impl IntoIterator<Item = S>) -> Self {
@@ -100,7 +100,7 @@ impl Rows {
         }
     }
 
-    /// As [`Rows::print`], of rows that go on from earlier ones: without a header.
+    /// As [`RowTable::print`], of rows that go on from earlier ones: without a header.
     fn print_more(&self, format: RowFormat) -> Outcome {
         match format {
             RowFormat::Csv => {
@@ -148,17 +148,17 @@ pub(crate) struct PrintedRows {
     format: RowFormat,
     has_header: bool,
     /// Rows that are printed at the end.
-    gathered: Rows,
+    gathered: RowTable,
 }
 
 impl PrintedRows {
     /// No rows yet.
     pub(crate) fn new(format: RowFormat) -> Self {
-        Self { format, has_header: false, gathered: Rows::default() }
+        Self { format, has_header: false, gathered: RowTable::default() }
     }
 
     /// Adds rows of the same columns as those before.
-    pub(crate) fn add(&mut self, rows: Rows) -> Outcome {
+    pub(crate) fn add(&mut self, rows: RowTable) -> Outcome {
         if matches!(self.format, RowFormat::Table | RowFormat::Json) {
             self.gathered.extend(rows);
             return Ok(());
@@ -179,9 +179,11 @@ impl PrintedRows {
 }
 
 /// A histogram as rows with bars.
-pub(crate) fn bars(name: &str, histogram: &Histogram) -> Rows {
-    let mut rows =
-        Rows { header: vec![name.to_owned(), "count".to_owned(), "share".to_owned()], ..Rows::default() };
+pub(crate) fn bars(name: &str, histogram: &Histogram) -> RowTable {
+    let mut rows = RowTable {
+        header: vec![name.to_owned(), "count".to_owned(), "share".to_owned()],
+        ..RowTable::default()
+    };
     let most = histogram.bins.iter().map(|bin| bin.1).max().unwrap_or(1).max(1);
     let missing = (histogram.missing > 0).then(|| ("none".to_owned(), histogram.missing));
     let all: u64 = histogram.bins.iter().map(|bin| bin.1).sum::<u64>() + histogram.missing;

@@ -16,7 +16,7 @@ use crate::interrupt;
 use crate::show::answer_rows::answer_rows;
 use crate::show::figures::{GraphSize, sized_figures};
 use crate::show::progress::Bar;
-use crate::show::rows::{PrintedRows, RowFormat, Rows};
+use crate::show::rows::{PrintedRows, RowFormat, RowTable};
 
 /// `--output -`.
 pub(crate) const STANDARD_OUTPUT: &str = "-";
@@ -66,9 +66,9 @@ impl ShownRows {
         size: GraphSize,
         answer: &Answer,
         format: RowFormat,
-    ) -> Result<Rows, Failure> {
+    ) -> Result<RowTable, Failure> {
         match self {
-            Self::Nothing => Ok(Rows::default()),
+            Self::Nothing => Ok(RowTable::default()),
             Self::Figures => Ok(sized_figures(entry, snapshot, size, answer)),
             Self::Top(count) => answer_rows(snapshot, answer, Some(count), format),
             Self::All => answer_rows(snapshot, answer, None, format),
@@ -108,7 +108,7 @@ impl ShownVersions {
         if self.shown == ShownRows::Nothing {
             return Ok(());
         }
-        let mut rows = Rows::default();
+        let mut rows = RowTable::default();
         let of_version = self.shown.rows(entry, snapshot, size, answer, self.format)?;
         rows.append("version", &json!(number), of_version);
         self.bar.aside(|| self.printed.add(rows))

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::failure::{Failure, Outcome};
 use crate::session::asking::{AskArgs, Asked, DirectionArg};
-use crate::show::rows::{Rows, bars};
+use crate::show::rows::{RowTable, bars};
 
 /// Show the degrees of vertices, or the distribution of all degrees
 #[derive(Debug, Args)]
@@ -35,7 +35,7 @@ impl DegreeCommand {
         let is_directed = asked.snapshot.is_directed();
         let names =
             if is_directed { &["vertex", "out_degree", "in_degree"][..] } else { &["vertex", "degree"] };
-        let mut rows = Rows::of(names.iter().copied());
+        let mut rows = RowTable::of(names.iter().copied());
         for v in asked.vertices(&self.vertices)? {
             let (out, incoming) = degrees(&asked.snapshot, v)?;
             let mut row = vec![asked.id(v)?, json!(out)];

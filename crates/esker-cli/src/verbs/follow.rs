@@ -30,7 +30,7 @@ use crate::interrupt::{self, cancel_on_signals};
 use crate::session::opening::{later_bytes_on, with_later};
 use crate::show::answer_rows::{answer_rows, ranked_rows, value_json};
 use crate::show::progress::Bar;
-use crate::show::rows::{PrintedRows, RowFormat, Rows};
+use crate::show::rows::{PrintedRows, RowFormat, RowTable};
 use crate::show::text;
 
 /// Rows that are made before they are printed, in forms that allow it.
@@ -152,7 +152,7 @@ struct Printed<'c> {
     format: RowFormat,
     rows: PrintedRows,
     /// The first rows, as they were printed last.
-    top: Option<Rows>,
+    top: Option<RowTable>,
     versions: u64,
     recomputed: u64,
     /// Whether states are kept.
@@ -383,7 +383,7 @@ impl Printed<'_> {
         let value = |value| value_json(follow.snapshot(), value);
         let mut changed = changed.peekable();
         loop {
-            let mut rows = Rows::of(["vertex", "old", "new"]);
+            let mut rows = RowTable::of(["vertex", "old", "new"]);
             for changed in changed.by_ref().take(PRINTED_ROWS) {
                 let [vertex, old, new] = [Value::Vertex(changed.vertex), changed.old, changed.new].map(value);
                 rows.push(vec![vertex?, old?, new?]);
@@ -405,15 +405,15 @@ impl Printed<'_> {
     }
 
     /// Prints rows under the version, and the end of its window.
-    fn print_of(&mut self, follow: &Follow, rows: Rows) -> Outcome {
+    fn print_of(&mut self, follow: &Follow, rows: RowTable) -> Outcome {
         let end = follow.snapshot().window_index().map(|index| index.window().until);
         let mut found = rows;
         if let (Some(end), Some(unit)) = (end, self.unit) {
-            let mut of_window = Rows::default();
+            let mut of_window = RowTable::default();
             of_window.append("until", &json!(unit.format(end)), found);
             found = of_window;
         }
-        let mut of_version = Rows::default();
+        let mut of_version = RowTable::default();
         of_version.append("version", &json!(follow.version()), found);
         self.rows.add(of_version)
     }

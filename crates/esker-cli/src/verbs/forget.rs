@@ -6,7 +6,7 @@ use clap::Args;
 use esker::store::{Database, Store};
 use serde_json::json;
 
-use crate::args::at::{Versions, number_of, parse_versions};
+use crate::args::at::{VersionChoice, number_of, parse_versions};
 use crate::failure::Outcome;
 use crate::session::committing::describe_versions;
 use crate::session::opening::open_for_change;
@@ -25,7 +25,7 @@ pub(crate) struct ForgetCommand {
     database: PathBuf,
     /// Versions to forget: numbers, ranges such as 5-7 (both included), or times
     #[arg(required = true, value_parser = parse_versions, value_name = "VERSION")]
-    versions: Vec<Versions>,
+    versions: Vec<VersionChoice>,
     /// Report as JSON
     #[arg(long)]
     json: bool,
@@ -37,8 +37,8 @@ impl ForgetCommand {
         let mut numbers = Vec::new();
         for versions in &self.versions {
             match versions {
-                Versions::One(version) => numbers.push(number_of(&store, version)?),
-                Versions::Range(range) => numbers.extend(range.numbers(&store)?),
+                VersionChoice::One(version) => numbers.push(number_of(&store, version)?),
+                VersionChoice::Range(range) => numbers.extend(range.numbers(&store)?),
             }
         }
         drop(store);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Outcome;
 use crate::session::asking::AskArgs;
-use crate::show::rows::Rows;
+use crate::show::rows::RowTable;
 
 /// Show vertices: their properties and degrees
 ///
@@ -31,7 +31,8 @@ impl GetCommand {
         let properties =
             names.iter().map(|name| snapshot.vertex_property(name)).collect::<Result<Vec<_>, _>>()?;
         let counts = if snapshot.is_directed() { &["out_degree", "in_degree"][..] } else { &["degree"] };
-        let mut rows = Rows::of(["vertex"].iter().chain(counts).map(|&name| name.to_owned()).chain(names));
+        let mut rows =
+            RowTable::of(["vertex"].iter().chain(counts).map(|&name| name.to_owned()).chain(names));
         for v in asked.vertices(&self.vertices)? {
             let (out, incoming) = degrees(snapshot, v)?;
             let mut row = vec![asked.id(v)?, json!(out)];

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::failure::{Failure, Outcome};
 use crate::session::asking::AskArgs;
-use crate::show::rows::Rows;
+use crate::show::rows::RowTable;
 
 /// Show the shortest paths between two vertices
 ///
@@ -48,7 +48,7 @@ impl PathCommand {
         let found = paths(snapshot, from, to, options, &asked.run)?;
         let number = (self.count > 1).then_some("path");
         let length = if weight.is_some() { "distance" } else { "steps" };
-        let mut rows = Rows::of(number.into_iter().chain(["vertex", length]));
+        let mut rows = RowTable::of(number.into_iter().chain(["vertex", length]));
         if found.is_empty() {
             // A program that reads JSON reads an answer without paths.
             self.ask.print_if_json(&rows)?;

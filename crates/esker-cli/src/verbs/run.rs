@@ -21,7 +21,7 @@ use serde_json::json;
 use crate::args::actual::{Actual, actual_json, actual_rows};
 use crate::args::algorithm::{PerAlgorithm, Requested, SharedArgs};
 use crate::args::at::{AtArgs, VersionRange, all_numbers, parse_range};
-use crate::args::choice::{ChoiceArgs, Chosen, needs_window};
+use crate::args::choice::{ChoiceArgs, ChosenVersion, needs_window};
 use crate::args::importing::PolicyArgs;
 use crate::args::reading::ReadArgs;
 use crate::args::residency::{AccessArgs, explain};
@@ -172,7 +172,7 @@ impl RunArgs {
         let chosen = self.choice.of(snapshot.clone(), weight, time, until.as_ref(), &reading);
         bar.finish();
         drop(reading);
-        let Chosen { snapshot, times } = &chosen?;
+        let ChosenVersion { snapshot, times } = &chosen?;
         let resources = self.resources.of_run(self.deterministic);
         let plan = self.access.plan(snapshot, entry, params, &resources)?;
         if self.access.explain {

@@ -13,7 +13,7 @@ use esker::change::{
 };
 use esker::graph::Cancel;
 use esker::import::options::BadLines;
-use esker::import::read::live::Live;
+use esker::import::read::live::GrowingInput;
 use esker::store::Database;
 use esker::window::{Declared, Span, TimeUnit};
 use serde_json::{Value, json};
@@ -186,7 +186,7 @@ impl StreamCommand {
     /// Opens the input, which may wait for its first line; `None` if a signal came first.
     fn open_input(&self, target: &Target, stop: &Cancel) -> Result<Option<EdgeInput>, Failure> {
         let mut read = self.read.options()?;
-        read.live = Some(Live { follow: self.follow, stop: stop.clone() });
+        read.live = Some(GrowingInput { follow: self.follow, stop: stop.clone() });
         let (target, inputs) = (target.clone(), [self.input.clone()]);
         let (sender, receiver) = sync_channel(1);
         // The thread is not joined: an input that stays silent blocks it.

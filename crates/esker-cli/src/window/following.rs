@@ -10,7 +10,7 @@ use super::args::{OverrunArg, WindowCommand};
 use super::series::Series;
 use crate::args::size::counted;
 use crate::failure::{Failure, Outcome};
-use crate::show::rows::{PrintedRows, Rows};
+use crate::show::rows::{PrintedRows, RowTable};
 use crate::show::text;
 
 /// Time between two looks for a new version.
@@ -135,8 +135,8 @@ impl Series<'_> {
 
     /// The rows of the windows of all lengths that end at a time, each on the newest version that has its
     /// edges.
-    fn rows_until(&self, store: &Store, expiries: &Expiries, end: i64) -> Result<Rows, Failure> {
-        let (mut rows, unit) = (Rows::default(), self.times.unit);
+    fn rows_until(&self, store: &Store, expiries: &Expiries, end: i64) -> Result<RowTable, Failure> {
+        let (mut rows, unit) = (RowTable::default(), self.times.unit);
         for length in &self.command.length {
             let after = end.saturating_sub(unit.length(*length)?);
             let lengths = std::slice::from_ref(length);

@@ -12,7 +12,7 @@ use super::args::WindowCommand;
 use crate::failure::Failure;
 use crate::show::figures::GraphSize;
 use crate::show::progress::Bar;
-use crate::show::rows::{PrintedRows, RowFormat, Rows};
+use crate::show::rows::{PrintedRows, RowFormat, RowTable};
 use crate::show::shown::ShownRows;
 use crate::show::text;
 
@@ -51,7 +51,7 @@ impl Series<'_> {
             if some.is_empty() {
                 return Ok(count);
             }
-            let mut rows = Rows::default();
+            let mut rows = RowTable::default();
             let file = file.as_deref_mut();
             count += self.add_rows(&mut rows, file, &self.snapshot, &some, &command.length)?;
             if self.shown != ShownRows::Nothing {
@@ -64,7 +64,7 @@ impl Series<'_> {
     /// their number.
     pub(super) fn add_rows(
         &self,
-        rows: &mut Rows,
+        rows: &mut RowTable,
         mut file: Option<&mut StepsFile>,
         snapshot: &Snapshot,
         ends: &[i64],
@@ -100,7 +100,7 @@ impl Series<'_> {
             }
             let size = GraphSize { vertices: found.num_vertices, edges: found.num_edges };
             let of_window = self.shown.rows(entry, snapshot, size, &found.answer, self.format)?;
-            let mut of_length = Rows::default();
+            let mut of_length = RowTable::default();
             of_length.append("length", &json!(lengths[done].to_string()), of_window);
             rows.append("until", &json!(times.unit.format(found.window.until)), of_length);
             done += 1;

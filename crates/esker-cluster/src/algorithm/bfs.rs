@@ -18,7 +18,7 @@ use esker_algo::primitive::{EdgeOp, Frontier, VertexArray, Way, edge_map};
 use esker_format::{Error, Result};
 use esker_graph::{Graph, NONE, VertexId, Weight};
 
-use super::local::{Found, Local, Options};
+use super::local::{FoundValues, Local, Options};
 use crate::exchange::routes::Routes;
 use crate::model::answer::{Cell, ColumnKind, Outline};
 use crate::net::engine::Engine;
@@ -194,7 +194,11 @@ impl Notes for LevelDepths {
     }
 }
 
-pub(crate) fn bfs(local: &Local<'_, '_>, engine: &mut Engine<'_>, options: &Options<'_>) -> Result<Found> {
+pub(crate) fn bfs(
+    local: &Local<'_, '_>,
+    engine: &mut Engine<'_>,
+    options: &Options<'_>,
+) -> Result<FoundValues> {
     let mut start = Vec::new();
     for source in options.texts("source") {
         start.extend(local.find_owned(source)?);

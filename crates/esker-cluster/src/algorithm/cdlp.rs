@@ -13,14 +13,18 @@ use esker_format::{Error, Result};
 use esker_graph::{Direction, Graph, Lists, VertexId, vertex};
 
 use super::labels::Labels;
-use super::local::{Found, Local, Options};
+use super::local::{FoundValues, Local, Options};
 use crate::model::answer::{Cell, ColumnKind, Outline};
 use crate::net::engine::Engine;
 
 /// Labels with how often they occur.
-type Tally = Vec<(u64, u64)>;
+type LabelCounts = Vec<(u64, u64)>;
 
-pub(crate) fn cdlp(local: &Local<'_, '_>, engine: &mut Engine<'_>, options: &Options<'_>) -> Result<Found> {
+pub(crate) fn cdlp(
+    local: &Local<'_, '_>,
+    engine: &mut Engine<'_>,
+    options: &Options<'_>,
+) -> Result<FoundValues> {
     let routes = local.routes;
     let iterations = options.integer("iterations", 10)?;
     let (names, mut labels) = Labels::of(local, engine)?;
@@ -85,7 +89,7 @@ fn propagate(local: &Local<'_, '_>, engine: &mut Engine<'_>, labels: &[u64]) -> 
         }
         let (of_v, others) = rest.split_at(rest.iter().take_while(|(other, ..)| *other == v).count());
         rest = others;
-        let mut beside: Tally = of_v.iter().map(|&(_, label, count)| (label, count)).collect();
+        let mut beside: LabelCounts = of_v.iter().map(|&(_, label, count)| (label, count)).collect();
         let directions: &[Direction] =
             if graph.is_directed() { &[Direction::Out, Direction::In] } else { &[Direction::Out] };
         for &direction in directions {
@@ -103,9 +107,9 @@ fn propagate(local: &Local<'_, '_>, engine: &mut Engine<'_>, labels: &[u64]) -> 
 }
 
 /// The distinct labels, ascending, with their numbers added up.
-fn joined(mut tally: Tally) -> Tally {
+fn joined(mut tally: LabelCounts) -> LabelCounts {
     tally.sort_unstable();
-    let mut all: Tally = Vec::new();
+    let mut all: LabelCounts = Vec::new();
     for (label, count) in tally {
         match all.last_mut() {
             Some((last, sum)) if *last == label => *sum += count,

@@ -7,11 +7,15 @@
 use esker_format::Result;
 use esker_graph::{Direction, Graph};
 
-use super::local::{Found, Local, Options};
+use super::local::{FoundValues, Local, Options};
 use crate::model::answer::{Cell, ColumnKind, Outline};
 use crate::net::engine::Engine;
 
-pub(crate) fn degrees(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Options<'_>) -> Result<Found> {
+pub(crate) fn degrees(
+    local: &Local<'_, '_>,
+    engine: &mut Engine<'_>,
+    _: &Options<'_>,
+) -> Result<FoundValues> {
     let (graph, routes) = (local.graph, local.routes);
     let n = graph.num_vertices();
     let out = local.out_degrees(engine)?;

@@ -4,7 +4,7 @@ use esker_format::Result;
 use esker_graph::VertexId;
 use esker_store::ids::ExternalId;
 
-use super::local::{Cells, Local};
+use super::local::{Local, PutCells};
 use crate::model::answer::{AnswerSink, Cell, ColumnKind, MEMBERS, Outline, OwnedId, put_row};
 
 /// Bytes of rows handed over together, about.
@@ -20,7 +20,7 @@ const ROWS_ASIDE: usize = 1 << 10;
 pub(super) fn hand_over(
     local: &Local<'_, '_>,
     mut outline: Outline,
-    cells: &Cells,
+    cells: &PutCells,
     top: Option<usize>,
     sink: &mut dyn AnswerSink,
 ) -> Result<()> {
@@ -73,7 +73,7 @@ impl Handing<'_> {
 }
 
 /// The own vertices with the greatest first values, in the order of [`Cell::cmp_as_value`], then of ids.
-fn greatest(local: &Local<'_, '_>, cells: &Cells, len: usize) -> Result<Vec<VertexId>> {
+fn greatest(local: &Local<'_, '_>, cells: &PutCells, len: usize) -> Result<Vec<VertexId>> {
     let first = |a: &(Cell, ExternalId<'_>, _), b: &(Cell, ExternalId<'_>, _)| {
         b.0.cmp_as_value(&a.0).then_with(|| a.1.cmp(&b.1))
     };
@@ -103,7 +103,7 @@ fn greatest(local: &Local<'_, '_>, cells: &Cells, len: usize) -> Result<Vec<Vert
 
 /// The ids that are values of own vertices, and of how many. Memory: 64 bytes a vertex at most, and the
 /// texts.
-fn groups(local: &Local<'_, '_>, cells: &Cells) -> Vec<(OwnedId, u64)> {
+fn groups(local: &Local<'_, '_>, cells: &PutCells) -> Vec<(OwnedId, u64)> {
     let mut groups: Vec<(OwnedId, u64)> = Vec::new();
     let (mut unmerged_max, mut row) = (ROWS_ASIDE, Vec::new());
     for v in local.routes.owned() {

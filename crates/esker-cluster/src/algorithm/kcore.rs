@@ -14,7 +14,7 @@ use esker_algo::primitive::{EdgeOp, Frontier, VertexValues, Way, edge_map_way};
 use esker_format::Result;
 use esker_graph::{Direction, Flow, Graph, Piece, Select, VertexId, Visitor, Weight};
 
-use super::local::{Found, Local, Options, unsuitable};
+use super::local::{FoundValues, Local, Options, unsuitable};
 use crate::model::answer::{Cell, ColumnKind, Outline};
 use crate::net::engine::Engine;
 
@@ -50,7 +50,7 @@ impl Visitor<()> for Loops {
     }
 }
 
-pub(crate) fn kcore(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Options<'_>) -> Result<Found> {
+pub(crate) fn kcore(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Options<'_>) -> Result<FoundValues> {
     let (graph, routes, run) = (local.graph, local.routes, local.run);
     if graph.is_directed() {
         return Err(unsuitable(

@@ -12,10 +12,10 @@ use crate::model::owner::{Owners, typed_id};
 use crate::net::engine::Engine;
 
 /// Appends the cells of an own vertex to a row.
-pub(crate) type Cells = dyn Fn(VertexId, &mut Vec<Cell>);
+pub(crate) type PutCells = dyn Fn(VertexId, &mut Vec<Cell>);
 
 /// What an algorithm found.
-pub(crate) type Found = (Outline, Box<Cells>);
+pub(crate) type FoundValues = (Outline, Box<PutCells>);
 
 /// The shard of this process.
 pub(crate) struct Local<'a, 's> {

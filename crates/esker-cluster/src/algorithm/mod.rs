@@ -34,7 +34,7 @@ pub(crate) use colouring::{FreeColours, NO_COLOUR, colour_order};
 pub use graph500::graph500;
 use handing_over::hand_over;
 pub(crate) use local::unsuitable;
-use local::{Found, Local, Options};
+use local::{FoundValues, Local, Options};
 
 /// An algorithm of the cluster.
 pub struct ClusterAlgorithm {
@@ -44,7 +44,7 @@ pub struct ClusterAlgorithm {
     pub about: &'static str,
     /// Names and meanings of its options.
     pub options: &'static [(&'static str, &'static str)],
-    run: fn(&Local<'_, '_>, &mut Engine<'_>, &Options<'_>) -> Result<Found>,
+    run: fn(&Local<'_, '_>, &mut Engine<'_>, &Options<'_>) -> Result<FoundValues>,
 }
 
 impl std::fmt::Debug for ClusterAlgorithm {

@@ -22,7 +22,7 @@ use esker_algo::primitive::{ArrayValue, VertexValues};
 use esker_format::{Error, Result};
 use esker_graph::{Bitmap, Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor, vertex};
 
-use super::local::{Found, Local, Options};
+use super::local::{FoundValues, Local, Options};
 use crate::exchange::routes::Routes;
 use crate::model::answer::{Cell, ColumnKind, Outline};
 use crate::net::engine::Engine;
@@ -238,7 +238,7 @@ pub(crate) fn pagerank(
     local: &Local<'_, '_>,
     engine: &mut Engine<'_>,
     options: &Options<'_>,
-) -> Result<Found> {
+) -> Result<FoundValues> {
     let (graph, routes) = (local.graph, local.routes);
     let damping = options.number("damping", 0.85)?;
     let tolerance = options.number("tolerance", PageRankOptions::default().tolerance)?;

@@ -21,7 +21,7 @@ use esker_algo::primitive::VertexValues;
 use esker_format::{ElementType, Error, Result};
 use esker_graph::{Bitmap, Direction, Flow, Graph, Lists, Piece, Select, VertexId, Visitor};
 
-use super::local::{Found, Local, Options, unsuitable};
+use super::local::{FoundValues, Local, Options, unsuitable};
 use crate::exchange::routes::Routes;
 use crate::model::answer::{Cell, ColumnKind, Outline};
 use crate::net::engine::Engine;
@@ -88,7 +88,11 @@ impl Keyed for f64 {
 /// What distances over edges with these weights are computed in.
 type Distance<W> = <W as Length>::Wide;
 
-pub(crate) fn sssp(local: &Local<'_, '_>, engine: &mut Engine<'_>, options: &Options<'_>) -> Result<Found> {
+pub(crate) fn sssp(
+    local: &Local<'_, '_>,
+    engine: &mut Engine<'_>,
+    options: &Options<'_>,
+) -> Result<FoundValues> {
     match local.snapshot.weight_type() {
         None => search(local, local.graph, engine, options),
         Some(ElementType::I64) => search(local, &local.snapshot.graph::<i64>(local.run)?, engine, options),
@@ -105,7 +109,7 @@ fn search<W: Length<Wide: Keyed>, G: Lists<Weight = W, Error = Error>>(
     graph: &G,
     engine: &mut Engine<'_>,
     options: &Options<'_>,
-) -> Result<Found> {
+) -> Result<FoundValues> {
     let source = options.text("source").ok_or_else(|| {
         Error::usage("sssp needs a vertex to begin with: give its id with '--source'".to_owned())
     })?;
@@ -131,7 +135,8 @@ fn search<W: Length<Wide: Keyed>, G: Lists<Weight = W, Error = Error>>(
             break;
         }
         windows += 1;
-        let window = Window::<W>::new(local, &distances, &unsaid, Distance::<W>::of_key(least), width);
+        let window =
+            DistanceWindow::<W>::new(local, &distances, &unsaid, Distance::<W>::of_key(least), width);
         for v in std::mem::take(&mut waiting.beyond) {
             window.sort_in(&mut waiting, v);
         }
@@ -225,7 +230,7 @@ fn take_once(list: &mut Vec<VertexId>) -> Vec<VertexId> {
 }
 
 /// A range of distances that are settled together.
-struct Window<'a, W: Length> {
+struct DistanceWindow<'a, W: Length> {
     /// The distance of each vertex; of a ghost the least that this shard knows.
     distances: &'a VertexValues<Distance<W>>,
     /// The ghosts in [`Waiting::nearer`].
@@ -239,7 +244,7 @@ struct Window<'a, W: Length> {
     step: Distance<W>,
 }
 
-impl<'a, W: Length<Wide: Keyed>> Window<'a, W> {
+impl<'a, W: Length<Wide: Keyed>> DistanceWindow<'a, W> {
     fn new(
         local: &'a Local<'_, '_>,
         distances: &'a VertexValues<Distance<W>>,
@@ -372,7 +377,7 @@ impl<'a, W: Length<Wide: Keyed>> Window<'a, W> {
 
 /// Relaxes the edges of the vertices of a bucket.
 struct Relax<'a, W: Length> {
-    window: &'a Window<'a, W>,
+    window: &'a DistanceWindow<'a, W>,
     /// What waits, until a thread goes on with it.
     held: Mutex<Option<Box<Waiting<Distance<W>>>>>,
 }

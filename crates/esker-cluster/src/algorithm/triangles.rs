@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use esker_format::{Error, Result};
 
 use super::full_lists::{address, full_lists, number_of, shard_of};
-use super::local::{Found, Local, Options};
+use super::local::{FoundValues, Local, Options};
 use crate::model::answer::{Cell, ColumnKind, Outline};
 use crate::net::engine::Engine;
 use crate::net::wire::{Taker, put_u64};
@@ -24,10 +24,14 @@ use crate::net::wire::{Taker, put_u64};
 /// Bytes that a process sends in a round, about.
 const ROUND_BYTES: usize = 1 << 24;
 
-pub(crate) fn triangles(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Options<'_>) -> Result<Found> {
+pub(crate) fn triangles(
+    local: &Local<'_, '_>,
+    engine: &mut Engine<'_>,
+    _: &Options<'_>,
+) -> Result<FoundValues> {
     let me = local.routes.shard();
     let mut lists = full_lists(local, engine)?;
-    let degrees = Degrees::of(&lists, me, engine)?;
+    let degrees = NeighbourDegrees::of(&lists, me, engine)?;
     for (v, list) in lists.iter_mut().enumerate() {
         let own = degrees.rank(address(me, v));
         list.retain(|&other| degrees.rank(other) > own);
@@ -80,7 +84,7 @@ fn broken() -> Error {
 }
 
 /// The degrees of the own vertices and of their neighbours.
-struct Degrees {
+struct NeighbourDegrees {
     me: usize,
     own: Vec<u64>,
     /// Addresses of neighbours in other shards, ascending, and their degrees.
@@ -88,7 +92,7 @@ struct Degrees {
     of_others: Vec<u64>,
 }
 
-impl Degrees {
+impl NeighbourDegrees {
     fn of(lists: &[Vec<u64>], me: usize, engine: &mut Engine<'_>) -> Result<Self> {
         let own: Vec<u64> = lists.iter().map(|list| list.len() as u64).collect();
         let mut others: Vec<u64> =

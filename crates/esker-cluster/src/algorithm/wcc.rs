@@ -15,7 +15,7 @@ use esker_format::Result;
 use esker_graph::{Graph, VertexId, vertex};
 use esker_store::ids::ExternalId;
 
-use super::local::{Found, Local, Options};
+use super::local::{FoundValues, Local, Options};
 use crate::model::answer::{Cell, ColumnKind, Outline, OwnedId};
 use crate::net::engine::Engine;
 use crate::net::wire::{Taker, put_id, put_u64};
@@ -27,7 +27,7 @@ const FIRST_TURN: u64 = 2;
 /// What is known before counts as lowered in this turn, so that it is sent in both of the first two.
 const BEFORE: u64 = FIRST_TURN - 1;
 
-pub(crate) fn wcc(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Options<'_>) -> Result<Found> {
+pub(crate) fn wcc(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Options<'_>) -> Result<FoundValues> {
     let (routes, ids) = (local.routes, local.snapshot.ids());
     let roots = components_of(local.graph, local.run, &WccOptions::default())?.labels;
     let labels: Vec<Slot<u64>> = roots.iter().map(|_| Slot::new(u64::MAX)).collect();

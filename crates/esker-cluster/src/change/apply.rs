@@ -23,7 +23,7 @@ use crate::disk::job::ChangeJob;
 use crate::disk::shard::{message_of, open_at_newest, threads_each};
 use crate::exchange::counters::{ChangeTimes, timed};
 use crate::exchange::hubs::{HubWatch, Moves, announce};
-use crate::exchange::outbox::{Given, Outbox};
+use crate::exchange::outbox::{Outbox, ReadBlocks};
 use crate::exchange::rounds::{ChangeStep, Rounds};
 use crate::model::owner::OwnedId;
 use crate::model::placement::Placement;
@@ -130,13 +130,13 @@ pub fn change(
 }
 
 /// Puts a part of the input into the blocks of a round. Returns their head, but for what the shard asks for.
-fn give_out(part: &InputPart, parts: &mut Parts, outbox: &mut Outbox) -> Result<Given> {
+fn give_out(part: &InputPart, parts: &mut Parts, outbox: &mut Outbox) -> Result<ReadBlocks> {
     let mut own = match &part.rows {
         Some((batch, rows)) => {
             let taken = outbox.take(batch, rows.clone(), parts.weight, parts.is_reversed);
             parts.about_input(taken)?
         }
-        None => Given::default(),
+        None => ReadBlocks::default(),
     };
     own.vertices += outbox.take_counted(&mut parts.counted);
     // The vertices that a header states may take more rounds than the edges.
@@ -196,15 +196,19 @@ impl<'a> Changing<'a> {
     }
 
     /// Adds what this shard asks for to the head of its blocks.
-    fn asks(&self, own: Given) -> Given {
+    fn asks(&self, own: ReadBlocks) -> ReadBlocks {
         let has_hub = self.watch.has_hub();
-        Given { has_hub, commits: own.commits || has_hub || self.database.fills_half(&self.batch), ..own }
+        ReadBlocks {
+            has_hub,
+            commits: own.commits || has_hub || self.database.fills_half(&self.batch),
+            ..own
+        }
     }
 
     /// Takes the edges and vertices of a block.
-    fn apply(&mut self, block: &[u8], placement: &Placement) -> Result<Given> {
+    fn apply(&mut self, block: &[u8], placement: &Placement) -> Result<ReadBlocks> {
         let mut taker = Taker(block);
-        let given = Given::take(&mut taker)?;
+        let given = ReadBlocks::take(&mut taker)?;
         let edge_bytes = taker.u64()? as usize;
         self.apply_edges(taker.bytes(edge_bytes)?, placement)?;
         while !taker.is_empty() {

@@ -17,7 +17,7 @@ use esker_graph::{Cancel, Message, Operation, Setting, message};
 use esker_import::open::open;
 use esker_import::read::format::{Pick, PickIds, PickProperties, ReadOptions};
 use esker_import::read::generated::GeneratorReader;
-use esker_import::read::live::Live;
+use esker_import::read::live::GrowingInput;
 use esker_import::read::source::{EdgeBatch, IdKind, Reader, Schema};
 
 use crate::change::fingerprint::fingerprint;
@@ -372,7 +372,10 @@ fn read_options(job: &ChangeJob, text_ids: bool, is_weighted: bool) -> ReadOptio
         properties: PickProperties::None,
         types_are_fixed: true,
         ids: if text_ids { PickIds::Text } else { PickIds::Int },
-        live: job.stream.as_ref().map(|stream| Live { follow: stream.follows, ..Live::default() }),
+        live: job
+            .stream
+            .as_ref()
+            .map(|stream| GrowingInput { follow: stream.follows, ..GrowingInput::default() }),
         ..ReadOptions::default()
     }
 }

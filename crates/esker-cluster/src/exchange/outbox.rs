@@ -23,7 +23,7 @@ const COUNTED_LEN: u64 = 1 << 16;
 
 /// What a process read in a round: the head of each of its blocks.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Given {
+pub(crate) struct ReadBlocks {
     /// Whether the process has read all.
     pub(crate) is_done: bool,
     /// Whether it asks for a version after the round.
@@ -34,7 +34,7 @@ pub(crate) struct Given {
     pub(crate) vertices: u64,
 }
 
-impl Given {
+impl ReadBlocks {
     /// Takes the head of a block.
     pub(crate) fn take(taker: &mut Taker<'_>) -> Result<Self> {
         let flags = taker.u64()?;
@@ -93,7 +93,7 @@ impl Outbox {
         rows: Range<usize>,
         weight: Option<usize>,
         is_reversed: bool,
-    ) -> Result<Given> {
+    ) -> Result<ReadBlocks> {
         let weights = match (self.weights, weight) {
             (Some(kind), Some(column)) => {
                 let column = batch.properties[column].slice(rows.start, rows.len());
@@ -107,7 +107,7 @@ impl Outbox {
             _ => None,
         };
         let is_first = rows.start == 0;
-        let mut given = Given { edges: rows.len() as u64, ..Given::default() };
+        let mut given = ReadBlocks { edges: rows.len() as u64, ..ReadBlocks::default() };
         for (place, index) in rows.enumerate() {
             let (source, target) = (id_at(&batch.source, index), id_at(&batch.target, index));
             let weight = weights.as_ref().map(|weights| weights[place]);
@@ -160,7 +160,7 @@ impl Outbox {
 
     /// The blocks of a round: the head, the bytes of edges, edges, vertices. A process counts what it read in
     /// the block to itself and to each other alike, so all processes have the same counts.
-    pub(crate) fn blocks(&mut self, given: Given) -> Vec<Vec<u8>> {
+    pub(crate) fn blocks(&mut self, given: ReadBlocks) -> Vec<Vec<u8>> {
         let blocks = self.edges.iter_mut().zip(&mut self.vertices).map(|(edges, vertices)| {
             let mut block = Vec::with_capacity(32 + edges.len() + vertices.len());
             let flags = [given.is_done, given.commits, given.has_hub];

@@ -4,7 +4,7 @@
 //! carries them out with a database and an engine; a simulation (`model_tests/simulation.rs`) does with
 //! queues that fail.
 
-use crate::exchange::outbox::Given;
+use crate::exchange::outbox::ReadBlocks;
 
 /// What a worker does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(crate) struct Rounds {
     batch_edges: u64,
     next: ChangeStep,
     /// What no version has.
-    pending: Given,
+    pending: ReadBlocks,
     /// Whether all workers have read all.
     is_over: bool,
     /// Edges of all rounds.
@@ -35,7 +35,7 @@ pub(crate) struct Rounds {
 
 impl Rounds {
     pub(crate) fn new(batch_edges: u64) -> Self {
-        let (next, pending) = (ChangeStep::Promote, Given::default());
+        let (next, pending) = (ChangeStep::Promote, ReadBlocks::default());
         Self { batch_edges, next, pending, is_over: false, edges: 0 }
     }
 
@@ -69,7 +69,7 @@ impl Rounds {
     }
 
     /// The blocks of all workers have come, with these heads.
-    pub(crate) fn exchanged(&mut self, heads: &[Given]) {
+    pub(crate) fn exchanged(&mut self, heads: &[ReadBlocks]) {
         self.is_over = heads.iter().all(|head| head.is_done);
         self.pending.has_hub = heads.iter().any(|head| head.has_hub);
         let edges = heads.iter().map(|head| head.edges).sum::<u64>();
@@ -83,7 +83,7 @@ impl Rounds {
 
     /// The version of the whole is published.
     pub(crate) fn published(&mut self) {
-        self.pending = Given { has_hub: self.pending.has_hub, ..Given::default() };
+        self.pending = ReadBlocks { has_hub: self.pending.has_hub, ..ReadBlocks::default() };
         self.next = self.after_version();
     }
 

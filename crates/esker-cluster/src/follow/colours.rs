@@ -23,8 +23,8 @@ use esker_format::{Error, Result};
 use esker_graph::{Direction, VertexId, vertex};
 
 use super::kept_lists::KeptLists;
-use super::live::{Live, Step, TakeChange};
-use super::values::Values;
+use super::live::{Live, ShardStep, TakeChange};
+use super::values::ChangedValues;
 use crate::algorithm::{FreeColours, NO_COLOUR, colour_order};
 use crate::model::answer::{Cell, ColumnKind};
 use crate::net::engine::Engine;
@@ -45,12 +45,12 @@ fn last_hash(stretch: u64, stretches: u64) -> u64 {
 }
 
 /// The neighbours of a vertex.
-fn list_of(step: &Step<'_>, v: VertexId) -> Result<Vec<VertexId>> {
+fn list_of(step: &ShardStep<'_>, v: VertexId) -> Result<Vec<VertexId>> {
     Ok(step.snapshot.neighbors(Direction::Out, v)?.into_owned())
 }
 
 pub(super) struct Colours {
-    values: Values<u64>,
+    values: ChangedValues<u64>,
     hashes: Vec<u64>,
     /// Own vertices to look at, with their hashes.
     due: BinaryHeap<Reverse<(u64, VertexId)>>,
@@ -80,7 +80,7 @@ impl DelegateParts {
 
     /// Tells owners what changed, and notes what others tell. Returns the number of parts that all processes
     /// told, and the own delegates of which this one was told.
-    fn exchange(&mut self, step: &Step<'_>, engine: &mut Engine<'_>) -> Result<(u64, Vec<VertexId>)> {
+    fn exchange(&mut self, step: &ShardStep<'_>, engine: &mut Engine<'_>) -> Result<(u64, Vec<VertexId>)> {
         let mut blocks = vec![Vec::new(); engine.peers()];
         let telling = std::mem::take(&mut self.telling);
         blocks.iter_mut().for_each(|block| put_u64(block, telling.len() as u64));
@@ -115,7 +115,7 @@ impl Colours {
     /// `list_bytes`: bytes of neighbour lists that may be kept in memory.
     pub(super) fn new(list_bytes: usize) -> Self {
         Self {
-            values: Values::default(),
+            values: ChangedValues::default(),
             hashes: Vec::new(),
             due: BinaryHeap::new(),
             is_due: Vec::new(),
@@ -126,7 +126,7 @@ impl Colours {
         }
     }
 
-    fn is_before(&self, step: &Step<'_>, u: VertexId, v: VertexId) -> bool {
+    fn is_before(&self, step: &ShardStep<'_>, u: VertexId, v: VertexId) -> bool {
         let ids = step.snapshot.ids();
         match self.hashes[u as usize].cmp(&self.hashes[v as usize]) {
             Ordering::Equal => matches!((ids.external_of(u), ids.external_of(v)), (Ok(u), Ok(v)) if u < v),
@@ -135,7 +135,7 @@ impl Colours {
     }
 
     /// Takes in the new vertices of a version, and has those looked at that its edges concern.
-    fn begin(&mut self, step: &Step<'_>) -> Result<()> {
+    fn begin(&mut self, step: &ShardStep<'_>) -> Result<()> {
         self.lists.advance(step.snapshot.num_vertices(), &step.added, &step.removed);
         let (ids, order) = (step.snapshot.ids(), colour_order());
         for v in (step.first_new..step.snapshot.num_vertices()).map(vertex) {
@@ -161,7 +161,7 @@ impl Colours {
     }
 
     /// Has an own vertex looked at, or the part of a delegate.
-    fn look_at(&mut self, v: VertexId, step: &Step<'_>) {
+    fn look_at(&mut self, v: VertexId, step: &ShardStep<'_>) {
         let is_ours = step.shared.is_owned(v) || step.delegates.ghosts.contains(&v);
         if is_ours && !std::mem::replace(&mut self.is_due[v as usize], true) {
             self.due.push(Reverse((self.hashes[v as usize], v)));
@@ -170,7 +170,7 @@ impl Colours {
 
     /// Has the own neighbours behind a vertex looked at that are concerned: it had a colour before. Delegates
     /// of other shards always are.
-    fn look_behind(&mut self, v: VertexId, before: u64, list: &[VertexId], step: &Step<'_>) {
+    fn look_behind(&mut self, v: VertexId, before: u64, list: &[VertexId], step: &ShardStep<'_>) {
         let now = *self.values.get(v);
         for &other in list {
             let colour = *self.values.get(other);
@@ -182,7 +182,7 @@ impl Colours {
     }
 
     /// Looks at the vertices that are due, up to a hash.
-    fn recolour(&mut self, step: &Step<'_>, last: u64) -> Result<()> {
+    fn recolour(&mut self, step: &ShardStep<'_>, last: u64) -> Result<()> {
         while self.due.peek().is_some_and(|Reverse((hash, _))| *hash <= last) {
             let Some(Reverse((_, v))) = self.due.pop() else { break };
             self.is_due[v as usize] = false;
@@ -222,7 +222,7 @@ impl Live for Colours {
 
     fn advance(
         &mut self,
-        step: &Step<'_>,
+        step: &ShardStep<'_>,
         engine: &mut Engine<'_>,
         take: &mut TakeChange<'_>,
     ) -> Result<u64> {

@@ -19,7 +19,7 @@ pub(super) struct Delegated {
 }
 
 /// What a version changed in a shard.
-pub(super) struct Step<'a> {
+pub(super) struct ShardStep<'a> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) delegates: Delegated,
     pub(super) shared: &'a Shared,
@@ -41,8 +41,12 @@ pub(super) trait Live {
 
     /// Brings the answer to the next version, and calls `take` with each own vertex whose value changed.
     /// Returns the number of rounds.
-    fn advance(&mut self, step: &Step<'_>, engine: &mut Engine<'_>, take: &mut TakeChange<'_>)
-    -> Result<u64>;
+    fn advance(
+        &mut self,
+        step: &ShardStep<'_>,
+        engine: &mut Engine<'_>,
+        take: &mut TakeChange<'_>,
+    ) -> Result<u64>;
 
     /// A fact about the answer, the same in all processes.
     fn fact(&mut self, engine: &mut Engine<'_>) -> Result<(&'static str, u64)>;

@@ -34,7 +34,7 @@ use crate::model::manifest::ClusterManifest;
 use crate::model::needs::{PROCESS_BYTES, ShardShape};
 use crate::net::engine::Engine;
 use colours::Colours;
-use live::{Delegated, Live, Step};
+use live::{Delegated, Live, ShardStep};
 use shared::Shared;
 use spread::{Components, Depths, Spread, TextComponents};
 
@@ -142,7 +142,7 @@ pub fn follow(
     // suffice.
     let mut cache = (!memory.is_limited()).then(DiffCache::default);
     let step =
-        Step { snapshot: &last, shared: &shared, delegates, first_new: 0, newly_shared, added, removed };
+        ShardStep { snapshot: &last, shared: &shared, delegates, first_new: 0, newly_shared, added, removed };
     report(live.as_mut(), &step, engine, job.version, job.initial, sink)?;
     while let Some(whole) = sink.next(cluster.manifest_mut())? {
         // A number is never given twice, so a version that is known stays what it was.
@@ -160,8 +160,15 @@ pub fn follow(
             edges_between(&last, &next, cache.as_mut(), &run, memory.held_bytes())?;
         let newly_shared = shared.extend(&next, engine)?;
         let delegates = delegated(&cluster, whole, &next, &shared)?;
-        let step =
-            Step { snapshot: &next, shared: &shared, delegates, first_new, newly_shared, added, removed };
+        let step = ShardStep {
+            snapshot: &next,
+            shared: &shared,
+            delegates,
+            first_new,
+            newly_shared,
+            added,
+            removed,
+        };
         report(live.as_mut(), &step, engine, whole, true, sink)?;
         last = next;
     }
@@ -271,7 +278,7 @@ fn expect_vertex(
     Ok(())
 }
 
-type Edges = Vec<(VertexId, VertexId)>;
+type EdgePairs = Vec<(VertexId, VertexId)>;
 
 /// Bytes for each changed edge, in lists that grow and are copied.
 const CHANGED_BYTES: u64 = 4 * size_of::<(VertexId, VertexId)>() as u64;
@@ -286,11 +293,11 @@ fn edges_between(
     cache: Option<&mut DiffCache>,
     run: &Run,
     held_bytes: u64,
-) -> Result<(Edges, Edges, Reservation)> {
+) -> Result<(EdgePairs, EdgePairs, Reservation)> {
     let (mut added, mut removed) = (Vec::new(), Vec::new());
     let mut memory = run.budget().reserve("the changed edges", 0)?;
     let (mut changed, mut fits) = (0, true);
-    let mut push = |list: &mut Edges, source, target| {
+    let mut push = |list: &mut EdgePairs, source, target| {
         changed += 1;
         fits = fits && memory.push(list, (source, target), 2);
     };
@@ -324,7 +331,7 @@ fn edges_between(
 /// Brings an answer to a version, and hands over what it changed, if that is wanted.
 fn report(
     live: &mut dyn Live,
-    step: &Step<'_>,
+    step: &ShardStep<'_>,
     engine: &mut Engine<'_>,
     version: u64,
     is_wanted: bool,

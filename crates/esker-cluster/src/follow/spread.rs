@@ -18,8 +18,8 @@ use esker_format::Result;
 use esker_graph::{Direction, VertexId, vertex};
 use esker_store::ids::ExternalId;
 
-use super::live::{Live, Step, TakeChange};
-use super::values::{LiveValue, Values};
+use super::live::{Live, ShardStep, TakeChange};
+use super::values::{ChangedValues, LiveValue};
 use crate::model::answer::{Cell, ColumnKind, OwnedId};
 use crate::model::owner::typed_id;
 use crate::net::engine::Engine;
@@ -194,7 +194,7 @@ impl Spreads for Depths {
 pub(super) struct Spread<S: Spreads> {
     what: S,
     directed: bool,
-    values: Values<S::Value>,
+    values: ChangedValues<S::Value>,
     /// Vertices whose values have to be passed on.
     waiting: BinaryHeap<Reverse<(S::Value, VertexId)>>,
     /// The own vertices for which [`Spreads::counts`] holds.
@@ -203,7 +203,7 @@ pub(super) struct Spread<S: Spreads> {
 
 impl<S: Spreads> Spread<S> {
     pub(super) fn new(what: S, directed: bool) -> Self {
-        let (values, waiting) = (Values::default(), BinaryHeap::new());
+        let (values, waiting) = (ChangedValues::default(), BinaryHeap::new());
         Self { what, directed, values, waiting, counted: 0 }
     }
 
@@ -215,7 +215,7 @@ impl<S: Spreads> Spread<S> {
     }
 
     /// What all processes lost, ascending.
-    fn lost(&self, step: &Step<'_>, engine: &mut Engine<'_>) -> Result<Vec<S::Value>> {
+    fn lost(&self, step: &ShardStep<'_>, engine: &mut Engine<'_>) -> Result<Vec<S::Value>> {
         let mut lost = Vec::new();
         for &(source, target) in &step.removed {
             let (source, target) = (self.values.get(source), self.values.get(target));
@@ -242,7 +242,7 @@ impl<S: Spreads> Spread<S> {
 
     /// Sets back the values that may have lost their reason. All processes do so with the same, so nobody is
     /// told.
-    fn set_back(&mut self, step: &Step<'_>, lost: &[S::Value]) -> Result<()> {
+    fn set_back(&mut self, step: &ShardStep<'_>, lost: &[S::Value]) -> Result<()> {
         for v in (0..step.first_new).map(vertex) {
             let value = self.values.get(v);
             if self.what.is_lost(value, lost) {
@@ -258,7 +258,7 @@ impl<S: Spreads> Spread<S> {
 
     /// Passes values on inside the shard. An undirected edge between two shards is in the lists of both, and
     /// each looks after its own end; but those of delegates are in one only.
-    fn spread(&mut self, step: &Step<'_>) -> Result<()> {
+    fn spread(&mut self, step: &ShardStep<'_>) -> Result<()> {
         let both = S::BOTH_WAYS && self.directed;
         let directions: &[Direction] =
             if both { &[Direction::Out, Direction::In] } else { &[Direction::Out] };
@@ -276,7 +276,7 @@ impl<S: Spreads> Spread<S> {
     }
 
     /// Passes the value of a vertex on to a neighbour.
-    fn pass(&mut self, v: VertexId, other: VertexId, step: &Step<'_>) {
+    fn pass(&mut self, v: VertexId, other: VertexId, step: &ShardStep<'_>) {
         let is_ours = self.directed || step.delegates.any || step.shared.is_owned(other);
         let Some(passed) = self.what.passed(self.values.get(v)).filter(|_| is_ours) else { return };
         if passed < *self.values.get(other) {
@@ -293,7 +293,7 @@ impl<S: Spreads> Live for Spread<S> {
 
     fn advance(
         &mut self,
-        step: &Step<'_>,
+        step: &ShardStep<'_>,
         engine: &mut Engine<'_>,
         take: &mut TakeChange<'_>,
     ) -> Result<u64> {

@@ -43,7 +43,7 @@ impl LiveValue for Arc<[u8]> {
     }
 }
 
-pub(super) struct Values<V> {
+pub(super) struct ChangedValues<V> {
     now: Vec<V>,
     /// The number of vertices of the last version.
     first_new: usize,
@@ -54,14 +54,14 @@ pub(super) struct Values<V> {
     is_telling: Vec<bool>,
 }
 
-impl<V> Default for Values<V> {
+impl<V> Default for ChangedValues<V> {
     fn default() -> Self {
         let (now, telling, is_telling) = (Vec::new(), Vec::new(), Vec::new());
         Self { now, first_new: 0, before: BTreeMap::new(), telling, is_telling }
     }
 }
 
-impl<V: LiveValue> Values<V> {
+impl<V: LiveValue> ChangedValues<V> {
     pub(super) fn get(&self, v: VertexId) -> &V {
         &self.now[v as usize]
     }

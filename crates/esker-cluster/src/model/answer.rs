@@ -78,7 +78,7 @@ pub trait AnswerSink {
 }
 
 /// A row: a vertex and its values.
-pub type Row = (OwnedId, Vec<Cell>);
+pub type VertexRow = (OwnedId, Vec<Cell>);
 
 impl Outline {
     pub(crate) fn new(columns: &[(&str, ColumnKind)], rounds: u64) -> Self {
@@ -162,7 +162,7 @@ pub(crate) fn put_change(out: &mut Vec<u8>, id: ExternalId<'_>, old: Option<&Cel
 }
 
 /// Takes the changes of a block, as rows of an old value and a new one.
-pub(crate) fn take_changes(block: &[u8], kind: ColumnKind, is_text: bool) -> Result<Vec<Row>> {
+pub(crate) fn take_changes(block: &[u8], kind: ColumnKind, is_text: bool) -> Result<Vec<VertexRow>> {
     let (mut taker, mut rows) = (Taker(block), Vec::new());
     while !taker.is_empty() {
         let id = taker.id(is_text)?.into();
@@ -176,7 +176,7 @@ pub(crate) fn take_changes(block: &[u8], kind: ColumnKind, is_text: bool) -> Res
 }
 
 /// Takes the rows of a block.
-pub(crate) fn take_rows(block: &[u8], kinds: &[ColumnKind], is_text: bool) -> Result<Vec<Row>> {
+pub(crate) fn take_rows(block: &[u8], kinds: &[ColumnKind], is_text: bool) -> Result<Vec<VertexRow>> {
     let (mut taker, mut rows) = (Taker(block), Vec::new());
     while !taker.is_empty() {
         let id = taker.id(is_text)?.into();

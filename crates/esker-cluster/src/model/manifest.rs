@@ -96,7 +96,7 @@ pub struct ClusterManifest {
 }
 
 /// The fields of the header page, in order.
-struct Head {
+struct HeaderFields {
     id: DatabaseId,
     seed: u64,
     directed: bool,
@@ -107,7 +107,7 @@ struct Head {
     body_checksum: u32,
 }
 
-impl FieldValue for Head {
+impl FieldValue for HeaderFields {
     fn put(&self, out: &mut Vec<u8>) {
         MANIFEST_MAGIC.put(out);
         FORMAT_VERSION.put(out);
@@ -279,7 +279,7 @@ impl ClusterManifest {
             delegate.since.put(&mut body);
             put_id(&mut body, delegate.id.as_id());
         }
-        let mut file = header_page(&Head {
+        let mut file = header_page(&HeaderFields {
             id: self.id,
             seed: self.seed,
             directed: self.directed,
@@ -294,7 +294,7 @@ impl ClusterManifest {
     }
 
     fn decode(path: &Path, file: &[u8]) -> Result<Self> {
-        let head: Head = read_header_page(path, file, MANIFEST_MAGIC)?;
+        let head: HeaderFields = read_header_page(path, file, MANIFEST_MAGIC)?;
         let start = PAGE_BYTES as u64;
         let body = &file[PAGE_BYTES..];
         if body.len() as u64 != head.body_bytes || crc32c::crc32c(body) != head.body_checksum {
@@ -322,7 +322,7 @@ impl ClusterManifest {
         }
         let (hub_degree, delegates) = take_delegates(&mut input, head.text_ids)?;
         input.finish()?;
-        let Head { id, seed, directed, text_ids, .. } = head;
+        let HeaderFields { id, seed, directed, text_ids, .. } = head;
         Ok(Self { id, seed, directed, text_ids, shards, versions, edges_before: 0, hub_degree, delegates })
     }
 }

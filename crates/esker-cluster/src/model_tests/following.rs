@@ -16,8 +16,8 @@ struct Followed {
     cluster: Cluster,
     next: u64,
     outline: Outline,
-    rows: Vec<Row>,
-    versions: Vec<(u64, f64, Vec<Row>)>,
+    rows: Vec<VertexRow>,
+    versions: Vec<(u64, f64, Vec<VertexRow>)>,
 }
 
 impl AnswerSink for Followed {
@@ -55,7 +55,7 @@ fn follow_all(
     until: &Cluster,
     algorithm: &str,
     params: &[(&str, &str)],
-) -> Vec<(u64, f64, Vec<Row>)> {
+) -> Vec<(u64, f64, Vec<VertexRow>)> {
     let params = params.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let version = from.manifest().newest().number;
     let job =

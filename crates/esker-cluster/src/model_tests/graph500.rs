@@ -35,7 +35,7 @@ fn search(
         Ok(kept.rows)
     })?;
     assert!(kept[1..].iter().all(Vec::is_empty), "one process hands over the rows");
-    let row = |(root, cells): &Row| match (root, &cells[..]) {
+    let row = |(root, cells): &VertexRow| match (root, &cells[..]) {
         (OwnedId::Int(root), [Cell::Float(seconds), Cell::Float(validate), Cell::Count(edges)]) => {
             assert!(*seconds > 0.0 && *validate > 0.0);
             (*root, *edges)

@@ -133,8 +133,8 @@ fn each_process_gives_its_greatest_values_only() {
     let options =
         CreateOptions { shards: 3, directed: true, text_ids: false, weights: None, seed: 3, hub_degree: 0 };
     let cluster = add_all(Cluster::create(&place.path().join("c"), &options).expect("create"), &input, 0);
-    let mut all: Vec<Row> = run_all(&cluster, "degrees", &[], 2).into_iter().collect();
-    let order = |a: &Row, b: &Row| b.1[0].cmp_as_value(&a.1[0]).then_with(|| a.0.cmp(&b.0));
+    let mut all: Vec<VertexRow> = run_all(&cluster, "degrees", &[], 2).into_iter().collect();
+    let order = |a: &VertexRow, b: &VertexRow| b.1[0].cmp_as_value(&a.1[0]).then_with(|| a.0.cmp(&b.0));
     all.sort_by(order);
     let job = RunJob {
         algorithm: "degrees".into(),

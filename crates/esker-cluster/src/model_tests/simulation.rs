@@ -28,7 +28,7 @@ use crate::disk::cluster::Cluster;
 use crate::disk::fence;
 use crate::disk::job::{ChangeJob, StreamJob, stream_position};
 use crate::disk::shard::{expect_own, message_of};
-use crate::exchange::outbox::Given;
+use crate::exchange::outbox::ReadBlocks;
 use crate::exchange::rounds::{ChangeStep, Rounds};
 use crate::model::manifest::{ClusterManifest, WholeVersion};
 
@@ -190,7 +190,7 @@ struct Worker {
     blocks: Vec<Channel<Block>>,
 }
 
-type Block = (Given, Vec<u64>);
+type Block = (ReadBlocks, Vec<u64>);
 
 /// The command, while it changes the cluster.
 struct Operation {
@@ -544,7 +544,7 @@ impl Simulation {
                 worker.doing = Doing::Working;
             }
             Doing::Working => match worker.rounds.next() {
-                ChangeStep::Promote => self.send_blocks(worker, Given::default(), &[]),
+                ChangeStep::Promote => self.send_blocks(worker, ReadBlocks::default(), &[]),
                 ChangeStep::Exchange => {
                     let (head, edges) = self.read(worker);
                     self.send_blocks(worker, head, &edges);
@@ -556,7 +556,7 @@ impl Simulation {
                 let blocks: Vec<Block> =
                     worker.blocks.iter_mut().filter_map(|line| line.arrived.pop_front()).collect();
                 worker.batch.extend(blocks.iter().flat_map(|(_, edges)| edges));
-                let heads: Vec<Given> = blocks.iter().map(|(head, _)| *head).collect();
+                let heads: Vec<ReadBlocks> = blocks.iter().map(|(head, _)| *head).collect();
                 match worker.rounds.next() {
                     ChangeStep::Promote => worker.rounds.promoted(),
                     _ => worker.rounds.exchanged(&heads),
@@ -604,19 +604,19 @@ impl Simulation {
         if worker.shard > 0 {
             let has_hub = self.random.below(16) == 0;
             let commits = has_hub || self.random.below(8) == 0;
-            return (Given { is_done: true, has_hub, commits, ..Given::default() }, Vec::new());
+            return (ReadBlocks { is_done: true, has_hub, commits, ..ReadBlocks::default() }, Vec::new());
         }
         if worker.is_stopping || worker.position == self.edges {
-            return (Given { is_done: true, commits: true, ..Given::default() }, Vec::new());
+            return (ReadBlocks { is_done: true, commits: true, ..ReadBlocks::default() }, Vec::new());
         }
         let begin = worker.position;
         worker.position = self.edges.min(begin + 1 + self.random.below(3));
         let (edges, commits) = (worker.position - begin, self.random.below(3) == 0);
-        (Given { edges, commits, ..Given::default() }, (begin..worker.position).collect())
+        (ReadBlocks { edges, commits, ..ReadBlocks::default() }, (begin..worker.position).collect())
     }
 
     /// Sends each worker of the operation the edges that it owns.
-    fn send_blocks(&mut self, worker: &mut Worker, head: Given, edges: &[u64]) {
+    fn send_blocks(&mut self, worker: &mut Worker, head: ReadBlocks, edges: &[u64]) {
         let (operation, from, shards) = (worker.operation, worker.shard, self.shards.len());
         let block_for = |shard: usize| {
             let own = edges.iter().copied().filter(|edge| owner(*edge, shards) == shard);

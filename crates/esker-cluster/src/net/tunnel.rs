@@ -49,10 +49,10 @@ const NOT_HERE: [u8; 7] = [21, 3, 3, 0, 2, 2, 120];
 
 /// The two directions of an encrypted connection.
 pub(crate) struct Tunnel {
-    state: Arc<State>,
+    state: Arc<TunnelState>,
 }
 
-struct State {
+struct TunnelState {
     tls: Mutex<Tls>,
     network: TcpStream,
     /// The end of the local pair that leads to the rest of the process.
@@ -265,7 +265,7 @@ fn dig(mut tls: Tls, network: TcpStream, until: Instant) -> IoResult<EncryptedSt
     tls.set_buffer_limit(None);
     let (local, given) = UnixStream::pair()?;
     let ends = Mutex::default();
-    let state = Arc::new(State { tls: Mutex::new(tls), network, local, ends, sent: Condvar::new() });
+    let state = Arc::new(TunnelState { tls: Mutex::new(tls), network, local, ends, sent: Condvar::new() });
     let (outward, inward) = (Arc::clone(&state), Arc::clone(&state));
     Builder::new().name("encrypt".to_owned()).spawn(move || outward.send())?;
     Builder::new().name("decrypt".to_owned()).spawn(move || inward.receive())?;
@@ -316,7 +316,7 @@ fn describe(error: &TlsError) -> String {
     }
 }
 
-impl State {
+impl TunnelState {
     /// Encrypts what the process writes, until that ends.
     fn send(&self) {
         let (mut piece, mut sealed) = (vec![0; PIECE_BYTES], Vec::new());

@@ -9,11 +9,11 @@ use crate::disk::cluster::Cluster;
 use crate::disk::job::{ClusterJob, FollowJob};
 use crate::exchange::counters::WorkerCounters;
 use crate::follow::expect_live;
-use crate::model::answer::{ColumnKind, Outline, Row, take_changes};
+use crate::model::answer::{ColumnKind, Outline, VertexRow, take_changes};
 use crate::model::excerpt::put_news;
 use crate::process::children::Workers;
-use crate::process::control::{Order, Report};
-use crate::process::supervisor::{Course, Supervisor};
+use crate::process::control::{WorkerOrder, WorkerReport};
+use crate::process::supervisor::{ReportHandler, Supervisor};
 
 /// Time between two looks for a new version.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -27,7 +27,7 @@ pub struct FollowedVersion {
     pub outline: Outline,
     /// The vertices whose values changed, in order of id, each with the old value and the new one. Of the
     /// first version all, if they are wanted.
-    pub rows: Vec<Row>,
+    pub rows: Vec<VertexRow>,
 }
 
 impl Supervisor<'_> {
@@ -76,15 +76,15 @@ struct Following<'a> {
     take: &'a mut dyn FnMut(FollowedVersion) -> Result<()>,
 }
 
-impl Course for Following<'_> {
-    fn take(&mut self, children: &Workers, _: usize, report: Report) -> Result<()> {
+impl ReportHandler for Following<'_> {
+    fn take(&mut self, children: &Workers, _: usize, report: WorkerReport) -> Result<()> {
         match report {
-            Report::Outline(outline) => self.found.outline = Outline::decode(&outline)?,
-            Report::Rows(block) => {
+            WorkerReport::Outline(outline) => self.found.outline = Outline::decode(&outline)?,
+            WorkerReport::Rows(block) => {
                 let kind = self.found.outline.columns.first().map_or(ColumnKind::Count, |(_, kind)| *kind);
                 self.found.rows.extend(take_changes(&block, kind, self.cluster.manifest().text_ids)?);
             }
-            Report::Followed(version) if version == self.found.version && self.waits_for > 0 => {
+            WorkerReport::Followed(version) if version == self.found.version && self.waits_for > 0 => {
                 self.waits_for -= 1;
                 if self.waits_for == 0 {
                     let mut found =
@@ -94,7 +94,7 @@ impl Course for Following<'_> {
                     return self.look(children);
                 }
             }
-            Report::Followed(version) => {
+            WorkerReport::Followed(version) => {
                 return Err(Error::invalid(format!(
                     "a worker is at version {version}, but all were told to be at version {}",
                     self.found.version
@@ -119,7 +119,7 @@ impl Course for Following<'_> {
                     self.is_over = self.once;
                 }
                 if self.is_over {
-                    children.lines().iter().for_each(|line| drop(Order::Stop.send(line)));
+                    children.lines().iter().for_each(|line| drop(WorkerOrder::Stop.send(line)));
                 }
                 return Ok(());
             }
@@ -130,7 +130,7 @@ impl Course for Following<'_> {
         let mut news = Vec::new();
         put_news(&mut news, self.cluster.manifest(), self.told);
         self.told = self.cluster.manifest().newest().number;
-        let advance = Order::Advance(self.found.version, news);
+        let advance = WorkerOrder::Advance(self.found.version, news);
         // If a worker is gone, that is noticed elsewhere.
         children.lines().iter().for_each(|line| drop(advance.send(line)));
         Ok(())

@@ -14,7 +14,9 @@ use crate::model::needs::{PROCESS_BYTES, RunNeeds, ShardShape};
 use crate::net::engine::{Engine, run_threads};
 use crate::net::wire::{Taker, put_id, put_u64};
 use crate::process::requests::{ask, ask_all, unpublished};
-use crate::process::shard_requests::{CANCEL_EVERY, FileCheck, Part, ShardCounts, ShardNeeds, SharedWith};
+use crate::process::shard_requests::{
+    CANCEL_EVERY, FileCheck, OwnedShard, ShardCounts, ShardNeeds, SharedWith,
+};
 
 /// The most problems of one kind that a check lists for a shard.
 const PROBLEMS_MAX: usize = 10;
@@ -23,7 +25,7 @@ const ROUND_LEN: usize = 1 << 16;
 
 /// Numbers of vertices and edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
+pub struct GraphCounts {
     /// Vertices.
     pub vertices: u64,
     /// Edges; an undirected one counts once.
@@ -40,16 +42,16 @@ pub struct Counts {
 ///
 /// # Errors
 /// [`Error::Invalid`] if there is no such version; those of a shard.
-pub fn counts(cluster: &Cluster, version: u64) -> Result<(Vec<Counts>, Counts)> {
+pub fn counts(cluster: &Cluster, version: u64) -> Result<(Vec<GraphCounts>, GraphCounts)> {
     cluster.manifest().version(version)?;
-    let (mut all, mut whole, mut twice) = (Vec::new(), Counts::default(), 0);
+    let (mut all, mut whole, mut twice) = (Vec::new(), GraphCounts::default(), 0);
     let answers = ask_all(cluster, &ShardTask::Counts(version), &Cancel::default())?;
     for (shard, answer) in answers.iter().enumerate() {
         let ShardCounts { edges, shared } = ShardCounts::take(&mut Taker(answer))?;
         let others = shared.iter().enumerate().filter(|(other, _)| *other != shard);
         let (crossing, ghosts) =
             others.fold((0, 0), |sum, (_, one)| (sum.0 + one.edges, sum.1 + one.vertices));
-        let counts = Counts { vertices: shared[shard].vertices, edges, ghosts };
+        let counts = GraphCounts { vertices: shared[shard].vertices, edges, ghosts };
         whole.vertices += counts.vertices;
         whole.edges += counts.edges;
         whole.ghosts += ghosts;
@@ -197,7 +199,7 @@ pub(crate) fn check_together(
     cancel: &Cancel,
 ) -> Result<Vec<String>> {
     let (me, version) = (engine.index(), cluster.manifest().newest().number);
-    let part = Part::open(cluster, version, me)?;
+    let part = OwnedShard::open(cluster, version, me)?;
     let mut problems = Vec::new();
     let (mut begin, len) = (0, part.snapshot.num_vertices());
     loop {
@@ -252,7 +254,7 @@ pub(crate) fn check_together(
 
 /// Checks that a shard has no edges of a vertex that belong to another one.
 fn check_vertex(
-    part: &Part<'_>,
+    part: &OwnedShard<'_>,
     cluster: &Cluster,
     v: esker_graph::VertexId,
     cancel: &Cancel,

@@ -62,7 +62,7 @@ impl Remedy {
 
 /// What a worker says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Report {
+pub(crate) enum WorkerReport {
     /// It listens on this port for the other workers.
     Listening(u16),
     /// It is alive.
@@ -93,7 +93,7 @@ pub(crate) enum Report {
 
 /// What the command says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Order {
+pub(crate) enum WorkerOrder {
     /// Connect to the other workers, which listen at these addresses, take the number of the operation and a
     /// part of the manifest, and do a job.
     Start(Vec<SocketAddr>, u64, Vec<u8>, Vec<u8>),
@@ -107,7 +107,7 @@ pub(crate) enum Order {
     Hold(usize, String),
 }
 
-impl Report {
+impl WorkerReport {
     pub(crate) fn send(&self, stream: &TcpStream) -> std::io::Result<()> {
         let (kind, content) = match self {
             Self::Listening(port) => (0, u64::from(*port).to_le_bytes().to_vec()),
@@ -176,7 +176,7 @@ impl Report {
     }
 }
 
-impl Order {
+impl WorkerOrder {
     pub(crate) fn send(&self, stream: &TcpStream) -> std::io::Result<()> {
         match self {
             Self::Start(addresses, epoch, manifest, job) => {
@@ -266,44 +266,50 @@ mod tests {
         let hubs = Prepared { delegates, ..prepared.clone() };
         let texts = Prepared { delegates: vec![OwnedId::Text(b"a".into())], ..prepared.clone() };
         let reports = [
-            Report::Listening(65535),
-            Report::Beat,
-            Report::Progress(1 << 40),
-            Report::Note("a.csv: edges as CSV".to_owned()),
-            Report::Prepared(prepared.clone()),
-            Report::Prepared(Prepared { mark: Some(u64::MAX), ..prepared }),
-            Report::Prepared(hubs),
-            Report::Prepared(texts),
-            Report::Committing,
-            Report::Followed(1 << 50),
-            Report::Outline(vec![1, 2]),
-            Report::Rows(Vec::new()),
-            Report::Done(WorkerCounters { messages: 3, sent_bytes: 1 << 33, ..WorkerCounters::default() }),
-            Report::Failed(Remedy::Repeat, "no".to_owned()),
-            Report::Failed(Remedy::MendInput, String::new()),
-            Report::Failed(Remedy::MendUsage, "no".to_owned()),
-            Report::Failed(Remedy::RaiseMemory, "no".to_owned()),
-            Report::Failed(Remedy::AsSaid, "no".to_owned()),
-            Report::Failed(Remedy::MendQuestion, "no".to_owned()),
-            Report::Failed(Remedy::Other, "no".to_owned()),
-            Report::PeerLost("gone".to_owned()),
-            Report::Ended(true, "was killed".to_owned()),
-            Report::Ended(false, String::new()),
+            WorkerReport::Listening(65535),
+            WorkerReport::Beat,
+            WorkerReport::Progress(1 << 40),
+            WorkerReport::Note("a.csv: edges as CSV".to_owned()),
+            WorkerReport::Prepared(prepared.clone()),
+            WorkerReport::Prepared(Prepared { mark: Some(u64::MAX), ..prepared }),
+            WorkerReport::Prepared(hubs),
+            WorkerReport::Prepared(texts),
+            WorkerReport::Committing,
+            WorkerReport::Followed(1 << 50),
+            WorkerReport::Outline(vec![1, 2]),
+            WorkerReport::Rows(Vec::new()),
+            WorkerReport::Done(WorkerCounters {
+                messages: 3,
+                sent_bytes: 1 << 33,
+                ..WorkerCounters::default()
+            }),
+            WorkerReport::Failed(Remedy::Repeat, "no".to_owned()),
+            WorkerReport::Failed(Remedy::MendInput, String::new()),
+            WorkerReport::Failed(Remedy::MendUsage, "no".to_owned()),
+            WorkerReport::Failed(Remedy::RaiseMemory, "no".to_owned()),
+            WorkerReport::Failed(Remedy::AsSaid, "no".to_owned()),
+            WorkerReport::Failed(Remedy::MendQuestion, "no".to_owned()),
+            WorkerReport::Failed(Remedy::Other, "no".to_owned()),
+            WorkerReport::PeerLost("gone".to_owned()),
+            WorkerReport::Ended(true, "was killed".to_owned()),
+            WorkerReport::Ended(false, String::new()),
         ];
         for report in reports {
             report.send(&here).expect("send");
-            assert_eq!(Report::receive(&there).expect("receive"), report);
+            assert_eq!(WorkerReport::receive(&there).expect("receive"), report);
         }
         let addresses = ["10.0.0.1:1", "[::1]:65535"].map(|address| address.parse().expect("address"));
-        let start = Order::Start(addresses.to_vec(), u64::MAX, b"manifest".to_vec(), b"job".to_vec());
-        let hold = Order::Hold(3, "a/b".to_owned());
-        for order in [start, hold, Order::Published, Order::Stop, Order::Advance(7, vec![1, 2])] {
+        let start = WorkerOrder::Start(addresses.to_vec(), u64::MAX, b"manifest".to_vec(), b"job".to_vec());
+        let hold = WorkerOrder::Hold(3, "a/b".to_owned());
+        for order in
+            [start, hold, WorkerOrder::Published, WorkerOrder::Stop, WorkerOrder::Advance(7, vec![1, 2])]
+        {
             order.send(&there).expect("send");
-            assert_eq!(Order::receive(&here).expect("receive"), order);
+            assert_eq!(WorkerOrder::receive(&here).expect("receive"), order);
         }
         (&there).write_all(&[0, 0, 0, 0, 99]).expect("send");
-        assert!(Report::receive(&here).expect_err("unknown").to_string().contains("unknown kind 99"));
+        assert!(WorkerReport::receive(&here).expect_err("unknown").to_string().contains("unknown kind 99"));
         drop(there);
-        assert!(Report::receive(&here).is_err());
+        assert!(WorkerReport::receive(&here).is_err());
     }
 }

@@ -21,7 +21,7 @@ use esker_graph::Cancel;
 use crate::disk::cluster::read_secret;
 use crate::net::handshake::{KEEPER, PATIENCE, Secret, introduced};
 use crate::net::threads::no_thread;
-use crate::process::control::{Order, Remedy, Report};
+use crate::process::control::{Remedy, WorkerOrder, WorkerReport};
 use crate::process::worker::{Meeting, SIGABRT, WorkerPlace, name_of_signal};
 
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -110,25 +110,25 @@ fn keep(stream: TcpStream, stranger: Arc<()>, secret: &Secret, options: &HostOpt
         ));
     }
     stream.set_read_timeout(Some(PATIENCE)).map_err(lost)?;
-    let Order::Hold(shard, directory) = Order::receive(stream)? else {
+    let WorkerOrder::Hold(shard, directory) = WorkerOrder::receive(stream)? else {
         return Err(Error::invalid("it gave another order than to hold a shard".to_owned()));
     };
     let worker = start(here, shard, &directory, options);
     let (port, child) = match worker {
         Ok(started) => started,
         Err(error) => {
-            Report::Failed(Remedy::Other, error.to_string()).send(stream).map_err(lost)?;
+            WorkerReport::Failed(Remedy::Other, error.to_string()).send(stream).map_err(lost)?;
             return Err(error);
         }
     };
     let mut held = HeldChild(child);
     stream.set_read_timeout(None).and_then(|()| connection.watch_peer(true)).map_err(lost)?;
-    Report::Listening(port).send(stream).map_err(lost)?;
+    WorkerReport::Listening(port).send(stream).map_err(lost)?;
     let is_left = Arc::new(AtomicBool::new(false));
     let (hearing, leaving) = (stream.try_clone().map_err(lost)?, Arc::clone(&is_left));
     let hear = move || {
         // Commands say nothing more: what comes is their end.
-        let _ = Order::receive(&hearing);
+        let _ = WorkerOrder::receive(&hearing);
         leaving.store(true, Ordering::SeqCst);
     };
     Builder::new().spawn(hear).map_err(lost)?;
@@ -142,7 +142,7 @@ fn keep(stream: TcpStream, stranger: Arc<()>, secret: &Secret, options: &HostOpt
         std::thread::sleep(LOOK_EVERY);
     };
     let report = how_ended(status);
-    if let Report::Ended(true, how) = &report
+    if let WorkerReport::Ended(true, how) = &report
         && !is_left.load(Ordering::SeqCst)
     {
         (options.on_event)(&format!("the worker of {directory} {how}"));
@@ -153,12 +153,12 @@ fn keep(stream: TcpStream, stranger: Arc<()>, secret: &Secret, options: &HostOpt
     Ok(())
 }
 
-fn how_ended(status: ExitStatus) -> Report {
+fn how_ended(status: ExitStatus) -> WorkerReport {
     match status.signal() {
         Some(signal) if signal != SIGABRT => {
-            Report::Ended(true, format!("was killed by {}", name_of_signal(signal)))
+            WorkerReport::Ended(true, format!("was killed by {}", name_of_signal(signal)))
         }
-        _ => Report::Ended(false, format!("ended early ({status})")),
+        _ => WorkerReport::Ended(false, format!("ended early ({status})")),
     }
 }
 

@@ -18,7 +18,7 @@ use crate::model::excerpt::put_manifest;
 use crate::net::connection::{Connection, UNREACHABLE};
 use crate::net::handshake::{COMMAND, KEEPER, Secret, connect};
 use crate::net::hosts::Host;
-use crate::process::control::{Order, Remedy, Report};
+use crate::process::control::{Remedy, WorkerOrder, WorkerReport};
 use crate::process::shard_requests::Give;
 
 /// How long a machine may take to start a worker that connects.
@@ -53,8 +53,8 @@ impl Brief {
         Self { secret, epoch: 0, manifest: Vec::new(), job }
     }
 
-    pub(crate) fn start(&self, addresses: Vec<SocketAddr>) -> Order {
-        Order::Start(addresses, self.epoch, self.manifest.clone(), self.job.encode())
+    pub(crate) fn start(&self, addresses: Vec<SocketAddr>) -> WorkerOrder {
+        WorkerOrder::Start(addresses, self.epoch, self.manifest.clone(), self.job.encode())
     }
 }
 
@@ -100,10 +100,10 @@ impl RemoteWorker {
         let left = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
         let told = keeper.stream();
         told.set_read_timeout(Some(left)).map_err(of_system)?;
-        Order::Hold(shard, host.directory.clone()).send(told).map_err(of_system)?;
-        let port = match Report::receive(told).map_err(|error| failed(error.to_string()))? {
-            Report::Listening(port) => port,
-            Report::Failed(_, reason) => return Err(failed(reason)),
+        WorkerOrder::Hold(shard, host.directory.clone()).send(told).map_err(of_system)?;
+        let port = match WorkerReport::receive(told).map_err(|error| failed(error.to_string()))? {
+            WorkerReport::Listening(port) => port,
+            WorkerReport::Failed(_, reason) => return Err(failed(reason)),
             _ => return Err(failed("it answers in another way: all must run the same Esker".to_owned())),
         };
         told.set_read_timeout(None).and_then(|()| keeper.watch_peer(true)).map_err(of_system)?;
@@ -112,8 +112,8 @@ impl RemoteWorker {
         let fate = Arc::new(Mutex::new(Fate::Alive));
         let (hearing, told) = (told.try_clone().map_err(of_system)?, Arc::clone(&fate));
         let hear = move || {
-            let found = match Report::receive(&hearing) {
-                Ok(Report::Ended(is_signal, how)) => Fate::Ended(is_signal, how),
+            let found = match WorkerReport::receive(&hearing) {
+                Ok(WorkerReport::Ended(is_signal, how)) => Fate::Ended(is_signal, how),
                 _ => Fate::Unknown,
             };
             *told.lock().unwrap_or_else(PoisonError::into_inner) = found;
@@ -217,15 +217,15 @@ pub(crate) fn ask_host(
     let lost = |error: &Error| Unanswered::Lost(worker.cause(error));
     heard.map_err(|error| lost(&Error::invalid(error.to_string())))?;
     loop {
-        let report = Report::receive(worker.line.stream());
+        let report = WorkerReport::receive(worker.line.stream());
         cancel.check().map_err(|stop| Unanswered::Lost(stop.into()))?;
         match report.map_err(|error| lost(&error))? {
-            Report::Rows(block) => take(block).map_err(Unanswered::Lost)?,
-            Report::Done(_) => {
+            WorkerReport::Rows(block) => take(block).map_err(Unanswered::Lost)?,
+            WorkerReport::Done(_) => {
                 wait_until_ended(std::slice::from_ref(&worker));
                 return Ok(());
             }
-            Report::Failed(remedy, text) => {
+            WorkerReport::Failed(remedy, text) => {
                 return Err(Unanswered::Refused(match remedy {
                     Remedy::MendUsage => Error::usage(text),
                     _ => Error::invalid(format!("{}: {text}", worker.name)),

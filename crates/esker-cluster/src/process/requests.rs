@@ -195,10 +195,10 @@ mod tests {
     use super::*;
     use crate::disk::shard::message_of;
     use crate::net::handshake::{COMMAND, KEEPER, accept};
-    use crate::process::control::{Order, Remedy, Report};
+    use crate::process::control::{Remedy, WorkerOrder, WorkerReport};
 
     /// Has a machine answer so when it is to make a shard. Returns the message of the command.
-    fn answered_by(answer: Option<Report>) -> String {
+    fn answered_by(answer: Option<WorkerReport>) -> String {
         let (place, secret) = (tempfile::tempdir().expect("directory"), Secret::new([7; 32]));
         let bind = || TcpListener::bind("127.0.0.1:0").expect("bind");
         let (keeping, working) = (bind(), bind());
@@ -210,10 +210,10 @@ mod tests {
                 accept(listener, &secret, &[index], until, || Ok(())).expect("connected").remove(0)
             };
             let keeper = come(&keeping, KEEPER);
-            Order::receive(keeper.stream()).expect("to start a worker");
-            Report::Listening(worker_port).send(keeper.stream()).expect("send");
+            WorkerOrder::receive(keeper.stream()).expect("to start a worker");
+            WorkerReport::Listening(worker_port).send(keeper.stream()).expect("send");
             let line = come(&working, COMMAND);
-            Order::receive(line.stream()).expect("to make a shard");
+            WorkerOrder::receive(line.stream()).expect("to make a shard");
             answer.iter().for_each(|answer| answer.send(line.stream()).expect("send"));
         });
         let hosts = crate::net::hosts::parse_hosts("f", &format!("127.0.0.1:{keeper_port} a/b"), "c");
@@ -232,7 +232,7 @@ mod tests {
             message.ends_with("; remove what was made: a/b on 127.0.0.1:PORT (if it is there)"),
             "{message}"
         );
-        let message = answered_by(Some(Report::Failed(Remedy::Other, "no room".to_owned())));
+        let message = answered_by(Some(WorkerReport::Failed(Remedy::Other, "no room".to_owned())));
         assert!(message.ends_with("the worker of shard 0 on 127.0.0.1:PORT: no room"), "{message}");
     }
 

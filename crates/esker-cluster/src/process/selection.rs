@@ -12,7 +12,7 @@ use arrow_array::ArrayRef;
 use esker_format::{Error, PropertyRecord, Result};
 use esker_graph::{Cancel, Direction, Run, vertex};
 use esker_import::read::source::{
-    Block, BlockParser, EdgeBatch, IdKind, Numbers, Reader, Schema, id_at, id_column, text_column,
+    BlockParser, EdgeBatch, IdKind, InputBlock, Numbers, Reader, Schema, id_at, id_column, text_column,
 };
 use esker_store::Snapshot;
 use esker_store::ids::ExternalId;
@@ -143,19 +143,19 @@ impl Reader for PartsReader {
         Arc::clone(&self.parser) as Arc<dyn BlockParser>
     }
 
-    fn next_block(&mut self) -> Result<Option<Block>> {
+    fn next_block(&mut self) -> Result<Option<InputBlock>> {
         let (mut part, mut first) = self.next;
         while self.parser.parts.get(part).is_some_and(|part| first >= part.snapshot.num_vertices()) {
             (part, first) = (part + 1, 0);
         }
         self.next = (part, first + BLOCK_LEN);
-        let block = Block { bytes: Vec::new(), first_line: first as u64, file: part, input_bytes: 0 };
+        let block = InputBlock { bytes: Vec::new(), first_line: first as u64, file: part, input_bytes: 0 };
         Ok((part < self.parser.parts.len()).then_some(block))
     }
 }
 
 impl BlockParser for PartsParser {
-    fn parse(&self, block: Block) -> Result<EdgeBatch> {
+    fn parse(&self, block: InputBlock) -> Result<EdgeBatch> {
         let first = block.first_line as usize;
         let part = &self.parts[block.file];
         let range = first..(first + BLOCK_LEN).min(part.snapshot.num_vertices());
@@ -186,9 +186,9 @@ impl PartsParser {
         part: &DatabasePart,
         range: Range<usize>,
         own: impl Fn(ExternalId<'_>) -> Result<T>,
-    ) -> Result<Columns<T>> {
+    ) -> Result<BatchColumns<T>> {
         let (snapshot, ids) = (&part.snapshot, part.snapshot.ids());
-        let mut found = Columns::new(self.weights);
+        let mut found = BatchColumns::new(self.weights);
         for v in range.map(vertex).filter(|&v| !part.removed.is_removed(v)) {
             let id = ids.external_of(v)?;
             if self.selection.has_vertex(part.shard, id) {
@@ -218,7 +218,7 @@ impl PartsParser {
 }
 
 /// The columns of a batch.
-struct Columns<T> {
+struct BatchColumns<T> {
     sources: Vec<T>,
     targets: Vec<T>,
     vertices: Vec<T>,
@@ -226,7 +226,7 @@ struct Columns<T> {
     is_weighted: bool,
 }
 
-impl<T> Columns<T> {
+impl<T> BatchColumns<T> {
     fn new(kind: Option<WeightKind>) -> Self {
         let weights = match kind {
             Some(WeightKind::Float) => Numbers::Float(Vec::new()),
@@ -328,8 +328,8 @@ impl Reader for SentReader {
         Arc::clone(&self.parser) as Arc<dyn BlockParser>
     }
 
-    fn next_block(&mut self) -> Result<Option<Block>> {
-        let block = |bytes| Block { bytes, first_line: 0, file: 0, input_bytes: 0 };
+    fn next_block(&mut self) -> Result<Option<InputBlock>> {
+        let block = |bytes| InputBlock { bytes, first_line: 0, file: 0, input_bytes: 0 };
         if self.is_over {
             return Ok(None);
         }
@@ -345,7 +345,7 @@ impl Reader for SentReader {
 }
 
 impl BlockParser for SentParser {
-    fn parse(&self, block: Block) -> Result<EdgeBatch> {
+    fn parse(&self, block: InputBlock) -> Result<EdgeBatch> {
         match self.is_text {
             true => Ok(self.decode(&block.bytes, text_of)?.finish(text_column::<Vec<u8>>)),
             false => Ok(self.decode(&block.bytes, integer_of)?.finish(id_column)),
@@ -354,8 +354,8 @@ impl BlockParser for SentParser {
 }
 
 impl SentParser {
-    fn decode<T>(&self, block: &[u8], own: impl Fn(ExternalId<'_>) -> Result<T>) -> Result<Columns<T>> {
-        let (mut taker, mut found) = (Taker(block), Columns::new(self.weights));
+    fn decode<T>(&self, block: &[u8], own: impl Fn(ExternalId<'_>) -> Result<T>) -> Result<BatchColumns<T>> {
+        let (mut taker, mut found) = (Taker(block), BatchColumns::new(self.weights));
         let edge_bytes = taker.u64()? as usize;
         let mut edges = Taker(taker.bytes(edge_bytes)?);
         while !edges.is_empty() {

@@ -42,14 +42,14 @@ pub(crate) struct SharedWith {
 }
 
 /// A shard of a version, and which of its vertices it owns.
-pub(crate) struct Part<'a> {
+pub(crate) struct OwnedShard<'a> {
     cluster: &'a Cluster,
     pub(crate) shard: usize,
     pub(crate) snapshot: Snapshot,
     pub(crate) placement: Placement,
 }
 
-impl<'a> Part<'a> {
+impl<'a> OwnedShard<'a> {
     pub(crate) fn open(cluster: &'a Cluster, version: u64, shard: usize) -> Result<Self> {
         let number = cluster.manifest().version(version)?.shards[shard];
         let snapshot = cluster.open_shard(shard)?.at(number)?;
@@ -152,7 +152,7 @@ pub(crate) fn carry_out(
             give(kind.map(|kind| if kind == WeightKind::Int { 1 } else { 2 }).into_iter().collect())
         }
         ShardTask::Counts(version) => {
-            let part = Part::open(cluster, *version, shard)?;
+            let part = OwnedShard::open(cluster, *version, shard)?;
             let counts = ShardCounts { edges: part.snapshot.num_edges(), shared: part.shared(cancel)? };
             give(counts.encode())
         }
@@ -325,7 +325,7 @@ fn needs_of(
     let placement = cluster.placement(version);
     let copies = placement.num_delegates() * (cluster.num_shards() - 1);
     let shape = ShardShape { delegate_copies: copies as u64, ..shape_of(&snapshot) };
-    let part = Part { cluster, shard, snapshot, placement };
+    let part = OwnedShard { cluster, shard, snapshot, placement };
     let counts = ShardCounts { edges: part.snapshot.num_edges(), shared: part.shared(cancel)? };
     Ok(ShardNeeds { shape, graph_bytes: run.budget().peak_bytes(), counts })
 }
@@ -390,7 +390,7 @@ fn export_shard(
     cancel: &Cancel,
     give: &mut Give<'_>,
 ) -> Result<()> {
-    let part = Part::open(cluster, version, shard)?;
+    let part = OwnedShard::open(cluster, version, shard)?;
     let (weight, mut out) = (part.snapshot.weight_property(), Vec::new());
     if shard == 0 {
         let names: &[u8] = if weight.is_some() { b"source,target,weight\n" } else { b"source,target\n" };

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::process::control::Report;
+use crate::process::control::WorkerReport;
 
 /// How long the workers of a stream that is cancelled may go on without a sign of progress. The time of a
 /// commit does not count: the worker says that it is alive, and ends it some time.
@@ -29,11 +29,11 @@ impl Stopping {
     }
 
     /// Takes note of a report.
-    pub(crate) fn hear(&mut self, shard: usize, report: &Report, now: Instant) {
+    pub(crate) fn hear(&mut self, shard: usize, report: &WorkerReport, now: Instant) {
         match report {
-            Report::Beat => return,
-            Report::Committing => self.commits[shard] = true,
-            Report::Prepared(_) | Report::Done(_) => self.commits[shard] = false,
+            WorkerReport::Beat => return,
+            WorkerReport::Committing => self.commits[shard] = true,
+            WorkerReport::Prepared(_) | WorkerReport::Done(_) => self.commits[shard] = false,
             _ => {}
         }
         if let Some(last) = &mut self.last_sign {
@@ -59,14 +59,14 @@ mod tests {
         let at = |seconds| begin + Duration::from_secs(seconds);
         let mut stopping = Stopping::new(2);
         assert!(!stopping.is_over(at(100)), "nobody was told to stop");
-        stopping.hear(1, &Report::Committing, at(100));
+        stopping.hear(1, &WorkerReport::Committing, at(100));
         assert!(stopping.begin(at(101)) && !stopping.begin(at(102)));
         assert!(!stopping.is_over(at(200)), "a commit takes its time");
         let prepared = Prepared { shard_version: 2, edges_given: 1, mark: None, delegates: Vec::new() };
-        stopping.hear(1, &Report::Prepared(prepared), at(200));
+        stopping.hear(1, &WorkerReport::Prepared(prepared), at(200));
         assert!(!stopping.is_over(at(203)));
-        stopping.hear(0, &Report::Progress(7), at(203));
-        stopping.hear(0, &Report::Beat, at(206));
+        stopping.hear(0, &WorkerReport::Progress(7), at(203));
+        stopping.hear(0, &WorkerReport::Beat, at(206));
         assert!(!stopping.is_over(at(206)) && stopping.is_over(at(207)));
     }
 }

@@ -17,11 +17,11 @@ use crate::change::publishing::{Publishing, position_of};
 use crate::disk::cluster::Cluster;
 use crate::disk::job::{ChangeJob, ClusterJob, Graph500Job, RunJob, stream_of};
 use crate::exchange::counters::WorkerCounters;
-use crate::model::answer::{Outline, Row, take_rows};
+use crate::model::answer::{Outline, VertexRow, take_rows};
 use crate::model::manifest::WholeVersion;
 use crate::process::all_shards::{CheckReport, check, check_with, estimate};
 use crate::process::children::Workers;
-use crate::process::control::{Order, Remedy, Report};
+use crate::process::control::{Remedy, WorkerOrder, WorkerReport};
 use crate::process::forward::Forwarding;
 use crate::process::remote::Brief;
 use crate::process::requests::{roll_back, unpublished};
@@ -33,9 +33,9 @@ use crate::process::worker::WorkerCommand;
 pub const SILENCE: Duration = Duration::from_secs(3);
 
 /// What the command does with what workers report.
-pub(crate) trait Course {
+pub(crate) trait ReportHandler {
     /// Takes a report of a worker.
-    fn take(&mut self, children: &Workers, shard: usize, report: Report) -> Result<()>;
+    fn take(&mut self, children: &Workers, shard: usize, report: WorkerReport) -> Result<()>;
 
     /// Called again and again.
     fn look(&mut self, _: &Workers) -> Result<()> {
@@ -48,8 +48,8 @@ pub(crate) trait Course {
     }
 }
 
-impl<F: FnMut(&Workers, usize, Report) -> Result<()>> Course for F {
-    fn take(&mut self, children: &Workers, shard: usize, report: Report) -> Result<()> {
+impl<F: FnMut(&Workers, usize, WorkerReport) -> Result<()>> ReportHandler for F {
+    fn take(&mut self, children: &Workers, shard: usize, report: WorkerReport) -> Result<()> {
         self(children, shard, report)
     }
 }
@@ -102,7 +102,7 @@ pub struct ClusterAnswer {
     /// Columns and facts.
     pub outline: Outline,
     /// A row for each vertex, in no order; as [`RunJob::top`] says.
-    pub rows: Vec<Row>,
+    pub rows: Vec<VertexRow>,
     /// What each worker counted.
     pub workers: Vec<WorkerCounters>,
 }
@@ -149,14 +149,15 @@ impl Supervisor<'_> {
         let conducting = self.conduct(
             &cluster.clone(),
             &ClusterJob::Change(job),
-            |children: &Workers, shard: usize, given: Report| {
+            |children: &Workers, shard: usize, given: WorkerReport| {
                 match given {
-                    Report::Progress(edges) if shard == 0 => (self.on_news)(News::Edges(edges)),
-                    Report::Note(note) => (self.on_news)(News::Note(&note)),
-                    Report::Prepared(part) => {
+                    WorkerReport::Progress(edges) if shard == 0 => (self.on_news)(News::Edges(edges)),
+                    WorkerReport::Note(note) => (self.on_news)(News::Note(&note)),
+                    WorkerReport::Prepared(part) => {
                         // If a worker is gone, that is noticed elsewhere.
-                        let tell =
-                            || children.lines().iter().for_each(|line| drop(Order::Published.send(line)));
+                        let tell = || {
+                            children.lines().iter().for_each(|line| drop(WorkerOrder::Published.send(line)))
+                        };
                         if let Some((number, edges)) = publishing.take(cluster, shard, part, tell)? {
                             report.versions.push(number);
                             report.edges += edges;
@@ -208,8 +209,8 @@ impl Supervisor<'_> {
         check_with(cluster, &self.cancel, || {
             let mut problems = Vec::new();
             let checked =
-                self.conduct(cluster, &ClusterJob::Check, |_: &Workers, _: usize, report: Report| {
-                    if let Report::Rows(problem) = report {
+                self.conduct(cluster, &ClusterJob::Check, |_: &Workers, _: usize, report: WorkerReport| {
+                    if let WorkerReport::Rows(problem) = report {
                         problems.push(String::from_utf8_lossy(&problem).into_owned());
                     }
                     Ok(())
@@ -222,10 +223,10 @@ impl Supervisor<'_> {
     fn answer(&self, cluster: &Cluster, job: &ClusterJob) -> Result<ClusterAnswer> {
         let mut answer = ClusterAnswer::default();
         let is_text = cluster.manifest().text_ids;
-        let conducted = self.conduct(cluster, job, |_: &Workers, _: usize, report: Report| {
+        let conducted = self.conduct(cluster, job, |_: &Workers, _: usize, report: WorkerReport| {
             match report {
-                Report::Outline(outline) => answer.outline = Outline::decode(&outline)?,
-                Report::Rows(block) => {
+                WorkerReport::Outline(outline) => answer.outline = Outline::decode(&outline)?,
+                WorkerReport::Rows(block) => {
                     let kinds: Vec<_> = answer.outline.columns.iter().map(|(_, kind)| *kind).collect();
                     answer.rows.extend(take_rows(&block, &kinds, is_text)?);
                 }
@@ -262,7 +263,7 @@ impl Supervisor<'_> {
         &self,
         cluster: &Cluster,
         job: &ClusterJob,
-        mut course: impl Course,
+        mut course: impl ReportHandler,
     ) -> std::result::Result<Vec<WorkerCounters>, Ending> {
         let stream = matches!(job, ClusterJob::Change(change) if change.stream.is_some());
         let brief = Brief::of(cluster, job.clone())?;
@@ -275,7 +276,7 @@ impl Supervisor<'_> {
             if self.cancel.is_cancelled() && stream && stopping.begin(Instant::now()) {
                 match &input {
                     Some(input) => Forwarding::stop(input),
-                    None => watch.children.lines().iter().for_each(|line| drop(Order::Stop.send(line))),
+                    None => watch.children.lines().iter().for_each(|line| drop(WorkerOrder::Stop.send(line))),
                 }
             }
             if !stream || stopping.is_over(Instant::now()) {
@@ -288,8 +289,8 @@ impl Supervisor<'_> {
                 stopping.hear(*shard, report, Instant::now());
             }
             match heard {
-                Ok(None | Some((_, Report::Beat | Report::Done(_)))) => {}
-                Ok(Some((shard, Report::Listening(port)))) => {
+                Ok(None | Some((_, WorkerReport::Beat | WorkerReport::Done(_)))) => {}
+                Ok(Some((shard, WorkerReport::Listening(port)))) => {
                     addresses[shard] = Some(watch.children.address(shard, port));
                     if let Some(addresses) = addresses.iter().copied().collect::<Option<Vec<_>>>() {
                         let start = brief.start(addresses.clone());

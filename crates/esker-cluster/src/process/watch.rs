@@ -8,7 +8,7 @@ use esker_format::{Error, Result};
 
 use crate::exchange::counters::WorkerCounters;
 use crate::process::children::Workers;
-use crate::process::control::{Remedy, Report};
+use crate::process::control::{Remedy, WorkerReport};
 
 /// How often the command looks at what is not reported.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
@@ -24,7 +24,7 @@ const DOUBTFUL_SILENCE: Duration = Duration::from_millis(1500);
 /// Listens to all workers.
 pub(crate) struct Watch {
     pub(crate) children: Workers,
-    reports: Receiver<(usize, Option<Report>)>,
+    reports: Receiver<(usize, Option<WorkerReport>)>,
     /// What those that are done counted.
     pub(crate) done: Vec<Option<WorkerCounters>>,
     /// Which have said why they end.
@@ -34,7 +34,7 @@ pub(crate) struct Watch {
 }
 
 /// Why an operation ends, and how much that explains: the greater the nearer to the cause.
-pub(crate) struct Reason {
+pub(crate) struct EndReason {
     weight: u8,
     text: String,
     remedy: Remedy,
@@ -52,8 +52,8 @@ impl From<Error> for Ending {
     }
 }
 
-impl From<Reason> for Ending {
-    fn from(Reason { text, remedy, .. }: Reason) -> Self {
+impl From<EndReason> for Ending {
+    fn from(EndReason { text, remedy, .. }: EndReason) -> Self {
         let error = if remedy == Remedy::MendUsage { Error::usage(text) } else { Error::invalid(text) };
         Self { error, remedy }
     }
@@ -73,7 +73,7 @@ impl Watch {
                 |error: std::io::Error| Error::invalid(format!("cannot listen to a worker: {error}"));
             let (line, sender) = (line.try_clone().map_err(failed)?, sender.clone());
             let listen = move || {
-                while let Ok(report) = Report::receive(&line) {
+                while let Ok(report) = WorkerReport::receive(&line) {
                     if sender.send((shard, Some(report))).is_err() {
                         return;
                     }
@@ -98,7 +98,7 @@ impl Watch {
         &mut self,
         silence: Duration,
         tick: Duration,
-    ) -> std::result::Result<Option<(usize, Report)>, Reason> {
+    ) -> std::result::Result<Option<(usize, WorkerReport)>, EndReason> {
         self.expect_signs(silence)?;
         let received = self.reports.recv_timeout(tick);
         let passed = self.last.elapsed().min(TICK_MAX);
@@ -111,7 +111,7 @@ impl Watch {
             }
             Ok((shard, None)) if self.done[shard].is_none() && !self.explained[shard] => {
                 let text = format!("{} ended without a word", self.children.name(shard));
-                Err(Reason { weight: 1, text, remedy: Remedy::Repeat })
+                Err(EndReason { weight: 1, text, remedy: Remedy::Repeat })
             }
             Ok((_, None)) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => {
@@ -124,36 +124,36 @@ impl Watch {
     }
 
     /// Takes note of a report; a reason if it is one.
-    fn heard(&mut self, shard: usize, report: Report) -> std::result::Result<Report, Reason> {
+    fn heard(&mut self, shard: usize, report: WorkerReport) -> std::result::Result<WorkerReport, EndReason> {
         let name = self.children.name(shard);
-        self.explained[shard] |= matches!(report, Report::Failed(..) | Report::PeerLost(_));
+        self.explained[shard] |= matches!(report, WorkerReport::Failed(..) | WorkerReport::PeerLost(_));
         match report {
             // Which worker met a mistake of the user does not matter, but where its files are does.
-            Report::Failed(remedy @ (Remedy::MendUsage | Remedy::MendQuestion), text) => {
-                Err(Reason { weight: 2, text, remedy })
+            WorkerReport::Failed(remedy @ (Remedy::MendUsage | Remedy::MendQuestion), text) => {
+                Err(EndReason { weight: 2, text, remedy })
             }
-            Report::Failed(remedy @ (Remedy::MendInput | Remedy::AsSaid), text) => {
+            WorkerReport::Failed(remedy @ (Remedy::MendInput | Remedy::AsSaid), text) => {
                 let is_there = matches!(self.children, Workers::There(_));
                 let text = if is_there { format!("{name}: {text}") } else { text };
-                Err(Reason { weight: 2, text, remedy })
+                Err(EndReason { weight: 2, text, remedy })
             }
-            Report::Failed(remedy, text) => {
-                Err(Reason { weight: 2, text: format!("{name} failed: {text}"), remedy })
+            WorkerReport::Failed(remedy, text) => {
+                Err(EndReason { weight: 2, text: format!("{name} failed: {text}"), remedy })
             }
-            Report::PeerLost(text) => {
+            WorkerReport::PeerLost(text) => {
                 let text = format!("{name} lost the connection to {text}");
-                Err(Reason { weight: 0, text, remedy: Remedy::Repeat })
+                Err(EndReason { weight: 0, text, remedy: Remedy::Repeat })
             }
-            Report::Done(counters) => {
+            WorkerReport::Done(counters) => {
                 self.done[shard] = Some(counters);
-                Ok(Report::Done(counters))
+                Ok(WorkerReport::Done(counters))
             }
             report => Ok(report),
         }
     }
 
     /// A reason if a worker has not been heard for too long.
-    fn expect_signs(&self, silence: Duration) -> std::result::Result<(), Reason> {
+    fn expect_signs(&self, silence: Duration) -> std::result::Result<(), EndReason> {
         let is_silent = |shard: &usize| self.done[*shard].is_none() && self.silent[*shard] > silence;
         let Some(shard) = (0..self.silent.len()).find(is_silent) else { return Ok(()) };
         let (name, seconds) = (self.children.name(shard), silence.as_secs_f64());
@@ -162,15 +162,15 @@ impl Watch {
             Workers::There(_) => "it was stopped, or its machine is down, overloaded or cut off",
         };
         let text = format!("{name} has not answered for {seconds} s: {why}");
-        Err(Reason { weight: 3, text, remedy: Remedy::Repeat })
+        Err(EndReason { weight: 3, text, remedy: Remedy::Repeat })
     }
 
     /// Listens a moment longer, and returns the best of all reasons.
-    pub(crate) fn first_cause(&mut self, mut best: Reason) -> Reason {
+    pub(crate) fn first_cause(&mut self, mut best: EndReason) -> EndReason {
         let until = Instant::now() + GRACE;
         while best.weight < 3 && Instant::now() < until {
             if let Some(text) = self.children.killed() {
-                return Reason { weight: 3, text, remedy: Remedy::Repeat };
+                return EndReason { weight: 3, text, remedy: Remedy::Repeat };
             }
             if let Err(reason) = self.next(Duration::MAX, TICK)
                 && reason.weight > best.weight

@@ -31,7 +31,7 @@ use crate::net::engine::{Engine, run_process};
 use crate::net::handshake::{COMMAND, INPUT, Secret, accept, connect};
 use crate::net::wire::Taker;
 use crate::process::all_shards::check_together;
-use crate::process::control::{Order, Remedy, Report};
+use crate::process::control::{Remedy, WorkerOrder, WorkerReport};
 use crate::process::shard_requests;
 
 /// Exit code of a worker that failed; it has said why.
@@ -74,16 +74,16 @@ pub type WorkerCommand<'a> = dyn Fn(&WorkerPlace) -> Command + 'a;
 
 /// The connection to the command, which several threads write to.
 #[derive(Clone)]
-struct Line(Arc<Mutex<Connection>>);
+struct CommandChannel(Arc<Mutex<Connection>>);
 
-impl Line {
-    fn send(&self, report: &Report) -> Result<()> {
+impl CommandChannel {
+    fn send(&self, report: &WorkerReport) -> Result<()> {
         let line = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         report.send(line.stream()).map_err(|error| Error::invalid(format!("the command is gone: {error}")))
     }
 
     /// Sends the last report, and ends the process.
-    fn exit(&self, code: i32, last: &Report) -> ! {
+    fn exit(&self, code: i32, last: &WorkerReport) -> ! {
         // Held, so that no sign of life comes too late, which would end the process in another way.
         let line = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // The command may be gone.
@@ -101,12 +101,12 @@ pub fn work(place: &WorkerPlace) -> ! {
     };
     report_panics(&line);
     match carry_out(place, &line, orders, &listener, &secret) {
-        Ok(counters) => line.exit(0, &Report::Done(counters)),
-        Err(error) => line.exit(EXIT_FAILED, &Report::Failed(Remedy::of(&error), error.to_string())),
+        Ok(counters) => line.exit(0, &WorkerReport::Done(counters)),
+        Err(error) => line.exit(EXIT_FAILED, &WorkerReport::Failed(Remedy::of(&error), error.to_string())),
     }
 }
 
-fn begin(place: &WorkerPlace) -> Result<(Line, Receiver<Order>, TcpListener, Secret)> {
+fn begin(place: &WorkerPlace) -> Result<(CommandChannel, Receiver<WorkerOrder>, TcpListener, Secret)> {
     let secret = read_secret(&place.secret)?.encrypting(place.is_encrypting);
     let failed = |error: std::io::Error| Error::invalid(format!("cannot begin: {error}"));
     // A worker that is stopped does not notice that its command, or what started it on another machine, is
@@ -129,14 +129,14 @@ fn begin(place: &WorkerPlace) -> Result<(Line, Receiver<Order>, TcpListener, Sec
         }
     };
     let orders_stream = connection.stream().try_clone().map_err(failed)?;
-    let line = Line(Arc::new(Mutex::new(connection)));
+    let line = CommandChannel(Arc::new(Mutex::new(connection)));
     let port = listener.local_addr().map_err(failed)?.port();
-    line.send(&Report::Listening(port))?;
+    line.send(&WorkerReport::Listening(port))?;
     let (sender, orders) = channel();
     Builder::new().spawn(move || hear(&orders_stream, &sender)).map_err(failed)?;
     let beating = line.clone();
     let beat = move || {
-        while beating.send(&Report::Beat).is_ok() {
+        while beating.send(&WorkerReport::Beat).is_ok() {
             std::thread::sleep(BEAT);
         }
         std::process::exit(EXIT_ORPHAN)
@@ -146,8 +146,8 @@ fn begin(place: &WorkerPlace) -> Result<(Line, Receiver<Order>, TcpListener, Sec
 }
 
 /// Passes orders on, and ends the process when the command is gone.
-fn hear(stream: &TcpStream, orders: &Sender<Order>) {
-    while let Ok(order) = Order::receive(stream) {
+fn hear(stream: &TcpStream, orders: &Sender<WorkerOrder>) {
+    while let Ok(order) = WorkerOrder::receive(stream) {
         if orders.send(order).is_err() {
             break;
         }
@@ -156,7 +156,7 @@ fn hear(stream: &TcpStream, orders: &Sender<Order>) {
 }
 
 /// Reports a panic and ends the process, before destructors of the engine panic again, which would abort it.
-fn report_panics(line: &Line) {
+fn report_panics(line: &CommandChannel) {
     let line = line.clone();
     std::panic::set_hook(Box::new(move |info| {
         let payload = info.payload();
@@ -165,12 +165,12 @@ fn report_panics(line: &Line) {
         let message = text.unwrap_or("a panic without a message").to_owned();
         // The engine's own words: see `tcp_panic` in its sources.
         let report = match message.split_once("timely communication error: ") {
-            Some((_, reason)) => Report::PeerLost(format!("{} ({reason})", lost_peer())),
+            Some((_, reason)) => WorkerReport::PeerLost(format!("{} ({reason})", lost_peer())),
             None => {
                 let place =
                     info.location().map(|location| format!(" ({}:{})", location.file(), location.line()));
                 let text = format!("it panicked: {message}{}", place.unwrap_or_default());
-                Report::Failed(Remedy::Other, text)
+                WorkerReport::Failed(Remedy::Other, text)
             }
         };
         line.exit(EXIT_FAILED, &report)
@@ -214,15 +214,15 @@ struct Started {
 }
 
 /// Waits for the order to start. A stream may be told to stop before.
-fn wait_for_start(orders: &Receiver<Order>, timeout: Duration) -> Result<Started> {
+fn wait_for_start(orders: &Receiver<WorkerOrder>, timeout: Duration) -> Result<Started> {
     let (until, mut is_stopping) = (Instant::now() + timeout, false);
     loop {
         match orders.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(Order::Start(addresses, epoch, manifest, job)) => {
+            Ok(WorkerOrder::Start(addresses, epoch, manifest, job)) => {
                 let job = ClusterJob::decode(&job)?;
                 return Ok(Started { addresses, epoch, manifest, job, is_stopping });
             }
-            Ok(Order::Stop) => is_stopping = true,
+            Ok(WorkerOrder::Stop) => is_stopping = true,
             _ => return Err(Error::invalid("the command gave no job in time".to_owned())),
         }
     }
@@ -230,8 +230,8 @@ fn wait_for_start(orders: &Receiver<Order>, timeout: Duration) -> Result<Started
 
 fn carry_out(
     place: &WorkerPlace,
-    line: &Line,
-    orders: Receiver<Order>,
+    line: &CommandChannel,
+    orders: Receiver<WorkerOrder>,
     listener: &TcpListener,
     secret: &Secret,
 ) -> Result<WorkerCounters> {
@@ -275,7 +275,7 @@ fn carry_out(
             Err(error) => {
                 // Before the engine ends: the others would go on without this one, and fail for other
                 // reasons.
-                link.line.exit(EXIT_FAILED, &Report::Failed(Remedy::of(&error), error.to_string()))
+                link.line.exit(EXIT_FAILED, &WorkerReport::Failed(Remedy::of(&error), error.to_string()))
             }
         }
     };
@@ -305,7 +305,7 @@ fn meet(
     job: &ClusterJob,
     listener: &TcpListener,
     secret: &Secret,
-    line: &Line,
+    line: &CommandChannel,
 ) -> Result<Vec<Option<Connection>>> {
     let (until, shard) = (Instant::now() + MEET_TIMEOUT, place.shard);
     let is_remote = place.meeting == Meeting::IsCalled;
@@ -337,25 +337,26 @@ fn meet(
 }
 
 /// Has the process end if an encrypted connection is cut.
-fn ends_when_cut(connection: &Connection, line: &Line, name: String) {
+fn ends_when_cut(connection: &Connection, line: &CommandChannel, name: String) {
     let line = line.clone();
-    connection.on_cut(move |error| line.exit(EXIT_FAILED, &Report::PeerLost(format!("{name} ({error})"))));
+    connection
+        .on_cut(move |error| line.exit(EXIT_FAILED, &WorkerReport::PeerLost(format!("{name} ({error})"))));
 }
 
 /// What the work of a worker tells the command, and waits for.
 struct Link {
-    line: Line,
-    orders: Receiver<Order>,
+    line: CommandChannel,
+    orders: Receiver<WorkerOrder>,
     is_stopping: bool,
 }
 
 impl Publisher for Link {
     fn publish(&mut self, prepared: Prepared) -> Result<()> {
-        self.line.send(&Report::Prepared(prepared))?;
+        self.line.send(&WorkerReport::Prepared(prepared))?;
         loop {
             match self.orders.recv() {
-                Ok(Order::Published) => return Ok(()),
-                Ok(Order::Stop) => self.is_stopping = true,
+                Ok(WorkerOrder::Published) => return Ok(()),
+                Ok(WorkerOrder::Stop) => self.is_stopping = true,
                 _ => return Err(Error::invalid("the command is gone".to_owned())),
             }
         }
@@ -363,47 +364,47 @@ impl Publisher for Link {
 
     fn progress(&mut self, edges: u64) {
         // A lost command is noticed elsewhere.
-        let _ = self.line.send(&Report::Progress(edges));
+        let _ = self.line.send(&WorkerReport::Progress(edges));
     }
 
     fn note(&mut self, note: &str) {
-        let _ = self.line.send(&Report::Note(note.to_owned()));
+        let _ = self.line.send(&WorkerReport::Note(note.to_owned()));
     }
 
     fn committing(&mut self) {
-        let _ = self.line.send(&Report::Committing);
+        let _ = self.line.send(&WorkerReport::Committing);
     }
 
     fn is_stopping(&mut self) -> bool {
-        self.is_stopping |= matches!(self.orders.try_recv(), Ok(Order::Stop));
+        self.is_stopping |= matches!(self.orders.try_recv(), Ok(WorkerOrder::Stop));
         self.is_stopping
     }
 }
 
 impl AnswerSink for Link {
     fn outline(&mut self, outline: &Outline) -> Result<()> {
-        self.line.send(&Report::Outline(outline.encode()))
+        self.line.send(&WorkerReport::Outline(outline.encode()))
     }
 
     fn rows(&mut self, block: Vec<u8>) -> Result<()> {
-        self.line.send(&Report::Rows(block))
+        self.line.send(&WorkerReport::Rows(block))
     }
 }
 
 impl FollowSink for Link {
     fn next(&mut self, manifest: &mut ClusterManifest) -> Result<Option<u64>> {
         match self.orders.recv() {
-            Ok(Order::Advance(whole, news)) => {
+            Ok(WorkerOrder::Advance(whole, news)) => {
                 take_news(&mut Taker(&news), manifest)?;
                 Ok(Some(whole))
             }
-            Ok(Order::Stop) => Ok(None),
+            Ok(WorkerOrder::Stop) => Ok(None),
             _ => Err(Error::invalid("the command is gone".to_owned())),
         }
     }
 
     fn followed(&mut self, version: u64) -> Result<()> {
-        self.line.send(&Report::Followed(version))
+        self.line.send(&WorkerReport::Followed(version))
     }
 }
 
@@ -416,9 +417,9 @@ mod tests {
     fn a_stream_that_is_stopped_before_it_starts_has_its_job_and_ends_soon() {
         let (sender, orders) = channel();
         let job = ClusterJob::Change(ChangeJob { batch_edges: 3, ..ChangeJob::default() });
-        sender.send(Order::Stop).expect("send");
+        sender.send(WorkerOrder::Stop).expect("send");
         let addresses = vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 7))];
-        sender.send(Order::Start(addresses.clone(), 9, vec![1], job.encode())).expect("send");
+        sender.send(WorkerOrder::Start(addresses.clone(), 9, vec![1], job.encode())).expect("send");
         let started = wait_for_start(&orders, Duration::from_secs(5)).expect("a job");
         assert_eq!((started.addresses, started.epoch, started.manifest), (addresses, 9, vec![1]));
         assert_eq!((started.job, started.is_stopping), (job, true));

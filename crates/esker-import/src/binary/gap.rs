@@ -12,10 +12,10 @@ use super::contain::damaged;
 use super::region::Region;
 use super::runs::{RUN_ROWS, RowRun};
 use crate::read::format::ReadOptions;
-use crate::read::head::Head;
+use crate::read::head::InputHead;
 use crate::read::input::Input;
 use crate::read::input_format::{Choices, InputFormat, OpenedInput};
-use crate::read::source::{Block, BlockParser, EdgeBatch, IdKind, Numbers, Reader, Rejected, Schema};
+use crate::read::source::{BlockParser, EdgeBatch, IdKind, InputBlock, Numbers, Reader, Rejected, Schema};
 
 const HEADER_BYTES: u64 = 17;
 /// Offsets read at a time while blocks are cut.
@@ -33,11 +33,11 @@ pub(crate) static WSG: InputFormat = InputFormat {
     ..InputFormat::new("wsg", "GAP serialised weighted graph", Choices::Nothing, open_wsg)
 };
 
-fn open_sg(inputs: &[Input], _head: Head, _options: &ReadOptions) -> Result<OpenedInput> {
+fn open_sg(inputs: &[Input], _head: InputHead, _options: &ReadOptions) -> Result<OpenedInput> {
     Ok(OpenedInput::titled(open_gap(inputs, &SG, false)?, inputs, &SG))
 }
 
-fn open_wsg(inputs: &[Input], _head: Head, _options: &ReadOptions) -> Result<OpenedInput> {
+fn open_wsg(inputs: &[Input], _head: InputHead, _options: &ReadOptions) -> Result<OpenedInput> {
     Ok(OpenedInput::titled(open_gap(inputs, &WSG, true)?, inputs, &WSG))
 }
 
@@ -166,7 +166,7 @@ impl Reader for GapReader {
         Arc::new(GapParser(Arc::clone(&self.graph)))
     }
 
-    fn next_block(&mut self) -> Result<Option<Block>> {
+    fn next_block(&mut self) -> Result<Option<InputBlock>> {
         if self.edge == 0 && self.vertex == 0 && self.offset(0, 0)? != 0 {
             return Err(damaged(self.graph.region.path(), "the first offset is not 0"));
         }
@@ -201,7 +201,7 @@ impl Reader for GapReader {
 struct GapParser(Arc<GapFile>);
 
 impl BlockParser for GapParser {
-    fn parse(&self, block: Block) -> Result<EdgeBatch> {
+    fn parse(&self, block: InputBlock) -> Result<EdgeBatch> {
         let graph = &self.0;
         let run = RowRun::of_block(&block);
         let entries = graph.entries(run.start, run.rows)?;
@@ -241,7 +241,7 @@ impl GapParser {
     /// Takes out the edges whose target does not exist. Negative ones have become large above.
     fn reject(
         &self,
-        block: &Block,
+        block: &InputBlock,
         source: &mut Vec<u64>,
         target: &mut Vec<u64>,
         weights: &mut Vec<i64>,

@@ -9,10 +9,10 @@ use esker_graph::{Setting, message};
 
 use super::region::unusable;
 use crate::read::format::ReadOptions;
-use crate::read::head::Head;
-use crate::read::input::{Input, Stream};
+use crate::read::head::InputHead;
+use crate::read::input::{Input, InputStream};
 use crate::read::input_format::{Choices, InputFormat, OpenedInput};
-use crate::read::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Rejected, Schema};
+use crate::read::source::{BlockParser, EdgeBatch, IdKind, InputBlock, Reader, Rejected, Schema};
 
 /// Both ends in 12 bytes, 48 bits each.
 pub(crate) static GRAPH500: InputFormat = InputFormat {
@@ -24,11 +24,11 @@ pub(crate) static GRAPH500: InputFormat = InputFormat {
 pub(crate) static GRAPH500_64: InputFormat =
     InputFormat::new("graph500-64", "Graph500 edges of 16 bytes", Choices::Nothing, open_wide);
 
-fn open_packed(inputs: &[Input], _head: Head, options: &ReadOptions) -> Result<OpenedInput> {
+fn open_packed(inputs: &[Input], _head: InputHead, options: &ReadOptions) -> Result<OpenedInput> {
     Ok(OpenedInput::titled(open_graph500(inputs, &GRAPH500, 12, options), inputs, &GRAPH500))
 }
 
-fn open_wide(inputs: &[Input], _head: Head, options: &ReadOptions) -> Result<OpenedInput> {
+fn open_wide(inputs: &[Input], _head: InputHead, options: &ReadOptions) -> Result<OpenedInput> {
     Ok(OpenedInput::titled(open_graph500(inputs, &GRAPH500_64, 16, options), inputs, &GRAPH500_64))
 }
 
@@ -73,7 +73,7 @@ struct PackedReader {
     edge_bytes: usize,
     block_bytes: usize,
     /// The input that is being read, and how many of its edges were.
-    open: Option<(Stream, u64)>,
+    open: Option<(InputStream, u64)>,
     next_file: usize,
 }
 
@@ -86,7 +86,7 @@ impl Reader for PackedReader {
         Arc::clone(&self.parser) as _
     }
 
-    fn next_block(&mut self) -> Result<Option<Block>> {
+    fn next_block(&mut self) -> Result<Option<InputBlock>> {
         loop {
             let Some((stream, edges)) = &mut self.open else {
                 let Some(input) = self.inputs.get(self.next_file) else { return Ok(None) };
@@ -117,7 +117,7 @@ impl Reader for PackedReader {
             let first_line = *edges + 1;
             *edges += (filled / self.edge_bytes) as u64;
             let input_bytes = stream.take_stored_bytes();
-            return Ok(Some(Block { bytes, first_line, file: self.next_file - 1, input_bytes }));
+            return Ok(Some(InputBlock { bytes, first_line, file: self.next_file - 1, input_bytes }));
         }
     }
 }
@@ -128,7 +128,7 @@ struct PackedParser {
 }
 
 impl BlockParser for PackedParser {
-    fn parse(&self, block: Block) -> Result<EdgeBatch> {
+    fn parse(&self, block: InputBlock) -> Result<EdgeBatch> {
         let edges = block.bytes.len() / self.edge_bytes;
         let (mut source, mut target) = (Vec::with_capacity(edges), Vec::with_capacity(edges));
         let mut rejected = Vec::new();

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::table::Chosen;
+use super::table::Picked;
 use crate::read::input_format::InputFormat;
 use crate::read::source::IdKind;
 
-impl Chosen {
+impl Picked {
     /// How a file is read, for the user: which columns are taken for what, and which are left out.
     pub(super) fn notes(&self, path: &Arc<PathBuf>, format: &InputFormat, ids: IdKind) -> Vec<String> {
         let role = |role: &str, name: &str| match name == role {

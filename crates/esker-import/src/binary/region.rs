@@ -30,13 +30,13 @@ enum Content {
 struct Mapped(Map);
 
 /// All bytes of an input.
-pub(super) struct Whole {
+pub(super) struct WholeInput {
     path: Arc<PathBuf>,
     pub(super) bytes: Bytes,
     map: Option<Map>,
 }
 
-impl Whole {
+impl WholeInput {
     /// Has the system read a range of the file: a sector that fails, or a file that was cut short after it
     /// was opened, is then an error and not a signal.
     pub(super) fn load(&self, range: Range<u64>) -> Result<()> {
@@ -126,7 +126,7 @@ impl Region {
     }
 
     /// All of its bytes, mapped where it is a file.
-    pub(super) fn whole(&self) -> Result<Whole> {
+    pub(super) fn whole(&self) -> Result<WholeInput> {
         let (bytes, map) = match &self.content {
             Content::File(file) => {
                 let map = file.map()?;
@@ -134,7 +134,7 @@ impl Region {
             }
             Content::Memory(bytes) => (Bytes::from_owner(Arc::clone(bytes)), None),
         };
-        Ok(Whole { path: Arc::clone(&self.path), bytes, map })
+        Ok(WholeInput { path: Arc::clone(&self.path), bytes, map })
     }
 
     fn check(&self, offset: u64, bytes: u64) -> Result<()> {

@@ -7,7 +7,7 @@ use esker_format::{Error, Result};
 use esker_graph::Stop;
 
 use super::shared::SharedTexts;
-use crate::read::source::{Block, BlockParser, Reader, Schema};
+use crate::read::source::{BlockParser, InputBlock, Reader, Schema};
 
 /// Rows (or edges) of one block, at most.
 pub(super) const RUN_ROWS: u64 = 1 << 17;
@@ -36,13 +36,13 @@ pub(super) struct RowRun {
 
 impl RowRun {
     /// The note as a block.
-    pub(super) fn into_block(self, first_row: u64, input_bytes: u64) -> Block {
+    pub(super) fn into_block(self, first_row: u64, input_bytes: u64) -> InputBlock {
         let bytes = [self.section, self.start, self.rows].into_iter().flat_map(u64::to_le_bytes).collect();
-        Block { bytes, first_line: first_row, file: self.file, input_bytes }
+        InputBlock { bytes, first_line: first_row, file: self.file, input_bytes }
     }
 
     /// The note that [`RowRun::into_block`] wrote.
-    pub(super) fn of_block(block: &Block) -> Self {
+    pub(super) fn of_block(block: &InputBlock) -> Self {
         let word = |i: usize| {
             block
                 .bytes
@@ -55,7 +55,7 @@ impl RowRun {
 
 /// Rows that a file holds in one section.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Section {
+pub(super) struct RowSection {
     /// Index of the file.
     pub(super) file: usize,
     /// Index of the section in the file.
@@ -72,7 +72,7 @@ pub(super) struct Section {
 
 /// Where a batch comes from.
 #[derive(Debug)]
-pub(super) struct Origin<'a> {
+pub(super) struct BatchOrigin<'a> {
     pub(super) path: &'a Arc<PathBuf>,
     /// Bounds what texts take that many rows share.
     pub(super) shared: &'a SharedTexts,
@@ -95,12 +95,12 @@ pub(super) struct SectionReader<P> {
     schema: Schema,
     parser: Arc<P>,
     notes: Vec<String>,
-    sections: std::vec::IntoIter<Section>,
-    current: Option<(Section, u64)>,
+    sections: std::vec::IntoIter<RowSection>,
+    current: Option<(RowSection, u64)>,
 }
 
 impl<P> SectionReader<P> {
-    pub(super) fn new(schema: Schema, parser: P, notes: Vec<String>, sections: Vec<Section>) -> Self {
+    pub(super) fn new(schema: Schema, parser: P, notes: Vec<String>, sections: Vec<RowSection>) -> Self {
         Self { schema, parser: Arc::new(parser), notes, sections: sections.into_iter(), current: None }
     }
 }
@@ -130,7 +130,7 @@ impl<P: SectionParser + 'static> Reader for SectionReader<P> {
         Arc::clone(&self.parser) as _
     }
 
-    fn next_block(&mut self) -> Result<Option<Block>> {
+    fn next_block(&mut self) -> Result<Option<InputBlock>> {
         loop {
             if let Some((section, start)) = &mut self.current
                 && *start < section.rows

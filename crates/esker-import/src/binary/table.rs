@@ -18,7 +18,7 @@ use super::holds::{Holds, SPANS};
 use super::long::without_long_texts;
 use super::reasons::{no_ends, no_numbers, times_as_ids};
 use super::region::unusable;
-use super::runs::Origin;
+use super::runs::BatchOrigin;
 use super::simple::simplified;
 use crate::read::format::{Declaration, Pick, PickIds, PickProperties, ReadOptions, Suffix, split_type};
 use crate::read::source::{EdgeBatch, IdKind, Rejected, Schema, bad_text_ids};
@@ -45,7 +45,7 @@ const TIMES: [&str; 4] = ["time", "timestamp", "ts", "datetime"];
 
 /// The columns that an import takes, as names and as indices in one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Chosen {
+pub(super) struct Picked {
     /// Source, target, then the properties.
     pub(super) columns: Vec<usize>,
     /// Names of the columns of the ends.
@@ -76,9 +76,9 @@ pub(super) fn choose(
     types: &[Option<PropertyType>],
     said_weight: Option<&str>,
     options: &ReadOptions,
-) -> Result<Chosen> {
+) -> Result<Picked> {
     let (source, target) = choose_ends(path, names, options)?;
-    let mut chosen = Chosen {
+    let mut chosen = Picked {
         columns: vec![source, target],
         ends: [names[source].0.clone(), names[target].0.clone()],
         properties: Vec::new(),
@@ -136,7 +136,7 @@ pub(super) fn choose(
     Ok(chosen)
 }
 
-fn check_weight_type(path: &Arc<PathBuf>, chosen: &Chosen) -> Result<()> {
+fn check_weight_type(path: &Arc<PathBuf>, chosen: &Picked) -> Result<()> {
     let Some(declared) = chosen.weight.and_then(|weight| chosen.types[weight].as_ref()) else {
         return Ok(());
     };
@@ -145,7 +145,7 @@ fn check_weight_type(path: &Arc<PathBuf>, chosen: &Chosen) -> Result<()> {
 
 /// An error if a property is a column of times of day or lengths of time, unless the user has declared what
 /// its numbers are.
-fn expect_declared_spans(path: &Arc<PathBuf>, names: &[(String, Holds)], chosen: &Chosen) -> Result<()> {
+fn expect_declared_spans(path: &Arc<PathBuf>, names: &[(String, Holds)], chosen: &Picked) -> Result<()> {
     let mut properties = chosen.columns[2..].iter().zip(&chosen.types);
     let span = properties.find(|&(&index, own)| names[index].1.are_spans() && own.is_none());
     let Some((&span, _)) = span else { return Ok(()) };
@@ -154,7 +154,7 @@ fn expect_declared_spans(path: &Arc<PathBuf>, names: &[(String, Holds)], chosen:
     Err(unusable(path, message![format!("the column {name:?} {SPANS}; "), declared, " takes them"]))
 }
 
-impl Chosen {
+impl Picked {
     /// Adds a property, once. It may be one of the ends too.
     fn add(&mut self, names: &[(String, Holds)], index: usize) {
         if !self.columns[2..].contains(&index) {
@@ -322,7 +322,7 @@ pub(super) fn id_kind(path: &Arc<PathBuf>, ends: [Holds; 2], options: &ReadOptio
 pub(super) fn schema(
     format: &'static str,
     ids: IdKind,
-    chosen: &Chosen,
+    chosen: &Picked,
     input_bytes: u64,
     is_undirected: bool,
 ) -> Schema {
@@ -340,7 +340,7 @@ pub(super) fn schema(
 }
 
 /// Why rows cannot be taken: the reason and the text that offends, by row.
-type Faults = BTreeMap<usize, (String, String)>;
+type RowFaults = BTreeMap<usize, (String, String)>;
 
 /// Makes a batch of columns of equal length: source, target, then the properties of `chosen`.
 ///
@@ -349,17 +349,17 @@ type Faults = BTreeMap<usize, (String, String)>;
 /// # Errors
 /// If the columns are not of equal length, which only damage can cause.
 pub(super) fn batch(
-    origin: &Origin<'_>,
+    origin: &BatchOrigin<'_>,
     ids: IdKind,
-    chosen: &Chosen,
+    chosen: &Picked,
     mut columns: Vec<ArrayRef>,
 ) -> Result<EdgeBatch> {
-    let Chosen { ends, properties, types, .. } = chosen;
+    let Picked { ends, properties, types, .. } = chosen;
     let rows = columns.first().map_or(0, arrow_array::Array::len);
     if columns.len() != properties.len() + 2 || columns.iter().any(|column| column.len() != rows) {
         return Err(unusable(origin.path, "its columns differ in length: it is damaged"));
     }
-    let mut faults = Faults::new();
+    let mut faults = RowFaults::new();
     for (index, column) in columns.iter_mut().enumerate() {
         let name = match index {
             0 | 1 => &ends[index],
@@ -418,7 +418,7 @@ pub(super) fn batch(
 
 /// An error if the texts of a column that comes as codes and a dictionary take too much once each row has its
 /// own.
-fn check_shared(origin: &Origin<'_>, column: &ArrayRef, name: &str) -> Result<()> {
+fn check_shared(origin: &BatchOrigin<'_>, column: &ArrayRef, name: &str) -> Result<()> {
     let Some(coded) = column.as_any_dictionary_opt() else { return Ok(()) };
     let texts =
         simplified(coded.values()).map_err(|e| damaged(origin.path, format!("column {name:?}: {e}")))?;
@@ -435,7 +435,7 @@ fn find_faults(
     is_id: bool,
     may_be_wide: bool,
     ids: IdKind,
-    faults: &mut Faults,
+    faults: &mut RowFaults,
 ) {
     let mut fault = |row: usize, reason: String, text: String| {
         faults.entry(row).or_insert((reason, text));

@@ -6,7 +6,7 @@ use esker_graph::VertexId;
 use crate::numbering::NumberedIds;
 use crate::options::ImportReport;
 use crate::read::source::Schema;
-use crate::sort::scratch::Work;
+use crate::sort::scratch::Workspace;
 use crate::sort::spool::Spool;
 
 /// How the user's ids relate to vertices.
@@ -92,5 +92,5 @@ pub(crate) struct Built {
     /// Which of them was named as the time.
     pub(crate) time: Option<usize>,
     /// Memory and threads for what remains to be done.
-    pub(crate) work: Work,
+    pub(crate) work: Workspace,
 }

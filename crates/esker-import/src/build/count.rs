@@ -7,7 +7,7 @@ use esker_graph::VertexId;
 
 use crate::build::edges::{EdgeBuffer, Edges};
 use crate::options::Tracker;
-use crate::sort::scratch::Work;
+use crate::sort::scratch::Workspace;
 
 /// Vertices below this are counted one by one: in degree order they are the hubs.
 const HEAD: u64 = 1 << 16;
@@ -15,12 +15,12 @@ const HEAD: u64 = 1 << 16;
 /// A division of the vertices into at most 2^17 cells, ascending: one vertex each at the front, equal ranges
 /// after it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Cells {
+pub(crate) struct VertexCells {
     shift: u32,
     num_vertices: u64,
 }
 
-impl Cells {
+impl VertexCells {
     pub(crate) fn new(num_vertices: u64) -> Self {
         let bits = u64::BITS - num_vertices.leading_zeros();
         Self { shift: bits.saturating_sub(HEAD.trailing_zeros()), num_vertices }
@@ -51,14 +51,14 @@ impl Cells {
 }
 
 /// How many edges each vertex has, as the input has them. Saturating.
-pub(crate) struct Degrees {
+pub(crate) struct EdgeCounts {
     /// Edges that leave it; of undirected graphs, all.
     pub(crate) sources: Vec<u32>,
     /// Edges that arrive; empty for undirected graphs.
     pub(crate) targets: Vec<u32>,
 }
 
-impl Degrees {
+impl EdgeCounts {
     /// All edges of `v`.
     #[inline(always)]
     pub(crate) fn of(&self, v: usize) -> u32 {
@@ -72,7 +72,12 @@ pub(crate) fn degrees_bytes(num_vertices: u64, directed: bool) -> u64 {
 }
 
 /// Counts for every vertex. Threads have counters of their own if the budget allows.
-pub(crate) fn degrees(work: &Work, edges: &Edges, directed: bool, tracker: &Tracker) -> Result<Degrees> {
+pub(crate) fn degrees(
+    work: &Workspace,
+    edges: &Edges,
+    directed: bool,
+    tracker: &Tracker,
+) -> Result<EdgeCounts> {
     let n = edges.num_vertices as usize;
     let threads = work.run.threads() as u64;
     // What the threads' own counters take is little of what is free, else they share: an atomic addition
@@ -122,9 +127,9 @@ impl Counters {
         Self { sources: zeros(n), targets: zeros(if directed { n } else { 0 }) }
     }
 
-    fn into_degrees(self) -> Degrees {
+    fn into_degrees(self) -> EdgeCounts {
         let plain = |counts: Vec<AtomicU32>| counts.into_iter().map(AtomicU32::into_inner).collect();
-        Degrees { sources: plain(self.sources), targets: plain(self.targets) }
+        EdgeCounts { sources: plain(self.sources), targets: plain(self.targets) }
     }
 }
 
@@ -137,7 +142,7 @@ fn add(counter: &AtomicU32, alone: bool) {
     }
 }
 
-fn merge(work: &Work, sum: &mut [u32], other: &[u32]) -> Result<()> {
+fn merge(work: &Workspace, sum: &mut [u32], other: &[u32]) -> Result<()> {
     work.check()?;
     for (a, b) in sum.iter_mut().zip(other) {
         *a = a.saturating_add(*b);
@@ -146,7 +151,12 @@ fn merge(work: &Work, sum: &mut [u32], other: &[u32]) -> Result<()> {
 }
 
 /// Counts by cell: edges by source, and by target.
-pub(crate) fn by_cell(work: &Work, edges: &Edges, cells: Cells, tracker: &Tracker) -> Result<[Vec<u64>; 2]> {
+pub(crate) fn by_cell(
+    work: &Workspace,
+    edges: &Edges,
+    cells: VertexCells,
+    tracker: &Tracker,
+) -> Result<[Vec<u64>; 2]> {
     let counted = work.run.share(
         edges.num_blocks(),
         || (EdgeBuffer::default(), vec![0u64; cells.len()], vec![0u64; cells.len()]),
@@ -170,7 +180,7 @@ pub(crate) fn by_cell(work: &Work, edges: &Edges, cells: Cells, tracker: &Tracke
 }
 
 /// Sums per-vertex counts by the cells of the renumbered vertices.
-pub(crate) fn to_cells(counts: &[u32], renumbered: Option<&[VertexId]>, cells: Cells) -> Vec<u64> {
+pub(crate) fn to_cells(counts: &[u32], renumbered: Option<&[VertexId]>, cells: VertexCells) -> Vec<u64> {
     let mut sums = vec![0; cells.len()];
     match renumbered {
         Some(renumbered) => {
@@ -194,7 +204,7 @@ mod tests {
     #[test]
     fn cells_ascend_and_cover() {
         for n in [0, 1, 2, 65_535, 65_536, 65_537, 100_000, 131_072, 131_073, 10_000_000] {
-            let cells = Cells::new(n);
+            let cells = VertexCells::new(n);
             assert_eq!(cells.start(0), 0);
             assert_eq!(cells.start(cells.len()), n, "{n}");
             for v in (0..n).step_by(997).chain(n.checked_sub(1)) {

@@ -8,14 +8,14 @@
 use esker_format::{Error, Result};
 use esker_graph::{Reservation, Stop, VertexId};
 
-use crate::build::count::Cells;
+use crate::build::count::VertexCells;
 use crate::build::edges::Edges;
-use crate::build::lists::{Lists, Policy};
-use crate::build::output::{Output, PartQueue};
-use crate::build::scatter::{Arcs, Buckets, LINE, Piece, Ranges, Scatter};
+use crate::build::lists::{BuiltLists, Policy};
+use crate::build::output::{DirectionOutput, PartQueue};
+use crate::build::scatter::{ArcBuckets, BucketPiece, EdgeArcs, LINE, Ranges, Scatter};
 use crate::options::{SelfLoops, Tracker};
 use crate::sort::radix::sort_alone;
-use crate::sort::scratch::{Shelf, Work};
+use crate::sort::scratch::{Shelf, Workspace};
 
 /// Arcs of a bucket when memory is ample: its sort stays in the cache of one core.
 const BUCKET_LEN: u64 = 1 << 17;
@@ -51,7 +51,7 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// A plan for the memory that is free now.
-    pub(crate) fn new(work: &Work, edges: &Edges) -> Result<Self> {
+    pub(crate) fn new(work: &Workspace, edges: &Edges) -> Result<Self> {
         let workers = work.run.threads() as u64;
         let readers = workers * edges.buffer_bytes();
         let free = work.budget.free_bytes().saturating_sub(readers);
@@ -110,12 +110,12 @@ fn open_bytes(words: usize) -> u64 {
 
 /// What one direction is built from.
 pub(crate) struct Build<'a> {
-    pub(crate) work: &'a Work,
+    pub(crate) work: &'a Workspace,
     pub(crate) edges: &'a Edges,
-    pub(crate) arcs: Arcs,
+    pub(crate) arcs: EdgeArcs,
     /// Arcs by cell of their source, about.
     pub(crate) counts: &'a [u64],
-    pub(crate) cells: Cells,
+    pub(crate) cells: VertexCells,
     pub(crate) self_loops: SelfLoops,
     pub(crate) renumbered: Option<&'a [VertexId]>,
     pub(crate) tracker: &'a Tracker,
@@ -138,8 +138,8 @@ impl Build<'_> {
     pub(crate) fn run<'b>(
         &self,
         stages: [&'static str; 2],
-        output: Output<'b>,
-    ) -> Result<(Output<'b>, Scattered)> {
+        output: DirectionOutput<'b>,
+    ) -> Result<(DirectionOutput<'b>, Scattered)> {
         let plan = Plan::new(self.work, self.edges)?;
         let ranges = Ranges::new(
             self.cells,
@@ -178,10 +178,10 @@ impl Build<'_> {
         &self,
         plan: Plan,
         ranges: &Ranges,
-        buckets: Buckets,
-        output: Output<'b>,
+        buckets: ArcBuckets,
+        output: DirectionOutput<'b>,
         _memory: &Reservation,
-    ) -> Result<Output<'b>> {
+    ) -> Result<DirectionOutput<'b>> {
         let policy = Policy {
             duplicates: self.duplicates,
             ranges,
@@ -226,12 +226,12 @@ struct Room {
     part_words: Vec<u32>,
 }
 
-fn num_arcs(pieces: &[Piece]) -> u64 {
+fn num_arcs(pieces: &[BucketPiece]) -> u64 {
     pieces.iter().map(|piece| piece.keys.len() as u64).sum()
 }
 
 impl Sorting<'_> {
-    fn bucket(&mut self, line: &PartQueue<'_, '_>, bucket: usize, pieces: Vec<Piece>) -> Result<()> {
+    fn bucket(&mut self, line: &PartQueue<'_, '_>, bucket: usize, pieces: Vec<BucketPiece>) -> Result<()> {
         if num_arcs(&pieces) <= self.plan.sort_len_max {
             let lists = self.sort(self.shelf, bucket, pieces)?;
             return line.deliver(bucket, lists);
@@ -240,7 +240,7 @@ impl Sorting<'_> {
     }
 
     /// Sorts the arcs of `pieces` in memory.
-    fn sort(&mut self, shelf: &Shelf, bucket: usize, pieces: Vec<Piece>) -> Result<Lists> {
+    fn sort(&mut self, shelf: &Shelf, bucket: usize, pieces: Vec<BucketPiece>) -> Result<BuiltLists> {
         self.build.work.check()?;
         let len = num_arcs(&pieces) as usize;
         let room = &mut self.room;
@@ -255,7 +255,7 @@ impl Sorting<'_> {
             }
             piece.discard(shelf);
         }
-        let mut lists = Lists::default();
+        let mut lists = BuiltLists::default();
         lists.targets.reserve_exact(len);
         if self.policy.words == 0 {
             room.spare.resize(len, 0);
@@ -276,9 +276,9 @@ impl Sorting<'_> {
     fn divide(
         &mut self,
         shelf: &Shelf,
-        output: &mut Output<'_>,
+        output: &mut DirectionOutput<'_>,
         bucket: usize,
-        pieces: Vec<Piece>,
+        pieces: Vec<BucketPiece>,
     ) -> Result<()> {
         if num_arcs(&pieces) <= self.plan.sort_len_max {
             let lists = self.sort(shelf, bucket, pieces)?;
@@ -297,7 +297,7 @@ impl Sorting<'_> {
         }
         let span = (max - min) / PARTS + 1;
         let parts_shelf = Shelf::new(self.build.work, u64::MAX);
-        let mut parts: Vec<Vec<Piece>> = (0..PARTS).map(|_| Vec::new()).collect();
+        let mut parts: Vec<Vec<BucketPiece>> = (0..PARTS).map(|_| Vec::new()).collect();
         let words = self.policy.words;
         let mut open: Vec<(Vec<u64>, Vec<u32>)> = (0..PARTS).map(|_| Default::default()).collect();
         for piece in pieces {
@@ -328,13 +328,13 @@ impl Sorting<'_> {
     fn equal(
         &mut self,
         shelf: &Shelf,
-        output: &mut Output<'_>,
+        output: &mut DirectionOutput<'_>,
         bucket: usize,
-        pieces: &[Piece],
+        pieces: &[BucketPiece],
     ) -> Result<()> {
         let words = self.policy.words;
         let mut kept: Option<u64> = None;
-        let mut lists = Lists::default();
+        let mut lists = BuiltLists::default();
         for piece in pieces {
             self.build.work.check()?;
             let keys = shelf.get(&piece.keys, &mut self.room.part)?;
@@ -359,7 +359,7 @@ impl Sorting<'_> {
             // One arc stays behind when duplicates are united: the next piece may still add to it.
             if lists.targets.len() > 1 {
                 output.append(&lists)?;
-                lists = Lists::default();
+                lists = BuiltLists::default();
             }
         }
         output.append(&lists)
@@ -372,14 +372,14 @@ const PART_CHUNK_LEN: usize = 1 << 12;
 fn set_part_aside(
     shelf: &Shelf,
     part: &mut (Vec<u64>, Vec<u32>),
-    pieces: &mut Vec<Piece>,
+    pieces: &mut Vec<BucketPiece>,
     len_min: usize,
 ) -> Result<()> {
     if part.0.len() < len_min {
         return Ok(());
     }
     let words = if part.1.is_empty() { None } else { Some(shelf.put_slice_in_file(&part.1)?) };
-    pieces.push(Piece { keys: shelf.put_slice_in_file(&part.0)?, words });
+    pieces.push(BucketPiece { keys: shelf.put_slice_in_file(&part.0)?, words });
     part.0.clear();
     part.1.clear();
     Ok(())

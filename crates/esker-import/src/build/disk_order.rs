@@ -7,13 +7,13 @@ use crate::build::edges::{EdgeBuffer, Edges};
 use crate::build::order::{DEGREE_CLASSES, choose, hot_degree, sample};
 use crate::options::{OrderChoice, Tracker, VertexOrder};
 use crate::sort::external::Sorter;
-use crate::sort::scratch::Work;
+use crate::sort::scratch::Workspace;
 use crate::sort::spool::Spool;
 
 /// One end of an edge: `at` is twice the index of the edge, plus one for its target.
 #[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
-struct End {
+struct EdgeEnd {
     vertex: u64,
     at: u64,
 }
@@ -25,20 +25,20 @@ struct End {
 /// into the order; its inverse is joined with the sorted ends, and those are sorted back into the order of
 /// the edges.
 pub(crate) fn order_on_disk(
-    work: &Work,
+    work: &Workspace,
     edges: &mut Edges,
     wanted: VertexOrder,
     tracker: &Tracker,
 ) -> Result<(OrderChoice, Option<Spool<VertexId>>)> {
     let share = work.budget.free_bytes() / 4;
-    let mut ends = Sorter::new(work, "ordering the vertices", share, |end: &End| end.vertex)?;
+    let mut ends = Sorter::new(work, "ordering the vertices", share, |end: &EdgeEnd| end.vertex)?;
     let mut buffer = EdgeBuffer::default();
     for block in 0..edges.num_blocks() {
         work.check()?;
         let mut at = 2 * edges.block_start(block);
         edges.for_each(block, &mut buffer, |u, v| {
-            ends.push(End { vertex: u64::from(u), at })?;
-            ends.push(End { vertex: u64::from(v), at: at + 1 })?;
+            ends.push(EdgeEnd { vertex: u64::from(u), at })?;
+            ends.push(EdgeEnd { vertex: u64::from(v), at: at + 1 })?;
             at += 2;
             Ok(())
         })?;
@@ -58,7 +58,7 @@ pub(crate) fn order_on_disk(
     let renumbered = by_degree_on_disk(work, &degrees, share)?;
     drop(degrees);
 
-    let mut back = Sorter::new(work, "ordering the vertices", share, |end: &End| end.at)?;
+    let mut back = Sorter::new(work, "ordering the vertices", share, |end: &EdgeEnd| end.at)?;
     let mut numbers = renumbered.cursor();
     let (mut vertex, mut number) = (0, numbers.next_record()?);
     ends.for_each(|end| {
@@ -66,7 +66,7 @@ pub(crate) fn order_on_disk(
             number = numbers.next_record()?;
             vertex += 1;
         }
-        back.push(End { vertex: u64::from(number.unwrap_or_default()), at: end.at })
+        back.push(EdgeEnd { vertex: u64::from(number.unwrap_or_default()), at: end.at })
     })?;
     drop(ends);
     let back = back.finish()?;
@@ -107,7 +107,7 @@ fn count(
     Ok(())
 }
 
-fn choose_on_disk(work: &Work, edges: &Edges, degrees: &Spool<u32>) -> Result<OrderChoice> {
+fn choose_on_disk(work: &Workspace, edges: &Edges, degrees: &Spool<u32>) -> Result<OrderChoice> {
     let mut classes = vec![0u64; DEGREE_CLASSES];
     degrees.for_each(|degree| {
         classes[(degree as usize).min(DEGREE_CLASSES - 1)] += 1;
@@ -131,20 +131,20 @@ fn choose_on_disk(work: &Work, edges: &Edges, degrees: &Spool<u32>) -> Result<Or
 }
 
 /// The number of each vertex by descending degree, ties by the number that they had.
-fn by_degree_on_disk(work: &Work, degrees: &Spool<u32>, memory_bytes: u64) -> Result<Spool<VertexId>> {
-    let mut ranked = Sorter::new(work, "ordering the vertices", memory_bytes, |end: &End| end.at)?;
+fn by_degree_on_disk(work: &Workspace, degrees: &Spool<u32>, memory_bytes: u64) -> Result<Spool<VertexId>> {
+    let mut ranked = Sorter::new(work, "ordering the vertices", memory_bytes, |end: &EdgeEnd| end.at)?;
     let mut vertex = 0;
     degrees.for_each(|degree| {
         let descending = u64::from(u32::MAX - degree);
         vertex += 1;
-        ranked.push(End { vertex: vertex - 1, at: descending })
+        ranked.push(EdgeEnd { vertex: vertex - 1, at: descending })
     })?;
     let ranked = ranked.finish()?;
-    let mut inverse = Sorter::new(work, "ordering the vertices", memory_bytes, |end: &End| end.vertex)?;
+    let mut inverse = Sorter::new(work, "ordering the vertices", memory_bytes, |end: &EdgeEnd| end.vertex)?;
     let mut number = 0;
     ranked.for_each(|end| {
         number += 1;
-        inverse.push(End { vertex: end.vertex, at: number - 1 })
+        inverse.push(EdgeEnd { vertex: end.vertex, at: number - 1 })
     })?;
     drop(ranked);
     let mut renumbered = Spool::new(work, u64::MAX);

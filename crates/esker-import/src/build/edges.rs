@@ -3,7 +3,7 @@
 use esker_format::{ElementType, Error, LogicalType, PropertyType, Result};
 use esker_graph::VertexId;
 
-use crate::build::gather::{Gathered, RawEnds};
+use crate::build::gather::{GatheredInput, RawEnds};
 use crate::build::values::{ValueLayout, words as words_of};
 use crate::numbering::Keys;
 use crate::options::Duplicates;
@@ -13,7 +13,7 @@ use crate::text::beside_fractions;
 
 /// All edges, to be read by any number of threads.
 pub(crate) struct Edges {
-    gathered: Gathered,
+    gathered: GatheredInput,
     /// Index of the first edge of each block.
     starts: Vec<u64>,
     /// What is subtracted from each id as the input has it.
@@ -41,7 +41,7 @@ pub(crate) struct EdgeBuffer {
 impl Edges {
     /// Edges whose ids are `base..base + num_vertices`, or are replaced by `numbered`.
     pub(crate) fn new(
-        gathered: Gathered,
+        gathered: GatheredInput,
         schema: &Schema,
         duplicates: Duplicates,
         base: u64,
@@ -122,7 +122,7 @@ impl Edges {
     /// # Errors
     /// If a temporary file cannot be written.
     pub(crate) fn make_room(&mut self, is_enough: impl Fn() -> bool) -> Result<()> {
-        let Gathered { blocks, shelf, .. } = &mut self.gathered;
+        let GatheredInput { blocks, shelf, .. } = &mut self.gathered;
         for block in blocks.iter_mut().rev() {
             if is_enough() {
                 return Ok(());
@@ -323,7 +323,7 @@ pub(crate) fn check_weight(schema: &Schema, duplicates: Duplicates) -> Result<()
 }
 
 /// The ids of block `index` as the input has them, for a numberer.
-pub(crate) fn raw_keys(gathered: &Gathered, index: usize) -> Result<Keys> {
+pub(crate) fn raw_keys(gathered: &GatheredInput, index: usize) -> Result<Keys> {
     let block = &gathered.blocks[index];
     let shelf = &gathered.shelf;
     let (source, target): (Vec<u64>, Vec<u64>) = match &block.ends {

@@ -11,12 +11,12 @@ use esker_format::{Error, Result};
 use esker_graph::{Setting, message};
 use esker_layers::ids::IdHasher;
 
-use crate::build::values::{Range, RawValues, TextCache, Texts, set_aside};
+use crate::build::values::{PropertyTexts, Range, RawValues, TextCache, set_aside};
 use crate::number::{Numberer, Parted};
 use crate::numbering::Keys;
 use crate::options::{BadLines, Tracker};
-use crate::read::source::{Block, BlockParser, EdgeBatch, Reader, Rejected, WideInteger, integer_ids};
-use crate::sort::scratch::{Shelf, ShelvedChunk, Work};
+use crate::read::source::{BlockParser, EdgeBatch, InputBlock, Reader, Rejected, WideInteger, integer_ids};
+use crate::sort::scratch::{Shelf, ShelvedChunk, Workspace};
 
 /// How many rejected rows are kept as a sample.
 pub(crate) const REJECTED_SAMPLE: usize = 20;
@@ -71,20 +71,20 @@ impl IdStats {
 }
 
 /// Everything that was read.
-pub(crate) struct Gathered {
+pub(crate) struct GatheredInput {
     pub(crate) blocks: Vec<RawBlock>,
     pub(crate) shelf: Shelf,
     pub(crate) ids: IdStats,
     /// For each property.
     pub(crate) ranges: Vec<Range>,
-    pub(crate) texts: Vec<Texts>,
+    pub(crate) texts: Vec<PropertyTexts>,
     pub(crate) rejected: u64,
     pub(crate) rejected_sample: Vec<Rejected>,
     /// By property: the first integer that no float equals, where its line is known.
     pub(crate) wide: BTreeMap<usize, WideInteger>,
 }
 
-impl Gathered {
+impl GatheredInput {
     pub(crate) fn num_edges(&self) -> u64 {
         self.blocks.iter().map(|block| block.len as u64).sum()
     }
@@ -98,19 +98,19 @@ impl Gathered {
 
 /// What the workers share.
 struct Shared<'a> {
-    work: &'a Work,
+    work: &'a Workspace,
     parser: Arc<dyn BlockParser>,
     shelf: Shelf,
-    texts: Vec<Texts>,
+    texts: Vec<PropertyTexts>,
     bad_lines: BadLines,
     tracker: &'a Tracker,
     stop: AtomicBool,
-    found: Mutex<Found>,
+    found: Mutex<FoundEdges>,
     numberer: Option<InOrder>,
 }
 
 #[derive(Default)]
-struct Found {
+struct FoundEdges {
     blocks: BTreeMap<u64, RawBlock>,
     ids: IdStats,
     ranges: Vec<Range>,
@@ -128,16 +128,19 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Reads everything. With a `numberer` the ids go there, in order; without, they are set aside as they are.
 pub(crate) fn gather(
-    work: &Work,
+    work: &Workspace,
     mut reader: Box<dyn Reader>,
     bad_lines: BadLines,
     numberer: Option<Numberer>,
     keep_free_bytes: u64,
     tracker: &Tracker,
-) -> Result<(Gathered, Option<Numberer>)> {
+) -> Result<(GatheredInput, Option<Numberer>)> {
     let schema = reader.schema().clone();
-    let texts =
-        schema.properties.iter().map(|name| Texts::new(name, &work.budget)).collect::<Result<Vec<_>>>()?;
+    let texts = schema
+        .properties
+        .iter()
+        .map(|name| PropertyTexts::new(name, &work.budget))
+        .collect::<Result<Vec<_>>>()?;
     let threads = work.run.threads();
     let shared = Shared {
         work,
@@ -147,9 +150,9 @@ pub(crate) fn gather(
         bad_lines,
         tracker,
         stop: AtomicBool::new(false),
-        found: Mutex::new(Found {
+        found: Mutex::new(FoundEdges {
             ranges: vec![Range::default(); schema.properties.len()],
-            ..Found::default()
+            ..FoundEdges::default()
         }),
         numberer: numberer.map(|numberer| InOrder::new(work, numberer)),
     };
@@ -170,7 +173,7 @@ pub(crate) fn gather(
     shared.into_gathered()
 }
 
-type Cut = Result<(u64, Block)>;
+type Cut = Result<(u64, InputBlock)>;
 
 /// Cuts blocks until the end, an error, or nobody wants them.
 fn cut(reader: &mut dyn Reader, sender: &Sender<Cut>) {
@@ -232,7 +235,7 @@ impl Shared<'_> {
         }
     }
 
-    fn parse(&self, worker: &mut Worker, sequence: u64, block: Block) -> Result<()> {
+    fn parse(&self, worker: &mut Worker, sequence: u64, block: InputBlock) -> Result<()> {
         let mut batch = self.parser.parse(block)?;
         self.take_rejected(sequence, &mut batch)?;
         self.take_wide(sequence, &mut batch);
@@ -328,14 +331,14 @@ impl Shared<'_> {
         Ok(RawBlock { len, ends, values, vertices })
     }
 
-    fn into_gathered(self) -> Result<(Gathered, Option<Numberer>)> {
+    fn into_gathered(self) -> Result<(GatheredInput, Option<Numberer>)> {
         let found = self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, error)) = found.error {
             return Err(error);
         }
-        Texts::expect_fit(&self.texts, &self.work.budget)?;
+        PropertyTexts::expect_fit(&self.texts, &self.work.budget)?;
         let sample = found.rejected_sample.into_values().flatten().take(REJECTED_SAMPLE).collect();
-        let gathered = Gathered {
+        let gathered = GatheredInput {
             blocks: found.blocks.into_values().collect(),
             shelf: self.shelf,
             ids: found.ids,
@@ -358,7 +361,7 @@ struct Worker {
 
 /// Hands batches to a numberer in the order of their blocks, whoever brings them.
 pub(crate) struct InOrder {
-    work: Work,
+    work: Workspace,
     hasher: IdHasher,
     queue: Mutex<Queue>,
     moved: Condvar,
@@ -375,7 +378,7 @@ impl InOrder {
     /// How far ahead of its turn a batch may wait.
     const AHEAD_MAX: u64 = 4;
 
-    pub(crate) fn new(work: &Work, numberer: Numberer) -> Self {
+    pub(crate) fn new(work: &Workspace, numberer: Numberer) -> Self {
         let hasher = numberer.hasher();
         let queue = Queue { numberer, next: 0, given_up: false, waiting: BTreeMap::new() };
         Self { work: work.clone(), hasher, queue: Mutex::new(queue), moved: Condvar::new() }

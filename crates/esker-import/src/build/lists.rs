@@ -9,7 +9,7 @@ use crate::options::Duplicates;
 
 /// Neighbour lists of some vertices, ascending.
 #[derive(Debug, Default)]
-pub(crate) struct Lists {
+pub(crate) struct BuiltLists {
     /// Vertices that have a list, and its length.
     pub(crate) lengths: Vec<(VertexId, u32)>,
     /// The lists, one after another.
@@ -26,7 +26,7 @@ pub(crate) struct Lists {
     pub(crate) loops: u64,
 }
 
-impl Lists {
+impl BuiltLists {
     fn count_duplicate(&mut self, source: u64, target: VertexId) {
         self.duplicates += 1;
         self.duplicate_loops += u64::from(u64::from(target) == source);
@@ -52,7 +52,13 @@ impl Policy<'_> {
 
     /// Appends sorted arcs without properties. `last` is the key before the first of them, if it is of this
     /// bucket.
-    pub(crate) fn append_keys(&self, lists: &mut Lists, bucket: usize, keys: &[u64], mut last: Option<u64>) {
+    pub(crate) fn append_keys(
+        &self,
+        lists: &mut BuiltLists,
+        bucket: usize,
+        keys: &[u64],
+        mut last: Option<u64>,
+    ) {
         let bits = self.ranges.target_bits();
         let unites = self.unites();
         let mut rest = keys;
@@ -84,7 +90,7 @@ impl Policy<'_> {
     /// Appends sorted arcs with properties: `records` gives key and place in `words`.
     pub(crate) fn append_records(
         &self,
-        lists: &mut Lists,
+        lists: &mut BuiltLists,
         bucket: usize,
         records: &[[u64; 2]],
         words: &[u32],
@@ -100,7 +106,7 @@ impl Policy<'_> {
     /// Appends one arc; `last` is the key before it.
     pub(crate) fn append_one(
         &self,
-        lists: &mut Lists,
+        lists: &mut BuiltLists,
         bucket: usize,
         key: u64,
         beside: &[u32],

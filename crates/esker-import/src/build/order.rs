@@ -13,7 +13,7 @@ use esker_graph::random::mix;
 
 use crate::build::edges::Edges;
 use crate::options::{OrderChoice, VertexOrder};
-use crate::sort::scratch::Work;
+use crate::sort::scratch::Workspace;
 
 /// Neighbours closer than this (and than 1/64 of the vertices) count as near.
 const NEAR_MAX: u64 = 1 << 16;
@@ -25,7 +25,7 @@ const SAMPLE_EDGES: u64 = 1 << 16;
 const GAIN_MIN_PERCENT: u64 = 5;
 
 /// Edges taken evenly from the whole input. The same whatever the limits and threads.
-pub(crate) fn sample(work: &Work, edges: &Edges) -> Result<Vec<[VertexId; 2]>> {
+pub(crate) fn sample(work: &Workspace, edges: &Edges) -> Result<Vec<[VertexId; 2]>> {
     let stride = (edges.num_edges() / SAMPLE_EDGES).max(1);
     let mut sample = Vec::new();
     for block in 0..edges.num_blocks() {
@@ -96,7 +96,7 @@ const CHECK_EVERY: usize = 1 << 20;
 /// few degrees of [`DEGREE_CLASSES`] and more a sort by comparison. Memory: the result, and 16 bytes for each
 /// of those few.
 pub(crate) fn by_degree(
-    work: &Work,
+    work: &Workspace,
     num_vertices: u64,
     degree_of: impl Fn(usize) -> u32,
 ) -> Result<Vec<VertexId>> {
@@ -141,7 +141,7 @@ mod tests {
     fn degrees_of_every_size_are_in_order() {
         let degrees: Vec<u32> = (0..5000).map(|i| (mix(i) >> (mix(i + 7) % 33 + 31)) as u32).collect();
         let run = std::sync::Arc::new(esker_graph::Run::with_threads(1).unwrap());
-        let work = Work::new(run, 0, std::env::temp_dir());
+        let work = Workspace::new(run, 0, std::env::temp_dir());
         let renumbered = by_degree(&work, 5000, |v| degrees[v]).unwrap();
         let mut expected: Vec<usize> = (0..5000).collect();
         expected.sort_by_key(|&v| (std::cmp::Reverse(degrees[v]), v));

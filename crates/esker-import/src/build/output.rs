@@ -8,10 +8,10 @@ use esker_format::{ElementType, Encoding, Error, Result, ValuesWriter, Widening}
 use esker_graph::{Direction, VertexId};
 use esker_layers::layer::{BodyWriter, PlainWriter, SectionColumn};
 
-use crate::build::lists::Lists;
+use crate::build::lists::BuiltLists;
 use crate::build::values::{Range, ValueLayout, wide, words};
 use crate::read::source::Schema;
-use crate::sort::scratch::Work;
+use crate::sort::scratch::Workspace;
 use crate::sort::spool::Spool;
 
 /// Lists and arcs that are handed on at once.
@@ -20,7 +20,7 @@ const ARCS_AT_ONCE: usize = 1 << 17;
 
 /// What was written of one direction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Written {
+pub(crate) struct WrittenLists {
     pub(crate) arcs: u64,
     pub(crate) loops: u64,
     pub(crate) duplicates: u64,
@@ -29,7 +29,7 @@ pub(crate) struct Written {
 }
 
 /// The columns of one direction.
-pub(crate) struct Output<'a> {
+pub(crate) struct DirectionOutput<'a> {
     writer: &'a PlainWriter<'a>,
     direction: Direction,
     body: BodyWriter,
@@ -38,7 +38,7 @@ pub(crate) struct Output<'a> {
     properties: Vec<PropertyOutput<'a>>,
     words: usize,
     num_vertices: u64,
-    written: Written,
+    written: WrittenLists,
 }
 
 /// A property column, or what becomes one when all of its values are known.
@@ -52,11 +52,11 @@ enum WeightOutput {
     Sums(Spool<u64>, Range),
 }
 
-impl<'a> Output<'a> {
+impl<'a> DirectionOutput<'a> {
     /// Begins the columns, in an encoding, of the lists of so many vertices. `summed`: the property whose
     /// values are sums, so that its type is not known yet.
     pub(crate) fn new(
-        work: &Work,
+        work: &Workspace,
         writer: &'a PlainWriter<'a>,
         direction: Direction,
         num_vertices: u64,
@@ -89,12 +89,12 @@ impl<'a> Output<'a> {
             properties,
             words: layouts.iter().map(|layout| words(layout.carried)).sum(),
             num_vertices,
-            written: Written::default(),
+            written: WrittenLists::default(),
         })
     }
 
     /// Appends the lists of the next vertices. The list of a vertex may come in several pieces.
-    pub(crate) fn append(&mut self, lists: &Lists) -> Result<()> {
+    pub(crate) fn append(&mut self, lists: &BuiltLists) -> Result<()> {
         self.written.arcs += lists.targets.len() as u64;
         self.written.loops += lists.loops;
         self.written.duplicates += lists.duplicates;
@@ -132,7 +132,11 @@ impl<'a> Output<'a> {
     }
 
     /// Ends all columns; also returns the types of the properties.
-    pub(crate) fn finish(mut self, work: &Work, schema: &Schema) -> Result<(Written, Vec<ElementType>)> {
+    pub(crate) fn finish(
+        mut self,
+        work: &Workspace,
+        schema: &Schema,
+    ) -> Result<(WrittenLists, Vec<ElementType>)> {
         while self.ended < self.num_vertices {
             work.check()?;
             let ends = [0; LISTS_AT_ONCE];
@@ -196,7 +200,7 @@ impl PropertyOutput<'_> {
 
 /// Writes sums in the narrowest type that holds all of them.
 fn write_sums(
-    work: &Work,
+    work: &Workspace,
     sums: &Spool<u64>,
     carried: ElementType,
     element: ElementType,
@@ -221,7 +225,7 @@ fn write_sums(
 
 /// Takes parts that are finished in any order and hands them to an output in order.
 pub(crate) struct PartQueue<'a, 'b> {
-    work: &'a Work,
+    work: &'a Workspace,
     state: Mutex<LineState<'b>>,
     moved: Condvar,
     /// How many parts ahead of its turn a finished part may be.
@@ -230,9 +234,9 @@ pub(crate) struct PartQueue<'a, 'b> {
 
 struct LineState<'b> {
     /// Absent while somebody writes.
-    output: Option<Output<'b>>,
+    output: Option<DirectionOutput<'b>>,
     next: usize,
-    waiting: BTreeMap<usize, Lists>,
+    waiting: BTreeMap<usize, BuiltLists>,
     failed: bool,
 }
 
@@ -240,7 +244,7 @@ struct LineState<'b> {
 const PATIENCE: Duration = Duration::from_millis(20);
 
 impl<'a, 'b> PartQueue<'a, 'b> {
-    pub(crate) fn new(work: &'a Work, output: Output<'b>, ahead_max: usize) -> Self {
+    pub(crate) fn new(work: &'a Workspace, output: DirectionOutput<'b>, ahead_max: usize) -> Self {
         let state = LineState { output: Some(output), next: 0, waiting: BTreeMap::new(), failed: false };
         Self { work, state: Mutex::new(state), moved: Condvar::new(), ahead_max }
     }
@@ -266,7 +270,7 @@ impl<'a, 'b> PartQueue<'a, 'b> {
     }
 
     /// Delivers part `index`; writes it and those that wait for it if its turn has come.
-    pub(crate) fn deliver(&self, index: usize, lists: Lists) -> Result<()> {
+    pub(crate) fn deliver(&self, index: usize, lists: BuiltLists) -> Result<()> {
         let Some(mut state) = self.wait(|state| index <= state.next + self.ahead_max)? else { return Ok(()) };
         state.waiting.insert(index, lists);
         loop {
@@ -293,7 +297,7 @@ impl<'a, 'b> PartQueue<'a, 'b> {
     pub(crate) fn write_in_turn(
         &self,
         index: usize,
-        write: impl FnOnce(&mut Output<'b>) -> Result<()>,
+        write: impl FnOnce(&mut DirectionOutput<'b>) -> Result<()>,
     ) -> Result<()> {
         let turn = self.wait(|state| state.next == index && state.output.is_some())?;
         let Some(mut output) = turn.and_then(|mut state| state.output.take()) else { return Ok(()) };
@@ -328,7 +332,7 @@ impl<'a, 'b> PartQueue<'a, 'b> {
     }
 
     /// The output, after the last part.
-    pub(crate) fn into_output(self) -> Result<Output<'b>> {
+    pub(crate) fn into_output(self) -> Result<DirectionOutput<'b>> {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         state.output.ok_or_else(|| Error::invalid("a part of the layer was not written".to_owned()))
     }

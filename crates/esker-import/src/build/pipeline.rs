@@ -11,21 +11,21 @@ use esker_layers::layer::PlainWriter;
 
 use crate::build::buffers::ColumnBuffers;
 use crate::build::built::{Built, BuiltIds, BuiltProperty};
-use crate::build::count::{Cells, by_cell, degrees, degrees_bytes, to_cells};
+use crate::build::count::{VertexCells, by_cell, degrees, degrees_bytes, to_cells};
 use crate::build::direction::{Build, check_symmetric};
 use crate::build::edges::{EdgeBuffer, Edges, check_types, check_weight, raw_keys};
-use crate::build::gather::{Gathered, IdStats, InOrder, WORKER_BYTES, gather};
+use crate::build::gather::{GatheredInput, IdStats, InOrder, WORKER_BYTES, gather};
 use crate::build::order::{DEGREE_CLASSES, by_degree, choose, hot_degree, sample};
-use crate::build::output::{Output, Written};
+use crate::build::output::{DirectionOutput, WrittenLists};
 use crate::build::prepared::{options_for, run_of, schema_of};
 use crate::build::present::PresentIds;
-use crate::build::scatter::Arcs;
+use crate::build::scatter::EdgeArcs;
 use crate::number::Numberer;
 use crate::numbering::{Numbered, NumberedIds};
 use crate::options::{Duplicates, ImportOptions, ImportReport, OrderChoice, Tracker, VertexOrder};
 use crate::read::generated::GENERATOR;
 use crate::read::source::{IdKind, Reader, Schema, limit_decoding};
-use crate::sort::scratch::Work;
+use crate::sort::scratch::Workspace;
 use crate::sort::spool::Spool;
 use crate::text::is_time;
 
@@ -58,7 +58,7 @@ pub(crate) fn build_layer(
     check_types(&schema)?;
     let buffers = ColumnBuffers::new(schema.properties.len(), options.memory_bytes)?;
     let run = run_of(options)?;
-    let work = Work::on(place.disk, Arc::new(run), options.memory_bytes, place.directory);
+    let work = Workspace::on(place.disk, Arc::new(run), options.memory_bytes, place.directory);
     let tracker = Tracker::new(options.on_progress.clone());
     let parser = reader.parser();
     let numbered = read_and_number(&work, hasher, reader, &schema, options, &tracker)?;
@@ -118,7 +118,7 @@ pub(crate) fn build_layer(
 /// The error for an edge between the vertices `ends` that the input has more than once; `is_either`: in
 /// either direction.
 fn twice(
-    work: &Work,
+    work: &Workspace,
     edges: &Edges,
     renumbered: &Renumbered,
     map: Option<&dyn NumberedIds>,
@@ -171,7 +171,7 @@ fn twice(
 
 /// Edges whose ends are known as numbers.
 struct NumberedInput {
-    gathered: Gathered,
+    gathered: GatheredInput,
     base: u64,
     num_vertices: u64,
     pairs: Option<Spool<[VertexId; 2]>>,
@@ -179,7 +179,7 @@ struct NumberedInput {
 }
 
 fn read_and_number(
-    work: &Work,
+    work: &Workspace,
     hasher: IdHasher,
     mut reader: Box<dyn Reader>,
     schema: &Schema,
@@ -212,7 +212,7 @@ fn read_and_number(
 
 /// The ids of vertices that were numbered so.
 fn ids_of(
-    work: &Work,
+    work: &Workspace,
     map: Option<Box<dyn NumberedIds>>,
     renumbered: Renumbered,
     base: u64,
@@ -229,9 +229,9 @@ fn ids_of(
 
 /// Numbers integer ids in ascending order. What is found does not depend on the memory; the way there does.
 fn number_integers(
-    work: &Work,
+    work: &Workspace,
     hasher: IdHasher,
-    mut gathered: Gathered,
+    mut gathered: GatheredInput,
     tracker: &Tracker,
 ) -> Result<NumberedInput> {
     let ids = gathered.ids;
@@ -255,7 +255,7 @@ fn number_integers(
     Ok(numbered)
 }
 
-fn numbered(gathered: Gathered, numbered: Numbered) -> NumberedInput {
+fn numbered(gathered: GatheredInput, numbered: Numbered) -> NumberedInput {
     let Numbered { num_vertices, edges, map } = numbered;
     NumberedInput { gathered, base: 0, num_vertices, pairs: Some(edges), map: Some(map) }
 }
@@ -293,8 +293,8 @@ fn check_borne_out(count: u64, edges: u64, limit_bytes: u64, schema: &Schema) ->
 
 /// Hands all integer ids to `numberer`, in order.
 fn number_in_order(
-    work: &Work,
-    gathered: &Gathered,
+    work: &Workspace,
+    gathered: &GatheredInput,
     numberer: Numberer,
     tracker: &Tracker,
 ) -> Result<Numberer> {
@@ -326,7 +326,7 @@ enum Renumbered {
     Disk(Spool<VertexId>),
 }
 
-fn into_spool(work: &Work, renumbered: Renumbered) -> Result<Option<Spool<VertexId>>> {
+fn into_spool(work: &Workspace, renumbered: Renumbered) -> Result<Option<Spool<VertexId>>> {
     match renumbered {
         Renumbered::No => Ok(None),
         Renumbered::Disk(spool) => Ok(Some(spool)),
@@ -343,20 +343,20 @@ fn into_spool(work: &Work, renumbered: Renumbered) -> Result<Option<Spool<Vertex
 struct Order {
     choice: OrderChoice,
     renumbered: Renumbered,
-    cells: Cells,
+    cells: VertexCells,
     /// Edges by cell of their source, and of their target; their sum matters for undirected graphs.
     counts: [Vec<u64>; 2],
 }
 
 fn order(
-    work: &Work,
+    work: &Workspace,
     edges: &mut Edges,
     wanted: VertexOrder,
     directed: bool,
     tracker: &Tracker,
 ) -> Result<Order> {
     tracker.stage("order", edges.num_edges());
-    let cells = Cells::new(edges.num_vertices);
+    let cells = VertexCells::new(edges.num_vertices);
     let n = edges.num_vertices;
     if wanted == VertexOrder::Keep {
         let counts = by_cell(work, edges, cells, tracker)?;
@@ -405,7 +405,7 @@ fn order(
 
 /// What the directions of a layer are built from.
 struct Directions<'a> {
-    work: &'a Work,
+    work: &'a Workspace,
     edges: &'a Edges,
     order: &'a Order,
     schema: &'a Schema,
@@ -418,16 +418,16 @@ struct Directions<'a> {
 impl Directions<'_> {
     /// Builds what the options ask for; returns what was written outwards, the types of the properties, and
     /// the number of self-loops dropped.
-    fn build(&self, directed: bool) -> Result<(Written, Vec<ElementType>, u64)> {
+    fn build(&self, directed: bool) -> Result<(WrittenLists, Vec<ElementType>, u64)> {
         let [sources, targets] = &self.order.counts;
         let both: Vec<u64> = sources.iter().zip(targets).map(|(a, b)| a + b).collect();
         if !directed {
-            let arcs = if self.schema.both_ends { Arcs::BothOfHalf } else { Arcs::Both };
+            let arcs = if self.schema.both_ends { EdgeArcs::BothOfHalf } else { EdgeArcs::Both };
             return self.direction(Direction::Out, arcs, &both, ["divide", "sort"], true);
         }
         let [(forward, sources), (backward, targets)] = match self.schema.stands_for_both(true) {
-            true => [(Arcs::Both, &both); 2],
-            false => [(Arcs::Forward, sources), (Arcs::Backward, targets)],
+            true => [(EdgeArcs::Both, &both); 2],
+            false => [(EdgeArcs::Forward, sources), (EdgeArcs::Backward, targets)],
         };
         let out = self.direction(
             Direction::Out,
@@ -445,17 +445,17 @@ impl Directions<'_> {
     fn direction(
         &self,
         direction: Direction,
-        arcs: Arcs,
+        arcs: EdgeArcs,
         counts: &[u64],
         stages: [&'static str; 2],
         is_last: bool,
-    ) -> Result<(Written, Vec<ElementType>, u64)> {
+    ) -> Result<(WrittenLists, Vec<ElementType>, u64)> {
         let duplicates = self.options.duplicates;
         let summed = self.schema.weight.filter(|_| duplicates == Duplicates::Sum);
         let weight = self.schema.weight.filter(|_| duplicates.needs_weight());
         let edges = self.edges;
         let _buffers = self.work.budget.reserve("the buffers of the columns", self.buffers.all_bytes())?;
-        let output = Output::new(
+        let output = DirectionOutput::new(
             self.work,
             self.writer,
             direction,

@@ -10,11 +10,11 @@ use esker_format::{Error, IdMapKind, Result};
 use esker_graph::{Bitmap, NONE, Reservation, VertexId, vertex};
 use esker_layers::ids::IdFiles;
 
-use crate::build::gather::{Gathered, RawBlock, RawEnds};
+use crate::build::gather::{GatheredInput, RawBlock, RawEnds};
 use crate::number::write_ascending;
 use crate::numbering::NumberedIds;
 use crate::options::Tracker;
-use crate::sort::scratch::Work;
+use crate::sort::scratch::Workspace;
 use crate::sort::spool::Spool;
 
 /// A range is too wide for a set of bits if it has more integers than this for each id of the input: the set
@@ -29,7 +29,7 @@ const RANGE_MIN: u64 = 1 << 16;
 /// Memory: an eighth of a byte for each integer of the range, and half as much again (with `id64`, as much)
 /// while gaps are closed.
 pub(crate) struct PresentIds {
-    work: Work,
+    work: Workspace,
     least: u64,
     set: Bitmap,
     count: u64,
@@ -42,7 +42,11 @@ impl PresentIds {
     ///
     /// # Errors
     /// If a temporary file cannot be read; cancellation.
-    pub(crate) fn find(work: &Work, gathered: &Gathered, tracker: &Tracker) -> Result<Option<Self>> {
+    pub(crate) fn find(
+        work: &Workspace,
+        gathered: &GatheredInput,
+        tracker: &Tracker,
+    ) -> Result<Option<Self>> {
         let (least, ids) = (gathered.ids.min, gathered.num_ids());
         let range = (gathered.ids.max - least).saturating_add(1);
         if range > u64::from(NONE) || range > RANGE_MIN.max(ids.saturating_mul(RANGE_PER_ID_MAX)) {
@@ -94,7 +98,7 @@ impl PresentIds {
     ///
     /// # Errors
     /// If a temporary file cannot be read or written; cancellation.
-    pub(crate) fn close_gaps(mut self, gathered: &mut Gathered) -> Result<Box<dyn NumberedIds>> {
+    pub(crate) fn close_gaps(mut self, gathered: &mut GatheredInput) -> Result<Box<dyn NumberedIds>> {
         let ranks = Ranks::of(&self.set);
         let rank = |id: u64| u64::from(ranks.of_member((id - self.least) as VertexId));
         let shelf = &gathered.shelf;

@@ -9,14 +9,14 @@ use esker_format::{Error, Result};
 use esker_graph::VertexId;
 use esker_graph::random::mix;
 
-use crate::build::count::Cells;
+use crate::build::count::VertexCells;
 use crate::build::edges::{EdgeBuffer, Edges};
 use crate::options::{SelfLoops, Tracker};
-use crate::sort::scratch::{Shelf, ShelvedChunk, Work};
+use crate::sort::scratch::{Shelf, ShelvedChunk, Workspace};
 
 /// Which arcs an edge of the input gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Arcs {
+pub(crate) enum EdgeArcs {
     /// From source to target.
     Forward,
     /// From target to source.
@@ -29,7 +29,7 @@ pub(crate) enum Arcs {
 
 /// The ranges of source vertices that make the buckets.
 pub(crate) struct Ranges {
-    cells: Cells,
+    cells: VertexCells,
     /// The bucket of each cell.
     bucket_of: Vec<u16>,
     /// The first vertex of each bucket, and the number of vertices at the end.
@@ -43,7 +43,7 @@ impl Ranges {
     /// Joins neighbouring cells as long as a bucket has at most `bucket_len` arcs; more buckets than
     /// `buckets_max` are avoided by making them longer.
     pub(crate) fn new(
-        cells: Cells,
+        cells: VertexCells,
         counts: &[u64],
         num_vertices: u64,
         bucket_len: u64,
@@ -93,12 +93,12 @@ impl Ranges {
 }
 
 /// Some arcs of a bucket, in the order of the input.
-pub(crate) struct Piece {
+pub(crate) struct BucketPiece {
     pub(crate) keys: ShelvedChunk<u64>,
     pub(crate) words: Option<ShelvedChunk<u32>>,
 }
 
-impl Piece {
+impl BucketPiece {
     /// Gives back the room that it takes on the disk: it will not be read again.
     pub(crate) fn discard(&self, shelf: &Shelf) {
         shelf.discard(&self.keys);
@@ -107,10 +107,10 @@ impl Piece {
 }
 
 /// All arcs, in buckets.
-pub(crate) struct Buckets {
+pub(crate) struct ArcBuckets {
     pub(crate) shelf: Shelf,
     /// The pieces of each bucket, in order.
-    pub(crate) pieces: Vec<Vec<Piece>>,
+    pub(crate) pieces: Vec<Vec<BucketPiece>>,
     /// Self-loops that were left out.
     pub(crate) loops_dropped: u64,
     /// Zero if the input has each edge at both ends as often as at the other (or if that is of no interest).
@@ -119,10 +119,10 @@ pub(crate) struct Buckets {
 
 /// What is divided, and how.
 pub(crate) struct Scatter<'a> {
-    pub(crate) work: &'a Work,
+    pub(crate) work: &'a Workspace,
     pub(crate) edges: &'a Edges,
     pub(crate) ranges: &'a Ranges,
-    pub(crate) arcs: Arcs,
+    pub(crate) arcs: EdgeArcs,
     pub(crate) self_loops: SelfLoops,
     pub(crate) renumbered: Option<&'a [VertexId]>,
     pub(crate) tracker: &'a Tracker,
@@ -136,7 +136,7 @@ pub(crate) struct Scatter<'a> {
 
 impl Scatter<'_> {
     /// Divides all edges.
-    pub(crate) fn run(&self) -> Result<Buckets> {
+    pub(crate) fn run(&self) -> Result<ArcBuckets> {
         let shelf = Shelf::new(self.work, self.keep_free_bytes);
         // Without properties equal keys are alike, so their order is free and blocks go to whoever is ready.
         // With them each thread takes one stretch of the input.
@@ -161,7 +161,7 @@ impl Scatter<'_> {
             })?;
         let mut fillings: Vec<_> = taken.drain(..).flatten().collect();
         fillings.sort_by_key(|&(stretch, _)| stretch);
-        let mut pieces: Vec<Vec<Piece>> = (0..self.ranges.len()).map(|_| Vec::new()).collect();
+        let mut pieces: Vec<Vec<BucketPiece>> = (0..self.ranges.len()).map(|_| Vec::new()).collect();
         let (mut loops_dropped, mut asymmetry) = (0, 0u64);
         for (_, mut filling) in fillings {
             filling.finish()?;
@@ -171,7 +171,7 @@ impl Scatter<'_> {
                 all.extend(own);
             }
         }
-        Ok(Buckets { shelf, pieces, loops_dropped, asymmetry })
+        Ok(ArcBuckets { shelf, pieces, loops_dropped, asymmetry })
     }
 }
 
@@ -195,7 +195,7 @@ struct Filling<'a> {
     line_lens: Vec<u8>,
     keys: Vec<Vec<u64>>,
     words: Vec<Vec<u32>>,
-    pieces: Vec<Vec<Piece>>,
+    pieces: Vec<Vec<BucketPiece>>,
     buffer: EdgeBuffer,
     loops_dropped: u64,
     asymmetry: u64,
@@ -229,12 +229,12 @@ impl<'a> Filling<'a> {
         let properties = std::mem::take(&mut buffer.words);
         let pairs = self.scatter.edges.pairs(block, &mut buffer, self.scatter.renumbered)?;
         let done = match self.scatter.arcs {
-            Arcs::Forward => self.take_pairs(pairs, &properties, Self::push),
-            Arcs::Backward => {
+            EdgeArcs::Forward => self.take_pairs(pairs, &properties, Self::push),
+            EdgeArcs::Backward => {
                 self.take_pairs(pairs, &properties, |this, u, v, beside| this.push(v, u, beside))
             }
-            Arcs::Both => self.take_pairs(pairs, &properties, Self::push_both),
-            Arcs::BothOfHalf => self.take_pairs(pairs, &properties, Self::push_half),
+            EdgeArcs::Both => self.take_pairs(pairs, &properties, Self::push_both),
+            EdgeArcs::BothOfHalf => self.take_pairs(pairs, &properties, Self::push_half),
         };
         done?;
         buffer.words = properties;
@@ -319,7 +319,7 @@ impl<'a> Filling<'a> {
             0 => None,
             _ => Some(set_aside(self.shelf, &mut self.words[bucket], words_len)?),
         };
-        self.pieces[bucket].push(Piece { keys, words });
+        self.pieces[bucket].push(BucketPiece { keys, words });
         Ok(())
     }
 
@@ -333,7 +333,7 @@ impl<'a> Filling<'a> {
                 continue;
             }
             let words = if words.is_empty() { None } else { Some(self.shelf.put_slice(&words)?) };
-            self.pieces[bucket].push(Piece { keys: self.shelf.put_slice(&keys)?, words });
+            self.pieces[bucket].push(BucketPiece { keys: self.shelf.put_slice(&keys)?, words });
         }
         self.buffer = EdgeBuffer::default();
         Ok(())

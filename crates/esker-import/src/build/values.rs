@@ -189,7 +189,7 @@ pub(crate) enum RawValues {
 
 /// The texts of one property, in the order in which threads met them; codes become ranks at the end.
 #[derive(Debug)]
-pub(crate) struct Texts {
+pub(crate) struct PropertyTexts {
     inner: Mutex<TextTable>,
     name: String,
 }
@@ -210,7 +210,7 @@ struct Beyond {
     bytes: u64,
 }
 
-impl Texts {
+impl PropertyTexts {
     pub(crate) fn new(name: &str, budget: &Budget) -> Result<Self> {
         let memory = budget.reserve("the texts of a property", 0)?;
         Ok(Self {
@@ -303,7 +303,11 @@ impl TextCache {
         Self { codes: HashMap::new(), free_bytes: Self::WORKER_BYTES / count.max(1) as u64 }
     }
 
-    fn codes<'a>(&mut self, texts: &Texts, column: impl Iterator<Item = &'a [u8]>) -> Result<Vec<u32>> {
+    fn codes<'a>(
+        &mut self,
+        texts: &PropertyTexts,
+        column: impl Iterator<Item = &'a [u8]>,
+    ) -> Result<Vec<u32>> {
         let mut codes = Vec::with_capacity(column.size_hint().0);
         for text in column {
             let code = match self.codes.get(text) {
@@ -327,7 +331,7 @@ impl TextCache {
 pub(crate) fn set_aside(
     shelf: &Shelf,
     column: &ArrayRef,
-    dictionary: &Texts,
+    dictionary: &PropertyTexts,
     cache: &mut TextCache,
 ) -> Result<(RawValues, Range)> {
     if let Some(texts) = texts(column) {

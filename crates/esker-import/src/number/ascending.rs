@@ -11,7 +11,7 @@ use super::names::Names;
 use super::part::FIRST;
 use crate::numbering::NumberedIds;
 use crate::sort::radix::sort_parallel;
-use crate::sort::scratch::Work;
+use crate::sort::scratch::Workspace;
 use crate::sort::spool::Spool;
 
 /// Integers between two looks for cancellation.
@@ -24,7 +24,7 @@ const CHECK_EVERY: usize = 1 << 20;
 /// # Errors
 /// As [`NumberedIds::write`].
 pub(crate) fn write_ascending(
-    work: &Work,
+    work: &Workspace,
     files: &IdFiles<'_>,
     ids: impl Iterator<Item = u64>,
     count: u64,
@@ -37,7 +37,7 @@ pub(crate) fn write_ascending(
 }
 
 fn write_in_memory(
-    work: &Work,
+    work: &Workspace,
     files: &IdFiles<'_>,
     ids: impl Iterator<Item = u64>,
     count: usize,
@@ -79,7 +79,7 @@ fn write_in_memory(
     Int::finish(writer)
 }
 
-fn names(work: &Work, hasher: IdHasher, ids: impl Iterator<Item = u64>) -> Result<Names<Int>> {
+fn names(work: &Workspace, hasher: IdHasher, ids: impl Iterator<Item = u64>) -> Result<Names<Int>> {
     let context = Context::new(work, hasher);
     let mut route = LaneWriter::new(&context.lasting, context.block_bytes);
     let mut keys: Vec<_> =

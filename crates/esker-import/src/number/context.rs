@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use esker_format::{Error, Result};
 use esker_layers::ids::IdHasher;
 
-use crate::sort::scratch::{Shelf, Work};
+use crate::sort::scratch::{Shelf, Workspace};
 
 /// Bits of the hash by which a partition that is too large is cut again.
 pub(super) const CUT_BITS: u32 = 6;
@@ -16,7 +16,7 @@ pub(super) const BLOCK_BYTES_MAX: usize = 1 << 15;
 /// What the steps of the numbering share.
 #[derive(Clone)]
 pub(super) struct Context {
-    pub(super) work: Work,
+    pub(super) work: Workspace,
     /// The hash of the database's ids.
     pub(super) hasher: IdHasher,
     /// Bytes of the budget that lanes leave free for tables.
@@ -37,7 +37,7 @@ pub(super) struct Context {
 }
 
 impl Context {
-    pub(super) fn new(work: &Work, hasher: IdHasher) -> Self {
+    pub(super) fn new(work: &Workspace, hasher: IdHasher) -> Self {
         let limit = work.budget.limit_bytes();
         let keep_free_bytes = limit / 4;
         Self {

@@ -38,10 +38,10 @@ use self::key::{Int, Kind, Text, garbled};
 use self::lane::{Lane, LaneWriter};
 use self::names::Names;
 use self::part::{FIRST, KeyType};
-use self::rank::{Gather, Ranked, rank, rank_ascending, translate};
+use self::rank::{Gather, RankedIds, rank, rank_ascending, translate};
 use self::resolve::resolve;
 use super::numbering::{Keys, Numbered};
-use super::sort::scratch::Work;
+use super::sort::scratch::Workspace;
 use super::sort::spool::{SPOOL_BLOCK_BYTES, Spool};
 
 pub(crate) use self::ascending::write_ascending;
@@ -55,19 +55,19 @@ pub(crate) struct Numberer {
     key_type: Option<KeyType>,
     route: LaneWriter<u8>,
     parts: Vec<LaneWriter<u8>>,
-    stretches: Vec<Stretch>,
+    stretches: Vec<IdStretch>,
 }
 
 /// Ids of the input that are ends of edges, and then some that are vertices without an edge.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Stretch {
+struct IdStretch {
     num_ends: u64,
     num_vertices: u64,
 }
 
 impl Numberer {
     /// For an import that shares `work`, of ids with this hash.
-    pub(crate) fn new(work: &Work, hasher: IdHasher) -> Self {
+    pub(crate) fn new(work: &Workspace, hasher: IdHasher) -> Self {
         let context = Context::new(work, hasher);
         Self {
             key_type: None,
@@ -75,7 +75,7 @@ impl Numberer {
             parts: (0..FIRST.num_parts())
                 .map(|_| LaneWriter::new(&context.shelf, context.block_bytes))
                 .collect(),
-            stretches: vec![Stretch::default()],
+            stretches: vec![IdStretch::default()],
             context,
         }
     }
@@ -97,7 +97,7 @@ impl Numberer {
                 last.num_ends += num_ends;
                 last.num_vertices += num_vertices;
             }
-            _ => self.stretches.push(Stretch { num_ends, num_vertices }),
+            _ => self.stretches.push(IdStretch { num_ends, num_vertices }),
         }
     }
 
@@ -105,7 +105,7 @@ impl Numberer {
     /// ids.
     fn finish_kind<K: Kind>(
         self,
-        order: impl FnOnce(&Context, &Lane<u8>, &[Lane<u64>], Vec<Lane<u8>>) -> Result<(Ranked, Vec<Lane<u8>>)>,
+        order: impl FnOnce(&Context, &Lane<u8>, &[Lane<u64>], Vec<Lane<u8>>) -> Result<(RankedIds, Vec<Lane<u8>>)>,
     ) -> Result<Numbered> {
         let route = self.route.finish()?;
         let parts = self.parts.into_iter().map(LaneWriter::finish).collect::<Result<Vec<_>>>()?;
@@ -119,7 +119,7 @@ impl Numberer {
             keys.push(part.keys);
         }
         context = context.next_phase();
-        let (Ranked { route: route_of_keys, ranks }, keys) = order(&context, &route, &firsts, keys)?;
+        let (RankedIds { route: route_of_keys, ranks }, keys) = order(&context, &route, &firsts, keys)?;
         drop(firsts);
         let pairs = numbers.into_iter().zip(ranks).collect();
         let numbers = on_each(&context, pairs, |(numbers, ranks)| translate(&context, &numbers, &ranks))?;
@@ -181,7 +181,7 @@ fn gather_edges(
     context: &Context,
     route: Lane<u8>,
     numbers: Vec<Lane<VertexId>>,
-    stretches: &[Stretch],
+    stretches: &[IdStretch],
 ) -> Result<Spool<[VertexId; 2]>> {
     let block_len = SPOOL_BLOCK_BYTES / size_of::<[VertexId; 2]>();
     let mut edges = Spool::new(&context.work, context.keep_free_after_bytes);

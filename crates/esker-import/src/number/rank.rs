@@ -13,7 +13,7 @@ use super::lane::{Lane, LaneReader, LaneWriter};
 use crate::sort::external::Sorter;
 
 /// The distinct ids of all partitions in one order.
-pub(super) struct Ranked {
+pub(super) struct RankedIds {
     /// The partition of each number.
     pub(super) route: Lane<u8>,
     /// For each partition, the numbers of its ids, in the order in which the partition has them.
@@ -25,7 +25,7 @@ pub(super) struct Ranked {
 /// # Errors
 /// If there are more ids than [`VertexId`] can number; if temporary files cannot be written or read;
 /// cancellation.
-pub(super) fn rank(context: &Context, route: &Lane<u8>, firsts: &[Lane<u64>]) -> Result<Ranked> {
+pub(super) fn rank(context: &Context, route: &Lane<u8>, firsts: &[Lane<u64>]) -> Result<RankedIds> {
     let mut readers: Vec<_> = firsts.iter().map(|lane| BitReader::new(lane.reader())).collect();
     let mut ranks: Vec<_> =
         firsts.iter().map(|_| LaneWriter::new(&context.shelf, context.block_bytes)).collect();
@@ -46,7 +46,7 @@ pub(super) fn rank(context: &Context, route: &Lane<u8>, firsts: &[Lane<u64>]) ->
         }
     }
     let ranks = ranks.into_iter().map(LaneWriter::finish).collect::<Result<_>>()?;
-    Ok(Ranked { route: route_of_firsts.finish()?, ranks })
+    Ok(RankedIds { route: route_of_firsts.finish()?, ranks })
 }
 
 /// Bits of a place that hold the index of an id in its partition; those above hold the partition.
@@ -57,7 +57,7 @@ const INDEX_BITS: u32 = 56;
 ///
 /// # Errors
 /// As [`rank`].
-pub(super) fn rank_ascending(context: &Context, keys: Vec<Lane<u8>>) -> Result<(Ranked, Vec<Lane<u8>>)> {
+pub(super) fn rank_ascending(context: &Context, keys: Vec<Lane<u8>>) -> Result<(RankedIds, Vec<Lane<u8>>)> {
     const WHAT: &str = "numbering the ids";
     let work = &context.work;
     if keys.iter().map(Lane::len).sum::<u64>() / 8 > u64::from(NONE) {
@@ -101,7 +101,7 @@ pub(super) fn rank_ascending(context: &Context, keys: Vec<Lane<u8>>) -> Result<(
         .finish()?
         .for_each(|[rank, place]| ranks[(place >> INDEX_BITS) as usize].push(rank as VertexId))?;
     let ranks = ranks.into_iter().map(LaneWriter::finish).collect::<Result<_>>()?;
-    Ok((Ranked { route, ranks }, sorted))
+    Ok((RankedIds { route, ranks }, sorted))
 }
 
 fn too_many() -> Error {

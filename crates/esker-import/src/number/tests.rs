@@ -42,7 +42,7 @@ struct Outcome {
 /// it.
 fn number(batches: &[Model], ints: bool, shuffle: bool, limit_bytes: u64, threads: usize) -> Outcome {
     let dir = tempfile::tempdir().unwrap();
-    let work = Work::new(Arc::new(Run::with_threads(threads).unwrap()), limit_bytes, dir.path());
+    let work = Workspace::new(Arc::new(Run::with_threads(threads).unwrap()), limit_bytes, dir.path());
     let mut numberer = Numberer::new(&work, hasher());
     for batch in batches {
         numberer.push(&Numberer::prepare(&keys(batch, ints), &hasher()).unwrap()).unwrap();
@@ -219,7 +219,7 @@ fn no_ids_at_all() {
 
 #[test]
 fn two_kinds_of_ids_are_an_error() {
-    let work = Work::new(Arc::new(Run::with_threads(1).unwrap()), 1 << 20, std::env::temp_dir());
+    let work = Workspace::new(Arc::new(Run::with_threads(1).unwrap()), 1 << 20, std::env::temp_dir());
     let batch: Model = (vec![(b"a".to_vec(), b"b".to_vec())], Vec::new());
     let mut numberer = Numberer::new(&work, hasher());
     numberer.push(&Numberer::prepare(&keys(&batch, true), &hasher()).unwrap()).unwrap();
@@ -238,7 +238,7 @@ fn two_kinds_of_ids_are_an_error() {
 #[test]
 fn cancellation_stops_it() {
     let run = Arc::new(Run::with_threads(1).unwrap());
-    let work = Work::new(run.clone(), 1 << 20, std::env::temp_dir());
+    let work = Workspace::new(run.clone(), 1 << 20, std::env::temp_dir());
     let mut numberer = Numberer::new(&work, hasher());
     numberer.push(&Numberer::prepare(&keys(&skewed(1000)[0], true), &hasher()).unwrap()).unwrap();
     run.cancel().cancel();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use esker_format::{Error, Result};
 
-use crate::read::source::{Block, BlockParser, Reader, Schema};
+use crate::read::source::{BlockParser, InputBlock, Reader, Schema};
 
 /// A reader whose rows are the two directions of undirected edges.
 pub(crate) struct BothEnds {
@@ -45,7 +45,7 @@ impl Reader for BothEnds {
         self.edges.parser()
     }
 
-    fn next_block(&mut self) -> Result<Option<Block>> {
+    fn next_block(&mut self) -> Result<Option<InputBlock>> {
         self.edges.next_block()
     }
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use esker_format::PropertyType;
 use esker_graph::Cancel;
 
-use crate::read::live::Live;
+use crate::read::live::GrowingInput;
 
 /// A format of files. Its entry in the catalogue (`formats.rs`) has its names, its reader and its writer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -208,7 +208,7 @@ pub struct ReadOptions {
     /// within its share of it.
     pub memory_bytes: u64,
     /// If the input is still being written: how to read it.
-    pub live: Option<Live>,
+    pub live: Option<GrowingInput>,
 }
 
 impl Default for ReadOptions {

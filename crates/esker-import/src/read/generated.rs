@@ -5,7 +5,7 @@ use std::sync::Arc;
 use esker_format::Result;
 use esker_graph::generate::{EdgeBlock, Generator, WeightColumn, Weighting};
 
-use crate::read::source::{Block, BlockParser, EdgeBatch, IdKind, Numbers, Reader, Schema};
+use crate::read::source::{BlockParser, EdgeBatch, IdKind, InputBlock, Numbers, Reader, Schema};
 
 /// The name of the format.
 pub(crate) const GENERATOR: &str = "generator";
@@ -48,20 +48,20 @@ impl Reader for GeneratorReader {
         Arc::new(GeneratorParser(Arc::clone(&self.generator)))
     }
 
-    fn next_block(&mut self) -> Result<Option<Block>> {
+    fn next_block(&mut self) -> Result<Option<InputBlock>> {
         let number = self.next;
         if number == self.generator.num_blocks() {
             return Ok(None);
         }
         self.next += 1;
-        Ok(Some(Block { bytes: Vec::new(), first_line: number, file: 0, input_bytes: 0 }))
+        Ok(Some(InputBlock { bytes: Vec::new(), first_line: number, file: 0, input_bytes: 0 }))
     }
 }
 
 struct GeneratorParser(Arc<Generator>);
 
 impl BlockParser for GeneratorParser {
-    fn parse(&self, block: Block) -> Result<EdgeBatch> {
+    fn parse(&self, block: InputBlock) -> Result<EdgeBatch> {
         let mut edges = EdgeBlock::default();
         self.0.block(block.first_line, &mut edges);
         let input_bytes = edges.sources.len() as u64 * EDGE_BYTES;

@@ -4,8 +4,8 @@ use esker_format::{Error, Result};
 use memchr::memchr_iter;
 
 use super::format::ReadOptions;
-use super::input::{Compression, Input, Stream};
-use super::live::Live;
+use super::input::{Compression, Input, InputStream};
+use super::live::GrowingInput;
 
 /// Bytes that the sniffer looks at.
 const HEAD_BYTES: usize = 1 << 16;
@@ -17,16 +17,16 @@ pub(crate) const HEAD_BYTES_MAX: usize = 1 << 20;
 const HEAD_LINES: usize = 2;
 
 /// The beginning of an input, decompressed.
-pub(crate) struct Head {
+pub(crate) struct InputHead {
     /// The rest of it.
-    pub(crate) stream: Stream,
+    pub(crate) stream: InputStream,
     /// The bytes.
     pub(crate) bytes: Vec<u8>,
     /// Whether they are all.
     pub(crate) whole: bool,
 }
 
-impl Head {
+impl InputHead {
     /// Opens `input` and reads its beginning.
     pub(crate) fn of(input: &Input, options: &ReadOptions) -> Result<Self> {
         match &options.live {
@@ -43,7 +43,7 @@ impl Head {
     }
 
     /// Opens `input`, which is still being written, and reads its first lines.
-    fn read_live(input: &Input, live: &Live) -> Result<Self> {
+    fn read_live(input: &Input, live: &GrowingInput) -> Result<Self> {
         let mut head = Self { stream: input.open()?, bytes: Vec::new(), whole: false };
         if live.follow && head.stream.compression() != Compression::None {
             return Err(Error::invalid(format!(

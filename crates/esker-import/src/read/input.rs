@@ -88,7 +88,7 @@ impl Input {
     ///
     /// # Errors
     /// If it is not there, may not be read, or is a directory.
-    pub fn open(&self) -> Result<Stream> {
+    pub fn open(&self) -> Result<InputStream> {
         let path = self.path();
         let raw: Box<dyn Read + Send> = match self {
             Self::File(path) => {
@@ -103,7 +103,7 @@ impl Input {
             Self::Stdin(cancel) => Box::new(WaitingInput::new(io::stdin(), cancel.clone())),
             Self::Memory(_, bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
         };
-        Stream::new(path, raw, self.file_id())
+        InputStream::new(path, raw, self.file_id())
     }
 }
 
@@ -200,7 +200,7 @@ impl<R: Read> Read for CountingReader<R> {
 
 /// An open input, decompressed. Memory: a buffer of 256 KiB and the window of the decompressor, if
 /// compressed.
-pub struct Stream {
+pub struct InputStream {
     path: Arc<PathBuf>,
     file_id: Option<(u64, u64)>,
     compression: Compression,
@@ -209,7 +209,7 @@ pub struct Stream {
     reported: u64,
 }
 
-impl Stream {
+impl InputStream {
     fn new(path: Arc<PathBuf>, raw: Box<dyn Read + Send>, file_id: Option<(u64, u64)>) -> Result<Self> {
         let count = Arc::new(AtomicU64::new(0));
         let mut raw = CountingReader { inner: raw, count: Arc::clone(&count) };
@@ -277,7 +277,7 @@ impl Stream {
     /// Reads what there is, at most until `buffer` is full, and returns how much; 0 only at the end.
     ///
     /// # Errors
-    /// As [`Stream::fill`].
+    /// As [`InputStream::fill`].
     pub(crate) fn read_some(&mut self, buffer: &mut [u8]) -> Result<usize> {
         loop {
             match self.inner.read(buffer) {
@@ -305,7 +305,7 @@ impl Stream {
     }
 }
 
-impl Read for Stream {
+impl Read for InputStream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.inner.read(buffer)
     }

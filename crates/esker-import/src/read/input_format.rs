@@ -3,7 +3,7 @@
 use esker_format::{Error, Result};
 
 use super::format::ReadOptions;
-use super::head::Head;
+use super::head::InputHead;
 use super::input::Input;
 use super::source::Reader;
 
@@ -38,7 +38,7 @@ impl OpenedInput {
 }
 
 /// Opens inputs of a format; the head is the beginning of the first.
-pub(crate) type OpenInputs = fn(&[Input], Head, &ReadOptions) -> Result<OpenedInput>;
+pub(crate) type OpenInputs = fn(&[Input], InputHead, &ReadOptions) -> Result<OpenedInput>;
 
 /// A format as an input.
 #[derive(Clone, Copy)]

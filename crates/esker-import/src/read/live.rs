@@ -5,27 +5,27 @@ use std::time::Duration;
 use esker_format::{Error, Result};
 use esker_graph::Cancel;
 
-use crate::read::input::{Input, Stream};
+use crate::read::input::{Input, InputStream};
 
 /// Time between two looks at whether a file has grown.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// How to read an input that is still being written: lines are handed on as soon as they have come.
 #[derive(Debug, Clone, Default)]
-pub struct Live {
+pub struct GrowingInput {
     /// Whether to wait at the end of a file for what will be appended to it.
     pub follow: bool,
     /// Ends the waiting. A last line without its end is left out then: more of it may come.
     pub stop: Cancel,
 }
 
-impl Live {
+impl GrowingInput {
     /// At the end of what there is: waits a moment, and says whether to read on.
     ///
     /// # Errors
     /// [`Error::Input`] if the file was removed, renamed or replaced, or became shorter than what was read of
     /// it.
-    pub(crate) fn waits(&self, input: &Input, stream: &Stream) -> Result<bool> {
+    pub(crate) fn waits(&self, input: &Input, stream: &InputStream) -> Result<bool> {
         if !self.follow || self.stop.is_cancelled() {
             return Ok(false);
         }

@@ -222,7 +222,7 @@ impl Schema {
 
 /// A stretch of input that a worker can parse without its neighbours.
 #[derive(Debug)]
-pub struct Block {
+pub struct InputBlock {
     /// The bytes; what they mean is the reader's business.
     pub bytes: Vec<u8>,
     /// Number of the first line (from 1), row or edge.
@@ -265,7 +265,7 @@ pub trait Reader: Send {
     ///
     /// # Errors
     /// If the input cannot be read, or ends too early.
-    fn next_block(&mut self) -> Result<Option<Block>>;
+    fn next_block(&mut self) -> Result<Option<InputBlock>>;
 }
 
 /// Turns blocks into batches.
@@ -274,7 +274,7 @@ pub trait BlockParser: Send + Sync {
     ///
     /// # Errors
     /// Damage that is not confined to one line.
-    fn parse(&self, block: Block) -> Result<EdgeBatch>;
+    fn parse(&self, block: InputBlock) -> Result<EdgeBatch>;
 
     /// What a person should know of the blocks that were parsed, although all of their edges were taken.
     fn warnings(&self) -> Vec<String> {

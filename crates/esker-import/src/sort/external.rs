@@ -11,7 +11,7 @@ use esker_format::Result;
 use esker_graph::Reservation;
 
 use crate::sort::radix::{RadixKey, sort_parallel};
-use crate::sort::scratch::Work;
+use crate::sort::scratch::Workspace;
 use crate::sort::spool::{SPOOL_BLOCK_BYTES, Spool};
 
 /// The most runs that one merge reads at the same time.
@@ -24,7 +24,7 @@ const RUN_LEN_MIN: usize = 64;
 ///
 /// Memory: what it was given, half of it for records and half for the other side of the radix sort.
 pub(crate) struct Sorter<T, K, F> {
-    work: Work,
+    work: Workspace,
     key: F,
     records: Vec<T>,
     spare: Vec<T>,
@@ -45,7 +45,7 @@ where
     ///
     /// # Errors
     /// If that much is not free.
-    pub(crate) fn new(work: &Work, what: &str, memory_bytes: u64, key: F) -> Result<Self> {
+    pub(crate) fn new(work: &Workspace, what: &str, memory_bytes: u64, key: F) -> Result<Self> {
         let memory = work.budget.reserve(what, memory_bytes)?;
         let run_len =
             (usize::try_from(memory_bytes).unwrap_or(usize::MAX) / (2 * size_of::<T>())).max(RUN_LEN_MIN);
@@ -148,7 +148,7 @@ where
 
 /// Records in the order of their keys, to be read any number of times.
 pub(crate) struct Sorted<T, K, F> {
-    work: Work,
+    work: Workspace,
     key: F,
     /// All of them, if they fit.
     records: Vec<T>,
@@ -185,7 +185,7 @@ where
 
 /// Merges sorted runs; of equal keys, those of the earlier run come first.
 fn merge<T: Pod, K: RadixKey>(
-    work: &Work,
+    work: &Workspace,
     runs: &[Spool<T>],
     key: impl Fn(&T) -> K,
     mut visit: impl FnMut(T) -> Result<()>,
@@ -234,7 +234,7 @@ mod tests {
 
     fn sorted(records: &[[u32; 2]], memory_bytes: u64, threads: usize) -> Vec<[u32; 2]> {
         let dir = tempfile::tempdir().unwrap();
-        let work = Work::new(Arc::new(Run::with_threads(threads).unwrap()), memory_bytes, dir.path());
+        let work = Workspace::new(Arc::new(Run::with_threads(threads).unwrap()), memory_bytes, dir.path());
         let mut sorter = Sorter::new(&work, "test", memory_bytes, |r: &[u32; 2]| r[0]).unwrap();
         records.iter().for_each(|&r| sorter.push(r).unwrap());
         let sorted = sorter.finish().unwrap();
@@ -273,7 +273,7 @@ mod tests {
     fn cancellation_stops_it() {
         let dir = tempfile::tempdir().unwrap();
         let run = Arc::new(Run::new(RunOptions { threads: 1, ..RunOptions::default() }).unwrap());
-        let work = Work::new(run.clone(), 1 << 20, dir.path());
+        let work = Workspace::new(run.clone(), 1 << 20, dir.path());
         let mut sorter = Sorter::new(&work, "test", 1 << 20, |r: &u64| *r).unwrap();
         [3, 1, 2].into_iter().for_each(|record| sorter.push(record).unwrap());
         let sorted = sorter.finish().unwrap();

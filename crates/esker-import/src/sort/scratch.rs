@@ -14,7 +14,7 @@ use esker_graph::{Budget, Reservation, Run};
 
 /// What the steps of an operation in bounded memory share.
 #[derive(Clone)]
-pub struct Work {
+pub struct Workspace {
     /// Threads and cancellation.
     pub run: Arc<Run>,
     /// Memory.
@@ -26,8 +26,8 @@ pub struct Work {
     pub dir: Arc<PathBuf>,
 }
 
-impl Work {
-    /// As [`Work::on`], on the real disk.
+impl Workspace {
+    /// As [`Workspace::on`], on the real disk.
     #[cfg(test)]
     pub(crate) fn new(run: Arc<Run>, limit_bytes: u64, dir: impl Into<PathBuf>) -> Self {
         Self::on(Arc::new(RealDisk), run, limit_bytes, dir)
@@ -65,7 +65,7 @@ struct ScratchFile {
 }
 
 impl ScratchFile {
-    fn new(work: &Work) -> Self {
+    fn new(work: &Workspace) -> Self {
         let name = NEXT_NAME.fetch_add(1, Ordering::Relaxed);
         Self {
             disk: Arc::clone(&work.disk),
@@ -152,7 +152,7 @@ pub(crate) struct Shelf {
 
 impl Shelf {
     /// An empty shelf that leaves `keep_free_bytes` of the budget to others.
-    pub(crate) fn new(work: &Work, keep_free_bytes: u64) -> Self {
+    pub(crate) fn new(work: &Workspace, keep_free_bytes: u64) -> Self {
         Self { budget: work.budget.clone(), keep_free_bytes, file: ScratchFile::new(work) }
     }
 

@@ -4,7 +4,7 @@
 use bytemuck::Pod;
 use esker_format::Result;
 
-use crate::sort::scratch::{Shelf, ShelvedChunk, Work};
+use crate::sort::scratch::{Shelf, ShelvedChunk, Workspace};
 
 /// A sequence of fixed-width records, appended in order by one thread, read in any order by many.
 ///
@@ -24,12 +24,12 @@ pub(crate) const SPOOL_BLOCK_BYTES: usize = 1 << 20;
 
 impl<T: Pod> Spool<T> {
     /// An empty spool that leaves `keep_free_bytes` of the budget to others.
-    pub(crate) fn new(work: &Work, keep_free_bytes: u64) -> Self {
+    pub(crate) fn new(work: &Workspace, keep_free_bytes: u64) -> Self {
         Self::with_block_bytes(work, keep_free_bytes, SPOOL_BLOCK_BYTES)
     }
 
     /// An empty spool with blocks of about `block_bytes`.
-    pub(crate) fn with_block_bytes(work: &Work, keep_free_bytes: u64, block_bytes: usize) -> Self {
+    pub(crate) fn with_block_bytes(work: &Workspace, keep_free_bytes: u64, block_bytes: usize) -> Self {
         Self {
             shelf: Shelf::new(work, keep_free_bytes),
             blocks: Vec::new(),
@@ -228,7 +228,7 @@ mod tests {
     fn the_order_is_kept_in_memory_and_on_disk() {
         for limit in [0, 1000, 1 << 20] {
             let dir = tempfile::tempdir().unwrap();
-            let work = Work::new(Arc::new(Run::with_threads(1).unwrap()), limit, dir.path());
+            let work = Workspace::new(Arc::new(Run::with_threads(1).unwrap()), limit, dir.path());
             let mut spool = Spool::<u32>::with_block_bytes(&work, 0, 64);
             let expected: Vec<u32> = (0..1000).collect();
             spool.push(0).unwrap();

@@ -13,12 +13,14 @@ use esker_format::{Result, value::decimal};
 use super::blocks::{excerpt, input_error};
 use super::column::NumberColumn;
 use super::reasons::{not_id, not_in_range};
-use super::words::Words;
+use super::words::InputWords;
 use crate::read::format::{Pick, ReadOptions};
-use crate::read::head::Head;
+use crate::read::head::InputHead;
 use crate::read::input::Input;
 use crate::read::input_format::{Choices, InputFormat, OpenedInput, first_word, one, without_mark};
-use crate::read::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Rejected, Schema, WideInteger};
+use crate::read::source::{
+    BlockParser, EdgeBatch, IdKind, InputBlock, Reader, Rejected, Schema, WideInteger,
+};
 
 /// Bytes before the text of a block: the number of its first edge, and the length of its targets.
 const PREFIX_BYTES: usize = 16;
@@ -31,7 +33,7 @@ pub(crate) static ADJ: InputFormat = InputFormat {
     ..InputFormat::new("adj", "Ligra adjacency graph", Choices::Nothing, open)
 };
 
-fn open(inputs: &[Input], head: Head, options: &ReadOptions) -> Result<OpenedInput> {
+fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<OpenedInput> {
     let reader = AdjacencyReader::open(one(inputs, ADJ.title)?, head, options)?;
     Ok(OpenedInput::titled(Box::new(reader), inputs, &ADJ))
 }
@@ -39,9 +41,9 @@ fn open(inputs: &[Input], head: Head, options: &ReadOptions) -> Result<OpenedInp
 /// The reader.
 struct AdjacencyReader {
     schema: Schema,
-    targets: Words,
+    targets: InputWords,
     /// A second look at the same file, at its weights.
-    weights: Option<Words>,
+    weights: Option<InputWords>,
     next_edge: u64,
     num_edges: u64,
     block_words: u64,
@@ -60,9 +62,9 @@ impl AdjacencyReader {
     ///
     /// # Errors
     /// If it is cut short, its offsets do not ascend, or it is weighted and cannot be opened twice.
-    fn open(input: &Input, head: Head, options: &ReadOptions) -> Result<Self> {
+    fn open(input: &Input, head: InputHead, options: &ReadOptions) -> Result<Self> {
         let path = input.path();
-        let mut words = Words::new(head);
+        let mut words = InputWords::new(head);
         let is_weighted = match words.next_word()? {
             b"AdjacencyGraph" => false,
             b"WeightedAdjacencyGraph" => true,
@@ -80,7 +82,7 @@ impl AdjacencyReader {
                 let reason = "a weighted adjacency graph is read at two places at once, which a pipe does not allow; save it as a file";
                 return Err(input_error(&path, None, b"", reason));
             }
-            let mut weights = Words::new(Head::read(input)?);
+            let mut weights = InputWords::new(InputHead::read(input)?);
             weights.skip(num_vertices.saturating_add(num_edges).saturating_add(3), "targets")?;
             Some(weights)
         } else {
@@ -105,7 +107,7 @@ impl AdjacencyReader {
     }
 }
 
-fn read_offsets(words: &mut Words, num_vertices: u64, num_edges: u64) -> Result<Vec<u64>> {
+fn read_offsets(words: &mut InputWords, num_vertices: u64, num_edges: u64) -> Result<Vec<u64>> {
     // Grows as offsets come: the header may promise more than there is.
     let mut offsets: Vec<u64> = Vec::new();
     for vertex in 0..num_vertices {
@@ -137,7 +139,7 @@ impl Reader for AdjacencyReader {
         Arc::clone(&self.parser) as _
     }
 
-    fn next_block(&mut self) -> Result<Option<Block>> {
+    fn next_block(&mut self) -> Result<Option<InputBlock>> {
         let count = self.block_words.min(self.num_edges - self.next_edge);
         if count == 0 {
             self.targets.check_end(self.num_edges)?;
@@ -161,12 +163,12 @@ impl Reader for AdjacencyReader {
         }
         let first_line = self.next_edge + self.parser.offsets.len() as u64 + 4;
         self.next_edge += count;
-        Ok(Some(Block { bytes, first_line, file: 0, input_bytes }))
+        Ok(Some(InputBlock { bytes, first_line, file: 0, input_bytes }))
     }
 }
 
 impl BlockParser for AdjacencyParser {
-    fn parse(&self, block: Block) -> Result<EdgeBatch> {
+    fn parse(&self, block: InputBlock) -> Result<EdgeBatch> {
         let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| block.bytes[at + i]));
         let (first_edge, length) = (word(0), word(8) as usize);
         let (targets, weights) = block.bytes[PREFIX_BYTES..].split_at(length);

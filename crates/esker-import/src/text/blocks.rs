@@ -10,12 +10,12 @@ use memchr::memchr_iter;
 
 use super::line::{Dialect, last_line_end};
 use crate::read::format::ReadOptions;
-use crate::read::input::{Input, Stream};
-use crate::read::live::Live;
-use crate::read::source::Block;
+use crate::read::input::{Input, InputStream};
+use crate::read::live::GrowingInput;
+use crate::read::source::InputBlock;
 
 /// One input of several, and where in it the lines to cut begin.
-pub(crate) struct Part {
+pub(crate) struct PartialInput {
     /// The input.
     pub(crate) input: Input,
     /// Bytes before the first line: a byte order mark, comments, a header.
@@ -25,22 +25,22 @@ pub(crate) struct Part {
     /// If quotes may hold line ends: how lines are read.
     pub(crate) quoted: Option<Dialect>,
     /// The stream and what was read from it, of an input that cannot be opened twice.
-    pub(crate) opened: Option<(Stream, Vec<u8>)>,
+    pub(crate) opened: Option<(InputStream, Vec<u8>)>,
 }
 
 /// Blocks of whole lines of several inputs in order. Memory: two blocks, or one line if that is longer.
 pub(crate) struct LineBlocks {
-    parts: Vec<Part>,
+    parts: Vec<PartialInput>,
     next_part: usize,
     open: Option<OpenPart>,
     block_bytes: usize,
     line_bytes_max: usize,
-    live: Option<Live>,
+    live: Option<GrowingInput>,
 }
 
 struct OpenPart {
     input: Input,
-    stream: Stream,
+    stream: InputStream,
     /// Bytes that were read and not handed out.
     rest: Vec<u8>,
     /// Number of the line with which `rest` begins.
@@ -52,17 +52,17 @@ struct OpenPart {
 
 impl LineBlocks {
     /// Cuts `parts` in order.
-    pub(crate) fn new(parts: Vec<Part>, options: &ReadOptions) -> Self {
+    pub(crate) fn new(parts: Vec<PartialInput>, options: &ReadOptions) -> Self {
         let block_bytes = options.block_bytes.max(1);
         let (line_bytes_max, live) = (options.line_bytes_max.max(1), options.live.clone());
         Self { parts, next_part: 0, open: None, block_bytes, line_bytes_max, live }
     }
 
-    /// The next block; [`Block::file`] is the index of its part.
+    /// The next block; [`InputBlock::file`] is the index of its part.
     ///
     /// # Errors
     /// If the input cannot be read.
-    pub(crate) fn next_block(&mut self) -> Result<Option<Block>> {
+    pub(crate) fn next_block(&mut self) -> Result<Option<InputBlock>> {
         loop {
             if self.open.is_none() {
                 let Some(part) = self.parts.get_mut(self.next_part) else { return Ok(None) };
@@ -82,7 +82,7 @@ impl LineBlocks {
                 }
                 // The bytes of an empty part or of a compressed end count for progress too.
                 if !bytes.is_empty() || input_bytes > 0 {
-                    return Ok(Some(Block { bytes, first_line, file: self.next_part - 1, input_bytes }));
+                    return Ok(Some(InputBlock { bytes, first_line, file: self.next_part - 1, input_bytes }));
                 }
             }
         }
@@ -90,7 +90,7 @@ impl LineBlocks {
 }
 
 impl OpenPart {
-    fn new(part: &mut Part) -> Result<Self> {
+    fn new(part: &mut PartialInput) -> Result<Self> {
         let (mut stream, mut rest) = match part.opened.take() {
             Some(opened) => opened,
             None => (part.input.open()?, Vec::new()),
@@ -136,7 +136,7 @@ impl OpenPart {
         &mut self,
         block_bytes: usize,
         line_bytes_max: usize,
-        live: &Live,
+        live: &GrowingInput,
     ) -> Result<(Vec<u8>, bool)> {
         let mut bytes = std::mem::take(&mut self.rest);
         loop {

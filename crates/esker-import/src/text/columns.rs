@@ -8,7 +8,7 @@ use esker_format::{Error, PropertyType};
 
 use super::blocks::{excerpt, input_error};
 use super::names::{SOURCES, TARGETS, TIMES, WEIGHTS, position};
-use super::shape::Shape;
+use super::shape::TableShape;
 use crate::read::format::{Declaration, Pick, PickIds, PickProperties, ReadOptions, Suffix, split_type};
 use crate::read::typed::{self, as_time, weight_fits};
 
@@ -17,7 +17,7 @@ const COLUMNS_MAX: usize = 1 << 16;
 
 /// A column that becomes an edge property.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Property {
+pub(crate) struct EdgeColumn {
     /// Its name.
     pub(crate) name: String,
     /// Its place, from 0.
@@ -28,11 +28,11 @@ pub(crate) struct Property {
 
 /// Which column is what, from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Columns {
+pub(crate) struct TableColumns {
     pub(crate) source: usize,
     pub(crate) target: usize,
     /// The weight, the time, then others.
-    pub(crate) properties: Vec<Property>,
+    pub(crate) properties: Vec<EdgeColumn>,
     /// Index of the weight in `properties`.
     pub(crate) weight: Option<usize>,
     /// Index of the time in `properties`, if the user named it.
@@ -68,13 +68,13 @@ impl Unfit {
 ///
 /// # Errors
 /// A column that is named does not exist, or one end has a usual name and the other has not; in words.
-pub(crate) fn columns(shape: &Shape, options: &ReadOptions) -> Result<Columns, Unfit> {
+pub(crate) fn columns(shape: &TableShape, options: &ReadOptions) -> Result<TableColumns, Unfit> {
     if shape.columns > 0 {
         let (source, target) = ends(shape, options)?;
         return columns_between(source, target, shape, options);
     }
     // An empty input has the columns that options name.
-    columns_between(0, 1, &Shape { header: Some(named(options)), ..shape.clone() }, options)
+    columns_between(0, 1, &TableShape { header: Some(named(options)), ..shape.clone() }, options)
 }
 
 /// The header that an empty input might have had: the columns that options name, behind those that they
@@ -94,9 +94,9 @@ fn named(options: &ReadOptions) -> Vec<String> {
 fn columns_between(
     source: usize,
     target: usize,
-    shape: &Shape,
+    shape: &TableShape,
     options: &ReadOptions,
-) -> Result<Columns, Unfit> {
+) -> Result<TableColumns, Unfit> {
     let mut taken = vec![source, target];
     let mut properties = Vec::new();
     let time = match &options.time {
@@ -112,7 +112,7 @@ fn columns_between(
     };
     if let Some(column) = weight {
         taken.push(column);
-        properties.push(Property { name: name_of(shape, column, "weight"), column, property_type: None });
+        properties.push(EdgeColumn { name: name_of(shape, column, "weight"), column, property_type: None });
     }
     if let Some(column) = time {
         taken.push(column);
@@ -121,7 +121,7 @@ fn columns_between(
             Pick::Column(_) => property_type.map(as_time),
             _ => property_type,
         };
-        properties.push(Property { name: name_of(shape, column, "time"), column, property_type });
+        properties.push(EdgeColumn { name: name_of(shape, column, "time"), column, property_type });
     }
     others(shape, options, &taken, &mut properties)?;
     declare(shape, options, &mut properties)?;
@@ -144,7 +144,7 @@ fn columns_between(
     if let Some(property) = time.map(|time| &properties[time]) {
         are_whole(shape, property)?;
     }
-    Ok(Columns { source, target, properties, weight: weight.map(|_| 0), time })
+    Ok(TableColumns { source, target, properties, weight: weight.map(|_| 0), time })
 }
 
 /// The names of columns for a message: as much as fits a line.
@@ -153,7 +153,7 @@ fn listed(header: &[String]) -> String {
 }
 
 /// Refuses times with fractions: no window takes them.
-fn are_whole(shape: &Shape, property: &Property) -> Result<(), Unfit> {
+fn are_whole(shape: &TableShape, property: &EdgeColumn) -> Result<(), Unfit> {
     let fields =
         || shape.rows.iter().filter_map(|row| row.get(property.column)).map(|field| field.trim_ascii());
     let broken = |field: &&[u8]| matches!(decimal::number(field), Ok(Number::Float(_)));
@@ -169,7 +169,7 @@ fn are_whole(shape: &Shape, property: &Property) -> Result<(), Unfit> {
     }
 }
 
-fn ends(shape: &Shape, options: &ReadOptions) -> Result<(usize, usize), Unfit> {
+fn ends(shape: &TableShape, options: &ReadOptions) -> Result<(usize, usize), Unfit> {
     let header = shape.header.as_deref().unwrap_or_default();
     let (mut source, mut target) = (position(header, SOURCES), position(header, TARGETS));
     if source.is_some() != target.is_some() && options.source.is_none() && options.target.is_none() {
@@ -219,7 +219,7 @@ fn ends(shape: &Shape, options: &ReadOptions) -> Result<(usize, usize), Unfit> {
     Ok((source, target))
 }
 
-fn usual_weight(shape: &Shape) -> Option<usize> {
+fn usual_weight(shape: &TableShape) -> Option<usize> {
     match &shape.header {
         Some(header) => position(header, WEIGHTS),
         None if shape.columns == 3 => {
@@ -233,17 +233,17 @@ fn usual_weight(shape: &Shape) -> Option<usize> {
 }
 
 fn others(
-    shape: &Shape,
+    shape: &TableShape,
     options: &ReadOptions,
     taken: &[usize],
-    properties: &mut Vec<Property>,
+    properties: &mut Vec<EdgeColumn>,
 ) -> Result<(), Unfit> {
     match &options.properties {
         PickProperties::None => {}
         PickProperties::All => {
             for column in (0..shape.columns).filter(|column| !taken.contains(column)) {
                 let name = name_of(shape, column, &format!("column{}", column + 1));
-                properties.push(Property { name, column, property_type: sniffed(shape, column) });
+                properties.push(EdgeColumn { name, column, property_type: sniffed(shape, column) });
             }
         }
         PickProperties::Columns(names) => {
@@ -259,7 +259,7 @@ fn others(
                     Suffix::Number => None,
                     Suffix::Type(property_type) => Some(property_type),
                 };
-                properties.push(Property { name, column, property_type });
+                properties.push(EdgeColumn { name, column, property_type });
             }
         }
     }
@@ -267,7 +267,7 @@ fn others(
 }
 
 /// Gives properties the types that the user declares.
-fn declare(shape: &Shape, options: &ReadOptions, properties: &mut Vec<Property>) -> Result<(), Unfit> {
+fn declare(shape: &TableShape, options: &ReadOptions, properties: &mut Vec<EdgeColumn>) -> Result<(), Unfit> {
     for Declaration { name, property_type } in &options.schema {
         let column = find(shape, name)?;
         let property_type = Some(property_type.clone());
@@ -275,7 +275,7 @@ fn declare(shape: &Shape, options: &ReadOptions, properties: &mut Vec<Property>)
             Some(property) => property.property_type = property_type,
             None => {
                 let name = name_of(shape, column, &format!("column{}", column + 1));
-                properties.push(Property { name, column, property_type });
+                properties.push(EdgeColumn { name, column, property_type });
             }
         }
     }
@@ -283,7 +283,7 @@ fn declare(shape: &Shape, options: &ReadOptions, properties: &mut Vec<Property>)
 }
 
 /// The type of a column by the sample; `None`: numbers, or whatever other inputs say if this one has no row.
-fn sniffed(shape: &Shape, column: usize) -> Option<PropertyType> {
+fn sniffed(shape: &TableShape, column: usize) -> Option<PropertyType> {
     let fields = || shape.rows.iter().filter_map(|row| row.get(column)).map(Vec::as_slice);
     if shape.rows.is_empty() || decimal::are_numbers(fields()) {
         return None;
@@ -292,7 +292,7 @@ fn sniffed(shape: &Shape, column: usize) -> Option<PropertyType> {
 }
 
 /// As [`sniffed`], of a time: a text among times is a bad line, not a category.
-fn sniffed_time(shape: &Shape, column: usize) -> Option<PropertyType> {
+fn sniffed_time(shape: &TableShape, column: usize) -> Option<PropertyType> {
     let found = sniffed(shape, column)?;
     if !found.logical.is_text() {
         return Some(found);
@@ -301,7 +301,7 @@ fn sniffed_time(shape: &Shape, column: usize) -> Option<PropertyType> {
     typed::sniff_most(&fields).map(PropertyType::from)
 }
 
-fn name_of(shape: &Shape, column: usize, otherwise: &str) -> String {
+fn name_of(shape: &TableShape, column: usize, otherwise: &str) -> String {
     match shape.header.as_ref().and_then(|header| header.get(column)) {
         Some(name) if !name.is_empty() => name.clone(),
         _ => otherwise.to_owned(),
@@ -309,7 +309,7 @@ fn name_of(shape: &Shape, column: usize, otherwise: &str) -> String {
 }
 
 /// The column with this name, or with this number from 1.
-fn find(shape: &Shape, name: &str) -> Result<usize, Unfit> {
+fn find(shape: &TableShape, name: &str) -> Result<usize, Unfit> {
     let header = shape.header.as_deref().unwrap_or_default();
     if let Some(column) = header.iter().position(|column| column == name) {
         return Ok(column);
@@ -333,7 +333,7 @@ fn find(shape: &Shape, name: &str) -> Result<usize, Unfit> {
 }
 
 /// Whether the ids of a sample are to be taken as texts.
-pub(crate) fn ids_are_texts(shape: &Shape, columns: &Columns, options: &ReadOptions) -> bool {
+pub(crate) fn ids_are_texts(shape: &TableShape, columns: &TableColumns, options: &ReadOptions) -> bool {
     match options.ids {
         PickIds::Int => false,
         PickIds::Text => true,

@@ -6,10 +6,10 @@
 
 use esker_format::Result;
 
-use super::headed::{HeadedReader, Header, content_line, count};
+use super::headed::{HeadedInput, HeadedReader, content_line, count};
 use super::line::Comments;
 use crate::read::format::ReadOptions;
-use crate::read::head::Head;
+use crate::read::head::InputHead;
 use crate::read::input::Input;
 use crate::read::input_format::{Choices, InputFormat, OpenedInput, one, without_mark};
 
@@ -32,7 +32,7 @@ fn begins(text: &[u8]) -> bool {
     words.next() == Some(b"p") && words.next() == Some(b"sp")
 }
 
-fn open(inputs: &[Input], head: Head, options: &ReadOptions) -> Result<OpenedInput> {
+fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<OpenedInput> {
     let reader = HeadedReader::open(one(inputs, DIMACS.title)?, head, parse, options)?;
     Ok(OpenedInput::titled(Box::new(reader), inputs, &DIMACS))
 }
@@ -41,7 +41,7 @@ fn open(inputs: &[Input], head: Head, options: &ReadOptions) -> Result<OpenedInp
 ///
 /// # Errors
 /// If it is no such header.
-fn parse(head: &[u8], whole: bool) -> std::result::Result<Option<Header>, String> {
+fn parse(head: &[u8], whole: bool) -> std::result::Result<Option<HeadedInput>, String> {
     let Some((words, end)) = content_line(head, whole, 0, b'c') else { return Ok(None) };
     if words[0] != "p" || words.get(1).is_none_or(|word| word != "sp") || words.len() != 4 {
         return Err(format!(
@@ -49,7 +49,7 @@ fn parse(head: &[u8], whole: bool) -> std::result::Result<Option<Header>, String
             words.join(" ")
         ));
     }
-    Ok(Some(Header {
+    Ok(Some(HeadedInput {
         format: DIMACS.name,
         num_vertices: count(&words, 2, "vertices")?,
         lines: count(&words, 3, "arcs")?,

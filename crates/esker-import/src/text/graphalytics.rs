@@ -14,13 +14,13 @@ use esker_format::{Error, Result, value::decimal};
 use super::blocks::input_error;
 use super::shape::LIST;
 use super::table::{TableReader, TableStyle};
-use super::tally::Tally;
+use super::tally::BlockTally;
 use super::vertices::WithVertices;
 use crate::read::format::{PickIds, ReadOptions};
-use crate::read::head::Head;
+use crate::read::head::InputHead;
 use crate::read::input::Input;
 use crate::read::input_format::{Choices, InputFormat, OpenedInput};
-use crate::read::source::{Block, BlockParser, EdgeBatch, Reader, Schema};
+use crate::read::source::{BlockParser, EdgeBatch, InputBlock, Reader, Schema};
 
 /// `.v`, `.e` and `.properties` side by side.
 pub(crate) static GRAPHALYTICS: InputFormat = InputFormat {
@@ -70,7 +70,7 @@ fn any_of(inputs: &[Input]) -> Result<&Input> {
 ///
 /// # Errors
 /// If the edges are not there, or a count of the properties is wrong.
-fn open(inputs: &[Input], _head: Head, options: &ReadOptions) -> Result<OpenedInput> {
+fn open(inputs: &[Input], _head: InputHead, options: &ReadOptions) -> Result<OpenedInput> {
     let input = any_of(inputs)?;
     let base = input.path();
     let properties = match part(input, &base, None, ".properties") {
@@ -91,9 +91,9 @@ fn open(inputs: &[Input], _head: Head, options: &ReadOptions) -> Result<OpenedIn
     };
     let style = TableStyle { format: &GRAPHALYTICS, separators: LIST, is_weighted: false };
     let (reader, mut notes) =
-        TableReader::open(std::slice::from_ref(&edges), Head::read(&edges)?, style, &table)?;
+        TableReader::open(std::slice::from_ref(&edges), InputHead::read(&edges)?, style, &table)?;
     let schema = Schema { directed: properties.directed, ..reader.schema().clone() };
-    let tally = properties.edges.map(|promised| Tally::new(edges.path(), "edges", promised));
+    let tally = properties.edges.map(|promised| BlockTally::new(edges.path(), "edges", promised));
     let counted = CountedTable {
         schema,
         parser: Arc::new(CountedTableParser { table: reader.parser(), tally }),
@@ -142,7 +142,7 @@ fn find(input: &Input, base: &Path, end: &str) -> Option<Input> {
 }
 
 fn read_properties(input: &Input) -> Result<Properties> {
-    let mut head = Head::read(input)?;
+    let mut head = InputHead::read(input)?;
     head.extend(PROPERTIES_BYTES_MAX)?;
     let failed = |reason: String| input_error(&input.path(), None, b"", reason);
     let text = String::from_utf8_lossy(&head.bytes);
@@ -196,7 +196,7 @@ struct CountedTable {
 
 struct CountedTableParser {
     table: Arc<dyn BlockParser>,
-    tally: Option<Arc<Tally>>,
+    tally: Option<Arc<BlockTally>>,
 }
 
 impl Reader for CountedTable {
@@ -216,7 +216,7 @@ impl Reader for CountedTable {
         Arc::clone(&self.parser) as _
     }
 
-    fn next_block(&mut self) -> Result<Option<Block>> {
+    fn next_block(&mut self) -> Result<Option<InputBlock>> {
         let block = self.table.next_block()?;
         match (&block, &self.parser.tally) {
             (Some(_), _) => self.handed_out += 1,
@@ -228,7 +228,7 @@ impl Reader for CountedTable {
 }
 
 impl BlockParser for CountedTableParser {
-    fn parse(&self, block: Block) -> Result<EdgeBatch> {
+    fn parse(&self, block: InputBlock) -> Result<EdgeBatch> {
         let batch = self.table.parse(block)?;
         if let Some(tally) = &self.tally {
             tally.parsed((batch.len() + batch.rejected.len()) as u64)?;

@@ -8,21 +8,21 @@ use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{ArrayRef, Float64Array, Int64Array};
 use esker_format::{Result, value::decimal};
 
-use super::blocks::{LineBlocks, Part, input_error};
+use super::blocks::{LineBlocks, PartialInput, input_error};
 use super::line::{Comments, Dialect, Separator, line_end};
-use super::table_parser::{Layout, TableParser};
-use super::tally::Tally;
+use super::table_parser::{ColumnLayout, TableParser};
+use super::tally::BlockTally;
 use crate::read::format::{Pick, ReadOptions};
-use crate::read::head::Head;
+use crate::read::head::InputHead;
 use crate::read::input::Input;
-use crate::read::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Schema, integer_ids};
+use crate::read::source::{BlockParser, EdgeBatch, IdKind, InputBlock, Reader, Schema, integer_ids};
 
 /// Bytes that comments before a header may take.
 const HEADER_BYTES_MAX: usize = 1 << 20;
 
 /// What a header says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Header {
+pub(crate) struct HeadedInput {
     /// The format.
     pub(crate) format: &'static str,
     /// Ids are `1..=num_vertices`.
@@ -46,7 +46,7 @@ pub(crate) struct Header {
 }
 
 /// Finds the header in the beginning of a file: `Ok(None)` if more bytes are needed.
-pub(crate) type ParseHeader = fn(&[u8], bool) -> std::result::Result<Option<Header>, String>;
+pub(crate) type ParseHeader = fn(&[u8], bool) -> std::result::Result<Option<HeadedInput>, String>;
 
 /// The reader of both formats.
 pub(crate) struct HeadedReader {
@@ -58,7 +58,7 @@ pub(crate) struct HeadedReader {
 
 struct HeadedParser {
     table: TableParser,
-    tally: Arc<Tally>,
+    tally: Arc<BlockTally>,
     skew: bool,
     entries_add_up: bool,
 }
@@ -70,7 +70,7 @@ impl HeadedReader {
     /// If the header is missing or says something that is not read.
     pub(crate) fn open(
         input: &Input,
-        mut head: Head,
+        mut head: InputHead,
         parse: ParseHeader,
         options: &ReadOptions,
     ) -> Result<Self> {
@@ -90,14 +90,14 @@ impl HeadedReader {
             }
         };
         let weighted = header.weighted && options.weight != Pick::Skip;
-        let tally = Tally::new(Arc::clone(&path), header.what, header.lines);
+        let tally = BlockTally::new(Arc::clone(&path), header.what, header.lines);
         let names: Vec<String> = if weighted { vec!["weight".into()] } else { Vec::new() };
         let types = vec![None; names.len()];
         let table =
             TableParser::new(vec![path], vec![layout(&header, weighted)], false, names.clone(), types)
                 .with_lines_of(options.line_bytes_max)
                 .with_ids(1..=header.num_vertices);
-        let part = Part {
+        let part = PartialInput {
             input: input.clone(),
             skip_bytes: header.end,
             skip_lines: super::blocks::count_lines(&head.bytes[..header.end]),
@@ -115,15 +115,15 @@ impl HeadedReader {
             both_ends: false,
             input_bytes: input.stored_bytes(),
         };
-        let Header { skew, entries_add_up, .. } = header;
+        let HeadedInput { skew, entries_add_up, .. } = header;
         let parser = Arc::new(HeadedParser { table, tally, skew, entries_add_up });
         Ok(Self { schema, blocks: LineBlocks::new(vec![part], options), parser, handed_out: 0 })
     }
 }
 
-fn layout(header: &Header, weighted: bool) -> Layout {
+fn layout(header: &HeadedInput, weighted: bool) -> ColumnLayout {
     let first = usize::from(header.mark.is_some());
-    Layout {
+    ColumnLayout {
         dialect: Dialect { separator: Separator::Blank, quotes: false, comments: header.comments },
         columns: first + 2 + usize::from(header.weighted),
         has_header: true,
@@ -148,7 +148,7 @@ impl Reader for HeadedReader {
         Arc::clone(&self.parser) as _
     }
 
-    fn next_block(&mut self) -> Result<Option<Block>> {
+    fn next_block(&mut self) -> Result<Option<InputBlock>> {
         let block = self.blocks.next_block()?;
         match block {
             Some(_) => self.handed_out += 1,
@@ -159,7 +159,7 @@ impl Reader for HeadedReader {
 }
 
 impl BlockParser for HeadedParser {
-    fn parse(&self, block: Block) -> Result<EdgeBatch> {
+    fn parse(&self, block: InputBlock) -> Result<EdgeBatch> {
         let batch = self.table.parse(block)?;
         self.tally.parsed((batch.len() + batch.rejected.len()) as u64)?;
         if self.skew { Ok(both_ways(&batch)) } else { Ok(batch) }

@@ -106,7 +106,7 @@ impl BadQuote {
 
 /// One line, split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Line {
+pub(crate) struct SplitLine {
     /// Where the line ends, its line end left aside.
     pub(crate) end: usize,
     /// Where the next one begins.
@@ -135,7 +135,7 @@ pub(crate) fn split(
     dialect: &Dialect,
     limit: usize,
     fields: &mut Vec<Field>,
-) -> Result<Line, (BadQuote, Line)> {
+) -> Result<SplitLine, (BadQuote, SplitLine)> {
     fields.clear();
     let (end, next) = line_end(bytes, at);
     if dialect.quotes && memchr(b'"', &bytes[at..end]).is_some() {
@@ -145,7 +145,7 @@ pub(crate) fn split(
         Separator::Blank => split_blank(bytes, at, end, limit, fields),
         Separator::Byte(byte) => split_byte(bytes, at, end, byte, limit, fields),
     };
-    Ok(Line { end, next, columns })
+    Ok(SplitLine { end, next, columns })
 }
 
 fn split_blank(bytes: &[u8], mut at: usize, end: usize, limit: usize, fields: &mut Vec<Field>) -> usize {
@@ -207,7 +207,7 @@ fn split_quoted(
     separator: Separator,
     limit: usize,
     fields: &mut Vec<Field>,
-) -> Result<Line, (BadQuote, Line)> {
+) -> Result<SplitLine, (BadQuote, SplitLine)> {
     let mut columns = 0;
     let mut is_followed = false;
     loop {
@@ -218,7 +218,7 @@ fn split_quoted(
         let field = if bytes.get(at) == Some(&b'"') {
             let Some((end, doubled)) = close(bytes, at + 1) else {
                 let (end, next) = line_end(bytes, at);
-                return Err((BadQuote::Unclosed, Line { end, next, columns }));
+                return Err((BadQuote::Unclosed, SplitLine { end, next, columns }));
             };
             let start = std::mem::replace(&mut at, end + 1) + 1;
             Field { start, end, doubled }
@@ -267,9 +267,9 @@ fn ends_line(bytes: &[u8], at: usize) -> bool {
     matches!(&bytes[at..], [] | [b'\n', ..] | [b'\r'] | [b'\r', b'\n', ..])
 }
 
-fn line_at(bytes: &[u8], end: usize, columns: usize) -> Line {
+fn line_at(bytes: &[u8], end: usize, columns: usize) -> SplitLine {
     let next = memchr(b'\n', &bytes[end..]).map_or(bytes.len(), |more| end + more + 1);
-    Line { end, next, columns }
+    SplitLine { end, next, columns }
 }
 
 /// Where the quoted field whose text begins at `at` closes, and whether quotes are doubled in it.

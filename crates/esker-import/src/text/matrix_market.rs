@@ -7,10 +7,10 @@
 
 use esker_format::Result;
 
-use super::headed::{HeadedReader, Header, content_line, count};
+use super::headed::{HeadedInput, HeadedReader, content_line, count};
 use super::line::Comments;
 use crate::read::format::ReadOptions;
-use crate::read::head::Head;
+use crate::read::head::InputHead;
 use crate::read::input::Input;
 use crate::read::input_format::{Choices, InputFormat, OpenedInput, one, starts_with_word, without_mark};
 
@@ -22,7 +22,7 @@ pub(crate) static MTX: InputFormat = InputFormat {
     ..InputFormat::new("mtx", "Matrix Market", Choices::Nothing, open)
 };
 
-fn open(inputs: &[Input], head: Head, options: &ReadOptions) -> Result<OpenedInput> {
+fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<OpenedInput> {
     let reader = HeadedReader::open(one(inputs, MTX.title)?, head, parse, options)?;
     Ok(OpenedInput::titled(Box::new(reader), inputs, &MTX))
 }
@@ -31,7 +31,7 @@ fn open(inputs: &[Input], head: Head, options: &ReadOptions) -> Result<OpenedInp
 ///
 /// # Errors
 /// If it is no such header, or describes a matrix that is no graph or is not read.
-fn parse(head: &[u8], whole: bool) -> std::result::Result<Option<Header>, String> {
+fn parse(head: &[u8], whole: bool) -> std::result::Result<Option<HeadedInput>, String> {
     // The banner begins with the comment mark, so no line is a comment yet.
     let Some((banner, at)) = content_line(head, whole, 0, 0) else { return Ok(None) };
     let banner: Vec<String> = banner.iter().map(|word| word.to_ascii_lowercase()).collect();
@@ -86,7 +86,7 @@ fn parse(head: &[u8], whole: bool) -> std::result::Result<Option<Header>, String
     }
     let lines = count(&size, 2, "entries")?;
     let (what, mark, comments) = ("entries", None, Comments::Marked);
-    Ok(Some(Header {
+    Ok(Some(HeadedInput {
         format: MTX.name,
         num_vertices: rows,
         lines,

@@ -16,12 +16,14 @@ use super::column::NumberColumn;
 use super::digits::uint_at;
 use super::headed::{content_line, count};
 use super::reasons::{not_id, not_in_range};
-use super::tally::Tally;
+use super::tally::BlockTally;
 use crate::read::format::{Pick, ReadOptions};
-use crate::read::head::Head;
-use crate::read::input::{Input, Stream};
+use crate::read::head::InputHead;
+use crate::read::input::{Input, InputStream};
 use crate::read::input_format::{Choices, InputFormat, OpenedInput, one};
-use crate::read::source::{Block, BlockParser, EdgeBatch, IdKind, Reader, Rejected, Schema, WideInteger};
+use crate::read::source::{
+    BlockParser, EdgeBatch, IdKind, InputBlock, Reader, Rejected, Schema, WideInteger,
+};
 
 /// Bytes before the text of a block: the vertex of its first line, and how many words of that line came
 /// before.
@@ -38,7 +40,7 @@ pub(crate) static METIS: InputFormat = InputFormat {
     ..InputFormat::new("metis", "METIS graph", Choices::Nothing, open)
 };
 
-fn open(inputs: &[Input], head: Head, options: &ReadOptions) -> Result<OpenedInput> {
+fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<OpenedInput> {
     let reader = MetisReader::open(one(inputs, METIS.title)?, head, options)?;
     Ok(OpenedInput::titled(Box::new(reader), inputs, &METIS))
 }
@@ -57,7 +59,7 @@ struct MetisHeader {
 /// The reader.
 struct MetisReader {
     schema: Schema,
-    stream: Stream,
+    stream: InputStream,
     /// Bytes that were read and not handed out.
     rest: Vec<u8>,
     /// Line of the file, vertex, and words of its line that came before, where `rest` begins.
@@ -80,7 +82,7 @@ struct MetisParser {
     path: Arc<PathBuf>,
     header: MetisHeader,
     keep_weights: bool,
-    tally: Arc<Tally>,
+    tally: Arc<BlockTally>,
 }
 
 impl MetisReader {
@@ -88,7 +90,7 @@ impl MetisReader {
     ///
     /// # Errors
     /// If the header is missing or wrong.
-    fn open(input: &Input, mut head: Head, options: &ReadOptions) -> Result<Self> {
+    fn open(input: &Input, mut head: InputHead, options: &ReadOptions) -> Result<Self> {
         let path = input.path();
         if !head.whole {
             head.extend(1 << 20)?;
@@ -107,7 +109,7 @@ impl MetisReader {
             both_ends: true,
             input_bytes: input.stored_bytes(),
         };
-        let tally = Tally::new(
+        let tally = BlockTally::new(
             Arc::clone(&path),
             "neighbours, two for each edge",
             header.num_edges.saturating_mul(2),
@@ -206,7 +208,7 @@ impl Reader for MetisReader {
         Arc::clone(&self.parser) as _
     }
 
-    fn next_block(&mut self) -> Result<Option<Block>> {
+    fn next_block(&mut self) -> Result<Option<InputBlock>> {
         if self.at_end {
             self.parser.tally.finish(self.handed_out)?;
             return Ok(None);
@@ -217,7 +219,7 @@ impl Reader for MetisReader {
         bytes.extend_from_slice(&self.place.vertex.to_le_bytes());
         bytes.extend_from_slice(&self.place.words.to_le_bytes());
         bytes.extend_from_slice(&text);
-        let block = Block {
+        let block = InputBlock {
             bytes,
             first_line: self.place.line,
             file: 0,
@@ -273,7 +275,7 @@ struct ListBlock<'a> {
 }
 
 impl BlockParser for MetisParser {
-    fn parse(&self, block: Block) -> Result<EdgeBatch> {
+    fn parse(&self, block: InputBlock) -> Result<EdgeBatch> {
         let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| block.bytes[at + i]));
         let place = Position { line: block.first_line, vertex: word(0), words: word(8) };
         let text = &block.bytes[PREFIX_BYTES..];

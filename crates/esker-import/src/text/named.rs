@@ -13,17 +13,17 @@ use arrow_select::take::take;
 use esker_format::{Error, Result, value::decimal};
 use esker_graph::Stop;
 
-use super::blocks::{LineBlocks, Part, count_lines, input_error, too_long};
+use super::blocks::{LineBlocks, PartialInput, count_lines, input_error, too_long};
 use super::names::names_ids;
 use super::reasons::{check_text, not_id};
 use super::shape::check_encoding;
 use super::vertices::{VERTEX_FILE, one_id_a_line, take_id_line};
 use crate::read::format::{PickIds, ReadOptions};
-use crate::read::head::Head;
+use crate::read::head::InputHead;
 use crate::read::input::Input;
 use crate::read::source::{
-    Block, BlockParser, DECODING_SHARE, EdgeBatch, IdKind, Numbers, Reader, Schema, id_column, integer_ids,
-    texts,
+    BlockParser, DECODING_SHARE, EdgeBatch, IdKind, InputBlock, Numbers, Reader, Schema, id_column,
+    integer_ids, texts,
 };
 
 /// Vertices, and bytes of their ids, that are handed on at a time.
@@ -34,7 +34,7 @@ const EDGE_BYTES_MIN: u64 = 1 << 24;
 
 /// First the ids of all vertices, in the order of their numbers, then the edges with these ids instead of
 /// numbers.
-pub(crate) struct Named {
+pub(crate) struct NamedReader {
     schema: Schema,
     edges: Box<dyn Reader>,
     parser: Arc<NamedParser>,
@@ -51,7 +51,7 @@ struct NamedParser {
     edge_bytes_max: AtomicU64,
 }
 
-impl Named {
+impl NamedReader {
     /// Takes the ids of `input` for the numbers of the vertices of `edges`, which are `num_vertices` from
     /// `first` on.
     ///
@@ -79,7 +79,7 @@ impl Named {
     }
 }
 
-impl Reader for Named {
+impl Reader for NamedReader {
     fn schema(&self) -> &Schema {
         &self.schema
     }
@@ -109,7 +109,7 @@ impl Reader for Named {
         Arc::clone(&self.parser) as _
     }
 
-    fn next_block(&mut self) -> Result<Option<Block>> {
+    fn next_block(&mut self) -> Result<Option<InputBlock>> {
         if self.next >= self.parser.names.len() as u64 {
             return self.edges.next_block();
         }
@@ -121,7 +121,7 @@ impl Reader for Named {
         self.next += count;
         // The parser needs to know how many, too.
         let bytes = count.to_le_bytes().to_vec();
-        Ok(Some(Block { bytes, first_line, file: VERTEX_FILE, input_bytes: 0 }))
+        Ok(Some(InputBlock { bytes, first_line, file: VERTEX_FILE, input_bytes: 0 }))
     }
 }
 
@@ -140,7 +140,7 @@ fn block_of(names: &ArrayRef) -> u64 {
 }
 
 impl BlockParser for NamedParser {
-    fn parse(&self, block: Block) -> Result<EdgeBatch> {
+    fn parse(&self, block: InputBlock) -> Result<EdgeBatch> {
         if block.file != VERTEX_FILE {
             let batch = self.edges.parse(block)?;
             let vertices = batch.vertices.as_ref().map(|ids| self.named(ids)).transpose()?;
@@ -317,10 +317,10 @@ fn integers_of(names: &ListedIds, pick: PickIds) -> std::result::Result<Option<V
 
 /// The ids of the lines of a file.
 fn read_lines(input: &Input, options: &ReadOptions) -> Result<ListedIds> {
-    let (path, head) = (input.path(), Head::read(input)?);
+    let (path, head) = (input.path(), InputHead::read(input)?);
     check_encoding(&head.bytes).map_err(|reason| input_error(&path, None, b"", reason))?;
     let dialect = one_id_a_line(options);
-    let part = Part {
+    let part = PartialInput {
         input: input.clone(),
         skip_bytes: if head.bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 },
         skip_lines: 0,
@@ -375,7 +375,7 @@ mod tests {
     struct NoEdges;
 
     impl BlockParser for NoEdges {
-        fn parse(&self, _: Block) -> Result<EdgeBatch> {
+        fn parse(&self, _: InputBlock) -> Result<EdgeBatch> {
             Ok(EdgeBatch::of_integers(Vec::new(), Vec::new(), 0))
         }
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::blocks::{count_lines, excerpt};
-use crate::read::source::Block;
+use crate::read::source::InputBlock;
 
 /// The first such line of all inputs: its input, its number, and what it has.
 #[derive(Debug, Default)]
@@ -12,7 +12,7 @@ pub(crate) struct OddLine(Mutex<Option<(usize, u64, String)>>);
 
 impl OddLine {
     /// Looks at the lines of a block.
-    pub(crate) fn look(&self, block: &Block) {
+    pub(crate) fn look(&self, block: &InputBlock) {
         let Err(error) = std::str::from_utf8(&block.bytes) else { return };
         let at = error.valid_up_to();
         let (before, rest) = block.bytes.split_at(at);

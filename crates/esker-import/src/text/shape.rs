@@ -19,7 +19,7 @@ const BAD_QUOTE_ABOVE_HEADER: &str = "the quotes of a line above the header are 
 
 /// The shape of one table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Shape {
+pub(crate) struct TableShape {
     /// How its lines are to be read.
     pub(crate) dialect: Dialect,
     /// Bytes before the first row.
@@ -35,7 +35,7 @@ pub(crate) struct Shape {
 }
 
 /// A line of the sample: where it begins and ends in it.
-type Span = (usize, usize);
+type LineRange = (usize, usize);
 
 /// Tells the shape of the table that begins with `head`; `whole` says whether that is all of it. `Ok(None)`
 /// if a larger head is needed: it holds no row yet. `separators`: what may separate columns, the likeliest
@@ -48,7 +48,7 @@ pub(crate) fn shape(
     whole: bool,
     separators: &'static [Separator],
     options: &ReadOptions,
-) -> Result<Option<Shape>, String> {
+) -> Result<Option<TableShape>, String> {
     check_encoding(head)?;
     let start = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     let lines = lines(head, start, whole);
@@ -86,7 +86,7 @@ pub(crate) fn shape(
     };
     let dialect = Dialect { comments, ..plain };
     let is_edge = |row: &&Row| !dialect.is_comment(head[row.start..row.next].trim_ascii_end());
-    Ok(Some(Shape {
+    Ok(Some(TableShape {
         dialect,
         skip_bytes,
         skip_lines: super::blocks::count_lines(&head[..skip_bytes]),
@@ -97,9 +97,9 @@ pub(crate) fn shape(
     }))
 }
 
-fn empty(dialect: Dialect, head: &[u8]) -> Shape {
+fn empty(dialect: Dialect, head: &[u8]) -> TableShape {
     let skip_lines = super::blocks::count_lines(head);
-    Shape { dialect, skip_bytes: head.len(), skip_lines, header: None, columns: 0, rows: Vec::new() }
+    TableShape { dialect, skip_bytes: head.len(), skip_lines, header: None, columns: 0, rows: Vec::new() }
 }
 
 /// Refuses what is not text of one byte a letter.
@@ -128,7 +128,7 @@ pub fn check_encoding(head: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-fn lines(head: &[u8], start: usize, whole: bool) -> Vec<Span> {
+fn lines(head: &[u8], start: usize, whole: bool) -> Vec<LineRange> {
     let mut lines = Vec::new();
     let mut at = start;
     while at < head.len() && lines.len() < SAMPLE_LINES_MAX {
@@ -144,7 +144,7 @@ fn lines(head: &[u8], start: usize, whole: bool) -> Vec<Span> {
 }
 
 /// In thousandths: how many of the lines have the commonest number of columns that is at least two.
-fn score(head: &[u8], lines: &[Span], separator: Separator, options: &ReadOptions) -> usize {
+fn score(head: &[u8], lines: &[LineRange], separator: Separator, options: &ReadOptions) -> usize {
     let dialect = Dialect { separator, quotes: options.quotes != Some(false), comments: Comments::Marked };
     let mut counts = std::collections::BTreeMap::new();
     let mut fields = Vec::new();
@@ -165,7 +165,7 @@ fn score(head: &[u8], lines: &[Span], separator: Separator, options: &ReadOption
 
 /// Commas, semicolons and bars come with quotes; between blanks a quote counts as one if all fields that
 /// begin with one also end with one.
-fn quotes_by_default(head: &[u8], lines: &[Span], separator: Separator) -> bool {
+fn quotes_by_default(head: &[u8], lines: &[LineRange], separator: Separator) -> bool {
     if !matches!(separator, Separator::Byte(b'\t') | Separator::Blank) {
         return true;
     }
@@ -202,7 +202,7 @@ struct Row {
 
 /// The rows of the sample, and where the first line begins whose quotes are wrong. Lines that begin as
 /// comments do may hold any quotes.
-fn rows(head: &[u8], lines: &[Span], dialect: Dialect) -> (Vec<Row>, Option<usize>) {
+fn rows(head: &[u8], lines: &[LineRange], dialect: Dialect) -> (Vec<Row>, Option<usize>) {
     let Some(&(_, sample_end)) = lines.last() else { return (Vec::new(), None) };
     let sample = &head[..sample_end];
     let (mut rows, mut first_bad) = (Vec::new(), None);

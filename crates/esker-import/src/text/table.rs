@@ -9,16 +9,16 @@ use std::sync::Arc;
 
 use esker_format::{PropertyType, Result};
 
-use super::blocks::{LineBlocks, Part, excerpt, input_error};
-use super::columns::{Columns, columns, ids_are_texts};
+use super::blocks::{LineBlocks, PartialInput, excerpt, input_error};
+use super::columns::{TableColumns, columns, ids_are_texts};
 use super::line::Separator;
-use super::shape::{Shape, shape};
-use super::table_parser::{Layout, TableParser};
+use super::shape::{TableShape, shape};
+use super::table_parser::{ColumnLayout, TableParser};
 use crate::read::format::{Pick, ReadOptions};
-use crate::read::head::{HEAD_BYTES_MAX, Head};
+use crate::read::head::{HEAD_BYTES_MAX, InputHead};
 use crate::read::input::Input;
 use crate::read::input_format::InputFormat;
-use crate::read::source::{Block, BlockParser, IdKind, Reader, Schema};
+use crate::read::source::{BlockParser, IdKind, InputBlock, Reader, Schema};
 
 /// How a format of tables is read.
 #[derive(Clone, Copy)]
@@ -40,8 +40,8 @@ pub(crate) struct TableReader {
 
 /// What one input of several turned out to be.
 struct Sniffed {
-    shape: Shape,
-    columns: Columns,
+    shape: TableShape,
+    columns: TableColumns,
     is_text: bool,
 }
 
@@ -54,7 +54,7 @@ impl TableReader {
     /// first.
     pub(crate) fn open(
         inputs: &[Input],
-        head: Head,
+        head: InputHead,
         style: TableStyle,
         options: &ReadOptions,
     ) -> Result<(Self, Vec<String>)> {
@@ -62,10 +62,10 @@ impl TableReader {
         let mut parts = Vec::with_capacity(inputs.len());
         let mut first = Some(head);
         for input in inputs {
-            let mut head = first.take().map_or_else(|| Head::of(input, options), Ok)?;
+            let mut head = first.take().map_or_else(|| InputHead::of(input, options), Ok)?;
             let table = sniff(input, &mut head, style, options)?;
             let dialect = table.shape.dialect;
-            parts.push(Part {
+            parts.push(PartialInput {
                 input: input.clone(),
                 skip_bytes: table.shape.skip_bytes,
                 skip_lines: table.shape.skip_lines,
@@ -114,12 +114,12 @@ impl Reader for TableReader {
         Arc::clone(&self.parser) as _
     }
 
-    fn next_block(&mut self) -> Result<Option<Block>> {
+    fn next_block(&mut self) -> Result<Option<InputBlock>> {
         self.blocks.next_block()
     }
 }
 
-fn sniff(input: &Input, head: &mut Head, style: TableStyle, options: &ReadOptions) -> Result<Sniffed> {
+fn sniff(input: &Input, head: &mut InputHead, style: TableStyle, options: &ReadOptions) -> Result<Sniffed> {
     let failed = |reason| input_error(&input.path(), None, b"", reason);
     let shape = loop {
         match shape(&head.bytes, head.whole, style.separators, options).map_err(failed)? {
@@ -179,9 +179,9 @@ fn unite(tables: &mut [Sniffed], paths: &[Arc<PathBuf>]) -> Result<usize> {
     Ok(model)
 }
 
-fn layout(table: &Sniffed, options: &ReadOptions) -> Layout {
+fn layout(table: &Sniffed, options: &ReadOptions) -> ColumnLayout {
     let is_open = table.shape.header.is_none() && options.header.is_none();
-    Layout {
+    ColumnLayout {
         dialect: table.shape.dialect,
         columns: table.shape.columns,
         has_header: table.shape.header.is_some(),

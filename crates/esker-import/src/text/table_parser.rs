@@ -12,10 +12,10 @@ use esker_format::{Error, PropertyType, Result};
 use super::blocks::{count_lines, excerpt, input_error, too_long};
 use super::column::NumberColumn;
 use super::fast::{EdgeParts, Fast};
-use super::line::{Comments, Dialect, Field, Line, Separator, line_end, split};
+use super::line::{Comments, Dialect, Field, Separator, SplitLine, line_end, split};
 use super::odd::OddLine;
 use super::reasons::{RefusedColumn, check_text, not_id, not_in_range, of_line};
-use crate::read::source::{Block, BlockParser, EdgeBatch, Numbers, Rejected, WideInteger, id_column};
+use crate::read::source::{BlockParser, EdgeBatch, InputBlock, Numbers, Rejected, WideInteger, id_column};
 use crate::read::typed::{self, Typed};
 
 /// Rejected lines of one block that are described; of the others only the line is told, to bound memory.
@@ -23,7 +23,7 @@ const DESCRIBED_MAX: usize = 256;
 
 /// Which column is what in one input.
 #[derive(Debug, Clone)]
-pub(crate) struct Layout {
+pub(crate) struct ColumnLayout {
     pub(crate) dialect: Dialect,
     /// Number of columns; 0 if unknown.
     pub(crate) columns: usize,
@@ -37,7 +37,7 @@ pub(crate) struct Layout {
     pub(crate) mark: Option<u8>,
 }
 
-impl Layout {
+impl ColumnLayout {
     /// The columns that every line has: all where one character separates two columns, none for certain
     /// between blanks.
     fn least_columns(&self) -> usize {
@@ -51,7 +51,7 @@ impl Layout {
 /// The parser of tables. Memory: 24 bytes for each column beside the batch.
 pub(crate) struct TableParser {
     paths: Vec<Arc<PathBuf>>,
-    layouts: Vec<Layout>,
+    layouts: Vec<ColumnLayout>,
     ids_are_texts: bool,
     names: Vec<String>,
     /// What each property holds; `None`: numbers.
@@ -72,7 +72,7 @@ pub(crate) struct TableParser {
 impl TableParser {
     pub(crate) fn new(
         paths: Vec<Arc<PathBuf>>,
-        layouts: Vec<Layout>,
+        layouts: Vec<ColumnLayout>,
         ids_are_texts: bool,
         names: Vec<String>,
         types: Vec<Option<PropertyType>>,
@@ -114,14 +114,14 @@ impl TableParser {
 }
 
 impl BlockParser for TableParser {
-    fn parse(&self, block: Block) -> Result<EdgeBatch> {
+    fn parse(&self, block: InputBlock) -> Result<EdgeBatch> {
         let layout = &self.layouts[block.file];
         let lines = count_lines(&block.bytes) as usize + 1;
         let has_texts = |one: &PropertyType| one.logical.is_text();
         if self.ids_are_texts || self.types.iter().flatten().any(has_texts) {
             self.odd.look(&block);
         }
-        let mut sink = RowBlock::new(self, layout, &block, lines);
+        let mut sink = PendingBlock::new(self, layout, &block, lines);
         match fast_of(self, layout) {
             Some(fast) => sink.parse_fast(&fast),
             None => sink.parse_from(0),
@@ -135,7 +135,7 @@ impl BlockParser for TableParser {
 }
 
 /// The fast path, for integer ids in the first two columns and nothing else or one number in the third.
-fn fast_of(parser: &TableParser, layout: &Layout) -> Option<Fast> {
+fn fast_of(parser: &TableParser, layout: &ColumnLayout) -> Option<Fast> {
     let first = usize::from(layout.mark.is_some());
     let weighted = layout.properties == [first + 2] && parser.types == [None];
     // A line of the common form would be too short.
@@ -145,7 +145,7 @@ fn fast_of(parser: &TableParser, layout: &Layout) -> Option<Fast> {
         && layout.target == first + 1
         && !parser.ids_are_texts
         && (weighted || layout.properties.is_empty());
-    let Layout { dialect: Dialect { separator, .. }, mark, .. } = *layout;
+    let ColumnLayout { dialect: Dialect { separator, .. }, mark, .. } = *layout;
     fits.then(|| Fast { separator, mark, weighted, ids: parser.ids.clone() })
 }
 
@@ -164,10 +164,10 @@ enum ParsedValues {
 }
 
 /// A block on its way to a batch.
-struct RowBlock<'a> {
+struct PendingBlock<'a> {
     parser: &'a TableParser,
-    layout: &'a Layout,
-    block: &'a Block,
+    layout: &'a ColumnLayout,
+    block: &'a InputBlock,
     /// Fields to keep of a line.
     limit: usize,
     fields: Vec<Field>,
@@ -184,8 +184,8 @@ struct RowBlock<'a> {
     counted: (usize, u64),
 }
 
-impl<'a> RowBlock<'a> {
-    fn new(parser: &'a TableParser, layout: &'a Layout, block: &'a Block, lines: usize) -> Self {
+impl<'a> PendingBlock<'a> {
+    fn new(parser: &'a TableParser, layout: &'a ColumnLayout, block: &'a InputBlock, lines: usize) -> Self {
         let ids = || match parser.ids_are_texts {
             true => Ids::Text(BinaryBuilder::with_capacity(lines, 0)),
             false => Ids::Int(Vec::with_capacity(lines)),
@@ -299,7 +299,7 @@ impl<'a> RowBlock<'a> {
     }
 
     /// Appends the edge whose fields are split, or says why not.
-    fn take(&mut self, at: usize, line: Line) -> std::result::Result<(), String> {
+    fn take(&mut self, at: usize, line: SplitLine) -> std::result::Result<(), String> {
         self.check_mark()?;
         self.check_columns(at, line)?;
         let bytes = &self.block.bytes[..];
@@ -407,7 +407,7 @@ impl<'a> RowBlock<'a> {
         }
     }
 
-    fn check_columns(&self, at: usize, line: Line) -> std::result::Result<(), String> {
+    fn check_columns(&self, at: usize, line: SplitLine) -> std::result::Result<(), String> {
         let found = line.columns;
         let expected = self.layout.columns;
         let columns = |found| esker_graph::counted(found, "column", "columns");

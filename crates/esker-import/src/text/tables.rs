@@ -6,7 +6,7 @@ use super::line::Separator;
 use super::shape::LIST;
 use super::table::{TableReader, TableStyle};
 use crate::read::format::ReadOptions;
-use crate::read::head::Head;
+use crate::read::head::InputHead;
 use crate::read::input::Input;
 use crate::read::input_format::{Choices, InputFormat, OpenedInput};
 
@@ -46,28 +46,28 @@ const ANY: &[Separator] = &[
     Separator::Blank,
 ];
 
-fn open_el(inputs: &[Input], head: Head, options: &ReadOptions) -> Result<OpenedInput> {
+fn open_el(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<OpenedInput> {
     open(inputs, head, TableStyle { format: &EL, separators: LIST, is_weighted: false }, options)
 }
 
-fn open_wel(inputs: &[Input], head: Head, options: &ReadOptions) -> Result<OpenedInput> {
+fn open_wel(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<OpenedInput> {
     open(inputs, head, TableStyle { format: &WEL, separators: LIST, is_weighted: true }, options)
 }
 
-fn open_snap(inputs: &[Input], head: Head, options: &ReadOptions) -> Result<OpenedInput> {
+fn open_snap(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<OpenedInput> {
     open(inputs, head, TableStyle { format: &SNAP, separators: LIST, is_weighted: false }, options)
 }
 
-fn open_csv(inputs: &[Input], head: Head, options: &ReadOptions) -> Result<OpenedInput> {
+fn open_csv(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<OpenedInput> {
     open(inputs, head, TableStyle { format: &CSV, separators: ANY, is_weighted: false }, options)
 }
 
-fn open_tsv(inputs: &[Input], head: Head, options: &ReadOptions) -> Result<OpenedInput> {
+fn open_tsv(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<OpenedInput> {
     let separators = &[Separator::Byte(b'\t')];
     open(inputs, head, TableStyle { format: &TSV, separators, is_weighted: false }, options)
 }
 
-fn open(inputs: &[Input], head: Head, style: TableStyle, options: &ReadOptions) -> Result<OpenedInput> {
+fn open(inputs: &[Input], head: InputHead, style: TableStyle, options: &ReadOptions) -> Result<OpenedInput> {
     let (reader, notes) = TableReader::open(inputs, head, style, options)?;
     Ok(OpenedInput { reader: Box::new(reader), notes })
 }

@@ -12,7 +12,7 @@ use super::blocks::input_error;
 /// What a header promised. The producer says how many blocks there are, workers say what each held; whoever
 /// comes last compares. Two atomic additions a block.
 #[derive(Debug)]
-pub(crate) struct Tally {
+pub(crate) struct BlockTally {
     path: Arc<PathBuf>,
     what: &'static str,
     promised: u64,
@@ -21,7 +21,7 @@ pub(crate) struct Tally {
     all_blocks: AtomicU64,
 }
 
-impl Tally {
+impl BlockTally {
     /// `what` names what is counted, in the plural.
     pub(crate) fn new(path: Arc<PathBuf>, what: &'static str, promised: u64) -> Arc<Self> {
         let (seen, parsed_blocks, all_blocks) =

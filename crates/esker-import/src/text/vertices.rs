@@ -10,18 +10,18 @@ use arrow_array::builder::BinaryBuilder;
 use arrow_array::{Array, ArrayRef};
 use esker_format::{Error, Result, value::decimal};
 
-use super::blocks::{LineBlocks, Part, count_lines, excerpt, too_long};
+use super::blocks::{LineBlocks, PartialInput, count_lines, excerpt, too_long};
 use super::digits::uint_at;
 use super::line::{Comments, Dialect, Field, Separator, line_end, split};
 use super::names::names_ids;
 use super::reasons::{check_text, not_id, not_in_range};
 use super::shape::{check_encoding, text};
-use super::tally::Tally;
+use super::tally::BlockTally;
 use crate::read::format::ReadOptions;
-use crate::read::head::Head;
+use crate::read::head::InputHead;
 use crate::read::input::Input;
 use crate::read::source::{
-    Block, BlockParser, EdgeBatch, IdKind, Numbers, Reader, Rejected, Schema, id_column, integer_ids,
+    BlockParser, EdgeBatch, IdKind, InputBlock, Numbers, Reader, Rejected, Schema, id_column, integer_ids,
 };
 
 /// The number of the vertex file among the files of a reader, which count from 0.
@@ -41,7 +41,7 @@ struct Parser {
     path: Arc<PathBuf>,
     ids: IdKind,
     num_properties: usize,
-    tally: Option<Arc<Tally>>,
+    tally: Option<Arc<BlockTally>>,
     edges: Arc<dyn BlockParser>,
     dialect: Dialect,
     line_bytes_max: usize,
@@ -58,7 +58,7 @@ impl WithVertices {
         promised: Option<u64>,
         options: &ReadOptions,
     ) -> Result<Self> {
-        let head = Head::read(input)?;
+        let head = InputHead::read(input)?;
         let path = input.path();
         check_encoding(&head.bytes).map_err(|reason| super::blocks::input_error(&path, None, b"", reason))?;
         let dialect = one_id_a_line(options);
@@ -75,7 +75,7 @@ impl WithVertices {
                 path.display()
             )
         });
-        let part = Part {
+        let part = PartialInput {
             input: input.clone(),
             skip_bytes,
             skip_lines: count_lines(&head.bytes[..skip_bytes]),
@@ -86,7 +86,7 @@ impl WithVertices {
         schema.input_bytes =
             schema.input_bytes.zip(input.stored_bytes()).map(|(edges, vertices)| edges + vertices);
         let parser = Parser {
-            tally: promised.map(|promised| Tally::new(Arc::clone(&path), "vertices", promised)),
+            tally: promised.map(|promised| BlockTally::new(Arc::clone(&path), "vertices", promised)),
             path,
             ids: schema.ids,
             num_properties: schema.properties.len(),
@@ -125,11 +125,11 @@ impl Reader for WithVertices {
         Arc::clone(&self.parser) as _
     }
 
-    fn next_block(&mut self) -> Result<Option<Block>> {
+    fn next_block(&mut self) -> Result<Option<InputBlock>> {
         if let Some(vertices) = &mut self.vertices {
             if let Some(block) = vertices.next_block()? {
                 self.handed_out += 1;
-                return Ok(Some(Block { file: VERTEX_FILE, ..block }));
+                return Ok(Some(InputBlock { file: VERTEX_FILE, ..block }));
             }
             self.vertices = None;
             if let Some(tally) = &self.parser.tally {
@@ -184,7 +184,7 @@ impl Reader for WithCount {
         Arc::new(CountedParser { num_vertices, edges: self.edges.parser() })
     }
 
-    fn next_block(&mut self) -> Result<Option<Block>> {
+    fn next_block(&mut self) -> Result<Option<InputBlock>> {
         self.edges.next_block()
     }
 }
@@ -251,7 +251,7 @@ pub(super) fn take_id_line<'a>(
 }
 
 impl BlockParser for CountedParser {
-    fn parse(&self, block: Block) -> Result<EdgeBatch> {
+    fn parse(&self, block: InputBlock) -> Result<EdgeBatch> {
         let batch = self.edges.parse(block)?;
         let columns = [&batch.source, &batch.target].into_iter().chain(&batch.vertices);
         let wrong = columns.filter_map(integer_ids).flatten().copied().find(|&id| id >= self.num_vertices);
@@ -275,7 +275,7 @@ impl BlockParser for Parser {
         self.edges.warnings()
     }
 
-    fn parse(&self, block: Block) -> Result<EdgeBatch> {
+    fn parse(&self, block: InputBlock) -> Result<EdgeBatch> {
         if block.file != VERTEX_FILE {
             return self.edges.parse(block);
         }
@@ -296,7 +296,7 @@ impl BlockParser for Parser {
 }
 
 impl Parser {
-    fn vertices(&self, block: &Block) -> (ArrayRef, Vec<Rejected>) {
+    fn vertices(&self, block: &InputBlock) -> (ArrayRef, Vec<Rejected>) {
         let bytes = &block.bytes[..];
         let ids = match self.ids {
             IdKind::Numbered { first, num_vertices } if num_vertices > 0 => {

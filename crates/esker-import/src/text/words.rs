@@ -6,8 +6,8 @@ use std::sync::Arc;
 use esker_format::{Result, value::decimal};
 
 use super::blocks::input_error;
-use crate::read::head::Head;
-use crate::read::input::Stream;
+use crate::read::head::InputHead;
+use crate::read::input::InputStream;
 
 /// Bytes that one word may have.
 const WORD_BYTES_MAX: usize = 4096;
@@ -16,8 +16,8 @@ const WORD_BYTES_MAX: usize = 4096;
 const BUFFER_BYTES: usize = 1 << 18;
 
 /// Words of one input. Memory: 256 KiB.
-pub(crate) struct Words {
-    stream: Stream,
+pub(crate) struct InputWords {
+    stream: InputStream,
     buffer: Vec<u8>,
     at: usize,
     filled: usize,
@@ -35,9 +35,9 @@ fn is_space(byte: u8) -> bool {
     byte <= b' '
 }
 
-impl Words {
+impl InputWords {
     /// From the beginning of an input.
-    pub(crate) fn new(head: Head) -> Self {
+    pub(crate) fn new(head: InputHead) -> Self {
         let mut buffer = head.bytes;
         let filled = buffer.len();
         buffer.resize(filled.max(BUFFER_BYTES), 0);

@@ -13,7 +13,7 @@ use esker_graph::Cancel;
 use super::cursor::SegmentCursor;
 use super::options::{LogStart, log_directory};
 use super::record::{LogRecord, RECORD_HEADER_BYTES, ReadOutcome, RecordBuffer, RecordPart, find_proof};
-use super::segment::{FIRST_RECORD, Opened, Segment, manifest_is_stale, numbers, path_of};
+use super::segment::{FIRST_RECORD, OpenedSegment, Segment, manifest_is_stale, numbers, path_of};
 
 /// Reads the commits of a log in order of version, into one buffer. Changes nothing, and may run in
 /// another process than the writer.
@@ -367,11 +367,11 @@ impl LogReader {
             ));
         }
         match Segment::open(self.disk.open(&path)?, number, &self.start)? {
-            Opened::Unfinished if numbers.last() == Some(&number) => Ok(false),
-            Opened::Unfinished => {
+            OpenedSegment::Unfinished if numbers.last() == Some(&number) => Ok(false),
+            OpenedSegment::Unfinished => {
                 Err(Error::corrupt(path, 0, "it has no header, although a later segment exists"))
             }
-            Opened::Complete(segment) => {
+            OpenedSegment::Complete(segment) => {
                 if segment.header.first_version != self.next_version {
                     let (found, expected) = (segment.header.first_version, self.next_version);
                     let reason = format!("it begins with version {found} instead of {expected}");
@@ -407,11 +407,13 @@ impl LogReader {
         for &number in numbers.iter().rev() {
             let path = path_of(&self.directory, number);
             match Segment::open(self.disk.open(&path)?, number, &self.start)? {
-                Opened::Unfinished if numbers.last() == Some(&number) => {}
-                Opened::Unfinished => {
+                OpenedSegment::Unfinished if numbers.last() == Some(&number) => {}
+                OpenedSegment::Unfinished => {
                     return Err(Error::corrupt(path, 0, "it has no header, although a later segment exists"));
                 }
-                Opened::Complete(segment) if segment.header.first_version <= self.start.first_version => {
+                OpenedSegment::Complete(segment)
+                    if segment.header.first_version <= self.start.first_version =>
+                {
                     let SegmentHeader { number, first_version, previous: checksum, .. } = segment.header;
                     let version = first_version.saturating_sub(1);
                     let is_other = self.start.previous.is_some_and(|known| known != checksum);
@@ -423,7 +425,7 @@ impl LogReader {
                     self.current = Some(SegmentCursor::new(segment, &self.start)?);
                     return Ok(true);
                 }
-                Opened::Complete(segment) => oldest = Some(segment),
+                OpenedSegment::Complete(segment) => oldest = Some(segment),
             }
         }
         match oldest {

@@ -11,7 +11,7 @@ use esker_graph::Cancel;
 use super::options::{LogOptions, LogStart, log_directory};
 use super::reader::LogReader;
 use super::record::LogRecord;
-use super::segment::{FIRST_RECORD, Opened, Segment, numbers, path_of};
+use super::segment::{FIRST_RECORD, OpenedSegment, Segment, numbers, path_of};
 use super::writer::{Log, LogTail};
 use crate::holding::{GrowingFile, WriterLock};
 
@@ -141,8 +141,8 @@ fn remove_spent(disk: &dyn Disk, directory: &Path, start: &LogStart) -> Result<V
             continue;
         }
         let header = match Segment::open(disk.open(&path)?, number, start)? {
-            Opened::Complete(segment) => segment.header,
-            Opened::Unfinished => {
+            OpenedSegment::Complete(segment) => segment.header,
+            OpenedSegment::Unfinished => {
                 return Err(Error::corrupt(path, 0, "it has no header, although a later segment exists"));
             }
         };

@@ -34,7 +34,7 @@ pub(super) struct KnownByRecords {
 
 /// The result of opening a segment.
 #[derive(Debug)]
-pub(super) enum Opened {
+pub(super) enum OpenedSegment {
     /// A segment with a header.
     Complete(Segment),
     /// A segment whose writer died during its creation; it never held a record.
@@ -127,7 +127,7 @@ impl Segment {
     }
 
     /// Reads the header of a file and checks that it is segment `number` of this log.
-    pub(super) fn open(file: Arc<dyn File>, number: u64, start: &LogStart) -> Result<Opened> {
+    pub(super) fn open(file: Arc<dyn File>, number: u64, start: &LogStart) -> Result<OpenedSegment> {
         let path = file.path();
         let mut page = vec![0; file.len()?.min(FIRST_RECORD) as usize];
         if !fill(file.as_ref(), &mut page, 0)? {
@@ -136,7 +136,9 @@ impl Segment {
         let header: SegmentHeader = match read_header_page(path, &page, LOG_MAGIC) {
             Ok(header) => header,
             // The writer syncs the header before it writes any record.
-            Err(Error::Corrupt { .. }) if file.len()? <= FIRST_RECORD => return Ok(Opened::Unfinished),
+            Err(Error::Corrupt { .. }) if file.len()? <= FIRST_RECORD => {
+                return Ok(OpenedSegment::Unfinished);
+            }
             Err(Error::Corrupt { .. }) if !page.starts_with(&LOG_MAGIC) => {
                 let reason = "it is no segment of the log: if it is not Esker's, move it elsewhere";
                 return Err(Error::corrupt(path, 0, reason));
@@ -150,7 +152,7 @@ impl Segment {
         if header.number != number {
             return stray(format!("its header says that it is segment {} of the log", header.number));
         }
-        Ok(Opened::Complete(Self { file, header }))
+        Ok(OpenedSegment::Complete(Self { file, header }))
     }
 
     /// What the headers of its records say, also of those behind a damaged one.

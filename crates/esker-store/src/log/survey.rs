@@ -9,7 +9,7 @@ use esker_format::{Error, LogMark, Result};
 use super::options::{LogStart, log_directory};
 use super::reader::LogReader;
 use super::record::LogRecord;
-use super::segment::{Opened, Segment, numbers, path_of};
+use super::segment::{OpenedSegment, Segment, numbers, path_of};
 use crate::holding::WriterLock;
 
 /// What is left of a log, and what is missing.
@@ -103,8 +103,8 @@ impl LogSurvey {
             self.last_segment = self.last_segment.max(number);
             let file = disk.open(&path_of(&directory, number))?;
             let segment = match Segment::open(file, number, start) {
-                Ok(Opened::Complete(segment)) => segment,
-                Ok(Opened::Unfinished) | Err(Error::Corrupt { .. }) => continue,
+                Ok(OpenedSegment::Complete(segment)) => segment,
+                Ok(OpenedSegment::Unfinished) | Err(Error::Corrupt { .. }) => continue,
                 Err(error) => return Err(error),
             };
             let known = segment.known()?;

@@ -22,7 +22,7 @@ use super::columns::{EdgeInput, Purpose, id_at, not_taken, stopped_by};
 use super::course::{Course, FedEdge, FedEdges, within};
 use super::feed_options::{FeedOptions, FeedReport};
 use super::target::Target;
-use super::value::{Given, convert_or_widen};
+use super::value::{InputValue, convert_or_widen};
 
 /// The most blocks that are parsed ahead, of about 100 000 edges each: enough to keep the parser busy while a
 /// commit of a million edges is made.
@@ -354,7 +354,7 @@ impl Feeder<'_> {
         let text_ids = self.target.text_ids;
         let columns = self.properties.iter().zip(&self.places);
         let column = |(property, &place): (&PropertyRecord, &usize)| {
-            Given::all(&rows.properties[place], edges.clone())
+            InputValue::all(&rows.properties[place], edges.clone())
                 .zip(edges.clone())
                 .map(|(given, index)| {
                     convert_or_widen(property, given)
@@ -419,7 +419,7 @@ impl Feeder<'_> {
         }
         let (text_ids, mut values) = (self.target.text_ids, Vec::with_capacity(self.places.len()));
         for (property, &place) in self.properties.iter().zip(&self.places) {
-            let given = Given::of(&rows.properties[place], index);
+            let given = InputValue::of(&rows.properties[place], index);
             let value = convert_or_widen(property, given)
                 .map_err(|error| not_taken(self.purpose, rows, place, index, text_ids, &error))?;
             values.push(value);

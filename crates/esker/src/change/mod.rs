@@ -32,5 +32,5 @@ pub use script::{ScriptReport, commit_script, quoted};
 pub use stream::{StreamReport, check_message, newest_watermark, stream};
 pub use stream_options::{CommitEvery, Expiry, Late, OnStream, Pace, StreamOptions, StreamState};
 pub use target::Target;
-pub use value::{Given, convert_or_widen};
+pub use value::{InputValue, convert_or_widen};
 pub use vertices::{SetReport, set_from_table, set_vertex};

@@ -34,7 +34,7 @@ use esker_store::{Batch, CommitOptions, Database, EdgeMatch, Error, Result};
 use super::named::ScriptVertices;
 use super::room::Room;
 use super::target::Target;
-use super::value::{Given, convert_or_widen};
+use super::value::{InputValue, convert_or_widen};
 use super::vertices::Definitions;
 
 /// Lines, and bytes of lines, between two reservations of the memory of the batch.
@@ -315,7 +315,8 @@ impl ScriptParser<'_> {
             let property = self.target.edge_properties.iter().find(|property| property.name == *name);
             let property = property
                 .ok_or_else(|| format!("no edge property {name:?}: {}", self.target.describe_edges()))?;
-            let value = convert_or_widen(property, Given::Text(value.text.as_bytes())).map_err(reason)?;
+            let value =
+                convert_or_widen(property, InputValue::Text(value.text.as_bytes())).map_err(reason)?;
             wanted.push((property.number, value));
         }
         self.batch.remove_edges(source, end, &EdgeMatch { values: &wanted, at_most }).map_err(reason)
@@ -343,7 +344,8 @@ impl ScriptParser<'_> {
                     quoted(property.name.as_bytes())
                 ));
             };
-            converted.push(convert_or_widen(property, Given::Text(value.text.as_bytes())).map_err(reason)?);
+            converted
+                .push(convert_or_widen(property, InputValue::Text(value.text.as_bytes())).map_err(reason)?);
         }
         self.batch.add_edge(source, end, &converted).map_err(reason)
     }
@@ -363,7 +365,7 @@ impl ScriptParser<'_> {
             let property_type =
                 if value.quoted { PropertyType::text() } else { sniff_type([bytes].into_iter()) };
             let property = self.definitions.define(&mut self.batch, name, property_type);
-            let value = convert_or_widen(&property, Given::Text(bytes)).map_err(reason)?;
+            let value = convert_or_widen(&property, InputValue::Text(bytes)).map_err(reason)?;
             self.batch.set_vertex(id, name, Some(value)).map_err(reason)?;
         }
         Ok(())

@@ -13,7 +13,7 @@ use esker_store::{Error, Result};
 
 /// A value from the input.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Given<'a> {
+pub enum InputValue<'a> {
     /// An integer.
     Int(i64),
     /// An integer that may exceed 2^63 - 1.
@@ -24,7 +24,7 @@ pub enum Given<'a> {
     Text(&'a [u8]),
 }
 
-impl<'a> Given<'a> {
+impl<'a> InputValue<'a> {
     /// The value at `index` of a column of an import.
     pub fn of(column: &'a ArrayRef, index: usize) -> Self {
         let values = GivenColumn::of(column);
@@ -56,12 +56,12 @@ impl<'a> GivenColumn<'a> {
         }
     }
 
-    fn get(&self, index: usize) -> Given<'a> {
+    fn get(&self, index: usize) -> InputValue<'a> {
         match self {
-            Self::Unsigned(values) => Given::Unsigned(values[index]),
-            Self::Int(values) => Given::Int(values[index]),
-            Self::Float(values) => Given::Float(values[index]),
-            Self::Text(values) => Given::Text(values.value(index)),
+            Self::Unsigned(values) => InputValue::Unsigned(values[index]),
+            Self::Int(values) => InputValue::Int(values[index]),
+            Self::Float(values) => InputValue::Float(values[index]),
+            Self::Text(values) => InputValue::Text(values.value(index)),
         }
     }
 }
@@ -70,23 +70,23 @@ impl<'a> GivenColumn<'a> {
 ///
 /// # Errors
 /// [`Error::Invalid`] if the type does not hold the value exactly.
-fn convert<'a>(property: &PropertyRecord, given: Given<'a>) -> Result<PropertyValue<'a>> {
+fn convert<'a>(property: &PropertyRecord, given: InputValue<'a>) -> Result<PropertyValue<'a>> {
     let converted = match (&property.logical, given) {
-        (LogicalType::Text, Given::Text(text)) if decimal::is_too_long(text) => {
+        (LogicalType::Text, InputValue::Text(text)) if decimal::is_too_long(text) => {
             let (name, text) = (&property.name, decimal::shown(text));
             return Err(Error::invalid(format!(
                 "the property {name:?}: the text {text:?} {}",
                 decimal::TOO_LONG
             )));
         }
-        (LogicalType::Text, Given::Text(text)) => Some(PropertyValue::Text(text)),
+        (LogicalType::Text, InputValue::Text(text)) => Some(PropertyValue::Text(text)),
         (LogicalType::Text, _) => None,
-        (LogicalType::Number, Given::Int(value)) => from_int(property.element, value),
-        (LogicalType::Number, Given::Unsigned(value)) => from_unsigned(property.element, value),
-        (LogicalType::Number, Given::Float(value)) if value.is_finite() => {
+        (LogicalType::Number, InputValue::Int(value)) => from_int(property.element, value),
+        (LogicalType::Number, InputValue::Unsigned(value)) => from_unsigned(property.element, value),
+        (LogicalType::Number, InputValue::Float(value)) if value.is_finite() => {
             from_float(property.element, value)
         }
-        (LogicalType::Number, Given::Text(text)) => match decimal::number(text) {
+        (LogicalType::Number, InputValue::Text(text)) => match decimal::number(text) {
             _ if property.element == ElementType::U64 && decimal::unsigned(text).is_some() => {
                 decimal::unsigned(text).map(PropertyValue::U64)
             }
@@ -94,34 +94,34 @@ fn convert<'a>(property: &PropertyRecord, given: Given<'a>) -> Result<PropertyVa
             Ok(Number::Float(value)) => from_float(property.element, value),
             Err(_) => None,
         },
-        (logical, Given::Unsigned(value)) if *logical != LogicalType::Boolean || value <= 1 => {
+        (logical, InputValue::Unsigned(value)) if *logical != LogicalType::Boolean || value <= 1 => {
             i64::try_from(value)
                 .ok()
                 .and_then(|value| from_int(property.element, value))
                 .map(|stored| stored.as_logical(logical))
         }
-        (_, Given::Unsigned(_)) => None,
-        (_, Given::Text(text)) => return logical_of_text(property, text),
-        (LogicalType::Boolean, Given::Int(value)) if !matches!(value, 0 | 1) => None,
-        (logical, Given::Int(value)) => {
+        (_, InputValue::Unsigned(_)) => None,
+        (_, InputValue::Text(text)) => return logical_of_text(property, text),
+        (LogicalType::Boolean, InputValue::Int(value)) if !matches!(value, 0 | 1) => None,
+        (logical, InputValue::Int(value)) => {
             from_int(property.element, value).map(|stored| stored.as_logical(logical))
         }
-        (_, Given::Float(_)) => None,
+        (_, InputValue::Float(_)) => None,
     };
     converted.ok_or_else(|| not_held(property, given))
 }
 
 /// The error for a value that no type of the property's kind holds.
-fn not_held(property: &PropertyRecord, given: Given<'_>) -> Error {
+fn not_held(property: &PropertyRecord, given: InputValue<'_>) -> Error {
     let (name, kind) = (&property.name, describe(&property.property_type()));
     let is_float = matches!(property.element, ElementType::F32 | ElementType::F64) && property.is_number();
     let integer = match given {
-        Given::Int(value) => Some(value),
-        Given::Text(text) => match decimal::number(text) {
+        InputValue::Int(value) => Some(value),
+        InputValue::Text(text) => match decimal::number(text) {
             Ok(Number::Int(value)) => Some(value),
             _ => None,
         },
-        Given::Float(_) | Given::Unsigned(_) => None,
+        InputValue::Float(_) | InputValue::Unsigned(_) => None,
     };
     if let Some(value) = integer.filter(|_| is_float) {
         return Error::invalid(format!(
@@ -129,16 +129,16 @@ fn not_held(property: &PropertyRecord, given: Given<'_>) -> Error {
              it with an exponent, like {value:e}, or as a float"
         ));
     }
-    let is_infinite = matches!(given, Given::Float(value) if !value.is_finite());
+    let is_infinite = matches!(given, InputValue::Float(value) if !value.is_finite());
     let refused = match given {
-        Given::Text(text) if property.is_number() => decimal::number(text).err(),
+        InputValue::Text(text) if property.is_number() => decimal::number(text).err(),
         _ => is_infinite.then_some(NotNumber::NotFinite),
     };
     let given = match given {
-        Given::Int(value) => value.to_string(),
-        Given::Unsigned(value) => value.to_string(),
-        Given::Float(value) => value.to_string(),
-        Given::Text(text) => format!("{:?}", decimal::shown(text)),
+        InputValue::Int(value) => value.to_string(),
+        InputValue::Unsigned(value) => value.to_string(),
+        InputValue::Float(value) => value.to_string(),
+        InputValue::Text(text) => format!("{:?}", decimal::shown(text)),
     };
     Error::invalid(match refused {
         Some(why) => format!("property {name:?} holds {kind}, but the value {given} {}", why.reason()),
@@ -157,16 +157,16 @@ fn logical_of_text(property: &PropertyRecord, text: &[u8]) -> Result<PropertyVal
 ///
 /// # Errors
 /// [`Error::Invalid`] if no type of the property's kind holds the value exactly.
-pub fn convert_or_widen<'a>(property: &PropertyRecord, given: Given<'a>) -> Result<PropertyValue<'a>> {
+pub fn convert_or_widen<'a>(property: &PropertyRecord, given: InputValue<'a>) -> Result<PropertyValue<'a>> {
     let converted = convert(property, given);
     if converted.is_ok() || !property.is_number() {
         return converted;
     }
     let number = match given {
-        Given::Text(text) => decimal::number(text).ok(),
-        Given::Unsigned(value) => i64::try_from(value).ok().map(Number::Int),
-        Given::Int(value) => Some(Number::Int(value)),
-        Given::Float(value) => Some(Number::Float(value)).filter(|_| value.is_finite()),
+        InputValue::Text(text) => decimal::number(text).ok(),
+        InputValue::Unsigned(value) => i64::try_from(value).ok().map(Number::Int),
+        InputValue::Int(value) => Some(Number::Int(value)),
+        InputValue::Float(value) => Some(Number::Float(value)).filter(|_| value.is_finite()),
     };
     let number = match number {
         Some(Number::Float(value)) => from_float(ElementType::F64, value),
@@ -263,31 +263,31 @@ mod tests {
         let check = |element, given, expected: Option<PropertyValue<'static>>| {
             assert_eq!(convert(&property(element, false), given).ok(), expected, "{element:?} {given:?}");
         };
-        check(I32, Given::Int(7), Some(PropertyValue::I32(7)));
-        check(I32, Given::Int(1 << 31), None);
-        check(I32, Given::Float(7.0), Some(PropertyValue::I32(7)));
-        check(I32, Given::Float(7.5), None);
-        check(I64, Given::Float(1e300), None);
-        check(U8, Given::Int(-1), None);
-        check(U64, Given::Unsigned(u64::MAX), Some(PropertyValue::U64(u64::MAX)));
-        check(I64, Given::Unsigned(7), Some(PropertyValue::I64(7)));
-        check(I64, Given::Unsigned(1 << 63), None);
-        check(F64, Given::Unsigned(u64::MAX), None);
-        check(U64, Given::Text(b"12"), Some(PropertyValue::U64(12)));
-        check(F32, Given::Float(0.5), Some(PropertyValue::F32(0.5)));
-        check(F32, Given::Float(0.1), None);
-        check(F32, Given::Float(1e300), None);
-        check(F32, Given::Int((1 << 24) + 1), None);
-        check(F64, Given::Int(i64::MAX), None);
-        check(F64, Given::Int(1 << 60), Some(PropertyValue::F64(1_152_921_504_606_846_976.0)));
-        check(F64, Given::Text(b"many"), None);
-        check(F64, Given::Text(b"12345678901234567890123"), None);
-        check(U64, Given::Text(b"18446744073709551615"), Some(PropertyValue::U64(u64::MAX)));
-        let told = convert(&property(I32, false), Given::Float(2.5)).unwrap_err().to_string();
+        check(I32, InputValue::Int(7), Some(PropertyValue::I32(7)));
+        check(I32, InputValue::Int(1 << 31), None);
+        check(I32, InputValue::Float(7.0), Some(PropertyValue::I32(7)));
+        check(I32, InputValue::Float(7.5), None);
+        check(I64, InputValue::Float(1e300), None);
+        check(U8, InputValue::Int(-1), None);
+        check(U64, InputValue::Unsigned(u64::MAX), Some(PropertyValue::U64(u64::MAX)));
+        check(I64, InputValue::Unsigned(7), Some(PropertyValue::I64(7)));
+        check(I64, InputValue::Unsigned(1 << 63), None);
+        check(F64, InputValue::Unsigned(u64::MAX), None);
+        check(U64, InputValue::Text(b"12"), Some(PropertyValue::U64(12)));
+        check(F32, InputValue::Float(0.5), Some(PropertyValue::F32(0.5)));
+        check(F32, InputValue::Float(0.1), None);
+        check(F32, InputValue::Float(1e300), None);
+        check(F32, InputValue::Int((1 << 24) + 1), None);
+        check(F64, InputValue::Int(i64::MAX), None);
+        check(F64, InputValue::Int(1 << 60), Some(PropertyValue::F64(1_152_921_504_606_846_976.0)));
+        check(F64, InputValue::Text(b"many"), None);
+        check(F64, InputValue::Text(b"12345678901234567890123"), None);
+        check(U64, InputValue::Text(b"18446744073709551615"), Some(PropertyValue::U64(u64::MAX)));
+        let told = convert(&property(I32, false), InputValue::Float(2.5)).unwrap_err().to_string();
         assert_eq!(told, "property \"p\" holds 32-bit integers, but the value is 2.5");
-        let text = convert(&property(U8, true), Given::Text(b"x")).unwrap();
+        let text = convert(&property(U8, true), InputValue::Text(b"x")).unwrap();
         assert_eq!(text, PropertyValue::Text(b"x"));
-        assert!(convert(&property(U8, true), Given::Int(3)).is_err());
+        assert!(convert(&property(U8, true), InputValue::Int(3)).is_err());
     }
 
     #[test]
@@ -298,20 +298,24 @@ mod tests {
             assert_eq!(found.ok(), expected, "{element:?} {given:?}");
         };
         for element in [U8, U16, I32] {
-            check(element, Given::Int(1 << 40), Some(PropertyValue::I64(1 << 40)));
-            check(element, Given::Text(b"0.1"), Some(PropertyValue::F64(0.1)));
+            check(element, InputValue::Int(1 << 40), Some(PropertyValue::I64(1 << 40)));
+            check(element, InputValue::Text(b"0.1"), Some(PropertyValue::F64(0.1)));
         }
-        check(U32, Given::Int(-1), Some(PropertyValue::I64(-1)));
-        check(U64, Given::Float(0.5), Some(PropertyValue::F64(0.5)));
-        check(U64, Given::Int(-1), Some(PropertyValue::F64(-1.0)));
-        check(I64, Given::Float(0.5), Some(PropertyValue::F64(0.5)));
-        check(F32, Given::Int((1 << 24) + 1), Some(PropertyValue::F64(16_777_217.0)));
-        check(F32, Given::Int((1 << 53) + 1), None);
-        check(F64, Given::Int((1 << 53) + 1), None);
-        check(F64, Given::Text(b"9007199254740993"), None);
-        check(F64, Given::Text(b"9007199254740993e0"), Some(PropertyValue::F64(9_007_199_254_740_992.0)));
+        check(U32, InputValue::Int(-1), Some(PropertyValue::I64(-1)));
+        check(U64, InputValue::Float(0.5), Some(PropertyValue::F64(0.5)));
+        check(U64, InputValue::Int(-1), Some(PropertyValue::F64(-1.0)));
+        check(I64, InputValue::Float(0.5), Some(PropertyValue::F64(0.5)));
+        check(F32, InputValue::Int((1 << 24) + 1), Some(PropertyValue::F64(16_777_217.0)));
+        check(F32, InputValue::Int((1 << 53) + 1), None);
+        check(F64, InputValue::Int((1 << 53) + 1), None);
+        check(F64, InputValue::Text(b"9007199254740993"), None);
+        check(
+            F64,
+            InputValue::Text(b"9007199254740993e0"),
+            Some(PropertyValue::F64(9_007_199_254_740_992.0)),
+        );
         let told =
-            convert_or_widen(&property(F64, false), Given::Int((1 << 53) + 1)).unwrap_err().to_string();
+            convert_or_widen(&property(F64, false), InputValue::Int((1 << 53) + 1)).unwrap_err().to_string();
         assert!(told.contains("the integer 9007199254740993 is not exactly"), "{told}");
         assert!(told.contains("like 9.007199254740993e15"), "{told}");
     }

@@ -14,7 +14,7 @@ use esker_store::{Batch, CommitOptions, CommitSizing, Database, Error, Result};
 
 use super::room::Room;
 use super::target::Target;
-use super::value::{Given, convert_or_widen, describe};
+use super::value::{InputValue, convert_or_widen, describe};
 
 /// Report of [`set_from_table`] and [`set_vertex`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -105,7 +105,7 @@ pub fn set_from_table(
             )));
         }
     };
-    let table = Table::read(&input, options, database)?;
+    let table = HeadedTable::read(&input, options, database)?;
     if options.header != Some(true) {
         names_columns(target, &table.header).map_err(|reason| input_error(&input, Some(1), reason))?;
     }
@@ -210,7 +210,7 @@ impl<'a> Setter<'a> {
                 self.report.unset += 1;
                 continue;
             }
-            let value = convert_or_widen(property, Given::Text(&value))?;
+            let value = convert_or_widen(property, InputValue::Text(&value))?;
             self.batch.set_vertex(vertex, &property.name, Some(value))?;
             self.report.set += 1;
         }
@@ -219,7 +219,7 @@ impl<'a> Setter<'a> {
     }
 
     /// Counts the rows whose vertex an earlier row names.
-    fn count_repeated(&mut self, table: &Table) {
+    fn count_repeated(&mut self, table: &HeadedTable) {
         // All were taken, so they are ids: `1` and `1.0` are one.
         let texts: Vec<Cow<'_, [u8]>> = table.rows().map(|row| row[0].text(&table.content)).collect();
         let id = |row: &usize| self.target.id(&texts[*row]).ok();
@@ -293,7 +293,7 @@ const ROW_BYTES: u64 = 3 * size_of::<u64>() as u64;
 const FIELD_BYTES: u64 = 3 * size_of::<FieldPlace>() as u64;
 
 /// A table with a header.
-struct Table {
+struct HeadedTable {
     header: Vec<String>,
     content: Vec<u8>,
     /// The fields of all rows, as many in each as the header has.
@@ -389,7 +389,7 @@ fn read_bytes(
     Ok(Ok(bytes))
 }
 
-impl Table {
+impl HeadedTable {
     fn read(input: &Input, options: &ReadOptions, database: &Database) -> Result<Self> {
         let budget = database.budget();
         let mut memory = TableMemory::new(input, budget)?;

@@ -15,7 +15,7 @@ use esker_store::windows::{Copies, WindowIndex};
 
 use super::anew::Anew;
 use super::change::VersionChange;
-use super::corners::{Clustering, Triangles};
+use super::corners::{Clustering, TrianglesAnswer};
 use super::live::{At, Live, Updated, copied, updated, values_of, words_of};
 use super::paths;
 use super::points::Points;
@@ -77,9 +77,9 @@ pub(super) fn live(entry: &'static Entry, params: &Params, snapshot: &Snapshot) 
         "kcore" => Ok(Box::new(Cores::default())),
         "mis" => Ok(Box::new(Members::default())),
         "matching" => Ok(Box::new(Mates::default())),
-        "triangles" => Ok(Box::new(Triangles::default())),
+        "triangles" => Ok(Box::new(TrianglesAnswer::default())),
         "lcc" => Ok(Box::new(Clustering::default())),
-        "degrees" => Ok(Box::new(Degrees { of: degree_of(params), state: None })),
+        "degrees" => Ok(Box::new(DegreesAnswer { of: degree_of(params), state: None })),
         "pagerank" => Ok(Box::new(PageRanks::new(params)?)),
         _ => Ok(Box::new(Components::default())),
     }
@@ -290,12 +290,12 @@ impl Live for Cores {
     }
 }
 
-struct Degrees {
+struct DegreesAnswer {
     of: DegreeOf,
     state: Option<LiveDegrees>,
 }
 
-impl Live for Degrees {
+impl Live for DegreesAnswer {
     fn reads_lists(&self) -> bool {
         false
     }

@@ -22,11 +22,11 @@ fn read_max(at: At<'_>) -> u64 {
 }
 
 #[derive(Default)]
-pub(super) struct Triangles {
+pub(super) struct TrianglesAnswer {
     state: Option<LiveTriangles>,
 }
 
-impl Live for Triangles {
+impl Live for TrianglesAnswer {
     fn bytes(&self, _: usize) -> u64 {
         0
     }

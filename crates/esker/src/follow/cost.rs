@@ -136,18 +136,18 @@ pub(super) struct CostModel {
 /// What is known of the updates of one size.
 #[derive(Debug, Clone, Default)]
 struct Size {
-    outcomes: VecDeque<Outcome>,
+    outcomes: VecDeque<UpdateOutcome>,
     tries: Tries,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Outcome {
+struct UpdateOutcome {
     seconds: f64,
     /// Whether it came to its end within its bound.
     is_done: bool,
 }
 
-impl Outcome {
+impl UpdateOutcome {
     /// Its seconds, with those of the recomputation that follows it if it stopped.
     fn cost(&self, anew: f64) -> f64 {
         if self.is_done { self.seconds } else { self.seconds + anew }
@@ -223,7 +223,7 @@ impl CostModel {
         }
         size.tries.tried(is_dearer);
         size.outcomes.truncate(OUTCOMES_MAX - 1);
-        size.outcomes.push_front(Outcome { seconds, is_done });
+        size.outcomes.push_front(UpdateOutcome { seconds, is_done });
         self.costly.tried(seconds, self.anew);
     }
 

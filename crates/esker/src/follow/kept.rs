@@ -24,7 +24,7 @@ const LAST_IDS: usize = 1 << 10;
 const WORD_BYTES: u64 = 24;
 
 /// What was found of a state that an earlier follower of the same kept.
-pub(super) enum Found {
+pub(super) enum Kept {
     Nothing,
     /// Why it is of no use.
     Refused(String),
@@ -58,19 +58,19 @@ impl KeptValues {
 }
 
 /// The state that an earlier follower of the same kept, if there is one.
-pub(super) fn find(newest: &Snapshot, entry: &'static Entry, params: &Params, run: &Run) -> Result<Found> {
+pub(super) fn find(newest: &Snapshot, entry: &'static Entry, params: &Params, run: &Run) -> Result<Kept> {
     let live = live(entry, params, newest)?;
     if !live.updates() {
-        return Ok(Found::Nothing);
+        return Ok(Kept::Nothing);
     }
-    let Declaration { name, declared } = Declaration::of(live.as_ref(), entry, params, newest, run);
+    let StateDeclaration { name, declared } = StateDeclaration::of(live.as_ref(), entry, params, newest, run);
     let (content, memory) = match newest.live_state(&name, run)? {
-        LiveFound::Nothing => return Ok(Found::Nothing),
-        LiveFound::Unusable(reason) => return Ok(Found::Refused(reason)),
+        LiveFound::Nothing => return Ok(Kept::Nothing),
+        LiveFound::Unusable(reason) => return Ok(Kept::Refused(reason)),
         LiveFound::State(content, memory) => (content, memory),
     };
     let refused =
-        |reason: &str| Ok(Found::Refused(format!("{}: {reason}", newest.live_path(&name).display())));
+        |reason: &str| Ok(Kept::Refused(format!("{}: {reason}", newest.live_path(&name).display())));
     if content.declaration != declared {
         return refused("the weights have another type since, or it is the state of something else");
     }
@@ -83,11 +83,11 @@ pub(super) fn find(newest: &Snapshot, entry: &'static Entry, params: &Params, ru
         }
         None if newest.manifest().versions.iter().any(|later| later.number > content.version) => {
             let reason = reason("forgotten");
-            return Ok(Found::Forgotten(content, memory, reason));
+            return Ok(Kept::Forgotten(content, memory, reason));
         }
         _ => return refused(&reason("undone")),
     }
-    Ok(Found::State(content, memory))
+    Ok(Kept::State(content, memory))
 }
 
 /// The state of a version, with the window that it had; `None` if it does not fit.
@@ -171,7 +171,7 @@ pub(super) fn keep(live: &dyn Live, entry: &Entry, params: &Params, at: At<'_>) 
     let _memory = run.budget().reserve("a copy of the state of a live answer", bytes)?;
     let Some(mut words) = live.words() else { return Ok(false) };
     words.push(vertex_words(snapshot, run)?);
-    let Declaration { name, declared } = Declaration::of(live, entry, params, snapshot, run);
+    let StateDeclaration { name, declared } = StateDeclaration::of(live, entry, params, snapshot, run);
     let window = snapshot.window_index().map(|index| *index.window());
     let content = LiveContent {
         declaration: declared,
@@ -188,7 +188,7 @@ pub(super) fn keep(live: &dyn Live, entry: &Entry, params: &Params, at: At<'_>) 
 }
 
 /// What is followed, in words.
-struct Declaration {
+struct StateDeclaration {
     /// The name of the file.
     name: String,
     /// The algorithm with the values of its options, given or not, the seed, the window but for its position,
@@ -197,7 +197,7 @@ struct Declaration {
     declared: String,
 }
 
-impl Declaration {
+impl StateDeclaration {
     fn of(live: &dyn Live, entry: &Entry, params: &Params, snapshot: &Snapshot, run: &Run) -> Self {
         let of_property = |number: u32, element: ElementType| format!("{number}:{}", element.name());
         let window = snapshot.window_lists().map(|lists| {

@@ -65,7 +65,7 @@ use answers::live;
 use change::{VersionChange, check_same_vertices, extent, is_slide};
 use cost::{Choice, CostModel, DifferenceCosts, READ_SECONDS};
 use given::set;
-use kept::Found;
+use kept::Kept;
 pub use kept::KeptValues;
 use live::{At, Live, Updated, recompute};
 use ranking::LiveTop;
@@ -164,10 +164,10 @@ impl Follow {
         run: &Arc<Run>,
     ) -> Result<Resumed> {
         let (content, _memory) = match kept::find(newest, entry, params, run)? {
-            Found::State(content, memory) => (content, memory),
-            Found::Nothing => return Ok(Resumed::default()),
-            Found::Refused(refused) => return Ok(Resumed { refused: Some(refused), ..Resumed::default() }),
-            Found::Forgotten(content, memory, refused) => {
+            Kept::State(content, memory) => (content, memory),
+            Kept::Nothing => return Ok(Resumed::default()),
+            Kept::Refused(refused) => return Ok(Resumed { refused: Some(refused), ..Resumed::default() }),
+            Kept::Forgotten(content, memory, refused) => {
                 let version = content.version;
                 let values = kept::shown(newest, content, entry, params)?;
                 let forgotten = values.map(|values| KeptValues::new(version, values, memory));

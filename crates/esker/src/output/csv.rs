@@ -7,7 +7,7 @@ use esker_graph::VertexId;
 use esker_import::export::{OutputFile, push_quoted};
 use esker_store::ids::ExternalId;
 
-use super::rows::{RowFile, Rows};
+use super::rows::{AnswerRows, RowFile};
 use crate::answer::Value;
 use crate::error::Result;
 
@@ -16,7 +16,7 @@ pub(super) struct CsvRows(OutputFile);
 
 impl CsvRows {
     /// Begins a file whose columns are those of these rows.
-    pub(super) fn begin(mut file: OutputFile, rows: &Rows<'_>) -> Result<Self> {
+    pub(super) fn begin(mut file: OutputFile, rows: &AnswerRows<'_>) -> Result<Self> {
         let error = file.error();
         file.write_all(format!("{}\n", rows.header().join(",")).as_bytes()).map_err(error)?;
         Ok(Self(file))
@@ -24,7 +24,7 @@ impl CsvRows {
 }
 
 impl RowFile for CsvRows {
-    fn add(&mut self, rows: &Rows<'_>) -> Result<()> {
+    fn add(&mut self, rows: &AnswerRows<'_>) -> Result<()> {
         let Self(file) = self;
         let error = file.error();
         let mut steps = Vec::new();
@@ -59,7 +59,7 @@ impl RowFile for CsvRows {
     }
 }
 
-fn write_value(rows: &Rows<'_>, value: Value, out: &mut Vec<u8>) -> Result<()> {
+fn write_value(rows: &AnswerRows<'_>, value: Value, out: &mut Vec<u8>) -> Result<()> {
     match value {
         Value::Missing => Ok(()),
         Value::Vertex(v) => write_id(rows, v, out),
@@ -83,7 +83,7 @@ fn append(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) -> Result<()> {
     Ok(())
 }
 
-fn write_id(rows: &Rows<'_>, v: VertexId, out: &mut Vec<u8>) -> Result<()> {
+fn write_id(rows: &AnswerRows<'_>, v: VertexId, out: &mut Vec<u8>) -> Result<()> {
     match rows.ids.external_of(v)? {
         ExternalId::Int(id) => append(out, format_args!("{id}")),
         ExternalId::Text(text) => {

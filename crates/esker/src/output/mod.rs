@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use esker_import::export::{ExportOptions, OutputFile};
 use esker_store::ids::IdMap;
 
-use rows::{RowFile, Rows};
+use rows::{AnswerRows, RowFile};
 
 use crate::answer::Answer;
 use crate::error::{Error, Result};
@@ -147,7 +147,7 @@ fn format_of(path: &Path) -> Result<OutputFormat> {
 }
 
 /// Begins the rows of a file in a format other than NumPy's.
-fn begin(format: OutputFormat, file: OutputFile, rows: &Rows<'_>) -> Result<Box<dyn RowFile>> {
+fn begin(format: OutputFormat, file: OutputFile, rows: &AnswerRows<'_>) -> Result<Box<dyn RowFile>> {
     Ok(match format {
         OutputFormat::Parquet => table::parquet(file, rows)?,
         OutputFormat::Arrow => table::arrow(file, rows)?,
@@ -156,11 +156,11 @@ fn begin(format: OutputFormat, file: OutputFile, rows: &Rows<'_>) -> Result<Box<
 }
 
 /// The rows of an answer that has some, of the graph with these ids.
-fn checked<'a>(ids: &'a IdMap, answer: &'a Answer, steps: &'a [StepColumn]) -> Result<Rows<'a>> {
+fn checked<'a>(ids: &'a IdMap, answer: &'a Answer, steps: &'a [StepColumn]) -> Result<AnswerRows<'a>> {
     if answer.columns.is_empty() && answer.edges.is_none() {
         return Err(Error::usage("the answer has no values per vertex or edge to write".to_owned()));
     }
-    let rows = Rows::new(ids, answer, steps);
+    let rows = AnswerRows::new(ids, answer, steps);
     let greatest = match (&answer.edges, &answer.vertices) {
         (Some(edges), _) => edges.iter().map(|&(u, v)| u.max(v)).max(),
         (None, vertices) => vertices.as_ref().and_then(|vertices| vertices.last().copied()),

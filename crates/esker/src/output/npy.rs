@@ -10,7 +10,7 @@ use std::io::Write;
 
 use esker_import::export::OutputFile;
 
-use super::rows::Rows;
+use super::rows::AnswerRows;
 use crate::answer::{Value, Values};
 use crate::error::{Error, Result};
 
@@ -21,7 +21,7 @@ const ALIGNMENT: usize = 64;
 
 /// # Errors
 /// If ids are text.
-pub(super) fn check(rows: &Rows<'_>) -> Result<()> {
+pub(super) fn check(rows: &AnswerRows<'_>) -> Result<()> {
     if rows.ids.is_text() {
         return Err(Error::usage(
             "a NumPy array cannot store the text ids of this graph; write .csv, .parquet or .arrow"
@@ -31,7 +31,7 @@ pub(super) fn check(rows: &Rows<'_>) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn write(rows: &Rows<'_>, mut file: OutputFile) -> Result<OutputFile> {
+pub(super) fn write(rows: &AnswerRows<'_>, mut file: OutputFile) -> Result<OutputFile> {
     // An array without ids is understood only if they begin where numbers usually do.
     let with_ids = rows.dense_base().is_none_or(|base| base > 1);
     let error = file.error();
@@ -70,7 +70,7 @@ fn integer(value: u64) -> Result<i64> {
     })
 }
 
-fn header(rows: &Rows<'_>, with_ids: bool) -> Vec<u8> {
+fn header(rows: &AnswerRows<'_>, with_ids: bool) -> Vec<u8> {
     let kind = |values: &Values| if matches!(values, Values::Float(_)) { "<f8" } else { "<i8" };
     let description = match rows.columns {
         [column] if !with_ids => format!("'{}'", kind(&column.values)),

@@ -48,14 +48,14 @@ impl StepColumn {
 /// A file to which the rows of answers with the same columns are written, one answer after another.
 pub(super) trait RowFile: Send {
     /// Writes the rows of an answer.
-    fn add(&mut self, rows: &Rows<'_>) -> Result<()>;
+    fn add(&mut self, rows: &AnswerRows<'_>) -> Result<()>;
 
     /// Ends the rows.
     fn finish(self: Box<Self>) -> Result<OutputFile>;
 }
 
 /// The columns of an answer and the ids of its rows.
-pub(super) struct Rows<'a> {
+pub(super) struct AnswerRows<'a> {
     /// Columns before the others, with the same value in each row.
     pub(super) steps: &'a [StepColumn],
     pub(super) ids: &'a IdMap,
@@ -88,7 +88,7 @@ impl Row {
     }
 }
 
-impl<'a> Rows<'a> {
+impl<'a> AnswerRows<'a> {
     pub(super) fn new(ids: &'a IdMap, answer: &'a Answer, steps: &'a [StepColumn]) -> Self {
         Self {
             steps,

@@ -15,7 +15,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
-use super::rows::{Row, RowFile, Rows, StepColumn, StepValue};
+use super::rows::{AnswerRows, Row, RowFile, StepColumn, StepValue};
 use crate::answer::{Value, Values};
 use crate::error::{Error, Result};
 
@@ -53,7 +53,7 @@ struct TableRows<B> {
 }
 
 impl<B: BatchWriter> RowFile for TableRows<B> {
-    fn add(&mut self, rows: &Rows<'_>) -> Result<()> {
+    fn add(&mut self, rows: &AnswerRows<'_>) -> Result<()> {
         for chunk in rows.chunks() {
             self.batches.put(&batch(rows, &self.schema, &rows.range(chunk)?)?)?;
         }
@@ -66,7 +66,7 @@ impl<B: BatchWriter> RowFile for TableRows<B> {
 }
 
 /// Begins a file of Apache Parquet whose columns are those of these rows.
-pub(super) fn parquet(file: OutputFile, rows: &Rows<'_>) -> Result<Box<dyn RowFile>> {
+pub(super) fn parquet(file: OutputFile, rows: &AnswerRows<'_>) -> Result<Box<dyn RowFile>> {
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(1).unwrap_or_default()))
         .build();
@@ -77,7 +77,7 @@ pub(super) fn parquet(file: OutputFile, rows: &Rows<'_>) -> Result<Box<dyn RowFi
 }
 
 /// Begins an Arrow IPC file whose columns are those of these rows.
-pub(super) fn arrow(file: OutputFile, rows: &Rows<'_>) -> Result<Box<dyn RowFile>> {
+pub(super) fn arrow(file: OutputFile, rows: &AnswerRows<'_>) -> Result<Box<dyn RowFile>> {
     let schema = schema(rows);
     let batches = FileWriter::try_new(file, &schema).map_err(|e| failed(&e))?;
     Ok(Box::new(TableRows { batches, schema }))
@@ -87,7 +87,7 @@ fn failed(error: &impl std::fmt::Display) -> Error {
     Error::usage(format!("cannot write the answer: {error}"))
 }
 
-fn schema(rows: &Rows<'_>) -> Arc<Schema> {
+fn schema(rows: &AnswerRows<'_>) -> Arc<Schema> {
     let id = if rows.ids.is_text() { DataType::Utf8 } else { DataType::Int64 };
     let steps =
         rows.steps.iter().map(|step| Field::new(step.name, step_values(step, 0).data_type().clone(), false));
@@ -105,7 +105,7 @@ fn schema(rows: &Rows<'_>) -> Arc<Schema> {
     Arc::new(Schema::new(fields))
 }
 
-fn batch(rows: &Rows<'_>, schema: &Arc<Schema>, chunk: &[Row]) -> Result<RecordBatch> {
+fn batch(rows: &AnswerRows<'_>, schema: &Arc<Schema>, chunk: &[Row]) -> Result<RecordBatch> {
     let mut arrays: Vec<ArrayRef> = rows.steps.iter().map(|step| step_values(step, chunk.len())).collect();
     for key in 0..rows.key_names().len() {
         arrays.push(ids(rows, &mut chunk.iter().map(|row| Some(row.keys()[key])))?);
@@ -164,7 +164,7 @@ fn step_values(step: &StepColumn, len: usize) -> ArrayRef {
 }
 
 /// An array of vertex ids, with null for `None`.
-fn ids(rows: &Rows<'_>, vertices: &mut dyn Iterator<Item = Option<VertexId>>) -> Result<ArrayRef> {
+fn ids(rows: &AnswerRows<'_>, vertices: &mut dyn Iterator<Item = Option<VertexId>>) -> Result<ArrayRef> {
     if rows.ids.is_text() {
         let text = |v: Option<VertexId>| -> Result<Option<&str>> {
             match v.map(|v| rows.ids.external_of(v)).transpose()? {

@@ -21,15 +21,15 @@ use sizes::Sizes;
 
 use super::contain::{contain, damaged};
 use super::holds::Holds;
-use super::region::{Region, Whole};
-use super::runs::{Origin, RowRun, Section, SectionParser, SectionReader, check_fits};
+use super::region::{Region, WholeInput};
+use super::runs::{BatchOrigin, RowRun, RowSection, SectionParser, SectionReader, check_fits};
 use super::shared::SharedTexts;
-use super::table::{self, Chosen};
+use super::table::{self, Picked};
 use crate::read::format::ReadOptions;
-use crate::read::head::Head;
+use crate::read::head::InputHead;
 use crate::read::input::Input;
 use crate::read::input_format::{Choices, InputFormat, OpenedInput};
-use crate::read::source::{Block, BlockParser, EdgeBatch, IdKind, Reader};
+use crate::read::source::{BlockParser, EdgeBatch, IdKind, InputBlock, Reader};
 use crate::read::typed::{said_weight, says_undirected, type_of};
 
 /// Long record batches that are kept for the runs that follow, at most.
@@ -47,7 +47,7 @@ pub(crate) static ARROW: InputFormat = InputFormat {
     ..InputFormat::new("arrow", "Arrow IPC", Choices::Columns, open)
 };
 
-fn open(inputs: &[Input], _head: Head, options: &ReadOptions) -> Result<OpenedInput> {
+fn open(inputs: &[Input], _head: InputHead, options: &ReadOptions) -> Result<OpenedInput> {
     let reader = open_arrow(inputs, options)?;
     Ok(OpenedInput { notes: reader.notes(), reader })
 }
@@ -86,9 +86,9 @@ fn open_arrow(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn Reader>
 
 struct ArrowFile {
     path: Arc<PathBuf>,
-    content: Whole,
+    content: WholeInput,
     names: Vec<(String, Holds)>,
-    chosen: Chosen,
+    chosen: Picked,
     /// The chosen columns, each once.
     projection: Vec<usize>,
     schema: SchemaRef,
@@ -104,7 +104,7 @@ struct ArrowFile {
 impl ArrowFile {
     fn open(
         region: &Region,
-        first: Option<(&Chosen, &[(String, Holds)])>,
+        first: Option<(&Picked, &[(String, Holds)])>,
         options: &ReadOptions,
     ) -> Result<Self> {
         let path = Arc::clone(region.path());
@@ -138,14 +138,14 @@ impl ArrowFile {
         })
     }
 
-    fn add_sections(&self, file: usize, sections: &mut Vec<Section>) -> Result<()> {
+    fn add_sections(&self, file: usize, sections: &mut Vec<RowSection>) -> Result<()> {
         let (mut rows_before, mut end) = (0_u64, 0);
         for (index, batch) in self.batches.iter().enumerate() {
             let here = messages::end_of(&batch.position).max(end);
             let bytes = here - end;
             end = here;
             let run_rows = self.sizes.run_rows[index];
-            sections.push(Section {
+            sections.push(RowSection {
                 file,
                 section: index as u64,
                 rows: batch.rows,
@@ -284,12 +284,13 @@ impl SectionParser for ArrowParser {
 }
 
 impl BlockParser for ArrowParser {
-    fn parse(&self, block: Block) -> Result<EdgeBatch> {
+    fn parse(&self, block: InputBlock) -> Result<EdgeBatch> {
         let run = RowRun::of_block(&block);
         let file = self.files.get(run.file).ok_or_else(|| Error::invalid("no such file".to_owned()))?;
         let columns = contain(&file.path, || self.decode(file, run))?;
         let (path, shared) = (&file.path, &self.shared);
-        let origin = Origin { path, shared, first_row: block.first_line, input_bytes: block.input_bytes };
+        let origin =
+            BatchOrigin { path, shared, first_row: block.first_line, input_bytes: block.input_bytes };
         contain(&file.path, || table::batch(&origin, self.ids, &file.chosen, columns))
     }
 }

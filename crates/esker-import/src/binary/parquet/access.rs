@@ -18,10 +18,10 @@ impl Length for Region {
 }
 
 impl ChunkReader for Region {
-    type T = std::io::BufReader<At>;
+    type T = std::io::BufReader<PositionedRegion>;
 
     fn get_read(&self, start: u64) -> Decoded<Self::T> {
-        let at = At { region: self.clone(), position: start };
+        let at = PositionedRegion { region: self.clone(), position: start };
         Ok(std::io::BufReader::with_capacity(HEADER_BYTES, at))
     }
 
@@ -31,12 +31,12 @@ impl ChunkReader for Region {
 }
 
 /// A region with a position.
-pub(crate) struct At {
+pub(crate) struct PositionedRegion {
     region: Region,
     position: u64,
 }
 
-impl Read for At {
+impl Read for PositionedRegion {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let bytes = self.region.bytes().saturating_sub(self.position).min(buffer.len() as u64) as usize;
         self.region.read(&mut buffer[..bytes], self.position).map_err(std::io::Error::other)?;

@@ -29,14 +29,14 @@ use super::contain::{contain, damaged};
 use super::holds::Holds;
 use super::reasons::nested_end;
 use super::region::Region;
-use super::runs::{Origin, RowRun, Section, SectionParser, SectionReader, check_fits, run_rows};
+use super::runs::{BatchOrigin, RowRun, RowSection, SectionParser, SectionReader, check_fits, run_rows};
 use super::shared::{FREE_BYTES, SharedTexts};
-use super::table::{self, Chosen};
+use super::table::{self, Picked};
 use crate::read::format::ReadOptions;
-use crate::read::head::Head;
+use crate::read::head::InputHead;
 use crate::read::input::Input;
 use crate::read::input_format::{Choices, InputFormat, OpenedInput};
-use crate::read::source::{Block, BlockParser, EdgeBatch, IdKind, Reader};
+use crate::read::source::{BlockParser, EdgeBatch, IdKind, InputBlock, Reader};
 use crate::read::typed::{logical_of, said_weight, says_undirected, type_of};
 
 /// Parquet.
@@ -46,7 +46,7 @@ pub(crate) static PARQUET: InputFormat = InputFormat {
     ..InputFormat::new("parquet", "Parquet", Choices::Columns, open)
 };
 
-fn open(inputs: &[Input], _head: Head, options: &ReadOptions) -> Result<OpenedInput> {
+fn open(inputs: &[Input], _head: InputHead, options: &ReadOptions) -> Result<OpenedInput> {
     let reader = open_parquet(inputs, options)?;
     Ok(OpenedInput { notes: reader.notes(), reader })
 }
@@ -129,7 +129,7 @@ struct ParquetFile {
     path: Arc<PathBuf>,
     bytes: u64,
     names: Vec<(String, Holds)>,
-    chosen: Chosen,
+    chosen: Picked,
     leaves: Vec<Leaf>,
     num_leaves: usize,
     region: Region,
@@ -153,7 +153,7 @@ struct Group {
 impl ParquetFile {
     fn open(
         region: Region,
-        first: Option<(&Chosen, &[(String, Holds)])>,
+        first: Option<(&Picked, &[(String, Holds)])>,
         waiting_max: &Arc<AtomicUsize>,
         options: &ReadOptions,
     ) -> Result<Self> {
@@ -187,7 +187,7 @@ impl ParquetFile {
     }
 
     /// The row groups, after checking that the numbers in the footer are possible.
-    fn add_sections(&mut self, file: usize, sections: &mut Vec<Section>) -> Result<()> {
+    fn add_sections(&mut self, file: usize, sections: &mut Vec<RowSection>) -> Result<()> {
         let groups = self.reader.metadata().row_groups();
         let mut rows = Vec::with_capacity(groups.len());
         for group in groups {
@@ -213,7 +213,7 @@ impl ParquetFile {
             let group = self.group(section)?;
             let run_rows = group.run_rows;
             self.groups.push(group);
-            sections.push(Section { file, section: section as u64, rows, run_rows, rows_before, bytes });
+            sections.push(RowSection { file, section: section as u64, rows, run_rows, rows_before, bytes });
             rows_before = rows_before
                 .checked_add(rows)
                 .ok_or_else(|| damaged(&self.path, "its row groups have an impossible number of rows"))?;
@@ -301,12 +301,13 @@ impl SectionParser for ParquetParser {
 }
 
 impl BlockParser for ParquetParser {
-    fn parse(&self, block: Block) -> Result<EdgeBatch> {
+    fn parse(&self, block: InputBlock) -> Result<EdgeBatch> {
         let run = RowRun::of_block(&block);
         let file = self.files.get(run.file).ok_or_else(|| Error::invalid("no such file".to_owned()))?;
         let columns = contain(&file.path, || file.read(run))?;
         let (path, shared) = (&file.path, &self.shared);
-        let origin = Origin { path, shared, first_row: block.first_line, input_bytes: block.input_bytes };
+        let origin =
+            BatchOrigin { path, shared, first_row: block.first_line, input_bytes: block.input_bytes };
         table::batch(&origin, self.ids, &file.chosen, columns)
     }
 }

@@ -175,7 +175,7 @@ impl Leaf {
 
     fn reader_at(&self, file: &SerializedFileReader<Region>, run: &RunOfRows) -> Decoded<Waiting> {
         let &RunOfRows { group, run_rows, start, .. } = run;
-        let chunk = Chunk { file, group, leaf: self };
+        let chunk = RowGroupColumn { file, group, leaf: self };
         let rest = chunk.num_rows().saturating_sub(start);
         let selection = RowSelection::from(vec![RowSelector::skip(start), RowSelector::select(rest)]);
         let levels = self.coded_levels.as_ref().filter(|_| run.is_coded).unwrap_or(&self.levels);
@@ -226,13 +226,13 @@ fn too_short() -> ParquetError {
 }
 
 /// A column of one row group, as the `parquet` crate asks for it.
-struct Chunk<'a> {
+struct RowGroupColumn<'a> {
     file: &'a SerializedFileReader<Region>,
     group: usize,
     leaf: &'a Leaf,
 }
 
-impl RowGroups for Chunk<'_> {
+impl RowGroups for RowGroupColumn<'_> {
     fn num_rows(&self) -> usize {
         usize::try_from(self.file.metadata().row_group(self.group).num_rows()).unwrap_or(0)
     }

@@ -6,13 +6,13 @@ use crate::open::open;
 use crate::read::format::{Format, Pick, PickIds, ReadOptions};
 use crate::read::input::Input;
 use crate::read::source::IdKind;
-use crate::text::tests::testing::{Read, read, read_text};
+use crate::text::tests::testing::{ReadResult, read, read_text};
 
 fn default() -> ReadOptions {
     ReadOptions::default()
 }
 
-fn good(name: &str, text: &str, options: &ReadOptions) -> Read {
+fn good(name: &str, text: &str, options: &ReadOptions) -> ReadResult {
     let read = read_text(name, text, options).unwrap();
     assert_eq!(read.rejected, Vec::<String>::new(), "{name} {text:?}");
     read
@@ -279,7 +279,7 @@ fn adjacency_graphs() {
 }
 
 /// Writes files into a directory and reads the graph that `name` is part of.
-fn read_files(files: &[(&str, &str)], name: &str, options: &ReadOptions) -> Result<Read, String> {
+fn read_files(files: &[(&str, &str)], name: &str, options: &ReadOptions) -> Result<ReadResult, String> {
     let directory = tempfile::tempdir().unwrap();
     for (name, text) in files {
         RealDisk.write(&directory.path().join(name), text.as_bytes()).unwrap();

@@ -3,13 +3,13 @@
 use crate::read::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
 use crate::read::input::Input;
 use crate::read::source::IdKind;
-use crate::text::tests::testing::{Read, read, read_text};
+use crate::text::tests::testing::{ReadResult, read, read_text};
 
 fn default() -> ReadOptions {
     ReadOptions::default()
 }
 
-fn good(name: &str, text: &str, options: &ReadOptions) -> Read {
+fn good(name: &str, text: &str, options: &ReadOptions) -> ReadResult {
     let read = read_text(name, text, options).unwrap();
     assert_eq!(read.rejected, Vec::<String>::new(), "{name} {text:?}");
     read
@@ -70,7 +70,8 @@ fn every_block_size_gives_the_same() {
                 cut.edges.iter().map(|e| &e[..2]).collect::<Vec<_>>(),
                 whole.edges.iter().map(|e| &e[..2]).collect::<Vec<_>>()
             );
-            let numbers = |read: &Read| read.edges.iter().map(|e| e.get(2).cloned()).collect::<Vec<_>>();
+            let numbers =
+                |read: &ReadResult| read.edges.iter().map(|e| e.get(2).cloned()).collect::<Vec<_>>();
             assert_eq!(numbers(&cut), numbers(&whole));
             assert_eq!(
                 (&cut.rejected, cut.input_bytes),

@@ -13,7 +13,7 @@ use crate::read::source::{EdgeBatch, Schema, texts};
 
 /// Everything that a reader gave.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Read {
+pub(crate) struct ReadResult {
     pub(crate) schema: Schema,
     /// Source, target, property values.
     pub(crate) edges: Vec<Vec<String>>,
@@ -25,17 +25,17 @@ pub(crate) struct Read {
     pub(crate) blocks: usize,
 }
 
-impl Read {
+impl ReadResult {
     /// Edges as `source target properties`, one a string.
     pub(crate) fn lines(&self) -> Vec<String> {
         self.edges.iter().map(|edge| edge.join(" ")).collect()
     }
 }
 
-pub(crate) fn read(inputs: &[Input], options: &ReadOptions) -> Result<Read> {
+pub(crate) fn read(inputs: &[Input], options: &ReadOptions) -> Result<ReadResult> {
     let mut opened = open_inputs(inputs, options)?;
     let parser = opened.reader.parser();
-    let mut read = Read {
+    let mut read = ReadResult {
         schema: opened.reader.schema().clone(),
         edges: Vec::new(),
         vertices: Vec::new(),
@@ -55,11 +55,11 @@ pub(crate) fn read(inputs: &[Input], options: &ReadOptions) -> Result<Read> {
 }
 
 /// One input, by name and text.
-pub(crate) fn read_text(name: &str, text: &str, options: &ReadOptions) -> Result<Read> {
+pub(crate) fn read_text(name: &str, text: &str, options: &ReadOptions) -> Result<ReadResult> {
     read(&[Input::memory(name, text.as_bytes())], options)
 }
 
-fn take(read: &mut Read, batch: &EdgeBatch) {
+fn take(read: &mut ReadResult, batch: &EdgeBatch) {
     let (sources, targets) = (shown(&batch.source), shown(&batch.target));
     assert_eq!(sources.len(), targets.len());
     assert_eq!(batch.properties.len(), read.schema.properties.len());

@@ -8,7 +8,7 @@ use arrow_array::ArrayRef;
 use esker::graph::Run;
 use esker::import::install::import;
 use esker::import::options::{ImportOptions, VertexOrder};
-use esker::import::read::source::{Block, BlockParser, EdgeBatch, IdKind, Numbers, Reader, Schema};
+use esker::import::read::source::{BlockParser, EdgeBatch, IdKind, InputBlock, Numbers, Reader, Schema};
 use esker::store::format::CopyPolicy;
 use esker::store::format::Encoding;
 use esker::store::io::{Disk, MemoryDisk};
@@ -430,14 +430,14 @@ impl Reader for Listed {
         Arc::clone(&self.parser) as Arc<dyn BlockParser>
     }
 
-    fn next_block(&mut self) -> Result<Option<Block>> {
-        let block = Block { bytes: Vec::new(), first_line: 1, file: 0, input_bytes: 0 };
+    fn next_block(&mut self) -> Result<Option<InputBlock>> {
+        let block = InputBlock { bytes: Vec::new(), first_line: 1, file: 0, input_bytes: 0 };
         Ok((!std::mem::replace(&mut self.is_read, true)).then_some(block))
     }
 }
 
 impl BlockParser for ListedParser {
-    fn parse(&self, _: Block) -> Result<EdgeBatch> {
+    fn parse(&self, _: InputBlock) -> Result<EdgeBatch> {
         Ok(self.0.clone())
     }
 }
