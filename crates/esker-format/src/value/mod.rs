@@ -2,4 +2,5 @@
 
 pub mod calendar;
 pub mod decimal;
+pub mod digits;
 pub(crate) mod edge_id;

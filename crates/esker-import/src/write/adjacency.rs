@@ -10,10 +10,11 @@ use arrow_array::UInt64Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_select::take::take;
+use esker_format::value::digits::push_u64;
 use esker_format::{Error, Result};
 use esker_graph::{Direction, Setting, VertexId, message, vertex};
 
-use super::digits::{push_number, push_u64};
+use super::digits::push_number;
 use super::format::{EndsWritten, ExportFormat, KeptProperties, ReadAs, WriteGraph};
 use super::graph::{BlockBuilder, CHECK_VERTICES, ExportBlock, ExportGraph, PropertyKind, num_loops};
 use super::options::{ExportOptions, WriteIds};

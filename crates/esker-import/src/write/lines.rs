@@ -5,10 +5,11 @@ use std::io::Write;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt32Type};
 use arrow_array::{ArrayRef, BinaryArray};
+use esker_format::value::digits::push_u64;
 use esker_format::{Error, LogicalType, Result};
 use esker_graph::{Setting, message};
 
-use super::digits::{push_typed, push_u64};
+use super::digits::push_typed;
 use super::format::{EndsWritten, ExportFormat, Guessed, KeptProperties, ReadAs, WriteGraph};
 use super::graph::{ExportBlock, PropertyKind};
 use super::sink::OutputFile;

@@ -4,8 +4,8 @@
 use std::io::Write;
 
 use esker_format::Result;
+use esker_format::value::digits::push_u64;
 
-use super::digits;
 use super::options::ExportOptions;
 use super::sink::OutputFile;
 use super::writer::{VertexNames, push_quoted};
@@ -36,7 +36,7 @@ pub(crate) fn write(
             // A line is one field.
             push_quoted(&mut buffer, &text, b'\n');
         } else {
-            digits::push_u64(&mut buffer, names.id_of_number(v)?);
+            push_u64(&mut buffer, names.id_of_number(v)?);
         }
         buffer.push(b'\n');
         if v % CHUNK_VERTICES == CHUNK_VERTICES - 1 || v + 1 == num_vertices {

@@ -1,10 +1,10 @@
 //! What writers of edge formats share.
 
 use arrow_array::BinaryArray;
+use esker_format::value::digits::push_u64;
 use esker_format::{Error, Result};
 use esker_graph::{Bitmap, Operation, VertexId, message, vertex};
 
-use super::digits;
 use super::graph::{EdgeStream, ExportBlock, ExportGraph, PropertyInfo, PropertyKind};
 use super::options::{ExportOptions, WriteIds};
 
@@ -78,7 +78,7 @@ impl<'a> VertexNames<'a> {
         match self.external() {
             Some(graph) if graph.has_text_ids() => graph.write_id(as_vertex(v), out),
             _ => {
-                digits::push_u64(out, self.int(v)?);
+                push_u64(out, self.int(v)?);
                 Ok(())
             }
         }

@@ -5,6 +5,7 @@ use std::io::Write;
 
 use esker_graph::VertexId;
 use esker_import::export::{OutputFile, push_quoted};
+use esker_store::format::value::digits::{push_decimal, push_i64, push_u64};
 use esker_store::ids::ExternalId;
 
 use super::rows::{AnswerRows, RowFile};
@@ -61,36 +62,35 @@ impl RowFile for CsvRows {
 
 fn write_value(rows: &AnswerRows<'_>, value: Value, out: &mut Vec<u8>) -> Result<()> {
     match value {
-        Value::Missing => Ok(()),
-        Value::Vertex(v) => write_id(rows, v, out),
+        Value::Missing => {}
+        Value::Vertex(v) => write_id(rows, v, out)?,
         Value::Edge(u, v) => {
             write_id(rows, u, out)?;
             out.push(b' ');
-            write_id(rows, v, out)
+            write_id(rows, v, out)?;
         }
-        Value::Integer(value) => append(out, format_args!("{value}")),
-        Value::Count(value) => append(out, format_args!("{value}")),
-        // Scientific notation for very small and very large numbers.
-        Value::Float(value) if value != 0.0 && !(1e-5..1e16).contains(&value.abs()) => {
-            append(out, format_args!("{value:e}"))
-        }
-        Value::Float(value) => append(out, format_args!("{value}")),
+        Value::Integer(value) => push_i64(out, value),
+        Value::Count(value) => push_u64(out, value),
+        Value::Float(value) => push_float(out, value),
     }
+    Ok(())
 }
 
-fn append(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) -> Result<()> {
-    out.write_fmt(text).expect("writing to a vector does not fail");
-    Ok(())
+/// Appends a float, with an exponent if it is very small or very large.
+fn push_float(out: &mut Vec<u8>, value: f64) {
+    if value != 0.0 && !(1e-5..1e16).contains(&value.abs()) {
+        write!(out, "{value:e}").expect("writing to a vector does not fail");
+    } else {
+        push_decimal(out, value);
+    }
 }
 
 fn write_id(rows: &AnswerRows<'_>, v: VertexId, out: &mut Vec<u8>) -> Result<()> {
     match rows.ids.external_of(v)? {
-        ExternalId::Int(id) => append(out, format_args!("{id}")),
-        ExternalId::Text(text) => {
-            quote(text, out);
-            Ok(())
-        }
+        ExternalId::Int(id) => push_u64(out, id),
+        ExternalId::Text(text) => quote(text, out),
     }
+    Ok(())
 }
 
 pub(super) fn quote(text: &[u8], out: &mut Vec<u8>) {

@@ -8,6 +8,7 @@ use esker_import::export::{ExportOptions, OutputFile};
 use esker_import::read::typed::{is_unsigned, sniff_type};
 use esker_store::Snapshot;
 use esker_store::format::PropertyRecord;
+use esker_store::format::value::digits::push_u64;
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
 
@@ -115,7 +116,7 @@ fn write_row(
 ) -> Result<()> {
     let id = snapshot.ids().external_of(v)?;
     match id {
-        ExternalId::Int(id) => out.extend_from_slice(id.to_string().as_bytes()),
+        ExternalId::Int(id) => push_u64(out, id),
         ExternalId::Text(text) => quote(text, out),
     }
     for value in values {
