@@ -24,10 +24,12 @@ pub fn push_decimal(out: &mut Vec<u8>, value: f64) {
     }
 }
 
-/// Whether a float may lie in the middle between two shortest texts that both give it back, of which the
-/// standard library takes the upper, and the crate `zmij` the one that ends with an even digit. Its own
-/// decimal text, one digit longer, then has at most 18 digits and ends with a 5, so the float is a multiple of
-/// 2^-25, as 5^26 has 19 digits.
+/// Whether a float may lie in the middle between two shortest texts that both give it back. Of these, the
+/// standard library takes the upper, and the crate `zmij` the one that ends with an even digit.
+///
+/// The exact text of such a float is one digit longer, so it has at most 18 digits. A float with `k` binary
+/// places has `k` decimal ones, and its digits are a multiple of `5^k`. As 5^26 has 19 digits, `k` is at most
+/// 25.
 fn may_be_between(value: f64) -> bool {
     (value * f64::from(1 << 25)).fract() == 0.0
 }
