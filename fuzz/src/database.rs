@@ -19,7 +19,7 @@ use esker_store::check::check;
 use esker_store::format::{Archive, ArchiveWriter, Encoding};
 use esker_store::io::{Disk, FaultyDisk, Files, MemoryDisk};
 use esker_store::manifest::StagingOptions;
-use esker_store::{Access, Error, GraphEncoding, Snapshot};
+use esker_store::{Access, Error, GraphEncoding, Store, Version, View};
 
 use crate::living::{HEADS, disks};
 use crate::outcome::Outcome;
@@ -319,7 +319,7 @@ fn replace_column(
 
 /// All answers of a database. In other ways than 0, reads on after damage that `check` finds.
 fn read_all(disk: &Arc<dyn Disk>, run: &Run, way: usize) -> Result<String, Error> {
-    let snapshot = Snapshot::open(disk, Path::new(ROOT))?;
+    let snapshot = Version::open(disk, Path::new(ROOT))?;
     let report = check(&snapshot, run)?;
     if way == 0
         && let Some(problem) = report.problems.into_iter().next()
@@ -333,36 +333,40 @@ fn read_all(disk: &Arc<dyn Disk>, run: &Run, way: usize) -> Result<String, Error
         }
     }
     read_values(&snapshot, run, &mut content)?;
-    let graph = snapshot.graph::<()>(run)?;
+    let view = snapshot.view();
+    let graph = view.graph::<()>(run)?;
     graph.csr(run)?;
-    if snapshot.weight_type().is_some() {
+    if view.weight_type().is_some() {
         let problem = [
-            snapshot.graph::<i32>(run).and_then(|graph| graph.csr(run).map(drop)).err(),
-            snapshot.graph::<f32>(run).and_then(|graph| graph.csr(run).map(drop)).err(),
+            view.graph::<i32>(run).and_then(|graph| graph.csr(run).map(drop)).err(),
+            view.graph::<f32>(run).and_then(|graph| graph.csr(run).map(drop)).err(),
         ];
         content.push_str(&format!("{:?}\n", problem.map(|problem| problem.map(|error| error.to_string()))));
     }
     if snapshot.tiles().is_ok() {
-        let tiled = snapshot.clone().resident(Access::Mapped(GraphEncoding::Tiles))?;
+        let tiled = snapshot.view().resident(Access::Mapped(GraphEncoding::Tiles))?;
         sum_arcs(&tiled, run, &mut content)?;
     }
     if snapshot.stored_heads()?.is_some() {
-        let headed = snapshot.clone().resident(Access::Headed(HEADS))?;
+        let headed = snapshot.view().resident(Access::Headed(HEADS))?;
         sum_arcs(&headed, run, &mut content)?;
     }
     // An old version of each of the layers.
-    for record in snapshot.manifest().versions.iter().filter(|_| way == 0) {
-        let old = snapshot.state().snapshot(record.number)?;
-        content.push_str(&format!("{} edges\n", old.num_edges()));
-        read_lists(&old, Direction::Out, &mut content)?;
+    if way == 0 {
+        let store = Store::open_on(Arc::clone(disk), Path::new(ROOT))?;
+        for record in snapshot.manifest().versions.iter() {
+            let old = store.at(record.number)?;
+            content.push_str(&format!("{} edges\n", old.num_edges()));
+            read_lists(&old, Direction::Out, &mut content)?;
+        }
     }
     export_all(&snapshot, run, way, &mut content)?;
     Ok(content)
 }
 
-/// Scans all out-lists as the snapshot reads them.
-fn sum_arcs(snapshot: &Snapshot, run: &Run, content: &mut String) -> Result<(), Error> {
-    let sums = snapshot.graph::<()>(run)?.scan(run, Direction::Out, Select::All, &ArcSum)?;
+/// Scans all out-lists as the view reads them.
+fn sum_arcs(view: &View, run: &Run, content: &mut String) -> Result<(), Error> {
+    let sums = view.graph::<()>(run)?.scan(run, Direction::Out, Select::All, &ArcSum)?;
     content.push_str(&format!("{:?}\n", sums.into_iter().fold(0, u64::wrapping_add)));
     Ok(())
 }
@@ -385,7 +389,7 @@ impl Visitor<()> for ArcSum {
 }
 
 /// The removed vertices, and the values of the others.
-fn read_values(snapshot: &Snapshot, run: &Run, content: &mut String) -> Result<(), Error> {
+fn read_values(snapshot: &Version, run: &Run, content: &mut String) -> Result<(), Error> {
     content.push_str(&format!("{:?}\n", snapshot.removed(run)?.list()));
     for property in snapshot.vertex_properties() {
         let values = snapshot.vertex_property(&property.name)?;
@@ -397,11 +401,12 @@ fn read_values(snapshot: &Snapshot, run: &Run, content: &mut String) -> Result<(
 }
 
 /// Writes the version as a file.
-fn export_all(snapshot: &Snapshot, run: &Run, way: usize, content: &mut String) -> Result<(), Error> {
+fn export_all(snapshot: &Version, run: &Run, way: usize, content: &mut String) -> Result<(), Error> {
     let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
     let format = [Format::Csv, Format::Adjacency, Format::Parquet, Format::Sg][way % WAYS];
     let options = ExportOptions { format: Some(format), disk: Arc::clone(&disk), ..ExportOptions::default() };
-    let graph = StoredExport::new(snapshot, run)?;
+    let view = snapshot.view();
+    let graph = StoredExport::new(&view, run)?;
     // Repaired headers may promise too many vertices to write in a test.
     if snapshot.num_vertices() > VERTICES_MAX {
         return Ok(());
@@ -413,7 +418,7 @@ fn export_all(snapshot: &Snapshot, run: &Run, way: usize, content: &mut String) 
 }
 
 pub(crate) fn read_lists(
-    snapshot: &Snapshot,
+    snapshot: &Version,
     direction: Direction,
     content: &mut String,
 ) -> Result<(), Error> {

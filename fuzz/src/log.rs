@@ -17,7 +17,7 @@ use esker_import::read::format::{PickProperties, ReadOptions};
 use esker_import::read::input::Input;
 use esker_store::io::{Disk, FaultyDisk};
 use esker_store::manifest::StagingOptions;
-use esker_store::{Database, DatabaseOptions, Error, Snapshot, Store};
+use esker_store::{Database, DatabaseOptions, Error, Store, Version};
 
 use crate::database::{PAGE_BYTES, ROOT, damaged, disk_with, gather, read_lists, seed, with_run};
 use crate::living::{commit_integers, commit_texts};
@@ -147,10 +147,10 @@ fn refusal(error: &Error, is_forged: bool) -> Result<Outcome, String> {
 /// Opens for writing and closes; returns the newest version.
 fn open(disk: &Arc<dyn Disk>) -> Result<u64, Error> {
     let db = Database::open_on(Arc::clone(disk), Path::new(ROOT), options())?;
-    let newest = db.snapshot()?;
+    let newest = db.latest()?;
     read(&newest)?;
     db.close()?;
-    Ok(newest.version().number)
+    Ok(newest.number())
 }
 
 /// All versions, as a reader sees them.
@@ -160,8 +160,8 @@ fn read_all(disk: &Arc<dyn Disk>) -> Result<Versions, Error> {
     numbers.map(|number| Ok((number, read(&store.at(number)?)?))).collect()
 }
 
-fn read(snapshot: &Snapshot) -> Result<String, Error> {
-    let mut content = format!("{:?}\n", snapshot.version());
+fn read(snapshot: &Version) -> Result<String, Error> {
+    let mut content = format!("{:?}\n", snapshot.record());
     for direction in [Direction::Out, Direction::In] {
         if snapshot.has(direction) {
             read_lists(snapshot, direction, &mut content)?;

@@ -132,12 +132,12 @@ impl Database {
     }
 
     /// A version, the newest if `None`.
-    pub(crate) fn snapshot(handle: &Handle, at: Option<&str>) -> Outcome<esker::store::Snapshot> {
+    pub(crate) fn snapshot(handle: &Handle, at: Option<&str>) -> Outcome<esker::store::Version> {
         let number = at.map(|at| Self::number_of(handle, at)).transpose()?;
         Ok(match (handle, number) {
-            (Handle::Reader(store), None) => store.snapshot()?,
+            (Handle::Reader(store), None) => store.latest()?,
             (Handle::Reader(store), Some(number)) => store.at(number)?,
-            (Handle::Writer(writer), None) => writer.snapshot()?,
+            (Handle::Writer(writer), None) => writer.latest()?,
             (Handle::Writer(writer), Some(number)) => writer.at(number)?,
         })
     }
@@ -197,13 +197,13 @@ impl Database {
             Handle::Writer(_) => false,
         };
         if !reads_log {
-            return Ok(Graph::new(reading(py, &self.path, || Self::snapshot(&open, at))?));
+            return Ok(Graph::new(reading(py, &self.path, || Self::snapshot(&open, at))?.view()));
         }
         let (run, cancel, listener) = settings.run(READING_LOG)?;
         let open = open.under(&Arc::new(run));
         let snapshot =
             watched_reading(py, &cancel, listener.as_ref(), &self.path, || Self::snapshot(&open, at))?;
-        Ok(Graph::new(snapshot))
+        Ok(Graph::new(snapshot.view()))
     }
 
     /// All versions, as JSON.
@@ -425,7 +425,7 @@ impl Database {
                 true => Ok(()),
                 false => differences.write(&difference),
             })?;
-            Ok((a.version().number, b.version().number, summary_json(&summary).to_string(), lists.finish()))
+            Ok((a.number(), b.number(), summary_json(&summary).to_string(), lists.finish()))
         })
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader, StringArray};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use esker::graph::{Cancel, Run, RunOptions, VertexId};
-use esker::store::Snapshot;
+use esker::store::Version;
 use esker::store::database::OwnedValue;
 use esker::store::diff::{DiffEdge, Difference, diff};
 use esker::store::format::PropertyRecord;
@@ -64,8 +64,8 @@ impl Write for JsonLists {
 /// compares the versions anew.
 #[pyclass(frozen, module = "esker._esker")]
 pub(crate) struct DifferenceStream {
-    pub(crate) a: Snapshot,
-    pub(crate) b: Snapshot,
+    pub(crate) a: Version,
+    pub(crate) b: Version,
     pub(crate) of_edges: bool,
 }
 
@@ -97,7 +97,7 @@ struct Values {
 /// All changes of one kind. Memory: three words a row, and two values of 24 bytes or more a row and property.
 struct Changes {
     /// The version with more vertices: it knows the ids of both.
-    larger: Snapshot,
+    larger: Version,
     signed: bool,
     schema: SchemaRef,
     properties: Vec<PropertyRecord>,
@@ -134,7 +134,7 @@ impl Changes {
         Ok(changes)
     }
 
-    fn none(a: &Snapshot, b: &Snapshot, of_edges: bool) -> Outcome<Self> {
+    fn none(a: &Version, b: &Version, of_edges: bool) -> Outcome<Self> {
         let larger = if a.num_vertices() > b.num_vertices() { a } else { b };
         let signed = ids_are_signed(larger)?;
         let mut properties: Vec<PropertyRecord> = Vec::new();

@@ -7,7 +7,7 @@ use esker::catalogue::find;
 use esker::follow::beginning::first_window;
 use esker::follow::{FollowStep, Method, Resumed};
 use esker::graph::{Cancel, Run};
-use esker::store::{Follower, Snapshot};
+use esker::store::{Follower, Version};
 use esker::window::{MovingWindow, TimeUnit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -85,15 +85,15 @@ pub(crate) fn follow(
             (Some(follower), Some(at)) => follower.at(Database::number_of(&handle, at)?)?,
             (None, at) => Database::snapshot(&handle, at)?,
         };
-        let snapshot = choice.of(&snapshot)?;
-        let passed = snapshot.version().number;
+        let snapshot = choice.of(&snapshot.view())?;
+        let passed = snapshot.version().number();
         let open = |number| {
             let version = match (&follower, &handle) {
                 (Some(follower), _) => follower.at(number)?,
                 (None, Handle::Writer(writer)) => writer.at(number)?,
                 (None, Handle::Reader(store)) => store.at(number)?,
             };
-            Ok(choice.of(&version)?)
+            Ok(choice.of(&version.view())?)
         };
         let moved = window.as_ref().map(|window| first_window(window, &snapshot, open, &run));
         let moved = moved.transpose()?.flatten();
@@ -127,8 +127,8 @@ impl FollowState {
     /// Goes on to the next version that moves the window, if there is one; `None` if there is none yet.
     fn next(&mut self, handle: &Handle, run: &Run) -> Outcome<Option<FollowStep>> {
         while let Some(snapshot) = self.ahead(handle)? {
-            let number = snapshot.version().number;
-            let snapshot = self.choice.of(&snapshot)?;
+            let number = snapshot.number();
+            let snapshot = self.choice.of(&snapshot.view())?;
             let Some(window) = &self.window else {
                 let step = self.follow.advance(snapshot)?;
                 self.passed = number;
@@ -149,7 +149,7 @@ impl FollowState {
     }
 
     /// The next version that was not looked at.
-    fn ahead(&mut self, handle: &Handle) -> Outcome<Option<Snapshot>> {
+    fn ahead(&mut self, handle: &Handle) -> Outcome<Option<Version>> {
         let known = self.follow.version();
         let newest = match (&mut self.follower, handle) {
             (Some(follower), _) => {
@@ -158,7 +158,7 @@ impl FollowState {
                 }
                 follower.newest()
             }
-            (None, Handle::Writer(writer)) => writer.snapshot()?.version().number,
+            (None, Handle::Writer(writer)) => writer.latest()?.number(),
             (None, Handle::Reader(_)) => return Ok(None),
         };
         // Versions that were looked at may have been undone since.

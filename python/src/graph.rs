@@ -9,8 +9,8 @@ use esker::catalogue::{Entry, Job, Params, Resources, find};
 use esker::graph::{Bitmap, Cancel, Direction, Stop, VertexId, vertex};
 use esker::import::read::source::{id_at, integer_ids};
 use esker::plan::{estimate_on, plan, shape_of};
-use esker::store::Snapshot;
 use esker::store::ids::ExternalId;
+use esker::store::{Version, View};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -30,14 +30,18 @@ use crate::watch::{reading, watched_reading};
 /// A version of a graph.
 #[pyclass(frozen, module = "esker._esker")]
 pub(crate) struct Graph {
-    pub(crate) snapshot: Snapshot,
+    pub(crate) snapshot: View,
     pub(crate) rows: Rows,
 }
 
 impl Graph {
     /// A version, with rows of its own.
-    pub(crate) fn new(snapshot: Snapshot) -> Self {
+    pub(crate) fn new(snapshot: View) -> Self {
         Self { rows: Rows::new(&snapshot), snapshot }
+    }
+
+    fn version(&self) -> &Version {
+        self.snapshot.version()
     }
 }
 
@@ -70,7 +74,7 @@ impl Graph {
         let (run, cancel, listener) = settings.run(name)?;
         let mut snapshot = choice.of(&self.snapshot)?;
         // A window is gathered in memory if it fits there, and in-lists that are not kept are made there.
-        let lacks_in_lists = snapshot.is_directed() && !snapshot.has(Direction::In);
+        let lacks_in_lists = snapshot.version().is_directed() && !snapshot.version().has(Direction::In);
         if !request.is_free() || snapshot.window_index().is_some() || lacks_in_lists {
             snapshot = plan(&snapshot, entry, &params, &request, &resources)?.apply(&snapshot)?;
         }
@@ -124,10 +128,8 @@ impl Graph {
             plan(&snapshot, entry, &params, &reading.request()?, &resources).map_err(Failure::from)
         });
         let plan = plan.transpose()?;
-        let estimate = match &plan {
-            Some(plan) => plan.estimate,
-            None => estimate_on(&snapshot, entry, &params, &resources)?,
-        };
+        let estimate = plan.as_ref().map(|plan| plan.estimate);
+        let estimate = estimate.map_or_else(|| estimate_on(&snapshot, entry, &params, &resources), Ok)?;
         let plan = plan.map(|plan| plan.to_json(&snapshot, &resources)).transpose()?;
         let shape = shape_of(&snapshot, entry.reads_weights(&snapshot))?;
         let sides = if shape.directed && shape.in_edges { 2 } else { 1 };
@@ -143,7 +145,7 @@ impl Graph {
 
     /// The rows of the vertices with the given ids.
     fn vertices_of(&self, py: Python<'_>, ids: &Column) -> Outcome<Array> {
-        ids.expect_ids(self.snapshot.ids().is_text())?;
+        ids.expect_ids(self.version().ids().is_text())?;
         reading(py, self.path(), || {
             let mut found = self.look_up(ids)?;
             if let Some(order) = self.rows.order()? {
@@ -165,7 +167,7 @@ impl Graph {
 
     /// The id of a row.
     fn id_of<'py>(&self, py: Python<'py>, row: VertexId) -> Outcome<Bound<'py, PyAny>> {
-        id_object(py, &self.snapshot, self.rows.vertex(row)?)
+        id_object(py, self.version(), self.rows.vertex(row)?)
     }
 
     /// The ids of the given rows, or of all: an array of integers, or a list of strings.
@@ -185,24 +187,24 @@ impl Graph {
 
     /// Whether the id of each row is its number.
     fn rows_are_ids(&self) -> Outcome<bool> {
-        let ids = self.snapshot.ids();
+        let ids = self.version().ids();
         Ok(ids.dense_base() == Some(0) && self.rows.len()? == ids.num_vertices())
     }
 
     /// The degree of the vertex with an id.
     fn degree(&self, id: &Bound<'_, PyAny>, direction_name: &str) -> Outcome<usize> {
         let (direction, v) = (direction(direction_name)?, self.vertex(id)?);
-        self.read(|| Ok(self.snapshot.degree(direction, v)?))
+        self.read(|| Ok(self.version().degree(direction, v)?))
     }
 
     /// The degrees of all rows.
     fn degrees(&self, py: Python<'_>, direction_name: &str) -> Outcome<Array> {
         let direction = direction(direction_name)?;
         reading(py, self.path(), || {
-            let degree = |v| Ok(self.snapshot.degree(direction, v)? as u64);
+            let degree = |v| Ok(self.version().degree(direction, v)? as u64);
             let degrees: Vec<u64> = match self.rows.order()? {
                 None => {
-                    (0..self.snapshot.num_vertices()).map(|v| degree(vertex(v))).collect::<Outcome<_>>()?
+                    (0..self.version().num_vertices()).map(|v| degree(vertex(v))).collect::<Outcome<_>>()?
                 }
                 Some(order) => order.vertices().iter().map(|&v| degree(v)).collect::<Outcome<_>>()?,
             };
@@ -215,7 +217,7 @@ impl Graph {
         let direction = direction(direction_name)?;
         reading(py, self.path(), || {
             let v = self.rows.vertex(row)?;
-            let mut found = self.snapshot.neighbors(direction, v)?.into_owned();
+            let mut found = self.version().neighbors(direction, v)?.into_owned();
             if let Some(order) = self.rows.order()? {
                 found.iter_mut().for_each(|v| *v = order.row(*v));
                 found.sort_unstable();
@@ -232,7 +234,7 @@ impl Graph {
         direction_name: &str,
     ) -> Outcome<Bound<'py, PyAny>> {
         let (direction, v) = (direction(direction_name)?, self.vertex(id)?);
-        let mut found = self.read(|| Ok(self.snapshot.neighbors(direction, v)?.into_owned()))?;
+        let mut found = self.read(|| Ok(self.version().neighbors(direction, v)?.into_owned()))?;
         self.rows.sort(&mut found)?;
         self.id_objects(py, Some(found))
     }
@@ -240,14 +242,14 @@ impl Graph {
     /// Whether an edge between the vertices with these ids exists.
     fn has_edge(&self, source: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>) -> Outcome<bool> {
         match (self.vertex_if_any(source)?, self.vertex_if_any(target)?) {
-            (Some(source), Some(target)) => self.read(|| Ok(self.snapshot.has_edge(source, target)?)),
+            (Some(source), Some(target)) => self.read(|| Ok(self.version().has_edge(source, target)?)),
             _ => Ok(false),
         }
     }
 
     /// For each pair of ids, 1 if an edge exists, else 0.
     fn has_edges(&self, py: Python<'_>, source: &Column, target: &Column) -> Outcome<Array> {
-        let is_text = self.snapshot.ids().is_text();
+        let is_text = self.version().ids().is_text();
         source.expect_ids(is_text)?;
         target.expect_ids(is_text)?;
         same_length(source, target)?;
@@ -255,7 +257,7 @@ impl Graph {
             let sources = self.find_each(source, |_, found| Ok(found))?;
             let targets = self.find_each(target, |_, found| Ok(found))?;
             let has = |(source, target): (&Option<VertexId>, &Option<VertexId>)| match (source, target) {
-                (Some(source), Some(target)) => Ok(u8::from(self.snapshot.has_edge(*source, *target)?)),
+                (Some(source), Some(target)) => Ok(u8::from(self.version().has_edge(*source, *target)?)),
                 _ => Ok(0),
             };
             sources.iter().zip(&targets).map(has).collect::<Outcome<Vec<u8>>>().map(Array::of)
@@ -270,15 +272,15 @@ impl Graph {
         target: &Bound<'py, PyAny>,
     ) -> Outcome<Vec<Bound<'py, PyDict>>> {
         let (source, target) = (self.vertex(source)?, self.vertex(target)?);
-        self.read(|| values_between(py, &self.snapshot, source, target))
+        self.read(|| values_between(py, self.version(), source, target))
     }
 
     /// The properties of the vertex with an id.
     fn vertex_values<'py>(&self, py: Python<'py>, id: &Bound<'py, PyAny>) -> Outcome<Bound<'py, PyDict>> {
         let (v, values) = (self.vertex(id)?, PyDict::new(py));
         self.read(|| {
-            for record in self.snapshot.vertex_properties() {
-                let property = self.snapshot.vertex_property(&record.name)?;
+            for record in self.version().vertex_properties() {
+                let property = self.version().vertex_property(&record.name)?;
                 if let Some(value) = property.get(v)? {
                     values.set_item(&record.name, value_object(py, value)?)?;
                 }
@@ -325,20 +327,20 @@ impl Graph {
         direction_name: &str,
     ) -> Outcome<Array> {
         let directions: &[Direction] = match direction_name {
-            "both" if self.snapshot.is_directed() => &[Direction::Out, Direction::In],
+            "both" if self.version().is_directed() => &[Direction::Out, Direction::In],
             "both" => &[Direction::Out],
             other => &[direction(other)?],
         };
         let (center, cancel) = (self.vertex(center)?, Cancel::default());
         watched_reading(py, &cancel, None, self.path(), || {
-            let seen = Bitmap::new(self.snapshot.num_vertices());
+            let seen = Bitmap::new(self.version().num_vertices());
             seen.insert(center);
             let mut found = vec![center];
             let mut queue = VecDeque::from([(center, 0)]);
             while let Some((v, depth)) = queue.pop_front().filter(|(_, depth)| *depth < radius) {
                 cancel.check()?;
                 for &direction in directions {
-                    for &next in self.snapshot.neighbors(direction, v)?.iter() {
+                    for &next in self.version().neighbors(direction, v)?.iter() {
                         if seen.insert(next) {
                             found.push(next);
                             queue.push_back((next, depth + 1));
@@ -385,7 +387,7 @@ pub(crate) fn params(options: Vec<(String, String)>) -> Params {
 impl Graph {
     /// The path of its database.
     fn path(&self) -> &Path {
-        self.snapshot.path()
+        self.version().path()
     }
 
     /// Does a short read, which is an error if another program overwrote a file of the database.
@@ -396,7 +398,7 @@ impl Graph {
     /// The vertex with an id.
     pub(crate) fn vertex(&self, id: &Bound<'_, PyAny>) -> Outcome<VertexId> {
         let column = Column::one(id)?;
-        column.expect_ids(self.snapshot.ids().is_text())?;
+        column.expect_ids(self.version().ids().is_text())?;
         Ok(self.read(|| self.look_up(&column))?[0])
     }
 
@@ -404,7 +406,7 @@ impl Graph {
     fn vertex_if_any(&self, id: &Bound<'_, PyAny>) -> Outcome<Option<VertexId>> {
         let find = || -> Outcome<Option<VertexId>> {
             let column = Column::one(id)?;
-            column.expect_ids(self.snapshot.ids().is_text())?;
+            column.expect_ids(self.version().ids().is_text())?;
             Ok(self.read(|| self.find_each(&column, |_, found| Ok(found)))?[0])
         };
         match find() {
@@ -419,13 +421,13 @@ impl Graph {
         py: Python<'py>,
         vertices: Option<Vec<VertexId>>,
     ) -> Outcome<Bound<'py, PyAny>> {
-        let ids = self.snapshot.ids();
+        let ids = self.version().ids();
         if ids.is_text() {
             let all = vertices.unwrap_or_else(|| (0..ids.num_vertices()).map(vertex).collect());
             let (texts, mut turns) = (PyList::empty(py), Turns::new());
             for v in all {
                 turns.step(py)?;
-                texts.append(id_object(py, &self.snapshot, v)?)?;
+                texts.append(id_object(py, self.version(), v)?)?;
             }
             return Ok(texts.into_any());
         }
@@ -439,7 +441,7 @@ impl Graph {
                 None => (0..ids.num_vertices()).map(|v| integer(vertex(v))).collect(),
             }
         })?;
-        let array = if ids_are_signed(&self.snapshot)? {
+        let array = if ids_are_signed(self.version())? {
             Array::of(integers.into_iter().map(|id| id as i64).collect())
         } else {
             Array::of(integers)
@@ -448,9 +450,8 @@ impl Graph {
     }
 
     fn look_up(&self, column: &Column) -> Outcome<Vec<VertexId>> {
-        let snapshot = &self.snapshot;
         let not_found = |id: ExternalId<'_>| {
-            let message = match snapshot.ids().find(&id.to_string()) {
+            let message = match self.version().ids().find(&id.to_string()) {
                 Err(error) => crate::language::said(&error.message()),
                 Ok(_) => format!("the vertex {:?} was removed", id.to_string()),
             };
@@ -465,13 +466,12 @@ impl Graph {
         column: &Column,
         mut take: impl FnMut(ExternalId<'_>, Option<VertexId>) -> Outcome<T>,
     ) -> Outcome<Vec<T>> {
-        let snapshot = &self.snapshot;
-        let removed = snapshot.removed(&*brief()?)?;
+        let (known, removed) = (self.version().ids(), self.snapshot.removed(&*brief()?)?);
         let mut seek = |id: ExternalId<'_>| {
-            let found = snapshot.ids().vertex_of(id)?.filter(|&v| !removed.is_removed(v));
+            let found = known.vertex_of(id)?.filter(|&v| !removed.is_removed(v));
             take(id, found)
         };
-        let ids = column.known_ids(0..column.len(), snapshot.ids().is_text())?;
+        let ids = column.known_ids(0..column.len(), known.is_text())?;
         (0..ids.len()).map(|index| seek(id_at(&ids, index))).collect()
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use esker::graph::{Direction, Rows, Run, VertexId};
 use esker::store::format::ElementType;
-use esker::store::{Snapshot, StoredWeight};
+use esker::store::{StoredWeight, View};
 use pyo3::prelude::*;
 
 use crate::failure::{Failure, Outcome};
@@ -30,7 +30,7 @@ pub(crate) fn csr(
     let direction = direction(direction_name)?;
     let (run, cancel, listener) = settings.run("csr")?;
     let lists = MatrixLists { snapshot: Arc::new(graph.snapshot.clone()), direction, run: &run };
-    watched_reading(py, &cancel, listener.as_ref(), graph.snapshot.path(), || {
+    watched_reading(py, &cancel, listener.as_ref(), graph.snapshot.version().path(), || {
         let order = graph.rows.order()?;
         match graph.snapshot.weight_type().filter(|_| weighted) {
             None => lists.unweighted(order),
@@ -44,7 +44,7 @@ pub(crate) fn csr(
 
 /// The stored lists of one direction.
 struct MatrixLists<'a> {
-    snapshot: Arc<Snapshot>,
+    snapshot: Arc<View>,
     direction: Direction,
     run: &'a Run,
 }
@@ -95,7 +95,7 @@ impl MatrixLists<'_> {
         &self,
         of: impl for<'r> FnOnce(&Rows<'r, W>) -> &'r [T],
     ) -> Outcome<Array> {
-        Array::within(Arc::clone(&self.snapshot), |snapshot: &Snapshot| {
+        Array::within(Arc::clone(&self.snapshot), |snapshot: &View| {
             let csr = snapshot.graph::<W>(self.run)?.csr(self.run)?;
             csr.as_ref().and_then(|csr| csr.rows(self.direction)).map(of).ok_or_else(vanished)
         })

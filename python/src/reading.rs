@@ -61,8 +61,10 @@ pub(crate) fn export_version(
     watched_reading(py, &cancel, None, database.directory(), || {
         let snapshot = Database::snapshot(&open, at)?;
         let values = settings.vertex_properties.as_deref();
-        let table = values.map(|path| vertex_properties(&snapshot, path, &options, &run)).transpose()?;
-        let graph = StoredExport::new(&snapshot, &run)?;
+        let table =
+            values.map(|path| vertex_properties(&snapshot.view(), path, &options, &run)).transpose()?;
+        let view = snapshot.view();
+        let graph = StoredExport::new(&view, &run)?;
         let report = export(&graph, &file, &options)?;
         let is_lost = |loss: &&Loss| values.is_none() || !matches!(loss, Loss::VertexProperties(_));
         let lost_types = table.map(|table| table.lost_types).filter(|types| !types.is_empty());

@@ -12,7 +12,7 @@ use esker::plan::{Request, available_bytes, encoding_name, residency_name};
 use esker::rates::Known;
 use esker::store::format::{CopyPolicy, Encoding, WriteOptions, trimmed_budget};
 use esker::store::manifest::parse_time;
-use esker::store::{CommitOptions, GraphEncoding, Residency, Snapshot};
+use esker::store::{CommitOptions, GraphEncoding, Residency, View};
 use pyo3::prelude::*;
 
 use crate::failure::{Failure, Outcome, invalid};
@@ -143,7 +143,7 @@ pub(crate) struct ViewSettings {
 
 impl ViewSettings {
     /// The version with these settings.
-    pub(crate) fn of(&self, snapshot: &Snapshot) -> esker::store::Result<Snapshot> {
+    pub(crate) fn of(&self, snapshot: &View) -> esker::store::Result<View> {
         let snapshot = match &self.weight {
             Some(name) => snapshot.clone().weighted_by(name)?,
             None => snapshot.clone(),

@@ -60,7 +60,7 @@ pub(crate) fn window_times(
 ) -> Outcome<(String, String, Option<(i64, i64)>)> {
     let unit = self::unit(unit)?;
     let (run, cancel, listener) = settings.run("times")?;
-    let times = watched_reading(py, &cancel, listener.as_ref(), graph.snapshot.path(), || {
+    let times = watched_reading(py, &cancel, listener.as_ref(), graph.snapshot.version().path(), || {
         Ok(Times::of(&graph.snapshot, time, unit, &run)?)
     })?;
     Ok((times.property, symbol(times.unit).to_owned(), times.range))
@@ -105,7 +105,7 @@ pub(crate) fn window_ends(
         None => return invalid("every is missing"),
     };
     let (run, cancel, listener) = settings.run("times")?;
-    watched_reading(py, &cancel, listener.as_ref(), graph.snapshot.path(), || {
+    watched_reading(py, &cancel, listener.as_ref(), graph.snapshot.version().path(), || {
         let mut steps = times.ends(&graph.snapshot, step, first.as_ref(), last.as_ref(), &run)?;
         let ends: Vec<i64> = steps.by_ref().take(STEPS_MAX).collect();
         if steps.next().is_some() {
@@ -211,7 +211,7 @@ pub(crate) fn window(
     let window = TimeWindow { after: range.0, until: range.1, copies };
     let (run, cancel, listener) = settings.run("window")?;
     let snapshot = choice.of(&graph.snapshot)?;
-    let snapshot = watched_reading(py, &cancel, listener.as_ref(), graph.snapshot.path(), || {
+    let snapshot = watched_reading(py, &cancel, listener.as_ref(), graph.snapshot.version().path(), || {
         Ok(snapshot.window(property, window, all_vertices, &run)?)
     })?;
     Ok(Graph { snapshot, rows: graph.rows.clone() })
@@ -241,7 +241,7 @@ pub(crate) fn window_answers(
     let snapshot = choice.of(&graph.snapshot)?;
     let request = Request::default();
     let job = WindowJob { entry, params: &params, request: &request, resources: &resources, all_vertices };
-    watched_reading(py, &cancel, listener.as_ref(), graph.snapshot.path(), || {
+    watched_reading(py, &cancel, listener.as_ref(), graph.snapshot.version().path(), || {
         let mut answers = Vec::new();
         WindowSeries::answers(&snapshot, property, windows, &job, &run, |found| {
             answers.push(Answer::new(found.answer, &graph.rows));
@@ -270,10 +270,10 @@ pub(crate) fn version_answers(
     if read.first().is_none_or(|first| entry.reads_weights(first) || first.drops_directions()) {
         return Ok(Vec::new());
     }
-    let path = read[0].path().to_owned();
+    let path = read[0].version().path().to_owned();
     watched_reading(py, &cancel, listener.as_ref(), &path, || {
         let mut answers = Vec::new();
-        let open = |i: usize| Ok::<_, Failure>(read[i].clone());
+        let open = |i: usize| Ok::<_, Failure>(read[i].version().clone());
         answers_on_versions(read.len(), open, entry, &params, &run, |found| {
             answers.push(Answer::new(found.answer, &graphs[found.index].get().rows));
             Ok(())

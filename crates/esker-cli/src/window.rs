@@ -26,7 +26,7 @@ impl WindowCommand {
         let (store, bar) = open_store(self.database.as_ref(), &self.resources, &cancel)?;
         let snapshot = self.at.snapshot(&store);
         bar.finish();
-        let snapshot = self.options.of_version(snapshot?)?;
+        let snapshot = self.options.of_version(snapshot?.view())?;
         // Rows on standard output would break into it.
         let bar = Bar::spinner(self.is_to_stdout());
         let on_round = Some(bar.on_round(entry.name));

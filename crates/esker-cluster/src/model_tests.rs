@@ -27,7 +27,7 @@ use esker_import::open::open_reader;
 use esker_import::options::ImportOptions;
 use esker_import::read::format::{PickIds, ReadOptions};
 use esker_store::manifest::StagingOptions;
-use esker_store::{Snapshot, Store};
+use esker_store::{Store, Version};
 
 use crate::algorithm::{AnswerSink, run};
 use crate::change::apply::{Prepared, Publisher, change};
@@ -150,13 +150,13 @@ fn run_all(
 }
 
 /// The same edges in one database.
-fn single(place: &Path, input: &Path, directed: bool, is_text: bool) -> Snapshot {
+fn single(place: &Path, input: &Path, directed: bool, is_text: bool) -> Version {
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
     let ids = if is_text { PickIds::Text } else { PickIds::Int };
     let reader = open_reader(&[input.display().to_string()], &ReadOptions { ids, ..ReadOptions::default() });
     let options = ImportOptions { directed: Some(directed), threads: 1, ..ImportOptions::default() };
     import(&disk, reader.expect("open"), place, &options, StagingOptions::default()).expect("import");
-    Store::open(place).and_then(|store| store.snapshot()).expect("snapshot")
+    Store::open(place).and_then(|store| store.latest()).expect("snapshot")
 }
 
 /// Random edges as CSV: a few hubs, some loops, some duplicates, and several components.
@@ -180,13 +180,14 @@ fn count(cell: u64) -> Vec<Cell> {
 }
 
 /// The ids of a database, in order of vertex.
-fn ids_of(snapshot: &Snapshot) -> Vec<OwnedId> {
+fn ids_of(snapshot: &Version) -> Vec<OwnedId> {
     (0..snapshot.num_vertices()).map(|v| snapshot.ids().external_of(vertex(v)).expect("id").into()).collect()
 }
 
-fn expect_same_answers(cluster: &Cluster, version: u64, alone: &Snapshot) {
+fn expect_same_answers(cluster: &Cluster, version: u64, alone: &Version) {
     let run = Run::with_threads(1).expect("run");
-    let graph = alone.graph::<()>(&run).expect("graph");
+    let view = alone.view();
+    let graph = view.graph::<()>(&run).expect("graph");
     let ids = ids_of(alone);
     let all = |cells: &dyn Fn(usize) -> Vec<Cell>| -> BTreeMap<OwnedId, Vec<Cell>> {
         (0..ids.len()).map(|v| (ids[v].clone(), cells(v))).collect()
@@ -242,7 +243,7 @@ fn expect_same_answers(cluster: &Cluster, version: u64, alone: &Snapshot) {
 
 /// The ends of each edge have different colours, and each vertex has the least that its neighbours before it
 /// leave: at most one more than they are.
-fn expect_greedy_colours(colours: &BTreeMap<OwnedId, Vec<Cell>>, alone: &Snapshot, ids: &[OwnedId]) {
+fn expect_greedy_colours(colours: &BTreeMap<OwnedId, Vec<Cell>>, alone: &Version, ids: &[OwnedId]) {
     let colour = |v: usize| match colours[&ids[v]][..] {
         [Cell::Count(colour)] => colour,
         ref other => panic!("{other:?}"),

@@ -24,8 +24,8 @@ use crate::check::verify_columns;
 use crate::commit::LoggedCommit;
 use crate::log::{LogReader, copy_log};
 use crate::manifest::{BACKUP_NAME, MANIFEST_NAME, Manifest, StagedDirectory, expect_database, named_files};
-use crate::snapshot::State;
 use crate::store::Store;
+use crate::version::State;
 
 /// How often the steps are repeated.
 const ATTEMPTS_MAX: u32 = 100;

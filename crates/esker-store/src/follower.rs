@@ -11,7 +11,7 @@ use crate::commit::{Commit, LoggedCommit};
 use crate::database::with_commits_in_memory;
 use crate::log::{LogReader, log_directory};
 use crate::manifest::{MANIFEST_NAME, Manifest};
-use crate::snapshot::{Snapshot, State};
+use crate::version::{State, Version};
 
 /// With more layers in memory, the commits of the newest are taken into the next one.
 const MEMORY_LAYERS_MAX: usize = 8;
@@ -216,8 +216,8 @@ impl Follower {
     ///
     /// # Errors
     /// [`Error::Invalid`] if the version does not exist or was forgotten; [`Error::Corrupt`].
-    pub fn at(&self, version: u64) -> Result<Snapshot> {
-        self.whole.snapshot(version)
+    pub fn at(&self, version: u64) -> Result<Version> {
+        self.whole.version(version)
     }
 }
 
@@ -250,7 +250,7 @@ mod tests {
         database.commit(batch, "a step").unwrap();
     }
 
-    fn lists(snapshot: &Snapshot) -> Vec<Vec<VertexId>> {
+    fn lists(snapshot: &Version) -> Vec<Vec<VertexId>> {
         let list = |v| snapshot.neighbors(Direction::Out, vertex(v)).unwrap().iter().copied().collect();
         (0..snapshot.num_vertices()).map(list).collect()
     }
@@ -276,8 +276,8 @@ mod tests {
                 continue;
             }
             assert!(follower.refresh().unwrap());
-            let newest = database.snapshot().unwrap();
-            assert_eq!(follower.newest(), newest.version().number);
+            let newest = database.latest().unwrap();
+            assert_eq!(follower.newest(), newest.number());
             assert!(follower.memory_layers.len() <= MEMORY_LAYERS_MAX);
             for version in [follower.newest(), follower.newest() - 1] {
                 let (shown, expected) = (follower.at(version).unwrap(), database.at(version).unwrap());
@@ -332,6 +332,6 @@ mod tests {
         assert_eq!(follower.newest(), 1);
         drop(other);
         assert!(follower.refresh().unwrap());
-        assert_eq!(lists(&follower.at(6).unwrap()), lists(&database.snapshot().unwrap()));
+        assert_eq!(lists(&follower.at(6).unwrap()), lists(&database.latest().unwrap()));
     }
 }

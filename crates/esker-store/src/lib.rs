@@ -37,8 +37,8 @@
 //!
 //! * [`Store`] reads a database; [`Database`] also writes, one process at a time.
 //! * [`Follower`] reads a database that is being written, and keeps up with it at the cost of what changes.
-//! * [`Snapshot`] is a version opened for reading. [`Snapshot::graph`] gives the graph to compute on, and
-//!   [`Snapshot::resident`] chooses encoding and residency.
+//! * [`Version`] is one version of the graph: what is stored, and point reads of single vertices.
+//! * [`View`] is how a run reads a version. [`View::graph`] gives the graph to compute on.
 //! * [`mod@check`] verifies every byte. The crate `esker-import` reads and writes files of other formats.
 //! * [`DynamicGraph`] is a graph in memory that changes edge by edge.
 //!
@@ -58,7 +58,8 @@ mod history;
 mod buffers;
 pub mod freeze;
 pub mod merge;
-pub mod snapshot;
+pub mod version;
+pub mod view;
 #[cfg(test)]
 mod scans;
 pub mod diff;
@@ -83,5 +84,7 @@ pub use esker_layers::{
     layer, pool, property, stack, tiles,
 };
 pub use follower::Follower;
-pub use snapshot::Snapshot;
+
 pub use store::{CommitInLog, LogCheck, Store};
+pub use version::{Version, VertexEdges};
+pub use view::{View, WindowLists, WindowMove};

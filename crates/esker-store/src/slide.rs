@@ -7,7 +7,7 @@ use esker_graph::{Run, VertexId};
 use esker_layers::graph::window::{Copies, TimeWindow};
 
 use crate::diff::{DiffEdge, Difference, diff};
-use crate::snapshot::{AgingEdges, MovedWindow, Snapshot, WindowMove};
+use crate::view::{AgingEdges, MovedWindow, View, WindowMove};
 
 /// A window is made from the one before if it moves by at most one part of its length in this many: finding
 /// an edge that came or went takes as long as counting that many.
@@ -23,13 +23,13 @@ const COPIES: usize = 2;
 /// One part of a window in this many is looked through at a time for the edges that leave it next.
 const AGING_PARTS: u64 = 8;
 
-impl Snapshot {
-    /// As [`Snapshot::window`], made from the window of an earlier version, or an earlier window of this one.
+impl View {
+    /// As [`View::window`], made from the window of an earlier version, or an earlier window of this one.
     /// Where little changed, that takes time in proportion to the change and to the number of vertices, not
     /// of edges; else the edges are counted.
     ///
     /// # Errors
-    /// As [`Snapshot::window`].
+    /// As [`View::window`].
     pub fn window_after(
         self,
         former: &Self,
@@ -50,8 +50,8 @@ impl Snapshot {
 /// A window, and the one that it is made from.
 struct Move<'a> {
     /// The former version with its window.
-    former: &'a Snapshot,
-    newer: &'a Snapshot,
+    former: &'a View,
+    newer: &'a View,
     time: &'a str,
     /// The number of the property that holds the times, and its type.
     property: (u32, ElementType),
@@ -94,15 +94,15 @@ impl FoundMove {
 impl<'a> Move<'a> {
     /// The move, if the window can be made from the former one and little changed.
     fn of(
-        former: &'a Snapshot,
-        newer: &'a Snapshot,
+        former: &'a View,
+        newer: &'a View,
         time: &'a str,
         after: TimeWindow,
         all_vertices: bool,
     ) -> Option<Self> {
         let lists = former.window_lists()?;
         let (before, record) = (*lists.index.window(), lists.time);
-        let property = newer.edge_property(time).ok()?;
+        let property = newer.version().edge_property(time).ok()?;
         let is_same_kind = (before.copies, after.copies) == (Copies::All, Copies::All)
             && !(former.is_filtered() || newer.is_filtered())
             && lists.all_vertices == all_vertices
@@ -112,12 +112,12 @@ impl<'a> Move<'a> {
         let moved_by = after.until.abs_diff(before.until).max(after.after.abs_diff(before.after));
         let parts = if lists.index.num_arcs() <= FEW_ARCS { FEW_PARTS_MIN } else { PARTS_MIN };
         let is_near = moved_by.saturating_mul(parts) <= before.until.abs_diff(before.after);
-        if !(is_same_kind && is_ahead && is_near && newer.continues(former)) {
+        if !(is_same_kind && is_ahead && is_near && newer.version().continues(former.version())) {
             return None;
         }
-        let since = former.version().number;
-        let layers = newer.stack().layers().iter().map(|layer| layer.record());
-        let changed = layers.filter(|layer| layer.last_version > since && since < newer.version().number);
+        let since = former.version().number();
+        let layers = newer.version().stack().layers().iter().map(|layer| layer.record());
+        let changed = layers.filter(|layer| layer.last_version > since && since < newer.version().number());
         let arcs: u64 = changed.map(|layer| layer.out.arcs + layer.out.past_arcs).sum();
         let is_little = arcs <= (lists.index.num_arcs() / LAYER_PARTS_MIN).max(FEW_ARCS);
         let property = (property.number, property.element);
@@ -125,7 +125,7 @@ impl<'a> Move<'a> {
     }
 
     /// The later version with its window; `None` if its edges must be counted.
-    fn made(&self, run: &Run) -> Result<Option<Snapshot>> {
+    fn made(&self, run: &Run) -> Result<Option<View>> {
         let Some(aging) = self.aging(run)? else { return Ok(None) };
         let Some(mut found) = self.differences(run)? else { return Ok(None) };
         if let Some(leaving) = self.leaving() {
@@ -163,7 +163,7 @@ impl<'a> Move<'a> {
     /// Whether the former version has no edges of the times that come to the window, so that all of these are
     /// differences between the versions.
     fn comes_by_commits(&self) -> bool {
-        let stated = self.former.stack().value_range(self.property.0);
+        let stated = self.former.version().stack().value_range(self.property.0);
         stated.is_some_and(|(_, latest)| latest <= self.before.until)
     }
 
@@ -214,7 +214,7 @@ impl<'a> Move<'a> {
             }
             Ok::<_, esker_format::Error>(())
         };
-        diff(&self.former.clone().without_window(), self.newer, run, |difference| {
+        diff(self.former.version(), self.newer.version(), run, |difference| {
             match difference {
                 Difference::VertexAdded(v) | Difference::VertexRemoved(v) => {
                     found.is_refused |= !found.moved.memory.push(&mut found.moved.vertices, v, COPIES);

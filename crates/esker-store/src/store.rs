@@ -15,7 +15,7 @@ use crate::commit::LoggedCommit;
 use crate::database::with_commits_in_memory;
 use crate::log::LogReader;
 use crate::manifest::{MANIFEST_NAME, Manifest, Strays, expect_database, not_retained, strays};
-use crate::snapshot::{Snapshot, State};
+use crate::version::{State, Version};
 
 /// A database opened for reading. Any number of threads and processes may read at the same time, also from
 /// read-only media and while another process writes.
@@ -149,23 +149,23 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Io`].
-    pub fn snapshot(&self) -> Result<Snapshot> {
-        self.with_tail(|store, tail| tail.whole(store)?.snapshot(tail.newest))
+    pub fn latest(&self) -> Result<Version> {
+        self.with_tail(|store, tail| tail.whole(store)?.version(tail.newest))
     }
 
     /// The version with a number.
     ///
     /// # Errors
     /// [`Error::Invalid`] if the version does not exist or was forgotten; [`Error::Corrupt`]; [`Error::Io`].
-    pub fn at(&self, version: u64) -> Result<Snapshot> {
+    pub fn at(&self, version: u64) -> Result<Version> {
         if version <= self.state.newest() {
             // Commits in the log may make the retention forget it.
             if self.manifest().retention == Retention::All || self.has(version)? {
-                return self.state.snapshot(version);
+                return self.state.version(version);
             }
         }
         self.with_tail(|store, tail| match version <= tail.newest {
-            true => tail.whole(store)?.snapshot(version),
+            true => tail.whole(store)?.version(version),
             false => Err(Error::invalid(format!(
                 "{} had no version {version} when it was opened: the newest was {}",
                 store.path().display(),
@@ -223,8 +223,8 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Io`].
-    pub fn frozen(&self) -> Result<Snapshot> {
-        self.state.snapshot(self.state.newest())
+    pub fn frozen(&self) -> Result<Version> {
+        self.state.version(self.state.newest())
     }
 
     /// The number of removed vertices, for each version that changes it: pairs of version and count,
@@ -312,7 +312,7 @@ impl Store {
     /// # Errors
     /// As [`check`]. Problems of the database are in the report.
     pub fn check(&self, run: &Run) -> Result<Report> {
-        check(&self.snapshot()?, run)
+        check(&self.latest()?, run)
     }
 
     /// Calls `f` with the commits of the log, which the first call lists.

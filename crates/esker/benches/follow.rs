@@ -193,7 +193,7 @@ fn measure(algorithm: &str, settings: &Settings, place: &Path) -> Result<()> {
     let (entry, params) = (find(algorithm)?, params(algorithm, stream.there[0].0));
     let start = |choice, follower: &Follower| -> Result<Follow> {
         let snapshot = follower.at(follower.newest())?;
-        Ok(Follow::start(snapshot, entry, &params, Arc::clone(&run))?.with_choice(choice))
+        Ok(Follow::start(snapshot.view(), entry, &params, Arc::clone(&run))?.with_choice(choice))
     };
     let choices = [MethodChoice::Recompute, MethodChoice::Update, MethodChoice::Cheaper];
     let mut follows =
@@ -205,7 +205,7 @@ fn measure(algorithm: &str, settings: &Settings, place: &Path) -> Result<()> {
             let begin = Instant::now();
             follower.refresh()?;
             refresh.push(begin.elapsed().as_secs_f64() * 1e3);
-            let mut step = |i: usize| follows[i].advance(follower.at(follower.newest())?);
+            let mut step = |i: usize| follows[i].advance(follower.at(follower.newest())?.view());
             let anew = step(0)?;
             let first = step(1 + turn % 2)?;
             let second = step(2 - turn % 2)?;
@@ -253,7 +253,7 @@ fn rate_behind(
     let numbers = follow.ahead(follower.versions().map(|version| version.number));
     let (mut diff, mut update) = (0.0, 0.0);
     for number in numbers {
-        let step = follow.advance(follower.at(number)?)?;
+        let step = follow.advance(follower.at(number)?.view())?;
         diff += step.diff_seconds;
         update += step.seconds;
     }

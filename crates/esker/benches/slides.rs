@@ -31,7 +31,7 @@ use esker::store::log::Sync;
 use esker::store::manifest::StagingOptions;
 use esker::store::property::PropertyValue;
 use esker::store::windows::{Copies, TimeWindow};
-use esker::store::{Database, DatabaseOptions, Follower, Snapshot};
+use esker::store::{Database, DatabaseOptions, Follower, View};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -109,7 +109,7 @@ fn measure(algorithm: &str, part: usize, settings: &Settings, place: &Path) -> R
         let until = end as i64 - 1;
         TimeWindow { after: until - length as i64, until, copies: Copies::All }
     };
-    let window = |snapshot: Snapshot, end: usize| snapshot.window("time", range(end), true, &run);
+    let window = |snapshot: View, end: usize| snapshot.window("time", range(end), true, &run);
     let mut params = Params::default();
     if algorithm == "bfs" {
         params = params.with("source", edges[0].0.to_string());
@@ -119,8 +119,13 @@ fn measure(algorithm: &str, part: usize, settings: &Settings, place: &Path) -> R
     let mut follows = Vec::new();
     for choice in choices {
         follows.push(
-            Follow::start(window(follower.at(follower.newest())?, end)?, entry, &params, Arc::clone(&run))?
-                .with_choice(choice),
+            Follow::start(
+                window(follower.at(follower.newest())?.view(), end)?,
+                entry,
+                &params,
+                Arc::clone(&run),
+            )?
+            .with_choice(choice),
         );
     }
     let (mut seconds, mut updates, mut turn) = ([0.0; 3], 0, 0);
@@ -138,10 +143,10 @@ fn measure(algorithm: &str, part: usize, settings: &Settings, place: &Path) -> R
         let newest = follower.at(follower.newest())?;
         opening += begin.elapsed().as_secs_f64();
         let begin = Instant::now();
-        window(newest.clone(), end)?;
+        window(newest.view(), end)?;
         counting += begin.elapsed().as_secs_f64();
         let begin = Instant::now();
-        let shown = newest.window_after(follows[0].snapshot(), "time", range(end), true, &run)?;
+        let shown = newest.view().window_after(follows[0].snapshot(), "time", range(end), true, &run)?;
         moving += begin.elapsed().as_secs_f64();
         turn += 1;
         for i in [1, 2 * (turn % 2), 2 - 2 * (turn % 2)] {

@@ -35,7 +35,7 @@ use esker::store::io::{Disk, RealDisk};
 use esker::store::manifest::StagingOptions;
 use esker::store::property::PropertyValue;
 use esker::store::windows::{Copies, TimeWindow};
-use esker::store::{Database, DatabaseOptions, Follower, Snapshot};
+use esker::store::{Database, DatabaseOptions, Follower, View};
 use esker::window::{WindowJob, WindowSeries};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -140,7 +140,7 @@ fn window(end: usize, length: usize) -> TimeWindow {
 
 /// Runs an algorithm as `esker run` does; returns the seconds of all of it, and of the kernel.
 fn run_on(
-    snapshot: &Snapshot,
+    snapshot: &View,
     job: (&'static Entry, &Params),
     run: &Run,
     settings: &Settings,
@@ -164,7 +164,7 @@ fn steps(edges: &[(u64, u64)], settings: &Settings, place: &Path) -> Result<()> 
     let length = settings.window * settings.step;
     println!("| step | committed | taken in | window | PageRank | its kernel | all |");
     println!("|---|---:|---:|---:|---:|---:|---:|");
-    let mut shown: Option<Snapshot> = None;
+    let mut shown: Option<View> = None;
     let mut end = settings.step;
     for step in 2..=settings.steps.min(edges.len() / settings.step) {
         let begin = Instant::now();
@@ -182,8 +182,8 @@ fn steps(edges: &[(u64, u64)], settings: &Settings, place: &Path) -> Result<()> 
         let newest = follower.at(follower.newest())?;
         let next = window(end, length);
         let windowed = match &shown {
-            Some(former) => newest.window_after(former, "time", next, false, &run)?,
-            None => newest.window("time", next, false, &run)?,
+            Some(former) => newest.view().window_after(former, "time", next, false, &run)?,
+            None => newest.view().window("time", next, false, &run)?,
         };
         let moved = begin.elapsed().as_secs_f64();
         let [answered, kernel] = run_on(&windowed, pagerank, &run, settings)?;
@@ -196,16 +196,16 @@ fn steps(edges: &[(u64, u64)], settings: &Settings, place: &Path) -> Result<()> 
         );
     }
     let Some(shown) = shown else { return Ok(()) };
-    together(&follower.at(follower.newest())?, (end, length), pagerank, &run, settings)?;
+    together(&follower.at(follower.newest())?.view(), (end, length), pagerank, &run, settings)?;
     let start = end.saturating_sub(length);
     let apart = place.join("apart");
     std::fs::create_dir_all(&apart)?;
     let (path, _) = database_of(&edges[start..end], &apart, (true, settings.threads))?;
     let whole = Database::open(&path, DatabaseOptions::default())?;
-    let alone = whole.snapshot()?;
+    let alone = whole.latest()?;
     let mut best = [f64::INFINITY; 2];
     for _ in 0..5 {
-        for (snapshot, best) in [&shown, &alone].into_iter().zip(&mut best) {
+        for (snapshot, best) in [&shown, &alone.view()].into_iter().zip(&mut best) {
             *best = best.min(run_on(snapshot, pagerank, &run, settings)?[1]);
         }
     }
@@ -220,7 +220,7 @@ fn steps(edges: &[(u64, u64)], settings: &Settings, place: &Path) -> Result<()> 
 
 /// PageRank on three windows at once and on the longest alone.
 fn together(
-    newest: &Snapshot,
+    newest: &View,
     (end, length): (usize, usize),
     (entry, params): (&'static Entry, &Params),
     run: &Run,
@@ -324,11 +324,11 @@ fn follow_windows(
                 match follows.get_mut(i) {
                     Some(follow) => {
                         let windowed =
-                            newest.clone().window_after(follow.snapshot(), "time", next, true, &run)?;
+                            newest.view().window_after(follow.snapshot(), "time", next, true, &run)?;
                         follow.advance(windowed)?;
                     }
                     None => {
-                        let windowed = newest.clone().window("time", next, true, &run)?;
+                        let windowed = newest.view().window("time", next, true, &run)?;
                         follows.push(Follow::start(windowed, entry, &params, Arc::clone(&run))?);
                     }
                 }

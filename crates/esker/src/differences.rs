@@ -8,7 +8,7 @@ use esker_store::diff::{DiffEdge, DiffSummary, Difference};
 use esker_store::format::{LogicalType, PropertyRecord, value::decimal};
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
-use esker_store::{Error, Result, Snapshot};
+use esker_store::{Error, Result, Version};
 use serde_json::{Map, Value, json};
 
 use crate::change::quoted;
@@ -36,8 +36,8 @@ pub fn summary_json(summary: &DiffSummary) -> Value {
 
 /// Writes differences.
 pub struct Differences<'a, W> {
-    a: &'a Snapshot,
-    b: &'a Snapshot,
+    a: &'a Version,
+    b: &'a Version,
     style: Style,
     out: W,
     properties: Vec<PropertyRecord>,
@@ -61,7 +61,7 @@ struct Pending {
 impl<'a, W: Write> Differences<'a, W> {
     /// A writer for the differences from `a` to `b`. Lines of a script leave out the ids of edges, which
     /// differ in other databases: see [`Differences::naming_removed`].
-    pub fn new(a: &'a Snapshot, b: &'a Snapshot, style: Style, out: W) -> Self {
+    pub fn new(a: &'a Version, b: &'a Version, style: Style, out: W) -> Self {
         let is_shown = |one: &&PropertyRecord| style == Style::Json || one.logical != LogicalType::EdgeId;
         let properties = a.edge_properties().filter(is_shown).cloned().collect();
         Self { a, b, style, out, properties, ids: None, begun: false, pending: None }

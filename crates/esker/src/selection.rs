@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use esker_store::Snapshot;
+use esker_store::Version;
 use esker_store::format::{ElementType, PropertyRecord, value::decimal};
 use esker_store::layer::ListColumns;
 use esker_store::property::PropertyValue;
@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 ///
 /// # Errors
 /// [`esker_store::Error::Invalid`] for an unknown property; [`esker_store::Error::Corrupt`].
-pub fn notes(conditions: &[Condition], snapshot: &Snapshot) -> Result<Vec<String>> {
+pub fn notes(conditions: &[Condition], snapshot: &Version) -> Result<Vec<String>> {
     let mut notes = Vec::new();
     for condition in conditions {
         let property = snapshot.edge_property(&condition.property)?;
@@ -65,7 +65,7 @@ impl std::str::FromStr for Condition {
 impl Condition {
     /// The code of the wanted text in the dictionary of a property, which has each text once; `None` if no
     /// edge of any version has it.
-    fn code(&self, property: &PropertyRecord, snapshot: &Snapshot) -> Result<Option<u64>> {
+    fn code(&self, property: &PropertyRecord, snapshot: &Version) -> Result<Option<u64>> {
         let Some(texts) = snapshot.dictionary(property.number) else { return Ok(None) };
         for code in 0..texts.len() {
             if texts.text(code)? == self.wanted.as_bytes() {
@@ -145,7 +145,7 @@ struct Test {
 }
 
 impl Test {
-    fn new(condition: &Condition, snapshot: &Snapshot) -> Result<Self> {
+    fn new(condition: &Condition, snapshot: &Version) -> Result<Self> {
         let Condition { property, met, wanted } = condition;
         let property = snapshot.edge_property(property)?.clone();
         let refused = |reason: &str| Error::usage(format!("--where {}: {reason}", property.name));
@@ -205,7 +205,7 @@ impl Conditions {
     ///
     /// # Errors
     /// [`Error::Usage`] for conditions that the properties do not fit, and for an unknown property.
-    pub fn of(conditions: &[Condition], snapshot: &Snapshot) -> Result<Option<Arc<Self>>> {
+    pub fn of(conditions: &[Condition], snapshot: &Version) -> Result<Option<Arc<Self>>> {
         let tests = conditions.iter().map(|condition| Test::new(condition, snapshot));
         let tests = tests.collect::<Result<Vec<_>>>()?;
         Ok((!tests.is_empty()).then(|| Arc::new(Self { tests })))

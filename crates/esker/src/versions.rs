@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use esker_algo::many::GraphSeries;
 use esker_graph::{Direction, Lists, Reservation, Rows, Run, VertexId, vertex};
-use esker_store::Snapshot;
+use esker_store::Version;
 use esker_store::diff::{Difference, diff};
 
 use crate::answer::Answer;
@@ -45,7 +45,7 @@ pub struct VersionAnswer {
 /// `visit` return.
 pub fn answers_on_versions<E: From<Error> + Send>(
     count: usize,
-    open: impl Fn(usize) -> std::result::Result<Snapshot, E>,
+    open: impl Fn(usize) -> std::result::Result<Version, E>,
     entry: &Entry,
     params: &Params,
     run: &Run,
@@ -76,7 +76,7 @@ pub fn answers_on_versions<E: From<Error> + Send>(
 /// The answers on up to 64 versions; false if computing them at once does not pay.
 fn answer_group<E: Send>(
     range: Range<usize>,
-    open: &impl Fn(usize) -> std::result::Result<Snapshot, E>,
+    open: &impl Fn(usize) -> std::result::Result<Version, E>,
     many: &Many,
     run: &Run,
     mut visit: impl FnMut(VersionAnswer) -> std::result::Result<(), E>,
@@ -121,7 +121,7 @@ struct VersionHistory {
 }
 
 impl VersionHistory {
-    fn add_version(&mut self, snapshot: &Snapshot, run: &Run) -> Result<()> {
+    fn add_version(&mut self, snapshot: &Version, run: &Run) -> Result<()> {
         let bit = 1 << self.edges.len();
         self.directed = snapshot.is_directed();
         self.present.resize(snapshot.num_vertices().max(self.present.len()), 0);
@@ -132,7 +132,7 @@ impl VersionHistory {
         Ok(())
     }
 
-    fn add_changes(&mut self, older: &Snapshot, newer: &Snapshot, run: &Run) -> Result<()> {
+    fn add_changes(&mut self, older: &Version, newer: &Version, run: &Run) -> Result<()> {
         let (version, directed) = (self.edges.len() as u16, newer.is_directed());
         let mut add = |u, v, came| {
             self.changes.push((u, v, version, came));
@@ -186,7 +186,7 @@ impl VersionLists {
     /// The lists of the oldest of `count` versions of `n` vertices, and what changed until the newest.
     /// `receives`: whether in-lists are needed, if the graph is directed.
     fn new(
-        oldest: &Snapshot,
+        oldest: &Version,
         mut changes: Vec<ListChange>,
         n: usize,
         count: u16,
@@ -203,7 +203,8 @@ impl VersionLists {
             (1 + sides) * (arcs * arc_bytes + 8 * (n as u64 + 1)) + changes.len() as u64 * CHANGE_BYTES;
         let memory = run.budget().reserve("the edges of several versions", bytes)?;
         let out = {
-            let graph = oldest.graph::<()>(run)?;
+            let view = oldest.view();
+            let graph = view.graph::<()>(run)?;
             graph.prepare(run, Direction::Out)?;
             let stretches =
                 run.share_ranges(n, GRAIN, Vec::new, |stretches: &mut Vec<ListStretch>, range| {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use esker::answer::{Fact, Ranking, Value, Values};
 use esker::graph::Cancel;
-use esker::store::Snapshot;
+use esker::store::View;
 use esker::top::{TopVertex, top};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -70,7 +70,7 @@ impl Answer {
 
     /// The values of a column, without a copy.
     fn column(&self, py: Python<'_>, index: usize) -> Outcome<Option<Array>> {
-        let answer = reading(py, self.rows.snapshot().path(), || self.in_rows())?;
+        let answer = reading(py, self.rows.snapshot().version().path(), || self.in_rows())?;
         let Some(column) = answer.columns.get(index) else { return Ok(None) };
         macro_rules! within {
             ($($kind:ident),*) => {
@@ -87,13 +87,13 @@ impl Answer {
 
     /// The row of the graph of each row of the answer, ascending; `None` if it has all rows of the graph.
     fn vertices(&self, py: Python<'_>) -> Outcome<Option<Array>> {
-        let answer = reading(py, self.rows.snapshot().path(), || self.in_rows())?;
+        let answer = reading(py, self.rows.snapshot().version().path(), || self.in_rows())?;
         Ok(Array::within(answer, |answer| answer.vertices.as_deref().ok_or(())).ok())
     }
 
     /// The rows of the sources and targets of the edges, if the rows of the answer are edges.
     fn edges(&self, py: Python<'_>) -> Outcome<Option<(Array, Array)>> {
-        let answer = reading(py, self.rows.snapshot().path(), || self.in_rows())?;
+        let answer = reading(py, self.rows.snapshot().version().path(), || self.in_rows())?;
         let Some(edges) = answer.edges.as_ref() else { return Ok(None) };
         let end = |of: fn(&(_, _)) -> _| Array::of(edges.iter().map(of).collect::<Vec<_>>());
         Ok(Some((end(|edge| edge.0), end(|edge| edge.1))))
@@ -150,7 +150,7 @@ impl Answer {
             Ok(shown.collect())
         };
         // To start a thread takes longer than to rank few rows.
-        let path = self.rows.snapshot().path();
+        let path = self.rows.snapshot().version().path();
         let ranked = match self.len() <= BRIEF_LEN {
             true => reading(py, path, rank)?,
             false => watched_reading(py, &cancel, None, path, rank)?,
@@ -163,7 +163,7 @@ impl Answer {
 /// list: to free many tuples takes longer than Ctrl-C may.
 pub(crate) fn append_ranked(
     rows: &Bound<'_, PyList>,
-    snapshot: &Snapshot,
+    snapshot: &View,
     ranked: Vec<TopVertex>,
 ) -> Outcome<()> {
     let (py, mut turns) = (rows.py(), Turns::new());
@@ -175,13 +175,13 @@ pub(crate) fn append_ranked(
 }
 
 /// A value as an object: vertices as their ids.
-pub(crate) fn shown<'py>(py: Python<'py>, snapshot: &Snapshot, value: Value) -> Outcome<Bound<'py, PyAny>> {
+pub(crate) fn shown<'py>(py: Python<'py>, snapshot: &View, value: Value) -> Outcome<Bound<'py, PyAny>> {
     Ok(match value {
         Value::Missing => py.None().into_bound(py),
-        Value::Vertex(v) => id_object(py, snapshot, v)?,
-        Value::Edge(u, v) => {
-            (id_object(py, snapshot, u)?, id_object(py, snapshot, v)?).into_pyobject(py)?.into_any()
-        }
+        Value::Vertex(v) => id_object(py, snapshot.version(), v)?,
+        Value::Edge(u, v) => (id_object(py, snapshot.version(), u)?, id_object(py, snapshot.version(), v)?)
+            .into_pyobject(py)?
+            .into_any(),
         Value::Integer(value) => value.into_pyobject(py).map_err(PyErr::from)?.into_any(),
         Value::Count(value) => value.into_pyobject(py).map_err(PyErr::from)?.into_any(),
         Value::Float(value) => value.into_pyobject(py).map_err(PyErr::from)?.into_any(),

@@ -7,7 +7,7 @@ use arrow_select::filter::filter;
 use arrow_select::take::take;
 use esker::export::{BlockBuilder, ExportBlock, ExportGraph, PropertyInfo, PropertyKind, StoredExport};
 use esker::graph::{Direction, Remaining, Run, VertexId, vertex};
-use esker::store::Snapshot;
+use esker::store::Version;
 use esker::store::property::PropertyValue;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -23,7 +23,7 @@ const BLOCK_EDGES: usize = 1 << 16;
 /// The properties of all edges between two vertices.
 pub(crate) fn values_between<'py>(
     py: Python<'py>,
-    snapshot: &Snapshot,
+    snapshot: &Version,
     source: VertexId,
     target: VertexId,
 ) -> Outcome<Vec<Bound<'py, PyDict>>> {

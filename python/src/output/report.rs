@@ -4,7 +4,7 @@ use esker::change::FeedReport;
 use esker::graph::{Direction, VertexId};
 use esker::import::options::ImportReport;
 use esker::import::read::source::Rejected;
-use esker::store::Snapshot;
+use esker::store::View;
 use esker::store::format::{PropertyRecord, VersionRecord};
 use serde_json::{Value, json};
 
@@ -12,39 +12,43 @@ use crate::failure::Outcome;
 use crate::settings::brief;
 
 /// Describes a graph.
-pub(crate) fn graph_facts(snapshot: &Snapshot) -> Outcome<String> {
+pub(crate) fn graph_facts(snapshot: &View) -> Outcome<String> {
     let edge_properties: Vec<Value> = snapshot
+        .version()
         .edge_properties()
         .map(|p| json!({ "name": p.name, "type": p.type_name(), "weight": p.weight }))
         .collect();
-    let vertex_properties: Vec<Value> =
-        snapshot.vertex_properties().map(|p| json!({ "name": p.name, "type": p.type_name() })).collect();
+    let vertex_properties: Vec<Value> = snapshot
+        .version()
+        .vertex_properties()
+        .map(|p| json!({ "name": p.name, "type": p.type_name() }))
+        .collect();
     let weight = snapshot.weight_property();
     Ok(json!({
-        "path": snapshot.path().display().to_string(),
-        "version": snapshot.version().number,
-        "message": snapshot.version().message,
-        "time_ms": snapshot.version().time_ms,
-        "committed_ms": snapshot.version().committed_ms,
-        "duplicates": snapshot.manifest().duplicates().name(),
+        "path": snapshot.version().path().display().to_string(),
+        "version": snapshot.version().number(),
+        "message": snapshot.version().record().message,
+        "time_ms": snapshot.version().record().time_ms,
+        "committed_ms": snapshot.version().record().committed_ms,
+        "duplicates": snapshot.version().manifest().duplicates().name(),
         "vertices": snapshot.num_present(&*brief()?)?,
-        "vertex_numbers": snapshot.num_vertices(),
+        "vertex_numbers": snapshot.version().num_vertices(),
         "edges": snapshot.num_edges(),
         "arcs": snapshot.num_arcs(),
-        "self_loops": snapshot.version().num_loops,
-        "directed": snapshot.is_directed(),
-        "multigraph": snapshot.layer().multigraph,
-        "in_edges": snapshot.has(Direction::In),
-        "text_ids": snapshot.ids().is_text(),
-        "ids": snapshot.manifest().ids.kind.name(),
-        "dense_base": snapshot.ids().dense_base(),
-        "order": format!("{:?}", snapshot.manifest().ids.order).to_lowercase(),
+        "self_loops": snapshot.version().record().num_loops,
+        "directed": snapshot.version().is_directed(),
+        "multigraph": snapshot.version().layer().multigraph,
+        "in_edges": snapshot.version().has(Direction::In),
+        "text_ids": snapshot.version().ids().is_text(),
+        "ids": snapshot.version().manifest().ids.kind.name(),
+        "dense_base": snapshot.version().ids().dense_base(),
+        "order": format!("{:?}", snapshot.version().manifest().ids.order).to_lowercase(),
         "weight": weight.map(|weight| weight.name.clone()),
         "weight_type": weight.map(PropertyRecord::type_name),
         "edge_properties": edge_properties,
         "vertex_properties": vertex_properties,
-        "encoding": snapshot.stack().layers().first().map(|layer| format!("{:?}", layer.record().encoding).to_lowercase()),
-        "layers": snapshot.stack().layers().len(),
+        "encoding": snapshot.version().stack().layers().first().map(|layer| format!("{:?}", layer.record().encoding).to_lowercase()),
+        "layers": snapshot.version().stack().layers().len(),
         "vertex_id_bytes": size_of::<VertexId>(),
     })
     .to_string())

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use esker::answer::{Answer, Values};
 use esker::graph::{NONE, VertexId, vertex};
-use esker::store::Snapshot;
+use esker::store::View;
 use esker::store::format::IdMapKind;
 use esker::store::ids::ExternalId;
 
@@ -20,7 +20,7 @@ use crate::settings::brief;
 pub(crate) struct Rows(Arc<Shared>);
 
 struct Shared {
-    snapshot: Snapshot,
+    snapshot: View,
     order: OnceLock<Option<RowOrder>>,
 }
 
@@ -36,12 +36,12 @@ pub(crate) struct RowOrder {
 
 impl Rows {
     /// The rows of a version.
-    pub(crate) fn new(snapshot: &Snapshot) -> Self {
+    pub(crate) fn new(snapshot: &View) -> Self {
         Self(Arc::new(Shared { snapshot: snapshot.clone(), order: OnceLock::new() }))
     }
 
     /// The version.
-    pub(crate) fn snapshot(&self) -> &Snapshot {
+    pub(crate) fn snapshot(&self) -> &View {
         &self.0.snapshot
     }
 
@@ -76,7 +76,7 @@ impl Rows {
 
     /// Puts vertices in the order of their rows. Does not need the order of all vertices.
     pub(crate) fn sort(&self, vertices: &mut Vec<VertexId>) -> Outcome<()> {
-        let ids = self.0.snapshot.ids();
+        let ids = self.0.snapshot.version().ids();
         if !ids.is_text() {
             let keyed = vertices.iter().map(|&v| Ok((integer(ids.external_of(v)?)?, v)));
             let mut keyed = keyed.collect::<Outcome<Vec<_>>>()?;
@@ -88,7 +88,7 @@ impl Rows {
 }
 
 impl RowOrder {
-    fn of(snapshot: &Snapshot) -> Outcome<Option<Self>> {
+    fn of(snapshot: &View) -> Outcome<Option<Self>> {
         let run = brief()?;
         let remaining = snapshot.remaining(&run)?;
         let ascends = ids_ascend(snapshot)?;
@@ -98,7 +98,7 @@ impl RowOrder {
             (false, None) => by_id(snapshot, |_| true)?,
             (false, Some(remaining)) => by_id(snapshot, |v| remaining.place(v).is_some())?,
         };
-        let mut rows = vec![NONE; snapshot.num_vertices()];
+        let mut rows = vec![NONE; snapshot.version().num_vertices()];
         for (row, &v) in vertices.iter().enumerate() {
             rows[v as usize] = vertex(row);
         }
@@ -198,9 +198,10 @@ fn integer(id: ExternalId<'_>) -> Outcome<u64> {
 }
 
 /// Whether the ids of all vertices, removed ones included, are in the order of rows.
-fn ids_ascend(snapshot: &Snapshot) -> Outcome<bool> {
-    let ids = snapshot.ids();
-    let is_identity = snapshot.manifest().ids.kind == IdMapKind::Identity && ids.dense_base().is_some();
+fn ids_ascend(snapshot: &View) -> Outcome<bool> {
+    let ids = snapshot.version().ids();
+    let is_identity =
+        snapshot.version().manifest().ids.kind == IdMapKind::Identity && ids.dense_base().is_some();
     if ids.is_text() || is_identity {
         return Ok(true);
     }
@@ -216,8 +217,8 @@ fn ids_ascend(snapshot: &Snapshot) -> Outcome<bool> {
 }
 
 /// The vertices that are there, by ascending integer id.
-fn by_id(snapshot: &Snapshot, is_there: impl Fn(VertexId) -> bool) -> Outcome<Vec<VertexId>> {
-    let ids = snapshot.ids();
+fn by_id(snapshot: &View, is_there: impl Fn(VertexId) -> bool) -> Outcome<Vec<VertexId>> {
+    let ids = snapshot.version().ids();
     let mut keyed: Vec<(u64, VertexId)> = Vec::with_capacity(ids.num_vertices());
     let mut next = 0;
     ids.each_external(0..ids.num_vertices(), |id| {

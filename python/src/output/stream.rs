@@ -8,7 +8,7 @@ use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use esker::answer::{Answer, Value, Values};
 use esker::graph::{NONE, VertexId, vertex};
-use esker::store::Snapshot;
+use esker::store::Version;
 use esker::store::ids::ExternalId;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -35,7 +35,7 @@ impl Stream {
     #[new]
     fn new(py: Python<'_>, answer: &crate::output::answer::Answer) -> Outcome<Self> {
         Ok(Self {
-            answer: reading(py, answer.rows.snapshot().path(), || answer.in_rows())?,
+            answer: reading(py, answer.rows.snapshot().version().path(), || answer.in_rows())?,
             rows: answer.rows.clone(),
         })
     }
@@ -48,7 +48,8 @@ impl Stream {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // The interface allows a producer with a single form to ignore the requested schema.
         drop(requested_schema);
-        let batches = reading(py, self.rows.snapshot().path(), || Batches::new(&self.answer, &self.rows))?;
+        let batches =
+            reading(py, self.rows.snapshot().version().path(), || Batches::new(&self.answer, &self.rows))?;
         capsule::stream(py, Box::new(batches))
     }
 }
@@ -67,9 +68,9 @@ struct Batches {
 impl Batches {
     fn new(answer: &Arc<Answer>, rows: &Rows) -> Outcome<Self> {
         let snapshot = rows.snapshot();
-        let signed = ids_are_signed(snapshot)?;
+        let signed = ids_are_signed(snapshot.version())?;
         let num_rows = num_rows(answer);
-        let id = id_type(snapshot, signed);
+        let id = id_type(snapshot.version(), signed);
         let keys: &[&str] = if answer.edges.is_some() { &["source", "target"] } else { &["vertex"] };
         let mut fields: Vec<Field> = keys.iter().map(|&key| Field::new(key, id.clone(), false)).collect();
         let mut columns = Vec::new();
@@ -90,7 +91,7 @@ impl Batches {
         let order = self.rows.order()?;
         let ids = |rows: &mut dyn Iterator<Item = Option<VertexId>>| {
             let vertex_of = |row| order.map_or(row, |order| order.vertex(row));
-            ids_array(self.rows.snapshot(), self.signed, &mut rows.map(|row| row.map(vertex_of)))
+            ids_array(self.rows.snapshot().version(), self.signed, &mut rows.map(|row| row.map(vertex_of)))
         };
         let mut arrays = Vec::with_capacity(self.schema.fields().len());
         if let Some(edges) = &self.answer.edges {
@@ -119,7 +120,7 @@ impl Iterator for Batches {
 
     fn next(&mut self) -> Option<Self::Item> {
         let left = self.next < self.num_rows;
-        let path = self.rows.snapshot().path().to_owned();
+        let path = self.rows.snapshot().version().path().to_owned();
         let batch = left.then(|| esker::guarded(&path, || self.batch()));
         batch.map(|batch| batch.map_err(|failure| ArrowError::ExternalError(PyErr::from(failure).into())))
     }
@@ -181,7 +182,7 @@ fn missing<T>(values: &[T], is_missing: impl Fn(&T) -> bool) -> Option<NullBuffe
 }
 
 /// Whether all ids are text or integers below 2^63. Time: O(n) for sparse integers.
-pub(crate) fn ids_are_signed(snapshot: &Snapshot) -> Outcome<bool> {
+pub(crate) fn ids_are_signed(snapshot: &Version) -> Outcome<bool> {
     let ids = snapshot.ids();
     if ids.is_text() {
         return Ok(true);
@@ -197,7 +198,7 @@ pub(crate) fn ids_are_signed(snapshot: &Snapshot) -> Outcome<bool> {
     Ok(are_signed)
 }
 
-pub(crate) fn id_type(snapshot: &Snapshot, signed: bool) -> DataType {
+pub(crate) fn id_type(snapshot: &Version, signed: bool) -> DataType {
     match (snapshot.ids().is_text(), signed) {
         (true, _) => DataType::Utf8,
         (false, true) => DataType::Int64,
@@ -207,7 +208,7 @@ pub(crate) fn id_type(snapshot: &Snapshot, signed: bool) -> DataType {
 
 /// An array of vertex ids, with null for `None`.
 pub(crate) fn ids_array(
-    snapshot: &Snapshot,
+    snapshot: &Version,
     signed: bool,
     vertices: &mut dyn Iterator<Item = Option<VertexId>>,
 ) -> Outcome<ArrayRef> {

@@ -1,7 +1,7 @@
 //! Ids and property values as Python objects and arrays.
 
 use esker::graph::{Run, VertexId, vertex};
-use esker::store::Snapshot;
+use esker::store::Version;
 use esker::store::format::{ElementType, TimeUnit, Timestamp};
 use esker::store::ids::ExternalId;
 use esker::store::property::{PropertyValue, VertexProperty};
@@ -13,11 +13,7 @@ use crate::input::array::Array;
 use crate::output::row_order::{RowOrder, Rows};
 
 /// The id of a vertex as a Python object.
-pub(crate) fn id_object<'py>(
-    py: Python<'py>,
-    snapshot: &Snapshot,
-    v: VertexId,
-) -> Outcome<Bound<'py, PyAny>> {
+pub(crate) fn id_object<'py>(py: Python<'py>, snapshot: &Version, v: VertexId) -> Outcome<Bound<'py, PyAny>> {
     Ok(match snapshot.ids().external_of(v)? {
         ExternalId::Int(id) => id.into_pyobject(py).map_err(PyErr::from)?.into_any(),
         ExternalId::Text(text) => PyString::new(py, &String::from_utf8_lossy(text)).into_any(),
@@ -91,7 +87,7 @@ pub(crate) enum VertexValues {
 impl VertexValues {
     /// Reads the values of all rows.
     pub(crate) fn read(rows: &Rows, name: &str, run: &Run) -> Outcome<Self> {
-        let (property, order) = (rows.snapshot().vertex_property(name)?, rows.order()?);
+        let (property, order) = (rows.snapshot().version().vertex_property(name)?, rows.order()?);
         if property.record().is_text() {
             let texts = property.texts(run)?;
             let text = |v| -> Outcome<Option<String>> {

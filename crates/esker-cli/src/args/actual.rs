@@ -6,7 +6,7 @@ use esker::answer::Answer;
 use esker::catalogue::Resources;
 use esker::graph::{Run, SourceReads};
 use esker::plan::{PROCESS_BYTES, Plan, Price};
-use esker::store::Snapshot;
+use esker::store::View;
 use serde_json::{Value, json};
 
 use crate::args::resources::{bytes_read, mapped_files, peak_memory_bytes};
@@ -95,7 +95,7 @@ pub(crate) fn price_rows(price: &Price) -> Vec<(String, String)> {
 /// What a run read and took, beside what was predicted, in rows of a name and a value.
 pub(crate) fn actual_rows(
     plan: &Plan,
-    snapshot: &Snapshot,
+    snapshot: &View,
     resources: &Resources,
     run: &Run,
     actual: &Actual,
@@ -103,7 +103,7 @@ pub(crate) fn actual_rows(
     let unknown = || "unknown".to_owned();
     let price = &plan.chosen().price;
     let mut rows: Vec<_> = run.reads().all().iter().map(|reads| source_row(reads, snapshot)).collect();
-    rows.extend(mapped_rows(&mapped_files(snapshot.path())));
+    rows.extend(mapped_rows(&mapped_files(snapshot.version().path())));
     if let Some(mapped) = mapped_bytes(run, actual) {
         let value = format!("{} read by the system, the rest was in the page cache", bytes(mapped));
         rows.push(("mapped files".to_owned(), value));
@@ -152,7 +152,7 @@ fn mapped_rows(files: &[(String, u64)]) -> Vec<(String, String)> {
 }
 
 /// `layers/1/tiles.data, pool` and `12 MiB read, 30 MiB found in memory`.
-fn source_row(reads: &SourceReads, snapshot: &Snapshot) -> (String, String) {
+fn source_row(reads: &SourceReads, snapshot: &View) -> (String, String) {
     let mut value = format!("{} read", bytes(reads.read_bytes));
     if reads.kept_bytes > 0 {
         let share = reads.kept_bytes as f64 / (reads.kept_bytes + reads.read_bytes) as f64 * 100.0;
@@ -162,8 +162,8 @@ fn source_row(reads: &SourceReads, snapshot: &Snapshot) -> (String, String) {
 }
 
 /// The path of a file in the database.
-fn relative<'r>(reads: &'r SourceReads, snapshot: &Snapshot) -> &'r str {
-    let of_database = snapshot.path().display().to_string();
+fn relative<'r>(reads: &'r SourceReads, snapshot: &View) -> &'r str {
+    let of_database = snapshot.version().path().display().to_string();
     let inside = reads.source.strip_prefix(&of_database).map(|rest| rest.trim_start_matches('/'));
     inside.unwrap_or(&reads.source)
 }
@@ -180,7 +180,7 @@ fn predicted_bytes(plan: &Plan, resources: &Resources) -> u64 {
 /// What a run read and took as JSON.
 pub(crate) fn actual_json(
     plan: &Plan,
-    snapshot: &Snapshot,
+    snapshot: &View,
     resources: &Resources,
     run: &Run,
     actual: &Actual,
@@ -198,7 +198,7 @@ pub(crate) fn actual_json(
     json!({
         "reads": run.reads().all().iter().map(of_source).collect::<Vec<_>>(),
         "mapped_bytes": mapped_bytes(run, actual),
-        "mapped_files": mapped_files(snapshot.path()).iter().map(of_mapped).collect::<Vec<_>>(),
+        "mapped_files": mapped_files(snapshot.version().path()).iter().map(of_mapped).collect::<Vec<_>>(),
         "seconds": actual.seconds(),
         "parts": actual.parts().into_iter().collect::<std::collections::BTreeMap<_, _>>(),
         "predicted_seconds": predicted_seconds(price, actual),

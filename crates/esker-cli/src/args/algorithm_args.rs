@@ -2,7 +2,7 @@
 
 use clap::Args;
 use esker::catalogue::{Entry, Params, find};
-use esker::store::{self, Snapshot};
+use esker::store::{self, View};
 
 use crate::failure::Failure;
 
@@ -37,7 +37,7 @@ impl AlgorithmArgs {
 
     /// A version as the algorithm reads it: with the weight that was asked for, and without directions if
     /// that was.
-    pub(crate) fn of_version(&self, snapshot: Snapshot) -> store::Result<Snapshot> {
+    pub(crate) fn of_version(&self, snapshot: View) -> store::Result<View> {
         let snapshot = match &self.weight {
             Some(name) => snapshot.weighted_by(name)?,
             None => snapshot,

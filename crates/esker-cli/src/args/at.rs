@@ -2,7 +2,7 @@
 
 use clap::Args;
 use esker::store::manifest::VersionSelector;
-use esker::store::{Snapshot, Store};
+use esker::store::{Store, Version};
 use esker::window::select_version;
 
 use crate::failure::Failure;
@@ -28,9 +28,9 @@ pub(crate) fn number_of(store: &Store, selector: &VersionSelector) -> Result<u64
 
 impl AtArgs {
     /// Opens the selected version.
-    pub(crate) fn snapshot(&self, store: &Store) -> Result<Snapshot, Failure> {
+    pub(crate) fn snapshot(&self, store: &Store) -> Result<Version, Failure> {
         match &self.at {
-            None => Ok(store.snapshot()?),
+            None => Ok(store.latest()?),
             Some(selector) => Ok(store.at(number_of(store, selector)?)?),
         }
     }

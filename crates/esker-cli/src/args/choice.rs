@@ -4,7 +4,7 @@
 
 use clap::{Arg, Args};
 use esker::graph::Run;
-use esker::store::Snapshot;
+use esker::store::View;
 use esker::store::manifest::VersionSelector;
 use esker::window::{Span, TimePoint, Times};
 
@@ -43,7 +43,7 @@ pub(crate) fn needs_window(argument: Arg) -> Arg {
 
 /// A version with choices.
 pub(crate) struct ChosenVersion {
-    pub(crate) snapshot: Snapshot,
+    pub(crate) snapshot: View,
     /// The times, if there is a window.
     pub(crate) times: Option<Times>,
 }
@@ -66,10 +66,10 @@ impl ChoiceArgs {
 
     /// Refuses an integer in `--at` that stood for a time: it chose the version, and the window would end
     /// with the latest edge of that.
-    pub(crate) fn expect_end(&self, at: &AtArgs, snapshot: &Snapshot) -> Result<(), Failure> {
+    pub(crate) fn expect_end(&self, at: &AtArgs, snapshot: &View) -> Result<(), Failure> {
         match at.at {
             Some(VersionSelector::Number(number))
-                if self.has_window() && number != snapshot.version().number =>
+                if self.has_window() && number != snapshot.version().number() =>
             {
                 Err(Failure::Usage(format!(
                     "--at {number} is a time, and does not say where the window ends: give it as a date, such as 2026-11-21T10:00:00Z"
@@ -86,7 +86,7 @@ impl ChoiceArgs {
     /// No such property, or no numbers in it.
     pub(crate) fn of(
         &self,
-        snapshot: Snapshot,
+        snapshot: View,
         weight: Option<&str>,
         time: Option<&str>,
         until: Option<&TimePoint>,
@@ -98,7 +98,7 @@ impl ChoiceArgs {
         };
         let all_vertices = self.of_window.all_vertices;
         self.selected.check_all_vertices(all_vertices, self.has_window())?;
-        if self.reverse && !snapshot.is_directed() {
+        if self.reverse && !snapshot.version().is_directed() {
             return Err(Failure::Usage("--reverse has no effect: the graph is undirected".to_owned()));
         }
         let conditions = self.selected.on(&snapshot)?;
@@ -128,7 +128,7 @@ impl ChoiceArgs {
 }
 
 /// Why a view has no edges, if it has none.
-fn empty_note(snapshot: &Snapshot, times: Option<&Times>, run: &Run) -> Result<Option<String>, Failure> {
+fn empty_note(snapshot: &View, times: Option<&Times>, run: &Run) -> Result<Option<String>, Failure> {
     let Some(index) = snapshot.window_index().filter(|index| index.num_edges() == 0) else {
         return Ok(None);
     };
@@ -136,7 +136,7 @@ fn empty_note(snapshot: &Snapshot, times: Option<&Times>, run: &Run) -> Result<O
     let format = |time| times.unit.format(time);
     let (after, until) = (format(index.window().after), format(index.window().until));
     let conditions = if snapshot.is_filtered() { " and meets the conditions" } else { "" };
-    let range = match snapshot.time_range(&times.property, run)? {
+    let range = match snapshot.version().time_range(&times.property, run)? {
         Some((first, last)) => {
             format!("the times in {:?} are {} to {}", times.property, format(first), format(last))
         }

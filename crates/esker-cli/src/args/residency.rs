@@ -8,7 +8,7 @@ use esker::plan::{Candidate, PROCESS_BYTES, Plan, Request, name, plan, shape_of}
 use esker::rates::Known;
 use esker::store::manifest::format_time;
 use esker::store::windows::TimeWindow;
-use esker::store::{GraphEncoding, Residency, Snapshot};
+use esker::store::{GraphEncoding, Residency, View};
 
 use crate::args::actual::price_rows;
 use crate::args::size::{bytes, counted, seconds};
@@ -78,7 +78,7 @@ impl AccessArgs {
     /// Plans a run on a version.
     pub(crate) fn plan(
         &self,
-        snapshot: &Snapshot,
+        snapshot: &View,
         entry: &Entry,
         params: &Params,
         resources: &Resources,
@@ -96,13 +96,13 @@ impl AccessArgs {
 }
 
 /// Bytes of the lists that a version has, uncompressed, with weights if the algorithm reads them.
-pub(crate) fn list_bytes(snapshot: &Snapshot, entry: &Entry) -> Result<u64, Failure> {
+pub(crate) fn list_bytes(snapshot: &View, entry: &Entry) -> Result<u64, Failure> {
     let shape = shape_of(snapshot, entry.reads_weights(snapshot))?;
     Ok(shape.weighted_list_bytes() * if shape.directed && shape.in_edges { 2 } else { 1 })
 }
 
 /// What was chosen, in one line.
-pub(crate) fn summary(plan: &Plan, snapshot: &Snapshot) -> Result<String, Failure> {
+pub(crate) fn summary(plan: &Plan, snapshot: &View) -> Result<String, Failure> {
     let chosen = plan.chosen();
     let whole = bytes(chosen.graph_bytes);
     let how = match (plan.graph_memory_bytes(), plan.fits) {
@@ -136,7 +136,7 @@ pub(crate) fn estimate_rows(
 /// What was chosen, why, and the other candidates, in rows of a name and a value.
 pub(crate) fn explain(
     plan: &Plan,
-    snapshot: &Snapshot,
+    snapshot: &View,
     entry: &Entry,
     resources: &Resources,
 ) -> Result<Vec<(String, String)>, Failure> {
@@ -164,7 +164,7 @@ pub(crate) fn explain(
 }
 
 /// How the graph differs from the version, and what of it is copied to memory; `None` if neither.
-fn view(plan: &Plan, snapshot: &Snapshot) -> Option<String> {
+fn view(plan: &Plan, snapshot: &View) -> Option<String> {
     let is_window = snapshot.window_index().is_some_and(|index| *index.window() != TimeWindow::WHOLE);
     let edges = snapshot.num_edges();
     let parts = [

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clap::Args;
 use esker::graph::Run;
 use esker::selection::{Condition, Conditions, notes};
-use esker::store::Snapshot;
+use esker::store::View;
 
 use crate::failure::{Failure, Outcome};
 use crate::show::text;
@@ -21,9 +21,9 @@ pub(crate) struct WhereArgs {
 
 impl WhereArgs {
     /// The conditions on the edges of a version; `None` if there are none.
-    pub(crate) fn on(&self, snapshot: &Snapshot) -> Result<Option<Arc<Conditions>>, Failure> {
-        text::warn_of(&notes(&self.conditions, snapshot)?);
-        Ok(Conditions::of(&self.conditions, snapshot)?)
+    pub(crate) fn on(&self, snapshot: &View) -> Result<Option<Arc<Conditions>>, Failure> {
+        text::warn_of(&notes(&self.conditions, snapshot.version())?);
+        Ok(Conditions::of(&self.conditions, snapshot.version())?)
     }
 
     /// Refuses `--all-vertices` where nothing leaves edges out.
@@ -36,12 +36,7 @@ impl WhereArgs {
     }
 
     /// The version, of whose edges those remain that meet the conditions.
-    pub(crate) fn select(
-        &self,
-        snapshot: Snapshot,
-        all_vertices: bool,
-        run: &Run,
-    ) -> Result<Snapshot, Failure> {
+    pub(crate) fn select(&self, snapshot: View, all_vertices: bool, run: &Run) -> Result<View, Failure> {
         self.check_all_vertices(all_vertices, false)?;
         match self.on(&snapshot)? {
             Some(conditions) => Ok(snapshot.filtered(conditions, None, all_vertices, run)?),

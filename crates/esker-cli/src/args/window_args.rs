@@ -3,7 +3,7 @@
 
 use clap::{Args, ValueEnum};
 use esker::graph::Run;
-use esker::store::Snapshot;
+use esker::store::View;
 use esker::store::windows::{Combine, Copies};
 use esker::window::{MovingWindow, Span, Step, TimeUnit, Times};
 use serde_json::{Value, json};
@@ -126,7 +126,7 @@ impl WindowArgs {
     }
 
     /// The times of a version, in the property of that name if one is given.
-    pub(crate) fn times(&self, snapshot: &Snapshot, name: Option<&str>, run: &Run) -> Result<Times, Failure> {
+    pub(crate) fn times(&self, snapshot: &View, name: Option<&str>, run: &Run) -> Result<Times, Failure> {
         let unit = self.time_unit.map(TimeUnit::from);
         Ok(Times::of(snapshot, name, unit, run)?)
     }
@@ -134,7 +134,7 @@ impl WindowArgs {
     /// The same for one window: see [`Times::ending`].
     pub(crate) fn times_ending(
         &self,
-        snapshot: &Snapshot,
+        snapshot: &View,
         name: Option<&str>,
         run: &Run,
     ) -> Result<Times, Failure> {
@@ -144,14 +144,14 @@ impl WindowArgs {
 
 /// A window as a line of facts: `after 2026-11-21T09:00:00Z until 2026-11-21T10:00:00Z, by "time" in
 /// seconds`.
-pub(crate) fn describe(snapshot: &Snapshot, times: &Times) -> Option<String> {
+pub(crate) fn describe(snapshot: &View, times: &Times) -> Option<String> {
     let window = snapshot.window_index()?.window();
     let (after, until) = (times.unit.format(window.after), times.unit.format(window.until));
     Some(format!("after {after} until {until}, by {:?} in {}", times.property, times.unit.name()))
 }
 
 /// The same for reports; `null` without a window.
-pub(crate) fn window_json(snapshot: &Snapshot, times: Option<&Times>) -> Value {
+pub(crate) fn window_json(snapshot: &View, times: Option<&Times>) -> Value {
     let Some((index, times)) = snapshot.window_index().zip(times) else { return Value::Null };
     let window = index.window();
     json!({

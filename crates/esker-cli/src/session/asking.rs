@@ -7,7 +7,7 @@ use esker::answer::Value as AnswerValue;
 use esker::differences::value_json;
 use esker::graph::{Run, RunOptions, VertexId};
 use esker::local::{Incidence, LocalEdge};
-use esker::store::Snapshot;
+use esker::store::Version;
 use serde_json::Value;
 
 use crate::args::at::AtArgs;
@@ -34,7 +34,7 @@ pub(crate) struct AskArgs {
 
 /// A version of a database to ask.
 pub(crate) struct Asked {
-    pub(crate) snapshot: Snapshot,
+    pub(crate) snapshot: Version,
     pub(crate) run: Run,
 }
 

@@ -8,7 +8,7 @@ use esker::catalogue::{Entry, Params};
 use esker::graph::{Cancel, Run, RunOptions, Stop};
 use esker::plan::{Request, least_bytes};
 use esker::store::io::TemporaryDirectory;
-use esker::store::{self, Database, DatabaseOptions, Snapshot, Store};
+use esker::store::{self, Database, DatabaseOptions, Store, Version};
 
 use crate::args::at::AtArgs;
 use crate::args::importing::{PolicyArgs, import_files};
@@ -33,7 +33,7 @@ pub(crate) struct GraphArgs<'a> {
     /// The names of the arguments that were given.
     pub(crate) given: &'a [String],
     /// The memory that comes after the opening of a version, about.
-    pub(crate) later_bytes: &'a dyn Fn(&Snapshot) -> Result<u64, Failure>,
+    pub(crate) later_bytes: &'a dyn Fn(&Version) -> Result<u64, Failure>,
 }
 
 /// The option of `run` for the format of input files; its `--format` is the form of the rows that it prints.
@@ -57,7 +57,7 @@ pub(crate) fn refuse_reading(database: &str, given: &[String]) -> Result<(), Fai
 /// An open graph. Dropping it deletes a temporary database.
 pub(crate) struct OpenedGraph {
     /// The version to read.
-    pub(crate) snapshot: Snapshot,
+    pub(crate) snapshot: Version,
     /// Whether it was imported from files.
     pub(crate) is_imported: bool,
     _temporary: Option<TemporaryDirectory>,
@@ -74,7 +74,7 @@ pub(crate) fn open_graph(args: &GraphArgs<'_>, cancel: &Cancel) -> Result<Opened
         let snapshot = at.snapshot(&store);
         bar.finish();
         if snapshot.is_err()
-            && let Err(error @ store::Error::Stop(Stop::OverBudget { .. })) = store.snapshot()
+            && let Err(error @ store::Error::Stop(Stop::OverBudget { .. })) = store.latest()
         {
             return Err(with_later(error, || (args.later_bytes)(&store.frozen()?)));
         }
@@ -95,7 +95,7 @@ pub(crate) fn open_graph(args: &GraphArgs<'_>, cancel: &Cancel) -> Result<Opened
     let imported = import_files(inputs, &target, read, policy, resources, cancel, false)?;
     imported.notes.iter().for_each(|note| text::remark(note));
     text::remark_rejected(&imported.report.rejected_sample);
-    let snapshot = Store::open(&target)?.snapshot()?;
+    let snapshot = Store::open(&target)?.latest()?;
     Ok(OpenedGraph { snapshot, is_imported: true, _temporary: Some(temporary) })
 }
 
@@ -117,13 +117,13 @@ pub(crate) fn with_later(
 /// The memory that an algorithm takes on a version, about: what its plan needs at least, and the tables of
 /// vertices that selections, windows and live answers have beside it.
 pub(crate) fn later_bytes_on(
-    snapshot: &Snapshot,
+    snapshot: &Version,
     entry: &Entry,
     params: &Params,
     request: &Request,
     resources: &ResourceArgs,
 ) -> Result<u64, Failure> {
-    let least = least_bytes(snapshot, entry, params, request, &resources.of_run(false))?;
+    let least = least_bytes(&snapshot.view(), entry, params, request, &resources.of_run(false))?;
     Ok(least + snapshot.num_vertices() as u64 * TABLES_BYTES)
 }
 

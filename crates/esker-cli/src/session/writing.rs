@@ -98,7 +98,7 @@ impl Writing {
 
     /// The edge properties that were added since the database was opened.
     pub(crate) fn defined(&self) -> Result<Vec<String>, Failure> {
-        let snapshot = self.database.snapshot()?;
+        let snapshot = self.database.latest()?;
         let added = snapshot.edge_properties().skip(self.num_properties);
         Ok(added.map(|property| property.name.clone()).collect())
     }
@@ -111,7 +111,7 @@ pub(crate) fn remark_on_heads(database: &Database, before: &Target, path: &Path)
         return Ok(());
     }
     database.wait_for_background()?;
-    if let Some(length) = database.snapshot()?.manifest().missing_heads() {
+    if let Some(length) = database.latest()?.manifest().missing_heads() {
         text::remark(&format!("note: {}: {}", path.display(), missing_heads(length, path)));
     }
     Ok(())
@@ -164,7 +164,7 @@ impl WriteArgs {
         if self.freeze {
             database.freeze(&run)?;
         }
-        let newest = database.snapshot()?;
+        let newest = database.latest()?;
         let (summary, vertices) = match changes <= SUMMARY_CHANGES_MAX {
             true => (Some(diff(&target.newest, &newest, &run, |_| Ok(()))?), DiffSummary::default()),
             false => (None, diff_vertices(&target.newest, &newest, &run)?),

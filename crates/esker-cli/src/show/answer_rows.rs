@@ -1,7 +1,7 @@
 //! The rows of an answer, with external ids.
 
 use esker::answer::{Answer, AnswerColumn, Fact, Value};
-use esker::store::Snapshot;
+use esker::store::Version;
 use esker::store::ids::ExternalId;
 use esker::top::{TopVertex, top};
 use serde_json::json;
@@ -13,7 +13,7 @@ use crate::show::rows::{RowFormat, RowTable};
 /// The first `count` rows of an answer by rank, or its largest groups; without a count, all of its rows in
 /// order. The figures are the row of an answer that has no others.
 pub(crate) fn answer_rows(
-    snapshot: &Snapshot,
+    snapshot: &Version,
     answer: &Answer,
     count: Option<usize>,
     format: RowFormat,
@@ -39,7 +39,7 @@ fn figures(answer: &Answer) -> RowTable {
 
 /// Rows that were ranked, or groups.
 pub(crate) fn ranked_rows(
-    snapshot: &Snapshot,
+    snapshot: &Version,
     answer: &Answer,
     ranked: &[TopVertex],
     format: RowFormat,
@@ -52,7 +52,7 @@ pub(crate) fn ranked_rows(
     }
 }
 
-fn groups(snapshot: &Snapshot, column: &AnswerColumn, ranked: &[TopVertex]) -> Result<RowTable, Failure> {
+fn groups(snapshot: &Version, column: &AnswerColumn, ranked: &[TopVertex]) -> Result<RowTable, Failure> {
     let mut rows = RowTable::of([column.name, "vertices"]);
     for ranked in ranked {
         interrupt::check()?;
@@ -63,7 +63,7 @@ fn groups(snapshot: &Snapshot, column: &AnswerColumn, ranked: &[TopVertex]) -> R
 
 /// Some rows. In forms for programs a single column is called `value`, as in files.
 fn rows(
-    snapshot: &Snapshot,
+    snapshot: &Version,
     answer: &Answer,
     numbers: impl Iterator<Item = usize>,
     format: RowFormat,
@@ -98,7 +98,7 @@ pub(crate) fn fact_json(fact: &Fact) -> serde_json::Value {
 }
 
 /// A value as JSON, with external ids.
-pub(crate) fn value_json(snapshot: &Snapshot, value: Value) -> Result<serde_json::Value, Failure> {
+pub(crate) fn value_json(snapshot: &Version, value: Value) -> Result<serde_json::Value, Failure> {
     Ok(match value {
         Value::Missing => serde_json::Value::Null,
         Value::Vertex(v) => match snapshot.ids().external_of(v)? {

@@ -2,7 +2,7 @@
 
 use esker::answer::Answer;
 use esker::catalogue::Entry;
-use esker::store::Snapshot;
+use esker::store::View;
 use serde_json::json;
 
 use crate::show::answer_rows::fact_json;
@@ -17,17 +17,12 @@ pub(crate) struct GraphSize {
 
 /// The name of the column with the number of edges. An undirected view joins edges of both directions, and
 /// the number of its edges is not known: it shows the number of directed ones.
-pub(crate) fn edges_name(snapshot: &Snapshot) -> &'static str {
+pub(crate) fn edges_name(snapshot: &View) -> &'static str {
     if snapshot.drops_directions() { "directed_edges" } else { "edges" }
 }
 
 /// The figures of an answer, after the size of its graph.
-pub(crate) fn sized_figures(
-    entry: &Entry,
-    snapshot: &Snapshot,
-    size: GraphSize,
-    answer: &Answer,
-) -> RowTable {
+pub(crate) fn sized_figures(entry: &Entry, snapshot: &View, size: GraphSize, answer: &Answer) -> RowTable {
     let mut rows =
         RowTable::of(["vertices", edges_name(snapshot)].into_iter().chain(entry.figures.iter().copied()));
     let figure = |name: &&str| {

@@ -8,7 +8,7 @@ use esker::catalogue::Entry;
 use esker::export::ExportOptions;
 use esker::graph::Cancel;
 use esker::output::{StepColumn, StepValue, StepsFile};
-use esker::store::Snapshot;
+use esker::store::View;
 use serde_json::json;
 
 use crate::failure::{Failure, Outcome};
@@ -62,7 +62,7 @@ impl ShownRows {
     pub(crate) fn rows(
         self,
         entry: &Entry,
-        snapshot: &Snapshot,
+        snapshot: &View,
         size: GraphSize,
         answer: &Answer,
         format: RowFormat,
@@ -70,8 +70,8 @@ impl ShownRows {
         match self {
             Self::Nothing => Ok(RowTable::default()),
             Self::Figures => Ok(sized_figures(entry, snapshot, size, answer)),
-            Self::Top(count) => answer_rows(snapshot, answer, Some(count), format),
-            Self::All => answer_rows(snapshot, answer, None, format),
+            Self::Top(count) => answer_rows(snapshot.version(), answer, Some(count), format),
+            Self::All => answer_rows(snapshot.version(), answer, None, format),
         }
     }
 }
@@ -96,14 +96,14 @@ impl ShownVersions {
         &mut self,
         number: u64,
         entry: &Entry,
-        snapshot: &Snapshot,
+        snapshot: &View,
         size: GraphSize,
         answer: &Answer,
     ) -> Outcome {
         interrupt::check()?;
         if let Some(file) = &mut self.file {
             let step = StepColumn { name: "version", value: StepValue::Number(number) };
-            file.add(&[step], snapshot.ids(), answer)?;
+            file.add(&[step], snapshot.version().ids(), answer)?;
         }
         if self.shown == ShownRows::Nothing {
             return Ok(());

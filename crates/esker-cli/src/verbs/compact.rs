@@ -78,7 +78,7 @@ impl CompactCommand {
         let expired = expire_as_declared(database, run)?.map_or(0, |report| report.edges);
         let report = database.compact_with(self.options(), run)?;
         // Heads that were not asked for may be damaged. What was done is done all the same.
-        let head_bytes = match database.snapshot()?.stored_heads() {
+        let head_bytes = match database.latest()?.stored_heads() {
             Ok(heads) => Ok(heads.map(StoredHeads::file_bytes)),
             Err(problem) => Err(said(&problem.message())),
         };

@@ -78,8 +78,8 @@ impl EstimateArgs {
         let run = self.resources.run(&cancel, 0, self.deterministic, None)?;
         let (weight, time) = (self.weight.as_deref(), self.time.as_deref());
         let snapshot = snapshot?;
-        self.choice.expect_end(&at, &snapshot)?;
-        let snapshot = self.choice.of(snapshot, weight, time, until.as_ref(), &run)?.snapshot;
+        self.choice.expect_end(&at, &snapshot.view())?;
+        let snapshot = self.choice.of(snapshot.view(), weight, time, until.as_ref(), &run)?.snapshot;
         drop(run);
         let resources = self.resources.of_run(self.deterministic);
         let plan = match self.access.plan(&snapshot, entry, params, &resources) {

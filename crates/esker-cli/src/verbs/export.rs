@@ -93,7 +93,7 @@ impl ExportCommand {
         };
         let bar = Bar::spinner(false);
         let run = self.resources.run(&cancel, 0, false, None)?;
-        let snapshot = self.part.select(snapshot, self.all_vertices, &run)?;
+        let snapshot = self.part.select(snapshot.view(), self.all_vertices, &run)?;
         let values = match &self.vertex_properties {
             Some(path) => Some(vertex_properties(&snapshot, path, &options, &run)?),
             None => None,

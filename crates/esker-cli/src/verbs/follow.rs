@@ -15,7 +15,7 @@ use esker::graph::{Budget, Run, RunOptions, Stop, vertex};
 use esker::plan::Request;
 use esker::store::io::RealDisk;
 use esker::store::manifest::VersionSelector;
-use esker::store::{self, Follower, Snapshot, Store};
+use esker::store::{self, Follower, Store, View};
 use esker::window::{MovingWindow, Span, Step, TimeUnit};
 use serde_json::json;
 
@@ -214,8 +214,8 @@ impl FollowCommand {
             None => follower.newest(),
             Some(selector) => number_of(&store, selector)?,
         };
-        let snapshot = self.options.of_version(follower.at(first)?)?;
-        let open = |number| Ok(self.options.of_version(follower.at(number)?)?);
+        let snapshot = self.options.of_version(follower.at(first)?.view())?;
+        let open = |number| Ok(self.options.of_version(follower.at(number)?.view())?);
         let moved = self.moving()?.map(|window| first_window(&window, &snapshot, open, run));
         let moved = moved.transpose()?.flatten();
         let (snapshot, unit) = match moved {
@@ -243,7 +243,7 @@ impl FollowCommand {
     /// The memory for all commits in the log.
     fn log_bytes(&self) -> Result<u64, Failure> {
         let nothing = Run::new(RunOptions { budget: Budget::new(0), ..RunOptions::default() })?;
-        match Store::open(&self.database)?.under(nothing).snapshot() {
+        match Store::open(&self.database)?.under(nothing).latest() {
             Err(store::Error::Stop(Stop::OverBudget { needed_bytes, .. })) => Ok(needed_bytes),
             found => Ok(found.map(|_| 0)?),
         }
@@ -265,7 +265,7 @@ impl FollowCommand {
     fn advance(
         &self,
         follow: &mut Follow,
-        to: Snapshot,
+        to: View,
         run: &Run,
     ) -> Result<Option<(FollowStep, Option<TimeUnit>)>, Failure> {
         let to = self.options.of_version(to)?;
@@ -295,7 +295,7 @@ impl FollowCommand {
                 passed = number;
                 printed.is_in_step = true;
                 let to = follower.at(number).map_err(Failure::from);
-                let step = to.and_then(|to| self.advance(follow, to, run));
+                let step = to.and_then(|to| self.advance(follow, to.view(), run));
                 if let Some((step, unit)) = step.map_err(|failure| of_version(failure, number))? {
                     printed.unit = unit;
                     printed.update(follow, &step)?;
@@ -380,7 +380,7 @@ impl Printed<'_> {
     }
 
     fn print_changed(&mut self, follow: &Follow, changed: impl Iterator<Item = Changed>) -> Outcome {
-        let value = |value| value_json(follow.snapshot(), value);
+        let value = |value| value_json(follow.snapshot().version(), value);
         let mut changed = changed.peekable();
         loop {
             let mut rows = RowTable::of(["vertex", "old", "new"]);
@@ -427,9 +427,9 @@ impl Printed<'_> {
         let found = match self.command.top.filter(|_| !follow.answer().columns.is_empty()) {
             Some(count) => {
                 let ranked = follow.top(count, interrupt::token())?;
-                ranked_rows(follow.snapshot(), follow.answer(), &ranked, self.format)?
+                ranked_rows(follow.snapshot().version(), follow.answer(), &ranked, self.format)?
             }
-            None => answer_rows(follow.snapshot(), follow.answer(), self.command.top, self.format)?,
+            None => answer_rows(follow.snapshot().version(), follow.answer(), self.command.top, self.format)?,
         };
         if self.top.as_ref() == Some(&found) {
             return Ok(());

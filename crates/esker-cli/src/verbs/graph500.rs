@@ -160,7 +160,7 @@ impl Graph500Command {
         let found = measure();
         bar.finish();
         let (benchmark, plan, measured) = found?;
-        let reads = plan.map_or_else(|| Ok(default_name()), |plan| summary(&plan, benchmark.snapshot()))?;
+        let reads = plan.map_or_else(|| Ok(default_name()), |plan| summary(&plan, benchmark.view()))?;
         let construction = Construction {
             generation_seconds: benchmark.generation_seconds,
             seconds: benchmark.construction_seconds,

@@ -9,7 +9,7 @@ use esker::store::format::{Encoding, HeadOrder, LayerRecord, WriteOptions};
 use esker::store::headed::StoredHeads;
 use esker::store::manifest::format_time;
 use esker::store::property::Dictionary;
-use esker::store::{Snapshot, Store};
+use esker::store::{Store, Version};
 use esker::window::Declared;
 use serde_json::json;
 
@@ -55,7 +55,7 @@ impl InfoCommand {
         }
     }
 
-    fn print(&self, store: &Store, snapshot: &Snapshot, total: u64, opened: f64) -> Outcome {
+    fn print(&self, store: &Store, snapshot: &Version, total: u64, opened: f64) -> Outcome {
         let kind = if snapshot.is_directed() { "directed" } else { "undirected" };
         let in_edges = match (snapshot.is_directed(), snapshot.has(Direction::In)) {
             (false, _) => String::new(),
@@ -65,7 +65,7 @@ impl InfoCommand {
         let mut rows = vec![
             ("vertices".to_owned(), describe_vertices(snapshot)?),
             ("edges".to_owned(), format!("{} {kind}{in_edges}", count(snapshot.num_edges()))),
-            ("self-loops".to_owned(), count(snapshot.version().num_loops)),
+            ("self-loops".to_owned(), count(snapshot.record().num_loops)),
             ("version".to_owned(), describe_version(snapshot)),
             ("versions".to_owned(), describe_versions(store, snapshot)?),
             ("ids".to_owned(), describe_ids(snapshot)),
@@ -120,7 +120,7 @@ impl InfoCommand {
     fn print_json(
         &self,
         store: &Store,
-        snapshot: &Snapshot,
+        snapshot: &Version,
         files: &[(PathBuf, u64)],
         total: u64,
         opened: f64,
@@ -146,13 +146,13 @@ impl InfoCommand {
         let tile_bytes = tiles.as_ref().ok().copied().flatten();
         text::json(&json!({
             "database": self.database.display().to_string(),
-            "version": snapshot.version().number,
-            "message": snapshot.version().message,
+            "version": snapshot.number(),
+            "message": snapshot.record().message,
             "vertices": snapshot.num_present(&Run::with_threads(1)?)?,
             "vertex_numbers": snapshot.num_vertices(),
             "edges": snapshot.num_edges(),
             "arcs": snapshot.num_arcs(),
-            "self_loops": snapshot.version().num_loops,
+            "self_loops": snapshot.record().num_loops,
             "directed": snapshot.is_directed(),
             "in_edges": snapshot.has(Direction::In),
             "vertex_order": format!("{:?}", snapshot.manifest().ids.order).to_lowercase(),
@@ -160,8 +160,8 @@ impl InfoCommand {
             "vertex_id_bytes": size_of::<VertexId>(),
             "edge_properties": properties,
             "vertex_properties": vertex_properties,
-            "time": format_time(snapshot.version().time_ms),
-            "committed": format_time(snapshot.version().committed_ms),
+            "time": format_time(snapshot.record().time_ms),
+            "committed": format_time(snapshot.record().committed_ms),
             "duplicates": snapshot.manifest().duplicates().name(),
             "options": to_json(&store.manifest().options()),
             "stream": stream_json(&Declared::of(store.manifest())),
@@ -187,19 +187,19 @@ impl InfoCommand {
 }
 
 /// The base layer.
-fn base_layer(snapshot: &Snapshot) -> &LayerRecord {
+fn base_layer(snapshot: &Version) -> &LayerRecord {
     snapshot.stack().layers()[0].record()
 }
 
 /// Bytes per arc of the lists in the base layer, including their index but not properties.
-fn list_bytes_per_arc(snapshot: &Snapshot) -> f64 {
+fn list_bytes_per_arc(snapshot: &Version) -> f64 {
     let layer = &snapshot.stack().layers()[0];
     let sections = || [Some(layer.out()), layer.incoming()].into_iter().flatten();
     let arcs: usize = sections().map(|section| section.main().num_arcs()).sum();
     layer.list_bytes(|_| true) as f64 / arcs.max(1) as f64
 }
 
-fn describe_lists(snapshot: &Snapshot) -> String {
+fn describe_lists(snapshot: &Version) -> String {
     let lists = match base_layer(snapshot).encoding {
         Encoding::Tiles => "tiles only",
         encoding => name_of(encoding),
@@ -224,7 +224,7 @@ fn heads_row(heads: &StoredHeads) -> (String, String) {
 }
 
 /// Bytes of the tiles; `None` if the version is not kept as tiles.
-fn tile_bytes(snapshot: &Snapshot) -> esker::store::Result<Option<u64>> {
+fn tile_bytes(snapshot: &Version) -> esker::store::Result<Option<u64>> {
     match snapshot.tiles() {
         Ok(tiles) => Ok(Some(tiles.file_bytes())),
         Err(esker::store::Error::Invalid(_)) => Ok(None),
@@ -241,19 +241,19 @@ fn fail_without(tiles: esker::store::Result<Option<u64>>) -> Outcome {
 }
 
 /// `, 4.20 bytes/arc`; nothing for a graph without arcs.
-fn share_of_arc(snapshot: &Snapshot, bytes: u64) -> String {
+fn share_of_arc(snapshot: &Version, bytes: u64) -> String {
     match snapshot.num_arcs() {
         0 => String::new(),
         _ => format!(", {:.2} bytes/arc", per_arc(snapshot, bytes)),
     }
 }
 
-fn per_arc(snapshot: &Snapshot, bytes: u64) -> f64 {
+fn per_arc(snapshot: &Version, bytes: u64) -> f64 {
     bytes as f64 / snapshot.num_arcs().max(1) as f64
 }
 
-fn describe_version(snapshot: &Snapshot) -> String {
-    let version = snapshot.version();
+fn describe_version(snapshot: &Version) -> String {
+    let version = snapshot.record();
     let tags = snapshot.manifest().tags.iter().filter(|(_, number)| **number == version.number);
     let tags: String = tags.map(|(name, _)| format!(" [{name}]")).collect();
     let committed = match version.committed_ms == version.time_ms {
@@ -263,14 +263,14 @@ fn describe_version(snapshot: &Snapshot) -> String {
     format!("{}{tags}, {}{committed}: {}", version.number, format_time(version.time_ms), version.message)
 }
 
-fn describe_versions(store: &Store, snapshot: &Snapshot) -> Result<String, Failure> {
+fn describe_versions(store: &Store, snapshot: &Version) -> Result<String, Failure> {
     let (versions, layers) = (store.versions()?, store.manifest().layers.len());
     let newest = versions.last().map_or(0, |version| version.number);
     let in_log = match InLog::of(store)? {
         InLog { commits: 0, .. } => String::new(),
         InLog { commits, changes } => {
             let commits = counted(commits as u64, "commit", "commits");
-            match snapshot.version().number < newest {
+            match snapshot.number() < newest {
                 false => format!(" and {commits} in the log"),
                 true => {
                     let changes = counted(changes, "change", "changes");
@@ -284,14 +284,14 @@ fn describe_versions(store: &Store, snapshot: &Snapshot) -> Result<String, Failu
     Ok(format!("{} in {}{in_log}", count(versions.len() as u64), counted(layers as u64, "layer", "layers")))
 }
 
-fn describe_vertices(snapshot: &Snapshot) -> Result<String, Failure> {
+fn describe_vertices(snapshot: &Version) -> Result<String, Failure> {
     let present = snapshot.num_present(&Run::with_threads(1)?)?;
     let removed = snapshot.num_vertices() - present;
     let shown = count(present as u64);
     Ok(if removed == 0 { shown } else { format!("{shown} (and {} removed)", count(removed as u64)) })
 }
 
-fn describe_ids(snapshot: &Snapshot) -> String {
+fn describe_ids(snapshot: &Version) -> String {
     let ids = &snapshot.manifest().ids;
     let kind = match ids.kind {
         kind if kind.is_text() => "text",

@@ -39,7 +39,7 @@ impl LogCommand {
         let store = Store::open(&self.database)?;
         let last = self.at.at.as_ref().map(|selector| number_of(&store, selector)).transpose()?;
         // Only the changes themselves tell the number of edges after a commit in the log.
-        let newest = InLog::of(&store)?.are_few().then(|| store.snapshot()).transpose()?;
+        let newest = InLog::of(&store)?.are_few().then(|| store.latest()).transpose()?;
         let in_log: BTreeMap<u64, CommitInLog> =
             store.commits_in_log()?.into_iter().map(|commit| (commit.version, commit)).collect();
         let edges_of = |version: &VersionRecord| match &newest {

@@ -12,7 +12,7 @@ use esker::graph::{Cancel, Run};
 use esker::histogram::Histogram;
 use esker::output::write;
 use esker::store::format::PropertyRecord;
-use esker::store::{Snapshot, Store};
+use esker::store::{Store, View};
 use esker::top::{TopVertex, top};
 use esker::versions::answers_on_versions;
 use esker::window::Times;
@@ -162,14 +162,14 @@ impl RunArgs {
         let opened = open_graph(&graph, &cancel)?;
         let opening = Some(begin.elapsed().as_secs_f64()).filter(|_| !opened.is_imported);
         let snapshot = &opened.snapshot;
-        self.choice.expect_end(&at, snapshot)?;
+        self.choice.expect_end(&at, &snapshot.view())?;
         let imported = opened.snapshot.weight_property().filter(|_| opened.is_imported);
         // The property may have another name than the column that was asked for, such as a number.
         let weight = self.read.weight.as_deref().map(|name| imported.map_or(name, |property| &property.name));
         let bar = Bar::spinner(false);
         let reading = self.resources.run(&cancel, 0, false, Some(bar.on_round("reading the times")))?;
         let time = self.read.time.as_deref();
-        let chosen = self.choice.of(snapshot.clone(), weight, time, until.as_ref(), &reading);
+        let chosen = self.choice.of(snapshot.view(), weight, time, until.as_ref(), &reading);
         bar.finish();
         drop(reading);
         let ChosenVersion { snapshot, times } = &chosen?;
@@ -190,10 +190,11 @@ impl RunArgs {
         let is_written = self.output.as_ref().filter(|_| !self.has_chosen_rows());
         if let Some(path) = is_written {
             let options = ExportOptions { overwrite: self.force, cancel, ..ExportOptions::default() };
-            write(path, snapshot.ids(), &answer, &options)?;
+            write(path, snapshot.version().ids(), &answer, &options)?;
         }
         if self.has_chosen_rows() {
-            answer_rows(snapshot, &answer, self.top, self.row_format())?.print(self.row_format())?;
+            answer_rows(snapshot.version(), &answer, self.top, self.row_format())?
+                .print(self.row_format())?;
         }
         if self.json {
             let mut report = plan.to_json(snapshot, &resources)?;
@@ -242,10 +243,10 @@ impl RunArgs {
         cancel: &Cancel,
     ) -> Outcome {
         let Requested { entry, params, .. } = requested;
-        let open = |number: u64| -> Result<Snapshot, Failure> {
+        let open = |number: u64| -> Result<View, Failure> {
             let reading = self.resources.run(cancel, 0, false, None)?;
             let (weight, time) = (self.read.weight.as_deref(), self.read.time.as_deref());
-            Ok(self.choice.of(store.at(number)?, weight, time, None, &reading)?.snapshot)
+            Ok(self.choice.of(store.at(number)?.view(), weight, time, None, &reading)?.snapshot)
         };
         let on_round = shown.bar.on_round(entry.name);
         let begin = || self.resources.run(cancel, self.seed, self.deterministic, Some(Arc::clone(&on_round)));
@@ -256,7 +257,7 @@ impl RunArgs {
                 snapshot.window_index().is_none() && !snapshot.drops_directions() && !snapshot.is_reversed();
             if is_whole && self.access.request().is_free() && !entry.reads_weights(&snapshot) {
                 drop(snapshot);
-                let open_at = |i: usize| open(numbers[i]);
+                let open_at = |i: usize| Ok(open(numbers[i])?.version().clone());
                 done = answers_on_versions(numbers.len(), open_at, entry, params, &begin()?, |found| {
                     let number = numbers[found.index];
                     let size = GraphSize { vertices: found.num_vertices, edges: found.num_edges };
@@ -274,7 +275,8 @@ impl RunArgs {
             let plan = self.access.plan(&snapshot, entry, params, &resources).map_err(on_version)?;
             let snapshot = plan.apply(&snapshot)?;
             let (answer, _) = self.compute(entry, params, &snapshot, &begin()?).map_err(on_version)?;
-            let vertices = answer.vertices.as_ref().map_or(snapshot.num_vertices(), |rows| rows.len());
+            let vertices =
+                answer.vertices.as_ref().map_or(snapshot.version().num_vertices(), |rows| rows.len());
             let size = GraphSize { vertices, edges: snapshot.num_edges() };
             shown.add(number, entry, &snapshot, size, &answer).map_err(on_version)?;
         }
@@ -291,7 +293,7 @@ impl RunArgs {
         &self,
         entry: &Entry,
         params: &Params,
-        snapshot: &Snapshot,
+        snapshot: &View,
         run: &Run,
     ) -> Result<(Answer, Actual), Failure> {
         let job = Job { snapshot, run, params, verify: self.verify };
@@ -308,7 +310,7 @@ impl RunArgs {
     }
 
     /// The rows of the answer on standard output, the facts on standard error.
-    fn print(&self, entry: &Entry, snapshot: &Snapshot, times: Option<&Times>, answer: &Answer) -> Outcome {
+    fn print(&self, entry: &Entry, snapshot: &View, times: Option<&Times>, answer: &Answer) -> Outcome {
         let is_shown = !self.is_to_stdout() && (self.top.is_some() || self.output.is_none());
         if self.histogram
             && let (Some(found), Some(column)) =
@@ -317,7 +319,7 @@ impl RunArgs {
             let is_group = column.ranking.is_of_groups();
             bars(if is_group { "vertices" } else { column.name }, &found).print(self.row_format())?;
         } else if is_shown {
-            answer_rows(snapshot, answer, Some(self.top.unwrap_or(SHOWN)), self.row_format())?
+            answer_rows(snapshot.version(), answer, Some(self.top.unwrap_or(SHOWN)), self.row_format())?
                 .print(self.row_format())?;
         }
         let is_figures = is_shown && !entry.has_rows();
@@ -326,7 +328,8 @@ impl RunArgs {
             facts.iter().map(|(name, fact)| ((*name).to_owned(), fact_text(fact))).collect();
         let mut fact = |name: &str, value: String| facts.push((name.to_owned(), value));
         let vertices =
-            answer.vertices.as_ref().map_or(snapshot.num_vertices(), |vertices| vertices.len()) as u64;
+            answer.vertices.as_ref().map_or(snapshot.version().num_vertices(), |vertices| vertices.len())
+                as u64;
         let edges = match snapshot.drops_directions() {
             true => {
                 let edges = counted(snapshot.num_edges(), "directed edge", "directed edges");
@@ -334,7 +337,7 @@ impl RunArgs {
             }
             false => counted(snapshot.num_edges(), "edge", "edges"),
         };
-        let (version, vertices) = (snapshot.version().number, counted(vertices, "vertex", "vertices"));
+        let (version, vertices) = (snapshot.version().number(), counted(vertices, "vertex", "vertices"));
         fact("graph", format!("{vertices}, {edges}, version {version}"));
         if let Some(window) = times.and_then(|times| describe(snapshot, times)) {
             fact("window", window);
@@ -411,7 +414,7 @@ impl RunArgs {
     fn print_json(
         &self,
         entry: &Entry,
-        snapshot: &Snapshot,
+        snapshot: &View,
         times: Option<&Times>,
         answer: &Answer,
         plan: &serde_json::Value,
@@ -427,17 +430,17 @@ impl RunArgs {
                     (false, Value::Vertex(_)) => "vertex",
                     _ => "group",
                 };
-                let mut row = json!({ key: value_json(snapshot, ranked.key)?, "value": value_json(snapshot, ranked.value)? });
+                let mut row = json!({ key: value_json(snapshot.version(), ranked.key)?, "value": value_json(snapshot.version(), ranked.value)? });
                 for (name, value) in further(answer, &ranked) {
-                    row[name] = value_json(snapshot, value)?;
+                    row[name] = value_json(snapshot.version(), value)?;
                 }
                 rows.push(row);
             }
         }
         let report = json!({
             "algorithm": entry.name,
-            "version": snapshot.version().number,
-            "vertices": answer.vertices.as_ref().map_or(snapshot.num_vertices(), |vertices| vertices.len()),
+            "version": snapshot.version().number(),
+            "vertices": answer.vertices.as_ref().map_or(snapshot.version().num_vertices(), |vertices| vertices.len()),
             edges_name(snapshot): snapshot.num_edges(),
             "as_undirected": snapshot.drops_directions(),
             "reversed": snapshot.is_reversed(),
@@ -469,7 +472,7 @@ fn further(answer: &Answer, ranked: &TopVertex) -> impl Iterator<Item = (&'stati
 }
 
 /// What a run made of the weights of edges; `None` if it had none and needed none.
-fn describe_weight(entry: &Entry, snapshot: &Snapshot) -> Option<String> {
+fn describe_weight(entry: &Entry, snapshot: &View) -> Option<String> {
     let unread = |weight: &PropertyRecord| match entry.reads.weights {
         WeightReads::Never => format!("{}, which {} does not read", weight.name, entry.name),
         _ => format!("{0}, which {1} reads only with --weight {0}", weight.name, entry.name),

@@ -64,7 +64,7 @@ impl Series<'_> {
             if let Some((_, time_ms)) = newest.filter(|_| newest != seen) {
                 let messages = versions.iter().rev().map(|version| version.message.as_str());
                 let passed = newest_watermark(messages).unwrap_or_else(|| self.times.unit.of_ms(time_ms));
-                self.snapshot = self.command.options.of_version(store.snapshot()?)?;
+                self.snapshot = self.command.options.of_version(store.latest()?.view())?;
                 let expiries = Expiries::of(&versions, self.times.unit);
                 let (mut ends, has_all) = self.ends_passed(&store, &expiries, step, last, passed)?;
                 if self.command.overrun == Some(OverrunArg::Skip) && ends.len() > 1 {
@@ -95,7 +95,7 @@ impl Series<'_> {
         while self.times.range.is_none() {
             self.run.check()?;
             std::thread::sleep(LOOK_EVERY);
-            self.snapshot = options.of_version(Store::open(database)?.snapshot()?)?;
+            self.snapshot = options.of_version(Store::open(database)?.latest()?.view())?;
             self.times = of_window.times(&self.snapshot, time.as_deref(), &self.run)?;
         }
         Ok(())
@@ -120,7 +120,7 @@ impl Series<'_> {
             {
                 let before = store.at(version)?;
                 let (ends, rest) =
-                    self.times.ends_counted(&before, every, counted, after, until, &self.run)?;
+                    self.times.ends_counted(&before.view(), every, counted, after, until, &self.run)?;
                 if !ends.is_empty() {
                     return Ok((ends, false));
                 }
@@ -142,7 +142,7 @@ impl Series<'_> {
             let lengths = std::slice::from_ref(length);
             match expiries.version_of(after, end) {
                 WindowVersion::Before(version) => {
-                    let before = self.command.options.of_version(store.at(version)?)?;
+                    let before = self.command.options.of_version(store.at(version)?.view())?;
                     self.add_rows(&mut rows, None, &before, &[end], lengths)?;
                     continue;
                 }

@@ -3,7 +3,7 @@
 use esker::catalogue::{Entry, Params};
 use esker::graph::Run;
 use esker::output::StepsFile;
-use esker::store::Snapshot;
+use esker::store::View;
 use esker::store::windows::SHARED_WINDOWS_MAX;
 use esker::window::{Span, Times, WindowJob, WindowSeries};
 use serde_json::json;
@@ -23,7 +23,7 @@ pub(super) struct Series<'c> {
     pub(super) params: Params,
     pub(super) shown: ShownRows,
     pub(super) format: RowFormat,
-    pub(super) snapshot: Snapshot,
+    pub(super) snapshot: View,
     pub(super) times: Times,
     pub(super) run: Run,
 }
@@ -66,7 +66,7 @@ impl Series<'_> {
         &self,
         rows: &mut RowTable,
         mut file: Option<&mut StepsFile>,
-        snapshot: &Snapshot,
+        snapshot: &View,
         ends: &[i64],
         of_lengths: &[Span],
     ) -> Result<usize, Failure> {
@@ -96,7 +96,7 @@ impl Series<'_> {
             }
             if let Some(file) = &mut file {
                 let step = times.step_columns(found.window.until, lengths[done]);
-                file.add(&step, snapshot.ids(), &found.answer)?;
+                file.add(&step, snapshot.version().ids(), &found.answer)?;
             }
             let size = GraphSize { vertices: found.num_vertices, edges: found.num_edges };
             let of_window = self.shown.rows(entry, snapshot, size, &found.answer, self.format)?;

@@ -72,7 +72,8 @@ pub fn graph500(
     let snapshot = cluster
         .open_shard(engine.index())?
         .at(cluster.manifest().version(job.version)?.shards[engine.index()])?;
-    let graph = snapshot.graph::<()>(&run)?;
+    let view = snapshot.view();
+    let graph = view.graph::<()>(&run)?;
     graph.prepare(&run, Direction::Out)?;
     let routes = Routes::new(&snapshot, &cluster.placement(job.version), engine)?;
     let local =

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use esker_format::{Error, Result};
 use esker_graph::{Direction, Graph, Message, Run, Stop, VertexId, vertex};
-use esker_store::{Snapshot, StoredGraph};
+use esker_store::{StoredGraph, Version};
 
 use crate::exchange::routes::Routes;
 use crate::model::answer::{Cell, Outline};
@@ -19,7 +19,7 @@ pub(crate) type FoundValues = (Outline, Box<PutCells>);
 
 /// The shard of this process.
 pub(crate) struct Local<'a, 's> {
-    pub(crate) snapshot: &'s Snapshot,
+    pub(crate) snapshot: &'s Version,
     pub(crate) graph: &'a StoredGraph<'s, ()>,
     pub(crate) run: &'a Run,
     pub(crate) routes: &'a Routes,

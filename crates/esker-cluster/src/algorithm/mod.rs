@@ -166,7 +166,8 @@ pub fn run(
     let run = Arc::new(Run::new(options)?);
     let store = cluster.open_shard(shard)?.under(Arc::clone(&run));
     let snapshot = store.at(cluster.manifest().version(job.version)?.shards[shard])?;
-    let graph = snapshot.graph::<()>(&run)?;
+    let view = snapshot.view();
+    let graph = view.graph::<()>(&run)?;
     // Without a limit nothing has to be counted.
     let placement = cluster.placement(job.version);
     let needed_bytes = match job.memory_bytes {

@@ -93,10 +93,14 @@ pub(crate) fn sssp(
     engine: &mut Engine<'_>,
     options: &Options<'_>,
 ) -> Result<FoundValues> {
-    match local.snapshot.weight_type() {
+    match local.snapshot.view().weight_type() {
         None => search(local, local.graph, engine, options),
-        Some(ElementType::I64) => search(local, &local.snapshot.graph::<i64>(local.run)?, engine, options),
-        Some(ElementType::F64) => search(local, &local.snapshot.graph::<f64>(local.run)?, engine, options),
+        Some(ElementType::I64) => {
+            search(local, &local.snapshot.view().graph::<i64>(local.run)?, engine, options)
+        }
+        Some(ElementType::F64) => {
+            search(local, &local.snapshot.view().graph::<f64>(local.run)?, engine, options)
+        }
         Some(other) => Err(unsuitable(format!(
             "cannot take weights of the type {} as lengths: make a cluster with --weights int or float",
             other.name()

@@ -281,7 +281,7 @@ impl<'a> Changing<'a> {
         if !self.watch.is_on() || 2 * self.edges_given < self.watch.degree() {
             return Ok(());
         }
-        let (snapshot, old) = (self.database.snapshot()?, outbox.placement().clone());
+        let (snapshot, old) = (self.database.latest()?, outbox.placement().clone());
         let hubs = self.watch.find(&snapshot, &old)?;
         self.delegates = announce(&snapshot, &hubs, self.watch.degree(), engine)?;
         if self.delegates.is_empty() {

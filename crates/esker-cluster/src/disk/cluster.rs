@@ -197,7 +197,7 @@ impl Cluster {
 
     /// What the weights of edges in a shard are; `None`: edges have none.
     pub(crate) fn weights_of(&self, shard: usize) -> Result<Option<WeightKind>> {
-        let snapshot = self.open_shard(shard)?.snapshot()?;
+        let snapshot = self.open_shard(shard)?.latest()?;
         Ok(weight_kind(&snapshot.weight_property().cloned().into_iter().collect::<Vec<_>>()))
     }
 

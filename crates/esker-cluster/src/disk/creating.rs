@@ -209,7 +209,7 @@ mod tests {
         let cluster = Cluster::create(&path, &options).expect("create");
         assert_eq!((cluster.num_shards(), cluster.manifest().newest().number), (3, 1));
         for shard in 0..3 {
-            let snapshot = cluster.open_shard(shard).and_then(|store| store.snapshot()).expect("shard");
+            let snapshot = cluster.open_shard(shard).and_then(|store| store.latest()).expect("shard");
             assert_eq!(
                 (snapshot.num_vertices(), snapshot.is_directed(), snapshot.ids().is_text()),
                 (0, false, true)

@@ -9,7 +9,7 @@ use esker_format::{Error, Result};
 use esker_graph::{Direction, Reservation, VertexId, vertex};
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
-use esker_store::{Database, Snapshot};
+use esker_store::{Database, Version};
 
 use crate::exchange::outbox::put_edge;
 use crate::model::owner::OwnedId;
@@ -65,7 +65,7 @@ impl HubWatch {
     }
 
     /// The hubs among the own vertices that are no delegates. Counting begins anew.
-    pub(crate) fn find(&mut self, snapshot: &Snapshot, placement: &Placement) -> Result<Vec<VertexId>> {
+    pub(crate) fn find(&mut self, snapshot: &Version, placement: &Placement) -> Result<Vec<VertexId>> {
         self.counts.fill(0);
         self.has_hub = false;
         let mut hubs = Vec::new();
@@ -90,7 +90,7 @@ impl HubWatch {
 /// # Errors
 /// [`Error::Invalid`] in all processes if they are too many for one version.
 pub(crate) fn announce(
-    snapshot: &Snapshot,
+    snapshot: &Version,
     hubs: &[VertexId],
     degree: u64,
     engine: &mut Engine<'_>,
@@ -140,7 +140,7 @@ struct Move<'a> {
 
 /// Visits the edges of hubs that leave shard `me`.
 fn each_move(
-    snapshot: &Snapshot,
+    snapshot: &Version,
     hubs: &[VertexId],
     old: &Placement,
     new: &Placement,
@@ -186,7 +186,7 @@ impl Moves {
     /// # Errors
     /// As [`Database::reserve`]; those of the snapshot.
     pub(crate) fn of(
-        snapshot: &Snapshot,
+        snapshot: &Version,
         hubs: &[VertexId],
         old: &Placement,
         new: &Placement,

@@ -2,7 +2,7 @@
 
 use esker_format::{Error, Result};
 use esker_graph::{NONE, VertexId, vertex};
-use esker_store::Snapshot;
+use esker_store::Version;
 use esker_store::ids::{ExternalId, IdMap};
 
 use crate::model::owner::Owners;
@@ -100,7 +100,7 @@ impl<'s> OwnIds<'s> {
 /// # Errors
 /// [`Error::Invalid`] if one is not there; those of the snapshot.
 pub(crate) fn find_asked(
-    snapshot: &Snapshot,
+    snapshot: &Version,
     block: &[u8],
     me: usize,
     shard: usize,
@@ -115,7 +115,7 @@ pub(crate) fn find_asked(
 
 /// The vertices of ids in a block.
 fn find_all(
-    snapshot: &Snapshot,
+    snapshot: &Version,
     block: &[u8],
     look_up: impl Fn(&[ExternalId<'_>], &mut [Option<VertexId>]) -> Result<()>,
 ) -> Result<Vec<VertexId>> {

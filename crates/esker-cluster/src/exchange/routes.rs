@@ -9,7 +9,7 @@
 use esker_algo::primitive::{ArrayValue, VertexValues};
 use esker_format::{Result, lower_bound};
 use esker_graph::{Bitmap, VertexId, vertex};
-use esker_store::Snapshot;
+use esker_store::Version;
 use esker_store::ids::ExternalId;
 
 use crate::exchange::blocks::{
@@ -53,7 +53,7 @@ impl Routes {
     ///
     /// # Errors
     /// [`esker_format::Error::Invalid`] if an owner does not know its vertex; those of the snapshot.
-    pub(crate) fn new(snapshot: &Snapshot, placement: &Placement, engine: &mut Engine<'_>) -> Result<Self> {
+    pub(crate) fn new(snapshot: &Version, placement: &Placement, engine: &mut Engine<'_>) -> Result<Self> {
         let owners = placement.owners();
         let (me, peers, n) = (engine.index(), engine.peers(), snapshot.num_vertices());
         let mut owner = Vec::with_capacity(n);
@@ -302,7 +302,7 @@ fn hand_over_all<T: Travels + ArrayValue, const N: usize>(
 
 impl DelegateRoutes {
     fn of(
-        snapshot: &Snapshot,
+        snapshot: &Version,
         placement: &Placement,
         ghosts: &[Vec<VertexId>],
         mirrors: &[Vec<VertexId>],
@@ -342,7 +342,7 @@ pub(crate) fn id_bytes(id: ExternalId<'_>) -> u64 {
 /// # Errors
 /// Those of the snapshot.
 pub(crate) fn count_shared(
-    snapshot: &Snapshot,
+    snapshot: &Version,
     first: usize,
     placement: &Placement,
     engine: &mut Engine<'_>,
@@ -379,7 +379,7 @@ pub(crate) fn count_shared(
 }
 
 /// The sizes of a shard that do not depend on its ids.
-pub(crate) fn shape_of(snapshot: &Snapshot) -> ShardShape {
+pub(crate) fn shape_of(snapshot: &Version) -> ShardShape {
     let (directed, text_ids) = (snapshot.is_directed(), snapshot.ids().is_text());
     ShardShape { arcs: snapshot.num_arcs(), directed, text_ids, ..ShardShape::default() }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use esker_format::Result;
 use esker_graph::VertexId;
-use esker_store::Snapshot;
+use esker_store::Version;
 
 use super::shared::Shared;
 use crate::model::answer::{Cell, ColumnKind};
@@ -20,7 +20,7 @@ pub(super) struct Delegated {
 
 /// What a version changed in a shard.
 pub(super) struct ShardStep<'a> {
-    pub(super) snapshot: &'a Snapshot,
+    pub(super) snapshot: &'a Version,
     pub(super) delegates: Delegated,
     pub(super) shared: &'a Shared,
     /// Vertices from this number on are new.

@@ -22,7 +22,7 @@ use esker_format::io::RealDisk;
 use esker_format::{Error, Result, trimmed_budget};
 use esker_graph::{Budget, Reservation, Run, RunOptions, Stop, VertexId};
 use esker_store::diff::{DiffCache, Difference, diff};
-use esker_store::{Follower, Snapshot};
+use esker_store::{Follower, Version};
 
 use crate::algorithm::{AnswerSink, unsuitable};
 use crate::disk::cluster::Cluster;
@@ -176,7 +176,7 @@ pub fn follow(
 }
 
 /// The delegates of a version, and which of them are ghosts in this shard.
-fn delegated(cluster: &Cluster, version: u64, snapshot: &Snapshot, shared: &Shared) -> Result<Delegated> {
+fn delegated(cluster: &Cluster, version: u64, snapshot: &Version, shared: &Shared) -> Result<Delegated> {
     let (placement, mut ghosts) = (cluster.placement(version), BTreeSet::new());
     for id in placement.delegates() {
         let found = snapshot.ids().vertex_of(id.as_id())?;
@@ -211,7 +211,7 @@ impl FollowMemory<'_> {
     fn count_newest(
         &mut self,
         follower: &mut Follower,
-        next: &Snapshot,
+        next: &Version,
         cluster: &Cluster,
         engine: &mut Engine<'_>,
         run: &Run,
@@ -228,7 +228,7 @@ impl FollowMemory<'_> {
     /// Holds what the vertices that were not counted yet need, before any of it is allocated.
     fn count(
         &mut self,
-        snapshot: &Snapshot,
+        snapshot: &Version,
         cluster: &Cluster,
         engine: &mut Engine<'_>,
         run: &Run,
@@ -259,7 +259,7 @@ impl FollowMemory<'_> {
 /// An error if this shard owns the source of a search and has no such vertex in its newest version. In an
 /// empty cluster the source is still to come.
 fn expect_vertex(
-    snapshot: &Snapshot,
+    snapshot: &Version,
     cluster: &Cluster,
     shard: usize,
     is_empty: bool,
@@ -288,8 +288,8 @@ const SMALL_LISTS_BYTES: u64 = 1 << 16;
 /// The edges that only the second of two versions has, and those that only the first one has. If they do not
 /// fit beside `held_bytes`, all are counted before that is an error.
 fn edges_between(
-    last: &Snapshot,
-    next: &Snapshot,
+    last: &Version,
+    next: &Version,
     cache: Option<&mut DiffCache>,
     run: &Run,
     held_bytes: u64,

@@ -6,7 +6,7 @@
 
 use esker_format::Result;
 use esker_graph::{VertexId, vertex};
-use esker_store::Snapshot;
+use esker_store::Version;
 use esker_store::ids::ExternalId;
 
 use crate::exchange::id_lookup::find_asked;
@@ -50,7 +50,7 @@ impl Shared {
     ///
     /// # Errors
     /// As [`crate::exchange::routes::Routes::new`].
-    pub(super) fn extend(&mut self, snapshot: &Snapshot, engine: &mut Engine<'_>) -> Result<Vec<VertexId>> {
+    pub(super) fn extend(&mut self, snapshot: &Version, engine: &mut Engine<'_>) -> Result<Vec<VertexId>> {
         let mut questions = vec![Vec::new(); engine.peers()];
         let first_new = self.owner.len();
         snapshot.ids().each_external(first_new..snapshot.num_vertices(), |id| {

@@ -103,7 +103,7 @@ fn answers_do_not_depend_on_delegates() {
         assert_eq!(lines(&other, 1), lines(&alone, 6), "case {case}");
         assert_eq!(run_all(&other, "pagerank", &[], 1), run_all(&alone, "pagerank", &[], 6), "case {case}");
         merge(&other, 1, &path("merged"), &run).expect("merge");
-        let merged = Store::open(path("merged")).and_then(|store| store.snapshot()).expect("open");
+        let merged = Store::open(path("merged")).and_then(|store| store.latest()).expect("open");
         let (_, whole) = counts(&alone, 6).expect("counts");
         assert_eq!((merged.num_vertices() as u64, merged.num_edges()), (whole.vertices, whole.edges));
     }

@@ -6,7 +6,7 @@ use esker_algo::algorithm::paths::sssp::{SsspOptions, sssp};
 
 use super::*;
 
-fn distances(alone: &Snapshot, run: &Run, source: usize) -> Vec<Vec<Cell>> {
+fn distances(alone: &Version, run: &Run, source: usize) -> Vec<Vec<Cell>> {
     let options = SsspOptions::default();
     let counts = |found: Vec<i64>| -> Vec<Vec<Cell>> {
         let cell = |d| if d == i64::MAX { Cell::Missing } else { Cell::Count(d as u64) };
@@ -18,12 +18,13 @@ fn distances(alone: &Snapshot, run: &Run, source: usize) -> Vec<Vec<Cell>> {
     };
     macro_rules! of {
         ($weight:ty, $cells:expr) => {{
-            let graph = alone.graph::<$weight>(run).expect("graph");
+            let view = alone.view();
+            let graph = view.graph::<$weight>(run).expect("graph");
             $cells(sssp(&graph, run, vertex(source), &options).expect("sssp").distances)
         }};
     }
     use esker_format::ElementType::{F32, F64, I32, I64};
-    match alone.weight_type() {
+    match alone.view().weight_type() {
         None => of!((), counts),
         Some(I32) => of!(i32, counts),
         Some(I64) => of!(i64, counts),
@@ -44,8 +45,9 @@ fn first_labels(ids: &[OwnedId]) -> (Vec<u64>, Vec<OwnedId>) {
     (ids.iter().map(label).collect(), sorted)
 }
 
-fn expect_same_communities(cluster: &Cluster, version: u64, alone: &Snapshot, run: &Run) {
-    let (graph, ids) = (alone.graph::<()>(run).expect("graph"), ids_of(alone));
+fn expect_same_communities(cluster: &Cluster, version: u64, alone: &Version, run: &Run) {
+    let view = alone.view();
+    let (graph, ids) = (view.graph::<()>(run).expect("graph"), ids_of(alone));
     let (labels, sorted) = first_labels(&ids);
     for iterations in [1, 2, 10] {
         let found = cdlp(&graph, run, Some(&labels), &CdlpOptions { iterations }).expect("cdlp").labels;
@@ -61,7 +63,7 @@ fn expect_same_communities(cluster: &Cluster, version: u64, alone: &Snapshot, ru
 }
 
 /// Every triangle by brute force: for each vertex the number of those that it is in.
-fn triangles_of(alone: &Snapshot) -> Vec<u64> {
+fn triangles_of(alone: &Version) -> Vec<u64> {
     let n = alone.num_vertices();
     let mut neighbours = vec![BTreeSet::new(); n];
     for v in 0..n {
@@ -116,7 +118,8 @@ fn distances_triangles_and_communities_are_those_of_one_database() {
         }
         expect_same_communities(&cluster, 2, &alone, &run);
         let counts = triangles_of(&alone);
-        let graph = alone.graph::<()>(&run).expect("graph");
+        let view = alone.view();
+        let graph = view.graph::<()>(&run).expect("graph");
         let all = triangles(&graph, &run, &TrianglesOptions::default()).expect("triangles").triangles;
         assert_eq!(counts.iter().sum::<u64>(), 3 * all, "the test counts as the library does");
         let expected: BTreeMap<_, _> =

@@ -5,7 +5,7 @@ use crate::process::reshard::{NewShards, merge, rebalance, split};
 
 /// The edges of a database by external id, with the bits of their weights as numbers; undirected ones with
 /// the lesser end first.
-fn edges_of(snapshot: &Snapshot) -> BTreeSet<(OwnedId, OwnedId, String)> {
+fn edges_of(snapshot: &Version) -> BTreeSet<(OwnedId, OwnedId, String)> {
     let ids = ids_of(snapshot);
     let mut edges = BTreeSet::new();
     for (v, id) in ids.iter().enumerate() {
@@ -61,7 +61,7 @@ fn a_database_that_is_split_and_merged_is_the_same() {
         expect_same_answers(&wider, 1, &alone);
         let cluster = if case % 2 == 0 { wider } else { cluster };
         merge(&cluster, 1, &path("merged"), &run).expect("merge");
-        let merged = Store::open(path("merged")).and_then(|store| store.snapshot()).expect("open");
+        let merged = Store::open(path("merged")).and_then(|store| store.latest()).expect("open");
         assert_eq!(edges_of(&merged), edges_of(&alone), "case {case}");
         let sorted = |snapshot| ids_of(snapshot).into_iter().collect::<BTreeSet<_>>();
         assert_eq!(sorted(&merged), sorted(&alone));

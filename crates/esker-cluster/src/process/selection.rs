@@ -14,7 +14,7 @@ use esker_graph::{Cancel, Direction, Run, vertex};
 use esker_import::read::source::{
     BlockParser, EdgeBatch, IdKind, InputBlock, Numbers, Reader, Schema, id_at, id_column, text_column,
 };
-use esker_store::Snapshot;
+use esker_store::Version;
 use esker_store::ids::ExternalId;
 use esker_store::property::{PropertyValue, RemovedVertices};
 
@@ -33,13 +33,13 @@ const BLOCK_BYTES: usize = 1 << 18;
 pub(crate) struct DatabasePart {
     /// The number of the shard; 0 if it is no shard.
     shard: usize,
-    pub(crate) snapshot: Snapshot,
+    pub(crate) snapshot: Version,
     pub(crate) removed: RemovedVertices,
     weight: Option<PropertyRecord>,
 }
 
 impl DatabasePart {
-    pub(crate) fn new(shard: usize, snapshot: Snapshot, run: &Run) -> Result<Self> {
+    pub(crate) fn new(shard: usize, snapshot: Version, run: &Run) -> Result<Self> {
         let (removed, weight) = (snapshot.removed(run)?.clone(), snapshot.weight_property().cloned());
         Ok(Self { shard, snapshot, removed, weight })
     }

@@ -11,7 +11,7 @@ use esker_graph::{Cancel, Direction, Run, RunOptions, VertexId, vertex};
 use esker_import::export::push_f64;
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
-use esker_store::{DatabaseOptions, LogCheck, Snapshot, Store, check::check as check_layers};
+use esker_store::{DatabaseOptions, LogCheck, Store, Version, check::check as check_layers};
 
 use crate::disk::cluster::Cluster;
 use crate::disk::creating::{CreateOptions, create_shard};
@@ -45,7 +45,7 @@ pub(crate) struct SharedWith {
 pub(crate) struct OwnedShard<'a> {
     cluster: &'a Cluster,
     pub(crate) shard: usize,
-    pub(crate) snapshot: Snapshot,
+    pub(crate) snapshot: Version,
     pub(crate) placement: Placement,
 }
 
@@ -315,10 +315,11 @@ fn needs_of(
     let run = Arc::new(Run::new(options)?);
     let number = cluster.manifest().version(version)?.shards[shard];
     let snapshot = cluster.open_shard(shard)?.under(Arc::clone(&run)).at(number)?;
-    let graph = snapshot.graph::<()>(&run)?;
-    match snapshot.weight_type().filter(|_| algorithm == "sssp") {
-        Some(ElementType::I64) => drop(snapshot.graph::<i64>(&run)?),
-        Some(_) => drop(snapshot.graph::<f64>(&run)?),
+    let view = snapshot.view();
+    let graph = view.graph::<()>(&run)?;
+    match snapshot.view().weight_type().filter(|_| algorithm == "sssp") {
+        Some(ElementType::I64) => drop(snapshot.view().graph::<i64>(&run)?),
+        Some(_) => drop(snapshot.view().graph::<f64>(&run)?),
         None => {}
     }
     drop(graph);

@@ -79,7 +79,7 @@ fn a_cluster_on_other_machines_becomes_a_database_and_another_cluster_here() {
             assert!(!cluster.manifest().delegates.is_empty());
             let version = cluster.manifest().newest().number;
             merge(&cluster, version, &path(&format!("{case}.esker")), &run).expect("merge");
-            let merged = Store::open(path(&format!("{case}.esker"))).and_then(|store| store.snapshot());
+            let merged = Store::open(path(&format!("{case}.esker"))).and_then(|store| store.latest());
             let merged = merged.expect("open");
             let here =
                 rebalance(&cluster, version, &path(&format!("{case}-here")), 3, 1, &run).expect("rebalance");

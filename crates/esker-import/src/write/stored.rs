@@ -11,7 +11,7 @@ use esker_format::{Column, Element, ElementType, Error, IdMapKind, Result, Value
 use esker_graph::{Direction, Remaining, Run, VertexId};
 use esker_layers::ids::ExternalId;
 use esker_layers::property::Dictionary;
-use esker_store::snapshot::Snapshot;
+use esker_store::View;
 
 use super::graph::{BlockBuilder, ExportGraph, PropertyInfo, PropertyKind};
 
@@ -19,7 +19,7 @@ use super::graph::{BlockBuilder, ExportGraph, PropertyInfo, PropertyKind};
 /// Lists are read as they are needed; blocks are verified as they are touched.
 #[derive(Debug)]
 pub struct StoredExport<'a> {
-    snapshot: &'a Snapshot,
+    snapshot: &'a View,
     /// If some are removed, the vertices that are left: what the export numbers.
     remaining: Option<&'a Remaining>,
     properties: Vec<PropertyInfo>,
@@ -34,9 +34,9 @@ impl<'a> StoredExport<'a> {
     /// The graph of `snapshot`.
     ///
     /// # Errors
-    /// If its removed vertices cannot be read, see [`Snapshot::remaining`].
-    pub fn new(snapshot: &'a Snapshot, run: &Run) -> Result<Self> {
-        let records: Vec<_> = snapshot.edge_properties().collect();
+    /// If its removed vertices cannot be read, see [`View::remaining`].
+    pub fn new(snapshot: &'a View, run: &Run) -> Result<Self> {
+        let records: Vec<_> = snapshot.version().edge_properties().collect();
         let info = |record: &&esker_format::PropertyRecord| PropertyInfo {
             name: record.name.clone(),
             logical: record.logical.clone(),
@@ -57,7 +57,7 @@ impl<'a> StoredExport<'a> {
             weight: records.iter().position(|record| record.weight),
             num_texts: records
                 .iter()
-                .map(|record| snapshot.dictionary(record.number).map_or(0, Dictionary::len))
+                .map(|record| snapshot.version().dictionary(record.number).map_or(0, Dictionary::len))
                 .collect(),
         })
     }
@@ -72,7 +72,7 @@ impl<'a> StoredExport<'a> {
 
 impl ExportGraph for StoredExport<'_> {
     fn num_vertices(&self) -> u64 {
-        self.remaining.map_or(self.snapshot.num_vertices(), Remaining::len) as u64
+        self.remaining.map_or(self.snapshot.version().num_vertices(), Remaining::len) as u64
     }
 
     fn num_arcs(&self) -> u64 {
@@ -80,19 +80,19 @@ impl ExportGraph for StoredExport<'_> {
     }
 
     fn is_directed(&self) -> bool {
-        self.snapshot.is_directed()
+        self.snapshot.version().is_directed()
     }
 
     fn is_multigraph(&self) -> bool {
-        self.snapshot.layer().multigraph
+        self.snapshot.version().layer().multigraph
     }
 
     fn vertex_properties(&self) -> Vec<String> {
-        self.snapshot.vertex_properties().map(|property| property.name.clone()).collect()
+        self.snapshot.version().vertex_properties().map(|property| property.name.clone()).collect()
     }
 
     fn has(&self, direction: Direction) -> bool {
-        self.snapshot.has(direction)
+        self.snapshot.version().has(direction)
     }
 
     fn properties(&self) -> &[PropertyInfo] {
@@ -105,7 +105,7 @@ impl ExportGraph for StoredExport<'_> {
 
     fn dictionary(&self, property: usize) -> Result<BinaryArray> {
         let mut texts = BinaryBuilder::new();
-        if let Some(dictionary) = self.snapshot.dictionary(self.numbers[property]) {
+        if let Some(dictionary) = self.snapshot.version().dictionary(self.numbers[property]) {
             for code in 0..dictionary.len() {
                 texts.append_value(dictionary.text(code)?);
             }
@@ -131,13 +131,13 @@ impl ExportGraph for StoredExport<'_> {
             .targets()
             .get(from..end)
             .ok_or_else(|| Error::invalid(format!("vertex {v} has {} neighbours, not {end}", edges.len())))?;
-        let n = self.snapshot.num_vertices();
+        let n = self.snapshot.version().num_vertices();
         if let Some(target) = part.iter().find(|&&target| target as usize >= n) {
             let reason = format!(
                 "vertex {v} has the neighbour {target}, but the graph has {}",
                 esker_graph::counted(n, "vertex", "vertices")
             );
-            return Err(Error::corrupt(self.snapshot.path(), 0, reason));
+            return Err(Error::corrupt(self.snapshot.version().path(), 0, reason));
         }
         let number = |target: VertexId| match self.remaining {
             None => target as usize as u64,
@@ -156,21 +156,21 @@ impl ExportGraph for StoredExport<'_> {
     }
 
     fn has_text_ids(&self) -> bool {
-        self.snapshot.ids().is_text()
+        self.snapshot.version().ids().is_text()
     }
 
     fn dense_base(&self) -> Option<u64> {
-        let permuted = self.snapshot.manifest().ids.kind == IdMapKind::Permuted;
+        let permuted = self.snapshot.version().manifest().ids.kind == IdMapKind::Permuted;
         self.least_id().filter(|_| permuted)
     }
 
     fn least_id(&self) -> Option<u64> {
         // Where vertices are removed, ids have gaps.
-        self.snapshot.ids().dense_base().filter(|_| self.remaining.is_none())
+        self.snapshot.version().ids().dense_base().filter(|_| self.remaining.is_none())
     }
 
     fn int_id(&self, v: VertexId) -> Result<u64> {
-        match self.snapshot.ids().external_of(self.origin(v)?)? {
+        match self.snapshot.version().ids().external_of(self.origin(v)?)? {
             ExternalId::Int(id) => Ok(id),
             ExternalId::Text(_) => Err(Error::invalid(format!("the id of vertex {v} is a text"))),
         }
@@ -178,15 +178,16 @@ impl ExportGraph for StoredExport<'_> {
 
     fn write_id(&self, v: VertexId, out: &mut Vec<u8>) -> Result<()> {
         self.snapshot
+            .version()
             .ids()
             .external_of(self.origin(v)?)?
             .write_to(out)
-            .map_err(Error::io("write", self.snapshot.path()))
+            .map_err(Error::io("write", self.snapshot.version().path()))
     }
 
     fn vertex_of_number(&self, number: u64) -> Result<VertexId> {
-        let id = self.snapshot.manifest().ids.base.wrapping_add(number);
-        let vertex = self.snapshot.ids().vertex_of(ExternalId::Int(id))?;
+        let id = self.snapshot.version().manifest().ids.base.wrapping_add(number);
+        let vertex = self.snapshot.version().ids().vertex_of(ExternalId::Int(id))?;
         vertex.ok_or_else(|| Error::invalid(format!("there is no vertex with the id {id}")))
     }
 }

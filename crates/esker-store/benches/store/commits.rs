@@ -171,7 +171,7 @@ fn single(settings: &Settings, path: &Path) {
     let last = settings.singles as u64 + 1;
     for version in [1, last / 2, last] {
         let snapshot = db.at(version).expect("a version");
-        snapshot.graph::<()>(&run).expect("its graph");
+        snapshot.view().graph::<()>(&run).expect("its graph");
     }
     println!("  freeze: {frozen:.3} s; {} versions listed, three opened", db.versions().len());
     db.close().expect("closing succeeds");

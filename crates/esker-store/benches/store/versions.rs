@@ -25,7 +25,7 @@ use esker_import::read::format::ReadOptions;
 use esker_import::read::input::Input;
 use esker_store::io::{Disk, RealDisk};
 use esker_store::manifest::StagingOptions;
-use esker_store::{Database, DatabaseOptions, Snapshot, Store};
+use esker_store::{Database, DatabaseOptions, Store, Version};
 
 const ITERATIONS: usize = 5;
 
@@ -79,7 +79,7 @@ pub(crate) fn main() {
     let run = Run::with_threads(options.threads).expect("threads");
     let whole_path = root.join("whole.esker");
     let seconds = load(&edges, options.directed, &whole_path);
-    let whole = Store::open(&whole_path).expect("a database").snapshot().expect("a version");
+    let whole = Store::open(&whole_path).expect("a database").latest().expect("a version");
     println!(
         "scale {}, {} edges{}: whole graph {seconds:.2} s, {} bytes",
         options.scale,
@@ -92,7 +92,7 @@ pub(crate) fn main() {
     }
 }
 
-fn measure(options: &Options, edges: &[Edge], count: usize, root: &Path, whole: &Snapshot, run: &Run) {
+fn measure(options: &Options, edges: &[Edge], count: usize, root: &Path, whole: &Version, run: &Run) {
     let path = root.join(format!("layers-{count}.esker"));
     let base = edges.len() * 4 / 5;
     let base_seconds = load(&edges[..base], options.directed, &path);
@@ -117,14 +117,14 @@ fn measure(options: &Options, edges: &[Edge], count: usize, root: &Path, whole: 
         freeze_seconds += begin.elapsed().as_secs_f64();
     }
     let whole_bytes = bytes_of(&whole.path().join("layers"));
-    let newest = db.snapshot().expect("a version");
+    let newest = db.latest().expect("a version");
     println!(
         "{} layers: import {base_seconds:.2} s, commits {commit_seconds:.2} s, freezing {freeze_seconds:.2} s, size {:.3}",
         db.manifest().layers.len(),
         bytes_of(&path.join("layers")) as f64 / whole_bytes as f64
     );
     let begin = Instant::now();
-    let _ = newest.graph::<()>(run).expect("a graph");
+    let _ = newest.view().graph::<()>(run).expect("a graph");
     println!("  vertex table {:.3} s", begin.elapsed().as_secs_f64());
     compare("  newest", &newest, whole, options, run);
     let middle = db.at(1 + count as u64 / 2).expect("a version");
@@ -138,7 +138,7 @@ fn measure(options: &Options, edges: &[Edge], count: usize, root: &Path, whole: 
         whole.num_arcs() as f64 * if whole.is_directed() { 2e-6 } else { 1e-6 } / seconds,
         report.bytes as f64 / whole_bytes as f64
     );
-    compare("  newest merged", &db.snapshot().expect("a version"), whole, options, run);
+    compare("  newest merged", &db.latest().expect("a version"), whole, options, run);
     compare("  first merged", &db.at(1).expect("a version"), whole, options, run);
     compare("  middle merged", &db.at(1 + count as u64 / 2).expect("a version"), whole, options, run);
     db.close().expect("closing succeeds");
@@ -147,11 +147,12 @@ fn measure(options: &Options, edges: &[Edge], count: usize, root: &Path, whole: 
 
 /// Times both algorithms on a version and on the whole graph, alternating; prints the ratios of the medians,
 /// in total and per arc.
-fn compare(name: &str, version: &Snapshot, whole: &Snapshot, options: &Options, run: &Run) {
-    let graphs = [version, whole].map(|snapshot| snapshot.graph::<()>(run).expect("a graph"));
-    let source = |snapshot: &Snapshot| {
-        let n = snapshot.num_vertices();
-        let degree = |v: &VertexId| snapshot.degree(Direction::Out, *v).expect("a degree");
+fn compare(name: &str, version: &Version, whole: &Version, options: &Options, run: &Run) {
+    let views = [version.view(), whole.view()];
+    let graphs = [0, 1].map(|which| views[which].graph::<()>(run).expect("a graph"));
+    let source = |version: &Version| {
+        let n = version.num_vertices();
+        let degree = |v: &VertexId| version.degree(Direction::Out, *v).expect("a degree");
         (0..n).map(vertex).max_by_key(degree).expect("a vertex")
     };
     let sources = [source(version), source(whole)];

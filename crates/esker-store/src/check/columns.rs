@@ -6,7 +6,7 @@ use esker_format::{Archive, Column, Origin, Result, Values};
 use esker_graph::Run;
 
 use crate::manifest::{account_path, read_account};
-use crate::snapshot::State;
+use crate::version::State;
 
 /// Opens what an archive holds, one after the other: columns, and as `None` what a layer says of itself.
 /// Nothing but a recovery reads the latter, and all of it is verified when it is opened.

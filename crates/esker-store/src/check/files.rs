@@ -15,7 +15,7 @@ use esker_layers::tiles::Tiles;
 
 use super::columns::contents;
 use super::report::Report;
-use crate::snapshot::{Layer, State};
+use crate::version::{Layer, State};
 
 /// Lists that a thread reads one by one at a time.
 const UNIT_LISTS: usize = 1 << 12;

@@ -24,7 +24,7 @@ use esker_graph::{Direction, Flow, Run, VertexId, vertex};
 use esker_layers::layer::{Body, CodedColumns, ListColumns, PlainLayer, Section};
 
 use crate::manifest::ids_directory;
-use crate::snapshot::Snapshot;
+use crate::version::Version;
 
 pub(crate) use columns::verify_columns;
 use files::{check_archive, check_heads, check_layers, check_tiles};
@@ -37,7 +37,7 @@ const UNIT_VERTICES: usize = 1 << 12;
 ///
 /// # Errors
 /// Cancellation. Problems of the database are in the report.
-pub fn check(snapshot: &Snapshot, run: &Run) -> Result<Report> {
+pub fn check(snapshot: &Version, run: &Run) -> Result<Report> {
     let mut report = Report::default();
     check_ids(snapshot, run, &mut report)?;
     check_dictionaries(snapshot, &mut report)?;
@@ -53,7 +53,7 @@ pub fn check(snapshot: &Snapshot, run: &Run) -> Result<Report> {
     let Some(out) = out else {
         return Ok(report.conclude());
     };
-    let record = snapshot.version();
+    let record = snapshot.record();
     let path = || snapshot.path().to_owned();
     let wrong = |reason: String| Error::corrupt(path(), 0, reason);
     report.expect(out.loops == record.num_loops, "the number of self-loops matches the manifest", || {
@@ -93,7 +93,7 @@ pub fn check(snapshot: &Snapshot, run: &Run) -> Result<Report> {
 }
 
 /// Verifies the files of the id map, and that it maps each vertex to an id and that id back to the vertex.
-fn check_ids(snapshot: &Snapshot, run: &Run, report: &mut Report) -> Result<()> {
+fn check_ids(snapshot: &Version, run: &Run, report: &mut Report) -> Result<()> {
     match snapshot.state().ids_archive() {
         Some(archive) => {
             if !check_archive(archive, snapshot.manifest().ids_origin(), run, report)? {
@@ -121,7 +121,7 @@ fn check_ids(snapshot: &Snapshot, run: &Run, report: &mut Report) -> Result<()> 
     Ok(())
 }
 
-fn check_dictionaries(snapshot: &Snapshot, report: &mut Report) -> Result<()> {
+fn check_dictionaries(snapshot: &Version, report: &mut Report) -> Result<()> {
     for property in snapshot.edge_properties() {
         if let Some(dictionary) = snapshot.dictionary(property.number) {
             report.note(dictionary.verify())?;
@@ -144,7 +144,7 @@ struct Sums {
 
 /// Verifies the files of a direction, then sums its lists; `None` if they cannot be read.
 fn check_direction(
-    snapshot: &Snapshot,
+    snapshot: &Version,
     direction: Direction,
     run: &Run,
     report: &mut Report,
@@ -172,7 +172,7 @@ fn check_direction(
 
 /// Verifies the files of one direction of a layer; returns whether they can be read.
 fn check_section(
-    snapshot: &Snapshot,
+    snapshot: &Version,
     layer: &PlainLayer,
     section: &Section,
     run: &Run,
@@ -205,7 +205,7 @@ fn check_section(
 }
 
 /// Verifies the files of some lists; returns whether they can be read.
-fn check_lists(snapshot: &Snapshot, lists: &ListColumns, run: &Run, report: &mut Report) -> Result<bool> {
+fn check_lists(snapshot: &Version, lists: &ListColumns, run: &Run, report: &mut Report) -> Result<bool> {
     let mut readable = true;
     match lists.body() {
         Body::Arrays(arrays) => {
@@ -272,7 +272,7 @@ fn check_codes(values: &Values, codes: u64, what: &str, run: &Run) -> Result<()>
 
 /// The lists of one direction of a version; all their files are verified.
 struct VersionLists<'a> {
-    snapshot: &'a Snapshot,
+    snapshot: &'a Version,
     direction: Direction,
 }
 

@@ -18,8 +18,8 @@ use crate::commit::Batch;
 use crate::database::{Database, DatabaseOptions};
 use crate::manifest::{ManifestWriter, lock_writer};
 use crate::sample::Sample;
-use crate::snapshot::Snapshot;
 use crate::store::Store;
+use crate::version::Version;
 
 use super::check;
 
@@ -230,9 +230,9 @@ fn a_flipped_byte_never_changes_the_edges_of_a_window() {
     let run = Run::with_threads(1).unwrap();
     let window = TimeWindow { after: 20, until: 120, copies: Copies::All };
     let read = |disk: &FaultyDisk| -> Result<WindowFound> {
-        let snapshot = Snapshot::open(&shared(disk), Path::new(DB))?;
+        let snapshot = Version::open(&shared(disk), Path::new(DB))?;
         let range = snapshot.time_range("weight", &run)?;
-        let snapshot = snapshot.window("weight", window, true, &run)?;
+        let snapshot = snapshot.view().window("weight", window, true, &run)?;
         let counts = snapshot.graph::<i32>(&run)?.scan(&run, Direction::Out, Select::All, &Count)?;
         Ok((range, counts.into_iter().sum(), snapshot.num_edges()))
     };
@@ -278,11 +278,11 @@ impl Visitor<i32> for Count {
 
 /// The number of arcs, as analyses read them with an encoding and a residency.
 fn arcs(disk: &FaultyDisk, access: Access, run: &Run) -> Result<usize> {
-    arcs_of(Snapshot::open(&shared(disk), Path::new(DB))?, access, run)
+    arcs_of(Version::open(&shared(disk), Path::new(DB))?, access, run)
 }
 
-fn arcs_of(snapshot: Snapshot, access: Access, run: &Run) -> Result<usize> {
-    let snapshot = snapshot.resident(access)?;
+fn arcs_of(snapshot: Version, access: Access, run: &Run) -> Result<usize> {
+    let snapshot = snapshot.view().resident(access)?;
     let counts = snapshot.graph::<i32>(run)?.scan(run, Direction::Out, Select::All, &Count)?;
     Ok(counts.into_iter().sum())
 }
@@ -346,7 +346,7 @@ fn an_open_snapshot_outlives_its_files() {
     let run = Run::with_threads(2).unwrap();
     let (_directory, path) = large();
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
-    let open = || Snapshot::open(&disk, &path).unwrap();
+    let open = || Version::open(&disk, &path).unwrap();
     let snapshots = accesses().map(|access| (access, open()));
     let (store, checked) = (Store::open(&path).unwrap(), open());
     let db = Database::open_on(Arc::clone(&disk), &path, DatabaseOptions::default()).unwrap();
@@ -364,7 +364,7 @@ fn an_open_snapshot_outlives_its_files() {
     }
     let report = check(&checked, &run).unwrap();
     assert!(report.is_sound(), "{:?}", report.problems);
-    assert_eq!(store.snapshot().unwrap().num_arcs(), 400_000);
+    assert_eq!(store.latest().unwrap().num_arcs(), 400_000);
     assert!(store.files().unwrap().iter().any(|(path, _)| path.ends_with("MANIFEST")));
 }
 
@@ -373,7 +373,7 @@ fn a_file_cut_short_after_it_was_opened_is_an_error() {
     let run = Run::with_threads(2).unwrap();
     let (_directory, path) = large();
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
-    let open = || Snapshot::open(&disk, &path).unwrap();
+    let open = || Version::open(&disk, &path).unwrap();
     let snapshots = accesses().map(|access| (access, open()));
     let checked = open();
     for name in ["out.targets", "tiles.data", "tiles/property.0"] {
@@ -405,8 +405,8 @@ fn a_forged_chain_of_fragments_is_damage_and_takes_no_memory() {
             content[end..].copy_from_slice(&checksum.to_le_bytes());
         }
     });
-    let snapshot = Snapshot::open(&shared(&disk), Path::new(DB)).unwrap();
-    let error = snapshot.graph::<()>(&run).unwrap_err().to_string();
+    let snapshot = Version::open(&shared(&disk), Path::new(DB)).unwrap();
+    let error = snapshot.view().graph::<()>(&run).unwrap_err().to_string();
     assert!(error.contains("goes on in fragment 274877906944"), "{error}");
 }
 

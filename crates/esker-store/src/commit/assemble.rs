@@ -20,7 +20,7 @@ use super::content::Commit;
 use crate::buffers::LayerBuffers;
 use crate::freeze::{ChangeCounts, Changes, EdgeChange, Frozen, KnownEdges, REMOVAL, freeze, num_edges};
 use crate::manifest::{AccountOf, Manifest};
-use crate::snapshot::{Snapshot, State, vertex_property};
+use crate::version::{State, Version, vertex_property};
 
 /// Edges that a thread converts at a time.
 const CHUNK_EDGES: usize = 1 << 16;
@@ -48,7 +48,7 @@ pub(crate) struct LayerLocation<'a> {
 }
 
 /// The policy of a new layer over a version.
-fn policy_over(below: &Snapshot, policy: CopyPolicy) -> CopyPolicy {
+fn policy_over(below: &Version, policy: CopyPolicy) -> CopyPolicy {
     match policy {
         // To copy a list that is kept in tiles alone, they would be decoded.
         CopyPolicy::Mixed if below.keeps_only_tiles() => CopyPolicy::Chain,
@@ -66,7 +66,7 @@ pub(crate) fn assemble(
     run: &Run,
 ) -> Result<Assembled> {
     let (first, last) = (&commits[0], &commits[commits.len() - 1]);
-    let below = state.snapshot(state.newest())?;
+    let below = state.version(state.newest())?;
     expect_consistent(&below, commits)?;
     let texts = new_texts(commits, below.edge_properties().count());
     let elements = elements_with(&below, &texts);
@@ -108,7 +108,7 @@ pub(crate) fn assemble(
     record.vertex_properties = write_vertices(state, commits, &properties, &archive, origin, run)?;
     let versions = commits.iter().zip(&growth).map(|(commit, growth)| {
         let num_arcs = below.num_arcs().saturating_add_signed(growth.arcs);
-        let num_loops = below.version().num_loops.saturating_add_signed(growth.loops);
+        let num_loops = below.record().num_loops.saturating_add_signed(growth.loops);
         VersionRecord {
             number: commit.version,
             time_ms: commit.time_ms,
@@ -140,7 +140,7 @@ impl Assembled {
 }
 
 /// The types of the columns of edge properties, with codes that are wide enough for new texts.
-fn elements_with(below: &Snapshot, texts: &[Vec<&[u8]>]) -> Vec<ElementType> {
+fn elements_with(below: &Version, texts: &[Vec<&[u8]>]) -> Vec<ElementType> {
     let element = |property: &PropertyRecord| {
         let known = below.dictionary(property.number).map(Dictionary::len);
         known.map_or(property.element, |known| code_width(known + texts[property.number as usize].len()))
@@ -149,7 +149,7 @@ fn elements_with(below: &Snapshot, texts: &[Vec<&[u8]>]) -> Vec<ElementType> {
 }
 
 /// Checks that the commits continue the version below, which checksums alone cannot tell.
-fn expect_consistent(below: &Snapshot, commits: &[Arc<Commit>]) -> Result<()> {
+fn expect_consistent(below: &Version, commits: &[Arc<Commit>]) -> Result<()> {
     let (mut num_vertices, num_properties) = (below.num_vertices() as u64, below.edge_properties().count());
     for commit in commits {
         num_vertices += commit.new_ids.len() as u64;
@@ -232,7 +232,7 @@ fn flatten<'c>(commits: &'c [Arc<Commit>], properties: usize, run: &Run) -> Resu
 
 fn write_dictionaries(
     writer: &PlainWriter<'_>,
-    below: &Snapshot,
+    below: &Version,
     texts: &[Vec<&[u8]>],
 ) -> Result<Vec<DictionaryRecord>> {
     let mut records = Vec::new();

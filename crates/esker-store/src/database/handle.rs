@@ -20,7 +20,7 @@ use crate::manifest::{
     Manifest, ManifestWriter, Pinned, Published, Twin, WriterLock, expect_database, lock_writer,
     remove_dead_stagings, remove_strays,
 };
-use crate::snapshot::{Snapshot, State};
+use crate::version::{State, Version};
 
 /// Options for writing a database.
 #[derive(Debug, Clone)]
@@ -189,7 +189,7 @@ impl Core {
     }
 
     /// Publishes a state whose newest version is `below`. Its layers hold the commits up to `frozen`.
-    pub(super) fn show_state(&self, state: Arc<State>, below: Snapshot, frozen: Option<u64>) -> Result<()> {
+    pub(super) fn show_state(&self, state: Arc<State>, below: Version, frozen: Option<u64>) -> Result<()> {
         let mut standby = locked(&self.standby);
         let shown = self.shown();
         let mut unfrozen = shown.unfrozen.clone();
@@ -281,7 +281,7 @@ impl Database {
         }
         let layers = state.layers().to_vec();
         let state = Arc::new(state.with(Manifest::clone(manifest.manifest()), layers));
-        let snapshot = state.snapshot(state.newest())?;
+        let snapshot = state.version(state.newest())?;
         let known = options.budget.reserve(KEPT, kept_bytes_of(&snapshot, run)?)?;
         let writer = Writer::over(&snapshot, run)?;
         let unfrozen = UnfrozenCommits::over(&snapshot)?;
@@ -371,22 +371,22 @@ impl Database {
     ///
     /// # Errors
     /// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Io`].
-    pub fn snapshot(&self) -> Result<Snapshot> {
+    pub fn latest(&self) -> Result<Version> {
         let state = self.core.whole_state()?;
-        state.snapshot(state.newest())
+        state.version(state.newest())
     }
 
-    /// The version with a number. As [`Database::snapshot`] if the version is in no layer yet.
+    /// The version with a number. As [`Database::latest`] if the version is in no layer yet.
     ///
     /// # Errors
     /// [`esker_format::Error::Invalid`] if the version does not exist or was forgotten.
-    pub fn at(&self, version: u64) -> Result<Snapshot> {
+    pub fn at(&self, version: u64) -> Result<Version> {
         self.core.expect_version(version)?;
         let state = self.core.state();
         if version <= state.newest() {
-            return state.snapshot(version);
+            return state.version(version);
         }
-        self.core.whole_state()?.snapshot(version)
+        self.core.whole_state()?.version(version)
     }
 
     /// Waits for freezing and merging in the background.

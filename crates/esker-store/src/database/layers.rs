@@ -10,7 +10,7 @@ use esker_graph::Run;
 use crate::commit::{Assembled, Commit, LayerLocation, assemble};
 use crate::freeze::{ChangeCounts, KnownEdges};
 use crate::manifest::{Manifest, ManifestWriter, not_retained};
-use crate::snapshot::{Layer, State};
+use crate::version::{Layer, State};
 
 /// Layers have lower numbers.
 pub(super) const LAYERS_MAX: u32 = 1 << 24;

@@ -51,7 +51,7 @@ pub struct GraphSchema {
 }
 
 impl Database {
-    /// The schema of the newest version. Unlike [`Database::snapshot`], takes the same time however many
+    /// The schema of the newest version. Unlike [`Database::latest`], takes the same time however many
     /// commits are in no layer.
     pub fn schema(&self) -> GraphSchema {
         let shown = self.core.shown();
@@ -110,7 +110,7 @@ impl Database {
     }
 
     /// The property bits, by property number, of all edges between two vertices in the newest version: see
-    /// [`crate::snapshot::VertexEdges::bits`].
+    /// [`crate::version::VertexEdges::bits`].
     ///
     /// # Errors
     /// As [`Database::neighbors`].

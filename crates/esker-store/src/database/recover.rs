@@ -28,7 +28,7 @@ use super::upkeep::merging::{MergeRequest, merge_all};
 use crate::log::{LogStart, LogSurvey};
 use crate::manifest::{Manifest, ManifestWriter, layer_directory, lock_writer};
 use crate::merge::Rebuild;
-use crate::snapshot::{ManifestLeft, RecoverableState, State, open_only};
+use crate::version::{ManifestLeft, RecoverableState, State, open_only};
 
 /// What is missing from a database, and what can be kept or was kept.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use esker_layers::property::{PropertyLayer, PropertyValue, REMOVED_NUMBER, Verte
 use super::unfrozen::{OpRef, UnfrozenCommits};
 use crate::commit::Commit;
 use crate::manifest::{Manifest, Twin, not_retained};
-use crate::snapshot::{Snapshot, State};
+use crate::version::{State, Version};
 
 /// A degree is computed without reading the list if the list is at least this many times as long as its
 /// changes. Tests have only short lists.
@@ -22,7 +22,7 @@ const LISTED_PER_CHANGE: usize = if cfg!(test) { 1 } else { 64 };
 pub(super) struct ShownState {
     pub(super) state: Arc<State>,
     /// The newest version in the layers.
-    pub(super) below: Snapshot,
+    pub(super) below: Version,
     pub(super) unfrozen: Twin<UnfrozenCommits>,
     /// The vertices that the layers mark as removed.
     removed: VertexProperty,
@@ -69,7 +69,7 @@ impl StandbyCommits {
 
 impl ShownState {
     /// Commits above the newest version in the layers of a state.
-    pub(super) fn new(state: Arc<State>, below: Snapshot, unfrozen: Twin<UnfrozenCommits>) -> Self {
+    pub(super) fn new(state: Arc<State>, below: Version, unfrozen: Twin<UnfrozenCommits>) -> Self {
         let columns = state.layers().iter().filter_map(|layer| layer.vertex_property(REMOVED_NUMBER));
         // The layers end with this version, so all their changes count.
         let layers = columns.map(|column| PropertyLayer { column: Arc::clone(column), rank: u32::MAX });

@@ -12,7 +12,7 @@ use esker_layers::ids::IdTail;
 use crate::commit::{Commit, CommitEdge};
 use crate::delta::{DynamicEdges, DynamicGraph, DynamicGraphOptions, Update};
 use crate::freeze::REMOVAL;
-use crate::snapshot::Snapshot;
+use crate::version::Version;
 
 /// A change of a commit; `commit` is the index among the commits that are in no layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
@@ -48,7 +48,7 @@ pub(super) struct UnfrozenCommits {
 
 impl UnfrozenCommits {
     /// No commits, above a version.
-    pub(super) fn over(below: &Snapshot) -> Result<Self> {
+    pub(super) fn over(below: &Version) -> Result<Self> {
         let layer = below.layer();
         let graph = |edges| {
             let multigraph = layer.multigraph;

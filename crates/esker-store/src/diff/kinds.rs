@@ -4,7 +4,7 @@ use esker_format::{PropertyRecord, Result};
 use esker_graph::VertexId;
 use esker_layers::property::PropertyValue;
 
-use crate::snapshot::{Snapshot, VertexEdges};
+use crate::version::{Version, VertexEdges};
 
 /// An edge in one of two compared versions.
 #[derive(Debug, Clone, Copy)]
@@ -13,7 +13,7 @@ pub struct DiffEdge<'d> {
     pub source: VertexId,
     /// Its target.
     pub target: VertexId,
-    pub(super) snapshot: &'d Snapshot,
+    pub(super) snapshot: &'d Version,
     pub(super) edges: &'d VertexEdges<'d>,
     pub(super) index: usize,
 }

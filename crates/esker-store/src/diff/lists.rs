@@ -9,7 +9,7 @@ use esker_graph::{Direction, Flow, VertexId};
 use esker_layers::layer::PlainLayer;
 
 use super::kinds::{DiffEdge, Difference};
-use crate::snapshot::{Snapshot, VertexEdges};
+use crate::version::{Version, VertexEdges};
 
 /// A list is compared as a whole if it has fewer arcs for each target that may differ: finding a target takes
 /// searches. Tests have only short lists.
@@ -23,8 +23,8 @@ pub(super) struct CommonTypes {
 }
 
 impl CommonTypes {
-    pub(super) fn of(a: &Snapshot, b: &Snapshot) -> Self {
-        let conversions = |from: &Snapshot, to: &Snapshot| {
+    pub(super) fn of(a: &Version, b: &Version) -> Self {
+        let conversions = |from: &Version, to: &Version| {
             let pairs = from.edge_properties().zip(to.edge_properties());
             pairs.map(|(from, to)| Widening::between(from.number, from.element, to.element)).collect()
         };
@@ -34,7 +34,7 @@ impl CommonTypes {
 
 /// The list of a vertex in one version.
 struct VersionList<'s> {
-    snapshot: &'s Snapshot,
+    snapshot: &'s Version,
     /// For each edge property, how to convert its values before they are compared.
     conversions: &'s [Option<Widening>],
     source: VertexId,
@@ -48,7 +48,7 @@ struct VersionList<'s> {
 impl<'s> VersionList<'s> {
     /// Reads a list, or its edges to some vertices; `None` if the version does not have the vertex.
     fn read(
-        snapshot: &'s Snapshot,
+        snapshot: &'s Version,
         conversions: &'s [Option<Widening>],
         source: VertexId,
         to: Option<&[VertexId]>,
@@ -105,14 +105,14 @@ impl<'s> VersionList<'s> {
 pub(super) struct CommonLayers(usize);
 
 impl CommonLayers {
-    pub(super) fn of(a: &Snapshot, b: &Snapshot) -> Self {
+    pub(super) fn of(a: &Version, b: &Version) -> Self {
         // Layers in memory may have the number of an earlier one.
         let pairs = Self::read_whole(a).iter().zip(Self::read_whole(b));
         Self(pairs.take_while(|(in_a, in_b)| Arc::ptr_eq(in_a, in_b)).count())
     }
 
     /// The layers of which a version reads all edges.
-    fn read_whole(snapshot: &Snapshot) -> &[Arc<PlainLayer>] {
+    fn read_whole(snapshot: &Version) -> &[Arc<PlainLayer>] {
         let (layers, is_partial) = (snapshot.stack().layers(), snapshot.stack().rank().is_some());
         &layers[..layers.len() - usize::from(is_partial)]
     }
@@ -121,7 +121,7 @@ impl CommonLayers {
     /// layers, and those whose edges in the common layers were removed. In an undirected graph, without those
     /// below `v`, at which their edges are reported. `None` if the targets are not known, or comparing whole
     /// lists is as fast.
-    fn targets(&self, a: &Snapshot, b: &Snapshot, v: VertexId) -> Result<Option<Vec<VertexId>>> {
+    fn targets(&self, a: &Version, b: &Version, v: VertexId) -> Result<Option<Vec<VertexId>>> {
         let mut targets = Vec::new();
         for snapshot in [a, b] {
             if self.0 == 0 || v as usize >= snapshot.num_vertices() {
@@ -144,7 +144,7 @@ impl CommonLayers {
         }
         targets.sort_unstable();
         targets.dedup();
-        let is_short = |snapshot: &Snapshot| {
+        let is_short = |snapshot: &Version| {
             Ok::<_, Error>(snapshot.degree(Direction::Out, v)? < WHOLE_PER_TARGET * targets.len())
         };
         Ok(if is_short(b)? { None } else { Some(targets) })
@@ -154,8 +154,8 @@ impl CommonLayers {
 /// Calls `visit` with the differences between the out-lists of `v` in `a` and `b`. Memory: both lists, or
 /// what the layers that the versions do not share have of them.
 pub(super) fn compare<F>(
-    a: &Snapshot,
-    b: &Snapshot,
+    a: &Version,
+    b: &Version,
     types: &CommonTypes,
     common: &CommonLayers,
     v: VertexId,

@@ -20,7 +20,7 @@ mod tests;
 use esker_format::{Error, Result};
 use esker_graph::{Direction, Run};
 
-use crate::snapshot::Snapshot;
+use crate::version::Version;
 
 pub use kinds::{DiffEdge, Difference};
 
@@ -70,11 +70,11 @@ impl DiffSummary {
 ///
 /// # Errors
 /// As [`diff`].
-pub fn diff_vertices(a: &Snapshot, b: &Snapshot, run: &Run) -> Result<DiffSummary> {
+pub fn diff_vertices(a: &Version, b: &Version, run: &Run) -> Result<DiffSummary> {
     expect_one_database(a, b)?;
     let mut summary = DiffSummary::default();
     let (older, newer) = in_order(a, b);
-    let mut vertices = ChangedVertices::new(a, b, newer, older.version().number, run)?;
+    let mut vertices = ChangedVertices::new(a, b, newer, older.number(), run)?;
     let mut num_visited = 0;
     while let Some(v) = vertices.peek() {
         if num_visited % CHECK_VERTICES == 0 {
@@ -90,11 +90,11 @@ pub fn diff_vertices(a: &Snapshot, b: &Snapshot, run: &Run) -> Result<DiffSummar
 }
 
 /// The older and the newer of two versions.
-fn in_order<'a>(a: &'a Snapshot, b: &'a Snapshot) -> (&'a Snapshot, &'a Snapshot) {
-    if a.version().number <= b.version().number { (a, b) } else { (b, a) }
+fn in_order<'a>(a: &'a Version, b: &'a Version) -> (&'a Version, &'a Version) {
+    if a.number() <= b.number() { (a, b) } else { (b, a) }
 }
 
-fn expect_one_database(a: &Snapshot, b: &Snapshot) -> Result<()> {
+fn expect_one_database(a: &Version, b: &Version) -> Result<()> {
     if a.manifest().database == b.manifest().database {
         return Ok(());
     }
@@ -110,7 +110,7 @@ fn expect_one_database(a: &Snapshot, b: &Snapshot) -> Result<()> {
 /// # Errors
 /// [`Error::Invalid`] if the snapshots are of different databases; [`Error::Corrupt`]; cancellation; what
 /// `visit` returns.
-pub fn diff<F>(a: &Snapshot, b: &Snapshot, run: &Run, visit: F) -> Result<DiffSummary>
+pub fn diff<F>(a: &Version, b: &Version, run: &Run, visit: F) -> Result<DiffSummary>
 where
     F: FnMut(Difference<'_>) -> Result<()>,
 {
@@ -122,7 +122,7 @@ impl DiffCache {
     ///
     /// # Errors
     /// As [`diff`].
-    pub fn diff<F>(&mut self, a: &Snapshot, b: &Snapshot, run: &Run, visit: F) -> Result<DiffSummary>
+    pub fn diff<F>(&mut self, a: &Version, b: &Version, run: &Run, visit: F) -> Result<DiffSummary>
     where
         F: FnMut(Difference<'_>) -> Result<()>,
     {
@@ -134,8 +134,8 @@ impl DiffCache {
 /// As [`diff`], with what a cache knows.
 fn diff_with<F>(
     cache: Option<&mut DiffCache>,
-    a: &Snapshot,
-    b: &Snapshot,
+    a: &Version,
+    b: &Version,
     run: &Run,
     mut visit: F,
 ) -> Result<DiffSummary>
@@ -145,8 +145,8 @@ where
     expect_one_database(a, b)?;
     let mut summary = DiffSummary::default();
     let (older, newer) = in_order(a, b);
-    let since = older.version().number;
-    if since == newer.version().number {
+    let since = older.number();
+    if since == newer.number() {
         return Ok(summary);
     }
     let mut visit = |difference: Difference<'_>| {

@@ -8,8 +8,8 @@ use proptest::prelude::*;
 
 use super::touched::TouchedVertices;
 use super::{DiffCache, DiffEdge, Difference};
-use crate::snapshot::Snapshot;
-use crate::snapshot::layered_tests::{Edges, History, Op, ops};
+use crate::version::Version;
+use crate::view::layered_tests::{Edges, History, Op, ops};
 use esker_format::CopyPolicy;
 
 /// The differences of two versions' edges.
@@ -42,7 +42,7 @@ fn by_model(a: &Edges, b: &Edges) -> EdgeChanges {
     changes
 }
 
-fn weight(snapshot: &Snapshot, edge: DiffEdge<'_>) -> i32 {
+fn weight(snapshot: &Version, edge: DiffEdge<'_>) -> i32 {
     let property = snapshot.edge_properties().next().unwrap();
     match edge.value(property).unwrap() {
         PropertyValue::I32(weight) => weight,
@@ -50,7 +50,7 @@ fn weight(snapshot: &Snapshot, edge: DiffEdge<'_>) -> i32 {
     }
 }
 
-fn found(cache: &mut DiffCache, a: &Snapshot, b: &Snapshot, run: &Run) -> EdgeChanges {
+fn found(cache: &mut DiffCache, a: &Version, b: &Version, run: &Run) -> EdgeChanges {
     let mut changes = EdgeChanges::default();
     let mut last = 0;
     let summary = cache

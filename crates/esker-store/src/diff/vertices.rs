@@ -10,7 +10,7 @@ use esker_graph::{Run, VertexId, vertex};
 use esker_layers::property::{PropertyColumn, PropertyValue, RemovedVertices, VertexProperty};
 
 use super::kinds::Difference;
-use crate::snapshot::Snapshot;
+use crate::version::Version;
 
 /// The vertices that may differ themselves, ascending. Memory: 4 bytes (8 with 64-bit ids) for each vertex
 /// that was removed or restored between the versions.
@@ -53,13 +53,13 @@ struct ComparedProperty {
 impl<'a> ChangedVertices<'a> {
     /// The vertices that `newer`, which is `a` or `b`, changed after version `since`.
     pub(super) fn new(
-        a: &'a Snapshot,
-        b: &'a Snapshot,
-        newer: &Snapshot,
+        a: &'a Version,
+        b: &'a Version,
+        newer: &Version,
         since: u64,
         run: &Run,
     ) -> Result<Self> {
-        let vertices_of = |snapshot: &'a Snapshot| -> Result<VertexSet<'a>> {
+        let vertices_of = |snapshot: &'a Version| -> Result<VertexSet<'a>> {
             Ok(VertexSet { num_vertices: snapshot.num_vertices(), removed: snapshot.removed(run)? })
         };
         let (in_a, in_b) = (vertices_of(a)?, vertices_of(b)?);

@@ -13,14 +13,14 @@ use proptest::prelude::*;
 use crate::history::ORIGIN;
 use crate::sample::Sample;
 use crate::scans::{DB, TakeWholeLists, compare, compare_scans, large, sorted, stored};
-use crate::snapshot::Snapshot;
+use crate::version::Version;
 use esker_layers::graph::headed::{HeadedNeeds, Heads, StoredHeads, write_heads};
 
 const ENCODINGS: [Encoding; 2] = [Encoding::Plain, Encoding::Compressed];
 
 fn headed<'s>(
     disk: &Arc<dyn Disk>,
-    snapshot: &'s Snapshot,
+    snapshot: &'s Version,
     head_len: Option<usize>,
     run: &Run,
 ) -> Result<StoredGraph<'s, i32>> {
@@ -40,7 +40,7 @@ fn record_of(heads: &Heads) -> HeadsRecord {
 }
 
 /// Compares every scan of unweighted lists with that of the mapped ones.
-fn compare_unweighted(snapshot: &Snapshot, lists: CompleteLists<'_, '_>, run: &Run) {
+fn compare_unweighted(snapshot: &Version, lists: CompleteLists<'_, '_>, run: &Run) {
     let open = |lists| {
         <()>::open(
             snapshot.stack(),
@@ -62,12 +62,12 @@ fn compare_unweighted(snapshot: &Snapshot, lists: CompleteLists<'_, '_>, run: &R
 }
 
 /// What binds heads of a database to their record.
-fn origin(snapshot: &Snapshot) -> Origin {
+fn origin(snapshot: &Version) -> Origin {
     Origin { database: snapshot.manifest().database, ..ORIGIN }
 }
 
 /// Stores the heads of a database, and opens them.
-fn store(disk: &Arc<dyn Disk>, snapshot: &Snapshot, head_len: usize, run: &Run) -> StoredHeads {
+fn store(disk: &Arc<dyn Disk>, snapshot: &Version, head_len: usize, run: &Run) -> StoredHeads {
     let layer = snapshot.complete_layer();
     let options = HeadedOptions { head_len: Some(head_len), memory_bytes: 1 << 30 };
     let heads = HeadedNeeds::for_layer(layer, None, 1).unwrap().heads(layer, options, run).unwrap();
@@ -293,7 +293,7 @@ fn weights_are_verified_block_by_block(encoding: Encoding) {
     let (path, last) = (weights.path().to_owned(), weights.first_byte() + 4 * (weights.len() as u64 - 1));
     drop(snapshot);
     faulty.flip(&path, last, 3).unwrap();
-    let snapshot = Snapshot::open(&disk, Path::new(DB)).unwrap();
+    let snapshot = Version::open(&disk, Path::new(DB)).unwrap();
     let run = Run::with_threads(2).unwrap();
     let graph = headed(&disk, &snapshot, Some(4), &run).unwrap();
     let first = [1, 2, 3];
@@ -410,7 +410,7 @@ fn tails_are_read_from_disk(encoding: Encoding) {
     let path = directory.path().join(DB);
     let (sample, disk): (_, Arc<dyn Disk>) = (large(encoding), Arc::new(RealDisk));
     sample.write(&disk, &path, false).unwrap();
-    let snapshot = Snapshot::open(&disk, &path).unwrap();
+    let snapshot = Version::open(&disk, &path).unwrap();
     let run = Run::with_threads(2).unwrap();
     compare(&headed(&disk, &snapshot, Some(3), &run).unwrap(), &sample, &run);
 }

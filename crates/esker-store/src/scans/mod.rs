@@ -15,17 +15,17 @@ use esker_graph::{
 };
 
 use crate::sample::Sample;
-use crate::snapshot::Snapshot;
+use crate::version::Version;
 
 /// Where it is.
 pub(crate) const DB: &str = "web.esker";
 
 /// A database of a sample.
-pub(crate) fn stored(sample: &Sample) -> (FaultyDisk, Arc<dyn Disk>, Snapshot) {
+pub(crate) fn stored(sample: &Sample) -> (FaultyDisk, Arc<dyn Disk>, Version) {
     let disk = FaultyDisk::new(1);
     let shared: Arc<dyn Disk> = Arc::new(disk.clone());
     sample.write(&shared, Path::new(DB), false).unwrap();
-    let snapshot = Snapshot::open(&shared, Path::new(DB)).unwrap();
+    let snapshot = Version::open(&shared, Path::new(DB)).unwrap();
     (disk, shared, snapshot)
 }
 

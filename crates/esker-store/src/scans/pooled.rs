@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 use crate::sample::Sample;
 use crate::scans::{Arc3, CollectArcs, DB, TakeWholeLists, compare, large, sorted, stored};
-use crate::snapshot::Snapshot;
+use crate::version::Version;
 use esker_layers::graph::PooledNeeds;
 
 const ENCODINGS: [Encoding; 2] = [Encoding::Plain, Encoding::Compressed];
@@ -28,7 +28,7 @@ fn little(sides: u64) -> PoolOptions {
     }
 }
 
-fn pooled<'s>(snapshot: &'s Snapshot, options: &PoolOptions, run: &Run) -> Result<StoredGraph<'s, i32>> {
+fn pooled<'s>(snapshot: &'s Version, options: &PoolOptions, run: &Run) -> Result<StoredGraph<'s, i32>> {
     let lists = CompleteLists::Pooled(snapshot.state().disk(), options);
     i32::open(snapshot.stack(), ArcWeights { property: 0, num_arcs: snapshot.num_arcs() }, lists, None, run)
 }
@@ -309,7 +309,7 @@ fn a_real_disk_and_a_run_that_is_stopped() {
         let path = directory.path().join(format!("{encoding:?}-{DB}"));
         let sample = across(encoding, false);
         sample.write(&disk, &path, false).unwrap();
-        let snapshot = Snapshot::open(&disk, &path).unwrap();
+        let snapshot = Version::open(&disk, &path).unwrap();
         for by_threads in [false, true] {
             let run = Run::with_threads(2).unwrap();
             let options = PoolOptions { by_threads, ..little(1) };

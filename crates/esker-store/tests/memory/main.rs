@@ -142,7 +142,7 @@ fn read(db: &Database) -> Versions {
         (snapshot.num_edges(), arcs)
     };
     let v = db.vertex_of(1.into()).unwrap().unwrap();
-    let newest = db.snapshot().unwrap();
+    let newest = db.latest().unwrap();
     assert_eq!(db.degree(Direction::Out, v).unwrap(), newest.degree(Direction::Out, v).unwrap());
     db.versions().iter().map(|version| (version.number, arcs(version.number))).collect()
 }

@@ -43,8 +43,8 @@ fn newest(path: &Path) -> u64 {
     let store = Store::open(path).unwrap();
     assert!(store.check(&run()).unwrap().is_sound());
     store.check_log(&run()).unwrap();
-    let snapshot = store.snapshot().unwrap();
-    let newest = snapshot.version().number;
+    let snapshot = store.latest().unwrap();
+    let newest = snapshot.number();
     let list =
         snapshot.neighbors(Direction::Out, 0).unwrap().iter().map(|&v| u64::from(v)).collect::<Vec<_>>();
     let expected: Vec<u64> = (1..=newest).collect();

@@ -162,12 +162,12 @@ fn a_retired_layer_is_not_removed_from_a_database_that_took_the_place() {
     let db = open(&path).unwrap();
     commit(&db, 1).unwrap();
     copy(&path, &path.with_extension("copy"), false);
-    let pinned = db.snapshot().unwrap();
+    let pinned = db.latest().unwrap();
     db.compact_with(CompactOptions::default(), &Run::with_threads(1).unwrap()).unwrap();
     std::fs::rename(&path, path.with_extension("away")).unwrap();
     std::fs::rename(path.with_extension("copy"), &path).unwrap();
     drop((pinned, db));
-    assert_eq!(Store::open(&path).unwrap().snapshot().unwrap().version().number, 2);
+    assert_eq!(Store::open(&path).unwrap().latest().unwrap().number(), 2);
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn a_copy_of_hard_links_does_not_change_with_its_original() {
     let copied = open(&linked).unwrap();
     assert_eq!(commit(&copied, 9).unwrap(), 3);
     copied.close().unwrap();
-    assert_eq!(Store::open(&path).unwrap().snapshot().unwrap().version().number, 6);
+    assert_eq!(Store::open(&path).unwrap().latest().unwrap().number(), 6);
 }
 
 /// A recovery cut the log in place, under both of its names.
@@ -209,7 +209,7 @@ fn a_recovery_of_a_copy_of_hard_links_does_not_change_its_original() {
     let report = Database::recover(&disk, &linked, options, &run).unwrap();
     assert!(report.problem.is_some(), "{report:?}");
     assert!(content(&path) == before);
-    assert_eq!(Store::open(&linked).unwrap().snapshot().unwrap().version().number, 4);
+    assert_eq!(Store::open(&linked).unwrap().latest().unwrap().number(), 4);
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn a_writer_stops_when_its_files_get_a_second_name() {
     let db = open(&path).unwrap();
     let last = commit(&db, 3).unwrap();
     db.close().unwrap();
-    assert_eq!(Store::open(&path).unwrap().snapshot().unwrap().version().number, last);
+    assert_eq!(Store::open(&path).unwrap().latest().unwrap().number(), last);
 }
 
 /// As `cp old/log/1 db/log/1` does: the file stays, with other content.

@@ -44,7 +44,7 @@ fn real() -> Arc<dyn Disk> {
 }
 
 fn next_of(path: &Path, v: VertexId) -> VertexId {
-    Store::open(path).unwrap().snapshot().unwrap().neighbors(Direction::Out, v).unwrap()[0]
+    Store::open(path).unwrap().latest().unwrap().neighbors(Direction::Out, v).unwrap()[0]
 }
 
 /// The tests below run it in a process of its own: holds the lock until its input ends.
@@ -117,7 +117,7 @@ fn a_replaced_database_stays_readable_where_it_is_open() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("web.esker");
     write_cycle(&path, 10, false).unwrap();
-    let old = Store::open(&path).unwrap().snapshot().unwrap();
+    let old = Store::open(&path).unwrap().latest().unwrap();
     write_cycle(&path, 30_000, true).unwrap();
     assert_eq!(*old.neighbors(Direction::Out, 9).unwrap(), [0]);
     assert_eq!(next_of(&path, 9), 10);

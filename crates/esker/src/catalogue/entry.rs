@@ -2,7 +2,7 @@
 
 use esker_algo::{Estimate, Shape};
 use esker_graph::Direction;
-use esker_store::Snapshot;
+use esker_store::View;
 
 use super::job::Job;
 use super::option::Opt;
@@ -207,7 +207,7 @@ impl Entry {
         let run = job.run.begin(self.name, 0)?;
         let snapshot = &self.reading(job.snapshot);
         let job = Job { snapshot, run: &run, ..*job };
-        let answer = guarded(snapshot.path(), || (self.run)(&job))?;
+        let answer = guarded(snapshot.version().path(), || (self.run)(&job))?;
         Ok(match job.remaining()? {
             Some(remaining) => answer.put_back(remaining),
             None if !job.kept_removed()?.is_empty() => answer.without_removed(snapshot.remaining(&run)?),
@@ -225,7 +225,7 @@ impl Entry {
     }
 
     /// Whether a run on this version reads weights, if edges have them.
-    pub fn reads_weights(&self, snapshot: &Snapshot) -> bool {
+    pub fn reads_weights(&self, snapshot: &View) -> bool {
         match self.reads.weights {
             WeightReads::Never => false,
             WeightReads::IfChosen => snapshot.asks_for_weights(),
@@ -235,7 +235,7 @@ impl Entry {
 
     /// The version, of which the lists that the algorithm reads take memory and are verified, and whose
     /// removed vertices stay where that changes nothing.
-    pub fn reading(&self, snapshot: &Snapshot) -> Snapshot {
+    pub fn reading(&self, snapshot: &View) -> View {
         let only = match self.reads.lists {
             ListReads::Out => Some(Direction::Out),
             ListReads::In if !self.reads_weights(snapshot) => Some(Direction::In),

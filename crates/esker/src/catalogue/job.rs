@@ -6,7 +6,7 @@ use std::time::Instant;
 use esker_algo::check::{Rejection, WatchedRows};
 use esker_graph::{Csr, Direction, Graph, Remaining, Rows, Run, VertexId, vertex};
 use esker_store::ids::ExternalId;
-use esker_store::{Access, Snapshot, StoredGraph, StoredWeight};
+use esker_store::{Access, StoredGraph, StoredWeight, View};
 
 use super::params::Params;
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 #[derive(Clone, Copy)]
 pub struct Job<'a> {
     /// The version of the graph.
-    pub snapshot: &'a Snapshot,
+    pub snapshot: &'a View,
     /// Threads, seed, budget, cancellation.
     pub run: &'a Run,
     /// Options by name.
@@ -30,7 +30,7 @@ impl<'a> Job<'a> {
     pub(super) fn graph<W: StoredWeight>(&self) -> Result<StoredGraph<'a, W>> {
         let graph = self.snapshot.present_graph::<W>(self.run)?;
         for direction in [Direction::Out, Direction::In] {
-            let only = self.snapshot.reads_only().filter(|_| self.snapshot.has(direction));
+            let only = self.snapshot.reads_only().filter(|_| self.snapshot.version().has(direction));
             let is_read = only.is_none_or(|only| only == direction);
             if graph.has(direction) && is_read {
                 graph.prepare(self.run, direction)?;
@@ -65,7 +65,7 @@ impl<'a> Job<'a> {
 
     /// The external ids of all vertices that are there, if they are integers. Memory: 8 bytes a vertex.
     pub(super) fn integer_ids(&self) -> Result<Option<Vec<u64>>> {
-        let ids = self.snapshot.ids();
+        let ids = self.snapshot.version().ids();
         if ids.is_text() {
             return Ok(None);
         }
@@ -92,7 +92,7 @@ impl<'a> Job<'a> {
     pub(super) fn text_ranks(&self, num_vertices: usize) -> Result<(Vec<u64>, Option<Vec<VertexId>>)> {
         let remaining = self.remaining()?;
         let origin = |v: VertexId| remaining.map_or(v, |remaining| remaining.origin(v));
-        let text = |v: VertexId| match self.snapshot.ids().external_of(origin(v)) {
+        let text = |v: VertexId| match self.snapshot.version().ids().external_of(origin(v)) {
             Ok(ExternalId::Text(text)) => Ok(text),
             Ok(ExternalId::Int(_)) => Ok(&[][..]),
             Err(error) => Err(error),
@@ -128,7 +128,7 @@ impl<'a> Job<'a> {
     /// Whether a view is made of in-lists that only tiles have, where single lists cannot be read.
     fn scans_in_lists(&self) -> bool {
         let is_made_of_them = self.snapshot.is_reversed() || self.snapshot.drops_directions();
-        is_made_of_them && !self.snapshot.has(Direction::In) && !self.snapshot.makes_in_lists()
+        is_made_of_them && !self.snapshot.version().has(Direction::In) && !self.snapshot.makes_in_lists()
     }
 
     /// Hands the out-lists, and the in-lists if they are kept, to a verifier, if verification is asked for,

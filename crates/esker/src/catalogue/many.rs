@@ -5,7 +5,7 @@ use esker_algo::algorithm::centrality::pagerank::PageRankOptions;
 use esker_algo::algorithm::components::wcc::WccMethod;
 use esker_algo::many::{self, GraphSeries, LANES};
 use esker_graph::{Direction, NONE, Run, Stop, VertexId, vertex};
-use esker_store::Snapshot;
+use esker_store::Version;
 
 use super::entries::{
     component_method, convergence_facts, degree_of, degrees_answer, depths_answer, rank_options,
@@ -92,7 +92,7 @@ impl Many {
         &self,
         series: &GraphSeries<'_>,
         present: &[u64],
-        snapshot: &Snapshot,
+        snapshot: &Version,
         run: &Run,
     ) -> bool {
         match self {
@@ -120,7 +120,7 @@ impl Many {
         &self,
         series: &GraphSeries<'_>,
         present: &[u64],
-        snapshot: &Snapshot,
+        snapshot: &Version,
         run: &Run,
         mut visit: impl FnMut(usize, Answer) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), ManyFailure<E>> {
@@ -215,7 +215,7 @@ fn members(graph: usize, present: &[u64]) -> impl Iterator<Item = VertexId> {
 
 /// The vertices that a run names by their external ids; `None` if one of them is not there, which a run on
 /// one graph reports.
-fn vertices(names: &[String], snapshot: &Snapshot, run: &Run) -> Option<Vec<VertexId>> {
+fn vertices(names: &[String], snapshot: &Version, run: &Run) -> Option<Vec<VertexId>> {
     names.iter().map(|name| snapshot.find_vertex(name, run).ok()).collect()
 }
 

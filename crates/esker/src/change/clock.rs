@@ -4,7 +4,7 @@ use esker_graph::Run;
 use esker_store::format::{ElementType, PropertyRecord};
 use esker_store::manifest::check_event_time;
 use esker_store::property::PropertyValue;
-use esker_store::{Error, Result, Snapshot};
+use esker_store::{Error, Result, Version};
 
 use super::course::{FedEdge, FedEdges};
 use super::stream_options::{Late, Pace, StreamOptions};
@@ -159,7 +159,7 @@ struct KnownTimes {
 
 impl KnownTimes {
     /// `unit` is that of the times, if it is known.
-    fn of(newest: &Snapshot, property: &PropertyRecord, unit: Option<TimeUnit>) -> Result<Self> {
+    fn of(newest: &Version, property: &PropertyRecord, unit: Option<TimeUnit>) -> Result<Self> {
         if TimeUnit::of(property).is_some() {
             return Ok(Self { latest: None });
         }

@@ -82,7 +82,7 @@ impl Target {
     /// # Errors
     /// Those of [`Database::add_edge_property`].
     pub fn define(&mut self, database: &Database, run: &Run) -> Result<()> {
-        let known = database.snapshot()?.edge_properties().count();
+        let known = database.latest()?.edge_properties().count();
         let new = &self.edge_properties[known.min(self.edge_properties.len())..];
         for property in new {
             database.add_edge_property(&property.name, property.property_type(), property.weight, run)?;

@@ -8,7 +8,7 @@ use esker_graph::{Direction, Graph, Run, VertexId, vertex};
 use esker_store::format::{ElementType, LogicalType};
 use esker_store::property::PropertyValue;
 use esker_store::windows::{Copies, TimeWindow};
-use esker_store::{Batch, CommitOptions, Database, EdgeMatch, Snapshot};
+use esker_store::{Batch, CommitOptions, Database, EdgeMatch, Version};
 
 use super::position::Position;
 use crate::error::Result;
@@ -77,17 +77,17 @@ fn expire_newest(
     report: &mut ExpireReport,
     run: &Run,
 ) -> Result<bool> {
-    let newest = database.snapshot()?;
-    let times = Times::ending(&newest, time, unit, run)?;
+    let newest = database.latest()?;
+    let times = Times::ending(&newest.view(), time, unit, run)?;
     if time.is_none() && Declared::of(newest.manifest()).time.is_none() {
-        expect_no_weight(&newest, &times.property)?;
+        expect_no_weight(&newest.view(), &times.property)?;
     }
     let Some((latest, _)) = times.range else {
         return Ok(true);
     };
     let until = times.window_until(length, latest, Copies::All)?.after;
     let old = TimeWindow { after: i64::MIN, until, copies: Copies::All };
-    let windowed = newest.clone().window(&times.property, old, false, run)?;
+    let windowed = newest.view().window(&times.property, old, false, run)?;
     report.until = Some((until, times.unit));
     if windowed.num_edges() == 0 {
         return Ok(true);
@@ -100,7 +100,7 @@ fn expire_newest(
         options,
         batch: database.batch(),
         of_batch: 0,
-        follows: newest.version().number,
+        follows: newest.number(),
     };
     let graph = windowed.present_graph::<()>(run)?;
     let remaining = windowed.remaining(run)?;
@@ -128,7 +128,7 @@ pub fn expire_as_declared(database: &Database, run: &Run) -> Result<Option<Expir
 
 struct OldEdges<'a> {
     database: &'a Database,
-    newest: &'a Snapshot,
+    newest: &'a Version,
     times: &'a Times,
     until: i64,
     options: &'a CommitOptions,
@@ -213,13 +213,13 @@ impl OldEdges<'_> {
         let batch = std::mem::replace(&mut self.batch, self.database.batch());
         let edges = std::mem::take(&mut self.of_batch);
         // In the time of the edges, not that of the clock: the versions of a stream go on from there.
-        let time_ms = self.options.time_ms.or(Some(self.newest.version().time_ms));
+        let time_ms = self.options.time_ms.or(Some(self.newest.record().time_ms));
         let mut options = CommitOptions { follows: Some(self.follows), time_ms, ..self.options.clone() };
         if options.message.is_empty() {
             let edges = esker_graph::counted(edges, "edge", "edges");
             options.message = format!("expire {edges} until {}", self.times.unit.format(self.until));
             // Earlier versions may be forgotten, and the stream goes on all the same.
-            if let Some((source, position)) = Position::parse(&self.newest.version().message) {
+            if let Some((source, position)) = Position::parse(&self.newest.record().message) {
                 options.message += &format!("; {}", position.message(Some(source)));
             }
         }

@@ -3,7 +3,7 @@
 use esker_graph::Direction;
 use esker_store::format::LogicalType;
 use esker_store::property::PropertyValue;
-use esker_store::{Result, Snapshot};
+use esker_store::{Result, Version};
 
 use super::course::FedEdge;
 
@@ -11,7 +11,7 @@ use super::course::FedEdge;
 ///
 /// # Errors
 /// [`esker_store::Error::Corrupt`].
-pub(super) fn has_edge(snapshot: &Snapshot, edge: &FedEdge<'_>) -> Result<bool> {
+pub(super) fn has_edge(snapshot: &Version, edge: &FedEdge<'_>) -> Result<bool> {
     let ids = snapshot.ids();
     let (Some(source), Some(target)) = (ids.vertex_of(edge.source)?, ids.vertex_of(edge.target)?) else {
         return Ok(false);

@@ -136,7 +136,7 @@ impl<'a> StreamCourse<'a> {
             begun_at: position.edges,
             to_pass: position.edges,
             is_first: is_unread && adds_again,
-            newest_ms: target.newest.version().time_ms,
+            newest_ms: target.newest.record().time_ms,
             begun: now,
             waiting_since: None,
             told: now,

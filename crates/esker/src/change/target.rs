@@ -4,7 +4,7 @@ use esker_graph::Run;
 use esker_store::format::{LogicalType, PropertyRecord, value::decimal};
 use esker_store::ids::ExternalId;
 use esker_store::property::RemovedVertices;
-use esker_store::{Database, Error, Result, Snapshot};
+use esker_store::{Database, Error, Result, Version};
 
 /// The schema and the newest version of a database, as changes need them.
 #[derive(Debug, Clone)]
@@ -22,7 +22,7 @@ pub struct Target {
     /// The vertex properties, by number.
     pub vertex_properties: Vec<PropertyRecord>,
     /// The newest version.
-    pub newest: Snapshot,
+    pub newest: Version,
     /// The removed vertices of the newest version.
     removed: RemovedVertices,
 }
@@ -33,7 +33,7 @@ impl Target {
     /// # Errors
     /// Those of [`Database::snapshot`].
     pub fn of(database: &Database) -> Result<Self> {
-        let newest = database.snapshot()?;
+        let newest = database.latest()?;
         let removed = newest.removed(&Run::with_threads(0)?)?.clone();
         Ok(Self {
             removed,

@@ -14,7 +14,7 @@ use esker_store::format::{Encoding, WriteOptions};
 use esker_store::io::RealDisk;
 use esker_store::manifest::StagingOptions;
 use esker_store::tiles::ConvertOptions;
-use esker_store::{Access, Database, DatabaseOptions, GraphEncoding, Snapshot, Store};
+use esker_store::{Access, Database, DatabaseOptions, GraphEncoding, Store, View};
 
 use super::effort::{Effort, best};
 use crate::catalogue::{Job, Params, find};
@@ -106,16 +106,16 @@ fn add_layers(database: &Database, effort: &Effort, run: &Run) -> Result<()> {
 }
 
 /// The newest version, nothing of it verified yet, and the seconds that opening took.
-fn open(path: &Path) -> Result<(Snapshot, f64)> {
+fn open(path: &Path) -> Result<(View, f64)> {
     let begin = Instant::now();
-    let snapshot = Store::open(path)?.snapshot()?;
-    Ok((snapshot, begin.elapsed().as_secs_f64()))
+    let snapshot = Store::open(path)?.latest()?;
+    Ok((snapshot.view(), begin.elapsed().as_secs_f64()))
 }
 
 /// Bytes of lists verified in a second.
 fn verified_bytes(path: &Path, seconds: f64, run: &Run) -> Result<f64> {
     let layer = &open(path)?.0;
-    let lists = layer.complete_layer().out().main();
+    let lists = layer.version().complete_layer().out().main();
     let bytes = lists.list_bytes() + lists.num_lists() as u64 * 8;
     best(bytes as f64, seconds, || {
         let (snapshot, _) = open(path)?;

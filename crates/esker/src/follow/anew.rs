@@ -61,14 +61,16 @@ impl Live for Anew {
         };
         let removed = at.snapshot.removed(at.run)?;
         let named = match at.snapshot.window_index() {
-            Some(_) => NamedVertices::of(self.entry, &self.params, at.snapshot, at.run)?,
+            Some(_) => NamedVertices::of(self.entry, &self.params, at.snapshot.version(), at.run)?,
             None => NamedVertices::default(),
         };
         let OfWindow { params, lacks } = named.in_window(&self.params, |v| !removed.is_removed(v));
         if lacks.is_some() {
             self.facts = Vec::new();
-            self.values =
-                self.entry.has_rows().then(|| Values::Float(vec![f64::NAN; at.snapshot.num_vertices()]));
+            self.values = self
+                .entry
+                .has_rows()
+                .then(|| Values::Float(vec![f64::NAN; at.snapshot.version().num_vertices()]));
             return Ok(());
         }
         let plan = plan(at.snapshot, self.entry, &params, &Request::default(), &resources);
@@ -78,7 +80,7 @@ impl Live for Anew {
         let Answer { vertices, columns, facts, .. } = self.entry.run(&job)?;
         self.facts = facts;
         if let Some(column) = columns.into_iter().next() {
-            let count = at.snapshot.num_vertices();
+            let count = at.snapshot.version().num_vertices();
             self.ranking = column.ranking;
             self.values = Some(match &vertices {
                 None => column.values,

@@ -10,7 +10,7 @@ use esker_algo::live::{
     BoundedReader, Halt, LiveComponents, LiveCores, LiveDegrees, LivePageRank, LivePageRankOptions,
 };
 use esker_graph::{NONE, VertexId, vertex};
-use esker_store::Snapshot;
+use esker_store::View;
 use esker_store::windows::{Copies, WindowIndex};
 
 use super::anew::Anew;
@@ -42,7 +42,7 @@ pub(super) const UPDATED: &[(&str, &[&str])] = &[
 ];
 
 /// Whether there is an update of an algorithm with some options, on versions as this one.
-fn has_update(entry: &Entry, params: &Params, snapshot: &Snapshot) -> Result<bool> {
+fn has_update(entry: &Entry, params: &Params, snapshot: &View) -> Result<bool> {
     let Some((_, options)) = UPDATED.iter().find(|(name, _)| *name == entry.name) else { return Ok(false) };
     let is_other = |option: &Opt| params.text(option.name).is_some() && !options.contains(&option.name);
     // Random ties of the vertices of a window go by their numbers in it, which slides change.
@@ -65,7 +65,7 @@ fn has_update(entry: &Entry, params: &Params, snapshot: &Snapshot) -> Result<boo
 }
 
 /// The live answer of an algorithm.
-pub(super) fn live(entry: &'static Entry, params: &Params, snapshot: &Snapshot) -> Result<Box<dyn Live>> {
+pub(super) fn live(entry: &'static Entry, params: &Params, snapshot: &View) -> Result<Box<dyn Live>> {
     if !has_update(entry, params, snapshot)? {
         return Ok(Box::new(Anew::new(entry, params)?));
     }
@@ -115,7 +115,7 @@ impl Live for Components {
 
     fn restore(&mut self, at: At<'_>, words: &[Vec<u64>]) -> Result<bool> {
         let [labels] = words else { return Ok(false) };
-        let n = at.snapshot.num_vertices();
+        let n = at.snapshot.version().num_vertices();
         let labels = values_of(labels, n, n as u64);
         // The least vertex of a component is in it.
         let is_least = |&label: &VertexId, labels: &[VertexId]| labels.get(label as usize) == Some(&label);
@@ -151,7 +151,7 @@ struct PageRanks {
 
 impl PageRanks {
     /// Updates are of ranks without weights, and their certificate needs a damping below 1 and a tolerance.
-    fn has_update(params: &Params, snapshot: &Snapshot) -> Result<bool> {
+    fn has_update(params: &Params, snapshot: &View) -> Result<bool> {
         let LivePageRankOptions { damping, tolerance } = Self::new(params)?.options;
         Ok(!snapshot.is_weight_chosen() && damping < 1.0 && tolerance > 0.0)
     }
@@ -184,8 +184,8 @@ impl Live for PageRanks {
     fn update(&mut self, at: At<'_>, change: &VersionChange, deadline: Option<Instant>) -> Result<Updated> {
         let Some(state) = &mut self.state else { return Ok(Updated::Stopped) };
         let (points, changes) = (Points::<()>::new(at.snapshot), change.edges());
-        let read_max =
-            (at.snapshot.num_vertices() as u64).saturating_add(at.snapshot.num_arcs()) / PUSHED_PARTS;
+        let read_max = (at.snapshot.version().num_vertices() as u64).saturating_add(at.snapshot.num_arcs())
+            / PUSHED_PARTS;
         match state.update(&mut BoundedReader::new(&points, &changes, read_max).until(deadline)) {
             Ok(changed) => Ok(Updated::Done(changed)),
             Err(Halt::TooMuch) => {
@@ -208,7 +208,7 @@ impl Live for PageRanks {
     }
 
     fn restore(&mut self, at: At<'_>, words: &[Vec<u64>]) -> Result<bool> {
-        self.state = LivePageRank::of_words(self.options, at.snapshot.num_vertices(), words);
+        self.state = LivePageRank::of_words(self.options, at.snapshot.version().num_vertices(), words);
         Ok(self.state.is_some())
     }
 
@@ -262,7 +262,7 @@ impl Live for Cores {
 
     fn restore(&mut self, at: At<'_>, words: &[Vec<u64>]) -> Result<bool> {
         let [cores, order] = words else { return Ok(false) };
-        let n = at.snapshot.num_vertices();
+        let n = at.snapshot.version().num_vertices();
         // No coreness is larger than the number of arcs.
         let (cores, order) = (values_of(cores, n, at.snapshot.num_arcs()), values_of(order, n, n as u64));
         let (Some(cores), Some(order)) = (cores.filter(|cores| !cores.contains(&NONE)), order) else {
@@ -320,7 +320,7 @@ impl Live for DegreesAnswer {
 
     fn restore(&mut self, at: At<'_>, words: &[Vec<u64>]) -> Result<bool> {
         let [degrees] = words else { return Ok(false) };
-        let fits = degrees.len() == at.snapshot.num_vertices();
+        let fits = degrees.len() == at.snapshot.version().num_vertices();
         self.state = fits.then(|| LiveDegrees::new(self.of, degrees.clone()));
         Ok(fits)
     }

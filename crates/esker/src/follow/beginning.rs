@@ -1,7 +1,7 @@
 //! The window with which an answer that follows a stream begins.
 
 use esker_graph::Run;
-use esker_store::Snapshot;
+use esker_store::View;
 
 use crate::change::{Expiries, WindowVersion};
 use crate::error::Result;
@@ -15,18 +15,18 @@ use crate::window::{MovingWindow, Step, TimeUnit};
 /// As [`MovingWindow::of`].
 pub fn first_window(
     moving: &MovingWindow,
-    newest: &Snapshot,
-    open: impl FnOnce(u64) -> Result<Snapshot>,
+    newest: &View,
+    open: impl FnOnce(u64) -> Result<View>,
     run: &Run,
-) -> Result<Option<(Snapshot, TimeUnit)>> {
+) -> Result<Option<(View, TimeUnit)>> {
     let found = moving.of(newest, None, run)?;
     let (Some((windowed, unit)), Some(Step::Length(_) | Step::LengthAfter(..))) = (&found, moving.every)
     else {
         return Ok(found);
     };
     let Some(window) = windowed.window_index().map(|index| *index.window()) else { return Ok(found) };
-    let until = newest.version().number;
-    let versions = newest.manifest().versions.iter().filter(|version| version.number <= until);
+    let until = newest.version().number();
+    let versions = newest.version().manifest().versions.iter().filter(|version| version.number <= until);
     match Expiries::of(versions, *unit).version_of(window.after, window.until) {
         WindowVersion::Before(version) => moving.of(&open(version)?, None, run),
         WindowVersion::Newest | WindowVersion::Expired(..) => Ok(found),

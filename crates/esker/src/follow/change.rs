@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use esker_algo::live::ChangedEdges;
 use esker_graph::{Reservation, Run, VertexId};
-use esker_store::Snapshot;
+use esker_store::View;
+use esker_store::WindowLists;
 use esker_store::diff::{DiffCache, DiffEdge, Difference, diff};
 use esker_store::format::LayerRecord;
-use esker_store::snapshot::WindowLists;
 use esker_store::windows::{Copies, TimeWindow};
 
 use super::points::LiveWeight;
@@ -48,8 +48,8 @@ impl VersionChange {
     /// the changed vertices. Of windows, it also reads the times in the layers that reach into what the
     /// window left or came to. `None` if the budget has no room for them, or it takes longer than `time_max`.
     pub(super) fn between(
-        older: &Snapshot,
-        newer: &Snapshot,
+        older: &View,
+        newer: &View,
         weighted: bool,
         cache: &mut DiffCache,
         run: &Run,
@@ -63,8 +63,8 @@ impl VersionChange {
     /// Finds what changed.
     fn find(
         &mut self,
-        older: &Snapshot,
-        newer: &Snapshot,
+        older: &View,
+        newer: &View,
         weighted: bool,
         cache: &mut DiffCache,
         run: &Run,
@@ -74,7 +74,7 @@ impl VersionChange {
             return Slide { older, newer, before, after, weight, run }.change(self);
         }
         let bits = |edge: &DiffEdge<'_>| weight.map_or(Ok(0), |weight| edge.bits(weight));
-        cache.diff(older, newer, run, |difference| {
+        cache.diff(older.version(), newer.version(), run, |difference| {
             self.see()?;
             match difference {
                 Difference::VertexAdded(v) => self.came.push(v),
@@ -163,7 +163,7 @@ impl VersionChange {
 
 /// Whether a state of one window can be taken to the other edge by edge: both or none is a window, and they
 /// differ in their range only.
-pub(super) fn is_slide(older: &Snapshot, newer: &Snapshot) -> bool {
+pub(super) fn is_slide(older: &View, newer: &View) -> bool {
     match (older.window_lists(), newer.window_lists()) {
         (None, None) => true,
         (Some(before), Some(after)) => {
@@ -179,17 +179,17 @@ pub(super) fn is_slide(older: &Snapshot, newer: &Snapshot) -> bool {
 
 /// Checks that `to` numbers the vertices as a followed version does. It may not: if that version was undone,
 /// the numbers of the vertices that it added may belong to others now.
-pub(super) fn check_same_vertices(followed: &Snapshot, to: &Snapshot) -> Result<()> {
-    if followed.manifest().ids != to.manifest().ids {
+pub(super) fn check_same_vertices(followed: &View, to: &View) -> Result<()> {
+    if followed.version().manifest().ids != to.version().manifest().ids {
         return Err(esker_store::Error::invalid(format!(
             "a compaction renumbered the vertices of {} and left out removed ones: follow it anew",
-            to.path().display()
+            to.version().path().display()
         ))
         .into());
     }
-    let (before, now) = (followed.ids(), to.ids());
-    let count = followed.num_vertices();
-    let mut are_same = count <= to.num_vertices();
+    let (before, now) = (followed.version().ids(), to.version().ids());
+    let count = followed.version().num_vertices();
+    let mut are_same = count <= to.version().num_vertices();
     // The newest vertices first: those of an undone version are the last.
     let mut vertices = (0..count).rev().map(esker_graph::vertex);
     while are_same && let Some(v) = vertices.next() {
@@ -198,7 +198,7 @@ pub(super) fn check_same_vertices(followed: &Snapshot, to: &Snapshot) -> Result<
     if are_same {
         return Ok(());
     }
-    let (known, number) = (followed.version().number, to.version().number);
+    let (known, number) = (followed.version().number(), to.version().number());
     Err(esker_store::Error::invalid(format!(
         "version {known}, which added vertices, is not part of the history of version {number}: it was forgotten, or the database \
          put back to an earlier state; follow it anew"
@@ -208,18 +208,18 @@ pub(super) fn check_same_vertices(followed: &Snapshot, to: &Snapshot) -> Result<
 
 /// How large a version or a window is, and how much of it may differ from an older one: in arcs and lists, or
 /// the length of the window and how far it moved. `None` if only one of them is a window.
-pub(super) fn extent(older: &Snapshot, newer: &Snapshot) -> Option<(u64, u64)> {
+pub(super) fn extent(older: &View, newer: &View) -> Option<(u64, u64)> {
     match (older.window_index(), newer.window_index()) {
         (Some(before), Some(after)) => {
             let (before, after) = (before.window(), after.window());
             Some((after.until.abs_diff(after.after), after.until.abs_diff(before.until)))
         }
         (None, None) => {
-            let later = newer.stack().layers().iter().map(|layer| layer.record());
-            let later = later.filter(|record| record.last_version > older.version().number);
+            let later = newer.version().stack().layers().iter().map(|layer| layer.record());
+            let later = later.filter(|record| record.last_version > older.version().number());
             let part =
                 later.map(|LayerRecord { out, .. }| out.lists + out.arcs + out.dead_arcs + out.past_arcs);
-            Some((newer.num_vertices() as u64 + newer.num_arcs(), part.sum()))
+            Some((newer.version().num_vertices() as u64 + newer.num_arcs(), part.sum()))
         }
         _ => None,
     }
@@ -231,8 +231,8 @@ pub(super) fn extent(older: &Snapshot, newer: &Snapshot) -> Option<(u64, u64)> {
 /// the edges that only one version has, those of both ranges do; the others are found by the range that they
 /// alone lie in.
 struct Slide<'a> {
-    older: &'a Snapshot,
-    newer: &'a Snapshot,
+    older: &'a View,
+    newer: &'a View,
     before: WindowLists<'a>,
     after: WindowLists<'a>,
     /// The property of the weights.
@@ -243,7 +243,7 @@ struct Slide<'a> {
 impl Slide<'_> {
     /// Finds what changed.
     fn change(&self, change: &mut VersionChange) -> Result<()> {
-        change.grew = self.newer.num_vertices() > self.older.num_vertices();
+        change.grew = self.newer.version().num_vertices() > self.older.version().num_vertices();
         if self.weight.is_none()
             && let Some(moved) = self.newer.window_move(self.older)
         {
@@ -271,7 +271,7 @@ impl Slide<'_> {
             }
             Ok::<_, esker_store::Error>(())
         };
-        diff(self.older, self.newer, self.run, |difference| {
+        diff(self.older.version(), self.newer.version(), self.run, |difference| {
             change.see()?;
             match difference {
                 Difference::VertexAdded(v) | Difference::VertexRemoved(v) => named.push(v),
@@ -297,7 +297,7 @@ impl Slide<'_> {
     /// Takes the edges of a version whose times lie in a range.
     fn take(
         &self,
-        version: &Snapshot,
+        version: &View,
         range: TimeWindow,
         mut take: impl FnMut((VertexId, VertexId, u64)) -> esker_store::Result<()>,
     ) -> Result<()> {
@@ -317,7 +317,7 @@ impl Slide<'_> {
         named.dedup();
         let (before, after) = (self.older.removed(self.run)?, self.newer.removed(self.run)?);
         for v in named {
-            let was_there = (v as usize) < self.older.num_vertices() && !before.is_removed(v);
+            let was_there = (v as usize) < self.older.version().num_vertices() && !before.is_removed(v);
             match (was_there, !after.is_removed(v)) {
                 (true, false) => change.left.push(v),
                 (false, true) => change.came.push(v),

@@ -118,8 +118,8 @@ impl Live for Clustering {
     }
 
     fn restore(&mut self, at: At<'_>, words: &[Vec<u64>]) -> Result<bool> {
-        let state = Self::of_words(at.snapshot.num_vertices(), words);
-        self.state = state.filter(|state| state.is_directed() == at.snapshot.is_directed());
+        let state = Self::of_words(at.snapshot.version().num_vertices(), words);
+        self.state = state.filter(|state| state.is_directed() == at.snapshot.version().is_directed());
         Ok(self.state.is_some())
     }
 

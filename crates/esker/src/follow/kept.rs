@@ -1,7 +1,7 @@
 //! Live answers that outlast the process: their states are kept in the directory of the database.
 
 use esker_graph::{Reservation, Run, vertex};
-use esker_store::Snapshot;
+use esker_store::View;
 use esker_store::format::{ElementType, LiveArray, LiveContent, LiveFound};
 use esker_store::windows::{Copies, TimeWindow};
 
@@ -58,19 +58,20 @@ impl KeptValues {
 }
 
 /// The state that an earlier follower of the same kept, if there is one.
-pub(super) fn find(newest: &Snapshot, entry: &'static Entry, params: &Params, run: &Run) -> Result<Kept> {
+pub(super) fn find(newest: &View, entry: &'static Entry, params: &Params, run: &Run) -> Result<Kept> {
     let live = live(entry, params, newest)?;
     if !live.updates() {
         return Ok(Kept::Nothing);
     }
     let StateDeclaration { name, declared } = StateDeclaration::of(live.as_ref(), entry, params, newest, run);
-    let (content, memory) = match newest.live_state(&name, run)? {
+    let (content, memory) = match newest.version().live_state(&name, run)? {
         LiveFound::Nothing => return Ok(Kept::Nothing),
         LiveFound::Unusable(reason) => return Ok(Kept::Refused(reason)),
         LiveFound::State(content, memory) => (content, memory),
     };
-    let refused =
-        |reason: &str| Ok(Kept::Refused(format!("{}: {reason}", newest.live_path(&name).display())));
+    let refused = |reason: &str| {
+        Ok(Kept::Refused(format!("{}: {reason}", newest.version().live_path(&name).display())))
+    };
     if content.declaration != declared {
         return refused("the weights have another type since, or it is the state of something else");
     }
@@ -78,10 +79,10 @@ pub(super) fn find(newest: &Snapshot, entry: &'static Entry, params: &Params, ru
         return refused("a compaction renumbered the vertices since");
     }
     let reason = |how: &str| format!("version {}, to which it belongs, was {how}", content.version);
-    match newest.manifest().version(content.version) {
+    match newest.version().manifest().version(content.version) {
         Some(version) if (version.committed_ms, version.commit) == (content.committed_ms, content.commit) => {
         }
-        None if newest.manifest().versions.iter().any(|later| later.number > content.version) => {
+        None if newest.version().manifest().versions.iter().any(|later| later.number > content.version) => {
             let reason = reason("forgotten");
             return Ok(Kept::Forgotten(content, memory, reason));
         }
@@ -92,13 +93,13 @@ pub(super) fn find(newest: &Snapshot, entry: &'static Entry, params: &Params, ru
 
 /// The state of a version, with the window that it had; `None` if it does not fit.
 pub(super) fn restored(
-    version: Snapshot,
-    newest: &Snapshot,
+    version: View,
+    newest: &View,
     content: LiveContent,
     entry: &'static Entry,
     params: &Params,
     run: &Run,
-) -> Result<Option<(Snapshot, Box<dyn Live>)>> {
+) -> Result<Option<(View, Box<dyn Live>)>> {
     let at = windowed(version, newest, &content, run)?;
     let mut live = live(entry, params, &at)?;
     let Some((words, _)) = parts(content) else { return Ok(None) };
@@ -114,7 +115,7 @@ fn parts(content: LiveContent) -> Option<(Vec<Vec<u64>>, Vec<u64>)> {
 
 /// The values that a state shows; `None` if it has none, or the numbers of its vertices belong to others now.
 pub(super) fn shown(
-    newest: &Snapshot,
+    newest: &View,
     content: LiveContent,
     entry: &'static Entry,
     params: &Params,
@@ -125,7 +126,8 @@ pub(super) fn shown(
         return Ok(None);
     };
     let n = values.len();
-    if n > newest.num_vertices() || removed.len() != n.div_ceil(64) || *mark != mark_of(newest, n)? {
+    if n > newest.version().num_vertices() || removed.len() != n.div_ceil(64) || *mark != mark_of(newest, n)?
+    {
         return Ok(None);
     }
     for v in (0..n).filter(|&v| removed[v / 64] >> (v % 64) & 1 == 1) {
@@ -140,8 +142,8 @@ fn num_vertex_words(n: usize) -> usize {
 }
 
 /// The mark of the ids of the first `n` vertices, and a bit for each that is removed.
-fn vertex_words(snapshot: &Snapshot, run: &Run) -> Result<Vec<u64>> {
-    let n = snapshot.num_vertices();
+fn vertex_words(snapshot: &View, run: &Run) -> Result<Vec<u64>> {
+    let n = snapshot.version().num_vertices();
     let mut words = vec![0; num_vertex_words(n)];
     words[0] = mark_of(snapshot, n)?;
     for &v in snapshot.removed(run)?.list() {
@@ -152,10 +154,10 @@ fn vertex_words(snapshot: &Snapshot, run: &Run) -> Result<Vec<u64>> {
 
 /// A number that is the same for the same ids of the last of the first `n` vertices: FNV-1a. The last
 /// vertices are those of the newest versions, which alone can be undone.
-fn mark_of(snapshot: &Snapshot, n: usize) -> Result<u64> {
+fn mark_of(snapshot: &View, n: usize) -> Result<u64> {
     let mut mark = 0xcbf2_9ce4_8422_2325_u64;
     for v in n.saturating_sub(LAST_IDS)..n {
-        let id = snapshot.ids().external_of(vertex(v))?.to_string();
+        let id = snapshot.version().ids().external_of(vertex(v))?.to_string();
         for byte in id.into_bytes().into_iter().chain([0xff]) {
             mark = (mark ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
@@ -166,7 +168,7 @@ fn mark_of(snapshot: &Snapshot, n: usize) -> Result<u64> {
 /// Keeps a state, durably. Returns whether it can be kept.
 pub(super) fn keep(live: &dyn Live, entry: &Entry, params: &Params, at: At<'_>) -> Result<bool> {
     let At { snapshot, run } = at;
-    let n = snapshot.num_vertices();
+    let n = snapshot.version().num_vertices();
     let bytes = (live.num_words(n) + num_vertex_words(n)) as u64 * WORD_BYTES;
     let _memory = run.budget().reserve("a copy of the state of a live answer", bytes)?;
     let Some(mut words) = live.words() else { return Ok(false) };
@@ -176,14 +178,14 @@ pub(super) fn keep(live: &dyn Live, entry: &Entry, params: &Params, at: At<'_>) 
     let content = LiveContent {
         declaration: declared,
         numbering: numbering(snapshot),
-        version: snapshot.version().number,
-        committed_ms: snapshot.version().committed_ms,
-        commit: snapshot.version().commit,
+        version: snapshot.version().number(),
+        committed_ms: snapshot.version().record().committed_ms,
+        commit: snapshot.version().record().commit,
         after: window.map(|window| window.after as u64),
         until: window.map(|window| window.until as u64),
         arrays: words.into_iter().map(|words| LiveArray { words }).collect(),
     };
-    snapshot.keep_live_state(&name, &content)?;
+    snapshot.version().keep_live_state(&name, &content)?;
     Ok(true)
 }
 
@@ -198,7 +200,7 @@ struct StateDeclaration {
 }
 
 impl StateDeclaration {
-    fn of(live: &dyn Live, entry: &Entry, params: &Params, snapshot: &Snapshot, run: &Run) -> Self {
+    fn of(live: &dyn Live, entry: &Entry, params: &Params, snapshot: &View, run: &Run) -> Self {
         let of_property = |number: u32, element: ElementType| format!("{number}:{}", element.name());
         let window = snapshot.window_lists().map(|lists| {
             let (window, time) = (lists.index.window(), lists.time);
@@ -235,13 +237,13 @@ fn options(entry: &Entry, params: &Params) -> String {
 
 /// How the vertices of a version are numbered, in words: the kind of map of their ids, its base and the order
 /// of the import.
-fn numbering(snapshot: &Snapshot) -> String {
-    let ids = &snapshot.manifest().ids;
+fn numbering(snapshot: &View) -> String {
+    let ids = &snapshot.version().manifest().ids;
     format!("kind={} base={} order={}", ids.kind as u8, ids.base, ids.order as u8)
 }
 
 /// A version with the window of a state, which is of the same kind as that of `newest`.
-fn windowed(version: Snapshot, newest: &Snapshot, content: &LiveContent, run: &Run) -> Result<Snapshot> {
+fn windowed(version: View, newest: &View, content: &LiveContent, run: &Run) -> Result<View> {
     let (Some(lists), Some(after), Some(until)) = (newest.window_lists(), content.after, content.until)
     else {
         return Ok(version);

@@ -5,7 +5,7 @@ use std::time::Instant;
 use esker_algo::live::{BoundedReader, Halt};
 use esker_graph::{NONE, Run, VertexId};
 use esker_store::windows::WindowIndex;
-use esker_store::{Access, Snapshot};
+use esker_store::{Access, View};
 
 use super::change::VersionChange;
 use super::points::{LiveWeight, Points};
@@ -15,7 +15,7 @@ use crate::error::Result;
 /// A version, and the means to compute on it.
 #[derive(Clone, Copy)]
 pub(super) struct At<'a> {
-    pub(super) snapshot: &'a Snapshot,
+    pub(super) snapshot: &'a View,
     pub(super) run: &'a Run,
 }
 
@@ -194,7 +194,7 @@ pub(super) fn recompute(live: &mut dyn Live, at: At<'_>) -> Result<()> {
 }
 
 /// A window whose edges are copied to memory, if half of what is free suffices.
-pub(super) fn copied(At { snapshot, run }: At<'_>) -> Result<Option<Snapshot>> {
+pub(super) fn copied(At { snapshot, run }: At<'_>) -> Result<Option<View>> {
     let fits = |index: &WindowIndex| {
         index.gathered_bytes(size_of::<u64>() as u64, None) <= run.budget().free_bytes() / 2
     };

@@ -53,7 +53,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use esker_graph::{Cancel, Reservation, Run, VertexId};
-use esker_store::Snapshot;
+use esker_store::View;
 use esker_store::diff::DiffCache;
 
 use crate::answer::{Answer, AnswerColumn, Fact, Value};
@@ -105,7 +105,7 @@ pub struct Follow {
     entry: &'static Entry,
     params: Params,
     live: Box<dyn Live>,
-    snapshot: Snapshot,
+    snapshot: View,
     run: Arc<Run>,
     /// The values as reported last.
     answer: Answer,
@@ -136,7 +136,7 @@ impl Follow {
     ///
     /// # Errors
     /// [`crate::Error::Usage`] for an algorithm that answers with edges; as [`Entry::run`].
-    pub fn start(snapshot: Snapshot, entry: &'static Entry, params: &Params, run: Arc<Run>) -> Result<Self> {
+    pub fn start(snapshot: View, entry: &'static Entry, params: &Params, run: Arc<Run>) -> Result<Self> {
         entry.check_params(params)?;
         entry.check_weight(snapshot.is_weight_chosen())?;
         let live = live(entry, params, &snapshot)?;
@@ -157,8 +157,8 @@ impl Follow {
     /// # Errors
     /// As [`Follow::start`]; a state that cannot be read, or for which the budget has no room.
     pub fn resume(
-        newest: &Snapshot,
-        open: impl FnOnce(u64) -> Result<Snapshot>,
+        newest: &View,
+        open: impl FnOnce(u64) -> Result<View>,
         entry: &'static Entry,
         params: &Params,
         run: &Arc<Run>,
@@ -209,7 +209,7 @@ impl Follow {
         if !live.updates() {
             return Ok(false);
         }
-        let bytes = live.bytes(self.snapshot.num_vertices());
+        let bytes = live.bytes(self.snapshot.version().num_vertices());
         let _memory = self.run.budget().reserve("a state of a live answer, to keep it", bytes)?;
         recompute(live.as_mut(), at)?;
         kept::keep(live.as_ref(), self.entry, &self.params, at)
@@ -217,7 +217,7 @@ impl Follow {
 
     /// With a state of the version.
     fn of_state(
-        snapshot: Snapshot,
+        snapshot: View,
         entry: &'static Entry,
         params: &Params,
         run: Arc<Run>,
@@ -229,7 +229,7 @@ impl Follow {
     }
 
     fn without_values(
-        snapshot: Snapshot,
+        snapshot: View,
         entry: &'static Entry,
         params: &Params,
         run: Arc<Run>,
@@ -238,7 +238,7 @@ impl Follow {
         let memory = run.budget().reserve("the state of a live answer", 0)?;
         let changed_memory = run.budget().reserve("the changes of a live answer", 0)?;
         // Until one is timed, a recomputation counts as random reads of all arcs.
-        let reads = (snapshot.num_vertices() as u64).saturating_add(snapshot.num_arcs());
+        let reads = (snapshot.version().num_vertices() as u64).saturating_add(snapshot.num_arcs());
         let seconds = UNTIMED_SECONDS_MIN.max(reads as f64 * READ_SECONDS);
         let (costs, differences) = (CostModel::new(seconds), DifferenceCosts::new(seconds));
         let (choice, answer, params) = (MethodChoice::default(), Answer::default(), params.clone());
@@ -287,11 +287,11 @@ impl Follow {
 
     /// The number of the version of the answer.
     pub fn version(&self) -> u64 {
-        self.snapshot.version().number
+        self.snapshot.version().number()
     }
 
     /// The version that the answer belongs to.
-    pub fn snapshot(&self) -> &Snapshot {
+    pub fn snapshot(&self) -> &View {
         &self.snapshot
     }
 
@@ -336,15 +336,15 @@ impl Follow {
     ///
     /// # Errors
     /// As [`Entry::run`]. The answer is of no version then: start anew.
-    pub fn advance(&mut self, to: Snapshot) -> Result<FollowStep> {
+    pub fn advance(&mut self, to: View) -> Result<FollowStep> {
         self.is_whole = false;
         let step = self.advance_to(to)?;
         self.is_whole = true;
         Ok(step)
     }
 
-    fn advance_to(&mut self, to: Snapshot) -> Result<FollowStep> {
-        if !to.continues(&self.snapshot) {
+    fn advance_to(&mut self, to: View) -> Result<FollowStep> {
+        if !to.version().continues(self.snapshot.version()) {
             check_same_vertices(&self.snapshot, &to)?;
             self.live = live(self.entry, &self.params, &to)?;
             return self.advance_anew(to);
@@ -379,7 +379,7 @@ impl Follow {
     }
 
     /// As [`Follow::advance`], to a version with known differences.
-    fn advance_by(&mut self, to: Snapshot, change: &VersionChange) -> Result<FollowStep> {
+    fn advance_by(&mut self, to: View, change: &VersionChange) -> Result<FollowStep> {
         self.snapshot = to;
         self.reserve()?;
         let num_edges = change.num_edges();
@@ -397,7 +397,7 @@ impl Follow {
     }
 
     /// As [`Follow::advance`], to a version with unknown differences or other weights, or a window far away.
-    fn advance_anew(&mut self, to: Snapshot) -> Result<FollowStep> {
+    fn advance_anew(&mut self, to: View) -> Result<FollowStep> {
         let begin = Instant::now();
         self.snapshot = to;
         self.reserve()?;
@@ -489,7 +489,7 @@ impl Follow {
 
     /// Reserves the memory of the state and of the reported values.
     fn reserve(&mut self) -> Result<()> {
-        let n = self.snapshot.num_vertices();
+        let n = self.snapshot.version().num_vertices();
         let bytes = self.live.bytes(n) + (n * VALUE_BYTES) as u64;
         if let Some(more) = bytes.checked_sub(self.memory.bytes()).filter(|&more| more > 0) {
             let what = format!("the state of a live {}", self.entry.name);

@@ -10,7 +10,7 @@ use esker_algo::live::{FewestRule, LivePaths, PathRule, ShortestRule, WidestRule
 use esker_algo::widths::Width;
 use esker_graph::{NONE, Run, VertexId};
 use esker_store::format::ElementType;
-use esker_store::{Snapshot, StoredGraph};
+use esker_store::{StoredGraph, View};
 
 use super::change::VersionChange;
 use super::live::{At, Live, StateWord, Updated, updated, values_of, words_of};
@@ -47,7 +47,7 @@ impl<W: LiveWeight, R: PathRule<W, Label: StateWord>> Live for Paths<W, R> {
 
     fn recompute(&mut self, at: At<'_>) -> Result<()> {
         let find = |source: &String| match at.snapshot.window_index() {
-            Some(_) => at.snapshot.find_beyond_window(source, at.run),
+            Some(_) => at.snapshot.version().find_vertex(source, at.run),
             None => at.snapshot.find_vertex(source, at.run),
         };
         self.found = self.sources.iter().map(find).collect::<esker_store::Result<_>>()?;
@@ -56,9 +56,10 @@ impl<W: LiveWeight, R: PathRule<W, Label: StateWord>> Live for Paths<W, R> {
         self.found.sort_unstable();
         self.found.dedup();
         let (labels, parents) = match self.found.is_empty() {
-            true => {
-                (vec![R::unreached(); at.snapshot.num_vertices()], vec![NONE; at.snapshot.num_vertices()])
-            }
+            true => (
+                vec![R::unreached(); at.snapshot.version().num_vertices()],
+                vec![NONE; at.snapshot.version().num_vertices()],
+            ),
             false => (self.compute)(&at.snapshot.graph::<W>(at.run)?, at.run, &self.found)?,
         };
         self.state = Some(LivePaths::new(labels, parents));
@@ -84,7 +85,7 @@ impl<W: LiveWeight, R: PathRule<W, Label: StateWord>> Live for Paths<W, R> {
 
     fn restore(&mut self, at: At<'_>, words: &[Vec<u64>]) -> Result<bool> {
         let [labels, parents, found] = words else { return Ok(false) };
-        let n = at.snapshot.num_vertices();
+        let n = at.snapshot.version().num_vertices();
         let last = (n as u64).saturating_sub(1);
         let labels = labels.iter().map(|&word| StateWord::of_word(word)).collect::<Option<Vec<_>>>();
         let found = values_of(found, found.len(), last).filter(|found| !found.contains(&NONE));
@@ -214,11 +215,11 @@ macro_rules! by_weight {
 }
 
 /// Distances from a source.
-pub(super) fn shortest(params: &Params, snapshot: &Snapshot) -> Result<Box<dyn Live>> {
+pub(super) fn shortest(params: &Params, snapshot: &View) -> Result<Box<dyn Live>> {
     by_weight!(snapshot, by_length, params)
 }
 
 /// Widths of paths from a source.
-pub(super) fn widest_paths(params: &Params, snapshot: &Snapshot) -> Result<Box<dyn Live>> {
+pub(super) fn widest_paths(params: &Params, snapshot: &View) -> Result<Box<dyn Live>> {
     by_weight!(snapshot, by_width, params)
 }

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use esker_algo::live;
 use esker_graph::{Direction, Flow, VertexId};
 use esker_store::layer::ListColumns;
-use esker_store::{Error, Result, Snapshot, StoredWeight};
+use esker_store::{Error, Result, StoredWeight, View};
 
 /// A weight that can be made from its bits in a column.
 pub(super) trait LiveWeight: StoredWeight {
@@ -53,14 +53,14 @@ fn weight_bits(lists: &ListColumns, property: u32, index: usize) -> Result<u64> 
 /// The lists of a version, or of a window of it, with weights of type `W`. Removed vertices keep their
 /// numbers and have no edges. Blocks that are read are verified, each once.
 pub(super) struct Points<'a, W> {
-    snapshot: &'a Snapshot,
+    snapshot: &'a View,
     /// The number of the property that is the weight.
     property: u32,
     weight: PhantomData<W>,
 }
 
 impl<'a, W: LiveWeight> Points<'a, W> {
-    pub(super) fn new(snapshot: &'a Snapshot) -> Self {
+    pub(super) fn new(snapshot: &'a View) -> Self {
         let property = snapshot.weight_property().map_or(u32::MAX, |property| property.number);
         Self { snapshot, property, weight: PhantomData }
     }
@@ -71,21 +71,21 @@ impl<W: LiveWeight> live::LiveGraph for Points<'_, W> {
     type Error = Error;
 
     fn num_vertices(&self) -> usize {
-        self.snapshot.num_vertices()
+        self.snapshot.version().num_vertices()
     }
 
     fn is_directed(&self) -> bool {
-        self.snapshot.is_directed()
+        self.snapshot.version().is_directed()
     }
 
     fn has(&self, direction: Direction) -> bool {
-        self.snapshot.has(direction)
+        self.snapshot.version().has(direction)
     }
 
     fn degree(&self, direction: Direction, v: VertexId) -> Result<usize> {
         match self.snapshot.window_index() {
             Some(index) => Ok(index.degree(direction, v)),
-            None => self.snapshot.degree(direction, v),
+            None => self.snapshot.version().degree(direction, v),
         }
     }
 
@@ -97,7 +97,7 @@ impl<W: LiveWeight> live::LiveGraph for Points<'_, W> {
                 Ok(())
             });
         }
-        self.snapshot.stack().visit(direction, v, |stretch| {
+        self.snapshot.version().stack().visit(direction, v, |stretch| {
             if !W::IS_READ {
                 stretch.targets.iter().for_each(|&target| take(target, W::of_bits(0)));
                 return Ok(Flow::More);

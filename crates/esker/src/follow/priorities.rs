@@ -47,7 +47,7 @@ impl Live for Colours {
 
     fn restore(&mut self, at: At<'_>, words: &[Vec<u64>]) -> Result<bool> {
         let [colours] = words else { return Ok(false) };
-        let n = at.snapshot.num_vertices();
+        let n = at.snapshot.version().num_vertices();
         // No vertex needs a colour that is the number of vertices.
         let colours = values_of(colours, n, n as u64).filter(|colours| !colours.contains(&NONE));
         let graph = at.snapshot.graph::<()>(at.run)?;
@@ -103,7 +103,8 @@ impl Live for Members {
 
     fn restore(&mut self, at: At<'_>, words: &[Vec<u64>]) -> Result<bool> {
         let [members] = words else { return Ok(false) };
-        let fits = members.len() == at.snapshot.num_vertices() && members.iter().all(|&member| member <= 1);
+        let fits = members.len() == at.snapshot.version().num_vertices()
+            && members.iter().all(|&member| member <= 1);
         let members = members.iter().map(|&member| member == 1).collect();
         let graph = at.snapshot.graph::<()>(at.run)?;
         self.state = fits.then(|| LiveIndependentSet::new(&graph, at.run.seed(), members));
@@ -160,7 +161,7 @@ impl Live for Mates {
 
     fn restore(&mut self, at: At<'_>, words: &[Vec<u64>]) -> Result<bool> {
         let [mates] = words else { return Ok(false) };
-        let n = at.snapshot.num_vertices();
+        let n = at.snapshot.version().num_vertices();
         // Mates are those of each other.
         let is_mutual = |mates: &Vec<VertexId>| {
             let mut mates_of = mates.iter().enumerate().filter(|(_, mate)| **mate != NONE);

@@ -26,7 +26,7 @@ use esker_import::read::generated::GeneratorReader;
 use esker_store::ids::ExternalId;
 use esker_store::io::RealDisk;
 use esker_store::manifest::StagingOptions;
-use esker_store::{Access, Snapshot, Store, StoredGraph};
+use esker_store::{Access, Store, StoredGraph, Version, View};
 
 use crate::catalogue::{Params, Resources, find};
 use crate::error::{Error, Result};
@@ -75,7 +75,7 @@ pub type OnStage<'a> = &'a (dyn Fn(&'static str, usize, usize) + Sync);
 pub struct Benchmark {
     options: Graph500Options,
     generator: Generator,
-    snapshot: Snapshot,
+    view: View,
     /// The generator's number of each vertex.
     numbers: Vec<VertexId>,
     /// The import report of kernel 1.
@@ -127,22 +127,14 @@ impl Benchmark {
         let begin = Instant::now();
         let construction = import(&disk, reader, path, &import_options, StagingOptions::default())?;
         let construction_seconds = begin.elapsed().as_secs_f64();
-        let snapshot = Store::open(path)?.snapshot()?;
-        let numbers = numbers_of(&snapshot)?;
-        Ok(Self {
-            options,
-            generator,
-            snapshot,
-            numbers,
-            construction,
-            generation_seconds,
-            construction_seconds,
-        })
+        let view = Store::open(path)?.latest()?.view();
+        let numbers = numbers_of(view.version())?;
+        Ok(Self { options, generator, view, numbers, construction, generation_seconds, construction_seconds })
     }
 
     /// The constructed graph.
-    pub fn snapshot(&self) -> &Snapshot {
-        &self.snapshot
+    pub fn view(&self) -> &View {
+        &self.view
     }
 
     /// Chooses encoding and residency for the searches, within the memory that validation leaves: see
@@ -156,17 +148,17 @@ impl Benchmark {
         let mapped_bytes = resources.mapped_bytes.max(memory_bytes);
         let resources = Resources { memory_bytes, mapped_bytes, ..*resources };
         let kernel = find(if paths { "sssp" } else { "bfs" })?;
-        let plan = plan(&self.snapshot, kernel, &Params::default(), request, &resources)?;
-        self.snapshot = plan.apply(&self.snapshot)?;
+        let plan = plan(&self.view, kernel, &Params::default(), request, &resources)?;
+        self.view = plan.apply(&self.view)?;
         Ok(plan)
     }
 
     /// Draws distinct roots from the vertices with an edge to another vertex.
     ///
     /// # Errors
-    /// Those of [`Snapshot::graph`].
+    /// Those of [`View::graph`].
     pub fn roots(&self, run: &Run) -> Result<Vec<VertexId>> {
-        let lists = self.snapshot.clone().resident(Access::default())?;
+        let lists = self.view.clone().resident(Access::default())?;
         let graph: StoredGraph<'_, ()> = lists.graph(run)?;
         let mut candidates: Vec<VertexId> =
             (0..graph.num_vertices()).map(vertex).filter(|&v| graph.degree(Direction::Out, v) > 0).collect();
@@ -189,7 +181,7 @@ impl Benchmark {
         memory_bytes: u64,
         tell: OnStage<'_>,
     ) -> Result<Vec<Search>> {
-        let graph: StoredGraph<'_, ()> = self.snapshot.graph(run)?;
+        let graph: StoredGraph<'_, ()> = self.view.graph(run)?;
         graph.prepare(run, Direction::Out)?;
         self.each_root("bfs", run, roots, memory_bytes, tell, |root| search(&graph, run, root))
     }
@@ -205,7 +197,7 @@ impl Benchmark {
         memory_bytes: u64,
         tell: OnStage<'_>,
     ) -> Result<Vec<Search>> {
-        let graph: StoredGraph<'_, f32> = self.snapshot.graph(run)?;
+        let graph: StoredGraph<'_, f32> = self.view.graph(run)?;
         graph.prepare(run, Direction::Out)?;
         self.each_root("sssp", run, roots, memory_bytes, tell, |root| paths(&graph, run, root))
     }
@@ -273,8 +265,8 @@ fn paths(graph: &StoredGraph<'_, f32>, run: &Run, root: VertexId) -> Result<(f64
 }
 
 /// The generator's number of each vertex.
-fn numbers_of(snapshot: &Snapshot) -> Result<Vec<VertexId>> {
-    let ids = snapshot.ids();
+fn numbers_of(version: &Version) -> Result<Vec<VertexId>> {
+    let ids = version.ids();
     let mut numbers = Vec::with_capacity(ids.num_vertices());
     ids.each_external(0..ids.num_vertices(), |id| match id {
         ExternalId::Int(number) => {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use esker_graph::{Direction, Run, VertexId};
-use esker_store::Snapshot;
+use esker_store::Version;
 use esker_store::format::PropertyRecord;
 use esker_store::property::PropertyValue;
 
@@ -37,7 +37,7 @@ impl Incidence {
     ///
     /// # Errors
     /// [`Error::Usage`] if in-edges are needed and not stored.
-    pub(super) fn directions(self, snapshot: &Snapshot) -> Result<&'static [Direction]> {
+    pub(super) fn directions(self, snapshot: &Version) -> Result<&'static [Direction]> {
         let directions: &[Direction] = match self {
             _ if !snapshot.is_directed() => &[Direction::Out],
             Self::Out => &[Direction::Out],
@@ -56,8 +56,8 @@ impl Incidence {
 
 /// The value of a property of the edge at `index` of a list.
 pub(super) fn value<'a>(
-    snapshot: &'a Snapshot,
-    edges: &esker_store::snapshot::VertexEdges<'_>,
+    snapshot: &'a Version,
+    edges: &esker_store::VertexEdges<'_>,
     property: &PropertyRecord,
     index: usize,
 ) -> Result<PropertyValue<'a>> {
@@ -72,7 +72,7 @@ pub(super) fn value<'a>(
 ///
 /// # Errors
 /// As [`Incidence`]; [`esker_store::Error::Corrupt`].
-pub fn edges_of(snapshot: &Snapshot, v: VertexId, reach: Incidence) -> Result<Vec<LocalEdge<'_>>> {
+pub fn edges_of(snapshot: &Version, v: VertexId, reach: Incidence) -> Result<Vec<LocalEdge<'_>>> {
     let directions = reach.directions(snapshot)?;
     let mut found = Vec::new();
     for &direction in directions {
@@ -93,7 +93,7 @@ pub fn edges_of(snapshot: &Snapshot, v: VertexId, reach: Incidence) -> Result<Ve
 ///
 /// # Errors
 /// [`esker_store::Error::Corrupt`].
-pub fn degrees(snapshot: &Snapshot, v: VertexId) -> Result<(usize, Option<usize>)> {
+pub fn degrees(snapshot: &Version, v: VertexId) -> Result<(usize, Option<usize>)> {
     let out = snapshot.degree(Direction::Out, v)?;
     let incoming = match (snapshot.is_directed(), snapshot.has(Direction::In)) {
         (false, _) => Some(out),
@@ -108,7 +108,7 @@ pub fn degrees(snapshot: &Snapshot, v: VertexId) -> Result<(usize, Option<usize>
 /// # Errors
 /// As [`edges_of`]; cancellation.
 pub fn within(
-    snapshot: &Snapshot,
+    snapshot: &Version,
     from: &[VertexId],
     radius: usize,
     reach: Incidence,
@@ -138,7 +138,7 @@ pub fn within(
 ///
 /// # Errors
 /// As [`edges_of`]; cancellation.
-pub fn between<'a>(snapshot: &'a Snapshot, vertices: &[VertexId], run: &Run) -> Result<Vec<LocalEdge<'a>>> {
+pub fn between<'a>(snapshot: &'a Version, vertices: &[VertexId], run: &Run) -> Result<Vec<LocalEdge<'a>>> {
     let mut found = Vec::new();
     for &v in vertices {
         run.check()?;

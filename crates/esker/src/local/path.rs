@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
 use std::ops::Add;
 
 use esker_graph::{Direction, Run, VertexId};
-use esker_store::Snapshot;
+use esker_store::Version;
 use esker_store::format::{ElementType, PropertyRecord};
 use esker_store::property::PropertyValue;
 
@@ -106,7 +106,7 @@ pub struct PathOptions<'a> {
 /// [`Error::Usage`] for a weight that is a text, or an edge with a negative weight, anywhere in the graph;
 /// cancellation; [`esker_store::Error::Corrupt`].
 pub fn paths(
-    snapshot: &Snapshot,
+    snapshot: &Version,
     from: VertexId,
     to: VertexId,
     options: PathOptions<'_>,
@@ -190,7 +190,7 @@ impl SearchSide {
 
 /// The graph as a search sees it.
 struct Ways<'a> {
-    snapshot: &'a Snapshot,
+    snapshot: &'a Version,
     weight: Option<&'a PropertyRecord>,
     run: &'a Run,
 }

@@ -9,12 +9,12 @@ use esker_import::options::{Duplicates, ImportOptions};
 use esker_import::read::format::ReadOptions;
 use esker_store::io::RealDisk;
 use esker_store::manifest::StagingOptions;
-use esker_store::{Database, DatabaseOptions, Snapshot, Store};
+use esker_store::{Database, DatabaseOptions, Store, Version};
 
 use super::*;
 
 /// A small graph with random weights of 0 to 9 and parallel edges, integers or floats.
-fn graph(seed: u64, directed: bool, in_edges: bool, floats: bool) -> (tempfile::TempDir, Snapshot) {
+fn graph(seed: u64, directed: bool, in_edges: bool, floats: bool) -> (tempfile::TempDir, Version) {
     let directory = tempfile::tempdir().unwrap();
     let mut numbers = Random::new(seed);
     let mut random = |limit: u64| numbers.below(limit);
@@ -33,7 +33,7 @@ fn graph(seed: u64, directed: bool, in_edges: bool, floats: bool) -> (tempfile::
         ..ImportOptions::default()
     };
     import(&(Arc::new(RealDisk) as Arc<_>), reader, &path, &options, StagingOptions::default()).unwrap();
-    let snapshot = Store::open(&path).unwrap().snapshot().unwrap();
+    let snapshot = Store::open(&path).unwrap().latest().unwrap();
     (directory, snapshot)
 }
 
@@ -43,7 +43,7 @@ fn write(path: &std::path::Path, text: &str) {
 }
 
 /// All simple paths from a vertex, with the least weights of parallel edges, by search in depth.
-fn all_paths(snapshot: &Snapshot, from: VertexId, to: VertexId, weighted: bool) -> Vec<(f64, Vec<VertexId>)> {
+fn all_paths(snapshot: &Version, from: VertexId, to: VertexId, weighted: bool) -> Vec<(f64, Vec<VertexId>)> {
     let mut found = Vec::new();
     let mut stack = vec![(0.0, vec![from])];
     while let Some((length, path)) = stack.pop() {
@@ -127,7 +127,7 @@ fn edges_around_vertices_are_those_of_the_lists() {
 }
 
 /// A graph with named edges, which have a weight and a kind.
-fn named(edges: &str) -> (tempfile::TempDir, Snapshot) {
+fn named(edges: &str) -> (tempfile::TempDir, Version) {
     let directory = tempfile::tempdir().unwrap();
     let (file, path) = (directory.path().join("edges.csv"), directory.path().join("g.esker"));
     write(&file, &format!("source,target,weight,kind\n{edges}"));
@@ -136,7 +136,7 @@ fn named(edges: &str) -> (tempfile::TempDir, Snapshot) {
     let reader = open_reader(&[file.to_str().unwrap()], &options).unwrap();
     let disk = Arc::new(RealDisk) as Arc<_>;
     import(&disk, reader, &path, &ImportOptions::default(), StagingOptions::default()).unwrap();
-    let snapshot = Store::open(&path).unwrap().snapshot().unwrap();
+    let snapshot = Store::open(&path).unwrap().latest().unwrap();
     (directory, snapshot)
 }
 
@@ -175,7 +175,7 @@ fn a_version_without_the_negative_weight_has_paths() {
     db.commit(batch, "").unwrap();
     db.close().unwrap();
     let store = Store::open(&path).unwrap();
-    for (snapshot, has_path) in [(store.at(1), false), (store.snapshot(), true)] {
+    for (snapshot, has_path) in [(store.at(1), false), (store.latest(), true)] {
         let snapshot = snapshot.unwrap();
         let [a, b] = ["a", "b"].map(|id| snapshot.find_vertex(id, &run).unwrap());
         let options = PathOptions { count: 1, weight: snapshot.weight_property() };

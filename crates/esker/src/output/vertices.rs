@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use esker_graph::{Run, VertexId, vertex};
 use esker_import::export::{ExportOptions, OutputFile};
 use esker_import::read::typed::{is_unsigned, sniff_type};
-use esker_store::Snapshot;
+use esker_store::View;
 use esker_store::format::PropertyRecord;
 use esker_store::format::value::digits::push_u64;
 use esker_store::ids::ExternalId;
@@ -38,18 +38,18 @@ pub struct VertexTable {
 /// [`Error::Usage`] if there are no properties, or a text is empty and would read as missing; if the file
 /// exists (unless `options.overwrite`) or writing fails; cancellation.
 pub fn vertex_properties(
-    snapshot: &Snapshot,
+    snapshot: &View,
     path: &Path,
     options: &ExportOptions,
     run: &Run,
 ) -> Result<VertexTable> {
-    let records: Vec<PropertyRecord> = snapshot.vertex_properties().cloned().collect();
+    let records: Vec<PropertyRecord> = snapshot.version().vertex_properties().cloned().collect();
     let names: Vec<&String> = records.iter().map(|property| &property.name).collect();
     if names.is_empty() {
         return Err(Error::usage("the vertices have no properties to write".to_owned()));
     }
     let properties =
-        names.iter().map(|name| Ok(snapshot.vertex_property(name)?)).collect::<Result<Vec<_>>>()?;
+        names.iter().map(|name| Ok(snapshot.version().vertex_property(name)?)).collect::<Result<Vec<_>>>()?;
     let removed = snapshot.removed(run)?;
     let mut samples = vec![Vec::new(); names.len()];
     let mut file = OutputFile::open(path, options)?;
@@ -59,7 +59,7 @@ pub fn vertex_properties(
         quote(name.as_bytes(), &mut out);
     }
     out.push(b'\n');
-    for v in (0..snapshot.num_vertices()).map(vertex).filter(|&v| !removed.is_removed(v)) {
+    for v in (0..snapshot.version().num_vertices()).map(vertex).filter(|&v| !removed.is_removed(v)) {
         let mut values = Vec::with_capacity(properties.len());
         for property in &properties {
             values.push(property.get(v)?);
@@ -109,12 +109,12 @@ fn text_of(value: PropertyValue<'_>) -> Vec<u8> {
 }
 
 fn write_row(
-    snapshot: &Snapshot,
+    snapshot: &View,
     v: VertexId,
     values: &[Option<PropertyValue<'_>>],
     out: &mut Vec<u8>,
 ) -> Result<()> {
-    let id = snapshot.ids().external_of(v)?;
+    let id = snapshot.version().ids().external_of(v)?;
     match id {
         ExternalId::Int(id) => push_u64(out, id),
         ExternalId::Text(text) => quote(text, out),

@@ -2,7 +2,7 @@
 
 use esker_graph::Direction;
 use esker_store::layer::{PlainLayer, Section};
-use esker_store::{Residency, Snapshot, WEIGHTS_MAX};
+use esker_store::{Residency, View, WEIGHTS_MAX};
 
 use super::access_path::AccessPath;
 use super::candidate::{Candidate, absent};
@@ -11,7 +11,7 @@ use crate::catalogue::ReadPattern;
 
 /// What all candidates depend on.
 pub(super) struct Common<'a> {
-    pub(super) snapshot: &'a Snapshot,
+    pub(super) snapshot: &'a View,
     /// The name of the algorithm.
     pub(super) algorithm: &'a str,
     pub(super) threads: usize,
@@ -31,11 +31,11 @@ impl Common<'_> {
     /// Lists in a pool or headed, if these cannot serve.
     pub(super) fn hindered(&self, path: AccessPath) -> Option<Candidate> {
         // Missing in-lists are no obstacle of the view where the database keeps tiles only.
-        let in_lists = || self.without_in_lists().filter(|_| !self.snapshot.keeps_only_tiles());
+        let in_lists = || self.without_in_lists().filter(|_| !self.snapshot.version().keeps_only_tiles());
         if let Some(reason) = self.filtered().or_else(in_lists) {
             return Some(absent(path, &reason).with_substitute());
         }
-        let reason = self.unsuited.as_ref().filter(|_| self.snapshot.keeps_only_tiles())?;
+        let reason = self.unsuited.as_ref().filter(|_| self.snapshot.version().keeps_only_tiles())?;
         let reason = esker_store::Error::invalid(format!(
             "{reason}, and the lists are kept as tiles only: run it with --residency mapped, which decodes the lists \
              that are read, or make lists with `esker compact --encoding plain`"
@@ -65,7 +65,8 @@ impl Common<'_> {
     /// Whether mapped lists suffice although in-lists are needed and not stored: those of a window are made
     /// in memory; scans read tiles.
     pub(super) fn reads_in_lists_mapped(&self, pattern: ReadPattern) -> bool {
-        let scans_tiles = self.snapshot.keeps_only_tiles() && self.snapshot.stack().is_plain();
+        let scans_tiles =
+            self.snapshot.version().keeps_only_tiles() && self.snapshot.version().stack().is_plain();
         self.snapshot.window_index().is_some() || scans_tiles && pattern != ReadPattern::Points
     }
 
@@ -78,7 +79,7 @@ impl Common<'_> {
 
     /// Memory of the weights beside pooled or headed lists.
     pub(super) fn weights_beside(&self) -> u64 {
-        let layer = self.snapshot.complete_layer();
+        let layer = self.snapshot.version().complete_layer();
         // The times of a window are a column of their own.
         let times = self.snapshot.window_index().map_or(0, |_| size_of::<i64>() as u64);
         let of_side = |section: &Section| {
@@ -117,10 +118,7 @@ impl Common<'_> {
 }
 
 /// The lists of a layer in the directions that a run reads.
-pub(super) fn read_sections<'a>(
-    snapshot: &Snapshot,
-    layer: &'a PlainLayer,
-) -> impl Iterator<Item = &'a Section> {
+pub(super) fn read_sections<'a>(snapshot: &View, layer: &'a PlainLayer) -> impl Iterator<Item = &'a Section> {
     let out = Some(layer.out()).filter(|_| snapshot.reads(Direction::Out));
     let incoming = layer.incoming().filter(|_| snapshot.reads(Direction::In));
     out.into_iter().chain(incoming)

@@ -21,7 +21,7 @@ use esker_algo::Estimate;
 use esker_graph::{Direction, Run, Stop};
 use esker_store::headed::Heads;
 use esker_store::pool::PoolOptions;
-use esker_store::{Access, GraphEncoding, HeadedOptions, Residency, Snapshot};
+use esker_store::{Access, GraphEncoding, HeadedOptions, Residency, View};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
@@ -115,7 +115,7 @@ impl Request {
 /// itself, or options of the algorithm that make no sense; [`esker_store::Error::Invalid`] if the database
 /// does not have what is requested.
 pub fn plan(
-    snapshot: &Snapshot,
+    snapshot: &View,
     entry: &Entry,
     params: &Params,
     request: &Request,
@@ -169,7 +169,7 @@ pub fn plan(
 /// # Errors
 /// As [`plan()`], but for its refusals.
 pub fn least_bytes(
-    snapshot: &Snapshot,
+    snapshot: &View,
     entry: &Entry,
     params: &Params,
     request: &Request,
@@ -190,7 +190,7 @@ fn refusal(
     candidates: &[&Candidate],
     needed_bytes: impl FnOnce(&Candidate) -> Result<u64>,
     resources: &Resources,
-    snapshot: &Snapshot,
+    snapshot: &View,
 ) -> Result<Error> {
     let possible = candidates.iter().filter(|one| one.obstacle.is_none()).min_by_key(|one| one.least_bytes);
     Ok(match possible {
@@ -223,9 +223,9 @@ fn refusal(
 
 /// What a refusal says of the changes that are in memory beside pools, heads and tiles; nothing if they take
 /// less than a MiB.
-fn changed(snapshot: &Snapshot, encoding: GraphEncoding) -> Result<String> {
+fn changed(snapshot: &View, encoding: GraphEncoding) -> Result<String> {
     let bytes = needs::changed_bytes(snapshot)?[usize::from(encoding == GraphEncoding::Tiles)];
-    Ok(match (bytes >> 20, snapshot.stack().layers().len()) {
+    Ok(match (bytes >> 20, snapshot.version().stack().layers().len()) {
         (0, _) => String::new(),
         (mib, 1) => format!(" and {mib} MiB of what later versions of its layer changed,"),
         (mib, _) => format!(" and {mib} MiB of changes in later layers, which `esker compact` merges,"),
@@ -235,7 +235,7 @@ fn changed(snapshot: &Snapshot, encoding: GraphEncoding) -> Result<String> {
 impl Candidate {
     /// The least limit that suffices for what is requested: heads of a requested length take more than the
     /// fixed costs.
-    fn needed_bytes(&self, snapshot: &Snapshot, request: &Request, resources: &Resources) -> Result<u64> {
+    fn needed_bytes(&self, snapshot: &View, request: &Request, resources: &Resources) -> Result<u64> {
         if self.residency != Residency::Headed || request.head_len.is_none() {
             return Ok(self.least_bytes);
         }
@@ -250,7 +250,7 @@ impl Candidate {
     }
 
     /// With the memory that the limit leaves next to the fixed costs.
-    fn access(&self, snapshot: &Snapshot, request: &Request, resources: &Resources) -> Result<Access> {
+    fn access(&self, snapshot: &View, request: &Request, resources: &Resources) -> Result<Access> {
         let spare = resources.memory_bytes.saturating_sub(self.least_bytes);
         Ok(match (self.encoding, self.residency) {
             (encoding, Residency::Mapped) => Access::Mapped(encoding),
@@ -266,7 +266,7 @@ impl Candidate {
                 Access::Pooled(GraphEncoding::Lists, PoolOptions { bytes, ..PoolOptions::of_lists() })
             }
             (GraphEncoding::Lists, Residency::Headed) => {
-                let layer = snapshot.complete_layer();
+                let layer = snapshot.version().complete_layer();
                 let needs = snapshot.headed_needs(resources.threads)?;
                 let memory_bytes = spare / self.columns + needs.fixed_bytes;
                 let options = HeadedOptions { head_len: request.head_len, memory_bytes };
@@ -284,7 +284,7 @@ impl Candidate {
 impl Plan {
     /// Corrects the rates that are kept for the user by what a run of this plan reached, if they are
     /// doubtful: see [`Known::raise`].
-    pub fn learn(&self, snapshot: &Snapshot, entry: &Entry, answer: &Answer, threads: usize) {
+    pub fn learn(&self, snapshot: &View, entry: &Entry, answer: &Answer, threads: usize) {
         if let Some((rate, per_second)) = reached::reached(&self.access, snapshot, entry, answer) {
             Known::learn(rate, per_second, threads);
         }
@@ -312,8 +312,8 @@ impl Plan {
     /// The version, read with the chosen encoding and residency.
     ///
     /// # Errors
-    /// As [`Snapshot::resident`].
-    pub fn apply(&self, snapshot: &Snapshot) -> Result<Snapshot> {
+    /// As [`View::resident`].
+    pub fn apply(&self, snapshot: &View) -> Result<View> {
         let resident = snapshot.clone().resident(self.access)?.gathered(self.gathers);
         Ok(resident.making_in_lists(self.makes_in_lists).reading(self.only))
     }
@@ -322,9 +322,9 @@ impl Plan {
     ///
     /// # Errors
     /// [`Error::Store`] if that cannot be read; cancellation.
-    pub fn heads(&self, snapshot: &Snapshot, run: &Run) -> Result<Option<Heads>> {
+    pub fn heads(&self, snapshot: &View, run: &Run) -> Result<Option<Heads>> {
         let Access::Headed(options) = self.access else { return Ok(None) };
-        let layer = snapshot.complete_layer();
+        let layer = snapshot.version().complete_layer();
         let needs = snapshot.clone().reading(self.only).headed_needs(run.threads())?;
         Ok(Some(needs.heads(layer, options, run)?))
     }
@@ -333,7 +333,7 @@ impl Plan {
     ///
     /// # Errors
     /// As [`Plan::heads`].
-    pub fn to_json(&self, snapshot: &Snapshot, resources: &Resources) -> Result<Value> {
+    pub fn to_json(&self, snapshot: &View, resources: &Resources) -> Result<Value> {
         let heads = self.heads(snapshot, &Run::with_threads(1)?)?;
         Ok(json!({
             "encoding": encoding_name(self.access.encoding()),

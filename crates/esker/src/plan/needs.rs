@@ -7,9 +7,7 @@ use esker_store::pool::PoolOptions;
 use esker_store::stacked::StackedNeeds;
 use esker_store::tiles::MAPPED_WEIGHTS_MAX;
 use esker_store::windows::WindowIndex;
-use esker_store::{
-    GraphEncoding, Residency, Snapshot, copied_bytes, undirected_block_bytes, undirected_bytes,
-};
+use esker_store::{GraphEncoding, Residency, View, copied_bytes, undirected_block_bytes, undirected_bytes};
 
 use super::access_path::AccessPath;
 use super::candidate::{Candidate, absent};
@@ -32,17 +30,20 @@ const FEW_CHANGES_FRACTION: usize = 8;
 /// returns, removed vertices that stay in the graph count.
 ///
 /// # Errors
-/// As [`Snapshot::num_present`].
-pub fn shape_of(snapshot: &Snapshot, weighted: bool) -> Result<Shape> {
+/// As [`View::num_present`].
+pub fn shape_of(snapshot: &View, weighted: bool) -> Result<Shape> {
     let (undirected, run) = (snapshot.drops_directions(), Run::with_threads(1)?);
-    let num_vertices =
-        if snapshot.keeps_removed(&run)? { snapshot.num_vertices() } else { snapshot.num_present(&run)? };
+    let num_vertices = if snapshot.keeps_removed(&run)? {
+        snapshot.version().num_vertices()
+    } else {
+        snapshot.num_present(&run)?
+    };
     Ok(Shape {
         num_vertices: num_vertices as u64,
         // Without directions there are fewer where edges go both ways; to count them takes a scan.
         num_arcs: snapshot.num_arcs() * if undirected { 2 } else { 1 },
-        directed: snapshot.is_directed() && !undirected,
-        in_edges: snapshot.has(Direction::In) || snapshot.makes_in_lists(),
+        directed: snapshot.version().is_directed() && !undirected,
+        in_edges: snapshot.version().has(Direction::In) || snapshot.makes_in_lists(),
         weight_bytes: match snapshot.weight_type() {
             Some(element) if weighted => element.bytes() as u64,
             _ => 0,
@@ -55,9 +56,9 @@ pub fn shape_of(snapshot: &Snapshot, weighted: bool) -> Result<Shape> {
 /// numbers of those that are left.
 ///
 /// # Errors
-/// As [`Entry::estimate`] and [`Snapshot::num_present`].
+/// As [`Entry::estimate`] and [`View::num_present`].
 pub fn estimate_on(
-    snapshot: &Snapshot,
+    snapshot: &View,
     entry: &Entry,
     params: &Params,
     resources: &Resources,
@@ -68,7 +69,7 @@ pub fn estimate_on(
 /// The same, with the given encoding and residency.
 pub(super) fn estimate_as(
     path: AccessPath,
-    snapshot: &Snapshot,
+    snapshot: &View,
     entry: &Entry,
     params: &Params,
     resources: &Resources,
@@ -78,9 +79,9 @@ pub(super) fn estimate_as(
     let mut shape = shape_of(snapshot, entry.reads_weights(snapshot))?;
     // Among removed vertices, lists are renumbered and handed over piece by piece.
     let is_scattered = path.encoding == GraphEncoding::Tiles && !snapshot.drops_directions();
-    shape.scattered = is_scattered && shape.num_vertices == snapshot.num_vertices() as u64;
+    shape.scattered = is_scattered && shape.num_vertices == snapshot.version().num_vertices() as u64;
     let mut estimate = entry.estimate(shape, params, resources)?;
-    let numbers = snapshot.num_vertices() as u64;
+    let numbers = snapshot.version().num_vertices() as u64;
     if shape.num_vertices < numbers {
         estimate.memory_bytes += Remaining::bytes(numbers, numbers - shape.num_vertices);
     } else if snapshot.keeps_removed(&Run::with_threads(1)?)? {
@@ -89,17 +90,21 @@ pub(super) fn estimate_as(
     }
     // Beside tiles, pools and heads, later layers are gathered, unless a window leaves some of them out.
     estimate.memory_bytes += match (path.encoding, path.residency) {
-        (GraphEncoding::Lists, Residency::Mapped | Residency::Memory) => snapshot.stack().table_bytes(),
-        _ if snapshot.window_index().is_some() => snapshot.stack().table_bytes(),
-        (GraphEncoding::Tiles, _) => snapshot.stack().degrees_bytes(|_| true),
-        (GraphEncoding::Lists, _) => snapshot.stack().degrees_bytes(|direction| snapshot.reads(direction)),
+        (GraphEncoding::Lists, Residency::Mapped | Residency::Memory) => {
+            snapshot.version().stack().table_bytes()
+        }
+        _ if snapshot.window_index().is_some() => snapshot.version().stack().table_bytes(),
+        (GraphEncoding::Tiles, _) => snapshot.version().stack().degrees_bytes(|_| true),
+        (GraphEncoding::Lists, _) => {
+            snapshot.version().stack().degrees_bytes(|direction| snapshot.reads(direction))
+        }
     };
-    if entry.reads.ids && snapshot.state().has_text_ids() {
+    if entry.reads.ids && snapshot.version().ids().is_text() {
         // The vertex of each rank of a text.
         estimate.memory_bytes += shape.num_vertices * size_of::<VertexId>() as u64;
     }
     if snapshot.window_index().is_some() {
-        estimate.memory_bytes += WindowIndex::bytes(numbers, snapshot.is_directed());
+        estimate.memory_bytes += WindowIndex::bytes(numbers, snapshot.version().is_directed());
     }
     if snapshot.drops_directions() {
         estimate.memory_bytes += undirected_bytes(numbers);
@@ -109,28 +114,28 @@ pub(super) fn estimate_as(
 
 /// Bytes of what later layers of a version change, which is in memory beside pools and heads, and beside
 /// tiles.
-pub(super) fn changed_bytes(snapshot: &Snapshot) -> Result<[u64; 2]> {
-    let needs = StackedNeeds::for_version(snapshot.stack(), snapshot.version().num_arcs, 0)?;
+pub(super) fn changed_bytes(snapshot: &View) -> Result<[u64; 2]> {
+    let needs = StackedNeeds::for_version(snapshot.version().stack(), snapshot.version().num_arcs(), 0)?;
     Ok([needs.rows_bytes, needs.tiles_bytes])
 }
 
 /// Memory in which the lists of both directions are collected, if a directed graph is read as undirected.
-fn collecting_bytes(snapshot: &Snapshot, shape: &Shape, from_tiles: bool) -> u64 {
+fn collecting_bytes(snapshot: &View, shape: &Shape, from_tiles: bool) -> u64 {
     if !snapshot.drops_directions() {
         return 0;
     }
-    let (n, arcs) = (snapshot.num_vertices() as u64, snapshot.num_arcs());
+    let (n, arcs) = (snapshot.version().num_vertices() as u64, snapshot.num_arcs());
     undirected_block_bytes(n, arcs, shape.weight_bytes, from_tiles)
 }
 
 /// The version, whose in-lists are made where a run needs them and they are not kept.
-pub(super) fn with_in_lists(snapshot: &Snapshot, entry: &Entry, params: &Params) -> Snapshot {
+pub(super) fn with_in_lists(snapshot: &View, entry: &Entry, params: &Params) -> View {
     let needs = snapshot.drops_directions() || snapshot.is_reversed() || entry.needs_in_lists(params);
     snapshot.clone().making_in_lists(needs)
 }
 
 /// Why lists are read one by one, if they are.
-fn list_by_list(entry: &Entry, snapshot: &Snapshot, weighted: bool) -> Option<String> {
+fn list_by_list(entry: &Entry, snapshot: &View, weighted: bool) -> Option<String> {
     match entry.reads.pattern {
         ReadPattern::Points => Some(format!("{} reads single lists at random", entry.name)),
         _ if snapshot.is_filtered() => Some("edges are filtered list by list".to_owned()),
@@ -141,7 +146,7 @@ fn list_by_list(entry: &Entry, snapshot: &Snapshot, weighted: bool) -> Option<St
 
 /// All candidates.
 pub(super) fn candidates(
-    snapshot: &Snapshot,
+    snapshot: &View,
     entry: &Entry,
     params: &Params,
     resources: &Resources,
@@ -169,12 +174,14 @@ pub(super) fn candidates(
     };
     let [collecting, from_tiles] = [false, true].map(|tiles| collecting_bytes(snapshot, &shape, tiles));
     // Lists that are kept in tiles alone are decoded from these, whichever way they are read.
-    let base = arrays_bytes + PROCESS_BYTES + if snapshot.keeps_only_tiles() { from_tiles } else { 0 };
+    let base =
+        arrays_bytes + PROCESS_BYTES + if snapshot.version().keeps_only_tiles() { from_tiles } else { 0 };
     let lists = mapped_lists(&common, base, entry.reads.pattern);
     let lists = copied_or_not(lists, snapshot, entry);
-    let stacked = StackedNeeds::for_version(snapshot.stack(), snapshot.version().num_arcs, weight_bytes)?;
+    let stacked =
+        StackedNeeds::for_version(snapshot.version().stack(), snapshot.version().num_arcs(), weight_bytes)?;
     // What needs memory while changes are gathered is gone when the algorithm takes its own.
-    let own_bytes = arrays_bytes.saturating_sub(snapshot.stack().table_bytes());
+    let own_bytes = arrays_bytes.saturating_sub(snapshot.version().stack().table_bytes());
     let changes = |gathering: u64| stacked.mapped_bytes + gathering.saturating_sub(own_bytes);
     let on_tiles = estimate(AccessPath::tiles(Residency::Pooled))?.memory_bytes;
     let beside = stacked.tiles_bytes + changes(stacked.tiles_gathering_bytes) + from_tiles;
@@ -201,7 +208,7 @@ pub(super) fn candidates(
 }
 
 /// The work of an algorithm, with the scan that counts degrees where a directed graph is read as undirected.
-fn work_on(snapshot: &Snapshot, mut work: Workload) -> Workload {
+fn work_on(snapshot: &View, mut work: Workload) -> Workload {
     if snapshot.drops_directions() {
         let Workload { scans, tails, even_scans, even_tails, tiles, layers, .. } = &mut work;
         for scans in [scans, tails, even_scans, even_tails, tiles, layers] {
@@ -220,7 +227,7 @@ fn costs<'a>(
     candidates: &[Candidate],
 ) -> Result<Costs<'a>> {
     let snapshot = common.snapshot;
-    let sections = read_sections(snapshot, snapshot.complete_layer()).count() as u64;
+    let sections = read_sections(snapshot, snapshot.version().complete_layer()).count() as u64;
     let kinds: &[&str] = if common.weight_bytes > 0 {
         &["offsets", "targets", "lists", "property"]
     } else {
@@ -234,8 +241,8 @@ fn costs<'a>(
         .collect();
     let tiles = candidates.iter().find(|one| one.encoding == GraphEncoding::Tiles && one.obstacle.is_none());
     // Files hold the weights of the whole version, not those of a window.
-    let weight_bytes = snapshot.version().num_arcs * sections * common.weight_bytes;
-    let offset_bytes = snapshot.num_vertices() as u64 * 8 * sections;
+    let weight_bytes = snapshot.version().num_arcs() * sections * common.weight_bytes;
+    let offset_bytes = snapshot.version().num_vertices() as u64 * 8 * sections;
     Ok(Costs {
         rates: &resources.rates,
         work,
@@ -243,12 +250,12 @@ fn costs<'a>(
         num_vertices: shape.num_vertices,
         num_arcs: snapshot.num_arcs() * sections,
         degrees: DegreeSample::of(snapshot)?,
-        num_layers: snapshot.stack().layers().len(),
+        num_layers: snapshot.version().stack().layers().len(),
         later_bytes: 0,
         chains: 0.0,
-        decodes_tiles: snapshot.keeps_only_tiles(),
+        decodes_tiles: snapshot.version().keeps_only_tiles(),
         merges_directions: snapshot.drops_directions(),
-        is_compressed: matches!(snapshot.complete_layer().out().main().body(), Body::Coded(_)),
+        is_compressed: matches!(snapshot.version().complete_layer().out().main().body(), Body::Coded(_)),
         lists: Stored::of(snapshot, common.list_bytes, weight_bytes, &prefixes),
         tiles: tiles.map_or_else(Stored::default, |one| {
             Stored::of(snapshot, one.graph_bytes, weight_bytes / 2, &["tiles".to_owned()])
@@ -260,9 +267,10 @@ fn costs<'a>(
 
 /// Bytes of all stored heads, at most; `None` if there are none, or they cannot be read, which hinders only
 /// what reads them.
-fn head_bytes(snapshot: &Snapshot, sections: u64) -> Option<u64> {
-    let heads = snapshot.stored_heads().ok().flatten()?;
-    let (lists, arcs) = (snapshot.num_vertices() as u64 * sections, snapshot.version().num_arcs * sections);
+fn head_bytes(snapshot: &View, sections: u64) -> Option<u64> {
+    let heads = snapshot.version().stored_heads().ok().flatten()?;
+    let (lists, arcs) =
+        (snapshot.version().num_vertices() as u64 * sections, snapshot.version().num_arcs() * sections);
     Some(head_bytes_max(heads.head_len() as u64, lists, arcs))
 }
 
@@ -278,8 +286,8 @@ fn mapped_lists(common: &Common<'_>, base: u64, pattern: ReadPattern) -> Candida
     if let Some(reason) = common.without_in_lists().filter(|_| !common.reads_in_lists_mapped(pattern)) {
         return absent(path, &reason).with_substitute();
     }
-    let is_alone = common.snapshot.keeps_only_tiles();
-    let base = base + common.snapshot.decoded_bytes_max();
+    let is_alone = common.snapshot.version().keeps_only_tiles();
+    let base = base + common.snapshot.version().decoded_bytes_max();
     let candidate = common.candidate(path, common.list_bytes, base, base + common.list_bytes);
     let reads_points = pattern == ReadPattern::Points || common.unsuited.is_some();
     let unsuited = (is_alone && !reads_points).then(|| "the lists are kept as tiles only".to_owned());
@@ -291,18 +299,19 @@ fn tiles(common: &Common<'_>, pattern: ReadPattern, arrays_bytes: u64, changes: 
     let both = [Residency::Mapped, Residency::Pooled].map(AccessPath::tiles);
     let filtered = common.filtered().filter(|_| pattern != ReadPattern::Points);
     if let Some(reason) = common.unsuited.as_ref().filter(|_| filtered.is_none()) {
-        let residency = if common.snapshot.keeps_only_tiles() { " --residency mapped" } else { "" };
+        let residency = if common.snapshot.version().keeps_only_tiles() { " --residency mapped" } else { "" };
         let message = format!("{reason}, and tiles hold no lists: run it with --encoding lists{residency}");
         let reason = esker_store::Error::invalid(message);
         return both.map(|path| absent(path, &reason));
     }
     let time = common.snapshot.window_lists().map(|lists| lists.time);
-    let tiles = match common.snapshot.tiles_with(time) {
+    let tiles = match common.snapshot.version().tiles_with(time) {
         Ok(tiles) => tiles,
         Err(reason) => return both.map(|path| absent(path, &reason)),
     };
     // Tiles of one layer have in-edges; what later layers changed has not.
-    let without_in_lists = || common.without_in_lists().filter(|_| !common.snapshot.stack().is_plain());
+    let without_in_lists =
+        || common.without_in_lists().filter(|_| !common.snapshot.version().stack().is_plain());
     if let Some(reason) = filtered.or_else(without_in_lists) {
         return both.map(|path| absent(path, &reason).with_substitute());
     }
@@ -322,12 +331,12 @@ fn tiles(common: &Common<'_>, pattern: ReadPattern, arrays_bytes: u64, changes: 
 /// How slowly lists are found in the layers of a version, and merged of two directions: what a scan loses
 /// against one of plain lists in a single layer, as a part of what it loses in eleven layers. The proportions
 /// were measured: see `docs/decisions/scanning-layers.md`.
-fn chains(snapshot: &Snapshot, shape: &Shape, pattern: ReadPattern) -> f64 {
-    let stack = snapshot.stack();
+fn chains(snapshot: &View, shape: &Shape, pattern: ReadPattern) -> f64 {
+    let stack = snapshot.version().stack();
     let later_lists: usize = stack.layers()[1..].iter().map(|layer| layer.out().main().num_lists()).sum();
     let many = later_lists >= stack.num_vertices() / FEW_CHANGES_FRACTION || stack.rank().is_some();
     // Numbers among removed vertices are translated, in batches.
-    let among_removed = shape.num_vertices < snapshot.num_vertices() as u64;
+    let among_removed = shape.num_vertices < snapshot.version().num_vertices() as u64;
     match pattern {
         _ if snapshot.drops_directions() => MERGED,
         // Each list is found along its chain.
@@ -394,10 +403,10 @@ fn pooled_lists(common: &Common<'_>, base: u64) -> Candidate {
 }
 
 /// Bytes of all lists that a run on a version reads, and of the weights beside them.
-fn list_bytes(snapshot: &Snapshot, weight_bytes: u64) -> u64 {
+fn list_bytes(snapshot: &View, weight_bytes: u64) -> u64 {
     let of_layer = |layer: &PlainLayer| -> u64 {
         let arcs: usize = read_sections(snapshot, layer).map(|section| section.main().num_arcs()).sum();
         layer.list_bytes(|direction| snapshot.reads(direction)) + arcs as u64 * weight_bytes
     };
-    snapshot.stack().layers().iter().map(|layer| of_layer(layer)).sum()
+    snapshot.version().stack().layers().iter().map(|layer| of_layer(layer)).sum()
 }

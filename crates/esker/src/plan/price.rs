@@ -12,7 +12,7 @@ use esker_graph::{Direction, VertexId, vertex};
 use esker_store::io::{Disk, RealDisk, cached_share};
 use esker_store::layer::TiledLists;
 use esker_store::pool::PoolOptions;
-use esker_store::{GraphEncoding, Residency, Snapshot};
+use esker_store::{GraphEncoding, Residency, View};
 
 use super::access_path::AccessPath;
 use crate::catalogue::Workload;
@@ -101,9 +101,9 @@ pub(super) struct Stored {
 
 impl Stored {
     /// Of this number of bytes, in files of the complete layer of a version whose names begin with a prefix.
-    pub(super) fn of(snapshot: &Snapshot, bytes: u64, weight_bytes: u64, prefixes: &[String]) -> Self {
-        let number = snapshot.complete_layer().record().number;
-        let share = share_on_disk(&snapshot.path().join(format!("layers/{number}")), prefixes);
+    pub(super) fn of(snapshot: &View, bytes: u64, weight_bytes: u64, prefixes: &[String]) -> Self {
+        let number = snapshot.version().complete_layer().record().number;
+        let share = share_on_disk(&snapshot.version().path().join(format!("layers/{number}")), prefixes);
         let weight_bytes = weight_bytes.min(bytes);
         Self { bytes, weight_bytes, uncached_bytes: (bytes as f64 * share) as u64 }
     }
@@ -132,11 +132,11 @@ impl DegreeSample {
     ///
     /// # Errors
     /// [`esker_store::Error::Corrupt`]; [`esker_store::Error::Io`].
-    pub(super) fn of(snapshot: &Snapshot) -> Result<Self> {
-        let n = snapshot.stack().num_vertices() as u64;
+    pub(super) fn of(snapshot: &View) -> Result<Self> {
+        let n = snapshot.version().stack().num_vertices() as u64;
         let direction = if snapshot.reads(Direction::Out) { Direction::Out } else { Direction::In };
         let count = DEGREE_SAMPLES.min(n);
-        let degree = |i: u64| snapshot.degree(direction, vertex((n / count * i) as usize));
+        let degree = |i: u64| snapshot.version().degree(direction, vertex((n / count * i) as usize));
         let mut degrees = (0..count).map(degree).collect::<std::result::Result<Vec<_>, _>>()?;
         let (former, latter) = degrees.split_at(degrees.len() / 2);
         let ascents = former.iter().zip(latter).filter(|(first, later)| first < later).count();
@@ -144,7 +144,7 @@ impl DegreeSample {
         degrees.sort_unstable();
         let middle = degrees.get(degrees.len() / 2).map_or(1.0, |&degree| degree.max(1) as f64);
         // Of the whole version, as the degrees are, also where a window leaves few arcs.
-        let average = snapshot.version().num_arcs as f64 / n.max(1) as f64;
+        let average = snapshot.version().num_arcs() as f64 / n.max(1) as f64;
         Ok(Self { skew: (average / middle).max(1.0).log(SKEWED_RATIO).min(1.0), descend })
     }
 }

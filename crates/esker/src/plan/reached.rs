@@ -1,7 +1,7 @@
 //! The rates that runs reach.
 
 use esker_store::layer::Body;
-use esker_store::{Access, GraphEncoding, Snapshot};
+use esker_store::{Access, GraphEncoding, View};
 
 use crate::answer::Answer;
 use crate::catalogue::Entry;
@@ -14,19 +14,19 @@ const VERTICES_MIN: usize = 1 << 18;
 /// rounds of PageRank over a single layer.
 pub(super) fn reached(
     access: &Access,
-    snapshot: &Snapshot,
+    snapshot: &View,
     entry: &Entry,
     answer: &Answer,
 ) -> Option<(Rate, f64)> {
-    let is_plain = snapshot.stack().is_plain() && snapshot.window_index().is_none();
-    let is_alike = is_plain && !snapshot.drops_directions() && !snapshot.keeps_only_tiles();
+    let is_plain = snapshot.version().stack().is_plain() && snapshot.window_index().is_none();
+    let is_alike = is_plain && !snapshot.drops_directions() && !snapshot.version().keeps_only_tiles();
     if entry.name != "pagerank" || snapshot.is_weight_chosen() || !is_alike {
         return None;
     }
-    if snapshot.num_vertices() < VERTICES_MIN || answer.rounds == 0 || answer.seconds <= 0.0 {
+    if snapshot.version().num_vertices() < VERTICES_MIN || answer.rounds == 0 || answer.seconds <= 0.0 {
         return None;
     }
-    let is_coded = matches!(snapshot.complete_layer().out().main().body(), Body::Coded(_));
+    let is_coded = matches!(snapshot.version().complete_layer().out().main().body(), Body::Coded(_));
     let rate = match *access {
         Access::Mapped(GraphEncoding::Tiles) => Rate::ScanTiles,
         Access::Mapped(GraphEncoding::Lists) if is_coded => Rate::ScanCompressed,

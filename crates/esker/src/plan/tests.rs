@@ -18,11 +18,11 @@ use super::*;
 use crate::catalogue::{Job, find};
 use crate::rates::{Rate, Rates};
 
-fn database(scale: u32, encoding: Encoding, tiles: bool) -> (tempfile::TempDir, Snapshot) {
+fn database(scale: u32, encoding: Encoding, tiles: bool) -> (tempfile::TempDir, View) {
     database_of(scale, &ImportOptions { encoding, directed: Some(false), ..ImportOptions::default() }, tiles)
 }
 
-fn database_of(scale: u32, options: &ImportOptions, tiles: bool) -> (tempfile::TempDir, Snapshot) {
+fn database_of(scale: u32, options: &ImportOptions, tiles: bool) -> (tempfile::TempDir, View) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("g.esker");
     let model = Model::RMat(RMat::kronecker(scale, 16));
@@ -34,19 +34,19 @@ fn database_of(scale: u32, options: &ImportOptions, tiles: bool) -> (tempfile::T
         database.make_tiles(&ConvertOptions::default(), &Run::with_threads(2).unwrap()).unwrap();
         database.close().unwrap();
     }
-    let snapshot = Store::open(&path).unwrap().snapshot().unwrap();
-    (directory, snapshot)
+    let snapshot = Store::open(&path).unwrap().latest().unwrap();
+    (directory, snapshot.view())
 }
 
 /// An undirected graph of plain lists, imported with the defaults.
-fn generated(model: &Model) -> (tempfile::TempDir, Snapshot) {
+fn generated(model: &Model) -> (tempfile::TempDir, View) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("g.esker");
     let reader = Box::new(GeneratorReader::new(Generator::new(model, Weighting::None, 1).unwrap()));
     let options = ImportOptions { directed: Some(false), ..ImportOptions::default() };
     import(&(Arc::new(RealDisk) as Arc<_>), reader, &path, &options, StagingOptions::default()).unwrap();
-    let snapshot = Store::open(&path).unwrap().snapshot().unwrap();
-    (directory, snapshot)
+    let snapshot = Store::open(&path).unwrap().latest().unwrap();
+    (directory, snapshot.view())
 }
 
 fn resources(memory_bytes: u64) -> Resources {
@@ -59,11 +59,11 @@ fn resources(memory_bytes: u64) -> Resources {
     }
 }
 
-fn choose(snapshot: &Snapshot, algorithm: &str, request: &Request, memory_bytes: u64) -> Result<Plan> {
+fn choose(snapshot: &View, algorithm: &str, request: &Request, memory_bytes: u64) -> Result<Plan> {
     plan(snapshot, find(algorithm).unwrap(), &Params::default(), request, &resources(memory_bytes))
 }
 
-fn free(snapshot: &Snapshot, algorithm: &str, memory_bytes: u64) -> Plan {
+fn free(snapshot: &View, algorithm: &str, memory_bytes: u64) -> Plan {
     choose(snapshot, algorithm, &Request::default(), memory_bytes).unwrap()
 }
 
@@ -110,17 +110,20 @@ fn the_choice_is_the_least_predicted_of_all_that_fit() {
     );
     let directed = database_of(13, &ImportOptions { directed: Some(true), ..ImportOptions::default() }, true);
     let layered = database(13, Encoding::Plain, true);
-    let database = Database::open(layered.1.path(), DatabaseOptions::default()).unwrap();
+    let database = Database::open(layered.1.version().path(), DatabaseOptions::default()).unwrap();
     let mut batch = database.batch();
     (0..3000_u64).for_each(|v| batch.add_edge(v, 8191 - v, &[PropertyValue::from(1_i64)]).unwrap());
     database.commit(batch, "many more").unwrap();
-    let layered_snapshot = database.snapshot().unwrap();
+    let layered_snapshot = database.latest().unwrap();
     let slow_disk = Rates::default().with(Rate::ReadBytes, 1e7);
     let slow_tiles = Rates::default().with(Rate::ScanTiles, 1e7);
     let mut chosen = std::collections::BTreeSet::new();
-    for snapshot in [&plain.1, &large.1, &lists_alone.1, &tiles_alone.1, &directed.1, &layered_snapshot] {
-        for entry in
-            crate::catalogue::CATALOGUE.iter().filter(|one| !(one.undirected && snapshot.is_directed()))
+    for snapshot in
+        [&plain.1, &large.1, &lists_alone.1, &tiles_alone.1, &directed.1, &layered_snapshot.view()]
+    {
+        for entry in crate::catalogue::CATALOGUE
+            .iter()
+            .filter(|one| !(one.undirected && snapshot.version().is_directed()))
         {
             let needs_source = entry.options.iter().any(|option| option.name == "source");
             let params = Params::default();
@@ -211,12 +214,12 @@ fn heads_take_the_memory_that_is_left() {
 fn a_database_that_changed_is_read_as_requested() {
     let (directory, snapshot) = database(8, Encoding::Plain, true);
     let one_layer = free(&snapshot, "wcc", 1 << 30);
-    let database = Database::open(snapshot.path(), DatabaseOptions::default()).unwrap();
+    let database = Database::open(snapshot.version().path(), DatabaseOptions::default()).unwrap();
     let mut batch = database.batch();
     batch.add_edge(1_u64, 2_u64, &[PropertyValue::from(1_i64)]).unwrap();
     batch.remove_edge(1_u64, 3_u64).unwrap();
     database.commit(batch, "one more").unwrap();
-    let snapshot = database.snapshot().unwrap();
+    let snapshot = database.latest().unwrap();
     for path in [
         AccessPath::lists(Residency::Pooled),
         AccessPath::lists(Residency::Headed),
@@ -225,11 +228,11 @@ fn a_database_that_changed_is_read_as_requested() {
     ] {
         let request =
             Request { encoding: Some(path.encoding), residency: Some(path.residency), head_len: None };
-        let planned = choose(&snapshot, "wcc", &request, 1 << 30).unwrap();
+        let planned = choose(&snapshot.view(), "wcc", &request, 1 << 30).unwrap();
         assert_eq!(choice(&planned), path);
         let before = candidate(&one_layer, path).least_bytes;
         assert!(planned.chosen().least_bytes > before, "what changed takes memory");
-        let snapshot = planned.apply(&snapshot).unwrap();
+        let snapshot = planned.apply(&snapshot.view()).unwrap();
         let run = Run::with_threads(2).unwrap();
         let job = Job { snapshot: &snapshot, run: &run, params: &Params::default(), verify: true };
         find("wcc").unwrap().run(&job).unwrap();
@@ -243,62 +246,62 @@ fn lists_that_are_spread_over_layers_are_copied_for_runs_that_read_them_often() 
     let one_layer = free(&snapshot, "pagerank", 1 << 30);
     assert_eq!(choice(&one_layer), LISTS);
     assert!(candidate(&one_layer, MEMORY).price.seconds() > one_layer.chosen().price.seconds());
-    let database = Database::open(snapshot.path(), DatabaseOptions::default()).unwrap();
+    let database = Database::open(snapshot.version().path(), DatabaseOptions::default()).unwrap();
     let mut batch = database.batch();
     batch.add_edge(1_u64, 2_u64, &[PropertyValue::from(1_i64)]).unwrap();
     batch.remove_edge(1_u64, 3_u64).unwrap();
     database.commit(batch, "one more").unwrap();
-    let snapshot = database.snapshot().unwrap();
+    let snapshot = database.latest().unwrap();
     // The rounds of PageRank are too few for a copy: the layer on top has one edge.
-    assert_eq!(choice(&free(&snapshot, "pagerank", 1 << 30)), LISTS);
+    assert_eq!(choice(&free(&snapshot.view(), "pagerank", 1 << 30)), LISTS);
     for algorithm in ["lcc", "triangles"] {
-        let ample = free(&snapshot, algorithm, 1 << 30);
+        let ample = free(&snapshot.view(), algorithm, 1 << 30);
         assert_eq!((choice(&ample), ample.reason, ample.fits), (MEMORY, Reason::Copied, true));
         let bound = ample.chosen().least_bytes;
-        assert_eq!(choice(&free(&snapshot, algorithm, bound)), MEMORY);
-        assert_ne!(choice(&free(&snapshot, algorithm, bound - 1)), MEMORY);
+        assert_eq!(choice(&free(&snapshot.view(), algorithm, bound)), MEMORY);
+        assert_ne!(choice(&free(&snapshot.view(), algorithm, bound - 1)), MEMORY);
         // What is counted for the copy is what it takes.
         let entry = find(algorithm).unwrap();
         let start = |budget_bytes| {
             let budget = Budget::new(budget_bytes);
             let run = Run::new(RunOptions { threads: 2, budget, ..RunOptions::default() }).unwrap();
-            let snapshot = &ample.apply(&snapshot).unwrap();
+            let snapshot = &ample.apply(&snapshot.view()).unwrap();
             entry.run(&Job { snapshot, run: &run, params: &Params::default(), verify: true }).map(drop)
         };
         start(bound).unwrap();
         let refused = start(ample.graph_memory_bytes().unwrap() - 1).unwrap_err().to_string();
         assert!(refused.contains("lists in memory"), "{refused}");
     }
-    let search = free(&snapshot, "bfs", 1 << 30);
+    let search = free(&snapshot.view(), "bfs", 1 << 30);
     assert_eq!(choice(&search), LISTS);
     assert!(candidate(&search, MEMORY).price.seconds() > search.chosen().price.seconds());
-    assert_eq!(choice(&free(&snapshot, "kcore", 1 << 30)), LISTS, "few lists changed");
+    assert_eq!(choice(&free(&snapshot.view(), "kcore", 1 << 30)), LISTS, "few lists changed");
     let request = Request { residency: Some(Residency::Memory), ..Request::default() };
-    assert_eq!(choice(&choose(&snapshot, "bfs", &request, 1 << 30).unwrap()), MEMORY);
+    assert_eq!(choice(&choose(&snapshot.view(), "bfs", &request, 1 << 30).unwrap()), MEMORY);
     let mut batch = database.batch();
     for v in 0..1000_u64 {
         batch.add_edge(v, 4095 - v, &[PropertyValue::from(1_i64)]).unwrap();
     }
     database.commit(batch, "many more").unwrap();
-    assert_eq!(choice(&free(&database.snapshot().unwrap(), "kcore", 1 << 30)), MEMORY);
+    assert_eq!(choice(&free(&database.latest().unwrap().view(), "kcore", 1 << 30)), MEMORY);
 }
 
 #[test]
 fn lists_among_many_removed_vertices_are_copied_for_runs_that_scan_them_often() {
     let (_directory, snapshot) = database(12, Encoding::Plain, false);
-    let database = Database::open(snapshot.path(), DatabaseOptions::default()).unwrap();
+    let database = Database::open(snapshot.version().path(), DatabaseOptions::default()).unwrap();
     for (removed, chosen) in [(0..1_u64, LISTS), (1..1000, MEMORY)] {
         let mut batch = database.batch();
         removed.for_each(|v| batch.remove_vertex(v).unwrap());
         database.commit(batch, "fewer").unwrap();
         database.compact(&Run::with_threads(2).unwrap()).unwrap();
-        let snapshot = database.snapshot().unwrap();
+        let snapshot = database.latest().unwrap();
         assert_eq!(snapshot.stack().layers().len(), 1);
         for algorithm in ["pagerank", "kcore"] {
-            assert_eq!(choice(&free(&snapshot, algorithm, 1 << 30)), chosen, "{algorithm}");
+            assert_eq!(choice(&free(&snapshot.view(), algorithm, 1 << 30)), chosen, "{algorithm}");
         }
         // Their single lists are found as fast.
-        assert_eq!(choice(&free(&snapshot, "triangles", 1 << 30)), LISTS);
+        assert_eq!(choice(&free(&snapshot.view(), "triangles", 1 << 30)), LISTS);
     }
 }
 
@@ -519,7 +522,7 @@ fn the_price_of_heads_counts_the_lists_that_are_read_for_them() {
     let even =
         generated(&Model::Uniform(Uniform { num_vertices: 1 << 14, num_edges: 1 << 18, directed: false }));
     assert!(!price::DegreeSample::of(&even.1).unwrap().descend);
-    let seconds_an_arc = |price: Price, snapshot: &Snapshot| price.gathering / snapshot.num_arcs() as f64;
+    let seconds_an_arc = |price: Price, snapshot: &View| price.gathering / snapshot.num_arcs() as f64;
     let chosen = priced("wcc", &even.1).0;
     assert!(seconds_an_arc(chosen, &even.1) > 2.0 * seconds_an_arc(price, &snapshot), "{chosen:?} {price:?}");
     // Where degrees are equal, a search reads many tails.
@@ -542,12 +545,12 @@ fn a_window_does_not_change_how_unequal_degrees_are() {
     let options = ImportOptions { directed: Some(false), ..ImportOptions::default() };
     let disk = Arc::new(RealDisk) as Arc<_>;
     import(&disk, Box::new(reader), &path, &options, StagingOptions::default()).unwrap();
-    let whole = Store::open(&path).unwrap().snapshot().unwrap();
+    let whole = Store::open(&path).unwrap().latest().unwrap();
     let window = TimeWindow { after: 90, until: 100, copies: Copies::All };
-    let few = whole.clone().window("weight", window, true, &Run::with_threads(2).unwrap()).unwrap();
+    let few = whole.view().window("weight", window, true, &Run::with_threads(2).unwrap()).unwrap();
     assert!(few.num_arcs() < whole.num_arcs() / 5);
     // Degrees are those of the whole version.
-    assert_eq!(price::DegreeSample::of(&few).unwrap(), price::DegreeSample::of(&whole).unwrap());
+    assert_eq!(price::DegreeSample::of(&few).unwrap(), price::DegreeSample::of(&whole.view()).unwrap());
 }
 
 #[test]
@@ -568,9 +571,9 @@ fn windows_of_layers_that_are_copied_need_no_vertex_tables() {
     database.close().unwrap();
 
     let window = TimeWindow { after: 90, until: 100, copies: Copies::All };
-    let open = || Store::open(&path).unwrap().snapshot().unwrap();
-    let shown = open().window("weight", window, true, &run).unwrap();
-    let tables = shown.stack().table_bytes();
+    let open = || Store::open(&path).unwrap().latest().unwrap();
+    let shown = open().view().window("weight", window, true, &run).unwrap();
+    let tables = shown.version().stack().table_bytes();
     let edges = shown.window_index().unwrap().gathered_bytes(0, None);
     assert!(edges < tables, "{edges} {tables}");
     let least = candidate(&free(&shown, "wcc", 1 << 30), LISTS).least_bytes;
@@ -583,7 +586,7 @@ fn windows_of_layers_that_are_copied_need_no_vertex_tables() {
     let shown = planned.apply(&shown).unwrap();
     let job = Job { snapshot: &shown, run: &run, params: &Params::default(), verify: false };
     find("wcc").unwrap().run(&job).unwrap();
-    assert!(shown.stack().table_if_made(Direction::Out).is_none());
+    assert!(shown.version().stack().table_if_made(Direction::Out).is_none());
 }
 
 #[test]
@@ -611,15 +614,18 @@ fn a_run_without_rounds_and_a_pool_of_many_scans_have_prices() {
 #[test]
 fn slow_scans_of_layers_make_a_copy_pay_sooner() {
     let (_directory, snapshot) = database(12, Encoding::Plain, false);
-    let database = Database::open(snapshot.path(), DatabaseOptions::default()).unwrap();
+    let database = Database::open(snapshot.version().path(), DatabaseOptions::default()).unwrap();
     let mut batch = database.batch();
     batch.add_edge(1_u64, 2_u64, &[PropertyValue::from(1_i64)]).unwrap();
     database.commit(batch, "one more").unwrap();
-    let snapshot = database.snapshot().unwrap();
+    let snapshot = database.latest().unwrap();
     let chosen = |rates, rounds| {
         let params = Params::default().with("rounds", rounds).with("tolerance", "0");
         let resources = Resources { rates, ..resources(1 << 30) };
-        choice(&plan(&snapshot, find("pagerank").unwrap(), &params, &Request::default(), &resources).unwrap())
+        choice(
+            &plan(&snapshot.view(), find("pagerank").unwrap(), &params, &Request::default(), &resources)
+                .unwrap(),
+        )
     };
     assert_eq!(chosen(Rates::default(), "32"), LISTS);
     assert_eq!(chosen(Rates::default(), "33"), MEMORY);
@@ -649,14 +655,14 @@ fn a_refusal_says_what_later_layers_take_part_in_it() {
     let message = |snapshot| choose(snapshot, "wcc", &pooled, 1000).unwrap_err().to_string();
     assert!(!message(&snapshot).contains("later layers"), "{}", message(&snapshot));
     let options = DatabaseOptions { auto_merge: Some(false), ..DatabaseOptions::default() };
-    let database = Database::open(snapshot.path(), options).unwrap();
+    let database = Database::open(snapshot.version().path(), options).unwrap();
     let mut batch = database.batch();
     for edge in 0..200_000_u64 {
         batch.add_edge(edge % 4000, edge * 31 % 3989, &[PropertyValue::from(1_i64)]).unwrap();
     }
     database.commit(batch, "many more").unwrap();
     database.freeze(&Run::with_threads(1).unwrap()).unwrap();
-    let refused = message(&database.snapshot().unwrap());
+    let refused = message(&database.latest().unwrap().view());
     assert!(
         refused.contains(" MiB of changes in later layers, which `esker compact` merges, needs "),
         "{refused}"
@@ -667,14 +673,14 @@ fn a_refusal_says_what_later_layers_take_part_in_it() {
 fn a_direction_that_is_not_read_keeps_its_vertex_table_in_the_plan() {
     let options = ImportOptions { directed: Some(true), in_edges: true, ..ImportOptions::default() };
     let (_directory, snapshot) = database_of(10, &options, true);
-    let database = Database::open(snapshot.path(), DatabaseOptions::default()).unwrap();
+    let database = Database::open(snapshot.version().path(), DatabaseOptions::default()).unwrap();
     let mut batch = database.batch();
     batch.add_edge(1_u64, 2_u64, &[PropertyValue::from(1_i64)]).unwrap();
     database.commit(batch, "one more").unwrap();
-    let snapshot = database.snapshot().unwrap();
+    let snapshot = database.latest().unwrap();
     let estimated = |algorithm, path| {
         let (entry, params) = (find(algorithm).unwrap(), Params::default());
-        needs::estimate_as(path, &snapshot, entry, &params, &resources(1 << 30)).unwrap().memory_bytes
+        needs::estimate_as(path, &snapshot.view(), entry, &params, &resources(1 << 30)).unwrap().memory_bytes
     };
     // A table has eight bytes a vertex more than degrees have.
     let saved = 8 * snapshot.num_vertices() as u64;

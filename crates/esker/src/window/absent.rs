@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use esker_graph::{Run, VertexId};
-use esker_store::Snapshot;
+use esker_store::Version;
 
 use crate::catalogue::{Entry, OptKind, Params};
 use crate::error::Result;
@@ -27,11 +27,11 @@ impl<'p> NamedVertices<'p> {
     /// Finds them in the whole version.
     ///
     /// # Errors
-    /// As [`Snapshot::find_beyond_window`].
-    pub(crate) fn of(entry: &Entry, params: &'p Params, snapshot: &Snapshot, run: &Run) -> Result<Self> {
+    /// As [`Version::find_vertex`].
+    pub(crate) fn of(entry: &Entry, params: &'p Params, snapshot: &Version, run: &Run) -> Result<Self> {
         let mut named = Vec::new();
         for option in entry.options.iter().filter(|option| matches!(option.kind, OptKind::Vertex)) {
-            let find = |text: &'p String| Ok((text.as_str(), snapshot.find_beyond_window(text, run)?));
+            let find = |text: &'p String| Ok((text.as_str(), snapshot.find_vertex(text, run)?));
             let vertices: Vec<_> = params.all(option.name).iter().map(find).collect::<Result<_>>()?;
             if !vertices.is_empty() {
                 named.push((option.name, vertices));

@@ -2,7 +2,7 @@
 
 use esker_store::format::{SpanRecord, SpanUnit, StreamRecord, StreamUnit, VersionRecord};
 use esker_store::manifest::{Manifest, VersionSelector};
-use esker_store::{Database, Snapshot};
+use esker_store::{Database, View};
 
 use super::units::{Span, TimeUnit};
 use crate::error::{Error, Result};
@@ -60,16 +60,16 @@ impl Declared {
     /// [`Error::Usage`] if no edge property of the name can hold times, several can and none is named, or the
     /// unit or the lengths do not fit the times; [`Database::declare_stream`].
     pub fn keep(&self, database: &Database) -> Result<()> {
-        let newest = database.snapshot()?;
+        let newest = database.latest()?;
         let time = match &self.time {
-            Some(name) => holding_times(&newest, name)?,
+            Some(name) => holding_times(&newest.view(), name)?,
             None => {
-                let time = only_time(&newest)?;
-                expect_no_weight(&newest, &time)?;
+                let time = only_time(&newest.view())?;
+                expect_no_weight(&newest.view(), &time)?;
                 time
             }
         };
-        let unit = known_unit(&newest, &time, self.unit)?.or(self.unit);
+        let unit = known_unit(&newest.view(), &time, self.unit)?.or(self.unit);
         for length in self.delay.iter().chain(&self.expire) {
             unit.map(|unit| unit.length(*length)).transpose()?;
         }
@@ -110,11 +110,11 @@ pub fn select_version(
 
 /// The unit of the times in a property, if its type says so.
 pub(super) fn known_unit(
-    snapshot: &Snapshot,
+    snapshot: &View,
     property: &str,
     given: Option<TimeUnit>,
 ) -> Result<Option<TimeUnit>> {
-    let known = TimeUnit::of(snapshot.edge_property(property)?);
+    let known = TimeUnit::of(snapshot.version().edge_property(property)?);
     if let (Some(known), Some(given)) = (known, given.filter(|&given| known != Some(given))) {
         let (known, given) = (known.name(), given.name());
         return Err(Error::usage(format!("the times in {property:?} are in {known}, not in {given}")));
@@ -122,8 +122,9 @@ pub(super) fn known_unit(
     Ok(known)
 }
 
-pub(super) fn only_time(snapshot: &Snapshot) -> Result<String> {
-    let mut names: Vec<&str> = snapshot.time_properties().map(|property| property.name.as_str()).collect();
+pub(super) fn only_time(snapshot: &View) -> Result<String> {
+    let mut names: Vec<&str> =
+        snapshot.version().time_properties().map(|property| property.name.as_str()).collect();
     if names.len() > 1 {
         let weight = snapshot.weight_property().map(|property| property.name.as_str());
         names.retain(|name| Some(*name) != weight);
@@ -143,7 +144,7 @@ pub(super) fn only_time(snapshot: &Snapshot) -> Result<String> {
 
 /// Refuses the weight as the times by which edges are to be removed, unless it was named: few weights are
 /// times.
-pub(crate) fn expect_no_weight(snapshot: &Snapshot, property: &str) -> Result<()> {
+pub(crate) fn expect_no_weight(snapshot: &View, property: &str) -> Result<()> {
     match snapshot.weight_property() {
         Some(weight) if weight.name == property => Err(Error::usage(format!(
             "no edge property but the weight can hold times: name it with --time {property} if it does"
@@ -153,8 +154,9 @@ pub(crate) fn expect_no_weight(snapshot: &Snapshot, property: &str) -> Result<()
 }
 
 /// The name, if it is that of an edge property that can hold times.
-fn holding_times(snapshot: &Snapshot, name: &str) -> Result<String> {
-    let known: Vec<&str> = snapshot.time_properties().map(|property| property.name.as_str()).collect();
+fn holding_times(snapshot: &View, name: &str) -> Result<String> {
+    let known: Vec<&str> =
+        snapshot.version().time_properties().map(|property| property.name.as_str()).collect();
     if known.contains(&name) {
         return Ok(name.to_owned());
     }

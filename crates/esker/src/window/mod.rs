@@ -17,7 +17,7 @@ pub(crate) use declared::expect_no_weight;
 pub use declared::{Declared, select_version};
 use declared::{known_unit, only_time};
 use esker_graph::Run;
-use esker_store::Snapshot;
+use esker_store::View;
 use esker_store::windows::{Copies, TimeWindow};
 pub use series::{WindowAnswer, WindowJob, WindowSeries};
 use units::DAY_SECONDS;
@@ -97,13 +97,13 @@ pub struct Times {
 
 impl Times {
     /// Finds the times of a version: in the property of that name, the one that was [`Declared`], or the only
-    /// one that can hold times. What is read of them: [`Snapshot::time_range`].
+    /// one that can hold times. What is read of them: [`View::time_range`].
     ///
     /// # Errors
     /// [`crate::Error::Usage`] if no property is named and several or none can hold times; as
-    /// [`Snapshot::time_range`].
-    pub fn of(snapshot: &Snapshot, name: Option<&str>, unit: Option<TimeUnit>, run: &Run) -> Result<Self> {
-        Self::ranging(snapshot, name, unit, |property| snapshot.time_range(property, run))
+    /// [`View::time_range`].
+    pub fn of(snapshot: &View, name: Option<&str>, unit: Option<TimeUnit>, run: &Run) -> Result<Self> {
+        Self::ranging(snapshot, name, unit, |property| snapshot.version().time_range(property, run))
     }
 
     /// As [`Times::of`], for a window that ends with the latest edge or at a given time: the first time is
@@ -111,23 +111,18 @@ impl Times {
     ///
     /// # Errors
     /// As [`Times::of`].
-    pub fn ending(
-        snapshot: &Snapshot,
-        name: Option<&str>,
-        unit: Option<TimeUnit>,
-        run: &Run,
-    ) -> Result<Self> {
-        let latest = |property: &str| snapshot.latest_time(property, run);
+    pub fn ending(snapshot: &View, name: Option<&str>, unit: Option<TimeUnit>, run: &Run) -> Result<Self> {
+        let latest = |property: &str| snapshot.version().latest_time(property, run);
         Self::ranging(snapshot, name, unit, |property| Ok(latest(property)?.map(|latest| (latest, latest))))
     }
 
     fn ranging(
-        snapshot: &Snapshot,
+        snapshot: &View,
         name: Option<&str>,
         unit: Option<TimeUnit>,
         range: impl FnOnce(&str) -> esker_store::format::Result<Option<(i64, i64)>>,
     ) -> Result<Self> {
-        let declared = Declared::of(snapshot.manifest());
+        let declared = Declared::of(snapshot.version().manifest());
         let property = match name.or(declared.time.as_deref()) {
             Some(name) => name.to_owned(),
             None => only_time(snapshot)?,
@@ -231,10 +226,10 @@ impl Times {
     ///
     /// # Errors
     /// [`crate::Error::Usage`] for a length or an end that makes no sense in the unit, and for more than 2^22
-    /// windows; for a number of edges, as [`Snapshot::sorted_times`].
+    /// windows; for a number of edges, as [`View::sorted_times`].
     pub fn ends(
         &self,
-        snapshot: &Snapshot,
+        snapshot: &View,
         step: Step,
         from: Option<&TimePoint>,
         to: Option<&TimePoint>,
@@ -261,7 +256,7 @@ impl Times {
     /// As [`Times::ends`].
     pub fn ends_passed(
         &self,
-        snapshot: &Snapshot,
+        snapshot: &View,
         step: Step,
         last: Option<i64>,
         passed: i64,
@@ -295,7 +290,7 @@ impl Times {
     /// As [`Times::ends`].
     pub fn ends_counted(
         &self,
-        snapshot: &Snapshot,
+        snapshot: &View,
         every: NonZeroU64,
         counted: u64,
         after: i64,
@@ -318,7 +313,7 @@ impl Times {
     /// of the last edge, if there are edges after them. Each count begins after the edges of the end before.
     fn counted_ends(
         &self,
-        snapshot: &Snapshot,
+        snapshot: &View,
         every: NonZeroU64,
         after: i64,
         until: i64,
@@ -360,17 +355,12 @@ pub struct MovingWindow {
 impl MovingWindow {
     /// The window of a version, and the unit of its times; `None` if it moves in steps and no step has ended
     /// after the end of the `former` one. Before the first step has ended it ends with the latest edge. Where
-    /// little changed since the former window, it is made from that: see [`Snapshot::window_after`].
+    /// little changed since the former window, it is made from that: see [`View::window_after`].
     ///
     /// # Errors
-    /// As [`Times::of`] and [`Snapshot::window`].
-    pub fn of(
-        &self,
-        snapshot: &Snapshot,
-        former: Option<&Snapshot>,
-        run: &Run,
-    ) -> Result<Option<(Snapshot, TimeUnit)>> {
-        let last = former.and_then(Snapshot::window_index).map(|index| index.window().until);
+    /// As [`Times::of`] and [`View::window`].
+    pub fn of(&self, snapshot: &View, former: Option<&View>, run: &Run) -> Result<Option<(View, TimeUnit)>> {
+        let last = former.and_then(View::window_index).map(|index| index.window().until);
         let times = Times::ending(snapshot, self.time.as_deref(), self.unit, run)?;
         let latest = times.range.map_or(0, |range| range.1);
         let end = match self.every {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use esker_algo::many::GraphSeries;
 use esker_graph::{Run, Stop};
-use esker_store::Snapshot;
+use esker_store::View;
 use esker_store::windows::{Copies, SHARED_WINDOWS_MAX, SharedLists, TimeWindow};
 
 use super::absent::{NamedVertices, OfWindow};
@@ -42,7 +42,7 @@ pub struct WindowJob<'j> {
 impl WindowJob<'_> {
     /// A window as the plan of the run reads it, within what is left of the limit: lists that windows share,
     /// and the counts of a window that joins copies, take a part of it.
-    fn planned(&self, windowed: &Snapshot, run: &Run) -> Result<Snapshot> {
+    fn planned(&self, windowed: &View, run: &Run) -> Result<View> {
         let memory_bytes = self.resources.memory_bytes.min(run.budget().free_bytes());
         let resources = Resources { memory_bytes, ..*self.resources };
         plan(windowed, self.entry, self.params, self.request, &resources)
@@ -72,7 +72,7 @@ pub struct WindowAnswer {
 /// what is left of the budget of the run. Else those of fewer windows are, or each window reads the layers by
 /// itself.
 pub struct WindowSeries<'s> {
-    snapshot: &'s Snapshot,
+    snapshot: &'s View,
     time: &'s str,
     windows: Vec<TimeWindow>,
     next: usize,
@@ -86,7 +86,7 @@ impl<'s> WindowSeries<'s> {
     /// Windows of the edges whose times are in the property `time`. With `shares`, lists are copied to
     /// memory.
     pub fn new(
-        snapshot: &'s Snapshot,
+        snapshot: &'s View,
         time: &'s str,
         windows: Vec<TimeWindow>,
         shares: bool,
@@ -105,9 +105,9 @@ impl<'s> WindowSeries<'s> {
     /// vertices, are left out.
     ///
     /// # Errors
-    /// As [`Snapshot::window`], [`plan`] and [`Entry::run`]; what `visit` returns.
+    /// As [`View::window`], [`plan`] and [`Entry::run`]; what `visit` returns.
     pub fn answers<E: From<Error> + Send>(
-        snapshot: &'s Snapshot,
+        snapshot: &'s View,
         time: &'s str,
         windows: Vec<TimeWindow>,
         job: &WindowJob<'_>,
@@ -127,7 +127,7 @@ impl<'s> WindowSeries<'s> {
         let shares = may_share && (many.is_some() || !are_few);
         let named = match job.all_vertices {
             true => NamedVertices::default(),
-            false => NamedVertices::of(job.entry, job.params, snapshot, run)?,
+            false => NamedVertices::of(job.entry, job.params, snapshot.version(), run)?,
         };
         let mut series = Self::new(snapshot, time, windows, shares, run);
         while series.next < series.windows.len() {
@@ -150,7 +150,7 @@ impl<'s> WindowSeries<'s> {
             let params = &*of_window.params;
             let answer = job.entry.run(&Job { snapshot: &windowed, run, params, verify: false })?;
             let num_vertices =
-                answer.vertices.as_ref().map_or(windowed.num_vertices(), |vertices| vertices.len());
+                answer.vertices.as_ref().map_or(windowed.version().num_vertices(), |vertices| vertices.len());
             let num_edges = windowed.num_edges();
             visit(WindowAnswer { window, num_vertices, num_edges, answer, lacks: None })?;
         }
@@ -163,7 +163,7 @@ impl<'s> WindowSeries<'s> {
         &self,
         lacks: &str,
         window: TimeWindow,
-        windowed: &Snapshot,
+        windowed: &View,
         job: &WindowJob<'_>,
     ) -> Result<WindowAnswer> {
         let run = self.run;
@@ -182,8 +182,8 @@ impl<'s> WindowSeries<'s> {
     /// The version with its next window, and the window.
     ///
     /// # Errors
-    /// As [`Snapshot::window`].
-    pub fn next(&mut self, all_vertices: bool) -> Result<Option<(TimeWindow, Snapshot)>> {
+    /// As [`View::window`].
+    pub fn next(&mut self, all_vertices: bool) -> Result<Option<(TimeWindow, View)>> {
         let Some(&window) = self.windows.get(self.next) else { return Ok(None) };
         self.share(FAN_OUT)?;
         let (snapshot, run) = (self.snapshot.clone(), self.run);
@@ -218,11 +218,11 @@ impl<'s> WindowSeries<'s> {
             present.fill(u64::MAX);
             removed.list().iter().for_each(|&v| present[v as usize] = 0);
         }
-        if !many.pays(&series, &present, self.snapshot, self.run) {
+        if !many.pays(&series, &present, self.snapshot.version(), self.run) {
             return Ok(false);
         }
         let mut done = 0;
-        let found = many.answer(&series, &present, self.snapshot, self.run, |i, answer| {
+        let found = many.answer(&series, &present, self.snapshot.version(), self.run, |i, answer| {
             done = i + 1;
             let num_vertices = answer.vertices.as_ref().map_or(present.len(), |left| left.len());
             let lacks = named.in_window(job.params, |v| present[v as usize] >> i & 1 == 1).lacks;

@@ -16,7 +16,7 @@ use esker::store::layer::Body;
 use esker::store::manifest::StagingOptions;
 use esker::store::property::PropertyValue;
 use esker::store::tiles::ConvertOptions;
-use esker::store::{Access, Database, DatabaseOptions, GraphEncoding, Residency, Snapshot, Store};
+use esker::store::{Access, Database, DatabaseOptions, GraphEncoding, Residency, Store, View};
 
 use crate::forms::accesses;
 use crate::requests::required;
@@ -43,12 +43,12 @@ fn generate(disk: &Arc<dyn Disk>, model: RMat) {
     import(disk, reader, Path::new(DB), &options, StagingOptions::default()).expect("an import");
 }
 
-fn open(disk: &FaultyDisk) -> Snapshot {
+fn open(disk: &FaultyDisk) -> View {
     let store = Store::open_on(Arc::new(disk.clone()), Path::new(DB)).expect("a store");
-    store.snapshot().expect("a version")
+    store.latest().expect("a version").view()
 }
 
-fn start(entry: &Entry, snapshot: &Snapshot) -> Result<(), esker::Error> {
+fn start(entry: &Entry, snapshot: &View) -> Result<(), esker::Error> {
     let run = Run::with_threads(2).expect("threads");
     let params = required(entry, "1");
     entry.run(&Job { snapshot, run: &run, params: &params, verify: false }).map(drop)
@@ -72,7 +72,7 @@ fn damage_in_lists_that_an_algorithm_does_not_read_does_not_matter() {
         for (how, access) in ways {
             for damaged in [other, other.reverse()] {
                 let snapshot = open(&disk);
-                let layer = snapshot.complete_layer();
+                let layer = snapshot.version().complete_layer();
                 let section = if damaged == Direction::Out { Some(layer.out()) } else { layer.incoming() };
                 let Body::Arrays(arrays) = section.expect("lists").main().body() else {
                     panic!("plain lists")
@@ -140,7 +140,7 @@ fn a_view_without_directions_of_many_blocks_is_that_of_single_lists() {
     }
     database.commit(batch, "").expect("a version");
     for (version, name) in [(1, "wcc"), (2, "kcore")] {
-        let snapshot = database.at(version).expect("a version").as_undirected();
+        let snapshot = database.at(version).expect("a version").view().as_undirected();
         let resources = Resources {
             threads: 2,
             deterministic: false,

@@ -20,7 +20,7 @@ use esker::local::{Incidence, edges_of};
 use esker::store::io::RealDisk;
 use esker::store::manifest::StagingOptions;
 use esker::store::property::PropertyValue;
-use esker::store::{CommitOptions, Database, DatabaseOptions, Snapshot, Store};
+use esker::store::{CommitOptions, Database, DatabaseOptions, Store, Version};
 use tempfile::TempDir;
 
 const PAGE: &str = include_str!("../../../../docs/values.md");
@@ -136,12 +136,12 @@ fn open(database: &Path) -> (Database, Target) {
     (database, target)
 }
 
-fn snapshot(database: &Path) -> Snapshot {
-    Store::open(database).unwrap().snapshot().unwrap()
+fn snapshot(database: &Path) -> Version {
+    Store::open(database).unwrap().latest().unwrap()
 }
 
 /// The ids of the vertices that are there, without those given.
-fn ids_beside(snapshot: &Snapshot, others: &[&str]) -> Vec<String> {
+fn ids_beside(snapshot: &Version, others: &[&str]) -> Vec<String> {
     let removed = snapshot.removed(&Run::with_threads(1).unwrap()).unwrap().clone();
     let there = (0..snapshot.num_vertices()).map(vertex).filter(|&v| !removed.is_removed(v));
     let ids = there.map(|v| snapshot.ids().external_of(v).unwrap().to_string());
@@ -149,7 +149,7 @@ fn ids_beside(snapshot: &Snapshot, others: &[&str]) -> Vec<String> {
 }
 
 /// The sources of the edges into the vertex 2, and the values of these.
-fn into_two(snapshot: &Snapshot) -> Vec<(String, Vec<PropertyValue<'_>>)> {
+fn into_two(snapshot: &Version) -> Vec<(String, Vec<PropertyValue<'_>>)> {
     let name = |v| snapshot.ids().external_of(v).unwrap().to_string();
     let mut found = Vec::new();
     for v in (0..snapshot.num_vertices()).map(vertex) {

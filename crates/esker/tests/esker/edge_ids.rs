@@ -20,7 +20,7 @@ use esker::store::io::{Disk, MemoryDisk};
 use esker::store::manifest::StagingOptions;
 use esker::store::property::PropertyValue;
 use esker::store::tiles::ConvertOptions;
-use esker::store::{CommitOptions, Database, DatabaseOptions, Snapshot};
+use esker::store::{CommitOptions, Database, DatabaseOptions, Version};
 use esker_graph::random::Random;
 
 const VERTICES: u64 = 5;
@@ -197,7 +197,7 @@ impl World {
                     [Encoding::Plain, Encoding::Compressed, Encoding::Tiles][self.draws.below(3) as usize];
                 self.database().compact_with(compact(lists), &self.run).expect("one layer");
             }
-            5 if !self.database().snapshot().expect("a version").keeps_only_tiles() => {
+            5 if !self.database().latest().expect("a version").keeps_only_tiles() => {
                 self.database().freeze(&self.run).expect("a layer");
                 self.database().make_tiles(&ConvertOptions::default(), &self.run).expect("tiles");
             }
@@ -274,7 +274,7 @@ impl World {
 
     /// The edges of a version, as the lists of one direction have them: of an undirected graph, those of the
     /// end that is lower, or higher.
-    fn edges_of(&self, snapshot: &Snapshot, direction: Direction) -> Edges {
+    fn edges_of(&self, snapshot: &Version, direction: Direction) -> Edges {
         let mut found = Edges::new();
         let id = |v| match snapshot.ids().external_of(v).expect("an id") {
             ExternalId::Int(id) => id,

@@ -25,7 +25,7 @@ use esker::store::log::Sync;
 use esker::store::manifest::StagingOptions;
 use esker::store::property::PropertyValue;
 use esker::store::tiles::ConvertOptions;
-use esker::store::{Database, DatabaseOptions, Follower, Snapshot};
+use esker::store::{Database, DatabaseOptions, Follower, View};
 use esker::top::top;
 use esker::versions::answers_on_versions;
 use esker_graph::random::Random;
@@ -161,7 +161,7 @@ fn name(kind: Kind, v: u64) -> String {
 
 /// The value of each vertex by a run of an algorithm, and the whole answer.
 fn computed(
-    snapshot: &Snapshot,
+    snapshot: &View,
     run: &Run,
     algorithm: &str,
     params: &Params,
@@ -310,7 +310,8 @@ fn updates_of(
         let first = follower.at(follower.newest()).unwrap();
         let params = params(stream.kind);
         let choice = if seed % 3 == 0 { MethodChoice::Cheaper } else { MethodChoice::Update };
-        let follow = Follow::start(first, find(algorithm).unwrap(), &params, Arc::clone(&run)).unwrap();
+        let follow =
+            Follow::start(first.view(), find(algorithm).unwrap(), &params, Arc::clone(&run)).unwrap();
         let mut follow = follow.with_choice(choice);
         let values = follow.answer().columns.first().map(|column| &column.values);
         let mut given: BTreeMap<VertexId, Value> = values
@@ -328,7 +329,7 @@ fn updates_of(
             let newer: Vec<u64> = newer.filter(|&number| !skips || number == follower.newest()).collect();
             for number in newer {
                 let at = format!("{:?}, seed {seed}, step {step}, version {number}", stream.kind);
-                let update = follow.advance(follower.at(number).unwrap()).unwrap();
+                let update = follow.advance(follower.at(number).unwrap().view()).unwrap();
                 updates += usize::from(update.method == Method::Update);
                 for changed in &update.changed {
                     let before = given.insert(changed.vertex, changed.new).unwrap_or(Value::Missing);
@@ -346,7 +347,7 @@ fn updates_of(
                     agree(&follow, &run, &params, &given, &at);
                 }
             }
-            assert_eq!(follow.version(), stream.database.snapshot().unwrap().version().number);
+            assert_eq!(follow.version(), stream.database.latest().unwrap().number());
         }
     }
     updates
@@ -361,8 +362,8 @@ fn resumed(
     at: &str,
 ) -> Option<Follow> {
     let newest = follower.at(follower.newest()).unwrap();
-    let open = |number| Ok(follower.at(number)?);
-    let resumed = Follow::resume(&newest, open, follow.entry(), params, run).unwrap();
+    let open = |number| Ok(follower.at(number)?.view());
+    let resumed = Follow::resume(&newest.view(), open, follow.entry(), params, run).unwrap();
     assert_eq!(resumed.refused, None, "{at}");
     assert_eq!(resumed.follow.is_some(), follow.updates(), "{at}");
     let resumed = resumed.follow?;
@@ -450,13 +451,13 @@ fn distances_go_on_where_weights_get_a_wider_type() {
     let params = from_the_first(stream.kind);
     let entry = find("sssp").unwrap();
     let mut follow =
-        Follow::start(stream.database.snapshot().unwrap(), entry, &params, Arc::clone(&run)).unwrap();
+        Follow::start(stream.database.latest().unwrap().view(), entry, &params, Arc::clone(&run)).unwrap();
     let before = follow.snapshot().weight_type();
     for weight in [PropertyValue::from(1_i64 << 40), PropertyValue::from(0.5)] {
         let mut batch = stream.database.batch();
         batch.add_edge(100, 1000, &[weight]).unwrap();
         stream.database.commit(batch, "wider").unwrap();
-        follow.advance(stream.database.snapshot().unwrap()).unwrap();
+        follow.advance(stream.database.latest().unwrap().view()).unwrap();
         let values = &follow.answer().columns[0].values;
         let (expected, _) = computed(follow.snapshot(), &run, "sssp", &params);
         expected.iter().for_each(|(&v, &value)| assert_eq!(values.get(v as usize), value, "{v}"));
@@ -469,12 +470,12 @@ fn a_source_that_was_removed_is_named() {
     let run = Arc::new(Run::with_threads(1).unwrap());
     let stream = Stream::new(4, &run);
     let params = Params::default().with("source", "101");
-    let snapshot = stream.database.snapshot().unwrap();
-    let mut follow = Follow::start(snapshot, find("bfs").unwrap(), &params, Arc::clone(&run)).unwrap();
+    let snapshot = stream.database.latest().unwrap();
+    let mut follow = Follow::start(snapshot.view(), find("bfs").unwrap(), &params, Arc::clone(&run)).unwrap();
     let mut batch = stream.database.batch();
     batch.remove_vertex(101).unwrap();
     stream.database.commit(batch, "gone").unwrap();
-    let error = follow.advance(stream.database.snapshot().unwrap()).unwrap_err().to_string();
+    let error = follow.advance(stream.database.latest().unwrap().view()).unwrap_err().to_string();
     assert!(error.contains("\"101\" in version 2: it was removed"), "{error}");
 }
 
@@ -496,9 +497,11 @@ fn what_cannot_be_followed_is_refused() {
     let run = Arc::new(Run::with_threads(1).unwrap());
     let stream = Stream::new(0, &run);
     let start = |algorithm: &str, run: &Arc<Run>| {
-        let snapshot = stream.database.snapshot().unwrap();
+        let snapshot = stream.database.latest().unwrap();
         let params = Params::default();
-        Follow::start(snapshot, find(algorithm).unwrap(), &params, Arc::clone(run)).unwrap_err().to_string()
+        Follow::start(snapshot.view(), find(algorithm).unwrap(), &params, Arc::clone(run))
+            .unwrap_err()
+            .to_string()
     };
     assert!(start("forest", &run).contains("forest answers with edges and cannot be followed"));
     let small = RunOptions { budget: esker::graph::Budget::new(1 << 10), ..RunOptions::default() };
@@ -541,7 +544,7 @@ fn answers_on_versions_that_are_computed_together_are_those_on_each() {
                 let told = format!("{algorithm} on version {} of stream {seed}", numbers[i]);
                 assert_eq!(found.index, i);
                 let snapshot = open(i).unwrap();
-                let (expected, answer) = computed(&snapshot, &run, algorithm, &params);
+                let (expected, answer) = computed(&snapshot.view(), &run, algorithm, &params);
                 assert_eq!(
                     (found.num_vertices, found.num_edges),
                     (expected.len(), snapshot.num_edges()),

@@ -7,14 +7,14 @@ use esker::Error;
 use esker::catalogue::{Job, Params, Resources, find};
 use esker::graph::{Cancel, Progress, Run, RunOptions, Stop, VertexId};
 use esker::plan::estimate_on;
-use esker::store::Snapshot;
+use esker::store::View;
 
 use crate::common::Sample;
 use crate::forms::{Model, Weights};
 use crate::requests::{Request, requests};
 
 /// A path with chords, and a few vertices with more of them: many rounds and many arcs.
-fn graph(num_vertices: u64) -> Snapshot {
+fn graph(num_vertices: u64) -> View {
     let chords = |v: u64| 1..=if v.is_multiple_of(100) { 30 } else { 4 };
     let edges = (1..num_vertices).flat_map(|v| chords(v).map(move |i| (v.saturating_sub(i), v)));
     let edges = edges.map(|(u, v)| (u as _, v as _)).collect();
@@ -29,7 +29,7 @@ fn stop(error: Error) -> Option<Stop> {
     }
 }
 
-fn start(snapshot: &Snapshot, request: &Request, options: RunOptions) -> Result<(), Error> {
+fn start(snapshot: &View, request: &Request, options: RunOptions) -> Result<(), Error> {
     let run = Run::new(options).expect("threads");
     let job = Job { snapshot, run: &run, params: &request.params, verify: false };
     request.entry.run(&job).map(drop)
@@ -51,10 +51,11 @@ fn every_run_fits_its_estimate_and_is_refused_with_it() {
         };
         let estimate = estimate_on(&snapshot, request.entry, &request.params, &resources);
         // The tables of the version are counted as well, but are not the run's.
-        let mut needed = estimate.expect("an estimate").memory_bytes - snapshot.stack().table_bytes();
+        let mut needed =
+            estimate.expect("an estimate").memory_bytes - snapshot.version().stack().table_bytes();
         if request.entry.name == "bfs" && !request.params.flag("parents") {
             // The estimate counts the parents that verification would need.
-            needed -= (snapshot.num_vertices() * size_of::<VertexId>()) as u64;
+            needed -= (snapshot.version().num_vertices() * size_of::<VertexId>()) as u64;
         }
         let name = format!("{} {}", request.entry.name, request.variant);
         let limited = |bytes| RunOptions {

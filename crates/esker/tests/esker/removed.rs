@@ -17,7 +17,7 @@ use esker::output::write;
 use esker::store::ids::ExternalId;
 use esker::store::io::{Disk, RealDisk};
 use esker::store::manifest::StagingOptions;
-use esker::store::{Database, DatabaseOptions, Snapshot, Store};
+use esker::store::{Database, DatabaseOptions, Store, Version};
 use esker::top::top;
 use esker_graph::random::hash;
 
@@ -58,19 +58,19 @@ fn remove(database: &Database, vertices: impl Iterator<Item = u64>) -> u64 {
     database.commit(batch, "fewer").unwrap()
 }
 
-fn answer(snapshot: &Snapshot, run: &Run, algorithm: &str, params: &Params) -> Answer {
-    let job = Job { snapshot, run, params, verify: true };
+fn answer(snapshot: &Version, run: &Run, algorithm: &str, params: &Params) -> Answer {
+    let job = Job { snapshot: &snapshot.view(), run, params, verify: true };
     find(algorithm).unwrap().run(&job).unwrap_or_else(|error| panic!("{algorithm}: {error}"))
 }
 
-fn id_of(snapshot: &Snapshot, v: esker::graph::VertexId) -> u64 {
+fn id_of(snapshot: &Version, v: esker::graph::VertexId) -> u64 {
     match snapshot.ids().external_of(v).unwrap() {
         ExternalId::Int(id) => id,
         ExternalId::Text(text) => panic!("a text: {text:?}"),
     }
 }
 
-fn key(snapshot: &Snapshot, answer: &Answer, place: usize) -> u64 {
+fn key(snapshot: &Version, answer: &Answer, place: usize) -> u64 {
     match answer.key(place) {
         Value::Vertex(v) => id_of(snapshot, v),
         other => panic!("{other:?} is no vertex"),
@@ -79,7 +79,7 @@ fn key(snapshot: &Snapshot, answer: &Answer, place: usize) -> u64 {
 
 /// The values of each column by external id. Labels that are vertices become the least id of the group that
 /// shares one.
-fn by_id(snapshot: &Snapshot, answer: &Answer) -> Vec<BTreeMap<u64, Value>> {
+fn by_id(snapshot: &Version, answer: &Answer) -> Vec<BTreeMap<u64, Value>> {
     let column = |values: &Values| {
         let mut found: BTreeMap<u64, Value> =
             (0..values.len()).map(|i| (key(snapshot, answer, i), values.get(i))).collect();
@@ -97,7 +97,7 @@ fn by_id(snapshot: &Snapshot, answer: &Answer) -> Vec<BTreeMap<u64, Value>> {
     answer.columns.iter().map(|c| column(&c.values)).collect()
 }
 
-fn agree(algorithm: &str, [a, b]: [(&Snapshot, &Answer); 2]) {
+fn agree(algorithm: &str, [a, b]: [(&Version, &Answer); 2]) {
     let (left, right) = (by_id(a.0, a.1), by_id(b.0, b.1));
     assert_eq!(left.len(), right.len());
     for (left, right) in left.iter().zip(&right) {
@@ -208,18 +208,18 @@ fn compare(is_removed: IsRemoved) {
             let mut kept = edges.clone();
             kept.retain(|(u, v, _)| left.contains(u) && left.contains(v));
             let never = database(&name("never"), left.iter().copied(), &kept, directed, order);
-            let never = Store::open(&never).unwrap().snapshot().unwrap();
+            let never = Store::open(&never).unwrap().latest().unwrap();
             let db = open(&whole);
             remove(&db, (0..VERTICES).filter(|&v| is_removed(v)).map(id));
             for frozen in [false, true] {
                 if frozen {
                     db.freeze(&run).unwrap();
                 }
-                let snapshot = db.snapshot().unwrap();
+                let snapshot = db.latest().unwrap();
                 assert_eq!(snapshot.num_present(&run).unwrap(), left.len());
                 assert_eq!(snapshot.num_vertices() as u64, VERTICES);
                 let count = VERTICES as usize - left.len();
-                let keeps = snapshot.clone().keeping_removed(true).keeps_removed(&run).unwrap();
+                let keeps = snapshot.view().keeping_removed(true).keeps_removed(&run).unwrap();
                 assert_eq!(keeps, count <= VERTICES as usize / 8);
                 for (algorithm, params) in requests() {
                     let undirected =
@@ -253,7 +253,7 @@ fn files_and_rankings_have_the_ids_of_those_that_are_left() {
     let place = tempfile::tempdir().unwrap();
     let run = Run::with_threads(1).unwrap();
     for order in [VertexOrder::Keep, VertexOrder::Degree] {
-        let snapshot = broken_path(place.path(), order).snapshot().unwrap();
+        let snapshot = broken_path(place.path(), order).latest().unwrap();
         let found = answer(&snapshot, &run, "bfs", &Params::default().with("source", "4"));
         let write = |name: &str| {
             let path = place.path().join(format!("{order:?}-{name}"));
@@ -285,7 +285,7 @@ fn a_removed_vertex_is_unknown_until_it_is_added_again() {
         let snapshot = db.at(version).unwrap();
         assert_eq!(snapshot.num_present(&run).unwrap(), present);
         let params = Params::default().with("source", "2");
-        let job = Job { snapshot: &snapshot, run: &run, params: &params, verify: true };
+        let job = Job { snapshot: &snapshot.view(), run: &run, params: &params, verify: true };
         let searched = find("bfs").unwrap().run(&job);
         if version == 2 {
             let message = searched.unwrap_err().to_string();
@@ -303,8 +303,9 @@ fn exports_leave_them_out_and_number_densely() {
     let place = tempfile::tempdir().unwrap();
     let run = Run::with_threads(1).unwrap();
     for order in [VertexOrder::Keep, VertexOrder::Degree] {
-        let snapshot = broken_path(place.path(), order).snapshot().unwrap();
-        let graph = StoredExport::new(&snapshot, &run).unwrap();
+        let snapshot = broken_path(place.path(), order).latest().unwrap();
+        let view = snapshot.view();
+        let graph = StoredExport::new(&view, &run).unwrap();
         let written = |name: &str| {
             let path = place.path().join(format!("{order:?}-{name}"));
             let options = ExportOptions { properties: false, ..ExportOptions::default() };

@@ -18,7 +18,7 @@ use esker::store::layer::Body;
 use esker::store::manifest::StagingOptions;
 use esker::store::property::PropertyValue;
 use esker::store::tiles::ConvertOptions;
-use esker::store::{Access, Database, DatabaseOptions, GraphEncoding, HeadedOptions, Snapshot, Store};
+use esker::store::{Access, Database, DatabaseOptions, GraphEncoding, HeadedOptions, Store, View};
 
 use crate::forms::accesses;
 use crate::requests::{Request, requests};
@@ -60,16 +60,16 @@ fn layered() -> FaultyDisk {
     faulty
 }
 
-fn open(disk: &FaultyDisk) -> Snapshot {
+fn open(disk: &FaultyDisk) -> View {
     let store = Store::open_on(Arc::new(disk.clone()), Path::new(DB)).expect("a store");
-    store.snapshot().expect("a version")
+    store.latest().expect("a version").view()
 }
 
 fn limited(threads: usize, bytes: u64) -> RunOptions {
     RunOptions { threads, budget: Budget::new(bytes), ..RunOptions::default() }
 }
 
-fn start(snapshot: &Snapshot, request: &Request, options: RunOptions, verify: bool) -> Result<(), Error> {
+fn start(snapshot: &View, request: &Request, options: RunOptions, verify: bool) -> Result<(), Error> {
     let run = Run::new(options).expect("threads");
     let job = Job { snapshot, run: &run, params: &request.params, verify };
     request.entry.run(&job).map(drop)
@@ -83,10 +83,10 @@ fn stop(error: &Error) -> Option<&Stop> {
 }
 
 /// The file that holds most of what an access reads of the complete layer, and the place of a byte in it.
-fn read_by(access: &Access, snapshot: &Snapshot) -> (PathBuf, u64) {
-    let layer = snapshot.complete_layer();
+fn read_by(access: &Access, snapshot: &View) -> (PathBuf, u64) {
+    let layer = snapshot.version().complete_layer();
     if access.encoding() == GraphEncoding::Tiles {
-        let data = snapshot.tiles().expect("tiles").data();
+        let data = snapshot.version().tiles().expect("tiles").data();
         return (data.path().to_owned(), data.first_byte() + data.len() as u64 / 2);
     }
     let Body::Arrays(arrays) = layer.out().main().body() else { panic!("lists are plain") };

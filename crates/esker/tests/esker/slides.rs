@@ -16,7 +16,7 @@ use esker::store::io::{Disk, MemoryDisk};
 use esker::store::manifest::StagingOptions;
 use esker::store::property::PropertyValue;
 use esker::store::windows::{Combine, Copies, TimeWindow};
-use esker::store::{Database, DatabaseOptions, Follower, Snapshot};
+use esker::store::{Database, DatabaseOptions, Follower, View};
 use esker_graph::random::Random;
 
 use crate::follow::{TOLERANCE, agree};
@@ -101,18 +101,18 @@ impl Stream {
     }
 
     /// The newest version.
-    fn newest(&self) -> Snapshot {
+    fn newest(&self) -> View {
         match &self.follower {
-            Some(follower) => follower.at(follower.newest()).unwrap(),
-            None => self.database.snapshot().unwrap(),
+            Some(follower) => follower.at(follower.newest()).unwrap().view(),
+            None => self.database.latest().unwrap().view(),
         }
     }
 
     /// A version by its number.
-    fn at(&self, number: u64) -> Snapshot {
+    fn at(&self, number: u64) -> View {
         match &self.follower {
-            Some(follower) => follower.at(number).unwrap(),
-            None => self.database.at(number).unwrap(),
+            Some(follower) => follower.at(number).unwrap().view(),
+            None => self.database.at(number).unwrap().view(),
         }
     }
 
@@ -169,15 +169,15 @@ fn updates_of(algorithm: &str, seed: u64, copies: Copies, params: &Params) -> (u
         stream.newest().window("sent", window, all_vertices, &run).unwrap()
     };
     // The same, made from the window before; the counts are those of the edges.
-    let moved = |stream: &Stream, former: &Snapshot, until: i64, at: &str| {
+    let moved = |stream: &Stream, former: &View, until: i64, at: &str| {
         let (counted, snapshot) = (window(stream, until), stream.newest());
         let range = *counted.window_index().unwrap().window();
         let moved = snapshot.window_after(former, "sent", range, all_vertices, &run).unwrap();
         let (index, other) = (moved.window_index().unwrap(), counted.window_index().unwrap());
         assert_eq!((index.num_edges(), index.num_arcs()), (other.num_edges(), other.num_arcs()), "{at}");
         assert_eq!(index.absent(), other.absent(), "{at}");
-        for direction in [Direction::Out, Direction::In].into_iter().filter(|d| counted.has(*d)) {
-            for v in (0..counted.num_vertices()).map(vertex) {
+        for direction in [Direction::Out, Direction::In].into_iter().filter(|d| counted.version().has(*d)) {
+            for v in (0..counted.version().num_vertices()).map(vertex) {
                 assert_eq!(index.degree(direction, v), other.degree(direction, v), "{v} {direction:?}: {at}");
             }
         }
@@ -218,7 +218,7 @@ fn updates_of(algorithm: &str, seed: u64, copies: Copies, params: &Params) -> (u
             let resumed = Follow::resume(&newest, open, find(algorithm).unwrap(), params, &run).unwrap();
             assert_eq!(resumed.refused, None, "{at}");
             follow = resumed.follow.unwrap().with_choice(choice);
-            assert_eq!(follow.version(), newest.version().number, "{at}");
+            assert_eq!(follow.version(), newest.version().number(), "{at}");
             // A state that was computed to be kept has the values that were handed on.
             agree(&follow, &run, params, &given, &at);
         }
@@ -252,17 +252,12 @@ fn windows_that_move_are_followed_by_updates() {
 }
 
 /// The list of each vertex in a window: those of the version with the times, filtered here.
-fn lists_within(
-    snapshot: &Snapshot,
-    window: &TimeWindow,
-    direction: Direction,
-    run: &Run,
-) -> Vec<Vec<VertexId>> {
+fn lists_within(snapshot: &View, window: &TimeWindow, direction: Direction, run: &Run) -> Vec<Vec<VertexId>> {
     let timed = snapshot.clone().weighted_by("sent").unwrap();
     let list = |targets: &[VertexId], times: &mut dyn Iterator<Item = i64>| {
         targets.iter().zip(times).filter(|arc| window.contains(arc.1)).map(|arc| *arc.0).collect()
     };
-    (0..snapshot.num_vertices())
+    (0..snapshot.version().num_vertices())
         .map(vertex)
         .map(|v| match timed.graph::<i32>(run) {
             Ok(graph) => graph
@@ -281,12 +276,12 @@ fn lists_within(
 }
 
 /// Compares what is counted of a window, and its graph in memory, with the edges of the version.
-fn assert_window(shown: &Snapshot, version: &Snapshot, only: Option<Direction>, run: &Run, at: &str) {
+fn assert_window(shown: &View, version: &View, only: Option<Direction>, run: &Run, at: &str) {
     let index = shown.window_index().unwrap();
     let shown = shown.clone().gathered(true).reading(only);
     let graph = shown.present_graph::<()>(run).unwrap();
     let rank = |v: VertexId| index.remaining().map_or(Some(v), |remaining| Remaining::place(remaining, v));
-    for direction in [Direction::Out, Direction::In].into_iter().filter(|&one| shown.has(one)) {
+    for direction in [Direction::Out, Direction::In].into_iter().filter(|&one| shown.version().has(one)) {
         let lists = lists_within(version, index.window(), direction, run);
         assert_eq!(lists.iter().map(Vec::len).sum::<usize>() as u64, index.num_arcs(), "{direction:?}: {at}");
         for (v, list) in lists.iter().enumerate() {
@@ -308,7 +303,7 @@ fn windows_are_counted_and_gathered_from_any_layers() {
     let run = Run::with_threads(2).unwrap();
     for seed in ALL_POLICIES..ALL_POLICIES + 24 {
         let mut stream = Stream::new(seed);
-        let mut shown: Option<Snapshot> = None;
+        let mut shown: Option<View> = None;
         for step in 0..24 {
             (0..1 + stream.noise.below(4)).for_each(|_| stream.step(&run));
             let newest = stream.newest();
@@ -428,7 +423,7 @@ fn windows_that_join_edges_are_computed_anew() {
     // Colours and independent sets follow from the numbers of the vertices of a window.
     let (run, stream) = (Arc::new(Run::with_threads(1).unwrap()), Stream::new(2));
     let window = TimeWindow { after: 0, until: LENGTH, copies: Copies::All };
-    let shown = stream.database.snapshot().unwrap().window("sent", window, false, &run).unwrap();
+    let shown = stream.database.latest().unwrap().view().window("sent", window, false, &run).unwrap();
     let params = Params::default().with("passes", "1");
     let colours = Follow::start(shown.clone(), find("colouring").unwrap(), &params, Arc::clone(&run));
     assert!(!colours.unwrap().updates());

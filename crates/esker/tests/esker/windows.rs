@@ -24,7 +24,7 @@ use esker::store::manifest::StagingOptions;
 use esker::store::property::PropertyValue;
 use esker::store::tiles::ConvertOptions;
 use esker::store::windows::{Combine, Copies, TimeWindow};
-use esker::store::{CommitOptions, Database, DatabaseOptions, Snapshot, StoredWeight};
+use esker::store::{CommitOptions, Database, DatabaseOptions, StoredWeight, View};
 use esker::window::{WindowJob, WindowSeries};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -175,7 +175,7 @@ impl Stream {
     }
 
     /// The newest version, and that after the first commit, in every form.
-    fn forms(&self, run: &Run) -> Vec<(String, Snapshot, usize)> {
+    fn forms(&self, run: &Run) -> Vec<(String, View, usize)> {
         let mut forms = Vec::new();
         for (name, encoding, policy) in [
             ("plain", Encoding::Plain, CopyPolicy::Mixed),
@@ -183,20 +183,20 @@ impl Stream {
             ("chained", Encoding::Plain, CopyPolicy::Chain),
         ] {
             let database = self.database(encoding, policy, run);
-            let mut add = |name: String, snapshot: Snapshot, last| {
+            let mut add = |name: String, snapshot: View, last| {
                 for (how, access) in accesses(&snapshot) {
                     let snapshot = snapshot.clone().resident(access).expect("what there is");
                     forms.push((format!("{name}, {how}"), snapshot, last));
                 }
                 forms.push((name, snapshot, last));
             };
-            let second = database.snapshot().expect("a version").version().number - COMMITS as u64 + 2;
-            add(format!("{name} layers"), database.snapshot().expect("a version"), COMMITS);
-            add(format!("{name} older"), database.at(second).expect("a version"), 2);
+            let second = database.latest().expect("a version").number() - COMMITS as u64 + 2;
+            add(format!("{name} layers"), database.latest().expect("a version").view(), COMMITS);
+            add(format!("{name} older"), database.at(second).expect("a version").view(), 2);
             database.compact(run).expect("one layer");
             database.make_tiles(&ConvertOptions::default(), run).expect("tiles");
-            add(format!("{name} compacted"), database.snapshot().expect("a version"), COMMITS);
-            add(format!("{name} within a layer"), database.at(second).expect("a version"), 2);
+            add(format!("{name} compacted"), database.latest().expect("a version").view(), COMMITS);
+            add(format!("{name} within a layer"), database.at(second).expect("a version").view(), 2);
         }
         forms
     }
@@ -282,7 +282,7 @@ impl Number for i64 {
 
 /// Compares all lists of a window with those that are expected, read one by one and in a scan.
 fn check<W: Number>(
-    snapshot: &Snapshot,
+    snapshot: &View,
     expected: [&[Vec<(u64, i64)>]; 2],
     run: &Run,
 ) -> std::result::Result<(), TestCaseError> {
@@ -339,7 +339,7 @@ proptest! {
     ) {
         let run = Run::new(RunOptions { threads: 2, ..RunOptions::default() }).expect("threads");
         for (name, snapshot, commits) in stream.forms(&run) {
-            prop_assert_eq!(snapshot.time_range("time", &run).expect("times"), stream.time_range(commits), "{}", name);
+            prop_assert_eq!(snapshot.version().time_range("time", &run).expect("times"), stream.time_range(commits), "{}", name);
             for (window, all_vertices) in &windows {
                 let window = &stream.at_start(*window);
                 let lists = [Direction::Out, Direction::In].map(|one| stream.lists(window, commits, one));
@@ -454,7 +454,7 @@ proptest! {
                 prop_assert_eq!(found.window, *window);
                 let alone = snapshot.clone().window("time", *window, all_vertices, &run).expect("a window").gathered(true);
                 let expected = entry.run(&Job { snapshot: &alone, run: &run, params: &params, verify: false }).expect("an answer");
-                let size = expected.vertices.as_ref().map_or(alone.num_vertices(), |left| left.len());
+                let size = expected.vertices.as_ref().map_or(alone.version().num_vertices(), |left| left.len());
                 prop_assert_eq!((found.num_vertices, found.num_edges), (size, alone.num_edges()), "{}", told);
                 prop_assert_eq!(&found.answer.vertices, &expected.vertices, "{}", told);
                 if algorithm != "pagerank" {
@@ -522,10 +522,10 @@ fn copies_count_where_the_catalogue_says_so() {
     for _ in 0..24 {
         let stream = streams().new_tree(&mut drawing).expect("a stream").current();
         let database = stream.database(Encoding::Plain, CopyPolicy::Mixed, &run);
-        let snapshot = database.snapshot().expect("a version");
+        let snapshot = database.latest().expect("a version");
         let [all, joined] = [Copies::All, Copies::Distinct].map(|copies| {
             let window = TimeWindow { after: i64::MIN, until: i64::MAX, copies };
-            snapshot.clone().window("time", window, true, &run).expect("a window")
+            snapshot.view().window("time", window, true, &run).expect("a window")
         });
         // A sample draws from the lists as they are.
         for request in requests_from("0").iter().filter(|request| request.variant != "sample") {
@@ -554,7 +554,7 @@ proptest! {
     ) {
         let run = Run::new(RunOptions { threads: 2, ..RunOptions::default() }).expect("threads");
         let database = stream.database(Encoding::Plain, CopyPolicy::Mixed, &run);
-        let before = database.snapshot().expect("a version");
+        let before = database.latest().expect("a version");
         let (_, latest) = stream.time_range(COMMITS).expect("edges");
         let window = TimeWindow { after: latest - length, until: i64::MAX, copies: Copies::All };
         let all = TimeWindow { after: i64::MIN, ..window };
@@ -566,7 +566,7 @@ proptest! {
         prop_assert_eq!(report.version.is_some(), old > 0);
         prop_assert_eq!(report.until.expect("edges").0, window.after);
         let told = |error| TestCaseError::fail(format!("{window:?}: {error}"));
-        let checked = |snapshot: &Snapshot, window: &TimeWindow| {
+        let checked = |snapshot: &View, window: &TimeWindow| {
             let lists = [Direction::Out, Direction::In].map(|one| stream.lists(window, COMMITS, one));
             // Vertices without an edge stay, as a window of all times shows.
             let shown = snapshot.clone().window("time", all, true, &run).expect("a window");
@@ -576,18 +576,18 @@ proptest! {
         if merges {
             database.merge(&run).expect("a merge");
         }
-        checked(&database.snapshot().expect("a version"), &window)?;
-        checked(&before, &all)?;
-        checked(&database.at(before.version().number).expect("a version"), &all)?;
+        checked(&database.latest().expect("a version").view(), &window)?;
+        checked(&before.view(), &all)?;
+        checked(&database.at(before.number()).expect("a version").view(), &all)?;
         let again = expire(&database, Some("time"), None, length, &options, &run).expect("an expiry");
         prop_assert_eq!((again.version, again.edges), (None, 0));
         // Once older versions are forgotten, no file has the old edges.
         database.retain(Retention::Last(1)).expect("a retention");
         database.compact(&run).expect("one layer");
-        checked(&database.snapshot().expect("a version"), &window)?;
+        checked(&database.latest().expect("a version").view(), &window)?;
         let layers = database.manifest().layers.len();
         prop_assert_eq!(layers, 1);
-        prop_assert_eq!(database.snapshot().expect("a version").num_edges(), (stream.edges.len() - old) as u64);
+        prop_assert_eq!(database.latest().expect("a version").num_edges(), (stream.edges.len() - old) as u64);
     }
 }
 
@@ -615,7 +615,7 @@ fn files_keep_few_edges_that_have_expired() {
         merges += database.merge(&run).expect("merges");
         let arcs = |layer: &LayerRecord| layer.out.arcs + layer.out.dead_arcs + layer.out.past_arcs;
         let stored: u64 = database.manifest().layers.iter().map(arcs).sum();
-        let wanted = database.snapshot().expect("a version").num_edges();
+        let wanted = database.latest().expect("a version").num_edges();
         assert!(step < 10 || wanted >= 1000, "the last ten steps: {wanted}");
         assert!(stored < 3 * wanted, "step {step}: {wanted} of {stored} arcs in files are wanted");
     }
@@ -626,7 +626,7 @@ fn files_keep_few_edges_that_have_expired() {
 fn changes_that_were_made_for_an_older_version_are_refused() {
     let run = Run::with_threads(1).expect("a run");
     let database = path_of_edges(false).database(Encoding::Plain, CopyPolicy::Chain, &run);
-    let newest = database.snapshot().expect("a version").version().number;
+    let newest = database.latest().expect("a version").number();
     let commit = |follows| {
         let mut batch = database.batch();
         batch.remove_edge(0_u64, 1_u64).expect("a removal");
@@ -635,7 +635,7 @@ fn changes_that_were_made_for_an_older_version_are_refused() {
     assert_eq!(commit(newest).expect("a commit").version, newest + 1);
     let refused = commit(newest).expect_err("a later version is there").to_string();
     assert!(refused.contains(&format!("version {}", newest + 1)), "{refused}");
-    assert_eq!(database.snapshot().expect("a version").version().number, newest + 1);
+    assert_eq!(database.latest().expect("a version").number(), newest + 1);
 }
 
 /// Edges expire although another thread commits all the time: those that came in between are looked at too.
@@ -669,7 +669,8 @@ fn expiry_goes_on_from_what_another_thread_commits_meanwhile() {
     assert!(expired > 0, "edges of the stream are old");
     expire(&database, Some("time"), None, length, &options, &run).expect("an expiry");
     let old = TimeWindow { after: i64::MIN, until: latest - 300, copies: Copies::All };
-    let old = database.snapshot().expect("a version").window("time", old, false, &run).expect("a window");
+    let old =
+        database.latest().expect("a version").view().window("time", old, false, &run).expect("a window");
     assert_eq!(old.num_edges(), 0);
 }
 
@@ -701,11 +702,11 @@ fn layers_without_an_edge_in_a_window_are_not_read() {
         found.into_iter().for_each(|at| bytes[at] ^= 1);
         std::fs::write(&columns, bytes).expect("a damaged layer");
         let database = Database::open_on(disk, &path, DatabaseOptions::default()).expect("a database");
-        let newest = database.snapshot().expect("a version");
+        let newest = database.latest().expect("a version");
         assert_eq!(newest.latest_time("time", &run).expect("a time"), Some(stream.edges[11].2));
         let window = |after: i64| {
             let window = TimeWindow { after: stream.start + after, until: i64::MAX, copies: Copies::All };
-            newest.clone().window("time", window, false, &run)
+            newest.view().window("time", window, false, &run)
         };
         for gathers in [false, true] {
             let shown = window(150).expect("the newer layers").gathered(gathers);
@@ -733,7 +734,7 @@ fn times_of_edges_that_are_gone_do_not_count() {
         }
         database.commit(batch, "").expect("a commit");
         for _ in 0..2 {
-            let newest = database.snapshot().expect("a version");
+            let newest = database.latest().expect("a version");
             let range = newest.time_range("time", &run).expect("times");
             assert_eq!(range, Some((stream.edges[1].2, stream.edges[10].2)));
             database.compact(&run).expect("one layer");
@@ -767,8 +768,8 @@ fn a_window_in_memory_is_not_scattered_whatever_holds_the_lists_of_the_other_dir
     let disk = Arc::new(MemoryDisk::new());
     let database = stream.imported(disk, Path::new("/g.esker"), Encoding::Tiles, CopyPolicy::Chain);
     let window = TimeWindow { after: i64::MIN, until: i64::MAX, copies: Copies::All };
-    let newest = database.snapshot().expect("a version");
-    let shown = newest.window("time", window, false, &run).expect("a window");
+    let newest = database.latest().expect("a version");
+    let shown = newest.view().window("time", window, false, &run).expect("a window");
     let is_scattered = |gathers, only| {
         let shown = shown.clone().gathered(gathers).reading(only);
         shown.present_graph::<()>(&run).expect("a graph").is_scattered()
@@ -785,8 +786,8 @@ fn single_lists_of_layers_make_no_vertex_table() {
     let stream = path_of_edges(true);
     let database = stream.database(Encoding::Plain, CopyPolicy::Chain, &run);
     let window = TimeWindow { after: i64::MIN, until: i64::MAX, copies: Copies::All };
-    let newest = database.snapshot().expect("a version");
-    let shown = newest.window("time", window, true, &run).expect("a window");
+    let newest = database.latest().expect("a version");
+    let shown = newest.view().window("time", window, true, &run).expect("a window");
     let graph = shown.present_graph::<()>(&run).expect("a graph");
     for v in 0..stream.num_vertices {
         let expected: Vec<_> =
@@ -794,5 +795,8 @@ fn single_lists_of_layers_make_no_vertex_table() {
         let found = graph.with_list(Direction::Out, vertex(v as usize), |targets, _| targets.to_vec());
         assert_eq!(found.expect("a list"), expected);
     }
-    assert!(shown.stack().table_if_made(Direction::Out).is_none(), "nobody reserved the memory of a table");
+    assert!(
+        shown.version().stack().table_if_made(Direction::Out).is_none(),
+        "nobody reserved the memory of a table"
+    );
 }

@@ -17,7 +17,7 @@ use crate::commit::{
 };
 use crate::database::batch::standing::StandingEdges;
 use crate::freeze::REMOVAL;
-use crate::snapshot::Snapshot;
+use crate::version::Version;
 
 /// The state for building the next commit, including commits that are not yet durable.
 #[derive(Debug)]
@@ -106,7 +106,7 @@ pub(crate) struct CommitBuilder<'a> {
 
 impl Writer {
     /// The writer for a database whose layers end with this version and whose log is empty.
-    pub(crate) fn over(newest: &Snapshot, run: &Run) -> Result<Self> {
+    pub(crate) fn over(newest: &Version, run: &Run) -> Result<Self> {
         Ok(Self {
             ids: newest.ids().clone(),
             tail: IdTail::new(newest.num_vertices(), newest.ids().is_text(), newest.ids().hasher()),
@@ -115,8 +115,8 @@ impl Writer {
             text_bytes: text_bytes_of(newest)?,
             vertex_properties: newest.vertex_properties().cloned().collect(),
             next_version: newest.manifest().log_start().first_version,
-            last_time_ms: newest.version().time_ms,
-            last_committed_ms: newest.version().committed_ms,
+            last_time_ms: newest.record().time_ms,
+            last_committed_ms: newest.record().committed_ms,
             failure: None,
         })
     }
@@ -468,7 +468,7 @@ impl CommitBuilder<'_> {
 }
 
 /// For each edge property, the codes of all its texts; `None` if it is a number.
-fn known_texts(snapshot: &Snapshot) -> Result<Vec<Option<TextCodes>>> {
+fn known_texts(snapshot: &Version) -> Result<Vec<Option<TextCodes>>> {
     let codes = |property: &PropertyRecord| {
         let Some(dictionary) = snapshot.dictionary(property.number) else { return Ok(None) };
         let texts = (0..dictionary.len()).map(|code| Ok((dictionary.text(code)?.to_vec(), code as u32)));
@@ -478,7 +478,7 @@ fn known_texts(snapshot: &Snapshot) -> Result<Vec<Option<TextCodes>>> {
 }
 
 /// The memory of all texts of edge properties.
-fn text_bytes_of(snapshot: &Snapshot) -> Result<usize> {
+fn text_bytes_of(snapshot: &Version) -> Result<usize> {
     let mut bytes = 0;
     for dictionary in snapshot.edge_properties().filter_map(|property| snapshot.dictionary(property.number)) {
         for code in 0..dictionary.len() {
@@ -489,7 +489,7 @@ fn text_bytes_of(snapshot: &Snapshot) -> Result<usize> {
 }
 
 /// What [`Writer::kept_bytes`] will be for the writer over a version, at most.
-pub(crate) fn kept_bytes_of(snapshot: &Snapshot, run: &Run) -> Result<u64> {
+pub(crate) fn kept_bytes_of(snapshot: &Version, run: &Run) -> Result<u64> {
     // Tables have a power of two of slots, of which seven of eight may be used.
     let slots = |used: usize| (used * 8 / 7 + 1).next_power_of_two();
     let dictionaries = snapshot.edge_properties().filter_map(|property| snapshot.dictionary(property.number));

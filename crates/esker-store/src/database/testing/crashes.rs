@@ -20,8 +20,8 @@ use crate::database::testing::crash_model::{
 use crate::database::testing::model::{DB, ModelChange, verify_version};
 use crate::database::{CompactOptions, Database, DatabaseOptions, Renumber, Tiling};
 use crate::sample::Sample;
-use crate::snapshot::Snapshot;
 use crate::store::Store;
+use crate::version::Version;
 
 /// The number of workloads to try.
 fn rounds() -> u64 {
@@ -75,7 +75,7 @@ impl Workload {
     }
 
     /// Checks that a reader finds the tiles and heads.
-    fn expect_forms(&self, snapshot: &Snapshot) {
+    fn expect_forms(&self, snapshot: &Version) {
         if self.has_forms {
             assert!(snapshot.tiles().is_ok(), "{:?}", snapshot.manifest());
             assert!(snapshot.stored_heads().unwrap().is_some(), "{:?}", snapshot.manifest());
@@ -136,9 +136,9 @@ impl Workload {
             possible.advance(&db, &request, &self.run).unwrap();
         }
         possible.verify(&db, &self.run);
-        self.expect_forms(&db.snapshot().unwrap());
+        self.expect_forms(&db.latest().unwrap());
         if is_thorough {
-            let report = check(&db.snapshot().unwrap(), &self.run).unwrap();
+            let report = check(&db.latest().unwrap(), &self.run).unwrap();
             assert!(report.is_sound(), "{:?}", report.problems);
         }
     }
@@ -561,7 +561,7 @@ fn the_newest_version_can_be_forgotten_in_the_log_and_in_layers() {
         db.close().unwrap();
         db = open(&disk).unwrap();
         possible.verify(&db, &workload.run);
-        let report = check(&db.snapshot().unwrap(), &workload.run).unwrap();
+        let report = check(&db.latest().unwrap(), &workload.run).unwrap();
         assert!(report.is_sound(), "{:?}", report.problems);
     }
     let left: Vec<u64> = possible.0[0].versions().keys().copied().collect();

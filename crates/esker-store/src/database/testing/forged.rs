@@ -17,8 +17,8 @@ use crate::database::{Database, DatabaseOptions};
 use crate::log::{Log, LogOptions, LogReader};
 use crate::manifest::{MANIFEST_NAME, Manifest, lock_writer};
 use crate::sample::Sample;
-use crate::snapshot::Snapshot;
 use crate::store::Store;
+use crate::version::Version;
 
 fn options() -> DatabaseOptions {
     DatabaseOptions { threads: 1, ..DatabaseOptions::default() }
@@ -54,7 +54,7 @@ fn forge(disk: &FaultyDisk, summary: &[u8], payload: &[u8]) {
     log.close().unwrap();
 }
 
-fn read(snapshot: &Snapshot) -> Result<()> {
+fn read(snapshot: &Version) -> Result<()> {
     for v in (0..snapshot.num_vertices()).map(esker_graph::vertex) {
         snapshot.ids().external_of(v)?;
         let edges = snapshot.edges(Direction::Out, v)?;

@@ -19,7 +19,7 @@ use crate::database::{
     CompactOptions, CompactReport, Database, DatabaseOptions, FormReport, HeadsLeftOut, Tiling, WrittenBytes,
 };
 use crate::sample::Sample;
-use crate::snapshot::Snapshot;
+use crate::version::Version;
 
 /// Vertices of four strips.
 const N: usize = 200_000;
@@ -46,8 +46,9 @@ impl Visitor<i32> for Digest {
     }
 }
 
-fn digest(snapshot: &Snapshot, run: &Run, direction: Direction) -> (u64, u64) {
-    let graph = snapshot.graph::<i32>(run).unwrap();
+fn digest(snapshot: &Version, run: &Run, direction: Direction) -> (u64, u64) {
+    let view = snapshot.view();
+    let graph = view.graph::<i32>(run).unwrap();
     let found = graph.scan(run, direction, Select::All, &Digest).unwrap();
     found.iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1.wrapping_add(part.1)))
 }
@@ -75,10 +76,10 @@ fn tiled_of(num_edges: usize, directed: bool, seed: u32, run: &Run) -> (FaultyDi
 }
 
 /// Compares the tiles of a version with its lists.
-fn compare(snapshot: &Snapshot, run: &Run) {
-    let tiled = snapshot.clone().resident(TILES).unwrap();
+fn compare(snapshot: &Version, run: &Run) {
+    let tiled = snapshot.view().resident(TILES).unwrap();
     for direction in [Direction::Out, Direction::In] {
-        assert_eq!(digest(&tiled, run, direction), digest(snapshot, run, direction));
+        assert_eq!(digest(tiled.version(), run, direction), digest(snapshot, run, direction));
     }
 }
 
@@ -90,9 +91,9 @@ fn compacted(database: &Database, run: &Run) -> TileReport {
 /// Merges all layers in one record of the manifest, and compares the tiles with the lists.
 fn merged(database: &Database, run: &Run) -> CompactReport {
     database.freeze(run).unwrap();
-    let before = database.snapshot().unwrap().manifest().records;
+    let before = database.latest().unwrap().manifest().records;
     let report = database.compact(run).unwrap();
-    let snapshot = database.snapshot().unwrap();
+    let snapshot = database.latest().unwrap();
     assert_eq!((report.layers, snapshot.manifest().records), (1, before + 1), "one record installs all");
     compare(&snapshot, run);
     let checked = check(&snapshot, run).unwrap();
@@ -197,8 +198,9 @@ fn tiles_of_every_version_equal_its_lists_whatever_is_committed_frozen_forgotten
 }
 
 /// Sums up all arcs of lists that are read one by one.
-fn digest_of_lists(snapshot: &Snapshot, run: &Run, direction: Direction) -> (u64, u64) {
-    let graph = snapshot.graph::<i32>(run).unwrap();
+fn digest_of_lists(snapshot: &Version, run: &Run, direction: Direction) -> (u64, u64) {
+    let view = snapshot.view();
+    let graph = view.graph::<i32>(run).unwrap();
     let mut sum = (0, 0);
     for v in (0..snapshot.num_vertices()).map(vertex) {
         graph
@@ -221,7 +223,7 @@ fn every_version_is_read_from_tiles_alone_and_merging_keeps_them_so() {
         let forms = database.compact_with(only, &run).unwrap().forms;
         assert!(forms.tiles.is_some_and(|tiles| tiles.groups_rebuilt == 0), "tiles are copied");
         let targets = |database: &Database, name: &str| {
-            let layer = database.snapshot().unwrap().layer().number;
+            let layer = database.latest().unwrap().layer().number;
             disk.look(Path::new(&format!("{DB}/layers/{layer}/{name}.targets"))).unwrap().is_some()
         };
         assert!(!targets(&database, "out") && !targets(&database, "in"));
@@ -239,9 +241,9 @@ fn every_version_is_read_from_tiles_alone_and_merging_keeps_them_so() {
                 let rebuilt = compacted(&database, &run).groups_rebuilt;
                 assert!(rebuilt > 0, "lists of changed groups come from the older tiles");
             }
-            let layer = database.snapshot().unwrap().layer().clone();
+            let layer = database.latest().unwrap().layer().clone();
             assert_eq!(
-                database.snapshot().unwrap().manifest().layers[0].encoding,
+                database.latest().unwrap().manifest().layers[0].encoding,
                 Encoding::Tiles,
                 "{layer:?}"
             );
@@ -254,10 +256,10 @@ fn every_version_is_read_from_tiles_alone_and_merging_keeps_them_so() {
                 }
             }
         }
-        let copied = database.snapshot().unwrap().resident(Access::Memory).unwrap();
+        let copied = database.latest().unwrap().view().resident(Access::Memory).unwrap();
         assert_eq!(
-            digest(&copied, &run, Direction::Out),
-            digest(&twin.snapshot().unwrap(), &run, Direction::Out)
+            digest(copied.version(), &run, Direction::Out),
+            digest(&twin.latest().unwrap(), &run, Direction::Out)
         );
         drop(copied);
         database.close().unwrap();
@@ -265,15 +267,15 @@ fn every_version_is_read_from_tiles_alone_and_merging_keeps_them_so() {
         // Who asks for tiles has them: no lists come back unasked.
         let tiles = CompactOptions { tiles: Tiling::Make, ..CompactOptions::default() };
         database.compact_with(tiles, &run).unwrap();
-        assert_eq!(database.snapshot().unwrap().manifest().layers[0].encoding, Encoding::Tiles);
+        assert_eq!(database.latest().unwrap().manifest().layers[0].encoding, Encoding::Tiles);
         let beside = CompactOptions { lists: Some(Encoding::Plain), ..tiles };
         database.compact_with(beside, &run).unwrap();
-        let snapshot = database.snapshot().unwrap();
+        let snapshot = database.latest().unwrap();
         assert_eq!(snapshot.manifest().layers[0].encoding, Encoding::Plain);
         compare(&snapshot, &run);
         assert_eq!(
             digest(&snapshot, &run, Direction::In),
-            digest(&twin.snapshot().unwrap(), &run, Direction::In)
+            digest(&twin.latest().unwrap(), &run, Direction::In)
         );
         assert!(check(&snapshot, &run).unwrap().is_sound());
     }
@@ -295,21 +297,22 @@ fn layers_share_what_did_not_change_and_older_versions_outlive_the_layers_that_w
                 change_strip(database, &sample, &mut Random::new(7 * step + u64::from(is_only)));
                 database.freeze(&run).unwrap();
             }
-            let held = database.snapshot().unwrap();
+            let held = database.latest().unwrap();
             let before = digest(&held, &run, Direction::Out);
             let bytes = database.compact(&run).unwrap();
             let tiles = bytes.forms.tiles.unwrap();
             assert!(tiles.groups_shared > 0 && tiles.groups_rebuilt > 0, "{is_only} {step} {tiles:?}");
             assert!(tiles.shared_bytes > tiles.data_bytes / 2 && bytes.written.all() < bytes.bytes);
-            let snapshot = database.snapshot().unwrap();
+            let snapshot = database.latest().unwrap();
             assert!(snapshot.tiles().unwrap().data().shared_bytes() > 0);
             assert!(check(&snapshot, &run).unwrap().is_sound());
             assert_eq!(digest(&held, &run, Direction::Out), before, "a reader of the old layer");
             drop((held, snapshot));
             for number in database.versions().iter().map(|version| version.number) {
-                let found = database.at(number).unwrap().resident(TILES).unwrap();
+                let found = database.at(number).unwrap().view().resident(TILES).unwrap();
                 let expected = twin.at(number).unwrap();
-                let digests = [&found, &expected].map(|snapshot| digest(snapshot, &run, Direction::Out));
+                let digests = [&found, &expected.view()]
+                    .map(|snapshot| digest(snapshot.version(), &run, Direction::Out));
                 assert_eq!(digests[0], digests[1], "{is_only} {step} {number}");
             }
             database.close().unwrap();
@@ -318,7 +321,7 @@ fn layers_share_what_did_not_change_and_older_versions_outlive_the_layers_that_w
         }
     }
     database.compact_with(CompactOptions { lists: Some(Encoding::Plain), ..only }, &run).unwrap();
-    compare(&database.snapshot().unwrap(), &run);
+    compare(&database.latest().unwrap(), &run);
     database.close().unwrap();
     // Layers that are gone leave no files.
     let layers = disk.list(Path::new(&format!("{DB}/layers"))).unwrap();
@@ -326,8 +329,8 @@ fn layers_share_what_did_not_change_and_older_versions_outlive_the_layers_that_w
     disk = disk.fork();
     let database = open(&disk);
     assert_eq!(
-        digest(&database.snapshot().unwrap(), &run, Direction::In),
-        digest(&twin.snapshot().unwrap(), &run, Direction::In)
+        digest(&database.latest().unwrap(), &run, Direction::In),
+        digest(&twin.latest().unwrap(), &run, Direction::In)
     );
 }
 
@@ -359,7 +362,7 @@ fn the_bytes_that_a_merge_codes_follow_the_groups_that_changed() {
 
 /// The files of the only layer, by what they hold: tiles, heads, others.
 fn layer_files(disk: &FaultyDisk, database: &Database) -> WrittenBytes {
-    let number = database.snapshot().unwrap().layer().number;
+    let number = database.latest().unwrap().layer().number;
     let layers = format!("{DB}/layers");
     let mut found = WrittenBytes::default();
     let mut rest = vec![format!("{layers}/{number}")];
@@ -407,8 +410,8 @@ fn bytes_that_were_written_are_those_of_the_files_that_were_made() {
     let report = database.compact_with(CompactOptions { heads, ..keep }, &run).unwrap();
     assert_eq!((report.layers_before, head_len(&report.forms)), (2, Some(3)));
     assert_eq!((report.written, report.bytes), (layer_files(&disk, &database), report.written.all()));
-    assert_eq!(database.snapshot().unwrap().manifest().kept.unwrap().head_len, 3);
-    assert!(check(&database.snapshot().unwrap(), &run).unwrap().is_sound());
+    assert_eq!(database.latest().unwrap().manifest().kept.unwrap().head_len, 3);
+    assert!(check(&database.latest().unwrap(), &run).unwrap().is_sound());
 }
 
 /// What a layer shares with the one before is not written, and what is written follows the groups that
@@ -446,14 +449,14 @@ fn tiles_are_made_anew_where_old_ones_are_damaged_or_lack_a_property() {
     let (disk, database, sample) = tiled(false, 2, &run);
     let edges = in_first_strip(&sample);
     database.add_edge_property("length", Some(ElementType::F32), false, &run).unwrap();
-    let snapshot = database.snapshot().unwrap();
+    let snapshot = database.latest().unwrap();
     assert!(snapshot.tiles().unwrap().has_property(2, ElementType::F32), "the new layer has tiles with it");
     drop(snapshot);
     let mut batch = database.batch();
     batch.remove_edge(edges[0].0, edges[0].1).unwrap();
     database.commit(batch, "one less").unwrap();
     assert_eq!(compacted(&database, &run).groups_rebuilt, 1);
-    let layer = database.snapshot().unwrap().layer().number;
+    let layer = database.latest().unwrap().layer().number;
     database.close().unwrap();
     let data = format!("{DB}/layers/{layer}/tiles.data");
     disk.flip(Path::new(&data), 4096 + 1000, 3).unwrap();
@@ -484,7 +487,7 @@ fn tiles_and_heads_are_kept_when_the_encoding_of_lists_changes() {
     database.commit(batch, "one more").unwrap();
     let report = database.compact(&run).unwrap();
     assert_eq!(head_len(&report.forms), Some(2));
-    assert!(database.snapshot().unwrap().stored_heads().unwrap().is_some());
+    assert!(database.latest().unwrap().stored_heads().unwrap().is_some());
 }
 
 #[test]
@@ -503,7 +506,7 @@ fn a_merge_without_memory_for_heads_says_so_and_the_next_one_makes_them() {
     let tight = Run::new(RunOptions { threads: 1, budget, ..RunOptions::default() }).unwrap();
     let forms = database.compact_with(CompactOptions::default(), &tight).unwrap().forms;
     assert_eq!(forms.heads, None);
-    let missing = || database.snapshot().unwrap().manifest().missing_heads();
+    let missing = || database.latest().unwrap().manifest().missing_heads();
     assert_eq!(missing(), Some(2));
     let Some(HeadsLeftOut::Memory { needed_bytes, free_bytes }) = forms.heads_left_out else {
         panic!("{forms:?}")
@@ -532,14 +535,14 @@ fn a_failed_merge_leaves_the_old_tiles() {
     batch.remove_edge(edges[0].0, edges[0].1).unwrap();
     database.commit(batch, "one less").unwrap();
     database.freeze(&run).unwrap();
-    let before = digest(&database.snapshot().unwrap(), &run, Direction::Out);
+    let before = digest(&database.latest().unwrap(), &run, Direction::Out);
     let mut failures = 0;
     for k in [3, 10, 14, 18, 22] {
         disk.set_faults(Faults { fail_at: Some(k), ..Faults::default() });
         failures += u32::from(database.compact(&run).is_err());
         disk.set_faults(Faults::default());
-        let snapshot = database.snapshot().unwrap().resident(TILES).unwrap();
-        assert_eq!(digest(&snapshot, &run, Direction::Out), before, "{k}");
+        let snapshot = database.latest().unwrap().view().resident(TILES).unwrap();
+        assert_eq!(digest(snapshot.version(), &run, Direction::Out), before, "{k}");
     }
     assert!(failures > 0);
 }

@@ -13,7 +13,7 @@ use crate::check::check;
 use crate::commit::EdgeMatch;
 use crate::database::{Database, OwnedValue};
 use crate::sample::{KINDS, Sample, kind_of};
-use crate::snapshot::Snapshot;
+use crate::version::Version;
 
 /// The path of the database in tests.
 pub(crate) const DB: &str = "web.esker";
@@ -266,7 +266,7 @@ pub(crate) fn commit(db: &Database, changes: &[ModelChange]) -> Result<u64> {
 }
 
 /// Reads the content of a stored version.
-pub(crate) fn read(snapshot: &Snapshot, run: &Run) -> Result<ModelVersion> {
+pub(crate) fn read(snapshot: &Version, run: &Run) -> Result<ModelVersion> {
     let mut version = ModelVersion::default();
     let removed = snapshot.removed(run)?;
     let id_of = |v| -> Result<u64> { Ok(id_behind(snapshot.ids().external_of(v)?)) };
@@ -331,7 +331,7 @@ pub(crate) fn verify(db: &Database, model: &DatabaseModel, run: &Run) {
         assert!(report.is_sound(), "version {number}: {:?}", report.problems);
     }
     assert!(db.versions().iter().map(|version| version.number).eq(model.versions.keys().copied()));
-    let newest = db.snapshot().unwrap();
+    let newest = db.latest().unwrap();
     let columns = newest.state().layers().iter().filter_map(|layer| {
         Some((Arc::clone(layer.vertex_property(REMOVED_NUMBER)?), layer.lists().versions().unwrap()))
     });
@@ -347,9 +347,9 @@ pub(crate) fn verify(db: &Database, model: &DatabaseModel, run: &Run) {
     verify_points(db, model.newest().1, model.directed);
 }
 
-pub(crate) fn verify_version(snapshot: &Snapshot, expected: &ModelVersion, run: &Run) {
+pub(crate) fn verify_version(snapshot: &Version, expected: &ModelVersion, run: &Run) {
     let found = read(snapshot, run).unwrap();
-    assert_eq!(normal(&found), normal(expected), "version {}", snapshot.version().number);
+    assert_eq!(normal(&found), normal(expected), "version {}", snapshot.number());
     let num_edges = expected.edges.values().map(|copies| copies.len() as u64).sum::<u64>();
     assert_eq!(snapshot.num_edges(), num_edges);
 }

@@ -63,7 +63,7 @@ const RENUMBERING: CompactOptions =
 
 /// Compacts, and expects as many vertices to be left out as no version of the model has.
 fn compact(db: &Database, lists: Option<Encoding>, renumber: Renumber, model: &mut DatabaseModel, run: &Run) {
-    let numbers = || db.snapshot().unwrap().num_vertices() as u64;
+    let numbers = || db.latest().unwrap().num_vertices() as u64;
     let before = numbers();
     let options = CompactOptions { lists, renumber, ..CompactOptions::default() };
     let report = db.compact_with(options, run).unwrap();
@@ -339,7 +339,7 @@ fn vertices_are_left_out_once_all_versions_removed_them() {
     assert_eq!(db.compact(&run).unwrap().vertices_left_out, 0);
     let pinned = db.at(2).unwrap();
     compact(&db, None, Renumber::Always, &mut model, &run);
-    assert_eq!(db.snapshot().unwrap().num_vertices(), 7);
+    assert_eq!(db.latest().unwrap().num_vertices(), 7);
     verify(&db, &model, &run);
     assert_eq!(pinned.num_vertices(), 8);
     assert!(!db.at(2).unwrap().continues(&pinned) && db.at(3).unwrap().continues(&db.at(2).unwrap()));
@@ -352,7 +352,7 @@ fn vertices_are_left_out_once_all_versions_removed_them() {
     // Vertex 3 has another number now, and vertex 4, of which no version knows, is one of eight.
     db.compact(&run).unwrap();
     compact(&db, Some(Encoding::Compressed), Renumber::Always, &mut model, &run);
-    assert_eq!(db.snapshot().unwrap().num_vertices(), 7);
+    assert_eq!(db.latest().unwrap().num_vertices(), 7);
     verify(&db, &model, &run);
     db.close().unwrap();
     let db = Database::open_on(Arc::clone(&disk), Path::new(DB), options()).unwrap();

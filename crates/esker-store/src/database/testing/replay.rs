@@ -77,7 +77,7 @@ fn listing_versions_and_tags_reads_no_changes_of_the_log() {
         let vertices = store.versions().unwrap()[version as usize - 1].num_vertices;
         assert_eq!(vertices - count, known.vertices.len() as u64, "version {version}");
     }
-    for outcome in [store.check_log(&run).map(drop), store.snapshot().map(drop)] {
+    for outcome in [store.check_log(&run).map(drop), store.latest().map(drop)] {
         assert!(matches!(outcome, Err(Error::Corrupt { .. })), "{outcome:?}");
     }
 }
@@ -98,7 +98,7 @@ fn the_next_writer_freezes_a_long_log_within_its_limit() {
         db.close().unwrap();
         let store = store(&disk);
         assert!(store.commits_in_log().unwrap().len() < NUM_COMMITS as usize);
-        verify_version(&store.snapshot().unwrap(), model.newest().1, &run);
+        verify_version(&store.latest().unwrap(), model.newest().1, &run);
     }
 }
 
@@ -110,7 +110,7 @@ fn a_commit_in_the_log_that_does_not_fit_is_refused_with_the_limit_that_would_do
     let db = Database::open_on(shared(&disk), Path::new(DB), options(4 * needed_bytes, 1)).unwrap();
     assert_eq!(db.versions().len(), model.versions.len());
     let run = Run::new(RunOptions { budget: Budget::new(10_000), ..RunOptions::default() }).unwrap();
-    let refused = store(&killed().0).under(run).snapshot().unwrap_err();
+    let refused = store(&killed().0).under(run).latest().unwrap_err();
     assert!(refused.to_string().contains("commits in the log of web.esker"), "{refused}");
 }
 
@@ -140,7 +140,7 @@ fn reading_a_long_log_shows_progress_and_can_be_interrupted() {
         assert!(matches!(error, Error::Stop(Stop::Cancelled)), "{error}");
         assert!(rounds.load(Ordering::Relaxed) <= rounds_max);
         let (interrupted, _) = run(1);
-        let error = store(&disk).under(interrupted).snapshot().unwrap_err();
+        let error = store(&disk).under(interrupted).latest().unwrap_err();
         assert!(matches!(error, Error::Stop(Stop::Cancelled)), "{error}");
         assert_eq!(store(&disk).versions().unwrap().len(), model.versions.len());
     }
@@ -197,7 +197,7 @@ fn a_pinned_store_shows_no_later_version_whatever_the_writer_does() {
     for (step, store) in steps.iter().zip(&stores) {
         add();
         step();
-        assert_eq!(store.snapshot().unwrap().version().number, newest);
+        assert_eq!(store.latest().unwrap().number(), newest);
         assert_eq!(store.versions().unwrap().last().unwrap().number, newest);
         let late = store.at(newest + 1).unwrap_err().to_string();
         assert!(late.contains("had no version") || late.contains("has no version"), "{late}");
@@ -213,7 +213,7 @@ fn the_schema_is_that_of_the_newest_snapshot() {
     let mut batch = db.batch();
     batch.define_vertex_property("mark", ElementType::I64);
     db.commit(batch, "").unwrap();
-    let (schema, newest) = (db.schema(), db.snapshot().unwrap());
+    let (schema, newest) = (db.schema(), db.latest().unwrap());
     assert!(schema.vertex_properties.iter().any(|property| property.name == "mark"));
     assert!(schema.vertex_properties.iter().eq(newest.vertex_properties()));
     assert!(schema.edge_properties.iter().eq(newest.edge_properties()));

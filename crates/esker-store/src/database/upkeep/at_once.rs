@@ -19,7 +19,7 @@ use crate::database::upkeep::maintain::NextState;
 use crate::database::upkeep::merging::MergeRequest;
 use crate::freeze::ChangeCounts;
 use crate::merge::policy;
-use crate::snapshot::State;
+use crate::version::State;
 
 /// Interval between checks for cancellation while a commit is frozen.
 const CANCEL_EVERY: Duration = Duration::from_millis(10);

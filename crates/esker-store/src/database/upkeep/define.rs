@@ -13,7 +13,7 @@ use crate::database::layers::Maintenance;
 use crate::database::upkeep::maintain::NextState;
 use crate::database::upkeep::merging::MergeRequest;
 use crate::merge::GivenIds;
-use crate::snapshot::State;
+use crate::version::State;
 
 impl Database {
     /// Adds an edge property with values of a type. All existing edges get the value 0 (false, 1970-01-01) or
@@ -108,7 +108,7 @@ impl Database {
         // The bits of commits in the log are of the old type.
         self.core.freeze_holding(maintenance, writer, run)?;
         let state = self.core.state();
-        let newest = state.snapshot(state.newest())?;
+        let newest = state.version(state.newest())?;
         let known = newest.vertex_property(name)?;
         let Some(widening) = widening_of(known.record(), element)? else { return Ok(None) };
         for layer in known.layers() {
@@ -173,7 +173,7 @@ impl Database {
         writer.expect_sound()?;
         core.make_visible(writer.next_version - 1).map_err(|error| writer.fail(error))?;
         let Some(next) = change(maintenance, &mut writer)? else { return Ok(()) };
-        let newest = next.state.snapshot(next.state.newest())?;
+        let newest = next.state.version(next.state.newest())?;
         let last_committed_ms = writer.last_committed_ms;
         let fresh = Writer { last_committed_ms, ..Writer::over(&newest, run)? };
         let end = fresh.next_version - 1;

@@ -19,7 +19,7 @@ use esker_layers::tiles::{ChangedGroups, ConvertOptions, OldTiles, TileFiles, Ti
 use crate::conversion::{FormReport, WantedForms, stack_of, weights_of, write_forms, write_tiles_of};
 use crate::database::handle::Core;
 use crate::diff::TouchedVertices;
-use crate::snapshot::{State, VertexEdges};
+use crate::version::{State, VertexEdges};
 
 /// Changed lists between two checks for cancellation.
 const CHECK_LISTS: usize = 1 << 10;

@@ -15,7 +15,7 @@ use crate::database::handle::{Core, Database, locked};
 use crate::database::layers::Maintenance;
 use crate::database::upkeep::forms::kept_forms;
 use crate::manifest::layer_directory;
-use crate::snapshot::{Layer, State};
+use crate::version::{Layer, State};
 
 impl Database {
     /// Stores the heads of the lists of the oldest layer, which is complete: runs with headed lists then read
@@ -140,11 +140,11 @@ mod tests {
     /// The length of the stored heads of the newest version, after checking the database and reading the
     /// heads.
     fn stored_len(database: &Database, run: &Run) -> Option<usize> {
-        let snapshot = database.snapshot().unwrap();
+        let snapshot = database.latest().unwrap();
         let report = check(&snapshot, run).unwrap();
         assert!(report.is_sound(), "{:?}", report.problems);
         let length = snapshot.stored_heads().unwrap().map(esker_layers::graph::headed::StoredHeads::head_len);
-        let headed = snapshot.clone().resident(Access::Headed(OPTIONS)).unwrap();
+        let headed = snapshot.view().resident(Access::Headed(OPTIONS)).unwrap();
         let graph = headed.graph::<i32>(run).unwrap();
         assert_eq!(graph.num_arcs(), snapshot.num_arcs());
         graph.prepare(run, Direction::Out).unwrap();

@@ -14,7 +14,7 @@ use crate::database::handle::{Core, Database, locked};
 use crate::database::layers::{LAYERS_MAX, Maintenance, all_layers_used, edits_of};
 use crate::freeze::ChangeCounts;
 use crate::manifest::{Manifest, layer_directory, not_retained};
-use crate::snapshot::{Layer, State};
+use crate::version::{Layer, State};
 
 /// Under a memory limit, the database freezes commits in the background once they take one part in this many
 /// of it.
@@ -304,7 +304,7 @@ impl Core {
 
     /// Publishes a state to readers. Its layers hold the commits up to `frozen`.
     pub(crate) fn publish(&self, state: &Arc<State>, writer: &mut Writer, frozen: Option<u64>) -> Result<()> {
-        let below = state.snapshot(state.newest())?;
+        let below = state.version(state.newest())?;
         self.show_state(Arc::clone(state), below.clone(), frozen)?;
         if frozen.is_some() {
             let added = below.num_vertices().saturating_sub(writer.tail.first());

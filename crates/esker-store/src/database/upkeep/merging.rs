@@ -32,7 +32,7 @@ use crate::manifest::AccountOf;
 use crate::merge::{
     GivenIds, MergeEnd, MergeOptions, Rebuild, TilesOfMerge, merge_layers, merge_with_tiles, policy,
 };
-use crate::snapshot::{Layer, State, vertex_property};
+use crate::version::{Layer, State, vertex_property};
 
 impl Database {
     /// Merges the layers that the policy finds due (see `merge::policy`); returns the number of merges.

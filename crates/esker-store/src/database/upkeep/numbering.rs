@@ -7,7 +7,7 @@ use esker_graph::{Remaining, Reservation, Run, VertexId, vertex};
 use esker_layers::ids::{IdFiles, IdMap, write_segment};
 use esker_layers::property::{REMOVED_NUMBER, removed_throughout};
 
-use crate::snapshot::State;
+use crate::version::State;
 
 /// With [`Renumber::Auto`], more than one vertex of this many must be removed. Analyses take fewer as
 /// vertices without edges.
@@ -63,7 +63,7 @@ impl Numbering {
         let versions: Vec<(u64, u64)> =
             versions.map(|version| (version.number, version.num_vertices)).collect();
         let removed = removed_throughout(&columns, &versions, run)?;
-        let newest = state.snapshot(state.newest())?;
+        let newest = state.version(state.newest())?;
         let n = newest.num_vertices();
         if let Some(v) = removed.iter().find(|&&v| v as usize >= n) {
             let reason = format!("vertex {v} is marked as removed in a graph of {n}");

@@ -13,9 +13,9 @@ use crate::database::layers::Maintenance;
 use crate::database::upkeep::forms::kept_forms;
 use crate::database::upkeep::maintain::NextState;
 use crate::manifest::layer_directory;
+use crate::version::State;
 #[cfg(doc)]
-use crate::snapshot::Snapshot;
-use crate::snapshot::State;
+use crate::version::Version;
 
 /// Whether a database has tiles beside its lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -32,7 +32,7 @@ pub enum Tiling {
 
 impl Database {
     /// Converts the lists of the oldest layer to tiles: a second form that analyses may read
-    /// ([`Snapshot::resident`]), of any version that has the layer. Existing tiles are replaced. Merging
+    /// ([`Version::resident`]), of any version that has the layer. Existing tiles are replaced. Merging
     /// keeps them, with groups of the same size.
     ///
     /// # Errors
@@ -188,11 +188,11 @@ mod tests {
 
     /// Compares the tiles of the newest version, in each residency, with its lists.
     fn compare(database: &Database, model: &Csr<i32>, run: &Run) {
-        let snapshot = database.snapshot().unwrap();
+        let snapshot = database.latest().unwrap();
         assert!(check(&snapshot, run).unwrap().is_sound());
         let pool = PoolOptions { bytes: 1 << 20, ..PoolOptions::default() };
         for access in [TILES, Access::Pooled(GraphEncoding::Tiles, pool)] {
-            let tiled = snapshot.clone().resident(access).unwrap();
+            let tiled = snapshot.view().resident(access).unwrap();
             let (graph, lists) = (tiled.graph::<i32>(run).unwrap(), model.graph());
             assert!(graph.is_scattered() && graph.has(Direction::In) && graph.num_arcs() == lists.num_arcs());
             for direction in [Direction::Out, Direction::In] {
@@ -226,7 +226,7 @@ mod tests {
             let shared: Arc<dyn Disk> = Arc::new(disk.clone());
             sample.write(&shared, Path::new(DB), false).unwrap();
             let database = open(&disk);
-            let without = database.snapshot().unwrap().resident(TILES).unwrap_err();
+            let without = database.latest().unwrap().view().resident(TILES).unwrap_err();
             assert!(without.to_string().contains("esker compact --encoding tiles"), "{without}");
             database.make_tiles(&ConvertOptions::default(), &run).unwrap();
             database.make_tiles(&ConvertOptions::default(), &run).unwrap();
@@ -237,9 +237,10 @@ mod tests {
             compare(&database, &sample.model(), &run);
             let (u, v, _) = sample.edges[0];
             remove_one(&database, u, v);
-            let changed = database.snapshot().unwrap();
-            let tiled = changed.clone().resident(TILES).unwrap();
-            let (graph, lists) = (tiled.graph::<i32>(&run).unwrap(), changed.graph::<i32>(&run).unwrap());
+            let changed = database.latest().unwrap();
+            let tiled = changed.view().resident(TILES).unwrap();
+            let view = changed.view();
+            let (graph, lists) = (tiled.graph::<i32>(&run).unwrap(), view.graph::<i32>(&run).unwrap());
             assert!(graph.is_scattered() && graph.num_arcs() < sample.model().graph().num_arcs());
             let all = |graph| arcs(graph, &run, Direction::Out, Select::All);
             assert_eq!(all(&graph), all(&lists));
@@ -247,17 +248,18 @@ mod tests {
             drop((tiled, changed));
             let report = database.compact(&run).unwrap();
             assert!(report.forms.tiles.is_some() && report.layers == 1);
-            let merged = database.snapshot().unwrap();
-            let tiled = merged.clone().resident(TILES).unwrap();
-            let (graph, lists) = (tiled.graph::<i32>(&run).unwrap(), merged.graph::<i32>(&run).unwrap());
+            let merged = database.latest().unwrap();
+            let tiled = merged.view().resident(TILES).unwrap();
+            let view = merged.view();
+            let (graph, lists) = (tiled.graph::<i32>(&run).unwrap(), view.graph::<i32>(&run).unwrap());
             let all = |graph| arcs(graph, &run, Direction::Out, Select::All);
             assert_eq!(all(&graph), all(&lists));
             assert!(check(&merged, &run).unwrap().is_sound());
             drop((graph, lists));
             let options = CompactOptions { tiles: Tiling::Remove, ..CompactOptions::default() };
             database.compact_with(options, &run).unwrap();
-            assert!(database.snapshot().unwrap().manifest().tiles.is_empty());
-            assert!(database.snapshot().unwrap().resident(TILES).is_err());
+            assert!(database.latest().unwrap().manifest().tiles.is_empty());
+            assert!(database.latest().unwrap().view().resident(TILES).is_err());
             let (u, v, _) = sample.edges[1];
             remove_one(&database, u, v);
             let report = database.compact(&run).unwrap();

@@ -16,7 +16,7 @@ use crate::database::layers::{Maintenance, edits_of};
 use crate::database::upkeep::maintain::WrittenLayer;
 use crate::database::upkeep::merging::MergeRequest;
 use crate::merge::MergeEnd;
-use crate::snapshot::State;
+use crate::version::State;
 
 /// The last version that is undone, whose number is not given again.
 #[derive(Clone, Copy)]
@@ -60,7 +60,7 @@ impl Core {
         let in_layers = gone.iter().filter(|&&number| state.manifest().version(number).is_some());
         written.edits.extend(in_layers.map(|&number| Edit::RemoveVersion { number }));
         let next = self.prepare(maintenance, &state, written)?;
-        let newest = next.state.snapshot(next.state.newest())?;
+        let newest = next.state.version(next.state.newest())?;
         let last_committed_ms = writer.last_committed_ms;
         let fresh = Writer { last_committed_ms, ..Writer::over(&newest, &self.run)? };
         let end = fresh.next_version - 1;
@@ -134,7 +134,7 @@ impl Core {
     pub(crate) fn skip_to(&self, maintenance: &mut Maintenance, last_version: u64) -> Result<()> {
         let mut writer = locked(&self.writer);
         let state = self.state();
-        let newest = state.snapshot(state.newest())?;
+        let newest = state.version(state.newest())?;
         let first = state.manifest().log_start().first_version;
         let blank = |version| {
             let (num_vertices, properties) = (newest.num_vertices() as u64, newest.edge_properties().count());
@@ -168,7 +168,7 @@ impl Core {
         edits.extend(versions.map(|known| Edit::RemoveVersion { number: known.number }));
         let below_state = state.manifest().with(&edits).map_err(Error::invalid)?;
         let below_state = Arc::new(state.with(below_state, below.clone()));
-        let properties = below_state.snapshot(until.number)?.edge_properties().count();
+        let properties = below_state.version(until.number)?.edge_properties().count();
         let blank = |version| {
             let blank = Commit::blank(version, until.num_vertices, properties);
             Arc::new(Commit { checksum: last_commit, ..blank })

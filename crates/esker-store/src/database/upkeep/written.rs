@@ -10,7 +10,7 @@ use esker_layers::tiles::TileFiles;
 use crate::conversion::FormReport;
 use crate::database::handle::Core;
 use crate::manifest::layer_directory;
-use crate::snapshot::State;
+use crate::version::State;
 
 /// Bytes that were written, by what they hold. Not counted are files that a layer shares with older ones, and
 /// blocks of zeros that take no room on the disk.

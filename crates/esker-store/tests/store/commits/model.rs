@@ -15,7 +15,7 @@ use esker_store::ids::ExternalId;
 use esker_store::io::Disk;
 use esker_store::manifest::StagingOptions;
 use esker_store::property::PropertyValue;
-use esker_store::{Batch, Result, Snapshot};
+use esker_store::{Batch, Result, Version};
 
 /// Vertices have ids from 0 to here.
 pub(crate) const NUM_IDS: u64 = 200;
@@ -94,7 +94,7 @@ pub(crate) fn fill(batch: &mut Batch, changes: &[Change]) -> Result<()> {
 }
 
 /// As [`Edges::sum`], for all parts, of a version that is stored.
-pub(crate) fn sums_of(snapshot: &Snapshot, parts: u64) -> Result<Vec<u64>> {
+pub(crate) fn sums_of(snapshot: &Version, parts: u64) -> Result<Vec<u64>> {
     let mut sums = vec![0_u64; parts as usize];
     let id = |v| -> Result<u64> {
         match snapshot.ids().external_of(v)? {
@@ -113,6 +113,6 @@ pub(crate) fn sums_of(snapshot: &Snapshot, parts: u64) -> Result<Vec<u64>> {
         }
         arcs += edges.targets().len() as u64;
     }
-    assert_eq!(arcs, snapshot.num_edges(), "version {}", snapshot.version().number);
+    assert_eq!(arcs, snapshot.num_edges(), "version {}", snapshot.number());
     Ok(sums)
 }

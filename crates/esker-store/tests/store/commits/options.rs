@@ -147,14 +147,14 @@ fn a_durable_commit_that_is_cancelled_becomes_visible_in_the_background() {
         for at in 0..100_000_u64 {
             batch.add_edge(at, 1_000_000 * round + at, &[PropertyValue::I32(1)]).unwrap();
         }
-        let before = db.snapshot().unwrap().num_edges();
+        let before = db.latest().unwrap().num_edges();
         let committed = db.commit_with(batch, &CommitOptions { cancel, ..CommitOptions::default() }).unwrap();
         assert_eq!(committed.version, round + 1, "durable, so not undone");
         // The thread in the background can have been faster, but not five times.
-        early += usize::from(db.snapshot().unwrap().num_edges() == before);
+        early += usize::from(db.latest().unwrap().num_edges() == before);
         db.close().unwrap();
         let db = open(&disk, DatabaseOptions::default());
-        assert_eq!(db.snapshot().unwrap().num_edges(), before + 100_000);
+        assert_eq!(db.latest().unwrap().num_edges(), before + 100_000);
         db.close().unwrap();
         assert_eq!(layers(&disk).0, round as usize + 1, "closing waited for the layer");
     }

@@ -14,7 +14,7 @@ use esker_store::format::ElementType;
 use esker_store::io::{Disk, RealDisk};
 use esker_store::manifest::StagingOptions;
 use esker_store::property::PropertyValue;
-use esker_store::{Database, DatabaseOptions, Result, Snapshot, Store};
+use esker_store::{Database, DatabaseOptions, Result, Store, Version};
 
 type Edge = (u64, u64, i32);
 /// Edges with their weights; of a multigraph in any order.
@@ -110,7 +110,7 @@ impl Case {
         edges.values_mut().for_each(|weights| weights.sort_unstable());
     }
 
-    fn read(self, snapshot: &Snapshot) -> Edges {
+    fn read(self, snapshot: &Version) -> Edges {
         let mut found = Edges::new();
         let name = |v| match snapshot.ids().external_of(v).unwrap() {
             esker_store::ids::ExternalId::Int(id) => id.to_string(),
@@ -151,7 +151,7 @@ fn a_rule_means_the_same_in_an_import_and_in_commits() {
         let all = edges(seed, 60);
         let mut expected = Edges::new();
         case.model(&mut expected, &all);
-        let whole = Store::open(case.import(directory.path(), &all).unwrap()).unwrap().snapshot().unwrap();
+        let whole = Store::open(case.import(directory.path(), &all).unwrap()).unwrap().latest().unwrap();
         assert_eq!(case.read(&whole), expected, "{case:?} in an import");
 
         let target = case.import(directory.path(), &all[..20]).unwrap();
@@ -203,7 +203,7 @@ fn a_removed_edge_has_no_duplicate() {
         db.commit(batch, "").unwrap();
         let mut expected = Edges::new();
         case.model(&mut expected, &[(1, 2, 3), (2, 3, 1)]);
-        assert_eq!(case.read(&db.snapshot().unwrap()), expected, "{case:?}");
+        assert_eq!(case.read(&db.latest().unwrap()), expected, "{case:?}");
     }
 }
 
@@ -225,7 +225,7 @@ fn a_duplicate_is_refused_on_request_and_nothing_happens() {
             };
             let told = format!("the edge from {} to {} {what}", case.id(u), case.id(v));
             assert!(error.starts_with(&told), "{error}");
-            assert_eq!(db.snapshot().unwrap().num_vertices(), 3);
+            assert_eq!(db.latest().unwrap().num_vertices(), 3);
         }
         let mut batch = db.batch();
         case.add(&mut batch, (7, 8, 1));
@@ -245,7 +245,7 @@ fn a_batch_may_follow_another_rule_that_the_database_can_follow() {
     batch.set_duplicates(Duplicates::Sum).unwrap();
     case.add(&mut batch, (1, 2, 8));
     db.commit(batch, "").unwrap();
-    assert_eq!(case.read(&db.snapshot().unwrap())[&("1".to_owned(), "2".to_owned())], [13]);
+    assert_eq!(case.read(&db.latest().unwrap())[&("1".to_owned(), "2".to_owned())], [13]);
 
     drop(db);
     let case = Case { rule: Duplicates::Keep, ..case };
@@ -260,7 +260,7 @@ fn a_batch_may_follow_another_rule_that_the_database_can_follow() {
 
 /// The type and the weight of the edge from 1 to 2.
 fn weight_of(db: &Database) -> (ElementType, PropertyValue<'static>) {
-    let snapshot = db.snapshot().unwrap();
+    let snapshot = db.latest().unwrap();
     let property = snapshot.edge_properties().next().unwrap().clone();
     let source = snapshot.ids().vertex_of(1_u64.into()).unwrap().unwrap();
     let bits = snapshot.edges(Direction::Out, source).unwrap().bits(0, 0).unwrap();
@@ -340,7 +340,7 @@ fn a_large_batch_is_that_of_many_small_ones() {
                 }
                 db.commit(batch, "edges").unwrap();
             }
-            let snapshot = db.snapshot().unwrap();
+            let snapshot = db.latest().unwrap();
             let vertices = (0..snapshot.num_vertices()).map(esker_graph::vertex);
             let names = vertices.map(|v| snapshot.ids().external_of(v).unwrap().to_string());
             (names.collect::<Vec<_>>(), case.read(&snapshot))

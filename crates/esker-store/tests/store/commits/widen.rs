@@ -13,7 +13,7 @@ use esker_store::ids::ExternalId;
 use esker_store::io::{Disk, RealDisk};
 use esker_store::manifest::StagingOptions;
 use esker_store::property::PropertyValue;
-use esker_store::{Database, DatabaseOptions, Snapshot, Store};
+use esker_store::{Database, DatabaseOptions, Store, Version};
 
 fn import_edges(directory: &Path, directed: bool, encoding: Encoding) -> PathBuf {
     let (input, target) = (directory.join("in.csv"), directory.join("out.esker"));
@@ -31,13 +31,13 @@ fn options() -> DatabaseOptions {
 }
 
 /// The types of weight and x.
-fn types(snapshot: &Snapshot) -> Vec<ElementType> {
+fn types(snapshot: &Version) -> Vec<ElementType> {
     let numbers = snapshot.edge_properties().filter(|property| !property.is_text());
     numbers.map(|property| property.element).collect()
 }
 
 /// All edges with their values as text, in both directions.
-fn contents(snapshot: &Snapshot) -> Vec<String> {
+fn contents(snapshot: &Version) -> Vec<String> {
     let properties: Vec<_> = snapshot.edge_properties().cloned().collect();
     let mut found = Vec::new();
     for direction in [Direction::Out, Direction::In] {
@@ -84,20 +84,20 @@ fn a_property_becomes_as_wide_as_its_values_in_every_version() {
             add(&db, (1, 3), PropertyValue::I32(4), half);
             db.freeze(&run).unwrap();
             add(&db, (1, 2), PropertyValue::I64(6), half);
-            assert_eq!(types(&db.snapshot().unwrap()), [I32, F32]);
+            assert_eq!(types(&db.latest().unwrap()), [I32, F32]);
             let versions = || -> Vec<Vec<String>> {
                 db.versions().iter().map(|version| contents(&db.at(version.number).unwrap())).collect()
             };
             let before = versions();
             let big = 1 << 40;
             assert_eq!(add(&db, (4, 5), PropertyValue::I64(big), half), 4);
-            assert_eq!(types(&db.snapshot().unwrap()), [I64, F32]);
+            assert_eq!(types(&db.latest().unwrap()), [I64, F32]);
             assert_eq!(versions()[..3], before);
-            assert!(contents(&db.snapshot().unwrap()).iter().any(|edge| edge.contains(&big.to_string())));
+            assert!(contents(&db.latest().unwrap()).iter().any(|edge| edge.contains(&big.to_string())));
             add(&db, (4, 6), PropertyValue::F64(0.25), PropertyValue::F64(0.1));
-            assert_eq!(types(&db.snapshot().unwrap()), [F64, F64]);
+            assert_eq!(types(&db.latest().unwrap()), [F64, F64]);
             assert_eq!(versions()[..3], before);
-            assert!(contents(&db.snapshot().unwrap()).iter().any(|edge| edge.ends_with("0.25 c 0.1")));
+            assert!(contents(&db.latest().unwrap()).iter().any(|edge| edge.ends_with("0.25 c 0.1")));
             let after = versions();
             db.close().unwrap();
             let store = Store::open(&target).unwrap();
@@ -119,7 +119,7 @@ fn a_batch_that_began_before_a_property_was_widened_is_converted() {
     batch.add_edge(8_u64, 9_u64, &[PropertyValue::I32(3), PropertyValue::Text(b"a"), half]).unwrap();
     add(&db, (4, 5), PropertyValue::F64(0.25), half);
     db.commit(batch, "").unwrap();
-    assert!(contents(&db.snapshot().unwrap()).iter().any(|edge| edge.ends_with(" 3 a 0.5")));
+    assert!(contents(&db.latest().unwrap()).iter().any(|edge| edge.ends_with(" 3 a 0.5")));
 }
 
 #[test]
@@ -128,12 +128,12 @@ fn values_that_no_type_holds_together_are_refused() {
     let db = Database::open(import_edges(directory.path(), true, Encoding::Plain), options()).unwrap();
     let half = PropertyValue::F64(0.5);
     add(&db, (4, 5), PropertyValue::I64((1 << 53) + 1), half);
-    let before = contents(&db.snapshot().unwrap());
+    let before = contents(&db.latest().unwrap());
     let mut batch = db.batch();
     batch.add_edge(6_u64, 7_u64, &[half, PropertyValue::Text(b"a"), half]).unwrap();
     let error = db.commit(batch, "").unwrap_err().to_string();
     assert!(error.contains("9007199254740993"), "{error}");
-    assert_eq!((contents(&db.snapshot().unwrap()), db.versions().len()), (before, 2));
+    assert_eq!((contents(&db.latest().unwrap()), db.versions().len()), (before, 2));
     let mut batch = db.batch();
     let text = PropertyValue::Text(b"far");
     let error = batch.add_edge(6_u64, 7_u64, &[text, text, half]).unwrap_err().to_string();
@@ -157,7 +157,7 @@ fn a_vertex_property_becomes_as_wide_as_its_values_in_every_version() {
     db.commit(batch, "").unwrap();
     db.freeze(&run).unwrap();
     set(2, PropertyValue::I32(7));
-    let shown = |snapshot: &Snapshot| -> Vec<Option<String>> {
+    let shown = |snapshot: &Version| -> Vec<Option<String>> {
         let property = snapshot.vertex_property("age").unwrap();
         (0..3).map(|v| property.get(v).unwrap().map(|value| value.to_string())).collect()
     };
@@ -165,16 +165,16 @@ fn a_vertex_property_becomes_as_wide_as_its_values_in_every_version() {
     assert_eq!(set(3, PropertyValue::I64(1 << 40)), 4);
     set(2, PropertyValue::F64(0.5));
     let newest = [text("-5"), text("0.5"), text("1099511627776")];
-    assert_eq!(shown(&db.snapshot().unwrap()), newest);
+    assert_eq!(shown(&db.latest().unwrap()), newest);
     assert_eq!(shown(&db.at(3).unwrap()), [text("-5"), text("7"), None]);
-    assert_eq!(db.snapshot().unwrap().vertex_properties().next().unwrap().type_name(), "f64");
+    assert_eq!(db.latest().unwrap().vertex_properties().next().unwrap().type_name(), "f64");
     let array = |db: &Database| -> Vec<Option<f64>> {
-        let snapshot = db.snapshot().unwrap();
+        let snapshot = db.latest().unwrap();
         snapshot.vertex_property("age").unwrap().array::<f64>(&run).unwrap().iter().collect()
     };
     assert_eq!(array(&db), [Some(-5.0), Some(0.5), Some(1_099_511_627_776.0)]);
     db.compact(&run).unwrap();
-    assert_eq!(shown(&db.snapshot().unwrap()), newest);
+    assert_eq!(shown(&db.latest().unwrap()), newest);
     assert_eq!(array(&db), [Some(-5.0), Some(0.5), Some(1_099_511_627_776.0)]);
     set(1, PropertyValue::F64(1e300));
     db.close().unwrap();
@@ -192,7 +192,7 @@ fn a_vertex_property_defined_and_widened_by_one_batch_has_the_wide_type() {
     batch.set_vertex(1_u64, "score", Some(PropertyValue::I64(1))).unwrap();
     batch.set_vertex(2_u64, "score", Some(PropertyValue::F64(0.5))).unwrap();
     db.commit(batch, "").unwrap();
-    assert_eq!(db.snapshot().unwrap().vertex_properties().next().unwrap().type_name(), "f64");
+    assert_eq!(db.latest().unwrap().vertex_properties().next().unwrap().type_name(), "f64");
     let mut batch = db.batch();
     batch.set_vertex(1_u64, "score", Some(PropertyValue::I64((1 << 53) + 1))).unwrap();
     let error = db.commit(batch, "").unwrap_err().to_string();
@@ -215,7 +215,7 @@ fn floats_of_32_bits_keep_their_value_where_the_same_batch_widens_the_property()
         batch.set_vertex(id, "score", Some(PropertyValue::F32(value))).unwrap();
     }
     db.commit(batch, "").unwrap();
-    let snapshot = db.snapshot().unwrap();
+    let snapshot = db.latest().unwrap();
     let property = snapshot.vertex_property("score").unwrap();
     for (id, &value) in (10_u64..).zip(&floats) {
         let v = snapshot.ids().vertex_of(ExternalId::Int(id)).unwrap().unwrap();

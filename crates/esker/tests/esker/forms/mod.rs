@@ -16,7 +16,7 @@ use esker::store::manifest::StagingOptions;
 use esker::store::pool::PoolOptions;
 use esker::store::property::PropertyValue;
 use esker::store::tiles::ConvertOptions;
-use esker::store::{Access, Database, DatabaseOptions, GraphEncoding, HeadedOptions, Result, Snapshot};
+use esker::store::{Access, Database, DatabaseOptions, GraphEncoding, HeadedOptions, Result, View};
 use esker_graph::random::{Random, hash};
 
 use crate::common::Sample;
@@ -110,7 +110,7 @@ pub(crate) struct Model {
 /// A database, or a version of it, and how far the ids of its vertices lie apart.
 pub(crate) struct Form {
     pub(crate) name: String,
-    pub(crate) snapshot: Snapshot,
+    pub(crate) snapshot: View,
     /// The id of vertex `v` is `v * step + first`.
     pub(crate) step: u64,
     pub(crate) first: u64,
@@ -164,22 +164,22 @@ impl Model {
         let whole = |encoding| self.imported(&self.edges, encoding, CopyPolicy::default());
         let plain = whole(Encoding::Plain);
         plain.make_tiles(&ConvertOptions::default(), run).expect("tiles");
-        let plain = plain.snapshot().expect("a version");
-        let tiled = |access| plain.clone().resident(access).expect("one layer with tiles");
+        let plain = plain.latest().expect("a version");
+        let tiled = |access| plain.view().resident(access).expect("one layer with tiles");
         let pool = PoolOptions { bytes: 8 << 20, segment_bytes: 1 << 20, ..PoolOptions::default() };
         let (tiles, pooled) =
             (tiled(Access::Mapped(GraphEncoding::Tiles)), tiled(Access::Pooled(GraphEncoding::Tiles, pool)));
         let pool = PoolOptions { bytes: 8 << 20, ..PoolOptions::of_lists() };
         let parts = Access::Pooled(GraphEncoding::Lists, pool);
         let pooled_lists = tiled(parts);
-        let compressed = whole(Encoding::Compressed).snapshot().expect("a version");
+        let compressed = whole(Encoding::Compressed).latest().expect("a version");
         let mut forms = vec![
-            form("plain", plain),
+            form("plain", plain.view()),
             form("tiles", tiles),
             form("pooled tiles", pooled),
             form("pooled lists", pooled_lists),
-            form("pooled compressed lists", compressed.clone().resident(parts).expect("one layer")),
-            form("compressed", compressed),
+            form("pooled compressed lists", compressed.view().resident(parts).expect("one layer")),
+            form("compressed", compressed.view()),
         ];
         for (name, encoding, policy) in [
             ("layers that chain", Encoding::Plain, CopyPolicy::Chain),
@@ -187,9 +187,9 @@ impl Model {
             ("layers over a compressed one", Encoding::Compressed, CopyPolicy::Mixed),
         ] {
             let database = self.layered(encoding, policy, run);
-            let newest = database.snapshot().expect("a version");
-            forms.extend(self.in_parts("layers", &newest));
-            forms.push(form(name, newest));
+            let newest = database.latest().expect("a version");
+            forms.extend(self.in_parts("layers", &newest.view()));
+            forms.push(form(name, newest.view()));
             if policy != CopyPolicy::Copy {
                 let buried = self.buried(&database, run);
                 forms.extend(self.in_parts("a version in the middle of a layer", &buried));
@@ -201,8 +201,8 @@ impl Model {
     }
 
     /// The graph as plain lists.
-    pub(crate) fn plain(&self) -> Snapshot {
-        self.imported(&self.edges, Encoding::Plain, CopyPolicy::default()).snapshot().expect("a version")
+    pub(crate) fn plain(&self) -> View {
+        self.imported(&self.edges, Encoding::Plain, CopyPolicy::default()).latest().expect("a version").view()
     }
 
     /// A database of one layer.
@@ -295,8 +295,8 @@ impl Model {
     }
 
     /// The newest version, after others have come and all layers were merged.
-    fn buried(&self, database: &Database, run: &Run) -> Snapshot {
-        let version = database.snapshot().expect("a version").version().number;
+    fn buried(&self, database: &Database, run: &Run) -> View {
+        let version = database.latest().expect("a version").number();
         let mut batch = database.batch();
         for (i, ends) in self.edges.keys().enumerate() {
             if i % 2 == 0 {
@@ -311,7 +311,7 @@ impl Model {
         database.commit(batch, "other edges").expect("a commit");
         database.compact(run).expect("one layer");
         database.make_tiles(&ConvertOptions::default(), run).expect("tiles");
-        database.at(version).expect("a version that is kept")
+        database.at(version).expect("a version that is kept").view()
     }
 
     /// Vertices with odd numbers are those of the graph; those with even ones were removed, with many edges.
@@ -340,17 +340,17 @@ impl Model {
             database.compact(run).expect("one layer");
             tiles();
         }
-        let snapshot = database.snapshot().expect("a version");
-        let mut accesses = accesses(&snapshot);
+        let snapshot = database.latest().expect("a version");
+        let mut accesses = accesses(&snapshot.view());
         accesses.push(("lists", Access::default()));
         let (how, access) = accesses[self.seed as usize / 2 % accesses.len()];
         let name =
             format!("{how} among removed vertices, {}", if is_compact { "compact" } else { "over layers" });
-        Form { name, snapshot: snapshot.resident(access).expect("what there is"), step: 2, first: 1 }
+        Form { name, snapshot: snapshot.view().resident(access).expect("what there is"), step: 2, first: 1 }
     }
 
     /// A version in some of the ways to read it; other models take the others.
-    fn in_parts(&self, name: &str, snapshot: &Snapshot) -> Vec<Form> {
+    fn in_parts(&self, name: &str, snapshot: &View) -> Vec<Form> {
         let accesses = accesses(snapshot);
         let first = self.seed as usize / 2;
         let some = accesses.iter().cycle().skip(first % accesses.len()).step_by(2).take(accesses.len() / 2);
@@ -363,18 +363,18 @@ impl Model {
 }
 
 /// The ways to read a version in a fixed memory, and as tiles if it has them.
-pub(crate) fn accesses(snapshot: &Snapshot) -> Vec<(&'static str, Access)> {
+pub(crate) fn accesses(snapshot: &View) -> Vec<(&'static str, Access)> {
     let pool = PoolOptions { bytes: 8 << 20, segment_bytes: 1 << 20, ..PoolOptions::default() };
     let parts = PoolOptions { bytes: 8 << 20, ..PoolOptions::of_lists() };
     let mut all = vec![
         ("pooled lists", Access::Pooled(GraphEncoding::Lists, parts)),
         ("lists in memory", Access::Memory),
     ];
-    if snapshot.complete_layer().record().encoding == Encoding::Plain {
+    if snapshot.version().complete_layer().record().encoding == Encoding::Plain {
         let heads = HeadedOptions { head_len: Some(2), memory_bytes: 64 << 20 };
         all.push(("headed lists", Access::Headed(heads)));
     }
-    if snapshot.tiles().is_ok() {
+    if snapshot.version().tiles().is_ok() {
         all.push(("tiles", Access::Mapped(GraphEncoding::Tiles)));
         all.push(("pooled tiles", Access::Pooled(GraphEncoding::Tiles, pool)));
     }

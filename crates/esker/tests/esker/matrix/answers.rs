@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use esker::answer::{Answer, Fact, Ranking, Value, Values};
-use esker::store::Snapshot;
+use esker::store::View;
 
 use super::world::World;
 use crate::encodings::is_near;
@@ -102,7 +102,7 @@ fn are_alike<K: Ord>(left: &Rows<K>, right: &Rows<K>) -> bool {
 }
 
 /// The vertices of the world, by those of a version. A vertex that was removed has none.
-pub(super) fn places(world: &World, snapshot: &Snapshot) -> impl Fn(esker::graph::VertexId) -> usize {
-    let ids = snapshot.ids();
+pub(super) fn places(world: &World, snapshot: &View) -> impl Fn(esker::graph::VertexId) -> usize {
+    let ids = snapshot.version().ids();
     move |v| world.vertex(ids.external_of(v).expect("an id"))
 }

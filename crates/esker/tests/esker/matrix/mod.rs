@@ -20,7 +20,7 @@ use esker::Error;
 use esker::catalogue::{Entry, Job, Resources, WeightReads};
 use esker::graph::{Budget, Cancel, Csr, Direction, Graph, Run, RunOptions, Stop, VertexId, vertex};
 use esker::plan::{Request as Reading, plan};
-use esker::store::Snapshot;
+use esker::store::View;
 
 use self::answers::{Found, places};
 use self::axes::{Combination, Directions, READINGS, SIZES, SPARE_BYTES, allows};
@@ -67,13 +67,13 @@ fn all_requests(source: &str) -> Vec<(Request, bool)> {
     all
 }
 
-fn job_on(snapshot: &Snapshot, request: &Request, run: &Run) -> Result<esker::answer::Answer, Error> {
+fn job_on(snapshot: &View, request: &Request, run: &Run) -> Result<esker::answer::Answer, Error> {
     request.entry.run(&Job { snapshot, run, params: &request.params, verify: true })
 }
 
 /// Runs a request within the least limit that its plan names.
 fn run_planned(
-    snapshot: &Snapshot,
+    snapshot: &View,
     reading: &Reading,
     request: &Request,
     more: u64,
@@ -109,7 +109,7 @@ struct Counts {
 /// The graph of one combination without a history, and its answers.
 struct Reference {
     world: World,
-    snapshot: Snapshot,
+    snapshot: View,
     found: BTreeMap<usize, Option<Found>>,
 }
 
@@ -140,9 +140,9 @@ impl Reference {
 }
 
 /// All arcs of a version without weights, by the vertices of the world, must be those of the reference.
-fn has_the_lists_of(read: &Snapshot, reference: &Reference, is_directed: bool, name: &str) {
+fn has_the_lists_of(read: &View, reference: &Reference, is_directed: bool, name: &str) {
     let run = run_within(1 << 30);
-    let arcs = |snapshot: &Snapshot, place: &dyn Fn(VertexId) -> usize| {
+    let arcs = |snapshot: &View, place: &dyn Fn(VertexId) -> usize| {
         let graph = snapshot.present_graph::<()>(&run).expect("a graph");
         // Tiles of a database without in-lists have in-edges, but no in-lists.
         let csr = Csr::copy_with(&graph, is_directed, &Cancel::default()).expect("lists");
@@ -167,19 +167,19 @@ fn has_the_lists_of(read: &Snapshot, reference: &Reference, is_directed: bool, n
 }
 
 /// Whether the vertices of a version are numbered in the order of those of the world.
-fn is_in_order(world: &World, version: &Snapshot) -> bool {
+fn is_in_order(world: &World, version: &View) -> bool {
     let run = run_within(1 << 30);
     let place = places(world, version);
     match version.remaining(&run).expect("numbers") {
         Some(remaining) => remaining.origins().iter().map(|&v| place(v)).is_sorted(),
-        None => (0..version.num_vertices()).map(|v| place(vertex(v))).is_sorted(),
+        None => (0..version.version().num_vertices()).map(|v| place(vertex(v))).is_sorted(),
     }
 }
 
 /// One version with what its answers are compared with.
 struct Checker<'a> {
     combination: Combination,
-    version: &'a Snapshot,
+    version: &'a View,
     reference: &'a mut Reference,
     /// Whether vertices are numbered in the order of those of the reference.
     in_order: bool,

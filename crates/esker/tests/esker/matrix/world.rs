@@ -17,7 +17,7 @@ use esker::store::io::{Disk, MemoryDisk};
 use esker::store::manifest::StagingOptions;
 use esker::store::property::PropertyValue;
 use esker::store::tiles::ConvertOptions;
-use esker::store::{Batch, Database, DatabaseOptions, HeadedOptions, Snapshot};
+use esker::store::{Batch, Database, DatabaseOptions, HeadedOptions, View};
 use esker_graph::random::Random;
 
 use super::axes::{Combination, Directions, INSIDE, Ids, OUTSIDE, Place, Removed, Window};
@@ -339,7 +339,7 @@ impl World {
     }
 
     /// The graph as plain lists of one layer, whose vertices have the numbers of [`World::vertex`].
-    pub(super) fn reference(&self) -> Snapshot {
+    pub(super) fn reference(&self) -> View {
         let Combination { directions, .. } = self.combination;
         let directions = if directions.are_dropped() { Directions::Undirected } else { directions };
         let (window, weights) = (Window::Open, self.seen_weights());
@@ -352,11 +352,11 @@ impl World {
             edges: self.seen(),
             ..*self
         };
-        world.imported(&world.edges, Encoding::Plain, true).snapshot().expect("a version")
+        world.imported(&world.edges, Encoding::Plain, true).latest().expect("a version").view()
     }
 
     /// The version of the combination, in a database that has tiles, and heads unless it has no lists.
-    pub(super) fn version(&self, run: &Run) -> Snapshot {
+    pub(super) fn version(&self, run: &Run) -> View {
         let Combination { place, removed, encoding, .. } = self.combination;
         let is_direct = place == Place::Whole && removed == Removed::None;
         // The first layer has some edges, some with another weight, and some that go later.
@@ -391,7 +391,7 @@ impl World {
         if !is_direct {
             self.change(&database, run);
         }
-        let version = database.snapshot().expect("a version").version().number;
+        let version = database.latest().expect("a version").number();
         match place {
             Place::Whole if !is_direct => {
                 database.compact(run).expect("one layer");
@@ -410,15 +410,16 @@ impl World {
             _ => {}
         }
         let snapshot = database.at(version).expect("a version that is kept");
-        self.viewed(snapshot, run)
+        self.viewed(snapshot.view(), run)
     }
 
     /// A version in the view of the combination.
-    fn viewed(&self, snapshot: Snapshot, run: &Run) -> Snapshot {
+    fn viewed(&self, snapshot: View, run: &Run) -> View {
         let Combination { window, filtered, reversed, directions, .. } = self.combination;
         let window = window.range().map(|window| ("time", window));
         let conditions = filtered.then(|| "mark>=1".parse::<Condition>().expect("a condition"));
-        let conditions = Conditions::of(conditions.as_slice(), &snapshot).expect("a condition on a property");
+        let conditions =
+            Conditions::of(conditions.as_slice(), snapshot.version()).expect("a condition on a property");
         let snapshot = match (conditions, window) {
             (Some(conditions), _) => snapshot.filtered(conditions, window, true, run).expect("a view"),
             (None, Some((time, window))) => snapshot.window(time, window, true, run).expect("a window"),

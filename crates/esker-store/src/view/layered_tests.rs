@@ -14,11 +14,11 @@ use esker_layers::stack::Stack;
 use proptest::prelude::*;
 
 use super::tests::Collect;
-use super::{Layer, Snapshot, State};
 use crate::check::check;
 use crate::freeze::{Changes, EdgeChange, Growth, REMOVAL, freeze};
 use crate::manifest::{Manifest, layer_directory};
 use crate::sample::{Sample, kind_of};
+use crate::version::{Layer, State, Version};
 use esker_format::CopyPolicy;
 
 const DB: &str = "web.esker";
@@ -203,9 +203,9 @@ impl History {
         lists
     }
 
-    pub(crate) fn snapshot(&self, version: u64) -> Snapshot {
+    pub(crate) fn snapshot(&self, version: u64) -> Version {
         let state = Arc::new(self.first.with(self.manifest.clone(), self.layers.clone()));
-        state.snapshot(version).unwrap()
+        state.version(version).unwrap()
     }
 
     fn verify(&self, run: &Run) {
@@ -224,7 +224,7 @@ impl History {
         }
     }
 
-    fn verify_points(&self, snapshot: &Snapshot, version: usize, direction: Direction) {
+    fn verify_points(&self, snapshot: &Version, version: usize, direction: Direction) {
         for (v, list) in self.lists(version, direction).iter().enumerate() {
             let edges = snapshot.edges(direction, vertex(v)).unwrap();
             let weight = |index: usize| edges.bits(0, index).unwrap() as u32;
@@ -237,9 +237,10 @@ impl History {
         }
     }
 
-    fn verify_scans(&self, snapshot: &Snapshot, version: usize, direction: Direction, run: &Run) {
+    fn verify_scans(&self, snapshot: &Version, version: usize, direction: Direction, run: &Run) {
         let lists = self.lists(version, direction);
-        let graph = snapshot.graph::<i32>(run).unwrap();
+        let view = snapshot.view();
+        let graph = view.graph::<i32>(run).unwrap();
         let n = lists.len();
         let odd = Bitmap::new(n);
         let chosen: Vec<VertexId> = (0..n).filter(|v| v % 2 == 1).map(vertex).rev().collect();
@@ -322,8 +323,8 @@ fn layers_with_changes_of_many_thousand_vertices_are_what_their_commits_made() {
     let (newest, many) = (history.versions.len(), Run::with_threads(128).unwrap());
     let pool =
         Access::Pooled(GraphEncoding::Lists, PoolOptions { bytes: 1 << 28, ..PoolOptions::of_lists() });
-    let snapshot = history.snapshot(newest as u64).resident(pool).unwrap();
-    history.verify_scans(&snapshot, newest, Direction::Out, &many);
+    let snapshot = history.snapshot(newest as u64).view().resident(pool).unwrap();
+    history.verify_scans(snapshot.version(), newest, Direction::Out, &many);
 }
 
 /// The layer of a vertex's newest fragment is kept in a byte.
@@ -337,11 +338,11 @@ fn lists_in_more_layers_than_a_byte_counts_are_found() {
     }
     let newest = history.versions.len();
     let pool = Access::Pooled(GraphEncoding::Lists, PoolOptions::of_lists());
-    let snapshot = history.snapshot(newest as u64).resident(pool).unwrap();
-    assert!(snapshot.stack().layers().len() > usize::from(u8::MAX));
-    history.verify_scans(&snapshot, newest, Direction::Out, &run);
-    history.verify_scans(&snapshot, newest, Direction::In, &run);
-    assert!(snapshot.stack().table_if_made(Direction::Out).is_none());
+    let snapshot = history.snapshot(newest as u64).view().resident(pool).unwrap();
+    assert!(snapshot.version().stack().layers().len() > usize::from(u8::MAX));
+    history.verify_scans(snapshot.version(), newest, Direction::Out, &run);
+    history.verify_scans(snapshot.version(), newest, Direction::In, &run);
+    assert!(snapshot.version().stack().table_if_made(Direction::Out).is_none());
 }
 
 /// With little memory, later layers stay mapped and are swept in each scan, which takes a vertex table.
@@ -359,16 +360,16 @@ fn later_layers_are_read_with_any_memory_that_suffices() {
         let budget = Budget::new(options.bytes + bytes);
         let limited = Run::new(RunOptions { threads: 1, budget, ..RunOptions::default() }).unwrap();
         let snapshot = history.snapshot(newest as u64);
-        let snapshot = snapshot.resident(Access::Pooled(GraphEncoding::Lists, options)).unwrap();
+        let snapshot = snapshot.view().resident(Access::Pooled(GraphEncoding::Lists, options)).unwrap();
         let prepared = snapshot.graph::<i32>(&limited).and_then(|graph| {
             graph.prepare(&limited, Direction::Out)?;
             graph.prepare(&limited, Direction::In)
         });
         match prepared {
             Ok(()) => {
-                history.verify_scans(&snapshot, newest, Direction::Out, &limited);
-                history.verify_scans(&snapshot, newest, Direction::In, &limited);
-                with_table.push(snapshot.stack().table_if_made(Direction::In).is_some());
+                history.verify_scans(snapshot.version(), newest, Direction::Out, &limited);
+                history.verify_scans(snapshot.version(), newest, Direction::In, &limited);
+                with_table.push(snapshot.version().stack().table_if_made(Direction::In).is_some());
             }
             Err(Error::Stop(Stop::OverBudget { .. })) => refused += 1,
             Err(other) => panic!("{other}"),

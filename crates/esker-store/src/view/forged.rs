@@ -11,10 +11,10 @@ use esker_format::{Archive, IdMapKind};
 use esker_graph::{Direction, Graph, Lists, Run, Select, vertex};
 use proptest::prelude::*;
 
-use super::Snapshot;
 use super::tests::Collect;
 use crate::check::check;
 use crate::sample::Sample;
+use crate::version::Version;
 
 const DB: &str = "web.esker";
 const PAGE: usize = 4096;
@@ -53,7 +53,7 @@ fn seal_file(content: &mut [u8]) {
 
 /// Reads everything in every way, whatever it may be.
 fn peruse(disk: &FaultyDisk, run: &Run) -> Result<()> {
-    let snapshot = Snapshot::open(&(Arc::new(disk.clone()) as Arc<dyn Disk>), Path::new(DB))?;
+    let snapshot = Version::open(&(Arc::new(disk.clone()) as Arc<dyn Disk>), Path::new(DB))?;
     for direction in [Direction::Out, Direction::In] {
         for v in (0..snapshot.num_vertices().min(100)).map(vertex) {
             let _ = snapshot.neighbors(direction, v);
@@ -65,7 +65,7 @@ fn peruse(disk: &FaultyDisk, run: &Run) -> Result<()> {
             }
             let _ = snapshot.ids().external_of(v).and_then(|id| snapshot.ids().vertex_of(id));
         }
-        if let Ok(graph) = snapshot.graph::<i32>(run)
+        if let Ok(graph) = snapshot.view().graph::<i32>(run)
             && graph.has(direction)
         {
             for v in (0..graph.num_vertices()).map(vertex) {
@@ -74,7 +74,7 @@ fn peruse(disk: &FaultyDisk, run: &Run) -> Result<()> {
             }
             let _ = graph.scan(run, direction, Select::All, &Collect);
         }
-        let _ = snapshot.graph::<()>(run).and_then(|graph| graph.prepare(run, Direction::Out));
+        let _ = snapshot.view().graph::<()>(run).and_then(|graph| graph.prepare(run, Direction::Out));
     }
     check(&snapshot, run).map(|_| ())
 }

@@ -6,9 +6,9 @@ use esker_format::Result;
 use esker_graph::{Direction, Flow, VertexId};
 
 use super::edges::VertexEdges;
-use super::state::Snapshot;
+use super::state::Version;
 
-impl Snapshot {
+impl Version {
     /// Length of the list of `v`.
     ///
     /// # Errors
@@ -35,7 +35,7 @@ impl Snapshot {
     /// The edges of `v`, ascending by neighbour, with their properties.
     ///
     /// # Errors
-    /// As [`Snapshot::degree`].
+    /// As [`Version::degree`].
     pub fn edges(&self, direction: Direction, v: VertexId) -> Result<VertexEdges<'_>> {
         VertexEdges::read(self.stack(), direction, v)
     }
@@ -43,7 +43,7 @@ impl Snapshot {
     /// The list of `v`, ascending.
     ///
     /// # Errors
-    /// As [`Snapshot::degree`].
+    /// As [`Version::degree`].
     pub fn neighbors(&self, direction: Direction, v: VertexId) -> Result<Cow<'_, [VertexId]>> {
         self.edges(direction, v).map(VertexEdges::into_targets)
     }

@@ -74,8 +74,8 @@ impl BesideLists for StoredHeads {
     }
 }
 
-/// One form of all layers that have it, opened with the state: its files may be removed while a snapshot
-/// reads them. What cannot be opened does no harm to a snapshot that does not read it; opening it again gives
+/// One form of all layers that have it, opened with the state: its files may be removed while a version
+/// is read. What cannot be opened does no harm to a version that does not read it; opening it again gives
 /// the error.
 pub(super) struct Beside<F: BesideLists>(Vec<(F::Record, Arc<OnceLock<F>>)>);
 

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use crate::check::check;
 use crate::manifest::read_account;
 use crate::sample::{KINDS, Sample, kind_of};
-use crate::snapshot::Snapshot;
+use crate::version::Version;
 
 const DB: &str = "web.esker";
 
@@ -24,8 +24,8 @@ fn stored(sample: &Sample) -> FaultyDisk {
     disk
 }
 
-fn open(disk: &FaultyDisk) -> Result<Snapshot> {
-    Snapshot::open(&shared(disk), Path::new(DB))
+fn open(disk: &FaultyDisk) -> Result<Version> {
+    Version::open(&shared(disk), Path::new(DB))
 }
 
 /// Collects every arc that a scan hands over.
@@ -45,7 +45,7 @@ impl Visitor<i32> for Collect {
 }
 
 /// Reads everything in every way; an answer other than the model's panics.
-fn read_all(snapshot: &Snapshot, sample: &Sample, run: &Run) -> Result<()> {
+fn read_all(snapshot: &Version, sample: &Sample, run: &Run) -> Result<()> {
     for v in (0..sample.num_vertices).map(vertex) {
         assert_eq!(snapshot.ids().external_of(v)?.to_string(), sample.name(v));
         assert_eq!(snapshot.ids().find(&sample.name(v))?, v);
@@ -69,7 +69,8 @@ fn read_all(snapshot: &Snapshot, sample: &Sample, run: &Run) -> Result<()> {
                 assert_eq!(text, KINDS[usize::from(kind_of(weight))]);
             }
         }
-        let graph = snapshot.graph::<i32>(run)?;
+        let view = snapshot.view();
+        let graph = view.graph::<i32>(run)?;
         for v in (0..sample.num_vertices).map(vertex) {
             assert_eq!(graph.degree(direction, v), rows.degree(v));
             graph.with_list(direction, v, |targets, weights| assert_eq!((targets, weights), rows.list(v)))?;
@@ -137,23 +138,24 @@ fn what_is_not_there_is_named() {
     sample.in_edges = false;
     let snapshot = open(&stored(&sample)).unwrap();
     let run = Run::with_threads(1).unwrap();
-    assert_eq!(snapshot.weight_type(), Some(ElementType::I32));
+    assert_eq!(snapshot.view().weight_type(), Some(ElementType::I32));
     let told = |error: Error| error.to_string();
     assert_eq!(
-        told(snapshot.graph::<f64>(&run).unwrap_err()),
+        told(snapshot.view().graph::<f64>(&run).unwrap_err()),
         "the edge property \"weight\" holds i32, not f64"
     );
     assert_eq!(
-        told(snapshot.clone().weighted_by("kind").unwrap_err()),
+        told(snapshot.view().weighted_by("kind").unwrap_err()),
         "the edge property \"kind\" holds texts and cannot be a weight; properties that can: weight"
     );
     assert_eq!(
-        told(snapshot.clone().weighted_by("wait").unwrap_err()),
+        told(snapshot.view().weighted_by("wait").unwrap_err()),
         "the edges of web.esker have no property \"wait\": they have weight, kind"
     );
     let not_kept = told(snapshot.neighbors(Direction::In, 0).unwrap_err());
     assert!(not_kept.contains("without its in-edges"), "{not_kept}");
-    let graph = snapshot.graph::<()>(&run).unwrap();
+    let view = snapshot.view();
+    let graph = view.graph::<()>(&run).unwrap();
     assert!(!graph.has(Direction::In));
     assert!(told(graph.prepare(&run, Direction::In).unwrap_err()).contains("without its in-edges"));
     assert_eq!(

@@ -19,7 +19,7 @@ use esker_layers::tiles::Tiles;
 use super::beside::tile_shape;
 use crate::manifest::{Manifest, Reclaim, Resource};
 
-/// A layer with everything in it, mapped. A layer that was retired removes its files when the last snapshot
+/// A layer with everything in it, mapped. A layer that was retired removes its files when the last version
 /// that reads it is gone.
 #[derive(Debug)]
 pub(crate) struct Layer {

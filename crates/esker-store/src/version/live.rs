@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use esker_format::{LIVE_DIRECTORY, LiveContent, LiveFound, Result};
 use esker_graph::Run;
 
-use super::state::Snapshot;
+use super::state::Version;
 
-impl Snapshot {
+impl Version {
     /// The state that was kept under a name, within the memory of a run.
     ///
     /// # Errors

@@ -3,9 +3,9 @@
 use esker_format::{Error, Result};
 use esker_graph::{Run, VertexId};
 
-use super::state::Snapshot;
+use super::state::Version;
 
-impl Snapshot {
+impl Version {
     /// The vertex whose id a user typed, if it is there in this version.
     ///
     /// # Errors
@@ -14,25 +14,11 @@ impl Snapshot {
     pub fn find_vertex(&self, text: &str, run: &Run) -> Result<VertexId> {
         let v = self.ids().find(text)?;
         if self.removed(run)?.is_removed(v) {
-            if self.window_index().is_some() {
-                let view = if self.is_filtered() { "view" } else { "window" };
-                return Err(Error::invalid(format!(
-                    "the vertex {text:?} has no edge in the {view}: name another, or keep all vertices in it"
-                )));
-            }
             return Err(Error::invalid(format!(
                 "no vertex has the id {text:?} in version {}: it was removed; name one that is left, or an older version",
-                self.version().number
+                self.number()
             )));
         }
         Ok(v)
-    }
-
-    /// As [`Snapshot::find_vertex`], also if the vertex has no edge in the window.
-    ///
-    /// # Errors
-    /// As [`Snapshot::find_vertex`] without a window.
-    pub fn find_beyond_window(&self, text: &str, run: &Run) -> Result<VertexId> {
-        self.clone().without_window().find_vertex(text, run)
     }
 }

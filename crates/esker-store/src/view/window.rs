@@ -14,9 +14,9 @@ use esker_layers::layer::{Body, ListColumns};
 use esker_layers::pool::PoolOptions;
 use esker_layers::stack::Stack;
 
-use super::choice::WindowPart;
+use super::choice::View;
 use super::moved::{AgingEdges, MovedWindow, WindowMove, WindowPosition};
-use super::state::Snapshot;
+use super::part::WindowPart;
 
 /// Vertices between two checks for cancellation.
 const CHECK_VERTICES: usize = 1 << 14;
@@ -78,28 +78,28 @@ impl WindowLists<'_> {
     }
 }
 
-impl Snapshot {
+impl View {
     /// The same version, of which the graphs, and their numbers of edges and vertices, are those of a window:
     /// the edges whose value in the property `time` lies in its range. Vertices without such an edge are not
     /// in the graphs, unless `all_vertices`. Point reads stay those of the whole version.
     ///
-    /// Reads the times of the edges once, as [`Snapshot::resident`] chose before; layers all of whose edges
+    /// Reads the times of the edges once, as [`View::resident`] chose before; layers all of whose edges
     /// lie outside are not read, here and by graphs of the window. Memory: that of [`WindowIndex`].
     ///
     /// # Errors
     /// [`Error::Usage`] if there is no such property, or it holds no integers of 32 or 64 bits;
     /// [`Error::Corrupt`]; cancellation; [`Error::Stop`] if the memory exceeds that of the run.
     pub fn window(self, time: &str, window: TimeWindow, all_vertices: bool, run: &Run) -> Result<Self> {
-        let filter = self.choice.filter.clone();
+        let filter = self.filter.clone();
         self.selected(filter, Some((time, window)), all_vertices, run)
     }
 
     /// The same version, of which the graphs, and their numbers of edges and vertices, are those of the edges
-    /// that a filter keeps, and that lie in a window if there is one: see [`Snapshot::window`]. Vertices
+    /// that a filter keeps, and that lie in a window if there is one: see [`View::window`]. Vertices
     /// without such an edge are not in the graphs, unless `all_vertices`.
     ///
     /// # Errors
-    /// As [`Snapshot::window`]; what the filter returns.
+    /// As [`View::window`]; what the filter returns.
     pub fn filtered(
         self,
         filter: Arc<dyn ArcFilter>,
@@ -117,14 +117,16 @@ impl Snapshot {
         all_vertices: bool,
         run: &Run,
     ) -> Result<Self> {
-        (self.choice.window, self.choice.filter) = (None, filter);
-        let time = window.map(|(time, _)| self.time_property(time).cloned()).transpose()?;
+        (self.window, self.filter) = (None, filter);
+        let time = window.map(|(time, _)| self.version.time_property(time).cloned()).transpose()?;
         let window = window.map_or(TimeWindow::WHOLE, |(_, window)| window);
         let removed = self.removed(run)?.clone();
         let absent: Option<&[VertexId]> = all_vertices.then(|| removed.list());
         let stack = match &time {
-            Some(time) => self.stack().within(time.number, window.after.saturating_add(1)..=window.until),
-            None => self.stack().with_all_layers(),
+            Some(time) => {
+                self.version.stack().within(time.number, window.after.saturating_add(1)..=window.until)
+            }
+            None => self.version.stack().with_all_layers(),
         };
         let number = time.as_ref().map(|time| time.number);
         let index = match (self.filtered_arcs(&stack, number, None), &time) {
@@ -132,14 +134,14 @@ impl Snapshot {
             (None, Some(time)) => self.times(&stack, time, &self.access, run)?.window(window, absent, run)?,
             (None, None) => return Ok(self),
         };
-        self.choice.window = Some(Arc::new(WindowPart::new(number, index, stack, all_vertices)));
+        self.window = Some(Arc::new(WindowPart::new(number, index, stack, all_vertices)));
         Ok(self)
     }
 
     /// Whether a filter leaves edges out by their properties. Then lists are read one by one, from mapped
     /// layers.
     pub fn is_filtered(&self) -> bool {
-        self.choice.filter.is_some()
+        self.filter.is_some()
     }
 
     /// The edges that the filter keeps, with these properties; `None` without a filter.
@@ -149,17 +151,17 @@ impl Snapshot {
         time: Option<u32>,
         weight: Option<u32>,
     ) -> Option<FilteredArcs<'a>> {
-        let filter = self.choice.filter.as_deref()?;
+        let filter = self.filter.as_deref()?;
         Some(FilteredArcs { stack, filter, time, weight })
     }
 
     /// The same version with all its edges.
     pub(crate) fn without_window(mut self) -> Self {
-        (self.choice.window, self.choice.filter) = (None, None);
+        (self.window, self.filter) = (None, None);
         self
     }
 
-    /// As [`Snapshot::window`], for a window that moved from a former one; `None` if their difference is not
+    /// As [`View::window`], for a window that moved from a former one; `None` if their difference is not
     /// enough.
     pub(crate) fn moved_window(
         mut self,
@@ -169,9 +171,9 @@ impl Snapshot {
     ) -> Result<Option<Self>> {
         let MovedWindow { time, window, all_vertices, difference, aging } = moved;
         let Some(before) = former.window_index() else { return Ok(None) };
-        let number = self.time_property(time)?.number;
+        let number = self.version.time_property(time)?.number;
         let absent = self.removed(run)?;
-        let (n, directed) = (self.num_vertices(), self.is_directed());
+        let (n, directed) = (self.version.num_vertices(), self.version.is_directed());
         let bytes = WindowIndex::bytes(n as u64, directed);
         let _memory: Reservation = run.budget().reserve("the degrees in a window", bytes)?;
         let bytes = WindowIndex::change_bytes(difference.removed.len() + difference.added.len());
@@ -181,9 +183,9 @@ impl Snapshot {
         let Some(index) = before.moved(window, removed, added, n, directed, absent)? else {
             return Ok(None);
         };
-        let stack = self.stack().within(number, window.after.saturating_add(1)..=window.until);
+        let stack = self.version.stack().within(number, window.after.saturating_add(1)..=window.until);
         let part = WindowPart::new(Some(number), index, stack, all_vertices).with_move(difference, aging);
-        self.choice.window = Some(Arc::new(part));
+        self.window = Some(Arc::new(part));
         Ok(Some(self))
     }
 
@@ -194,16 +196,16 @@ impl Snapshot {
         range: &TimeWindow,
         run: &Run,
     ) -> Result<Option<(Vec<TimedEdge>, Reservation)>> {
-        let record = self.time_property(time)?;
-        let stack = self.stack().within(record.number, range.after.saturating_add(1)..=range.until);
+        let record = self.version.time_property(time)?;
+        let stack = self.version.stack().within(record.number, range.after.saturating_add(1)..=range.until);
         self.times(&stack, record, &Access::default(), run)?.timed_edges(range, run)
     }
 
     /// The edges of several windows, copied to memory in two passes over the layers that reach into them: see
-    /// [`Snapshot::shared_window`]. They take memory of the budget of `run`.
+    /// [`View::shared_window`]. They take memory of the budget of `run`.
     ///
     /// # Errors
-    /// As [`Snapshot::window`]; [`Error::Invalid`] for more than [`SHARED_WINDOWS_MAX`] windows, and for a
+    /// As [`View::window`]; [`Error::Invalid`] for more than [`SHARED_WINDOWS_MAX`] windows, and for a
     /// filtered version.
     ///
     /// [`SHARED_WINDOWS_MAX`]: esker_layers::graph::window::SHARED_WINDOWS_MAX
@@ -211,19 +213,19 @@ impl Snapshot {
         if self.is_filtered() {
             return Err(Error::invalid("windows of a filtered version share no lists".to_owned()));
         }
-        let record = self.time_property(time)?;
+        let record = self.version.time_property(time)?;
         let after = windows.iter().map(|window| window.after).min().unwrap_or(0);
         let until = windows.iter().map(|window| window.until).max().unwrap_or(0);
-        let stack = self.stack().within(record.number, after.saturating_add(1)..=until);
+        let stack = self.version.stack().within(record.number, after.saturating_add(1)..=until);
         self.times(&stack, record, &self.access, run)?.shared(windows, run)
     }
 
-    /// As [`Snapshot::window`], for one of the windows that share these lists of the version. Graphs without
-    /// weights that are [gathered](Snapshot::gathered) are copied from the shared lists; others are read from
+    /// As [`View::window`], for one of the windows that share these lists of the version. Graphs without
+    /// weights that are [gathered](View::gathered) are copied from the shared lists; others are read from
     /// the layers.
     ///
     /// # Errors
-    /// As [`Snapshot::window`]; [`Error::Invalid`] for another window.
+    /// As [`View::window`]; [`Error::Invalid`] for another window.
     pub fn shared_window(
         mut self,
         time: &str,
@@ -232,73 +234,30 @@ impl Snapshot {
         all_vertices: bool,
         run: &Run,
     ) -> Result<Self> {
-        self.choice.window = None;
-        let number = self.time_property(time)?.number;
+        self.window = None;
+        let number = self.version.time_property(time)?.number;
         let absent = self.removed(run)?.clone();
-        let stack = self.stack().within(number, window.after.saturating_add(1)..=window.until);
+        let stack = self.version.stack().within(number, window.after.saturating_add(1)..=window.until);
         let index = shared.window(window, all_vertices.then(|| absent.list()), run)?;
         let part = WindowPart::new(Some(number), index, stack, all_vertices).with_shared(shared);
-        self.choice.window = Some(Arc::new(part));
+        self.window = Some(Arc::new(part));
         Ok(self)
     }
 
     /// Whether all layers are read as arrays, so that a window is counted and its lists are copied at the
     /// speed of memory.
     pub fn reads_arrays(&self) -> bool {
-        let is_plain = matches!(self.complete_layer().out().main().body(), Body::Arrays(_));
-        self.access == Access::Mapped(GraphEncoding::Lists) && self.stack().rank().is_none() && is_plain
-    }
-
-    /// The least and the greatest time of all edges; `None` if there are none. Reads the times of the layers
-    /// that state the least and the greatest, or of all where that does not suffice: edges were deleted, or a
-    /// layer is older than such statements.
-    ///
-    /// # Errors
-    /// As [`Snapshot::window`].
-    pub fn time_range(&self, time: &str, run: &Run) -> Result<Option<(i64, i64)>> {
-        let record = self.time_property(time)?;
-        match self.stack().value_range(record.number) {
-            Some(stated)
-                if self.has_time(record, stated.0, run)? && self.has_time(record, stated.1, run)? =>
-            {
-                Ok(Some(stated))
-            }
-            _ => self.scanned_range(record, run),
-        }
-    }
-
-    /// The greatest time of all edges: see [`Snapshot::time_range`].
-    ///
-    /// # Errors
-    /// As [`Snapshot::window`].
-    pub fn latest_time(&self, time: &str, run: &Run) -> Result<Option<i64>> {
-        let record = self.time_property(time)?;
-        match self.stack().value_range(record.number) {
-            Some((_, stated)) if self.has_time(record, stated, run)? => Ok(Some(stated)),
-            _ => Ok(self.scanned_range(record, run)?.map(|range| range.1)),
-        }
-    }
-
-    /// The least and the greatest time, found by reading all.
-    fn scanned_range(&self, record: &PropertyRecord, run: &Run) -> Result<Option<(i64, i64)>> {
-        self.times(self.stack(), record, &Access::default(), run)?.time_range(run)
-    }
-
-    /// Whether an edge has a time that is the least or the greatest of those that layers state.
-    fn has_time(&self, record: &PropertyRecord, stated: i64, run: &Run) -> Result<bool> {
-        if self.stack().has_all_arcs() {
-            return Ok(true);
-        }
-        let stack = self.stack().within(record.number, stated..=stated);
-        let found = self.times(&stack, record, &Access::default(), run)?.time_range(run)?;
-        Ok(found.is_some_and(|(least, greatest)| least == stated || greatest == stated))
+        let is_plain = matches!(self.version.complete_layer().out().main().body(), Body::Arrays(_));
+        self.access == Access::Mapped(GraphEncoding::Lists)
+            && self.version.stack().rank().is_none()
+            && is_plain
     }
 
     /// The times of the edges that are later than `after` and not later than `until`, ascending, and their
     /// memory: 24 bytes for each arc of the layers that reach into the range.
     ///
     /// # Errors
-    /// As [`Snapshot::window`].
+    /// As [`View::window`].
     pub fn sorted_times(
         &self,
         time: &str,
@@ -306,34 +265,10 @@ impl Snapshot {
         until: i64,
         run: &Run,
     ) -> Result<(Vec<i64>, Reservation)> {
-        let record = self.time_property(time)?;
-        let stack = self.stack().within(record.number, after.saturating_add(1)..=until);
+        let record = self.version.time_property(time)?;
+        let stack = self.version.stack().within(record.number, after.saturating_add(1)..=until);
         let window = TimeWindow { after, until, copies: Copies::All };
         self.times(&stack, record, &self.access, run)?.sorted_times(&window, stack.arcs_scanned(), run)
-    }
-
-    /// The edge properties that can hold times: timestamps, and integers whose unit is not known.
-    pub fn time_properties(&self) -> impl Iterator<Item = &PropertyRecord> {
-        self.edge_properties().filter(|one| one.can_be_time())
-    }
-
-    /// The edge property that holds times.
-    fn time_property(&self, name: &str) -> Result<&PropertyRecord> {
-        if let Some(found) = self.time_properties().find(|one| one.name == name) {
-            return Ok(found);
-        }
-        let found = self.edge_property(name)?;
-        let held = if found.is_text() { "texts".to_owned() } else { found.type_name() };
-        let names: Vec<_> = self.time_properties().map(|one| one.name.as_str()).collect();
-        let known = if names.is_empty() { "none can be".to_owned() } else { names.join(", ") };
-        Err(Error::usage(format!(
-            "the edge property {name:?} holds {held} and cannot be a time; properties that can: {known}"
-        )))
-    }
-
-    /// The window that [`Snapshot::window`] chose.
-    pub fn window_index(&self) -> Option<&WindowIndex> {
-        self.choice.window.as_deref().map(WindowPart::index)
     }
 
     /// Calls `take` with each edge of the version whose time lies in a range: its source, and what
@@ -350,9 +285,10 @@ impl Snapshot {
         mut take: impl FnMut(VertexId, VertexId, &ListColumns, usize) -> Result<()>,
     ) -> Result<()> {
         let lists = self.window_lists().ok_or_else(|| Error::invalid("there is no window".to_owned()))?;
-        let stack = self.stack().within(lists.time.number, range.after.saturating_add(1)..=range.until);
+        let stack =
+            self.version.stack().within(lists.time.number, range.after.saturating_add(1)..=range.until);
         let times = self.times(&stack, lists.time, &Access::default(), run)?;
-        let is_directed = self.is_directed();
+        let is_directed = self.version.is_directed();
         for (visited, source) in times.sources_within(range, run)?.into_iter().enumerate() {
             if visited % CHECK_VERTICES == 0 {
                 run.check()?;
@@ -364,40 +300,40 @@ impl Snapshot {
         Ok(())
     }
 
-    /// The lists of the window that [`Snapshot::window`] chose, for reading them one by one.
+    /// The lists of the window that [`View::window`] chose, for reading them one by one.
     pub fn window_lists(&self) -> Option<WindowLists<'_>> {
-        let part = self.choice.window.as_deref()?;
-        let time = self.edge_properties().find(|property| Some(property.number) == part.time())?;
-        let (index, stack, all_vertices) = (part.index(), self.stack(), part.all_vertices());
-        Some(WindowLists { index, time, all_vertices, stack, filter: self.choice.filter.as_deref() })
+        let part = self.window.as_deref()?;
+        let time = self.version.edge_properties().find(|property| Some(property.number) == part.time())?;
+        let (index, stack, all_vertices) = (part.index(), self.version.stack(), part.all_vertices());
+        Some(WindowLists { index, time, all_vertices, stack, filter: self.filter.as_deref() })
     }
 
     /// Whether graphs of a window are copied to memory when they are made: faster for algorithms that read
     /// them more than once.
     #[must_use]
     pub fn gathered(mut self, gathers: bool) -> Self {
-        self.choice.gathers = gathers;
+        self.gathers = gathers;
         self
     }
 
     /// Where its window is; `None` without a window.
     pub(crate) fn window_position(&self) -> Option<WindowPosition> {
-        let part = self.choice.window.as_deref()?;
+        let part = self.window.as_deref()?;
         let (version, window) = (self.version(), *part.index().window());
-        let (number, committed_ms) = (version.number, version.committed_ms);
+        let (number, committed_ms) = (version.number(), version.record().committed_ms);
         Some(WindowPosition { version: number, committed_ms, window, all_vertices: part.all_vertices() })
     }
 
     /// What its window gained and lost since that of another version, if it was made from it: see
-    /// [`Snapshot::window_after`].
+    /// [`View::window_after`].
     pub fn window_move(&self, former: &Self) -> Option<&WindowMove> {
-        let found = self.choice.window.as_deref()?.moved()?;
+        let found = self.window.as_deref()?.moved()?;
         (Some(found.from) == former.window_position()).then_some(found)
     }
 
     /// The edges that will leave its window, as far as they are known.
     pub(crate) fn aging(&self) -> Option<&Arc<AgingEdges>> {
-        self.choice.window.as_deref()?.aging()
+        self.window.as_deref()?.aging()
     }
 
     /// The graph of a window.
@@ -427,8 +363,8 @@ impl Snapshot {
         W::gathered(self.timed(part, run)?, part.index(), self.gathers_only(), run)
     }
 
-    /// The lists of the version with the times of their edges: see [`Snapshot::lists`].
-    fn times<'a>(
+    /// The lists of the version with the times of their edges: see [`View::lists`].
+    pub(super) fn times<'a>(
         &'a self,
         stack: &'a Stack,
         time: &PropertyRecord,
@@ -450,7 +386,7 @@ impl Snapshot {
         access: &Access,
         run: &Run,
     ) -> Result<StoredGraph<'a, i64>> {
-        let record = self.edge_properties().find(|property| Some(property.number) == part.time());
+        let record = self.version.edge_properties().find(|property| Some(property.number) == part.time());
         let record = record.ok_or_else(|| Error::invalid("the window has no times".to_owned()))?;
         self.times(part.stack(), record, access, run)
     }

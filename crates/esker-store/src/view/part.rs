@@ -1,43 +1,12 @@
-//! Which graph of a version is computed on, other than the one that is stored.
+//! What a window and a filter leave of a version.
 
 use std::sync::Arc;
 
-use esker_format::ElementType;
-use esker_graph::Direction;
-use esker_layers::graph::window::{ArcFilter, Combine, Copies, SharedLists, WindowIndex};
+use esker_layers::graph::window::{Combine, Copies, SharedLists, WindowIndex};
 use esker_layers::property::RemovedVertices;
 use esker_layers::stack::Stack;
 
 use super::moved::{AgingEdges, WindowMove};
-
-/// The types of numbers that weights can have.
-pub(super) const WEIGHT_ELEMENTS: [ElementType; 4] =
-    [ElementType::I32, ElementType::I64, ElementType::F32, ElementType::F64];
-
-/// What graphs of a version are made of.
-#[derive(Debug, Clone, Default)]
-pub(super) struct GraphChoice {
-    /// What keeps edges by their properties; `None`: all are kept.
-    pub(super) filter: Option<Arc<dyn ArcFilter>>,
-    /// Whether the edges of a directed graph are turned round.
-    pub(super) reversed: bool,
-    /// Whether a directed graph is read as undirected.
-    pub(super) undirected: bool,
-    /// The number of the edge property that is the weight; `None`: that of the import.
-    pub(super) weight: Option<u32>,
-    /// What the window and the filter leave of the edges; `None`: all edges.
-    pub(super) window: Option<Arc<WindowPart>>,
-    /// Whether graphs of a window are copied to memory.
-    pub(super) gathers: bool,
-    /// The direction whose lists alone are read; `None`: all.
-    pub(super) only: Option<Direction>,
-    /// Of a window: the one direction whose lists are copied to memory; `None`: both directions are.
-    pub(super) gathers_only: Option<Direction>,
-    /// Whether removed vertices may stay, as vertices without edges.
-    pub(super) keeps_removed: bool,
-    /// Whether in-lists that are not kept are made in memory.
-    pub(super) makes_in_lists: bool,
-}
 
 /// What a window and a filter leave of a version, counted.
 #[derive(Debug)]

@@ -5,43 +5,52 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use esker_format::io::Disk;
-use esker_format::{
-    Archive, ElementType, Error, LayerRecord, Owner, PropertyRecord, Result, Sought, VersionRecord,
-};
+use esker_format::{Archive, Error, LayerRecord, Owner, PropertyRecord, Result, Sought, VersionRecord};
 use esker_graph::{Direction, Operation, Remaining, Reservation, Run, message};
-use esker_layers::graph::Access;
 use esker_layers::graph::headed::StoredHeads;
-use esker_layers::graph::window::WindowIndex;
 use esker_layers::ids::{IdHasher, IdMap};
-use esker_layers::property::{Dictionary, PropertyLayer, REMOVED_NUMBER, RemovedVertices, VertexProperty};
+use esker_layers::property::{Dictionary, PropertyLayer, REMOVED_NUMBER, RemovedVertices};
 use esker_layers::stack::Stack;
 use esker_layers::tiles::Tiles;
 
 use super::beside::Beside;
-use super::choice::GraphChoice;
 use super::files::{BaseIds, OpenFiles, lost_file};
 use super::layer::{Layer, own_tiles};
 use crate::manifest::{MANIFEST_NAME, Manifest};
 
-/// A version of the graph in a database. Cheap to clone; clones, and all graphs made from them, share maps
-/// and what has been verified.
+/// One version of the graph in a database: what is stored. A handle of one pointer, cheap to clone; clones,
+/// and the views made from them, share maps of files and what has been verified. A version never changes.
 ///
-/// Methods that take a vertex are point reads: they verify the checksums of the blocks that they touch, each
-/// once.
+/// It gives counts, ids, properties, and point reads: methods that take a vertex. A point read verifies the
+/// checksums of the blocks that it touches, each once. To compute on the whole graph, make a [`View`] of it
+/// with [`Version::view`]. [`diff`](crate::diff::diff) compares two versions.
+///
+/// ```no_run
+/// use esker_store::graph::Direction;
+/// use esker_store::{Result, Store};
+///
+/// # fn main() -> Result<()> {
+/// let version = Store::open("people.esker")?.latest()?;
+/// println!("version {}: {} edges", version.number(), version.num_edges());
+/// let alice = version.ids().find("alice")?;
+/// for &neighbor in version.neighbors(Direction::Out, alice)?.iter() {
+///     println!("alice follows {}", version.ids().external_of(neighbor)?);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
+/// [`View`]: crate::View
 #[derive(Debug, Clone)]
-pub struct Snapshot {
+pub struct Version {
     contents: Arc<Contents>,
-    /// How graphs read the lists of the complete layer.
-    pub(super) access: Access,
-    /// Which graph of the version is read.
-    pub(super) choice: GraphChoice,
 }
 
 #[derive(Debug)]
 struct Contents {
     /// Keeps the layers open.
     state: Arc<State>,
-    version: VersionRecord,
+    record: VersionRecord,
     stack: Stack,
     /// For each edge property, its dictionary if it is text.
     dictionaries: Vec<Option<Dictionary>>,
@@ -50,7 +59,7 @@ struct Contents {
     remaining: OnceLock<(Remaining, Reservation)>,
 }
 
-impl Snapshot {
+impl Version {
     /// Maps the newest version in the layers of the database at `path`; commits that are only in the log are
     /// not in it. Reads the manifest and the headers of all files, nothing else.
     ///
@@ -59,14 +68,14 @@ impl Snapshot {
     /// newer Esker, or one with another width of vertex ids, wrote it.
     pub fn open(disk: &Arc<dyn Disk>, path: &Path) -> Result<Self> {
         let state = Arc::new(State::read(Arc::clone(disk), path)?);
-        state.snapshot(state.newest())
+        state.version(state.newest())
     }
 
     /// A version of a state. What was made for `older` is used again where it still holds.
     fn at(state: &Arc<State>, number: u64, older: Option<&Self>) -> Result<Self> {
         let manifest = &state.manifest;
-        let version = manifest.version(number).cloned();
-        let version = version.ok_or_else(|| {
+        let record = manifest.version(number).cloned();
+        let record = record.ok_or_else(|| {
             let path = state.path.display();
             let reason = message![format!("{path} has no version {number}: "), Operation::Log, " lists them"];
             Error::not_found(Sought::Version, reason)
@@ -74,7 +83,7 @@ impl Snapshot {
         let lists: Vec<_> = state.layers.iter().map(|layer| Arc::clone(layer.lists())).collect();
         // With the newest version the layers end, also where versions that were forgotten came after it.
         let seen = if number == state.newest() { manifest.log_start().first_version - 1 } else { number };
-        let stack = Stack::new(&lists, seen, version.num_vertices)?;
+        let stack = Stack::new(&lists, seen, record.num_vertices)?;
         if let Some(older) = older {
             stack.inherit(&older.contents.stack);
         }
@@ -89,8 +98,8 @@ impl Snapshot {
         let segments = layers.iter().filter_map(|layer| layer.ids().cloned());
         let ids = state.ids.map.with_segments(segments, stack.num_vertices())?;
         let (state, removed, remaining) = (Arc::clone(state), OnceLock::new(), OnceLock::new());
-        let contents = Contents { state, version, stack, dictionaries, ids, removed, remaining };
-        Ok(Self { contents: Arc::new(contents), access: Access::default(), choice: GraphChoice::default() })
+        let contents = Contents { state, record, stack, dictionaries, ids, removed, remaining };
+        Ok(Self { contents: Arc::new(contents) })
     }
 
     fn is_of(&self, state: &State) -> bool {
@@ -98,7 +107,7 @@ impl Snapshot {
     }
 
     /// The state of the database that it is a version of.
-    pub fn state(&self) -> &Arc<State> {
+    pub(crate) fn state(&self) -> &Arc<State> {
         &self.contents.state
     }
 
@@ -125,18 +134,23 @@ impl Snapshot {
     /// Whether its history has another version as it was read: the same database, in which that version is
     /// not newer, and was neither forgotten nor undone, and vertices were not renumbered meanwhile.
     pub fn continues(&self, other: &Self) -> bool {
-        let (manifest, version) = (self.manifest(), other.version());
+        let (manifest, version) = (self.manifest(), other.record());
         manifest.database == other.manifest().database
             && manifest.ids == other.manifest().ids
-            && version.number <= self.version().number
+            && version.number <= self.number()
             && manifest
                 .version(version.number)
                 .is_some_and(|known| known.committed_ms == version.committed_ms)
     }
 
-    /// The version that it shows.
-    pub fn version(&self) -> &VersionRecord {
-        &self.contents.version
+    /// What the manifest says of it: its number, times, message, and numbers of edges and vertices.
+    pub fn record(&self) -> &VersionRecord {
+        &self.contents.record
+    }
+
+    /// Its number: 1 is the import.
+    pub fn number(&self) -> u64 {
+        self.contents.record.number
     }
 
     /// The map between external ids and vertices.
@@ -144,20 +158,19 @@ impl Snapshot {
         &self.contents.ids
     }
 
-    /// Vertices are numbered from 0 to this, the removed ones included: see [`Snapshot::num_present`].
+    /// Vertices are numbered from 0 to this, the removed ones included: see [`Version::num_present`].
     pub fn num_vertices(&self) -> usize {
         self.contents.stack.num_vertices()
     }
 
-    /// Number of edges, of the window if there is one; an undirected one counts once.
+    /// Number of edges; an undirected one counts once.
     pub fn num_edges(&self) -> u64 {
-        self.window_index().map_or(self.contents.version.num_edges, WindowIndex::num_edges)
+        self.contents.record.num_edges
     }
 
-    /// Entries of all out-lists, of the window if there is one; an undirected edge counts twice, a self-loop
-    /// once.
+    /// Entries of all out-lists; an undirected edge counts twice, a self-loop once.
     pub fn num_arcs(&self) -> u64 {
-        self.window_index().map_or(self.contents.version.num_arcs, WindowIndex::num_arcs)
+        self.contents.record.num_arcs
     }
 
     /// Whether out-lists and in-lists differ.
@@ -170,102 +183,12 @@ impl Snapshot {
         self.contents.stack.has(direction)
     }
 
-    /// The edge properties, by number.
-    pub fn edge_properties(&self) -> impl Iterator<Item = &PropertyRecord> {
-        self.contents.state.manifest.properties.iter().filter(|property| property.owner == Owner::Edges)
-    }
-
-    /// The edge property of a name.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] if there is none; the message lists those that there are.
-    pub fn edge_property(&self, name: &str) -> Result<&PropertyRecord> {
-        self.edge_properties().find(|property| property.name == name).ok_or_else(|| {
-            let names: Vec<_> = self.edge_properties().map(|property| property.name.as_str()).collect();
-            let known = if names.is_empty() {
-                "they have none".to_owned()
-            } else {
-                format!("they have {}", names.join(", "))
-            };
-            Error::usage(format!("the edges of {} have no property {name:?}: {known}", self.path().display()))
-        })
-    }
-
-    /// The least and the greatest value that the layers state for an edge property, of floats rounded down
-    /// and up, without reading it. Edges that this version does not have count too. `None` if there are no
-    /// edges, or the values have no sign, or a layer does not say.
-    pub fn stated_range(&self, property: &PropertyRecord) -> Option<(i64, i64)> {
-        self.stack().value_range(property.number)
-    }
-
-    /// The edge property that is the weight: the one that [`Snapshot::weighted_by`] chose, else that of the
-    /// import. A column of texts is none, whatever its name.
-    pub fn weight_property(&self) -> Option<&PropertyRecord> {
-        if self.counts_edges() {
-            return None;
-        }
-        self.edge_properties().find(|property| match self.choice.weight {
-            Some(chosen) => property.number == chosen,
-            None => property.weight && property.is_number(),
-        })
-    }
-
-    /// Whether the weights of a window are numbers of edges.
-    pub fn counts_edges(&self) -> bool {
-        self.choice.window.as_ref().is_some_and(|part| part.counts())
-    }
-
-    /// The type of the weights: one of i32, i64, f32, f64; `None` if edges have none.
-    pub fn weight_type(&self) -> Option<ElementType> {
-        if self.counts_edges() {
-            return Some(ElementType::I64);
-        }
-        self.weight_property().map(|property| property.element)
-    }
-
-    /// The vertex properties, by number.
-    pub fn vertex_properties(&self) -> impl Iterator<Item = &PropertyRecord> {
-        self.contents.state.manifest.properties.iter().filter(|property| property.owner == Owner::Vertices)
-    }
-
-    /// The vertex property of a name, at this version.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] if there is none; the message lists those that there are.
-    pub fn vertex_property(&self, name: &str) -> Result<VertexProperty> {
-        let found = self.vertex_properties().find(|property| property.name == name);
-        let record = found.cloned().ok_or_else(|| {
-            let names: Vec<_> = self.vertex_properties().map(|property| property.name.as_str()).collect();
-            let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-            Error::usage(format!(
-                "the vertices of {} have no property {name:?}: they have {known}",
-                self.path().display()
-            ))
-        })?;
-        let layers = self.property_layers(record.number);
-        Ok(VertexProperty::new(record, self.num_vertices(), layers))
-    }
-
-    fn property_layers(&self, number: u32) -> Vec<PropertyLayer> {
-        let count = self.contents.stack.layers().len();
-        let layers = self.contents.state.layers[..count].iter().enumerate();
-        let found = layers.filter_map(|(position, layer)| {
-            let column = Arc::clone(layer.vertex_property(number)?);
-            let rank = self.contents.stack.rank().filter(|_| position + 1 == count).unwrap_or(u32::MAX);
-            Some(PropertyLayer { column, rank })
-        });
-        found.collect()
-    }
-
-    /// The vertices that are removed in this version, or not in the window. They have no edges, and no number
-    /// of a later vertex is theirs.
+    /// The vertices that are removed in this version. They have no edges, and no number of a later vertex is
+    /// theirs.
     ///
     /// # Errors
     /// [`Error::Corrupt`]; cancellation.
     pub fn removed(&self, run: &Run) -> Result<&RemovedVertices> {
-        if let Some(part) = &self.choice.window {
-            return Ok(part.removed());
-        }
         if let Some(removed) = self.contents.removed.get() {
             return Ok(removed);
         }
@@ -276,20 +199,17 @@ impl Snapshot {
     /// Number of vertices that are there: those that are not removed.
     ///
     /// # Errors
-    /// As [`Snapshot::removed`].
+    /// As [`Version::removed`].
     pub fn num_present(&self, run: &Run) -> Result<usize> {
         Ok(self.num_vertices() - self.removed(run)?.count())
     }
 
     /// The vertices that are there, numbered anew without gaps; `None` if none is removed. Made once, see
-    /// [`Remaining`] for its memory, and kept as long as the snapshot.
+    /// [`Remaining`] for its memory, and kept as long as the version is open.
     ///
     /// # Errors
-    /// As [`Snapshot::removed`]; [`Error::Stop`] if the memory exceeds that of the run.
+    /// As [`Version::removed`]; [`Error::Stop`] if the memory exceeds that of the run.
     pub fn remaining(&self, run: &Run) -> Result<Option<&Remaining>> {
-        if let Some(index) = self.window_index() {
-            return Ok(index.remaining());
-        }
         let removed = self.removed(run)?;
         if removed.count() == 0 {
             return Ok(None);
@@ -304,15 +224,27 @@ impl Snapshot {
         Ok(Some(&self.contents.remaining.get_or_init(|| (remaining, memory)).0))
     }
 
-    /// The dictionary of an edge property, if its values are texts.
-    pub fn dictionary(&self, property: u32) -> Option<&Dictionary> {
-        self.contents.dictionaries.get(property as usize)?.as_ref()
+    /// The dictionaries of the edge properties, by number; `None` for a property that is not text.
+    pub(super) fn dictionaries(&self) -> &[Option<Dictionary>] {
+        &self.contents.dictionaries
+    }
+
+    /// The changes of a vertex property, in each layer that has some.
+    pub(super) fn property_layers(&self, number: u32) -> Vec<PropertyLayer> {
+        let count = self.contents.stack.layers().len();
+        let layers = self.contents.state.layers[..count].iter().enumerate();
+        let found = layers.filter_map(|(position, layer)| {
+            let column = Arc::clone(layer.vertex_property(number)?);
+            let rank = self.contents.stack.rank().filter(|_| position + 1 == count).unwrap_or(u32::MAX);
+            Some(PropertyLayer { column, rank })
+        });
+        found.collect()
     }
 }
 
-/// The manifest and the open layers of a database. Immutable; snapshots share it.
+/// The manifest and the open layers of a database. Immutable; versions share it.
 #[derive(Debug)]
-pub struct State {
+pub(crate) struct State {
     disk: Arc<dyn Disk>,
     path: PathBuf,
     manifest: Arc<Manifest>,
@@ -322,8 +254,8 @@ pub struct State {
     ids: BaseIds,
     tiles: Beside<Tiles>,
     heads: Beside<StoredHeads>,
-    /// The snapshot asked for last, so that what was verified and made for it is not done again.
-    last: Mutex<Option<Snapshot>>,
+    /// The version asked for last, so that what was verified and made for it is not done again.
+    last: Mutex<Option<Version>>,
 }
 
 impl State {
@@ -392,7 +324,7 @@ impl State {
         Ok(Self { tiles, heads, last: Mutex::new(last), ..opened })
     }
 
-    /// The same, without a snapshot that was asked for.
+    /// The same, without a version that was asked for.
     fn forgetful(&self) -> Self {
         Self {
             disk: Arc::clone(&self.disk),
@@ -460,7 +392,7 @@ impl State {
     }
 
     /// Whether external ids are texts; else they are integers.
-    pub fn has_text_ids(&self) -> bool {
+    pub(crate) fn has_text_ids(&self) -> bool {
         self.ids.map.is_text()
     }
 
@@ -473,16 +405,14 @@ impl State {
     ///
     /// # Errors
     /// [`Error::Invalid`] if there is none; [`Error::Corrupt`].
-    pub fn snapshot(self: &Arc<Self>, number: u64) -> Result<Snapshot> {
+    pub(crate) fn version(self: &Arc<Self>, number: u64) -> Result<Version> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(snapshot) =
-            last.as_ref().filter(|last| last.is_of(self) && last.version().number == number)
-        {
-            return Ok(snapshot.clone());
+        if let Some(known) = last.as_ref().filter(|last| last.is_of(self) && last.number() == number) {
+            return Ok(known.clone());
         }
-        // A state that held itself through its last snapshot would never be dropped, nor its layers.
-        let snapshot = Snapshot::at(&Arc::new(self.forgetful()), number, last.as_ref())?;
-        *last = Some(snapshot.clone());
-        Ok(snapshot)
+        // A state that held itself through its last version would never be dropped, nor its layers.
+        let version = Version::at(&Arc::new(self.forgetful()), number, last.as_ref())?;
+        *last = Some(version.clone());
+        Ok(version)
     }
 }

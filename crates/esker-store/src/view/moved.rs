@@ -6,7 +6,7 @@ use esker_graph::{Reservation, VertexId};
 use esker_layers::graph::window::{TimeWindow, TimedEdge};
 
 /// What a window gained and lost since another one, of an earlier version or an earlier time: see
-/// `Snapshot::window_after`. Undirected edges are named from their end with the smaller number.
+/// `Version::window_after`. Undirected edges are named from their end with the smaller number.
 #[derive(Debug)]
 pub struct WindowMove {
     pub(crate) from: WindowPosition,
