@@ -44,8 +44,8 @@ def cluster(
     Args:
         path: The directory of the cluster.
         shards: The number of shards, and of worker processes, of a new cluster.
-        database: A database, or its path, of which the new cluster gets the vertices, edges and weights of the newest version; it says whether
-            edges are directed and what ids and weights are.
+        database: A database, or its path. The new cluster gets the vertices, edges and weights of its newest version, and takes over whether
+            edges are directed and the types of ids and weights.
         directed: Whether the edges of a new cluster are directed.
         ids: The type of the ids of a new cluster.
         weights: The type of the weights of a new cluster, if its edges have weights.
@@ -124,7 +124,7 @@ class Cluster:
             edges: Files, or a table with the columns ``source`` and ``target`` (Arrow, pandas, Polars, or a dict of arrays).
             weight: The column of the weights, if it has another name than usual.
             message: The message of the version.
-            batch: Make a version after every so many edges or somewhat more, since each worker reads blocks of a mebibyte.
+            batch: Make a version after this number of edges or somewhat more, since each worker reads blocks of a mebibyte.
             memory: Memory limit of each worker, such as ``"256MiB"``: versions are made whenever the edges fill half of it.
         """
         with _files(edges) as files:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 INSTALL = "install it with `cargo install --path crates/esker-cli --features cluster`, or name it with command="
 #: Seconds between two looks whether the block that the thread is in was cancelled.
 _LOOK_EVERY = 0.025
-#: Seconds that a command has to end after a signal, if nobody waits for its outcome: its workers end within 5.
+#: Seconds that a command has to end after a signal, if no caller waits for its outcome: its workers end within 5.
 _END_TIMEOUT = 10
 #: Seconds that a command has to end after Ctrl-C in a terminal, which signals it too; a second signal would end it at once.
 _SAME_SIGNAL = 0.5

@@ -179,7 +179,7 @@ def no_edges() -> Edges:
 
 
 def decide(found: Edges | None) -> bool:
-    """Whether edges, which may be none, say of which kind ids and properties are."""
+    """Whether the edges, if there are any, decide the types of ids and properties."""
     if found is None:
         return False
     has_vertices = found.vertices is not None or found.num_vertices is not None
@@ -187,7 +187,7 @@ def decide(found: Edges | None) -> bool:
 
 
 def for_all(values: Any, what: str, count: int) -> Column:
-    """A column of values, or of one value for so many elements."""
+    """A column of values, or of one value that is repeated ``count`` times."""
     if values is None or isinstance(values, (str, int, float, datetime.date, decimal.Decimal)) or getattr(values, "shape", None) == ():
         values = [values] * count
     return column(values, what)

@@ -215,9 +215,9 @@ class Database:
         all_vertices: bool = False,
     ) -> Windows:
         """Windows of one length that follow each other: their ends are ``every`` apart, by default a length, and follow the calendar in UTC.
-        With ``align="first"`` steps begin with the first edge instead, or with a time that is given. With ``every_edges``, a window ends with
-        every so many edges in the order of their times, and the last with the last edge. Of several lengths, there are as many windows at
-        each end, and ``every`` is the shortest by default.
+        With ``align="first"`` steps begin with the first edge instead, or with a time that is given. With ``every_edges=n``, a window
+        ends after every ``n`` edges, in the order of their times, and the last window with the last edge. With several lengths, each end
+        has a window of each length, and ``every`` is the shortest by default.
 
         The first is that of the step in which ``start`` lies, the last that of ``end``; by default those of the first and the last edge. The other
         arguments are those of :meth:`window`.
@@ -290,7 +290,7 @@ class Database:
             undirected: Reads a directed graph as undirected, as for the algorithms; the answer is then computed anew at each step.
             window: The length of a window, as for :meth:`window`; ``time``, ``time_unit``, ``kind`` and ``all_vertices`` as there.
             every: Moves the window when the latest edge passes the end of a step of this length; by default it moves with each version.
-            every_edges: Moves the window when so many edges have come since, in the order of their times.
+            every_edges: Moves the window when this number of edges has come since, in the order of their times.
             threads: Threads; by default as many as there are processors.
             memory: Memory limit, such as ``"2GiB"``.
             seed: Seed of everything random.
@@ -525,7 +525,7 @@ class Database:
         """Starts a stream of edges, which a thread commits as they are handed over, or as it reads them from a file. It ends with the ``with``
         block, after a last commit, also of what was handed over before an exception.
 
-        Each version has as its event time the watermark: the last time of which all edges have come, if they come in order but for the delay.
+        The event time of each version is the watermark: the time up to which all edges have come, if none comes later than the delay allows.
         An edge is late if its time is not after the watermark of an earlier version. In a new database, the types of the first edges become
         those of the database, whose version 1 is empty and of 1970.
 
@@ -538,7 +538,7 @@ class Database:
             follow: Whether to wait at the end of the file for what will be appended to it.
             from_start: Whether to read the file from its start, also if versions have edges of it.
             rate: How many edges a second are taken at most.
-            replay: Takes edges so many times as fast as they happened.
+            replay: Takes edges this many times as fast as they happened.
             time: The edge property that holds the times; by default the only one that can, but for the weight.
             time_unit: The unit of times that are numbers; guessed from the first if not given.
             delay: By how much edges may be out of order, such as ``"10s"``, or a number in the unit of the times.

@@ -95,7 +95,7 @@ def _of_column(graph: Graph, column: Column) -> Any:
 
 
 def _masked(values: Any) -> Any:
-    """Values of which some may be masked, as pandas marks missing ones."""
+    """Turns a masked array into an array in which missing values are marked as pandas marks them."""
     import numpy
     import pandas
 

@@ -151,8 +151,8 @@ def create(
         encoding: Encoding of the lists: ``plain`` (fastest) or ``compressed`` (smallest). ``tiles`` stores tiles beside plain lists, for
             algorithms that go through the whole graph.
         only: Whether tiles are stored instead of lists: the least disk space, but single lists are decoded from tiles.
-        heads: Stores so many neighbours of highest degree of each vertex, or as many as the memory holds if True, which algorithms with
-            ``residency="headed"`` read instead of all lists. If there is no memory for them, the database exists without.
+        heads: Stores this number of neighbours of highest degree of each vertex, or as many as the memory holds if True. Algorithms with
+            ``residency="headed"`` read them instead of all lists. If there is no memory for them, the database has none.
         weight: The name of the edge property that is the weight; by default ``weight``, if the edges have it.
         num_vertices: The number of vertices, with ids ``0..num_vertices``; they need not have edges.
         schema: The types of edge properties by name, such as ``{"since": "date"}``: ``text``, ``bool``, ``date``, ``timestamp[us]`` or

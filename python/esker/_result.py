@@ -178,7 +178,7 @@ class Result:
         return self.edges()[0].tolist() if self._facts.get("negative_cycle") else None
 
     def _cycle_text(self, most: int) -> str:
-        """The cycle for a message, of at most so many ids."""
+        """The cycle for a message, with at most ``most`` ids."""
         cycle = self.cycle or []
         shown = [*cycle, cycle[0]] if len(cycle) <= most else [*cycle[: most - 1], "...", cycle[-1], cycle[0]]
         return " -> ".join(map(str, shown))

@@ -36,7 +36,7 @@ class StreamState(NamedTuple):
     late: int
     """Number of late edges."""
     watermark: numpy.datetime64 | None
-    """The last time of which all edges have come; ``None`` without times or versions."""
+    """The time up to which all edges have come; ``None`` without times or versions."""
     lag: float
     """Seconds that the oldest edge of the last commit waited until it was durable."""
     expired: int
