@@ -1,8 +1,9 @@
 //! The scan driver: cuts a scan into units of work, shares them among the threads of a run, and hands over
 //! huge lists last.
 //!
-//! The driver knows neither the visitor nor where lists lie. [`ScanWorker`] is what differs; the driver calls
-//! it once for some ten thousand entries, so it is compiled once for all algorithms and graphs.
+//! The driver knows neither the visitor nor where lists lie; a [`ScanWorker`] knows both. The driver calls it
+//! through a pointer once for some ten thousand entries, so that costs nothing, and the driver is compiled
+//! once for all algorithms and graphs.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};

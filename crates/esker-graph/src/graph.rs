@@ -3,6 +3,10 @@
 //! The list of a vertex may arrive in several pieces, in any order, from any thread. Iteration is internal:
 //! the graph drives the loop, so a store owns order, prefetch and decoding, and no algorithm holds a
 //! reference into a page. Dispatch is static: over an in-memory CSR a scan compiles to a loop over slices.
+//!
+//! What is absent is absent by design. An algorithm gets no iterator over a list, cannot choose the order of
+//! lists, learns of no file, page or encoding, and changes no graph. Only algorithms that intersect lists may
+//! ask for one at random: those take [`Lists`] instead of [`Graph`], and some graphs are no [`Lists`].
 
 use std::ops::Range;
 
@@ -11,7 +15,7 @@ use crate::id::VertexId;
 use crate::run::Run;
 use crate::stop::Stop;
 
-/// Which of its two lists of a vertex is meant. In an undirected graph both are the same.
+/// One of the two lists of a vertex. In an undirected graph both are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// Edges that leave the vertex.
@@ -49,9 +53,9 @@ pub struct Piece<'a, W> {
     pub targets: &'a [VertexId],
     /// Weight of the edge to each neighbour; as long as `targets`.
     pub weights: &'a [W],
-    /// Whether no other thread is handed a piece of this vertex meanwhile, and what others did with pieces of
-    /// it before is seen. If so, what is kept per visited vertex may be updated by plain stores; if not,
-    /// atomically. Sets of one bit a vertex: see [`Graph::words_apart`].
+    /// Whether this thread alone handles pieces of the vertex during the visit, and sees what other threads
+    /// stored for earlier pieces of it. If so, values per visited vertex may be updated by plain stores; if
+    /// not, they need atomic updates. For sets of one bit a vertex see [`Graph::words_apart`].
     pub exclusive: bool,
 }
 
@@ -106,9 +110,9 @@ pub enum Select<'a> {
 /// Whether a [`Patch`] is handed to one end of its edges, the rows or the columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// It is not.
+    /// The edges are not handed to this end.
     Skipped,
-    /// It is; see [`Piece::exclusive`].
+    /// The edges are handed to this end; see [`Piece::exclusive`].
     Taken {
         /// Whether no other thread is handed anything of these vertices meanwhile.
         exclusive: bool,
@@ -205,9 +209,8 @@ pub trait Visitor<W>: Sync {
         true
     }
 
-    /// Whether `u` matters as a neighbour. Where it does not, it may be missing from pieces: a graph that
-    /// keeps lists in parts need not read those of which no neighbour matters. The answer stays the same
-    /// throughout a scan.
+    /// Whether `u` matters as a neighbour. If not, pieces may lack it, so a graph that keeps lists in parts
+    /// can skip parts without a neighbour that matters. The answer stays the same throughout a scan.
     #[inline(always)]
     fn minds(&self, _u: VertexId) -> bool {
         true
@@ -225,11 +228,12 @@ pub trait Visitor<W>: Sync {
         });
     }
 
-    /// Takes arcs from their other end: `u` is one neighbour of each of these vertices, in the list of each.
-    /// A graph that keeps every edge once hands over the one end of its edges by [`Visitor::visit`] and the
-    /// other by this; each vertex of the piece is selected, but not yet asked for with [`Visitor::wants`].
-    /// The same as a visit to each with a piece of `u` alone; what can be said of `u` once and for all is
-    /// worth a method of its own.
+    /// Takes arcs from their other end: `u` is a neighbour in the list of each of these vertices. A graph
+    /// that keeps every edge once hands over one end of its edges by [`Visitor::visit`] and the other by
+    /// this method. The vertices are selected, but [`Visitor::wants`] was not asked for them yet.
+    ///
+    /// Does the same as a visit to each vertex with a piece of `u` alone. A visitor may override it to
+    /// examine `u` once for all of them.
     #[inline(always)]
     fn visit_back(&self, state: &mut Self::State, u: VertexId, vertices: Piece<'_, W>) {
         for (&v, weight) in vertices.targets.iter().zip(vertices.weights) {
@@ -299,8 +303,8 @@ pub trait Graph: Sync {
     /// Whether out-lists and in-lists differ.
     fn is_directed(&self) -> bool;
 
-    /// Whether lists of this direction are kept. Out-lists always are; in-lists in every undirected graph and
-    /// in those directed ones that were stored with them.
+    /// Whether lists of this direction are kept. Out-lists always are. In-lists are kept in undirected
+    /// graphs, where both are the same, and in directed graphs that were stored with them.
     fn has(&self, direction: Direction) -> bool;
 
     /// Length of the list of `v`. O(1), without touching the disk. Panics if the direction is not kept.

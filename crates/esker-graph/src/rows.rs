@@ -11,7 +11,8 @@ use crate::stop::Stop;
 
 /// Entries of a cache line.
 const LINE_LEN: usize = 16;
-/// Where this many of 64 vertices are wanted, their lists are read one after another, nearly without gaps.
+/// Where this many of 64 vertices are wanted, their lists follow one another nearly without gaps. The
+/// processor then reads ahead by itself, and code that does so as well only costs time.
 const DENSE_WANTED: u32 = 48;
 
 /// The lists of one direction: `targets[offsets[v]..offsets[v + 1]]` ascending, weights alongside.

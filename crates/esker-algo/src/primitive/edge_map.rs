@@ -3,7 +3,8 @@
 //! *Push* follows the out-edges of the members; several may meet at one target, so the operator updates it
 //! atomically. *Pull* goes over the in-edges of every vertex that still wants something and stops as soon as
 //! it has enough; one thread holds the vertex, so the operator writes plainly. The direction follows Ligra's
-//! rule [1], as in direction-optimising search [2].
+//! rule [1] (`Way::choose`). Searches [2], whose pulls stop early, compare estimated costs instead
+//! (`Way::choose_stopping`).
 //!
 //! Push is chunked as in Sage [3]: each worker collects its part of the next frontier by itself, and a vertex
 //! enters it once, so intermediate memory is O(n) whatever the degree of the frontier. A round that pushes
@@ -61,19 +62,19 @@ pub trait EdgeOp<W: Weight>: Sync {
         true
     }
 
-    /// Handles an edge while other threads may handle edges to `dst`, so updates atomically. Whether `dst`
-    /// enters the next frontier by this.
+    /// Handles an edge while other threads may handle edges to `dst`, so updates must be atomic. Returns
+    /// whether `dst` enters the next frontier through this edge.
     fn push(&self, src: VertexId, dst: VertexId, weight: W) -> bool;
 
-    /// As [`EdgeOp::push`], while no other thread handles any edge, so may update by plain stores. Asked only
-    /// if `dst` is wanted.
+    /// As [`EdgeOp::push`] while no other thread handles any edge, so plain stores suffice. Called only if
+    /// `dst` is wanted.
     #[inline(always)]
     fn push_alone(&self, src: VertexId, dst: VertexId, weight: W) -> bool {
         self.push(src, dst, weight)
     }
 
-    /// Handles an edge while this thread alone handles edges to `dst`, so may update by plain stores. Whether
-    /// `dst` enters the next frontier by this; true for any number of edges.
+    /// Handles an edge while this thread alone handles edges to `dst`, so plain stores suffice. Returns
+    /// whether `dst` enters the next frontier; several edges to one `dst` may return true.
     #[inline(always)]
     fn pull(&self, dst: VertexId, src: VertexId, weight: W) -> bool {
         self.push(src, dst, weight)
@@ -139,7 +140,6 @@ fn loads<G: Graph>(graph: &G, frontier: &Frontier, remaining_arcs: u64) -> (u64,
 /// When a search turns, by two thresholds [2, 4]. A growing frontier is pulled once the load of a push is
 /// more than one in `alpha` of that of a pull, and a shrinking one is pushed again once it is less than one
 /// in `beta`.
-///
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SwitchThresholds {
     /// The greater, the earlier a search pulls.
@@ -172,8 +172,8 @@ impl SwitchThresholds {
     }
 }
 
-/// Applies `op` to the edges that leave `frontier`, pushing or pulling as is cheaper, and returns the
-/// vertices for which it said so.
+/// Applies `op` to the edges that leave `frontier`, pushing or pulling as is cheaper. Returns the next
+/// frontier: the vertices for which `op` returned true.
 ///
 /// # Errors
 /// The first list that cannot be read, or cancellation.
@@ -203,6 +203,8 @@ pub fn edge_map_way<G: Graph, O: EdgeOp<G::Weight>>(
     }
 }
 
+/// Follows the out-edges of the frontier. Each worker collects the vertices that enter the next frontier;
+/// these parts are joined at the end.
 fn push<G: Graph, O: EdgeOp<G::Weight>>(
     graph: &G,
     run: &Run,
@@ -234,9 +236,11 @@ fn push<G: Graph, O: EdgeOp<G::Weight>>(
     Ok(next)
 }
 
+/// The visitor of a push. `ALONE`: a single thread scans.
 struct Push<'a, G, O, const ALONE: bool> {
     graph: &'a G,
     op: &'a O,
+    /// The vertices that entered the next frontier, if `op` may return true several times for one.
     seen: Option<&'a Bitmap>,
     /// Vertices that each worker has room for at first.
     room: usize,
@@ -278,6 +282,7 @@ impl<G: Graph, O: EdgeOp<G::Weight>, const ALONE: bool> Visitor<G::Weight> for P
     }
 }
 
+/// Follows the in-edges of the vertices that `op` wants, up to the first edges that are enough.
 fn pull<G: Graph, O: EdgeOp<G::Weight>>(
     graph: &G,
     run: &Run,
@@ -293,6 +298,7 @@ fn pull<G: Graph, O: EdgeOp<G::Weight>>(
     Ok(Frontier::from_counted_bits(next, len, arcs))
 }
 
+/// The visitor of a pull.
 struct Pull<'a, G, O> {
     graph: &'a G,
     op: &'a O,

@@ -1,4 +1,9 @@
-//! Scans over several layers, sequentially through each.
+//! Scans of a version in several layers: layer by layer, without following the chain of each list.
+//!
+//! Pieces of a list may arrive in any order, so a stretch of vertices is swept through the complete layer,
+//! then through each later one. Each layer is read in order, where a chain would jump between layers for
+//! every vertex. Only lists with tombstones are assembled along their chains, and all lists where few are
+//! wanted.
 
 use std::ops::Range;
 

@@ -1,4 +1,12 @@
-//! The lists of one direction of a layer: alive arcs, tombstones and past arcs.
+//! A section: the lists of one direction of a layer, in columns.
+//!
+//! * The *main* lists have the arcs that are alive at the end of the layer's range: offsets, targets, the
+//!   values of edge properties, and the version in which each arc was born. In a complete layer each vertex
+//!   has its whole list.
+//! * A later layer has a fragment for each vertex that changed, with the degree of the vertex and the address
+//!   of the previous, older fragment. So the list of a vertex is a chain through the layers (`stack`).
+//! * *Tombstones* delete arcs of older layers.
+//! * *Past* arcs were born and died within the range of the layer. Only its earlier versions see them.
 
 use std::ops::Range;
 use std::path::Path;
@@ -76,6 +84,8 @@ pub struct Section {
     born: Option<Codes>,
     /// For each fragment, the degree of its vertex. `None` in a complete layer.
     degrees: Option<Column<VertexId>>,
+    /// For each fragment, the [`Address`] of the next older one; 0 ends the chain. `None` in a complete
+    /// layer.
     previous: Option<Column<u64>>,
     dead: Option<Dead>,
     past: Option<Past>,

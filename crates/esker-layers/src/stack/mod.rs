@@ -34,7 +34,7 @@ pub struct Stack {
     tables: Arc<[Mutex<VertexTables>; 2]>,
 }
 
-/// What was built of one direction.
+/// The tables built for one direction.
 #[derive(Debug, Default)]
 struct VertexTables {
     table: TableSlot<ListTable>,
@@ -106,9 +106,9 @@ impl Stack {
         Ok(Self { chains: Chains { layers, positions, rank, num_vertices, left_out }, tables })
     }
 
-    /// The version, whose scans then leave out the layers that have no arc whose value of an edge property
-    /// lies in a range, unless there is only one layer. Degrees, and everything else, stay those of the whole
-    /// version, whose vertex tables it shares.
+    /// The same version for scans that want only arcs whose value of an edge property lies in `range`: scans
+    /// leave out the layers without such an arc, unless there is only one layer. Degrees, and everything
+    /// else, stay those of the whole version, whose vertex tables are shared.
     #[must_use]
     pub fn within(&self, property: u32, range: RangeInclusive<i64>) -> Self {
         let several = self.layers.len() > 1;
@@ -120,7 +120,7 @@ impl Stack {
         Self { chains: Chains { left_out, ..self.chains.clone() }, tables: Arc::clone(&self.tables) }
     }
 
-    /// The version, whose scans then leave out no layer. Shares its vertex tables.
+    /// The same version for scans of all layers. Shares its vertex tables.
     #[must_use]
     pub fn with_all_layers(&self) -> Self {
         let chains = Chains { left_out: Box::default(), ..self.chains.clone() };

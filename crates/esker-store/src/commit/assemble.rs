@@ -1,4 +1,4 @@
-//! Writes commits as a complete set of layer files.
+//! Writes commits as the files of a layer, when they are frozen.
 
 use std::borrow::Cow;
 use std::path::Path;

@@ -1,4 +1,9 @@
 //! Commits: from a batch to a durable, visible version.
+//!
+//! `commit_with` reserves memory, and `commit_reserved` takes the steps: the batch becomes a commit, and a
+//! record at the end of the log, under the writer's lock; the record is synced, which makes the version
+//! durable; the commit is entered into the dynamic graph, or into a layer if it is large, which makes it
+//! visible. `docs/internals/commit-to-disk.md` follows an example through them.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -19,8 +24,8 @@ pub struct Committed {
     /// says. With [`Duplicates::Last`](esker_format::Duplicates::Last), only those that the batch adds
     /// several times.
     pub duplicates: u64,
-    /// The number of edges that were removed, not counting those of removed vertices, if the batch removes
-    /// some of several or asks for it ([`Batch::count_removed`]).
+    /// The number of edges that were removed, not counting those of removed vertices. Known if the batch
+    /// removes some of several parallel edges, or asks for the number ([`Batch::count_removed`]).
     pub removed: Option<u64>,
 }
 
@@ -78,7 +83,8 @@ impl Database {
             drop(reservation);
             self.core.settle();
             if let Some(WiderSum { property, element }) = wider.get() {
-                // Nothing has happened yet. The database follows the type of the batch.
+                // A sum of weights needs a wider type, and nothing was committed. Widen the batch: the next
+                // turn of the loop gives the database the same type.
                 batch.widen(property, element)?;
                 continue;
             }
@@ -165,6 +171,7 @@ impl Database {
                 edges: &|source, target| core.shown().edge_bits(source, target),
                 wider,
             };
+            // Ids become vertices, texts become codes; an error up to here changes nothing.
             let Resolved { mut commit, payload, duplicates, removed } =
                 writer.resolve(batch, options, &earlier)?;
             commit.paging = batch.memory.paging.take();
@@ -179,6 +186,7 @@ impl Database {
             (Committed { version, duplicates, removed }, is_large, watched)
         };
         let version = committed.version;
+        // The lock is released, so commits of other threads share the sync.
         core.log.wait(version).map_err(|error| locked(&core.writer).fail(error))?;
         watched.durable = Some(version);
         drop(watched);

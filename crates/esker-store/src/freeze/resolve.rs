@@ -1,4 +1,5 @@
-//! Resolves the changes of one vertex against its list.
+//! Resolves the changes of one vertex against its list in the layers below: which arcs are new, which old
+//! arcs die, and whether the new layer gets a fragment that continues the list or a copy of the whole list.
 
 use std::borrow::Cow;
 use std::hint::select_unpredictable;

@@ -53,11 +53,12 @@ impl BfsOptions {
             || self.target.is_some_and(|target| marks.reached().get(target) != NONE)
     }
 
-    /// Vertices are reached once they have a parent, or a depth where nothing else is wanted.
+    /// A search for depths alone keeps no parents: then a depth says that a vertex is reached.
     fn keeps_parents(&self) -> bool {
         self.parents || !self.depths
     }
 
+    /// A deterministic search needs depths to choose the least parent.
     fn keeps_depths(&self, deterministic: bool) -> bool {
         self.depths || deterministic
     }
@@ -134,15 +135,18 @@ impl SearchLabels {
 
 /// Gives an unreached vertex its parent and depth.
 struct Mark<'a> {
-    /// Takes the parent, or the depth.
+    /// The array that says which vertices are reached, by their parents or depths.
     reached: &'a VertexArray,
+    /// Whether `reached` holds parents.
     by_parent: bool,
-    /// The depths, if `reached` takes parents.
+    /// The depths, if they are wanted beside parents.
     depths: Option<&'a VertexArray>,
+    /// The depth of the vertices that this round reaches.
     depth: VertexId,
 }
 
 impl Mark<'_> {
+    /// What `reached` gets for a vertex that is reached from `src`.
     #[inline(always)]
     fn of(&self, src: VertexId) -> VertexId {
         if self.by_parent { src } else { self.depth }
