@@ -13,6 +13,6 @@ pub struct FormFiles<'a> {
     pub disk: &'a Arc<dyn Disk>,
     /// The directory of the layer.
     pub directory: &'a Path,
-    /// What binds the files to their record in the manifest.
+    /// Binds the files to their record in the manifest.
     pub origin: Origin,
 }

@@ -167,8 +167,8 @@ impl DirectoryKind {
         Ok(files)
     }
 
-    /// What a directory of this kind holds and is not Esker's; and the bytes of the files that are, `None` if
-    /// there are none.
+    /// The entries of a directory of this kind that Esker did not name; and the bytes of the files that are,
+    /// `None` if there are none.
     ///
     /// # Errors
     /// [`esker_format::Error::Io`].

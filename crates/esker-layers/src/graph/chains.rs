@@ -88,7 +88,7 @@ impl<W: ColumnWeight> ChainArcs<W> {
     }
 }
 
-/// What a thread keeps from one range of vertices to the next.
+/// The buffers that a thread keeps from one range of vertices to the next.
 #[derive(Default)]
 pub(super) struct ChainBuffers {
     /// Mapped bytes that were read.

@@ -58,7 +58,7 @@ impl<'a, W: ColumnWeight> Compressed<'a, W> {
         result
     }
 
-    /// How its lists are handed over.
+    /// Decodes its lists and hands them over.
     pub(super) fn offers(&self) -> &Offer<'a, W> {
         &self.offer
     }
@@ -95,7 +95,7 @@ impl<'a, W: ColumnWeight> Compressed<'a, W> {
     }
 }
 
-/// What a worker decodes into, and the places of the block in hand.
+/// A worker's buffer for decoded targets, and the places of the current block.
 pub(super) struct Buffer {
     decoded: Decoded,
     places: ListPlaces,

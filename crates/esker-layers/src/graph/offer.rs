@@ -86,7 +86,7 @@ impl ArcRange {
     }
 }
 
-/// How lists are handed over.
+/// Decodes lists and hands them over.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Offer<'a, W> {
     pub(crate) lists: CodedLists<'a>,

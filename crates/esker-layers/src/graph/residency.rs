@@ -75,7 +75,7 @@ impl Access {
     }
 }
 
-/// How much of the lists is kept in memory.
+/// The part of the lists that is kept in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeadedOptions {
     /// Neighbours kept of each vertex; `None`: as many as the memory holds.

@@ -43,7 +43,8 @@ pub struct StoredGraph<'a, W> {
     pub(super) _memory: Option<Reservation>,
 }
 
-/// What the lists of the complete layer of a version are read from. Those of later layers are mapped.
+/// The encoding and residency of the lists of the complete layer of a version. Lists of later layers are
+/// mapped.
 #[derive(Clone, Copy)]
 pub enum CompleteLists<'a, 'o> {
     /// The lists, mapped; lists that are kept only as tiles are read from these.

@@ -12,7 +12,7 @@ use super::window::{
     WindowSide, gather, made_in_lists, sorted_times, sources_within, time_range, timed_edges,
 };
 
-/// Where the arcs are read of which a window selects some.
+/// The source of the arcs from which a window selects.
 #[allow(clippy::large_enum_variant, reason = "one for each graph, never many")]
 pub enum ArcsInTime<'a, W> {
     /// From a graph whose weights are the times of the edges, and the same version with the weights of the
@@ -23,12 +23,12 @@ pub enum ArcsInTime<'a, W> {
         /// The weights.
         weights: Option<StoredGraph<'a, W>>,
     },
-    /// Those alone that a filter keeps.
+    /// Only the arcs that a filter keeps.
     Filtered(FilteredArcs<'a>),
 }
 
 impl<W> ArcsInTime<'_, W> {
-    /// How many arcs there are at most.
+    /// Number of arcs, at most.
     fn num_arcs(&self) -> u64 {
         match self {
             Self::Columns { times, .. } => times.num_arcs,
@@ -139,7 +139,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
 
 /// A graph whose weights are times.
 impl StoredGraph<'_, i64> {
-    /// What lies in a window. Reads all times once. `absent` are the vertices that are not in the graph,
+    /// The index of a window. Reads all times once. `absent` are the vertices that are not in the graph,
     /// ascending; if `None`, those without an edge in the window.
     ///
     /// # Errors

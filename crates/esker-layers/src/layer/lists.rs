@@ -32,7 +32,7 @@ pub struct ListColumns {
     vertices_sound: AtomicBool,
 }
 
-/// How the lists are stored.
+/// The encoding of the lists.
 #[derive(Debug)]
 pub enum Body {
     /// Plain arrays of ids.

@@ -69,7 +69,7 @@ impl<'a> PlainWriter<'a> {
         Self { files, directory: directory.to_owned(), origin, buffer_bytes: WRITE_BYTES }
     }
 
-    /// What binds the files to the record of the layer.
+    /// Binds the files to the record of the layer.
     pub fn origin(&self) -> Origin {
         self.origin
     }
@@ -170,7 +170,7 @@ impl<'a> PlainWriter<'a> {
     }
 }
 
-/// What a layer has beside its lists.
+/// The parts of a layer that belong to neither direction.
 struct LayerExtras {
     versions: Option<Column<u64>>,
     added: Option<[u64; 2]>,
@@ -287,9 +287,9 @@ impl PlainLayer {
         Ok(Self::from_parts(directory, one_sided, out, None, rest))
     }
 
-    /// How many arcs the versions of an incomplete layer added to the lists of a direction, at most; the
-    /// layer may lack those that were deleted since. All other arcs are older, in lists that were copied
-    /// whole. Of a layer that does not say, all.
+    /// Number of arcs that the versions of an incomplete layer added to the lists of a direction, at most;
+    /// the layer may lack those that were deleted since. All other arcs are older, in lists that were copied
+    /// whole. If the layer does not say, the number of all its arcs.
     pub fn added_arcs(&self, direction: Direction) -> u64 {
         let record = self.record.section(if self.record.directed { direction } else { Direction::Out });
         let at = usize::from(self.record.directed && direction == Direction::In);

@@ -58,7 +58,7 @@ pub struct SectionChunk {
     pub past: ArcChunk,
 }
 
-/// Which columns a section has, and their types.
+/// The columns of a section, and their types.
 #[derive(Debug, Clone)]
 pub struct SectionShape {
     /// Whether every vertex has a list.

@@ -51,7 +51,7 @@ pub(crate) struct Pool<P> {
     reads: Mutex<Box<dyn Reads>>,
     scanning: Mutex<()>,
     read_bytes: AtomicU64,
-    /// What the run counts.
+    /// Counts reads for the run.
     count: Arc<ReadCount>,
 }
 

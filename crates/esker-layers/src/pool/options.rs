@@ -5,8 +5,8 @@ use esker_format::BLOCK_BYTES;
 /// Least number of extents in memory.
 pub(super) const FRAMES_MIN: usize = 4;
 
-/// What stays in memory, and in which order a scan reads the file. `Rewind` is the policy of [1]; [1]
-/// compares it with the others.
+/// The extents that stay in memory, and the order in which a scan reads the file. `Rewind` is the policy of
+/// [1]; [1] compares it with the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CachePolicy {
     /// Slide, cache, rewind: extents that the next scan needs stay, and it begins with them.
@@ -29,7 +29,7 @@ pub struct PoolOptions {
     pub extent_blocks: usize,
     /// Whether threads read even if io_uring is available.
     pub by_threads: bool,
-    /// What stays in memory.
+    /// The rule for the extents that stay in memory.
     pub policy: CachePolicy,
 }
 

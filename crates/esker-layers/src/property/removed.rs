@@ -122,7 +122,7 @@ fn changes_of(layers: &[(Arc<PropertyColumn>, &[u64])], run: &Run) -> Result<Vec
     Ok(changes)
 }
 
-/// How many vertices are removed, from each version on at which that changes, ascending. `layers` are the
+/// Number of removed vertices from each version on that changes it, ascending by version. `layers` are the
 /// changes in each layer, oldest first, and the versions that the layer tells apart. Time: O(m log m) for m
 /// changes; memory: 24 bytes each.
 ///

@@ -154,7 +154,8 @@ impl<'a> PropertyValue<'a> {
         }
     }
 
-    /// What a stored number stands for in a property of some type; itself if that is not stored so.
+    /// The value that a stored number stands for in a property of type `logical`; unchanged if the type is
+    /// not stored as numbers.
     #[must_use]
     pub fn as_logical(self, logical: &LogicalType) -> Self {
         match (self, logical) {
@@ -207,7 +208,7 @@ impl<'a> PropertyValue<'a> {
         bits.map_or(self, |bits| PropertyValue::from_bits(to, bits))
     }
 
-    /// What it is, in a word.
+    /// Its type, in a word.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Self::Boolean(_) => "truth values",

@@ -8,7 +8,7 @@ use super::vector::{compress_by_sixteen, find_by_sixteen};
 /// Positions compared at a time.
 const STRIDE: usize = 16;
 
-/// Which edges of a batch remain.
+/// A mask of the edges of a batch that remain.
 #[derive(Debug, Default)]
 pub(super) struct BatchMask {
     /// A mask for each [`STRIDE`] positions.

@@ -9,7 +9,7 @@ use esker_graph::{Tile, VertexId};
 
 use super::strip::{place, tile_of};
 
-/// How many edges lead from one vertex to another, before and after a merge. An undirected edge leads from
+/// The number of edges from one vertex to another before a merge and after it. An undirected edge leads from
 /// the smaller end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChangedEdge {

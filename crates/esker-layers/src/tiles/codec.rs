@@ -185,7 +185,7 @@ fn fitting(positions: &[u32], room: usize) -> Option<(usize, Choice)> {
     Some((len, Choice { coding, bytes: 1 + bytes, gaps }))
 }
 
-/// What some positions take in each coding but the bitmap, block by block.
+/// The bytes that some positions take in each coding but the bitmap, block by block.
 struct Costs {
     varints: usize,
     packed: usize,

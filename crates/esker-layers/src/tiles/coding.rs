@@ -40,7 +40,7 @@ pub(super) struct CodedTiles {
     pub(super) shared_bytes: u64,
 }
 
-/// What a conversion or a merge made.
+/// The result of a conversion or a merge.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TileReport {
     /// Number of edges; an undirected edge counts once.

@@ -99,7 +99,7 @@ impl PropertyWalk<'_> {
     }
 }
 
-/// What a conversion reads, and how.
+/// The options and the older tiles of a conversion.
 #[derive(Clone, Copy)]
 struct Conversion<'a> {
     options: &'a ConvertOptions,

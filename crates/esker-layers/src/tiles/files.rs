@@ -148,7 +148,7 @@ impl Tiles {
         self.data.shared()
     }
 
-    /// What binds them to their record in the manifest.
+    /// Binds them to their record in the manifest.
     pub fn origin(&self) -> Origin {
         self.origin
     }

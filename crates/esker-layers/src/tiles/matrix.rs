@@ -52,8 +52,8 @@ impl Matrix {
         Some(bits)
     }
 
-    /// What a scan wants; `list` is its list of vertices as a bitmap. Only vertices that `has_list` are
-    /// wanted.
+    /// The vertices and tiles that a scan wants; `list` is its list of vertices as a bitmap. Only vertices
+    /// that `has_list` are wanted.
     pub(super) fn wanted<'s, W: Weight>(
         self,
         direction: Direction,

@@ -40,7 +40,7 @@ struct MergedValues {
     new: ValuesWriter,
 }
 
-/// What tiles are made of.
+/// The shape of merged tiles.
 #[derive(Debug, Clone, Copy)]
 pub struct MergedShape<'a> {
     /// Number of vertices after the merge.

@@ -225,7 +225,7 @@ fn algorithms_give_the_same_answers_as_on_lists() {
     }
 }
 
-/// What is wrong when tiles are opened and scanned.
+/// The error of opening and scanning tiles, if there is one.
 fn failure(disk: &Arc<dyn Disk>, like: &Tiles) -> Option<Error> {
     let run = Run::with_threads(2).unwrap();
     let scan = || -> Result<()> {

@@ -34,7 +34,7 @@ struct CodedStretch<'h> {
     end: usize,
 }
 
-/// What a thread keeps from list to list.
+/// The buffers that a thread keeps from list to list.
 struct State<'w> {
     choice: HeadChoice<'w>,
     decoded: Vec<VertexId>,

@@ -81,7 +81,7 @@ impl<'a> ListDegrees<'a> {
         ascents * ASCENTS_SHARE <= pairs
     }
 
-    /// Which neighbours heads of a length should hold. In a multigraph, the first ones: a head that holds
+    /// The neighbours that heads of a length should hold. In a multigraph, the first ones: a head that holds
     /// some copies of an edge would have to say which.
     pub(super) fn best_order(&self, multigraph: bool, head_len: usize) -> HeadOrder {
         if multigraph || head_len > CHOSEN_LEN_MAX || self.descend() {
@@ -144,7 +144,7 @@ impl<'a> HeadChoice<'a> {
     }
 }
 
-/// Which heads to gather.
+/// The heads to gather.
 #[derive(Clone, Copy)]
 pub(super) struct WantedHeads<'a> {
     pub(super) head_len: usize,

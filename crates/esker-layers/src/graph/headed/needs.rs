@@ -34,7 +34,7 @@ pub struct HeadedNeeds {
 pub struct Heads {
     /// Neighbours of each vertex in memory.
     pub length: usize,
-    /// Which neighbours these are, if they are gathered.
+    /// The neighbours that heads hold, if heads are gathered.
     pub order: HeadOrder,
     /// Their share of all arcs.
     pub share: f64,

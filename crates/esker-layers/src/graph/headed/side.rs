@@ -20,8 +20,8 @@ const THREADS: usize = 16;
 pub(super) struct HeadedSide<'a> {
     pub(super) lists: DenseLists<'a>,
     pub(super) starts: HeadStarts,
-    /// Which neighbours heads hold. They lie in this order, except that heads of whole lists beside weights
-    /// ascend; heads of longer lists lie by descending degree beside weights too.
+    /// The neighbours that heads hold. They lie in this order, except that heads of whole lists beside
+    /// weights ascend; heads of longer lists lie by descending degree beside weights too.
     pub(super) order: HeadOrder,
     pub(super) heads: Vec<VertexId>,
     pub(super) file: TailFile,
@@ -41,7 +41,7 @@ pub(super) struct TailFile {
     entry_bytes: u64,
     /// CRC-32C of each page, the last only up to the end of the entries.
     checksums: Vec<u32>,
-    /// What the run counts.
+    /// Counts reads for the run.
     pub(super) count: Arc<ReadCount>,
 }
 

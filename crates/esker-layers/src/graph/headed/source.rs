@@ -42,11 +42,11 @@ pub(crate) struct HeadedSource<'a, W: ColumnWeight> {
     readers: Mutex<Vec<TailReader>>,
 }
 
-/// Which heads to keep in memory.
+/// The heads to keep in memory.
 pub(crate) struct HeadSpec<'a, 's> {
     /// Neighbours of each vertex.
     pub(crate) length: usize,
-    /// Which neighbours, if they are gathered and no weights are read.
+    /// The neighbours that heads hold, if heads are gathered and no weights are read.
     pub(crate) order: HeadOrder,
     pub(crate) degrees: ListDegrees<'a>,
     /// The stored heads. Beside weights, chosen heads serve only where they hold whole lists; runs take them

@@ -40,7 +40,7 @@ pub(crate) struct StoredSide {
     pub(super) sums: Column<u32>,
     /// Neighbours in each head, at most.
     pub(super) head_len: usize,
-    /// Which neighbours these are.
+    /// The neighbours that heads hold.
     pub(super) order: HeadOrder,
 }
 
@@ -87,12 +87,12 @@ impl StoredHeads {
         self.head_len
     }
 
-    /// Which neighbours these are.
+    /// The neighbours that heads hold.
     pub fn order(&self) -> HeadOrder {
         self.order
     }
 
-    /// What binds them to their record in the manifest.
+    /// Binds them to their record in the manifest.
     pub fn origin(&self) -> Origin {
         self.origin
     }

@@ -27,7 +27,7 @@ pub(super) struct VersionSide<'a> {
     bounds: Bounds,
 }
 
-/// What is known of all vertices.
+/// The degrees of all vertices, and where their chains begin if that is needed.
 enum VersionTable {
     /// Chains may have to be followed.
     Whole(Arc<ListTable>),
@@ -42,15 +42,15 @@ pub(super) struct ChangeMemory {
     added: Option<Reservation>,
 }
 
-/// What changed since the complete layer.
+/// The changes since the complete layer.
 pub(super) struct LayerChanges<'a, W> {
-    /// What is left out of its lists.
+    /// The arcs and lists that it lacks.
     pub(super) overlay: Overlay<W>,
     /// The later layers, or the past of the complete one.
     pub(super) later: Later<'a, W>,
 }
 
-/// What is read beside the complete layer's lists.
+/// The arcs that are read beside the complete layer's lists.
 pub(super) enum Later<'a, W> {
     /// Gathered in memory.
     Rows(LaterRows<W>),

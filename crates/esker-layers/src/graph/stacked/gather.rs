@@ -52,7 +52,7 @@ enum ReadChains<'g, 'a, W> {
     Followed(&'g Layered<'a, W>),
 }
 
-/// What a thread keeps from one range of vertices to the next.
+/// The buffers that a thread keeps from one range of vertices to the next.
 #[derive(Default)]
 struct Worker<W> {
     chains: ChainBuffers,
@@ -62,7 +62,7 @@ struct Worker<W> {
     block: usize,
 }
 
-/// What changed of one list, beside what was added.
+/// What a version leaves out of one list.
 enum ListChange<'w> {
     /// The targets are left out, with all their copies; there may be none.
     Dead(&'w [VertexId]),

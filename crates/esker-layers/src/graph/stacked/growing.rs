@@ -2,7 +2,7 @@
 
 use esker_graph::VertexId;
 
-/// How much of its length a vector grows at a time.
+/// The part of its length by which a vector grows.
 pub(super) const GROWTH: usize = 8;
 
 /// Some arcs. Memory: what the arcs take, and at most an eighth of that more; nothing more if all are

@@ -26,8 +26,8 @@ const LIST_LEN: usize = 1 << 10;
 pub(super) struct LaterRows<W> {
     /// One for each [`UNIT_LEN`] vertices.
     units: Vec<LaterUnit<W>>,
-    /// What threads take in turn: the number of a unit, and some of its groups of 64 vertices. No two threads
-    /// write to one word of a bitmap.
+    /// The units of work of threads: the number of a unit, and some of its groups of 64 vertices. No two
+    /// threads write to one word of a bitmap.
     stretches: Vec<(usize, Range<usize>)>,
     _memory: Reservation,
 }

@@ -17,10 +17,10 @@ use crate::layer::Section;
 use crate::stack::{ListTable, Stack};
 use crate::tiles::TileEdges;
 
-/// What the memory is for.
+/// The purpose of the memory, for messages.
 pub(super) const WHAT: &str = "arcs that changed since the complete layer";
 
-/// What a version leaves out of the lists of its complete layer, of one direction.
+/// The arcs and lists of one direction that a version leaves out of its complete layer.
 #[derive(Debug)]
 pub(super) struct Overlay<W> {
     /// Vertices whose lists are left out as a whole.
@@ -49,7 +49,7 @@ pub(super) enum LeftOutBy {
     Heads,
 }
 
-/// What a version leaves out of the lists of a unit of vertices.
+/// The arcs and lists of a unit of vertices that a version leaves out.
 #[derive(Debug, Default)]
 pub(super) struct RangeChanges<W> {
     hidden: Vec<VertexId>,
@@ -57,7 +57,7 @@ pub(super) struct RangeChanges<W> {
     kept: Vec<(VertexId, VertexId, W)>,
 }
 
-/// What a version leaves out of the lists of a range of vertices, while it is gathered.
+/// Gathers the arcs and lists of a range of vertices that a version leaves out.
 #[derive(Debug, Default)]
 pub(super) struct RangeMaker<W> {
     hidden: Vec<VertexId>,
@@ -185,7 +185,8 @@ impl<W: ColumnWeight> Overlay<W> {
         self.dead.targets(v)
     }
 
-    /// Arcs of the complete layer that are there though [`Overlay::dead`] has their targets, by vertex.
+    /// Arcs of the complete layer that the version has although [`Overlay::dead`] has their targets, by
+    /// vertex.
     pub(super) fn kept(&self) -> impl Iterator<Item = &[(VertexId, VertexId, W)]> {
         self.kept.chunk_by(|a, b| a.0 == b.0)
     }
@@ -279,7 +280,7 @@ impl Maker<'_> {
         })
     }
 
-    /// What later layers replaced or deleted.
+    /// The lists and arcs that later layers replaced or deleted.
     fn replaced<W>(&self, table: &ListTable, vertices: Range<usize>, part: &mut RangeMaker<W>) -> Result<()> {
         let layers = self.stack.layers().len();
         for v in table.skipped(0).iter_range(vertices.start, vertices.end).map(vertex) {
@@ -302,7 +303,7 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// What was born after the version, in the middle of the complete layer.
+    /// The arcs born after the version, which lies in the middle of the complete layer.
     fn unborn<W: ColumnWeight>(
         &self,
         rank: u32,

@@ -58,7 +58,7 @@ impl<'l, W: ColumnWeight> Merge<'l, W> {
         self.lists = [(&a[i..], &a_weights[i..]), (&b[j..], &b_weights[j..])];
     }
 
-    /// How many arcs there are.
+    /// Number of arcs of the merged list.
     pub(super) fn count(&self) -> usize {
         let [(a, _), (b, _)] = self.lists;
         let (mut i, mut j, mut joined) = (0, 0, 0);

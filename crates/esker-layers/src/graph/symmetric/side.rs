@@ -18,7 +18,7 @@ use crate::graph::weight::ColumnWeight;
 
 /// Vertices whose lists one unit of work measures.
 const GRAIN: usize = 1 << 12;
-/// How many arcs of both directions a block has: one part in `parts` of all arcs, but at least `arcs_min` (or
+/// Number of arcs of both directions in a block: one part in `parts` of all arcs, but at least `arcs_min` (or
 /// all, if the graph has fewer) and at most `arcs_max`. A list that is longer is a block of its own.
 struct BlockSizes {
     arcs_min: u64,
@@ -35,7 +35,7 @@ const OF_LISTS: BlockSizes = if cfg!(test) {
 const OF_TILES: BlockSizes =
     if cfg!(test) { OF_LISTS } else { BlockSizes { arcs_min: 1 << 22, parts: 8, arcs_max: 1 << 26 } };
 
-/// What the reservations are for.
+/// The purpose of the reservations, for messages.
 const WHAT: &str = "an undirected view";
 
 /// Both directions of a directed graph.

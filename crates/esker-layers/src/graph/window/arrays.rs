@@ -42,18 +42,18 @@ pub(super) enum ListStep<'l, T> {
     End { is_sorted: bool },
 }
 
-/// What a thread keeps from one range of vertices to the next.
+/// The buffers that a thread keeps from one range of vertices to the next.
 pub(super) struct TimedBuffers<T> {
     chains: ChainBuffers,
     arcs: ChainArcs<T>,
     ranks: WantedRanks,
-    /// What was selected of the oldest layer, and of the others.
+    /// The arcs that were selected from the oldest layer, and from the others.
     base: SelectedLists,
     later: Vec<SelectedLists>,
     merged: Merged,
 }
 
-/// What was selected of successive lists of a layer.
+/// The arcs that were selected from successive lists of a layer.
 #[derive(Default)]
 struct SelectedLists {
     /// The number of the first.

@@ -55,7 +55,7 @@ impl TimeWindow {
         self.after < time && time <= self.until
     }
 
-    /// How many of some times lie in the window.
+    /// Number of the times that lie in the window.
     #[inline(always)]
     pub(super) fn count(&self, times: &[i64]) -> usize {
         times.iter().filter(|&&time| self.contains(time)).count()

@@ -37,7 +37,7 @@ impl ArcCounts {
     }
 }
 
-/// What is counted beside the arcs.
+/// What to count besides the arcs of each vertex.
 #[derive(Clone, Copy)]
 pub(super) struct CountAlso<'c> {
     /// The number of arcs to each target.

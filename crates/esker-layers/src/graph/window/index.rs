@@ -53,7 +53,7 @@ impl WindowIndex {
         )
     }
 
-    /// What lies in a window of the arcs that a filter keeps: see [`StoredGraph::window`]. Reads each list
+    /// The index of a window over the arcs that a filter keeps: see [`StoredGraph::window`]. Reads each list
     /// once, along its chain.
     ///
     /// [`StoredGraph::window`]: crate::StoredGraph::window
@@ -188,7 +188,7 @@ impl WindowIndex {
     }
 }
 
-/// What an index is made of.
+/// The graph and the window that an index is made for.
 struct Basis<'c> {
     n: usize,
     directed: bool,

@@ -126,7 +126,7 @@ impl SharedLists {
         })
     }
 
-    /// What lies in one of the windows; see [`StoredGraph::window`].
+    /// The index of one of the windows; see [`StoredGraph::window`].
     ///
     /// # Errors
     /// [`esker_graph::Stop::OverBudget`]; cancellation; [`Error::Invalid`] for a window that is none of those
