@@ -18,7 +18,7 @@ use crate::stop::Stop;
 pub const HUGE_LEN: usize = 1 << 18;
 /// Vertices of a selected list that are located side by side.
 pub const BATCH_LEN: usize = 16;
-/// Of a block of 64 vertices of which fewer are wanted, the sizes of lists are read one by one.
+/// Where fewer vertices of a block of 64 are wanted, the sizes of their lists are read one by one.
 const FEW_WANTED: u32 = 16;
 
 /// Where the lists of one direction lie, and how they are decoded.

@@ -21,11 +21,11 @@
 //! # }
 //! ```
 //!
-//! An import has four steps:
+//! An import has four steps, which `build/pipeline.rs` takes one after another:
 //!
 //! 1. A reader turns a file into batches of edges, as Arrow columns ([`mod@read`], [`binary`]). [`open`]
 //!    finds the reader for a file.
-//! 2. Ids become the numbers of vertices ([`numbering`]).
+//! 2. Ids become the numbers of vertices ([`number`]).
 //! 3. Edges are sorted into lists, on disk if memory does not suffice ([`sort`], `build`).
 //! 4. The lists become the base layer of a new database, which takes its name when it is complete
 //!    ([`install`]).

@@ -78,7 +78,7 @@ pub struct ImportOptions {
     /// commits too. Default: [`Duplicates::Last`].
     pub duplicates: Duplicates,
     /// Whether the entries of a matrix for one pair add up, as they do in other programs, instead of
-    /// following that rule: for where nobody has chosen one. It does not become the rule of the database.
+    /// following that rule: for imports where none was chosen. It does not become the rule of the database.
     /// Default: no.
     pub adds_entries: bool,
     /// How the database turns later commits into layers. `None` (default): as [`WriteOptions::default`].

@@ -108,7 +108,7 @@ impl File for Unsynced {
     }
 }
 
-/// A file of which nothing but the length is kept.
+/// A file that keeps nothing but its length.
 #[derive(Debug)]
 struct Nowhere {
     path: PathBuf,

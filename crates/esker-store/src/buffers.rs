@@ -24,8 +24,8 @@ pub(crate) struct LayerBuffers {
 }
 
 impl LayerBuffers {
-    /// For a layer with so many edge properties, whose values stand in two columns of a direction: of living
-    /// and of past arcs.
+    /// For a layer with `num_properties` edge properties, whose values stand in two columns of a direction:
+    /// of living and of past arcs.
     pub(crate) fn new(num_properties: usize, budget: &Budget) -> Self {
         let limit = budget.limit_bytes();
         let columns = LIST_COLUMNS + 2 * num_properties as u64;

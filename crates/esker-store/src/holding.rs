@@ -199,8 +199,8 @@ impl WriterLock {
         Ok(())
     }
 
-    /// Notes that the file of a kind has so many bytes: if it is ever shorter, somebody has cut it, or copied
-    /// an older one over it.
+    /// Notes that the file of a kind has `bytes` bytes. If it is ever shorter, it was cut, or an older file
+    /// was copied over it.
     pub(crate) fn note_written(&self, kind: GrowingFile, bytes: u64) {
         let growing = self.0.growing();
         if let Some((_, file)) = growing.iter().find(|(other, _)| *other == kind) {

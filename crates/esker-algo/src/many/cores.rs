@@ -21,7 +21,7 @@ use crate::live::{BoundedReader, ChangedEdges, Halt, LiveCores, LiveGraph};
 
 /// Vertices in one unit of work.
 const GRAIN: usize = 1 << 12;
-/// After so many updates in a row that took longer than peeling, all further graphs are peeled.
+/// After this number of updates in a row that took longer than peeling, all further graphs are peeled.
 const HOPELESS: u32 = 3;
 
 /// Calls `visit` with each graph, in order, and the coreness of every vertex.
@@ -37,7 +37,7 @@ pub fn cores<E: From<Stop>>(
     cores_by_updates(series, run, u64::MAX, visit)
 }
 
-/// As [`cores`], where an update may read so many arcs and lists.
+/// As [`cores`]; an update may read at most `read_max` arcs and lists.
 pub(super) fn cores_by_updates<E: From<Stop>>(
     series: &GraphSeries<'_>,
     run: &Run,
@@ -72,7 +72,7 @@ pub(super) fn cores_by_updates<E: From<Stop>>(
     Ok(())
 }
 
-/// The bytes for a series with so many changes between its graphs.
+/// The bytes for a series with `changes` changes between its graphs.
 fn bytes(series: &GraphSeries<'_>, changes: u64) -> u64 {
     let (n, num_arcs) = (series.num_vertices() as u64, series.num_arcs());
     let directed = !series.is_undirected();

@@ -25,7 +25,8 @@ const GRAIN: usize = 1 << 12;
 const FRONTIER_GRAIN: usize = 1 << 8;
 /// A round with no more arcs and vertices than this runs on one thread.
 const SMALL: usize = 1 << 12;
-/// A round pulls if its frontier has one in so many arcs.
+/// A round pulls if its frontier and the arcs that leave it are more than one in this many of all vertices
+/// and arcs.
 const PULL_PART: usize = 12;
 
 /// The depths of the vertices of all graphs.

@@ -33,7 +33,7 @@ const PULL_AGAIN_FRACTION: u64 = 8;
 /// A pull skips this number of vertices in the time of one arc.
 const SKIPS: u64 = 4;
 /// Where lists come in parts all over a scan, a round with a larger load pulls: it would go through most
-/// parts anyway, and a pull leaves out those of which neither end matters.
+/// parts anyway, and a pull leaves out parts without an end that matters.
 const SCATTERED_PUSH_MAX: u64 = 1 << 16;
 /// A push that follows fewer arcs than one in this many vertices removes repeats by sorting; one that follows
 /// more, by a bitmap over all vertices.
@@ -385,7 +385,7 @@ impl<G: Graph, O: EdgeOp<G::Weight>> Visitor<G::Weight> for Pull<'_, G, O> {
 }
 
 impl<G: Graph, O: EdgeOp<G::Weight>> Pull<'_, G, O> {
-    /// A piece of a vertex of which other threads may hold pieces too: every update is atomic.
+    /// Visits a piece while other threads may hold pieces of the same vertex: every update is atomic.
     #[cold]
     #[inline(never)]
     fn visit_shared(&self, count: &mut Count, dst: VertexId, piece: Piece<'_, G::Weight>) -> Flow {

@@ -73,9 +73,9 @@ const COUNTED: [[u64; 4]; 5] = {
     masks
 };
 
-/// Lists of at least so many neighbours are summed by a loop of their own. The processor foresees which loop
-/// comes next if most lists of a graph take the same one, so the bound is below the usual length of lists of
-/// graphs with many edges.
+/// Lists of at least this many neighbours are summed by a loop of their own. The processor foresees which
+/// loop comes next if most lists of a graph take the same one, so the bound is below the usual length of
+/// lists of graphs with many edges.
 const LONG_MIN: usize = 17;
 
 /// The sum of the shares of `vertices`, each times its factor, in an order that depends only on their number.

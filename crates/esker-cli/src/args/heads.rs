@@ -93,7 +93,7 @@ pub(crate) const fn order_name(order: HeadOrder) -> &'static str {
     }
 }
 
-/// Why the newest version has no heads of so many neighbours, and what to do.
+/// Why the newest version has no heads of `length` neighbours, and what to do.
 pub(crate) fn missing(length: u64, database: &Path) -> String {
     format!(
         "a merge had no memory for its heads of {}: `esker compact {} --memory SIZE` with a higher limit makes them",

@@ -21,7 +21,7 @@ use crate::session::committing::describe_versions;
 use crate::show::progress::Bar;
 use crate::show::text;
 
-/// A version is due after so many edges at the latest, because they lie in the memory of the workers.
+/// A version is due after this number of edges at the latest, because they lie in the memory of the workers.
 const BATCH_EDGES_MAX: u64 = 1 << 22;
 
 /// Add a stream of edges as it comes

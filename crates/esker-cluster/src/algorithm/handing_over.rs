@@ -12,8 +12,8 @@ const ROWS_BYTES: usize = 1 << 18;
 /// Rows kept beside twice those that are wanted, before the least are left out.
 const ROWS_ASIDE: usize = 1 << 10;
 
-/// Hands over the rows of all own vertices. If `top` is given, only of so many with the greatest first
-/// values; where these are ids, of each id with the number of the own vertices that have it.
+/// Hands over the rows of all own vertices; if `top` is given, only of the `top` vertices with the greatest
+/// first values. Where these values are ids, hands over each id with the number of own vertices that have it.
 ///
 /// # Errors
 /// Those of the shard and of the sink.

@@ -2,8 +2,8 @@
 //!
 //! Files are cut into the same blocks by all processes, and each parses every P-th one. A stream is read by
 //! process 0 alone, as it comes: edges that versions have are passed over, and process 0 asks for a version
-//! after so many edges or so much time. A thread reads [`BLOCKS_AHEAD`] blocks ahead, so a slow cluster slows
-//! the writer of a pipe.
+//! after a number of edges or a length of time. A thread reads [`BLOCKS_AHEAD`] blocks ahead, so a slow
+//! cluster slows the writer of a pipe.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -415,7 +415,7 @@ fn of_input(input: &str, reason: impl Into<Message>) -> Error {
     Error::input(input, reason)
 }
 
-/// The part of a range that falls to one of so many processes.
+/// The part of a range that falls to process `index` of `peers`.
 fn share(range: Range<u64>, index: usize, peers: usize) -> Range<u64> {
     let len = u128::from(range.end - range.start);
     let cut = |index: usize| range.start + (len * index as u128 / peers as u128) as u64;

@@ -89,7 +89,7 @@ pub struct Graph500Job {
 }
 
 impl Graph500Job {
-    /// How many trees each of so many processes validates together.
+    /// How many trees each of the processes validates together.
     ///
     /// # Errors
     /// [`Stop::OverBudget`] with the limit of all processes that suffices, if this one does not for a tree;

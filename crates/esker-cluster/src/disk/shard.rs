@@ -22,7 +22,7 @@ pub(crate) fn number_in(message: &str) -> Option<u64> {
     message.strip_prefix(MESSAGE_START)?.split(':').next()?.parse().ok()
 }
 
-/// The number of threads of each of so many processes, which share the processors of the machine.
+/// The number of threads of each process, if `processes` of them share the processors of the machine.
 pub(crate) fn threads_each(processes: usize) -> usize {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     (processors / processes.max(1)).max(1)
@@ -44,7 +44,7 @@ pub(crate) fn open_at_newest(
     cluster.expect_there(shard)?;
     let database = Database::open_under(&path, options, run)?;
     cluster.expect_shard(shard, database.manifest().database)?;
-    // First of all: whoever comes too late knows too little to judge the versions.
+    // First of all: a worker that comes too late knows too little to judge the versions.
     cluster.enter_shard(shard)?;
     let wanted = cluster.manifest().newest().shards[shard];
     let versions = database.versions();

@@ -1,7 +1,7 @@
 //! Hubs: vertices that become delegates, and what moves then.
 //!
 //! Each process counts the edges that its own vertices get, in counters that several vertices share. Once a
-//! counter reaches the degree of hubs, a version is made, and the owners look for own vertices with so many
+//! counter reaches the degree of hubs, a version is made, and the owners look for own vertices with that many
 //! edges. These become delegates with the next version: what they have at their owner moves to the owners of
 //! the other ends in that version. Undirected edges between two shards lie there already.
 

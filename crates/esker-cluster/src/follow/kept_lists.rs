@@ -19,13 +19,14 @@ pub(super) struct KeptLists {
 }
 
 impl KeptLists {
-    /// Keeps lists of so many bytes in all.
+    /// Keeps lists of at most `held_max` bytes in all.
     pub(super) fn new(held_max: usize) -> Self {
         Self { lists: Vec::new(), held: 0, held_max }
     }
 
-    /// Brings the lists to a version of so many vertices, which adds some edges and removes others. Time:
-    /// linear in what it adds, and in the lists that it removes entries from, but for sorting the removals.
+    /// Brings the lists to the next version, which has `vertices` vertices, adds edges and removes others.
+    /// Time: linear in what it adds, and in the lists that it removes entries from, but for sorting the
+    /// removals.
     pub(super) fn advance(
         &mut self,
         vertices: usize,

@@ -16,7 +16,7 @@ pub struct Owners {
 }
 
 impl Owners {
-    /// The owners among so many shards, at least one.
+    /// The owners of vertices among `shards` shards, at least one.
     pub fn new(seed: u64, shards: usize) -> Self {
         Self { seed, shards: shards.max(1) as u64 }
     }

@@ -1,7 +1,7 @@
 //! Where edges lie: with the owners of their ends.
 //!
 //! A directed edge lies with the owner of its source, an undirected one with the owners of both ends. A
-//! *delegate* is a vertex with so many edges that one shard should not hold them all: its edges lie with the
+//! *delegate* is a vertex with too many edges for one shard to hold them all: its edges lie with the
 //! owner of the other end. An undirected edge between two delegates lies with the owner of the lesser one. So
 //! every shard has the part of a delegate's list that leads to its own vertices, but for those that are
 //! delegates too.

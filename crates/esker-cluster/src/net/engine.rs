@@ -252,7 +252,7 @@ pub fn run_process<T: Send + 'static>(
         .ok_or_else(|| failed("no work"))?
 }
 
-/// Runs `work` on so many threads, each of which stands for a process. Returns the results in order.
+/// Runs `work` on several threads that stand for processes. Returns the results in order.
 ///
 /// # Errors
 /// The first error of `work`; [`Error::Invalid`] if the engine fails.

@@ -88,7 +88,7 @@ impl ArchiveWriter {
         Self { disk, directory, small_bytes, gathered, members: Mutex::default(), is_made: Arc::default() }
     }
 
-    /// Prepares for so many files: if there are many, fewer of them are gathered in memory, and the others
+    /// Prepares for `count` files: if there are many, fewer of them are gathered in memory, and the others
     /// are files of their own. To be called before the first file is made.
     pub fn expect_files(&mut self, count: usize) {
         self.small_bytes = (GATHERED_BYTES / count.max(1) as u64).clamp(PAGE_BYTES as u64, SMALL_BYTES);

@@ -1,4 +1,4 @@
-//! Parts of which files are made: fields, headers, columns with checksums, archives.
+//! The parts of files: fields, headers, columns with checksums, archives.
 
 pub(crate) mod size;
 pub(crate) mod field;

@@ -15,7 +15,7 @@ pub(super) const RUN_ROWS: u64 = 1 << 17;
 /// Bytes of the columns of one block, about.
 const RUN_BYTES: u64 = RUN_ROWS * 16;
 
-/// Rows of one block where a row has so many bytes.
+/// Rows of one block if a row has `row_bytes` bytes.
 pub(super) fn run_rows(row_bytes: u64) -> u64 {
     let rows = (RUN_BYTES / row_bytes.max(1)).clamp(1, RUN_ROWS);
     1 << rows.ilog2()

@@ -175,7 +175,7 @@ pub(crate) fn gather(
 
 type Cut = Result<(u64, InputBlock)>;
 
-/// Cuts blocks until the end, an error, or nobody wants them.
+/// Cuts blocks until the input ends, an error occurs, or no thread wants more.
 fn cut(reader: &mut dyn Reader, sender: &Sender<Cut>) {
     let mut sequence = 0;
     loop {
@@ -359,7 +359,7 @@ struct Worker {
     caches: Vec<TextCache>,
 }
 
-/// Hands batches to a numberer in the order of their blocks, whoever brings them.
+/// Hands batches to a numberer in the order of their blocks, whichever thread parsed them.
 pub(crate) struct InOrder {
     work: Workspace,
     hasher: IdHasher,

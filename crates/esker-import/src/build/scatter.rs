@@ -138,8 +138,8 @@ impl Scatter<'_> {
     /// Divides all edges.
     pub(crate) fn run(&self) -> Result<ArcBuckets> {
         let shelf = Shelf::new(self.work, self.keep_free_bytes);
-        // Without properties equal keys are alike, so their order is free and blocks go to whoever is ready.
-        // With them each thread takes one stretch of the input.
+        // Without properties equal keys are alike, so their order is free and blocks go to any worker that is
+        // ready. With them each thread takes one stretch of the input.
         let blocks = self.edges.num_blocks();
         let stretches = if self.edges.words == 0 { blocks } else { blocks.min(self.work.run.threads()) };
         let mut taken =

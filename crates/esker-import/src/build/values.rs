@@ -298,7 +298,7 @@ impl TextCache {
     /// What the caches of one worker take.
     const WORKER_BYTES: u64 = 1 << 20;
 
-    /// One of the caches of a worker for so many properties.
+    /// One of the caches of a worker for `count` properties.
     pub(crate) fn one_of(count: usize) -> Self {
         Self { codes: HashMap::new(), free_bytes: Self::WORKER_BYTES / count.max(1) as u64 }
     }

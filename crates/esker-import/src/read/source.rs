@@ -239,7 +239,7 @@ pub trait Reader: Send {
     /// What is known before reading.
     fn schema(&self) -> &Schema;
 
-    /// Divides memory among so many threads that parse: at most `bytes` beside a few mebibytes for each.
+    /// Divides memory among the threads that parse: at most `bytes` beside a few mebibytes for each.
     /// Returns what parsing will take. Called before the first block, if at all.
     ///
     /// # Errors

@@ -58,7 +58,7 @@ struct AdjacencyParser {
 }
 
 impl AdjacencyReader {
-    /// Opens one file of which `head` is the beginning, and reads its offsets.
+    /// Opens one file that begins with `head`, and reads its offsets.
     ///
     /// # Errors
     /// If it is cut short, its offsets do not ascend, or it is weighted and cannot be opened twice.

@@ -64,7 +64,7 @@ struct HeadedParser {
 }
 
 impl HeadedReader {
-    /// Opens one file of which `head` is the beginning.
+    /// Opens one file that begins with `head`.
     ///
     /// # Errors
     /// If the header is missing or says something that is not read.

@@ -86,7 +86,7 @@ struct MetisParser {
 }
 
 impl MetisReader {
-    /// Opens one file of which `head` is the beginning.
+    /// Opens one file that begins with `head`.
     ///
     /// # Errors
     /// If the header is missing or wrong.

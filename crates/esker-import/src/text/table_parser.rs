@@ -423,7 +423,7 @@ impl<'a> PendingBlock<'a> {
             ));
         }
         if found > expected && expected > 0 {
-            // A separator at the end of the line adds an empty column that nobody meant.
+            // A separator at the end of the line adds an empty column that is not meant.
             let ends_empty = found == expected + 1
                 && self.block.bytes[at..line.end]
                     .last()

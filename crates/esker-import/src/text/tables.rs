@@ -37,7 +37,7 @@ pub(crate) static CSV: InputFormat =
 pub(crate) static TSV: InputFormat =
     InputFormat { endings: &["tsv", "tab"], ..InputFormat::new("tsv", "TSV", Choices::Growth, open_tsv) };
 
-/// What separates the columns of a CSV whose delimiter nobody names.
+/// What separates the columns of a CSV if no option names the delimiter.
 const ANY: &[Separator] = &[
     Separator::Byte(b','),
     Separator::Byte(b'\t'),

@@ -57,7 +57,7 @@ impl UnitLists {
     pub(super) fn bytes(num_vertices: u64, num_lists: u64, num_entries: u64) -> u64 {
         let units = num_vertices.div_ceil(UNIT_LEN as u64).min(num_lists);
         let words = units * (UNIT_WORDS * size_of::<(u64, u16)>()) as u64;
-        // Units with so many entries are few.
+        // Few units have this many entries.
         let in_long_units = num_lists.min((num_entries >> u16::BITS).saturating_mul(UNIT_LEN as u64));
         let more = (size_of::<u32>() - size_of::<u16>()) as u64;
         words + num_lists * size_of::<u16>() as u64 + in_long_units * more

@@ -54,7 +54,7 @@ impl Core {
         Ok(Some(self.memory.begin(&mut self.memory.held(), reserved)))
     }
 
-    /// The paging of a batch with so many changes, if it does not fit into the limit.
+    /// The paging of a batch with `changes` changes, if it does not fit into the limit.
     fn paging_for(&self, batch: &Batch, changes: usize) -> Option<Paging> {
         let needed = CommitCosts::of(&self.shown()).of_batch(batch, changes) + self.kept_bytes();
         if needed <= self.options.budget.limit_bytes() { None } else { self.paging(batch) }

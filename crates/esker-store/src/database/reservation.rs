@@ -103,7 +103,7 @@ impl CommitCosts {
         decoding.saturating_add(edges.saturating_mul(self.freeze_bytes)).saturating_add(COMMIT_BYTES)
     }
 
-    /// The memory of a batch with so many changes, and to commit and freeze it.
+    /// The memory to hold a batch with `changes` changes, to commit it and to freeze it.
     pub(super) fn of_batch(self, batch: &Batch, changes: usize) -> u64 {
         let edges = changes as u64 * (self.commit_bytes + self.freeze_bytes);
         edges + TEXT_COPIES * batch.text_bytes() as u64 + batch.bytes() as u64 + COMMIT_BYTES

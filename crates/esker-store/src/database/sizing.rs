@@ -44,7 +44,7 @@ impl CommitSizing {
         Ok(())
     }
 
-    /// Counts at most so many changes, whose ids and values have so many bytes.
+    /// Counts `changes` changes at most, whose ids and values have `text_bytes` bytes.
     pub fn add_counted(&mut self, database: &Database, changes: u64, text_bytes: u64) {
         let costs = CommitCosts::of(&database.core.shown());
         self.changes += changes;
@@ -71,7 +71,7 @@ impl CommitSizing {
         Error::Stop(Stop::OverBudget { what, needed_bytes: needed_bytes.max(budget_bytes + 1), budget_bytes })
     }
 
-    /// The refusal of a commit of about so many edges, of which `batch` is the beginning.
+    /// The refusal of a commit of about `edges` edges that begins with `batch`.
     ///
     /// # Errors
     /// As [`CommitSizing::add`].

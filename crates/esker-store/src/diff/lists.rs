@@ -111,7 +111,7 @@ impl CommonLayers {
         Self(pairs.take_while(|(in_a, in_b)| Arc::ptr_eq(in_a, in_b)).count())
     }
 
-    /// The layers of which a version reads all edges.
+    /// The layers whose edges a version reads all.
     fn read_whole(snapshot: &Version) -> &[Arc<PlainLayer>] {
         let (layers, is_partial) = (snapshot.stack().layers(), snapshot.stack().rank().is_some());
         &layers[..layers.len() - usize::from(is_partial)]

@@ -277,7 +277,7 @@ impl<'a> Resolver<'a> {
         tally.added_arcs += arcs.len() as u64;
     }
 
-    /// Whether to copy the list of a vertex that had `old_len` arcs, of which `died` died.
+    /// Whether to copy the list of a vertex that had `old_len` arcs and lost `died` of them.
     fn is_copied(&self, v: VertexId, old_len: usize, died: usize) -> bool {
         match self.changes.policy {
             _ if old_len == 0 => true,

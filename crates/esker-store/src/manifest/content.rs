@@ -43,7 +43,7 @@ pub struct Manifest {
     pub retention: Retention,
     /// The rule for duplicate edges, if an edit sets one. See [`Manifest::duplicates`].
     pub(crate) duplicates: Option<Duplicates>,
-    /// How commits become layers; `None` if nobody has set it. See [`Manifest::options`].
+    /// How commits become layers; `None` if it was never set. See [`Manifest::options`].
     pub(crate) options: Option<WriteOptions>,
     /// The stream that the database was declared to be.
     pub stream: Option<StreamRecord>,

@@ -87,7 +87,7 @@ pub(super) fn read(disk: &dyn Disk, path: &Path) -> Result<ManifestContents> {
     }
 }
 
-/// Reads a file of this form that nobody writes to.
+/// Reads a file of this form that no process writes to.
 ///
 /// # Errors
 /// As [`read`]; [`Error::Corrupt`] if its last record is not complete.
@@ -101,7 +101,7 @@ pub(super) fn parse_whole(path: &Path, file: &dyn File) -> Result<ManifestConten
     }
 }
 
-/// What can be read of a manifest that nobody writes to: its records up to the first bad one, and what is
+/// What can be read of a manifest that no process writes to: its records up to the first bad one, and what is
 /// wrong.
 ///
 /// # Errors

@@ -93,8 +93,8 @@ impl Staging {
         Ok(path)
     }
 
-    /// Prepares for a layer with so many edge properties in each direction. To be called before its writer
-    /// is.
+    /// Prepares for a layer with `count` edge properties in each direction. To be called before its writer is
+    /// made.
     pub fn expect_properties(&mut self, count: usize) {
         // Beside them offsets, targets, and the dictionaries.
         self.layer.expect_files(2 * (2 * count + 4));

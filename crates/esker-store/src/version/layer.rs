@@ -159,7 +159,7 @@ impl Layer {
         self.vertex_properties.iter().find(|(other, _)| *other == number).map(|(_, column)| column)
     }
 
-    /// Has the files removed once nobody reads them any more. The manifest does not name the layer any
+    /// Has the files removed once no reader needs them. The manifest does not name the layer any
     /// longer, and a state without it is shown.
     pub(crate) fn retire(&self) {
         self.files.clone().retire();

@@ -79,7 +79,7 @@ impl WindowLists<'_> {
 }
 
 impl View {
-    /// The same version, of which the graphs, and their numbers of edges and vertices, are those of a window:
+    /// The same version; its graphs, and their numbers of edges and vertices, are those of a window:
     /// the edges whose value in the property `time` lies in its range. Vertices without such an edge are not
     /// in the graphs, unless `all_vertices`. Point reads stay those of the whole version.
     ///
@@ -94,7 +94,7 @@ impl View {
         self.selected(filter, Some((time, window)), all_vertices, run)
     }
 
-    /// The same version, of which the graphs, and their numbers of edges and vertices, are those of the edges
+    /// The same version; its graphs, and their numbers of edges and vertices, are those of the edges
     /// that a filter keeps, and that lie in a window if there is one: see [`View::window`]. Vertices
     /// without such an edge are not in the graphs, unless `all_vertices`.
     ///

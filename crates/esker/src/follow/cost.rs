@@ -39,8 +39,8 @@ const SECONDS_MAX: f64 = 1e6;
 /// A size is not tried for the first time if the nearest size says that an update takes that many
 /// recomputations.
 const HOPELESS: f64 = 8.0;
-/// After so many recomputations it is tried all the same: some updates take hardly longer for many edges than
-/// for a few.
+/// After this number of recomputations an update is tried all the same: some updates take hardly longer for
+/// many edges than for a few.
 const FIRST_TRY: u32 = 3;
 
 /// Seconds that something takes.

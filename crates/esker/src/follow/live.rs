@@ -145,8 +145,8 @@ pub(super) fn words_of<T: StateWord>(values: &[T]) -> Vec<u64> {
     values.iter().map(|&value| value.word()).collect()
 }
 
-/// The values of the `n` vertices of a version from words; `None` if there are not so many, or one is beyond
-/// `most` and not [`NONE`].
+/// The values of the `n` vertices of a version from words; `None` if their number is not `n`, or one is
+/// beyond `most` and not [`NONE`].
 pub(super) fn values_of(words: &[u64], n: usize, most: u64) -> Option<Vec<VertexId>> {
     let value = |word: &u64| VertexId::of_word(*word).filter(|&value| *word <= most || value == NONE);
     if words.len() == n { words.iter().map(value).collect() } else { None }

@@ -193,7 +193,7 @@ fn number_of(v: VertexId) -> u64 {
     u64::from(v)
 }
 
-/// The most rows that are kept after some were left out, where so many can be asked for.
+/// The most rows that are kept after some were left out, if at most `count_max` can be asked for.
 fn kept_of(count_max: usize) -> usize {
     SPARE.saturating_mul(count_max).max(KEPT_MIN)
 }

@@ -114,7 +114,7 @@ const DEGREE_SAMPLES: u64 = 256;
 /// The ratio of the average degree to the middle one at which a graph counts as wholly skewed.
 const SKEWED_RATIO: f64 = 4.0;
 /// Each sample of the first half of the vertices is compared with one of the second half. Degrees descend if
-/// at most one in so many is the lower one.
+/// at most one in this many is the lower one.
 const ASCENTS_SHARE: usize = 16;
 
 /// What is known of the degrees of a graph, from those of 256 vertices.
@@ -251,7 +251,7 @@ impl Costs<'_> {
         self.threaded(self.machine() * self.num_arcs as f64 * ns * 1e-9)
     }
 
-    /// Seconds that later layers take, at so many bytes a second by two threads.
+    /// Seconds that later layers take, if two threads read `bytes_per_second`.
     fn of_later(&self, bytes_per_second: f64) -> f64 {
         self.threaded(self.later_bytes as f64 / bytes_per_second * self.machine())
     }

@@ -12,7 +12,7 @@ pub(crate) trait PathNumber: Sync {
     /// Stands for one path.
     const ONE: f64;
     /// Whether contributions are kept in an array of their own. If not, the contribution of a vertex
-    /// overwrites its number of paths, which nobody reads after that.
+    /// overwrites its number of paths, which is not read after that.
     const APART: bool;
     /// As [`esker_graph::Visitor::BOXED`].
     const BOXED: bool;

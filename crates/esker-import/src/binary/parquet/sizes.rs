@@ -17,7 +17,7 @@ use super::rows::Leaf;
 const HEADER_BYTES: u64 = 512;
 /// A dictionary that is larger is not decompressed to find its longest text: it may be one text.
 const DICTIONARY_BYTES_MAX: u64 = 1 << 24;
-/// The longest text of a dictionary is taken to be the value of one row in so many.
+/// The longest text of a dictionary is taken to be the value of one row in this many.
 const RARE: u64 = 256;
 /// The longest header: it may hold the least and the greatest value of its page.
 const HEADER_BYTES_MAX: u64 = 1 << 24;
@@ -85,7 +85,7 @@ impl ChunkSizes {
         Ok(sizes)
     }
 
-    /// The most that the texts of so many rows can take if they all are the longest text of the dictionary; 0
+    /// The most that the texts of `rows` rows can take if they all are the longest text of the dictionary; 0
     /// without a dictionary.
     pub(super) fn shared_bytes(&self, rows: u64) -> u64 {
         self.longest_bytes.saturating_mul(rows)
