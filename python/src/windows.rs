@@ -17,7 +17,7 @@ use crate::output::answer::Answer;
 use crate::settings::{Settings, ViewSettings, one_of};
 use crate::watch::watched_reading;
 
-/// Most windows of one series.
+/// The largest number of windows in a series.
 const STEPS_MAX: usize = 1 << 24;
 
 /// The times of a version, as a tuple.
@@ -115,8 +115,8 @@ pub(crate) fn window_ends(
     })
 }
 
-/// The time that a window excludes and the last that it includes: of a length, or from the first time on;
-/// until a time, or to the latest.
+/// The last time before a window, which it excludes, and the last time in it. The window has a length or
+/// begins with the first time; it ends at a time or with the latest.
 #[pyfunction]
 pub(crate) fn window_range(
     times: KnownTimes,
@@ -251,7 +251,8 @@ pub(crate) fn window_answers(
     })
 }
 
-/// The answers of an algorithm on the first of some successive versions, as many as are computed together.
+/// The answers of an algorithm on the first of several successive versions: on as many as are computed
+/// together.
 #[pyfunction]
 pub(crate) fn version_answers(
     py: Python<'_>,

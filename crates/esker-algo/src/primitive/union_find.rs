@@ -48,8 +48,8 @@ impl UnionFind {
     }
 
     /// Unites the sets of `v`, whose parent is `above`, and `other`, without a locked instruction. If two
-    /// threads link one root at the same moment, one of the two links is lost: for edges that will be linked
-    /// again. Returns the parent of `v`.
+    /// threads link one root at the same moment, one of the two links is lost, so only edges that are linked
+    /// again later may be linked in this way. Returns the parent of `v`.
     #[inline(always)]
     pub(crate) fn lean(&self, v: VertexId, above: VertexId, other: VertexId) -> VertexId {
         let low = self.0.get(other);
@@ -57,7 +57,7 @@ impl UnionFind {
             return above;
         }
         if above == v && low < v {
-            // One step further up, which shortens later ways.
+            // Point one step further up, which shortens later walks to the root.
             let lower = self.0.get(low);
             self.0.set(v, lower);
             return lower;

@@ -2,8 +2,8 @@
 
 use esker_store::{Batch, CommitSizing, Database, Result};
 
-/// Makes room for the changes of a batch. Once they do not fit, the rest of the input is only counted, for
-/// the limit that would do.
+/// Makes room for the changes of a batch. Once they do not fit, the rest of the input is only counted, to
+/// find the limit that would suffice.
 #[derive(Default)]
 pub(super) struct Room(Option<CommitSizing>);
 
@@ -11,7 +11,7 @@ impl Room {
     /// Makes room for the changes so far, or counts them.
     ///
     /// # Errors
-    /// Those of [`Database::make_room`] that are no refusal, and of [`CommitSizing::add`].
+    /// Those of [`Database::make_room`], except refusals, and of [`CommitSizing::add`].
     pub(super) fn make(&mut self, database: &Database, batch: &mut Batch) -> Result<()> {
         if let Some(sizing) = &mut self.0 {
             return sizing.add(database, batch);
@@ -24,7 +24,7 @@ impl Room {
         }
     }
 
-    /// Ends the input, of which `beside_bytes` were held beside the batch.
+    /// Ends the input. `beside_bytes`: memory that the input took outside of the batch.
     ///
     /// # Errors
     /// The refusal of a batch that did not fit, with a limit that is enough.

@@ -1,4 +1,4 @@
-//! The rates that runs reach.
+//! The rates that runs reach: a run may show that the measured rate of this machine is too low.
 
 use esker_store::layer::Body;
 use esker_store::{Access, GraphEncoding, View};
@@ -7,7 +7,8 @@ use crate::answer::Answer;
 use crate::catalogue::Entry;
 use crate::rates::Rate;
 
-/// Graphs with fewer vertices than the one that rates are measured with fit caches better.
+/// A smaller graph says nothing about a rate, because it fits the caches better than the graph with which
+/// rates are measured.
 const VERTICES_MIN: usize = 1 << 18;
 
 /// The arcs a second that a run with this access read, if it read them as the measurement of a rate does:

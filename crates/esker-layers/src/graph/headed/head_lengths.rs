@@ -7,7 +7,7 @@ use esker_graph::VertexId;
 
 use crate::layer::ListExtents;
 
-/// Lists longer than this are few; they are counted one by one.
+/// Up to this length, lists are counted for each length. Longer lists are few, and each is noted by itself.
 const COUNTED_LEN_MAX: u64 = 1 << 16;
 
 /// The largest *k* for which all heads together have at most `affordable` entries, and the length of the
