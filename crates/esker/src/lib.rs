@@ -7,10 +7,10 @@
 //! use esker::store::Store;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let snapshot = Store::open("web.esker")?.snapshot()?; // or .at(3)
+//! let view = Store::open("web.esker")?.latest()?.view(); // or .at(3)?.view()
 //! let run = Run::with_threads(0)?; // one thread a processor
 //! let params = Params::default().with("damping", "0.9");
-//! let job = Job { snapshot: &snapshot, run: &run, params: &params, verify: false };
+//! let job = Job { snapshot: &view, run: &run, params: &params, verify: false };
 //! let answer = find("pagerank")?.run(&job)?;
 //! println!("{:?}", answer.facts); // error, converged
 //! for ranked in esker::top::top(&answer, 10, run.cancel())? {

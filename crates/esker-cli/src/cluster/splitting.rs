@@ -45,7 +45,7 @@ impl ClusterSplitCommand {
         let store = Store::open(&self.database)?;
         let version = match &self.at.at {
             Some(version) => number_of(&store, version)?,
-            None => store.snapshot()?.version().number,
+            None => store.latest()?.number(),
         };
         let (shards, hub_degree) = (self.shards, self.hub_degree);
         let cut = NewShards { shards, seed: self.seed.unwrap_or_else(random_seed), hub_degree };
@@ -123,9 +123,9 @@ impl ClusterMergeCommand {
             return Err(Failure::Failed(format!("{} exists: give another name", self.database.display())));
         }
         merge(&cluster, version, &self.database, &run)?;
-        let snapshot = Store::open(&self.database)?.snapshot()?;
-        let vertices = counted(snapshot.num_vertices() as u64, "vertex", "vertices");
-        let edges = counted(snapshot.num_edges(), "edge", "edges");
+        let newest = Store::open(&self.database)?.latest()?;
+        let vertices = counted(newest.num_vertices() as u64, "vertex", "vertices");
+        let edges = counted(newest.num_edges(), "edge", "edges");
         text::line(&format!("{}: {vertices}, {edges}", self.database.display()))
     }
 }

@@ -277,7 +277,7 @@ impl<'a> Changing<'a> {
     /// Makes the hubs of all processes delegates from the next version on. There are no changes since the
     /// last one.
     fn promote(&mut self, outbox: &mut Outbox, engine: &mut Engine<'_>) -> Result<()> {
-        // The whole has at most the edges that were given, so no list is so long. A snapshot may cost memory.
+        // The whole has at most the edges that were given, so no list is so long. To open it may cost memory.
         if !self.watch.is_on() || 2 * self.edges_given < self.watch.degree() {
             return Ok(());
         }

@@ -184,7 +184,7 @@ impl Moves {
     /// their memory is reserved at once: a refusal then names the limit that suffices for it.
     ///
     /// # Errors
-    /// As [`Database::reserve`]; those of the snapshot.
+    /// As [`Database::reserve`]; those of the version.
     pub(crate) fn of(
         snapshot: &Version,
         hubs: &[VertexId],

@@ -12,7 +12,7 @@ use crate::net::wire::{Taker, Travels};
 const LOOK_UP_LEN: usize = 1 << 10;
 
 /// Finds own vertices by their ids. Other shards ask for most of them, and each look-up in the map of a
-/// snapshot waits for memory several times.
+/// version waits for memory several times.
 ///
 /// Memory: 12 to 24 bytes a vertex, and 6 to 12 with the index.
 pub(crate) struct OwnIds<'s> {
@@ -98,7 +98,7 @@ impl<'s> OwnIds<'s> {
 /// [`IdMap::vertices_of`] does.
 ///
 /// # Errors
-/// [`Error::Invalid`] if one is not there; those of the snapshot.
+/// [`Error::Invalid`] if one is not there; those of the version.
 pub(crate) fn find_asked(
     snapshot: &Version,
     block: &[u8],

@@ -52,7 +52,7 @@ impl Routes {
     /// Finds the owners of all vertices of a shard, and asks them for the numbers of the ghosts.
     ///
     /// # Errors
-    /// [`esker_format::Error::Invalid`] if an owner does not know its vertex; those of the snapshot.
+    /// [`esker_format::Error::Invalid`] if an owner does not know its vertex; those of the version.
     pub(crate) fn new(snapshot: &Version, placement: &Placement, engine: &mut Engine<'_>) -> Result<Self> {
         let owners = placement.owners();
         let (me, peers, n) = (engine.index(), engine.peers(), snapshot.num_vertices());
@@ -340,7 +340,7 @@ pub(crate) fn id_bytes(id: ExternalId<'_>) -> u64 {
 /// the other shards how many of theirs are here, before any id is copied or sent.
 ///
 /// # Errors
-/// Those of the snapshot.
+/// Those of the version.
 pub(crate) fn count_shared(
     snapshot: &Version,
     first: usize,

@@ -249,7 +249,7 @@ fn unpublished_of(cluster: &Cluster, shard: usize) -> Result<Vec<u8>> {
 /// How large a shard is, and what it shares with each one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct ShardCounts {
-    /// Edges of its snapshot.
+    /// Edges of its version.
     pub(crate) edges: u64,
     pub(crate) shared: Vec<SharedWith>,
 }

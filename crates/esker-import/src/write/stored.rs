@@ -15,11 +15,11 @@ use esker_store::View;
 
 use super::graph::{BlockBuilder, ExportGraph, PropertyInfo, PropertyKind};
 
-/// A snapshot without its removed vertices, and without the edges that its window or its filter leaves out.
+/// A view without its removed vertices, and without the edges that its window or its filter leaves out.
 /// Lists are read as they are needed; blocks are verified as they are touched.
 #[derive(Debug)]
 pub struct StoredExport<'a> {
-    snapshot: &'a View,
+    view: &'a View,
     /// If some are removed, the vertices that are left: what the export numbers.
     remaining: Option<&'a Remaining>,
     properties: Vec<PropertyInfo>,
@@ -31,12 +31,12 @@ pub struct StoredExport<'a> {
 }
 
 impl<'a> StoredExport<'a> {
-    /// The graph of `snapshot`.
+    /// The graph of `view`.
     ///
     /// # Errors
     /// If its removed vertices cannot be read, see [`View::remaining`].
-    pub fn new(snapshot: &'a View, run: &Run) -> Result<Self> {
-        let records: Vec<_> = snapshot.version().edge_properties().collect();
+    pub fn new(view: &'a View, run: &Run) -> Result<Self> {
+        let records: Vec<_> = view.version().edge_properties().collect();
         let info = |record: &&esker_format::PropertyRecord| PropertyInfo {
             name: record.name.clone(),
             logical: record.logical.clone(),
@@ -50,19 +50,19 @@ impl<'a> StoredExport<'a> {
             },
         };
         Ok(Self {
-            snapshot,
-            remaining: snapshot.remaining(run)?,
+            view,
+            remaining: view.remaining(run)?,
             properties: records.iter().map(info).collect(),
             numbers: records.iter().map(|record| record.number).collect(),
             weight: records.iter().position(|record| record.weight),
             num_texts: records
                 .iter()
-                .map(|record| snapshot.version().dictionary(record.number).map_or(0, Dictionary::len))
+                .map(|record| view.version().dictionary(record.number).map_or(0, Dictionary::len))
                 .collect(),
         })
     }
 
-    /// The vertex of the snapshot that the export calls `v`.
+    /// The vertex of the view that the export calls `v`.
     fn origin(&self, v: VertexId) -> Result<VertexId> {
         let Some(remaining) = self.remaining else { return Ok(v) };
         let origin = remaining.origins().get(v as usize).copied();
@@ -72,27 +72,27 @@ impl<'a> StoredExport<'a> {
 
 impl ExportGraph for StoredExport<'_> {
     fn num_vertices(&self) -> u64 {
-        self.remaining.map_or(self.snapshot.version().num_vertices(), Remaining::len) as u64
+        self.remaining.map_or(self.view.version().num_vertices(), Remaining::len) as u64
     }
 
     fn num_arcs(&self) -> u64 {
-        self.snapshot.num_arcs()
+        self.view.num_arcs()
     }
 
     fn is_directed(&self) -> bool {
-        self.snapshot.version().is_directed()
+        self.view.version().is_directed()
     }
 
     fn is_multigraph(&self) -> bool {
-        self.snapshot.version().layer().multigraph
+        self.view.version().layer().multigraph
     }
 
     fn vertex_properties(&self) -> Vec<String> {
-        self.snapshot.version().vertex_properties().map(|property| property.name.clone()).collect()
+        self.view.version().vertex_properties().map(|property| property.name.clone()).collect()
     }
 
     fn has(&self, direction: Direction) -> bool {
-        self.snapshot.version().has(direction)
+        self.view.version().has(direction)
     }
 
     fn properties(&self) -> &[PropertyInfo] {
@@ -105,7 +105,7 @@ impl ExportGraph for StoredExport<'_> {
 
     fn dictionary(&self, property: usize) -> Result<BinaryArray> {
         let mut texts = BinaryBuilder::new();
-        if let Some(dictionary) = self.snapshot.version().dictionary(self.numbers[property]) {
+        if let Some(dictionary) = self.view.version().dictionary(self.numbers[property]) {
             for code in 0..dictionary.len() {
                 texts.append_value(dictionary.text(code)?);
             }
@@ -114,7 +114,7 @@ impl ExportGraph for StoredExport<'_> {
     }
 
     fn degree(&self, direction: Direction, v: VertexId) -> Result<u64> {
-        Ok(self.snapshot.kept_degree(direction, self.origin(v)?)? as u64)
+        Ok(self.view.kept_degree(direction, self.origin(v)?)? as u64)
     }
 
     fn list(
@@ -126,18 +126,18 @@ impl ExportGraph for StoredExport<'_> {
         out: &mut BlockBuilder,
     ) -> Result<()> {
         let (from, end) = (range.start as usize, range.end as usize);
-        let edges = self.snapshot.kept_edges(direction, self.origin(v)?)?;
+        let edges = self.view.kept_edges(direction, self.origin(v)?)?;
         let part = edges
             .targets()
             .get(from..end)
             .ok_or_else(|| Error::invalid(format!("vertex {v} has {} neighbours, not {end}", edges.len())))?;
-        let n = self.snapshot.version().num_vertices();
+        let n = self.view.version().num_vertices();
         if let Some(target) = part.iter().find(|&&target| target as usize >= n) {
             let reason = format!(
                 "vertex {v} has the neighbour {target}, but the graph has {}",
                 esker_graph::counted(n, "vertex", "vertices")
             );
-            return Err(Error::corrupt(self.snapshot.version().path(), 0, reason));
+            return Err(Error::corrupt(self.view.version().path(), 0, reason));
         }
         let number = |target: VertexId| match self.remaining {
             None => target as usize as u64,
@@ -156,38 +156,38 @@ impl ExportGraph for StoredExport<'_> {
     }
 
     fn has_text_ids(&self) -> bool {
-        self.snapshot.version().ids().is_text()
+        self.view.version().ids().is_text()
     }
 
     fn dense_base(&self) -> Option<u64> {
-        let permuted = self.snapshot.version().manifest().ids.kind == IdMapKind::Permuted;
+        let permuted = self.view.version().manifest().ids.kind == IdMapKind::Permuted;
         self.least_id().filter(|_| permuted)
     }
 
     fn least_id(&self) -> Option<u64> {
         // Where vertices are removed, ids have gaps.
-        self.snapshot.version().ids().dense_base().filter(|_| self.remaining.is_none())
+        self.view.version().ids().dense_base().filter(|_| self.remaining.is_none())
     }
 
     fn int_id(&self, v: VertexId) -> Result<u64> {
-        match self.snapshot.version().ids().external_of(self.origin(v)?)? {
+        match self.view.version().ids().external_of(self.origin(v)?)? {
             ExternalId::Int(id) => Ok(id),
             ExternalId::Text(_) => Err(Error::invalid(format!("the id of vertex {v} is a text"))),
         }
     }
 
     fn write_id(&self, v: VertexId, out: &mut Vec<u8>) -> Result<()> {
-        self.snapshot
+        self.view
             .version()
             .ids()
             .external_of(self.origin(v)?)?
             .write_to(out)
-            .map_err(Error::io("write", self.snapshot.version().path()))
+            .map_err(Error::io("write", self.view.version().path()))
     }
 
     fn vertex_of_number(&self, number: u64) -> Result<VertexId> {
-        let id = self.snapshot.version().manifest().ids.base.wrapping_add(number);
-        let vertex = self.snapshot.version().ids().vertex_of(ExternalId::Int(id))?;
+        let id = self.view.version().manifest().ids.base.wrapping_add(number);
+        let vertex = self.view.version().ids().vertex_of(ExternalId::Int(id))?;
         vertex.ok_or_else(|| Error::invalid(format!("there is no vertex with the id {id}")))
     }
 }

@@ -1,4 +1,4 @@
-//! The handle of a database: opening, committing, and snapshots.
+//! The handle of a database: opening, committing, and versions to read.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -94,8 +94,8 @@ impl Default for DatabaseOptions {
 /// batch.add_edge(1_u64, 2_u64, &[])?;
 /// batch.remove_edge(1_u64, 3_u64)?;
 /// let version = db.commit(batch, "add one edge, remove another")?;
-/// let snapshot = db.at(version)?;
-/// # let _ = snapshot;
+/// let version = db.at(version)?;
+/// # let _ = version;
 /// db.close()
 /// # }
 /// ```

@@ -71,7 +71,7 @@ impl Database {
 
     /// The vertex of an external id in the newest version; `None` if it does not exist or was removed.
     /// Another thread that compacts may renumber vertices ([`super::Renumber`]): where that can be, ask a
-    /// snapshot for the vertex and for what is read of it.
+    /// version for the vertex and for what is read of it.
     ///
     /// # Errors
     /// [`Error::Corrupt`].

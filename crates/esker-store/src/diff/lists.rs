@@ -15,7 +15,7 @@ use crate::version::{Version, VertexEdges};
 /// searches. Tests have only short lists.
 const WHOLE_PER_TARGET: usize = if cfg!(test) { 1 } else { 8 };
 
-/// The conversions of values of edge properties to the wider of the types that they have in two snapshots:
+/// The conversions of values of edge properties to the wider of the types that they have in two versions:
 /// one of them may have been opened before a type became a wider one.
 pub(super) struct CommonTypes {
     of_a: Vec<Option<Widening>>,

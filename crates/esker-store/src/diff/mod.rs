@@ -108,7 +108,7 @@ fn expect_one_database(a: &Version, b: &Version) -> Result<()> {
 /// not reported.
 ///
 /// # Errors
-/// [`Error::Invalid`] if the snapshots are of different databases; [`Error::Corrupt`]; cancellation; what
+/// [`Error::Invalid`] if the versions are of different databases; [`Error::Corrupt`]; cancellation; what
 /// `visit` returns.
 pub fn diff<F>(a: &Version, b: &Version, run: &Run, visit: F) -> Result<DiffSummary>
 where

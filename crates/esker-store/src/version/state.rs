@@ -26,7 +26,7 @@ use crate::manifest::{MANIFEST_NAME, Manifest};
 /// with [`Version::view`]. [`diff`](crate::diff::diff) compares two versions.
 ///
 /// ```no_run
-/// use esker_store::graph::Direction;
+/// use esker_graph::Direction;
 /// use esker_store::{Result, Store};
 ///
 /// # fn main() -> Result<()> {

@@ -31,7 +31,7 @@ pub(super) const WEIGHT_ELEMENTS: [ElementType; 4] =
 /// [`View::reading`] comes after the window and the direction.
 ///
 /// ```no_run
-/// use esker_store::graph::{Direction, Graph, Run};
+/// use esker_graph::{Graph, Run};
 /// use esker_store::{Access, Result, Store};
 ///
 /// # fn main() -> Result<()> {

@@ -155,7 +155,7 @@ fn a_database_without_its_lock_gets_no_second_writer() {
     assert!(Store::open(&path).unwrap().check(&Run::with_threads(1).unwrap()).unwrap().is_sound());
 }
 
-/// A retired layer went with the last snapshot that read it, whatever had its name by then.
+/// A retired layer went with the last version that read it, whatever had its name by then.
 #[test]
 fn a_retired_layer_is_not_removed_from_a_database_that_took_the_place() {
     let (_directory, path) = new_database();

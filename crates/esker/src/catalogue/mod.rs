@@ -1,4 +1,4 @@
-//! The algorithms by name: options, needs, answers, and how to run each on a snapshot.
+//! The algorithms by name: options, needs, answers, and how to run each on a view of a version.
 //!
 //! The command, Python, the planner, the tests and the checks of documents iterate [`CATALOGUE`]: a new
 //! algorithm is one more entry.

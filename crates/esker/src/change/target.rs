@@ -31,7 +31,7 @@ impl Target {
     /// Reads the current schema of `database`.
     ///
     /// # Errors
-    /// Those of [`Database::snapshot`].
+    /// Those of [`Database::latest`].
     pub fn of(database: &Database) -> Result<Self> {
         let newest = database.latest()?;
         let removed = newest.removed(&Run::with_threads(0)?)?.clone();

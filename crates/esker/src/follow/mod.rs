@@ -12,12 +12,12 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let run = Arc::new(Run::with_threads(0)?);
 //! let mut database = Follower::open(Arc::new(RealDisk), "web.esker".as_ref(), Arc::clone(&run))?;
-//! let newest = database.at(database.newest())?;
+//! let newest = database.at(database.newest())?.view();
 //! let mut follow = Follow::start(newest, find("wcc")?, &Params::default(), run)?;
 //! loop {
 //!     database.refresh()?; // what other threads and processes committed
 //!     if database.newest() > follow.version() {
-//!         let update = follow.advance(database.at(database.newest())?)?;
+//!         let update = follow.advance(database.at(database.newest())?.view())?;
 //!         for changed in &update.changed {
 //!             println!("{}: {:?} was {:?}", changed.vertex, changed.new, changed.old);
 //!         }

@@ -128,7 +128,7 @@ pub(super) struct DegreeSample {
 }
 
 impl DegreeSample {
-    /// Those of the graph of a snapshot.
+    /// Those of the graph of a version.
     ///
     /// # Errors
     /// [`esker_store::Error::Corrupt`]; [`esker_store::Error::Io`].

@@ -655,7 +655,7 @@ fn tagging_a_version_in_the_log_keeps_it_from_being_forgotten() {
 
 #[test]
 fn merged_layers_are_removed_when_their_last_reader_is_gone() {
-    // A state once kept itself alive through its cached snapshot, and with it all layers, until the process
+    // A state once kept itself alive through its cached version, and with it all layers, until the process
     // ended.
     let workload = Workload::random(1, 0);
     let disk = workload.prepare(1);

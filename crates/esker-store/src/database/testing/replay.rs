@@ -205,7 +205,7 @@ fn a_pinned_store_shows_no_later_version_whatever_the_writer_does() {
     }
 }
 
-/// A batch asked for a whole snapshot to know the properties, which took time for each commit in the log.
+/// A batch asked for a whole version to know the properties, which took time for each commit in the log.
 #[test]
 fn the_schema_is_that_of_the_newest_snapshot() {
     let (disk, _) = killed();

@@ -23,8 +23,8 @@ impl Database {
     /// The call rewrites all layers as one, as [`Database::compact`] does; commits wait meanwhile, readers do
     /// not. With the type [`LogicalType::EdgeId`], the database gives all edges ids: those of the import if
     /// it has made no other version, else ids with the version 0, which tell that the edges are older. It
-    /// creates no version: earlier snapshots do not have the property, later ones have it whatever their
-    /// version. A commit refuses batches created before the call.
+    /// creates no version: a [`Version`](crate::Version) that was opened before lacks the property, and one
+    /// that is opened later has it, whatever its number. A commit refuses batches created before the call.
     ///
     /// # Errors
     /// [`Error::Invalid`] if edges already have a property of that name, or the name or type is not allowed;

@@ -65,8 +65,8 @@ impl Database {
     /// As [`Database::compact`], with other encodings. Tiles and heads that the database has are made for the
     /// new layer too, and installed with it; lists that are kept as tiles alone have no heads.
     ///
-    /// Vertices keep their numbers, or get new ones (see [`crate::database::Renumber`]): snapshots taken
-    /// before have the old numbers, later ones the new. Commits wait meanwhile.
+    /// Vertices keep their numbers, or get new ones (see [`crate::database::Renumber`]): versions
+    /// opened before have the old numbers, those opened later the new. Commits wait meanwhile.
     ///
     /// # Errors
     /// As [`Database::freeze`].
