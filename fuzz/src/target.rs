@@ -230,7 +230,7 @@ fn take(schema: &Schema, batch: &EdgeBatch, edges: &mut Edges) -> Result<(), Fai
     for rejected in &batch.rejected {
         let good = !rejected.reason.is_empty() && rejected.text.len() <= 400 && rejected.line > 0;
         promise(good, || format!("an odd report: {rejected:?}"))?;
-        edges.rejected.push((rejected.line, rejected.reason.clone()));
+        edges.rejected.push((rejected.line, rejected.reason.to_string()));
     }
     Ok(())
 }

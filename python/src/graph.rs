@@ -17,6 +17,7 @@ use pyo3::types::{PyDict, PyList};
 use crate::failure::{Failure, Outcome, invalid, mistyped};
 use crate::input::array::Array;
 use crate::input::column::{Column, ColumnType, same_length};
+use crate::language::{PythonWords, said};
 use crate::output::answer::Answer;
 use crate::output::edges::{EdgeArrays, values_between};
 use crate::output::report::graph_facts;
@@ -130,11 +131,11 @@ impl Graph {
         let plan = plan.transpose()?;
         let estimate = plan.as_ref().map(|plan| plan.estimate);
         let estimate = estimate.map_or_else(|| estimate_on(&snapshot, entry, &params, &resources), Ok)?;
-        let plan = plan.map(|plan| plan.to_json(&snapshot, &resources)).transpose()?;
+        let plan = plan.map(|plan| plan.to_json(&snapshot, &resources, &PythonWords)).transpose()?;
         let shape = shape_of(&snapshot, entry.reads_weights(&snapshot))?;
         let sides = if shape.directed && shape.in_edges { 2 } else { 1 };
-        let plan = plan.map(|plan| plan.to_string());
-        Ok((estimate.memory_bytes, estimate.read_bytes, shape.weighted_list_bytes() * sides, plan))
+        let list_bytes = shape.weighted_list_bytes() * sides;
+        Ok((estimate.memory_bytes, estimate.read_bytes, list_bytes, plan.map(|plan| plan.to_string())))
     }
 
     /// The row of the vertex with an id.
@@ -452,7 +453,7 @@ impl Graph {
     fn look_up(&self, column: &Column) -> Outcome<Vec<VertexId>> {
         let not_found = |id: ExternalId<'_>| {
             let message = match self.version().ids().find(&id.to_string()) {
-                Err(error) => crate::language::said(&error.message()),
+                Err(error) => said(&error.message()),
                 Ok(_) => format!("the vertex {:?} was removed", id.to_string()),
             };
             Failure::Named("VertexNotFoundError", message)

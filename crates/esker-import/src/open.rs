@@ -1,6 +1,7 @@
 //! From names of inputs to a reader: the one entry of all formats.
 
 use esker_format::{Error, Result};
+use esker_graph::{Message, Setting, message};
 
 use super::formats::FORMATS;
 use super::read::both_ends::BothEnds;
@@ -20,7 +21,7 @@ pub struct Opened {
     /// Its format, named or sniffed.
     pub format: Format,
     /// What each input was taken for, in words a user can check.
-    pub notes: Vec<String>,
+    pub notes: Vec<Message>,
 }
 
 /// Opens what the user named: files, patterns, `-` for standard input (see [`expand`]).
@@ -104,18 +105,19 @@ fn format_of(input: &Input, head: &InputHead) -> std::result::Result<Format, Str
 /// Formats without columns have none to choose.
 fn refuse_columns(title: &str, options: &ReadOptions) -> Result<()> {
     let chosen = [
-        ("--src", options.source.is_some()),
-        ("--dst", options.target.is_some()),
-        ("--weight", matches!(options.weight, Pick::Column(_))),
-        ("--time", matches!(options.time, Pick::Column(_))),
-        ("--property", options.properties != PickProperties::None),
-        ("--schema", !options.schema.is_empty()),
-        ("--ids text", options.ids == PickIds::Text && options.vertices.is_none()),
+        (Setting::SourceColumn.into(), options.source.is_some()),
+        (Setting::TargetColumn.into(), options.target.is_some()),
+        (Setting::Weight.into(), matches!(options.weight, Pick::Column(_))),
+        (Setting::Time.into(), matches!(options.time, Pick::Column(_))),
+        (Setting::Property.into(), options.properties != PickProperties::None),
+        (Setting::Schema.into(), !options.schema.is_empty()),
+        (Setting::Ids.to("text"), options.ids == PickIds::Text && options.vertices.is_none()),
     ];
     match chosen.into_iter().find(|(_, chosen)| *chosen) {
-        Some((flag, _)) => Err(Error::invalid(format!(
-            "{flag} means nothing for a {title}, whose columns are fixed; leave it out"
-        ))),
+        Some((setting, _)) => Err(Error::invalid(message![
+            setting,
+            format!(" means nothing for a {title}, whose columns are fixed; leave it out"),
+        ])),
         None => Ok(()),
     }
 }
@@ -123,15 +125,16 @@ fn refuse_columns(title: &str, options: &ReadOptions) -> Result<()> {
 /// Formats that are no tables of text have no lines to split.
 fn refuse_lines(title: &str, options: &ReadOptions) -> Result<()> {
     let chosen = [
-        ("--delimiter", options.delimiter.is_some()),
-        ("--header", options.header == Some(true)),
+        (Setting::Delimiter.into(), options.delimiter.is_some()),
+        (Setting::Header.to(true), options.header == Some(true)),
         // A file of vertices may have a header and quotes.
-        ("--no-header", options.header == Some(false) && options.vertices.is_none()),
-        ("--no-quotes", options.quotes.is_some() && options.vertices.is_none()),
+        (Setting::Header.to(false), options.header == Some(false) && options.vertices.is_none()),
+        (Setting::Quotes.to(false), options.quotes.is_some() && options.vertices.is_none()),
     ];
     match chosen.into_iter().find(|(_, chosen)| *chosen) {
-        Some((flag, _)) => {
-            Err(Error::usage(format!("{flag} has no effect on a {title}, which is no table of text")))
+        Some((setting, _)) => {
+            let reason = format!(" has no effect on a {title}, which is no table of text");
+            Err(Error::usage(message![setting, reason]))
         }
         None => Ok(()),
     }

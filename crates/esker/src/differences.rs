@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use esker_graph::VertexId;
+use esker_graph::{Setting, VertexId, message};
 use esker_import::read::typed;
 use esker_store::diff::{DiffEdge, DiffSummary, Difference};
 use esker_store::format::{LogicalType, PropertyRecord, value::decimal};
@@ -255,10 +255,11 @@ fn word(text: &[u8]) -> Result<String> {
     if std::str::from_utf8(text).is_ok() {
         return Ok(quoted(text));
     }
-    Err(Error::invalid(format!(
-        "the text {:?} is not UTF-8, so no script can hold it: --json shows the differences, with signs for what is no character",
-        decimal::shown(text)
-    )))
+    Err(Error::invalid(message![
+        format!("the text {:?} is not UTF-8, so no script can hold it: ", decimal::shown(text)),
+        Setting::Json.to(true),
+        " shows the differences, with signs for what is no character",
+    ]))
 }
 
 /// Formats a value for a script; text that looks like another value is quoted.

@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use esker_graph::{Setting, message};
+
 use esker_store::Version;
 use esker_store::format::{ElementType, PropertyRecord, value::decimal};
 use esker_store::layer::ListColumns;
@@ -148,7 +150,10 @@ impl Test {
     fn new(condition: &Condition, snapshot: &Version) -> Result<Self> {
         let Condition { property, met, wanted } = condition;
         let property = snapshot.edge_property(property)?.clone();
-        let refused = |reason: &str| Error::usage(format!("--where {}: {reason}", property.name));
+        let refused = |reason: &str| {
+            let named = Setting::Where.to_name(&property.name);
+            Error::usage(message![named, format!(": {reason}")])
+        };
         let value = if property.is_text() {
             if !matches!(met, [Ordering::Equal] | [Ordering::Less, Ordering::Greater]) {
                 return Err(refused("it holds texts, which only = and != compare"));

@@ -11,6 +11,7 @@ use esker::store::{Error, Result};
 
 use crate::failure::{Failure, Outcome, invalid, mistyped};
 use crate::input::column::{Column, ColumnType};
+use crate::language::said;
 
 /// Number of edges per block.
 const BLOCK_EDGES: usize = 1 << 16;
@@ -89,7 +90,7 @@ impl Columns {
             let is_weight = weight == Some(name);
             if let Some(Declaration { property_type, .. }) = found {
                 if is_weight {
-                    weight_fits(property_type).or_else(invalid)?;
+                    weight_fits(property_type).or_else(|reason| invalid(said(&reason)))?;
                 }
                 return Ok(Some(property_type.clone()));
             }

@@ -1,7 +1,7 @@
 //! Reports on graphs, versions and imports, as JSON that Python parses into dictionaries.
 
 use esker::change::FeedReport;
-use esker::graph::{Direction, VertexId};
+use esker::graph::{Direction, Message, VertexId};
 use esker::import::options::ImportReport;
 use esker::import::read::source::Rejected;
 use esker::store::View;
@@ -9,6 +9,7 @@ use esker::store::format::{PropertyRecord, VersionRecord};
 use serde_json::{Value, json};
 
 use crate::failure::Outcome;
+use crate::language::said;
 use crate::settings::brief;
 
 /// Describes a graph.
@@ -67,7 +68,7 @@ pub(crate) fn version_facts(version: &VersionRecord, in_layers: bool) -> Value {
 }
 
 fn rejected(sample: &[Rejected]) -> Vec<Value> {
-    let show = |bad: &Rejected| json!({ "path": bad.path.display().to_string(), "line": bad.line, "text": bad.text, "reason": bad.reason });
+    let show = |bad: &Rejected| json!({ "path": bad.path.display().to_string(), "line": bad.line, "text": bad.text, "reason": said(&bad.reason) });
     sample.iter().map(show).collect()
 }
 
@@ -75,14 +76,14 @@ fn rejected(sample: &[Rejected]) -> Vec<Value> {
 pub(crate) fn import_facts(
     report: &ImportReport,
     format: Option<&str>,
-    notes: &[String],
+    notes: &[Message],
     seconds: f64,
 ) -> String {
     let stages: serde_json::Map<_, _> =
         report.stages.iter().map(|(name, seconds)| ((*name).to_owned(), json!(seconds))).collect();
     json!({
         "format": format,
-        "notes": notes,
+        "notes": notes.iter().map(said).collect::<Vec<_>>(),
         "rows": report.rows,
         "vertices": report.vertices,
         "edges": report.edges,
@@ -104,9 +105,9 @@ pub(crate) fn import_facts(
 }
 
 /// Describes an addition or removal of edges.
-pub(crate) fn feed_facts(report: &FeedReport, notes: &[String], seconds: f64) -> String {
+pub(crate) fn feed_facts(report: &FeedReport, notes: &[Message], seconds: f64) -> String {
     json!({
-        "notes": notes,
+        "notes": notes.iter().map(said).collect::<Vec<_>>(),
         "rows": report.edges,
         "vertices": report.vertices,
         "duplicates": report.duplicates,

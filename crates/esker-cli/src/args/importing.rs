@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use esker::graph::Cancel;
+use esker::graph::{Cancel, Message};
 use esker::import::install::import;
 use esker::import::open::open;
 use esker::import::options::{
@@ -195,7 +195,7 @@ pub(crate) struct Imported {
     /// The format of the input.
     pub(crate) format: Option<Format>,
     /// How each input was read: format, columns, kind of ids.
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Vec<Message>,
     /// Seconds from opening the input to the finished database.
     pub(crate) seconds: f64,
 }

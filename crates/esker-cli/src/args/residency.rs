@@ -13,6 +13,7 @@ use esker::store::{GraphEncoding, Residency, View};
 use crate::args::actual::price_rows;
 use crate::args::size::{bytes, counted, seconds};
 use crate::failure::Failure;
+use crate::language::said;
 
 /// `--encoding` of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -203,7 +204,7 @@ fn is_possible(one: &Candidate, resources: &Resources) -> bool {
 
 fn describe(one: &Candidate, resources: &Resources) -> String {
     if let Some(obstacle) = &one.obstacle {
-        return format!("not possible: {obstacle}");
+        return format!("not possible: {}", said(obstacle));
     }
     let mut text = format!("{} of graph, ", bytes(one.graph_bytes));
     text += &if one.is_mapped() {

@@ -17,6 +17,7 @@ use crate::args::reading::ReadArgs;
 use crate::args::size::{counted, rate, seconds};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt;
+use crate::language::said;
 use crate::session::committing::{Commits, describe_versions};
 use crate::session::writing::{SUMMARY_CHANGES_MAX, WriteArgs, WriteSummary, Writing};
 use crate::show::progress::Bar;
@@ -149,7 +150,7 @@ impl FeedArgs {
             let input = open_edges(&writing.target, group, &read, purpose)?;
             writing.define()?;
             if !self.json {
-                input.notes.iter().for_each(|note| text::remark(note));
+                input.notes.iter().for_each(|note| text::remark(&said(note)));
             }
             let (verb, stage) = match purpose {
                 Purpose::Add => ("add", "adding"),

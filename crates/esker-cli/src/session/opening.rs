@@ -16,6 +16,7 @@ use crate::args::reading::ReadArgs;
 use crate::args::resources::ResourceArgs;
 use crate::failure::Failure;
 use crate::interrupt::cancel_on_signals;
+use crate::language::said;
 use crate::show::progress::Bar;
 use crate::show::text;
 
@@ -93,7 +94,7 @@ pub(crate) fn open_graph(args: &GraphArgs<'_>, cancel: &Cancel) -> Result<Opened
     let temporary = TemporaryDirectory::new()?;
     let target = temporary.path().join("graph.esker");
     let imported = import_files(inputs, &target, read, policy, resources, cancel, false)?;
-    imported.notes.iter().for_each(|note| text::remark(note));
+    imported.notes.iter().for_each(|note| text::remark(&said(note)));
     text::remark_rejected(&imported.report.rejected_sample);
     let snapshot = Store::open(&target)?.latest()?;
     Ok(OpenedGraph { snapshot, is_imported: true, _temporary: Some(temporary) })

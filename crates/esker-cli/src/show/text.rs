@@ -13,6 +13,7 @@ use esker::import::read::source::Rejected;
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Outcome};
+use crate::language::said;
 
 /// Whether `--quiet` was given.
 static QUIET: AtomicBool = AtomicBool::new(false);
@@ -122,7 +123,7 @@ pub(crate) fn end_process(failure: &Failure) -> ! {
 /// Prints a sample of the skipped lines on standard error.
 pub(crate) fn remark_rejected(sample: &[Rejected]) {
     for bad in sample {
-        remark(&format!("{}:{}: {}: {:?}", bad.path.display(), bad.line, bad.reason, bad.text));
+        remark(&format!("{}:{}: {}: {:?}", bad.path.display(), bad.line, said(&bad.reason), bad.text));
     }
 }
 
@@ -133,6 +134,6 @@ pub(crate) fn warn_of(warnings: &[String]) {
 
 /// A sample of the skipped lines as JSON.
 pub(crate) fn rejected_json(sample: &[Rejected]) -> Vec<Value> {
-    let one = |bad: &Rejected| json!({ "path": bad.path.display().to_string(), "line": bad.line, "text": bad.text, "reason": bad.reason });
+    let one = |bad: &Rejected| json!({ "path": bad.path.display().to_string(), "line": bad.line, "text": bad.text, "reason": said(&bad.reason) });
     sample.iter().map(one).collect()
 }

@@ -15,6 +15,7 @@ use crate::args::resources::ResourceArgs;
 use crate::args::window_args::TIME_HELP;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
+use crate::language::CommandLine;
 use crate::session::opening::open_store;
 use crate::show::text;
 
@@ -101,7 +102,7 @@ impl EstimateArgs {
                 "fits": plan.is_ok(),
                 "memory_limit_bytes": resources.memory_bytes,
                 "vertex_id_bytes": size_of::<VertexId>(),
-                "plan": plan.as_ref().ok().map(|plan| plan.to_json(&snapshot, &resources)).transpose()?,
+                "plan": plan.as_ref().ok().map(|plan| plan.to_json(&snapshot, &resources, &CommandLine)).transpose()?,
                 "refusal": plan.as_ref().err(),
             }));
         }

@@ -21,6 +21,7 @@ use crate::args::tiling::describe;
 use crate::args::write_options::WriteOptionArgs;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
+use crate::language::said;
 use crate::session::writing::{parse_event_time, remark_future};
 use crate::show::progress::Bar;
 use crate::show::text;
@@ -174,7 +175,7 @@ fn remark_duplicates(duplicates: u64, rows: u64, time: Option<&str>) {
 fn print(target: &Path, imported: &Imported, heads: Option<Heads>) -> Outcome {
     let report = &imported.report;
     for note in &imported.notes {
-        text::remark(note);
+        text::remark(&said(note));
     }
     let kind = if report.directed { "directed" } else { "undirected" };
     let mut rows = vec![
@@ -217,7 +218,7 @@ fn print_json(target: &Path, imported: &Imported, heads: Option<Heads>) -> Outco
     text::json(&json!({
         "database": target.display().to_string(),
         "format": imported.format.map(Format::name),
-        "notes": imported.notes,
+        "notes": imported.notes.iter().map(said).collect::<Vec<_>>(),
         "warnings": report.warnings,
         "rows": report.rows,
         "vertices": report.vertices,

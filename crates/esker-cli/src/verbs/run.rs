@@ -30,6 +30,7 @@ use crate::args::size::{bytes, counted, rate, seconds};
 use crate::args::window_args::{describe, window_json};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::{self, cancel_on_signals};
+use crate::language::CommandLine;
 use crate::session::opening::{
     GraphArgs, INPUT_FORMAT, later_bytes_on, open_graph, open_store, refuse_reading,
 };
@@ -197,7 +198,7 @@ impl RunArgs {
                 .print(self.row_format())?;
         }
         if self.json {
-            let mut report = plan.to_json(snapshot, &resources)?;
+            let mut report = plan.to_json(snapshot, &resources, &CommandLine)?;
             report["actual"] = actual_json(&plan, snapshot, &resources, &run, &actual);
             return self.print_json(entry, snapshot, times.as_ref(), &answer, &report);
         }

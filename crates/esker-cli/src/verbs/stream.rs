@@ -26,6 +26,7 @@ use crate::args::size::{counted, rate, seconds};
 use crate::args::window_args::UnitArg;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::stop_on_signals;
+use crate::language::said;
 use crate::session::committing::describe_versions;
 use crate::session::writing::{ScratchArgs, remark_on_heads};
 use crate::show::progress::Bar;
@@ -155,7 +156,7 @@ impl StreamCommand {
         let target = Target::of(&database)?;
         let Some(input) = self.open_input(&target, &stop)? else { return Err(Failure::Interrupted) };
         if !self.json {
-            input.notes.iter().for_each(|note| text::remark(note));
+            input.notes.iter().for_each(|note| text::remark(&said(note)));
         }
         let mut report = None;
         let options = self.options(&database, &stop, begin)?;

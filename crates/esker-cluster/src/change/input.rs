@@ -70,7 +70,7 @@ fn open_reader(job: &ChangeJob, options: &ReadOptions) -> Result<(Box<dyn Reader
         return Ok((Box::new(GeneratorReader::new(graph.generator()?)), Vec::new()));
     }
     let opened = open(&job.inputs, options)?;
-    Ok((opened.reader, opened.notes))
+    Ok((opened.reader, opened.notes.iter().map(Message::to_string).collect()))
 }
 
 /// How far a stream is.
@@ -387,7 +387,7 @@ fn sound(batch: EdgeBatch) -> Result<EdgeBatch> {
         path: rejected.path.to_path_buf(),
         line: Some(rejected.line),
         text: rejected.text.clone(),
-        reason: rejected.reason.clone().into(),
+        reason: rejected.reason.clone(),
     })
 }
 

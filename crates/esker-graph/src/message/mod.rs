@@ -144,6 +144,12 @@ impl From<&String> for Message {
     }
 }
 
+impl From<&Message> for Message {
+    fn from(message: &Message) -> Self {
+        message.clone()
+    }
+}
+
 impl From<MessagePart> for Message {
     fn from(part: MessagePart) -> Self {
         Self { parts: vec![part] }

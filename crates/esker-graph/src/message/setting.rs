@@ -84,6 +84,8 @@ settings! {
     Iterations = "iterations",
     /// Whether a report is JSON.
     Json = "json",
+    /// What happens to edges that come late in a stream.
+    Late = "late",
     /// Whether a listing names all algorithms.
     List = "list",
     /// The greatest depth of a search.

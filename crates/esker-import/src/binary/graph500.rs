@@ -146,8 +146,11 @@ impl BlockParser for PackedParser {
                         path: Arc::clone(path),
                         line: block.first_line + row as u64,
                         text: format!("{u} {v}"),
-                        reason: "ids cannot be negative; are the edges of 12 bytes (--format graph500)?"
-                            .to_owned(),
+                        reason: message![
+                            "ids cannot be negative; are the edges of 12 bytes (",
+                            Setting::Format.to("graph500"),
+                            ")?",
+                        ],
                         edges_before: source.len(),
                     });
                 } else {

@@ -3,13 +3,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use esker_graph::{Message, Setting, message};
+
 use super::table::Picked;
 use crate::read::input_format::InputFormat;
 use crate::read::source::IdKind;
 
 impl Picked {
     /// How a file is read, for the user: which columns are taken for what, and which are left out.
-    pub(super) fn notes(&self, path: &Arc<PathBuf>, format: &InputFormat, ids: IdKind) -> Vec<String> {
+    pub(super) fn notes(&self, path: &Arc<PathBuf>, format: &InputFormat, ids: IdKind) -> Vec<Message> {
         let role = |role: &str, name: &str| match name == role {
             true => name.to_owned(),
             false => format!("{role} {name}"),
@@ -29,16 +31,18 @@ impl Picked {
         let reading = format!("Reading {path} as {}: {} ({ids}){unread}", format.title, taken.join(", "));
         let left_out = (!self.left_out.is_empty()).then(|| {
             let names = self.left_out.join(", ");
-            format!("Leaving out columns of {path} that hold neither numbers nor texts: {names}")
+            format!("Leaving out columns of {path} that hold neither numbers nor texts: {names}").into()
         });
         let spans = (!self.spans.is_empty()).then(|| {
             let (names, first) = (self.spans.join(", "), &self.spans[0]);
-            format!(
-                "Leaving out columns of {path} with times of day or lengths of time, which no type of a property keeps: {names}; \
-                 --schema {first}:i64 takes the numbers in the file's own unit"
-            )
+            message![
+                format!("Leaving out columns of {path} with times of day or lengths of time, "),
+                format!("which no type of a property keeps: {names}; "),
+                Setting::Schema.to_type(first, "i64"),
+                " takes the numbers in the file's own unit",
+            ]
         });
-        [reading].into_iter().chain(left_out).chain(spans).collect()
+        [reading.into()].into_iter().chain(left_out).chain(spans).collect()
     }
 }
 

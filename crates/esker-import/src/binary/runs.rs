@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use esker_format::{Error, Result};
-use esker_graph::Stop;
+use esker_graph::{Message, Stop};
 
 use super::shared::SharedTexts;
 use crate::read::source::{BlockParser, InputBlock, Reader, Schema};
@@ -94,13 +94,13 @@ pub(super) trait SectionParser: BlockParser {
 pub(super) struct SectionReader<P> {
     schema: Schema,
     parser: Arc<P>,
-    notes: Vec<String>,
+    notes: Vec<Message>,
     sections: std::vec::IntoIter<RowSection>,
     current: Option<(RowSection, u64)>,
 }
 
 impl<P> SectionReader<P> {
-    pub(super) fn new(schema: Schema, parser: P, notes: Vec<String>, sections: Vec<RowSection>) -> Self {
+    pub(super) fn new(schema: Schema, parser: P, notes: Vec<Message>, sections: Vec<RowSection>) -> Self {
         Self { schema, parser: Arc::new(parser), notes, sections: sections.into_iter(), current: None }
     }
 }
@@ -122,7 +122,7 @@ impl<P: SectionParser + 'static> Reader for SectionReader<P> {
         self.parser.limit_memory(bytes, threads)
     }
 
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<Message> {
         self.notes.clone()
     }
 

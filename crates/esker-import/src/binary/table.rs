@@ -10,7 +10,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray, PrimitiveArray};
 use arrow_select::filter::filter;
 use esker_format::value::decimal::{NotNumber, TOO_LONG, float_id, shown};
 use esker_format::{ElementType, Error, LogicalType, PropertyType, Result};
-use esker_graph::{Setting, message};
+use esker_graph::{Message, Setting, message};
 
 use super::contain::damaged;
 use super::converted::{as_ids, as_values};
@@ -340,7 +340,7 @@ pub(super) fn schema(
 }
 
 /// Why rows cannot be taken: the reason and the text that offends, by row.
-type RowFaults = BTreeMap<usize, (String, String)>;
+type RowFaults = BTreeMap<usize, (Message, String)>;
 
 /// Makes a batch of columns of equal length: source, target, then the properties of `chosen`.
 ///
@@ -370,7 +370,7 @@ pub(super) fn batch(
             short.map_err(|e| damaged(origin.path, format!("column {name:?}: {e}")))?
         {
             *column = short;
-            let reason = format!("the column {name:?} has a text here that {TOO_LONG}");
+            let reason = Message::from(format!("the column {name:?} has a text here that {TOO_LONG}"));
             faults.extend(long.into_iter().map(|long| (long.row, (reason.clone(), long.beginning))));
         }
         check_shared(origin, column, name)?;
@@ -383,7 +383,7 @@ pub(super) fn batch(
             && given.as_ref() != Some(&wanted.logical)
         {
             *column = cast(column, given.as_ref(), wanted, |row, reason, text| {
-                faults.entry(row).or_insert_with(|| (format!("the column {name:?} {reason}"), text));
+                faults.entry(row).or_insert_with(|| (format!("the column {name:?} {reason}").into(), text));
             });
         }
     }
@@ -437,19 +437,20 @@ fn find_faults(
     ids: IdKind,
     faults: &mut RowFaults,
 ) {
-    let mut fault = |row: usize, reason: String, text: String| {
+    let mut fault = |row: usize, reason: Message, text: String| {
         faults.entry(row).or_insert((reason, text));
     };
     if column.null_count() > 0 {
         for row in (0..column.len()).filter(|&row| column.is_null(row)) {
-            fault(row, format!("the column {name:?} has no value here (null)"), String::new());
+            fault(row, format!("the column {name:?} has no value here (null)").into(), String::new());
         }
     }
     if let Some(values) = column.as_primitive_opt::<Int64Type>() {
         // One pass without branches finds that nothing is wrong, as is usual.
         if is_id && ids != IdKind::Text && values.values().iter().fold(0, |all, v| all | v) < 0 {
             for (row, value) in bad(values, |value| value < 0) {
-                let reason = format!("the column {name:?} has a negative id; import it with --ids text");
+                let found = format!("the column {name:?} has a negative id; import it with ");
+                let reason = message![found, Setting::Ids.to("text")];
                 fault(row, reason, value.to_string());
             }
         }
@@ -457,8 +458,8 @@ fn find_faults(
         let above = |value: u64| value > i64::MAX as u64;
         if !may_be_wide && above(values.values().iter().fold(0, |all, v| all | v)) {
             for (row, value) in bad(values, above) {
-                let remedy = format!("take it as a property with --schema {name}:u64");
-                let reason = format!("the column {name:?} exceeds {}; {remedy}", i64::MAX);
+                let found = format!("the column {name:?} exceeds {}; take it as a property with ", i64::MAX);
+                let reason = message![found, Setting::Schema.to_type(name, "u64")];
                 fault(row, reason, value.to_string());
             }
         }
@@ -469,12 +470,12 @@ fn find_faults(
                 Err(why) if is_id => format!("that {}, so it is no id", why.reason()),
                 _ => NotNumber::NotFinite.reason().replacen("is", "that is", 1),
             };
-            fault(row, format!("the column {name:?} has a value here {why}"), value.to_string());
+            fault(row, format!("the column {name:?} has a value here {why}").into(), value.to_string());
         }
     } else if let Some(texts) = column.as_binary_opt::<i32>().filter(|_| is_id) {
         for (row, why) in bad_text_ids(texts).filter(|(row, _)| texts.is_valid(*row)) {
             let reason = format!("the id in the column {name:?} {}", why.reason());
-            fault(row, reason, shown(texts.value(row)));
+            fault(row, reason.into(), shown(texts.value(row)));
         }
     }
 }

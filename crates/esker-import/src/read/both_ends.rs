@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use esker_format::{Error, Result};
+use esker_graph::{Message, Setting, message};
 
 use crate::read::source::{BlockParser, InputBlock, Reader, Schema};
 
@@ -20,8 +21,8 @@ impl BothEnds {
     pub(crate) fn new(edges: Box<dyn Reader>) -> Result<Self> {
         let mut schema = edges.schema().clone();
         if schema.both_ends {
-            let reason = "--both-ends has no effect: the format has each undirected edge at both of its ends";
-            return Err(Error::usage(reason.to_owned()));
+            let reason = " has no effect: the format has each undirected edge at both of its ends";
+            return Err(Error::usage(message![Setting::BothEnds.to(true), reason]));
         }
         (schema.both_ends, schema.directed) = (true, Some(false));
         Ok(Self { schema, edges })
@@ -37,7 +38,7 @@ impl Reader for BothEnds {
         self.edges.limit_memory(bytes, threads)
     }
 
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<Message> {
         self.edges.notes()
     }
 

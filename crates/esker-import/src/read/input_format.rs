@@ -1,6 +1,7 @@
 //! A format as an input: its names, how it is recognised, what a user can choose, and its reader.
 
 use esker_format::{Error, Result};
+use esker_graph::Message;
 
 use super::format::ReadOptions;
 use super::head::InputHead;
@@ -25,13 +26,13 @@ pub(crate) struct OpenedInput {
     /// Reads it.
     pub(crate) reader: Box<dyn Reader>,
     /// What each input was taken for, in words a user can check.
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Vec<Message>,
 }
 
 impl OpenedInput {
     /// With a note that names the format of each input, and the notes of the reader.
     pub(crate) fn titled(reader: Box<dyn Reader>, inputs: &[Input], format: &InputFormat) -> Self {
-        let note = |input: &Input| format!("Reading {} as {}", input.path().display(), format.title);
+        let note = |input: &Input| format!("Reading {} as {}", input.path().display(), format.title).into();
         let notes = inputs.iter().map(note).chain(reader.notes()).collect();
         Self { reader, notes }
     }

@@ -10,7 +10,7 @@ use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef, BinaryArray, Float64Array, Int64Array, UInt64Array};
 use esker_format::value::decimal::{NotId, TEXT_BYTES_MAX, text_id};
 use esker_format::{Error, PropertyType, Result};
-use esker_graph::Stop;
+use esker_graph::{Message, Stop};
 use esker_layers::ids::ExternalId;
 
 /// The integers of a column of ids; `None` if its ids are texts.
@@ -93,7 +93,7 @@ pub struct Rejected {
     /// of a block.
     pub text: String,
     /// What is wrong with it and what to do.
-    pub reason: String,
+    pub reason: Message,
     /// How many edges of its batch come before it in the input.
     pub edges_before: usize,
 }
@@ -257,7 +257,7 @@ pub trait Reader: Send {
     }
 
     /// What a person should know of how the input is read.
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<Message> {
         Vec::new()
     }
 

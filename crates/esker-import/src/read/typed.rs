@@ -9,6 +9,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, Schema, TimeUnit as ArrowUnit};
 use esker_format::value::decimal::{self, Number};
 use esker_format::{EdgeId, ElementType, LogicalType, PropertyType, TimeUnit};
+use esker_graph::{Message, Setting, message};
 use esker_layers::property::PropertyValue;
 
 use crate::read::source::{Numbers, text_column};
@@ -200,12 +201,15 @@ pub(crate) fn parse(text: &[u8], wanted: &PropertyType) -> Result<Typed, String>
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 
 /// Checks that a weight can have a type.
-pub fn weight_fits(declared: &PropertyType) -> Result<(), String> {
+pub fn weight_fits(declared: &PropertyType) -> Result<(), Message> {
     use ElementType::{F32, F64, I32, I64};
     let is_weight = declared.logical.is_number() && matches!(declared.element, I32 | I64 | F32 | F64);
-    is_weight
-        .then_some(())
-        .ok_or_else(|| format!("a weight has the type i32, i64, f32 or f64, not {declared}; take it as a property, with --no-weight"))
+    is_weight.then_some(()).ok_or_else(|| {
+        let wrong = format!(
+            "a weight has the type i32, i64, f32 or f64, not {declared}; take it as a property, with "
+        );
+        message![wrong, Setting::Weight.to(false)]
+    })
 }
 
 /// The type of a column that is named as the time: a date is the beginning of its day.

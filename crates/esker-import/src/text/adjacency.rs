@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use esker_format::{Result, value::decimal};
+use esker_graph::Message;
 
 use super::blocks::{excerpt, input_error};
 use super::column::NumberColumn;
@@ -217,7 +218,7 @@ impl AdjacencyParser {
         &self,
         target: &[u8],
         weight: Option<&[u8]>,
-    ) -> std::result::Result<(u64, Option<decimal::Number>), String> {
+    ) -> std::result::Result<(u64, Option<decimal::Number>), Message> {
         let id = decimal::id(target).map_err(|why| not_id("target", why, false))?;
         // There is an edge, so there is a vertex.
         let ids = 0..=self.offsets.len() as u64 - 1;

@@ -4,6 +4,7 @@
 //! where it meets a fraction, the column has no type.
 
 use esker_format::value::decimal::Number;
+use esker_graph::{Message, Setting, message};
 
 use crate::read::source::Numbers;
 
@@ -26,7 +27,7 @@ pub(crate) struct Mixed {
 
 impl Mixed {
     /// What is wrong with the column called `name`, and what to do.
-    pub(crate) fn reason(self, name: &str) -> String {
+    pub(crate) fn reason(self, name: &str) -> Message {
         let Self { integer, fraction } = self;
         match fraction {
             None => beside_fractions(name, integer, "lines before it"),
@@ -43,16 +44,18 @@ impl Mixed {
 
 /// What is wrong with an integer that no float equals in a column that has fractions in `others`, and what to
 /// do.
-pub(crate) fn beside_fractions(name: &str, integer: i64, others: &str) -> String {
+pub(crate) fn beside_fractions(name: &str, integer: i64, others: &str) -> Message {
     let found = format!("{name} is {integer}, an integer beyond 2^53, but {others} have fractions");
     with_remedy(&found, name, integer)
 }
 
-fn with_remedy(found: &str, name: &str, integer: i64) -> String {
-    format!(
-        "{found}, and no number type holds both exactly: to round such integers, write them with an exponent, like \
-         {integer:e}, or declare the column with --schema {name}:f64; to keep them, declare {name}:text"
-    )
+fn with_remedy(found: &str, name: &str, integer: i64) -> Message {
+    message![
+        format!("{found}, and no number type holds both exactly: to round such integers, "),
+        format!("write them with an exponent, like {integer:e}, or declare the column with "),
+        Setting::Schema.to_type(name, "f64"),
+        format!("; to keep them, declare {name}:text"),
+    ]
 }
 
 impl NumberColumn {

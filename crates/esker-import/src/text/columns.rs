@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use esker_format::value::decimal::{self, Number};
 use esker_format::{Error, PropertyType};
+use esker_graph::{Message, Setting, message};
 
 use super::blocks::{excerpt, input_error};
 use super::names::{SOURCES, TARGETS, TIMES, WEIGHTS, position};
@@ -43,14 +44,14 @@ pub(crate) struct TableColumns {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Unfit {
     /// An option names a column that does not exist.
-    Option(String),
+    Option(Message),
     /// The table leaves open what is what.
-    Table(String),
+    Table(Message),
 }
 
-impl From<String> for Unfit {
-    fn from(reason: String) -> Self {
-        Self::Table(reason)
+impl<M: Into<Message>> From<M> for Unfit {
+    fn from(reason: M) -> Self {
+        Self::Table(reason.into())
     }
 }
 
@@ -58,7 +59,7 @@ impl Unfit {
     /// The error for an input.
     pub(crate) fn error(self, path: &Arc<PathBuf>) -> Error {
         match self {
-            Self::Option(reason) => Error::usage(format!("{}: {reason}", path.display())),
+            Self::Option(reason) => Error::usage(message![format!("{}: ", path.display()), reason]),
             Self::Table(reason) => input_error(path, None, b"", reason),
         }
     }
@@ -159,13 +160,15 @@ fn are_whole(shape: &TableShape, property: &EdgeColumn) -> Result<(), Unfit> {
     let broken = |field: &&[u8]| matches!(decimal::number(field), Ok(Number::Float(_)));
     match fields().find(broken).filter(|_| property.property_type.is_none()) {
         None => Ok(()),
-        Some(field) => Err(Unfit::Option(format!(
-            "{:?} holds {}, but times are whole numbers, dates or timestamps: convert it, to whole milliseconds for example, or take \
-             it as a number with --property {}",
-            property.name,
-            excerpt(field),
-            property.name
-        ))),
+        Some(field) => Err(Unfit::Option(message![
+            format!(
+                "{:?} holds {}, but times are whole numbers, dates or timestamps: ",
+                property.name,
+                excerpt(field)
+            ),
+            "convert it, to whole milliseconds for example, or take it as a number with ",
+            Setting::Property.to_name(&property.name),
+        ])),
     }
 }
 
@@ -173,12 +176,15 @@ fn ends(shape: &TableShape, options: &ReadOptions) -> Result<(usize, usize), Unf
     let header = shape.header.as_deref().unwrap_or_default();
     let (mut source, mut target) = (position(header, SOURCES), position(header, TARGETS));
     if source.is_some() != target.is_some() && options.source.is_none() && options.target.is_none() {
-        let (known, unknown, flag) =
-            if source.is_some() { ("source", "target", "--dst") } else { ("target", "source", "--src") };
-        let reason = format!(
-            "the header names a {known} but no {unknown}: its columns are {}; name the {unknown} with {flag}",
-            listed(header)
-        );
+        let (known, unknown, setting) = match source.is_some() {
+            true => ("source", "target", Setting::TargetColumn),
+            false => ("target", "source", Setting::SourceColumn),
+        };
+        let reason = message![
+            format!("the header names a {known} but no {unknown}: its columns are {}; ", listed(header)),
+            format!("name the {unknown} with "),
+            setting,
+        ];
         return Err(reason.into());
     }
     if let Some(name) = &options.source {
@@ -188,9 +194,12 @@ fn ends(shape: &TableShape, options: &ReadOptions) -> Result<(usize, usize), Unf
         target = Some(find(shape, name)?);
     }
     if let (Some(_), Some(name), true) = (&options.source, &options.target, source == target) {
-        return Err(Unfit::Option(format!(
-            "the column {name:?} cannot be both ends of the edges; name two columns with --src and --dst"
-        )));
+        return Err(Unfit::Option(message![
+            format!("the column {name:?} cannot be both ends of the edges; name two columns with "),
+            Setting::SourceColumn,
+            " and ",
+            Setting::TargetColumn,
+        ]));
     }
     // A column that is named as the time or the weight is no end, unless no other is left.
     let named = |pick: &Pick| match pick {
@@ -212,9 +221,8 @@ fn ends(shape: &TableShape, options: &ReadOptions) -> Result<(usize, usize), Unf
         .or_else(|| other(Some(source)))
         .unwrap_or(1);
     if shape.columns == 1 {
-        let reason =
-            "the lines have one column, and an edge needs two; name what separates them with --delimiter";
-        return Err(reason.to_owned().into());
+        let reason = "the lines have one column, and an edge needs two; name what separates them with ";
+        return Err(message![reason, Setting::Delimiter].into());
     }
     Ok((source, target))
 }
@@ -329,7 +337,7 @@ fn find(shape: &TableShape, name: &str) -> Result<usize, Unfit> {
             shape.columns
         ),
     };
-    Err(Unfit::Option(reason))
+    Err(Unfit::Option(reason.into()))
 }
 
 /// Whether the ids of a sample are to be taken as texts.

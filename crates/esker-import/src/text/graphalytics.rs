@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use esker_format::{Error, Result, value::decimal};
+use esker_graph::Message;
 
 use super::blocks::input_error;
 use super::shape::LIST;
@@ -90,7 +91,7 @@ fn open(inputs: &[Input], _head: InputHead, options: &ReadOptions) -> Result<Ope
         ..options.clone()
     };
     let style = TableStyle { format: &GRAPHALYTICS, separators: LIST, is_weighted: false };
-    let (reader, mut notes) =
+    let (reader, notes) =
         TableReader::open(std::slice::from_ref(&edges), InputHead::read(&edges)?, style, &table)?;
     let schema = Schema { directed: properties.directed, ..reader.schema().clone() };
     let tally = properties.edges.map(|promised| BlockTally::new(edges.path(), "edges", promised));
@@ -105,7 +106,7 @@ fn open(inputs: &[Input], _head: InputHead, options: &ReadOptions) -> Result<Ope
         Some(false) => "; undirected",
         None => "; without properties, so directed unless named otherwise",
     };
-    notes.iter_mut().for_each(|note| note.push_str(kind));
+    let notes = notes.into_iter().map(|note| note.and(kind)).collect();
     let reader: Box<dyn Reader> = match vertices {
         Some(vertices) => {
             Box::new(WithVertices::open(&vertices, Box::new(counted), properties.vertices, &table)?)
@@ -208,7 +209,7 @@ impl Reader for CountedTable {
         self.table.limit_memory(bytes, threads)
     }
 
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<Message> {
         self.table.notes()
     }
 

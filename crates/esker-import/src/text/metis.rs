@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use esker_format::{Error, Result, value::decimal};
+use esker_graph::Message;
 
 use super::blocks::{count_lines, excerpt, input_error};
 use super::column::NumberColumn;
@@ -199,9 +200,9 @@ impl Reader for MetisReader {
         &self.schema
     }
 
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<Message> {
         let skipped = "The sizes and weights of the vertices are not read";
-        if self.parser.header.skip > 0 { vec![skipped.to_owned()] } else { Vec::new() }
+        if self.parser.header.skip > 0 { vec![skipped.into()] } else { Vec::new() }
     }
 
     fn parser(&self) -> Arc<dyn BlockParser> {
@@ -322,7 +323,7 @@ impl ListBlock<'_> {
 
     fn end_line(&mut self) {
         if self.pending.take().is_some() {
-            self.reject(b"", "the last neighbour of the line has no weight".into());
+            self.reject(b"", "the last neighbour of the line has no weight");
         }
         self.place = Position { line: self.place.line + 1, vertex: self.place.vertex + 1, words: 0 };
     }
@@ -403,9 +404,9 @@ impl ListBlock<'_> {
         self.targets.push(neighbour);
     }
 
-    fn reject(&mut self, word: &[u8], reason: String) {
+    fn reject(&mut self, word: &[u8], reason: impl Into<Message>) {
         let (path, line) = (Arc::clone(&self.parser.path), self.place.line);
         let edges_before = self.sources.len();
-        self.rejected.push(Rejected { path, line, text: excerpt(word), reason, edges_before });
+        self.rejected.push(Rejected { path, line, text: excerpt(word), reason: reason.into(), edges_before });
     }
 }

@@ -11,7 +11,7 @@ use arrow_array::{Array, ArrayRef, BinaryArray, UInt64Array};
 use arrow_buffer::OffsetBuffer;
 use arrow_select::take::take;
 use esker_format::{Error, Result, value::decimal};
-use esker_graph::Stop;
+use esker_graph::{Message, Setting, Stop, message};
 
 use super::blocks::{LineBlocks, PartialInput, count_lines, input_error, too_long};
 use super::names::names_ids;
@@ -97,7 +97,7 @@ impl Reader for NamedReader {
         Ok(needed_bytes)
     }
 
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<Message> {
         self.edges.notes()
     }
 
@@ -281,21 +281,22 @@ fn read_names(input: &Input, num_vertices: u64, options: &ReadOptions) -> Result
         );
         return Err(input_error(&path, None, b"", reason));
     }
-    let refused =
-        |place: usize, reason: String| input_error(&path, Some(names.lines[place]), names.get(place), reason);
+    let refused = |place: usize, reason: Message| {
+        input_error(&path, Some(names.lines[place]), names.get(place), reason)
+    };
     if let Some(place) = twice(names.iter()) {
-        return Err(refused(place, "the id stands in the file twice".to_owned()));
+        return Err(refused(place, "the id stands in the file twice".into()));
     }
     let ints = integers_of(&names, options.ids).map_err(|(place, reason)| refused(place, reason))?;
     let Some(ints) = ints else { return texts_of(names) };
     match twice(ints.iter()) {
-        Some(place) => Err(refused(place, "the id stands in the file twice".to_owned())),
+        Some(place) => Err(refused(place, "the id stands in the file twice".into())),
         None => Ok(id_column(ints)),
     }
 }
 
 /// The ids as integers; `None` if they are texts. The error is the place of an id that is refused, and why.
-fn integers_of(names: &ListedIds, pick: PickIds) -> std::result::Result<Option<Vec<u64>>, (usize, String)> {
+fn integers_of(names: &ListedIds, pick: PickIds) -> std::result::Result<Option<Vec<u64>>, (usize, Message)> {
     let mut ints = Vec::with_capacity(names.ends.len());
     for (place, name) in names.iter().enumerate() {
         match (decimal::id(name), pick) {
@@ -305,9 +306,9 @@ fn integers_of(names: &ListedIds, pick: PickIds) -> std::result::Result<Option<V
                 return Err((place, not_id("vertex", why, true)));
             }
             (Err(_), PickIds::Int) => {
-                let reason =
-                    "the file has ids that are no integers: leave --ids int out, to take them as texts";
-                return Err((place, reason.to_owned()));
+                let int = Setting::Ids.to("int");
+                let found = "the file has ids that are no integers: leave ";
+                return Err((place, message![found, int, " out, to take them as texts"]));
             }
             (_, PickIds::Auto | PickIds::Text) => return Ok(None),
         }
@@ -340,8 +341,8 @@ fn read_lines(input: &Input, options: &ReadOptions) -> Result<ListedIds> {
             number += count_lines(&bytes[counted..line.start]);
             counted = line.start;
             let id = match too_long(bytes, start, options.line_bytes_max) {
-                Some(reason) => Err(reason),
-                None => line.id.map_err(str::to_owned),
+                Some(reason) => Err(Message::from(reason)),
+                None => line.id.map_err(Message::from),
             };
             let id = id.and_then(|id| check_text(&id, "vertex").map(|()| id));
             let id = id.map_err(|reason| input_error(&path, Some(number), line.text, reason))?;

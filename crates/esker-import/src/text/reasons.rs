@@ -4,22 +4,24 @@ use std::ops::RangeInclusive;
 
 use esker_format::PropertyType;
 use esker_format::value::decimal::{NotId, NotNumber, text_id};
+use esker_graph::{Message, Setting, message};
 
 /// Why a field is no id, in words.
-pub(crate) fn not_id(end: &str, why: NotId, may_be_text: bool) -> String {
-    let reason = why.reason();
+pub(crate) fn not_id(end: &str, why: NotId, may_be_text: bool) -> Message {
+    let reason = format!("the {end} {}", why.reason());
     match may_be_text && why.is_text() {
-        true => format!("the {end} {reason}; import with --ids text to take all ids as texts"),
-        false => format!("the {end} {reason}"),
+        true => message![reason, "; import with ", Setting::Ids.to("text"), " to take all ids as texts"],
+        false => reason.into(),
     }
 }
 
 /// Why an integer is no id of a format that numbers its vertices, in words.
-pub(crate) fn not_in_range(end: &str, id: u64, ids: &RangeInclusive<u64>) -> String {
+pub(crate) fn not_in_range(end: &str, id: u64, ids: &RangeInclusive<u64>) -> Message {
     let (first, last) = (ids.start(), ids.end());
     format!(
         "the {end} is {id}, but the header promises ids from {first} to {last}; mend the header or the line"
     )
+    .into()
 }
 
 /// The column of a value that is refused.
@@ -33,33 +35,37 @@ pub(crate) struct RefusedColumn<'a> {
 
 impl RefusedColumn<'_> {
     /// Why a value is no number, in words.
-    pub(crate) fn not_number(&self, why: NotNumber) -> String {
+    pub(crate) fn not_number(&self, why: NotNumber) -> Message {
         let (name, reason) = (self.name, why.reason());
         match why {
             NotNumber::Other if self.is_time => {
                 format!(
                     "{name} is not a whole number; times are whole numbers unless most of the first are dates; correct it"
                 )
+                .into()
             }
             NotNumber::TooLong if self.may_be_text() => {
-                format!("{name} {reason}, or declare {name}:u64 (to 2^64 - 1) or {name}:text with --schema")
+                let declared = format!("{name} {reason}, or declare {name}:u64 (to 2^64 - 1) or {name}:text with ");
+                message![declared, Setting::Schema]
             }
             NotNumber::Other if self.may_be_text() => {
-                let not_weight = if self.is_weight { "--no-weight " } else { "" };
-                format!("{name} {reason}, or keep the column as texts with {not_weight}--schema {name}:text")
+                let kept = message![format!("{name} {reason}, or keep the column as texts with ")];
+                let kept = if self.is_weight { message![kept, Setting::Weight.to(false), " "] } else { kept };
+                kept.and(Setting::Schema.to_type(name, "text"))
             }
-            _ => format!("{name} {reason}"),
+            _ => format!("{name} {reason}").into(),
         }
     }
 
     /// Why a value is not of the type of the column, in words.
-    pub(crate) fn not_of_type(&self, property_type: &PropertyType, reason: &str) -> String {
+    pub(crate) fn not_of_type(&self, property_type: &PropertyType, reason: &str) -> Message {
         let name = self.name;
-        let other = match self.may_be_text() {
-            true => format!(", or import it with another type, as in --schema {name}:text"),
-            false => String::new(),
-        };
-        format!("{name}, of type {property_type}, {reason}; correct it{other}")
+        let wrong = format!("{name}, of type {property_type}, {reason}; correct it");
+        let other = Setting::Schema.to_type(name, "text");
+        match self.may_be_text() {
+            true => message![wrong, ", or import it with another type, as in ", other],
+            false => wrong.into(),
+        }
     }
 
     /// Whether the column could be imported as texts. Texts are no times.
@@ -69,9 +75,9 @@ impl RefusedColumn<'_> {
 }
 
 /// Why a line is refused, with the remedy if it may be a header.
-pub(crate) fn of_line(reason: String, may_be_header: bool) -> String {
+pub(crate) fn of_line(reason: Message, may_be_header: bool) -> Message {
     match may_be_header {
-        true => format!("{reason}; if this line names the columns, pass --header"),
+        true => message![reason, "; if this line names the columns, pass ", Setting::Header.to(true)],
         false => reason,
     }
 }
@@ -80,6 +86,6 @@ pub(crate) fn of_line(reason: String, may_be_header: bool) -> String {
 ///
 /// # Errors
 /// Why it is none, in words.
-pub(crate) fn check_text(id: &[u8], end: &str) -> std::result::Result<(), String> {
-    text_id(id).map_err(|why| format!("the {end} {}", why.reason()))
+pub(crate) fn check_text(id: &[u8], end: &str) -> std::result::Result<(), Message> {
+    text_id(id).map_err(|why| format!("the {end} {}", why.reason()).into())
 }

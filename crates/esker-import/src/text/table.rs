@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use esker_format::{PropertyType, Result};
+use esker_graph::{Message, Setting, message};
 
 use super::blocks::{LineBlocks, PartialInput, excerpt, input_error};
 use super::columns::{TableColumns, columns, ids_are_texts};
@@ -57,7 +58,7 @@ impl TableReader {
         head: InputHead,
         style: TableStyle,
         options: &ReadOptions,
-    ) -> Result<(Self, Vec<String>)> {
+    ) -> Result<(Self, Vec<Message>)> {
         let mut tables = Vec::with_capacity(inputs.len());
         let mut parts = Vec::with_capacity(inputs.len());
         let mut first = Some(head);
@@ -200,14 +201,14 @@ fn describe(
     is_text: bool,
     title: &str,
     options: &ReadOptions,
-) -> String {
+) -> Message {
     let Sniffed { shape, columns, .. } = table;
     let path = path.display();
     if shape.columns == 0 && shape.skip_bytes == 0 {
-        return format!("Reading {path}: the file is empty (0 bytes)");
+        return format!("Reading {path}: the file is empty (0 bytes)").into();
     }
     if shape.columns == 0 {
-        return format!("Reading {path} as {title}: it has no edges");
+        return format!("Reading {path} as {title}: it has no edges").into();
     }
     let separator = shape.dialect.separator.describe();
     let usual = matches!((title, separator.as_str()), ("CSV", "','") | ("TSV", "tabs"));
@@ -233,12 +234,13 @@ fn describe(
     }
     let ids = if is_text { "text ids" } else { "integer ids" };
     let assumed = assumptions(table, is_text, title, options);
-    format!("Reading {path} as {title}{header}{separated}: {} ({ids}){assumed}", parts.join(", "))
+    let read = format!("Reading {path} as {title}{header}{separated}: {} ({ids})", parts.join(", "));
+    message![read, assumed]
 }
 
 /// What a reader of the note may not expect: columns that are left out, and a first line that may be a
 /// header.
-fn assumptions(table: &Sniffed, is_text: bool, title: &str, options: &ReadOptions) -> String {
+fn assumptions(table: &Sniffed, is_text: bool, title: &str, options: &ReadOptions) -> Message {
     let Sniffed { shape, columns, .. } = table;
     let is_used = |column: &usize| {
         let is_property = columns.properties.iter().any(|property| property.column == *column);
@@ -249,14 +251,15 @@ fn assumptions(table: &Sniffed, is_text: bool, title: &str, options: &ReadOption
         None => format!("column {}", column + 1),
     };
     let unused: Vec<String> = (0..shape.columns).filter(|column| !is_used(column)).map(name).collect();
-    let mut text = String::new();
+    let mut text = Message::default();
     if !unused.is_empty() {
-        text += &format!("; not read: {}", excerpt(unused.join(", ").as_bytes()));
+        text = text.and(format!("; not read: {}", excerpt(unused.join(", ").as_bytes())));
     }
     let may_have_header = is_text && options.header.is_none() && matches!(title, "CSV" | "TSV");
     if let (None, true, Some(first)) = (&shape.header, may_have_header, shape.rows.first()) {
         let first = excerpt(&first.join(&b','));
-        text += &format!("; its first line, {first}, is an edge: --header if it names the columns");
+        let is_edge = format!("; its first line, {first}, is an edge: ");
+        text = message![text, is_edge, Setting::Header.to(true), " if it names the columns"];
     }
     text
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use arrow_array::builder::{ArrayBuilder, BinaryBuilder};
 use esker_format::value::decimal::{self, Number, TOO_LONG, is_too_long};
 use esker_format::{Error, PropertyType, Result};
+use esker_graph::Message;
 
 use super::blocks::{count_lines, excerpt, input_error, too_long};
 use super::column::NumberColumn;
@@ -299,7 +300,7 @@ impl<'a> PendingBlock<'a> {
     }
 
     /// Appends the edge whose fields are split, or says why not.
-    fn take(&mut self, at: usize, line: SplitLine) -> std::result::Result<(), String> {
+    fn take(&mut self, at: usize, line: SplitLine) -> std::result::Result<(), Message> {
         self.check_mark()?;
         self.check_columns(at, line)?;
         let bytes = &self.block.bytes[..];
@@ -311,7 +312,7 @@ impl<'a> PendingBlock<'a> {
                 None => decimal::number(field).map_err(|why| self.refused(index).not_number(why))?,
                 Some(property_type) if property_type.logical.is_text() => {
                     if is_too_long(&text_of(bytes, self.fields[column])) {
-                        return Err(format!("{} {TOO_LONG}", self.parser.names[index]));
+                        return Err(format!("{} {TOO_LONG}", self.parser.names[index]).into());
                     }
                     continue;
                 }
@@ -457,16 +458,16 @@ impl<'a> PendingBlock<'a> {
         self.counted.1
     }
 
-    fn reject(&mut self, at: usize, end: usize, reason: String) {
+    fn reject(&mut self, at: usize, end: usize, reason: impl Into<Message>) {
         let line = self.line_at(at);
         let described = self.rejected.len() < DESCRIBED_MAX;
-        let reason = of_line(reason, self.layout.may_be_header == Some(line));
+        let reason = of_line(reason.into(), self.layout.may_be_header == Some(line));
         let edges_before = self.num_edges();
         self.rejected.push(Rejected {
             path: Arc::clone(&self.parser.paths[self.block.file]),
             line,
             text: if described { excerpt(&self.block.bytes[at..end]) } else { String::new() },
-            reason: if described { reason } else { String::new() },
+            reason: if described { reason } else { Message::default() },
             edges_before,
         });
     }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use arrow_array::builder::BinaryBuilder;
 use arrow_array::{Array, ArrayRef};
 use esker_format::{Error, Result, value::decimal};
+use esker_graph::{Message, Setting, message};
 
 use super::blocks::{LineBlocks, PartialInput, count_lines, excerpt, too_long};
 use super::digits::uint_at;
@@ -31,7 +32,7 @@ pub(super) const VERTEX_FILE: usize = usize::MAX;
 pub(crate) struct WithVertices {
     schema: Schema,
     vertices: Option<LineBlocks>,
-    header_note: Option<String>,
+    header_note: Option<Message>,
     handed_out: u64,
     edges: Box<dyn Reader>,
     parser: Arc<Parser>,
@@ -70,10 +71,11 @@ impl WithVertices {
         };
         let skip_bytes = mark_bytes + header.as_ref().map_or(0, |(end, _)| *end);
         let header_note = header.map(|(_, name)| {
-            format!(
-                "Reading {} as vertices: the line {name:?} names the column; --no-header if it is an id",
-                path.display()
-            )
+            message![
+                format!("Reading {} as vertices: the line {name:?} names the column; ", path.display()),
+                Setting::Header.to(false),
+                " if it is an id",
+            ]
         });
         let part = PartialInput {
             input: input.clone(),
@@ -99,7 +101,7 @@ impl WithVertices {
     }
 
     /// Says that the file has a header, if it has one.
-    pub(crate) fn header_note(&self) -> Option<String> {
+    pub(crate) fn header_note(&self) -> Option<Message> {
         self.header_note.clone()
     }
 }
@@ -113,7 +115,7 @@ impl Reader for WithVertices {
         self.edges.limit_memory(bytes, threads)
     }
 
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<Message> {
         self.edges.notes().into_iter().chain(self.header_note()).collect()
     }
 
@@ -168,9 +170,8 @@ impl WithCount {
                 format!("the format {} states how many vertices there are: leave it out", schema.format)
             }
         };
-        Err(Error::invalid(format!(
-            "--vertices {num_vertices} states that the ids are integers below {num_vertices}, but {reason}"
-        )))
+        let stated = format!(" states that the ids are integers below {num_vertices}, but {reason}");
+        Err(Error::invalid(message![Setting::Vertices.to(num_vertices), stated]))
     }
 }
 
@@ -257,11 +258,11 @@ impl BlockParser for CountedParser {
         let wrong = columns.filter_map(integer_ids).flatten().copied().find(|&id| id >= self.num_vertices);
         match wrong {
             None => Ok(batch),
-            Some(id) => Err(Error::invalid(format!(
-                "the input names vertex {id}, but --vertices {} promises ids from 0 to {}",
-                self.num_vertices,
-                self.num_vertices.saturating_sub(1)
-            ))),
+            Some(id) => Err(Error::invalid(message![
+                format!("the input names vertex {id}, but "),
+                Setting::Vertices.to(self.num_vertices),
+                format!(" promises ids from 0 to {}", self.num_vertices.saturating_sub(1)),
+            ])),
         }
     }
 
@@ -321,8 +322,8 @@ impl Parser {
             let start = at;
             let Some(line) = take_id_line(bytes, &mut at, &self.dialect, &mut fields) else { continue };
             let id = match too_long(bytes, start, self.line_bytes_max) {
-                Some(reason) => Err(reason),
-                None => line.id.map_err(str::to_owned),
+                Some(reason) => Err(Message::from(reason)),
+                None => line.id.map_err(Message::from),
             };
             let reason = match (id, self.ids) {
                 (Err(reason), _) => reason,

@@ -1,7 +1,7 @@
 //! One algorithm of the catalogue.
 
 use esker_algo::{Estimate, Shape};
-use esker_graph::Direction;
+use esker_graph::{Direction, Setting, message};
 use esker_store::View;
 
 use super::job::Job;
@@ -154,9 +154,9 @@ impl GraphReads {
         let weights = match self.weights {
             WeightReads::Never => "",
             WeightReads::IfChosen if self.lists == ListReads::In => {
-                ", with --weight also out-lists and weights"
+                ", with weights chosen also out-lists and weights"
             }
-            WeightReads::IfChosen => ", with --weight also weights",
+            WeightReads::IfChosen => ", with weights chosen also weights",
             WeightReads::Always => ", with weights",
         };
         let pattern = match self.pattern {
@@ -260,8 +260,8 @@ impl Entry {
     pub fn check_weight(&self, is_chosen: bool) -> Result<()> {
         if is_chosen && self.reads.weights == WeightReads::Never {
             let name = self.name;
-            let message = format!("{name} does not read the weights of edges: run it without --weight");
-            return Err(Error::usage(message));
+            let reason = format!("{name} does not read the weights of edges: run it without ");
+            return Err(Error::usage(message![reason, Setting::Weight]));
         }
         Ok(())
     }

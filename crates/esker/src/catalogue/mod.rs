@@ -12,6 +12,8 @@ mod refusals;
 mod entries;
 mod many;
 
+use esker_graph::{Operation, Setting, message};
+
 use crate::error::{Error, Result};
 
 pub(crate) use entries::{Shown, degree_of, rank_options};
@@ -35,7 +37,8 @@ pub fn find(name: &str) -> Result<&'static Entry> {
         let similar = CATALOGUE.iter().map(|entry| (changes(name, entry.name), entry.name)).min();
         let similar = similar.filter(|&(changes, similar)| changes <= similar.len() / 3 + 1);
         let similar = similar.map_or(String::new(), |(_, similar)| format!("did you mean {similar}? "));
-        Error::usage(format!("no algorithm is called {name:?}: {similar}`esker run --list` names all"))
+        let list = Operation::Run.with(Setting::List.to(true));
+        Error::usage(message![format!("no algorithm is called {name:?}: {similar}"), list, " names all"])
     })
 }
 

@@ -3,8 +3,16 @@
 
 use std::collections::BTreeMap;
 
+use esker_graph::{Setting, message};
+
 use super::option::{AUTO, Opt};
 use crate::error::{Error, Result};
+
+/// The error for an algorithm that is given both vertices to begin with and a number of them to draw.
+pub(super) fn source_or_samples() -> Error {
+    let (source, samples) = (Setting::Source, Setting::Samples);
+    Error::usage(message!["give either ", source, " or ", samples, ", not both"])
+}
 
 /// Values of options by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

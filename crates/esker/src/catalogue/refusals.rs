@@ -21,21 +21,19 @@ impl Refusal {
     }
 }
 
-/// `directed graphs, with --method filter or sample (it is defined for undirected ones; ...)`.
+/// `directed graphs, with method filter or sample (it is defined for undirected ones; ...)`.
 impl Display for Refusal {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.what)?;
         if let Some((option, values)) = self.with {
-            write!(f, ", with --{option} {}", values.join(" or "))?;
+            write!(f, ", with {option} {}", values.join(" or "))?;
         }
         write!(f, " ({})", self.why)
     }
 }
 
-const DIRECTED: Refusal = Refusal::of(
-    "directed graphs",
-    "it is defined for undirected ones; --as-undirected reads a directed graph as one",
-);
+const DIRECTED: Refusal =
+    Refusal::of("directed graphs", "it is defined for undirected ones; a directed graph can be read as one");
 const WITHOUT_IN_LISTS: Refusal = Refusal::of(
     "directed graphs without in-lists, unless they are copied to memory",
     "it follows edges in both directions; a copy, and tiles of a version in one layer, have both",

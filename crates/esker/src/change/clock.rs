@@ -1,6 +1,6 @@
 //! The times of a stream, and its watermark.
 
-use esker_graph::Run;
+use esker_graph::{Message, Run, Setting, message};
 use esker_store::format::{ElementType, PropertyRecord};
 use esker_store::manifest::check_event_time;
 use esker_store::property::PropertyValue;
@@ -47,10 +47,11 @@ impl Clock {
                 [] => return Ok(None),
                 several => {
                     let names: Vec<_> = several.iter().map(|one| one.name.as_str()).collect();
-                    return Err(Error::usage(format!(
-                        "several edge properties can hold times: name one with --time: {}",
-                        names.join(", ")
-                    )));
+                    return Err(Error::usage(message![
+                        "several edge properties can hold times: name one with ",
+                        Setting::Time,
+                        format!(": {}", names.join(", ")),
+                    ]));
                 }
             },
         };
@@ -84,19 +85,20 @@ impl Clock {
         };
         let unit = match self.unit {
             Some(unit) => {
-                expect_credible(edge, unit, time, "")?;
-                self.known.expect(time, "")?;
+                expect_credible(edge, unit, time, &Message::default())?;
+                self.known.expect(time, &Message::default())?;
                 unit
             }
             None => {
-                self.known.expect(time, ", or state their unit with --time-unit")?;
+                self.known.expect(time, &message![", or state their unit with ", Setting::TimeUnit])?;
                 let unit = TimeUnit::guess(time);
-                expect_credible(edge, unit, time, " to one unit, or state theirs with --time-unit")?;
+                let remedy = message![" to one unit, or state theirs with ", Setting::TimeUnit];
+                expect_credible(edge, unit, time, &remedy)?;
                 *self.unit.insert(unit)
             }
         };
         if let Some(delay) = self.asked_delay.take() {
-            self.delay = unit.length(delay).map_err(|error| Error::invalid(error.to_string()))?;
+            self.delay = unit.length(delay).map_err(|error| Error::invalid(error.message()))?;
         }
         self.greatest = Some(self.greatest.map_or(time, |greatest| greatest.max(time)));
         Ok(time)
@@ -175,14 +177,17 @@ impl KnownTimes {
     }
 
     /// Refuses a time that seems to be in another unit.
-    fn expect(&self, time: i64, remedy: &str) -> Result<()> {
+    fn expect(&self, time: i64, remedy: &Message) -> Result<()> {
         match self.latest {
-            Some((latest, seems)) if !self.admit(time) => Err(Error::invalid(format!(
-                "the time {time} looks as if it were in {}, but {latest}, the latest in the database, as if it were in {}: \
-                 convert the times{remedy}",
-                TimeUnit::guess(time).name(),
-                seems.name()
-            ))),
+            Some((latest, seems)) if !self.admit(time) => Err(Error::invalid(message![
+                format!(
+                    "the time {time} looks as if it were in {}, but {latest}, the latest in the database, as if it were in {}: \
+                     convert the times",
+                    TimeUnit::guess(time).name(),
+                    seems.name()
+                ),
+                remedy,
+            ])),
             _ => Ok(()),
         }
     }
@@ -214,8 +219,8 @@ impl DeclaredTimes {
     /// Refuses an edge with a time in another unit, as it looks.
     pub(super) fn expect(&self, edge: &FedEdge<'_>) -> Result<()> {
         let Some(time) = edge.values.get(self.place).and_then(|&value| time_of(value)) else { return Ok(()) };
-        self.unit.map_or(Ok(()), |unit| expect_credible(edge, unit, time, ""))?;
-        self.known.expect(time, "")
+        self.unit.map_or(Ok(()), |unit| expect_credible(edge, unit, time, &Message::default()))?;
+        self.known.expect(time, &Message::default())
     }
 
     /// Whether none of the edges would be refused.
@@ -229,16 +234,17 @@ impl DeclaredTimes {
     }
 }
 
-fn expect_credible(edge: &FedEdge<'_>, unit: TimeUnit, time: i64, remedy: &str) -> Result<()> {
+fn expect_credible(edge: &FedEdge<'_>, unit: TimeUnit, time: i64, remedy: &Message) -> Result<()> {
     if is_credible(unit, time) {
         return Ok(());
     }
-    Err(Error::invalid(format!(
-        "the edge from {} to {} has the time {time}, which in {} is after the year 9999: convert the times{remedy}",
+    let late = format!(
+        "the edge from {} to {} has the time {time}, which in {} is after the year 9999: convert the times",
         edge.source,
         edge.target,
         unit.name()
-    )))
+    );
+    Err(Error::invalid(message![late, remedy]))
 }
 
 /// Whether a time is not after the year 9999, as one in a smaller unit looks. It would make all other edges

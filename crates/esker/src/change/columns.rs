@@ -1,7 +1,7 @@
 //! Finds the columns of an input that hold the edge properties of a database.
 
 use arrow_array::ArrayRef;
-use esker_graph::{Setting, message};
+use esker_graph::{Assignment, Message, Setting, message};
 use esker_import::open::{Opened, open, open_inputs};
 use esker_import::read::format::{Declaration, Format, Pick, PickIds, PickProperties, ReadOptions};
 use esker_import::read::input::Input;
@@ -27,7 +27,7 @@ pub struct EdgeInput {
     /// The reader.
     pub reader: Box<dyn Reader>,
     /// How each input is read: format, columns, type of ids.
-    pub notes: Vec<String>,
+    pub notes: Vec<Message>,
     /// Whether its edges are added or removed.
     pub purpose: Purpose,
     /// The edge properties that are read: to add edges, all given ones of the database in its order.
@@ -68,13 +68,17 @@ pub fn open_edges(
     let counted = given.vertices.as_ref().filter(|name| name.parse::<u64>().is_ok());
     check_schema(target, given, purpose)?;
     if given.both_ends && target.directed {
-        return Err(Error::usage(format!(
-            "--both-ends has no effect: the edges of {} are directed, so each row is an edge of its own",
-            target.name
-        )));
+        return Err(Error::usage(message![
+            Setting::BothEnds.to(true),
+            format!(
+                " has no effect: the edges of {} are directed, so each row is an edge of its own",
+                target.name
+            ),
+        ]));
     }
     if let (Purpose::Remove, Some(count)) = (purpose, counted) {
-        return Err(Error::usage(format!("--vertices {count} is a number: name a file of ids to delete")));
+        let count = Setting::Vertices.to(count.as_str());
+        return Err(Error::usage(message![count, " is a number: name a file of ids to delete"]));
     }
     refuse_unknown(target, given, purpose)?;
     let wanted = Wanted { target, purpose, properties: wanted_properties(target, given, purpose) };
@@ -156,14 +160,17 @@ impl Wanted<'_> {
         let weight = self.target.edge_properties.iter().find(|property| property.weight);
         let remedy = match weight {
             Some(weight) if missing.contains(&weight.name.as_str()) => {
-                "; if the weight is in a column with another name, give it with --weight"
+                message!["; if the weight is in a column with another name, give it with ", Setting::Weight]
             }
-            _ => "",
+            _ => Message::default(),
         };
-        Err(Error::invalid(format!(
-            "the input has no column {names}: {}, and every edge needs a value for each of them{remedy}",
-            self.target.describe_edges()
-        )))
+        let edges = self.target.describe_edges();
+        Err(Error::invalid(message![
+            format!(
+                "the input has no column {names}: {edges}, and every edge needs a value for each of them"
+            ),
+            remedy,
+        ]))
     }
 }
 
@@ -223,10 +230,12 @@ fn ids(target: &Target, inputs: &[String], given: &ReadOptions) -> Result<PickId
     let known = if target.text_ids { PickIds::Text } else { PickIds::Int };
     if given.ids != PickIds::Auto && given.ids != known {
         let (kind, other) = if target.text_ids { ("text", "int") } else { ("integer", "text") };
-        return Err(Error::usage(format!(
-            "{} has {kind} ids, which do not change: leave --ids out, or import all edges again with --ids {other}",
-            target.name
-        )));
+        return Err(Error::usage(message![
+            format!("{} has {kind} ids, which do not change: leave ", target.name),
+            Setting::Ids,
+            " out, or import all edges again with ",
+            Setting::Ids.to(other),
+        ]));
     }
     let format = given.format.or_else(|| inputs.first().and_then(|name| Format::from_name(name)));
     // Formats with integer ids only: `feed` converts them to text.
@@ -237,70 +246,78 @@ fn ids(target: &Target, inputs: &[String], given: &ReadOptions) -> Result<PickId
 /// Rejects options that name a column which is not an edge property.
 fn refuse_unknown(target: &Target, given: &ReadOptions, purpose: Purpose) -> Result<()> {
     let has_weight = target.edge_properties.iter().any(|property| property.weight);
-    let mut unknown = Vec::new();
+    let mut unknown: Vec<Assignment> = Vec::new();
     if let Pick::Column(column) = &given.weight
         && !has_weight
     {
-        unknown.push(format!("--weight {column}"));
+        unknown.push(Setting::Weight.to_name(column));
     }
     let known = |name: &str| target.edge_properties.iter().any(|property| property.name == name);
     let without_type = |name: &str| esker_import::read::format::without_type(name).to_owned();
     if let Pick::Column(column) = &given.time
         && !known(column)
     {
-        unknown.push(format!("--time {column}"));
+        unknown.push(Setting::Time.to_name(column));
     }
     if let (Purpose::Add, PickProperties::Columns(columns)) = (purpose, &given.properties) {
         let mut named = columns.iter().map(|column| without_type(column));
         if let Some(name) = named.find(|name| target.gives_ids_as(name)) {
-            return Err(Error::usage(format!(
-                "--property {name}: the database gives edges their ids; leave it out"
-            )));
+            let named = Setting::Property.to_name(name);
+            return Err(Error::usage(message![named, ": the database gives edges their ids; leave it out"]));
         }
     }
     if let PickProperties::Columns(columns) = &given.properties {
         let others = columns.iter().filter(|column| !known(&without_type(column)));
-        unknown.extend(others.map(|column| format!("--property {column}")));
+        unknown.extend(others.map(|column| Setting::Property.to_name(column)));
     }
     if unknown.is_empty() {
         return Ok(());
     }
-    let named = unknown.join(", ");
+    let named = Message::join(unknown.into_iter().map(Message::from), ", ");
     let edges = target.describe_edges();
     let of_version = match &given.time {
-        Pick::Column(column) if !known(column) => {
-            "; --time names the property with the times of edges, --event-time sets the time of the version"
-        }
-        _ => "",
+        Pick::Column(column) if !known(column) => message![
+            "; ",
+            Setting::Time,
+            " names the property with the times of edges, ",
+            Setting::EventTime,
+            " sets the time of the version",
+        ],
+        _ => Message::default(),
     };
     let remedy = match purpose {
-        Purpose::Add => format!("; use --define NAME:TYPE to add a property{of_version}"),
-        Purpose::Remove => String::new(),
+        Purpose::Add => {
+            message!["; use ", Setting::Define.to_some("NAME:TYPE"), " to add a property", of_version]
+        }
+        Purpose::Remove => Message::default(),
     };
-    Err(Error::usage(format!("no edge property for {named}: {edges}{remedy}")))
+    Err(Error::usage(message!["no edge property for ", named, format!(": {edges}"), remedy]))
 }
 
 /// Rejects declarations that the edge properties of the database contradict.
 fn check_schema(target: &Target, given: &ReadOptions, purpose: Purpose) -> Result<()> {
     if let (Purpose::Remove, Some(declared)) = (purpose, given.schema.first()) {
-        return Err(Error::usage(format!(
-            "--schema {}:{} has no effect: values are read in the types of the database",
-            declared.name, declared.property_type
-        )));
+        return Err(Error::usage(message![
+            Setting::Schema.to_type(&declared.name, &declared.property_type),
+            " has no effect: values are read in the types of the database",
+        ]));
     }
     for Declaration { name, property_type } in &given.schema {
         let known = target.edge_properties.iter().find(|property| property.name == *name);
         let known = known.ok_or_else(|| {
-            Error::usage(format!(
-                "no edge property for --schema {name}:{property_type}: {}; use --define {name}:{property_type} to add it",
-                target.describe_edges()
-            ))
+            Error::usage(message![
+                "no edge property for ",
+                Setting::Schema.to_type(name, property_type),
+                format!(": {}; use ", target.describe_edges()),
+                Setting::Define.to_type(name, property_type),
+                " to add it",
+            ])
         })?;
         if known.logical != property_type.logical {
-            return Err(Error::usage(format!(
-                "--schema {name}:{property_type}: the edge property {name:?} has the type {}",
-                known.type_name()
-            )));
+            return Err(Error::usage(message![
+                Setting::Schema.to_type(name, property_type),
+                format!(": the edge property {name:?} has the type {}", known.type_name()),
+            ]));
         }
     }
     Ok(())

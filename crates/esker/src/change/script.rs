@@ -24,6 +24,8 @@
 use std::io::{BufRead, Read};
 use std::path::Path;
 
+use esker_graph::{Message, Setting, message};
+
 use esker_import::read::format::LINE_BYTES_MAX;
 use esker_import::read::typed::sniff_type;
 use esker_store::format::{Duplicates, PropertyType};
@@ -132,18 +134,16 @@ pub fn commit_script(
         }
         let taken = match std::str::from_utf8(&line) {
             _ if is_too_long => {
-                Err(format!("the line is longer than {LINE_BYTES_MAX} bytes: put fewer values into it"))
+                refuse(format!("the line is longer than {LINE_BYTES_MAX} bytes: put fewer values into it"))
             }
             Ok(_) => parser.take_line(text),
-            Err(_) => {
-                Err("the line is not UTF-8, so its ids would become others; convert the script".to_owned())
-            }
+            Err(_) => refuse("the line is not UTF-8, so its ids would become others; convert the script"),
         };
         taken.map_err(|reason| Error::Input {
             path: path.to_owned(),
             line: Some(number),
             text: text.chars().take(80).collect(),
-            reason: reason.into(),
+            reason,
         })?;
         unreserved += line.len();
         if number % ROOM_EVERY_LINES == 0 || unreserved > ROOM_EVERY_BYTES {
@@ -171,11 +171,10 @@ struct ScriptParser<'a> {
 }
 
 /// The error is the reason why a line is invalid.
-type LineResult<T> = std::result::Result<T, String>;
+type LineResult<T> = std::result::Result<T, Message>;
 
-#[allow(clippy::needless_pass_by_value, reason = "an argument of `map_err`")]
-fn reason(error: Error) -> String {
-    error.to_string()
+fn refuse<T>(reason: impl Into<Message>) -> LineResult<T> {
+    Err(reason.into())
 }
 
 impl ScriptParser<'_> {
@@ -204,7 +203,7 @@ impl ScriptParser<'_> {
             _ => false,
         };
         if !is_change {
-            return Err(no_change());
+            return refuse(no_change());
         }
         match ids {
             [u, v] => {
@@ -214,15 +213,15 @@ impl ScriptParser<'_> {
             [u] => {
                 let id = self.name_vertex(u, sign, 1)?;
                 match (sign, values.is_empty()) {
-                    (Some('+'), true) => self.batch.add_vertex(id).map_err(reason)?,
-                    (Some('-'), true) => self.batch.remove_vertex(id).map_err(reason)?,
+                    (Some('+'), true) => self.batch.add_vertex(id).map_err(|error| error.message())?,
+                    (Some('-'), true) => self.batch.remove_vertex(id).map_err(|error| error.message())?,
                     (None | Some('~' | '+'), false) => {
                         self.set_vertex(&u.text, &values, sign == Some('+'))?;
                     }
-                    _ => return Err(no_change()),
+                    _ => return refuse(no_change()),
                 }
             }
-            _ => return Err(no_change()),
+            _ => return refuse(no_change()),
         }
         self.report.changes += 1;
         Ok(())
@@ -240,14 +239,16 @@ impl ScriptParser<'_> {
             Some('-') if !values.is_empty() && rule == Duplicates::Keep => {
                 return self.remove_edges([u, v], values, None);
             }
-            Some('-') => return self.batch.remove_edge(u, v).map_err(reason),
+            Some('-') => return self.batch.remove_edge(u, v).map_err(|error| error.message()),
             Some('~') if rule == Duplicates::Keep => {
-                return Err("`~` does not say how many of several parallel edges change: remove them with `-1`, and add them with \
+                return refuse("`~` does not say how many of several parallel edges change: remove them with `-1`, and add them with \
                             their new values with `+`"
                     .to_owned());
             }
             // Rules other than that of the last value would join the old edge and the new one.
-            Some('~') if rule != Duplicates::Last => self.batch.remove_edge(u, v).map_err(reason)?,
+            Some('~') if rule != Duplicates::Last => {
+                self.batch.remove_edge(u, v).map_err(|error| error.message())?
+            }
             _ => {}
         }
         self.add_edge([u, v], values)
@@ -261,7 +262,7 @@ impl ScriptParser<'_> {
         sign: Option<char>,
         num_ids: usize,
     ) -> LineResult<ExternalId<'w>> {
-        let id = self.target.id(word.text.as_bytes()).map_err(reason)?;
+        let id = self.target.id(word.text.as_bytes()).map_err(|error| error.message())?;
         let hash = self.named.hash(id);
         let adds = sign == Some('+');
         if !adds && !self.allow_unknown {
@@ -269,10 +270,17 @@ impl ScriptParser<'_> {
                 // A vertex that is removed has no edges to remove.
                 Some(true) => {}
                 Some(false) if sign == Some('-') => {}
-                Some(false) => return Err(format!("an earlier line removes the vertex {id}")),
+                Some(false) => return refuse(format!("an earlier line removes the vertex {id}")),
                 None => {
                     let known = self.target.expect_vertex(word.text.as_bytes());
-                    known.map_err(|error| format!("{error}; use --new if it may be missing"))?;
+                    known.map_err(|error| {
+                        message![
+                            error.message(),
+                            "; use ",
+                            Setting::AddMissing.to(true),
+                            " if it may be missing"
+                        ]
+                    })?;
                 }
             }
         }
@@ -286,7 +294,7 @@ impl ScriptParser<'_> {
     /// Adds or removes a number of edges.
     fn change_some(&mut self, kind: char, count: u64, [u, v]: [&Word; 2], values: &[Word]) -> LineResult<()> {
         if self.batch.duplicates() != Duplicates::Keep {
-            return Err(format!(
+            return refuse(format!(
                 "a number after `{kind}` is for databases that keep parallel edges, and this one has at most one edge from {:?} \
                  to {:?}: leave the number out",
                 u.text, v.text
@@ -298,7 +306,7 @@ impl ScriptParser<'_> {
             return self.remove_edges(ends, &values, Some(count));
         }
         if count > COPIES_MAX {
-            return Err(format!("a line adds at most {COPIES_MAX} edges: write several lines"));
+            return refuse(format!("a line adds at most {COPIES_MAX} edges: write several lines"));
         }
         (0..count).try_for_each(|_| self.add_edge(ends, &values))
     }
@@ -315,11 +323,13 @@ impl ScriptParser<'_> {
             let property = self.target.edge_properties.iter().find(|property| property.name == *name);
             let property = property
                 .ok_or_else(|| format!("no edge property {name:?}: {}", self.target.describe_edges()))?;
-            let value =
-                convert_or_widen(property, InputValue::Text(value.text.as_bytes())).map_err(reason)?;
+            let value = convert_or_widen(property, InputValue::Text(value.text.as_bytes()))
+                .map_err(|error| error.message())?;
             wanted.push((property.number, value));
         }
-        self.batch.remove_edges(source, end, &EdgeMatch { values: &wanted, at_most }).map_err(reason)
+        self.batch
+            .remove_edges(source, end, &EdgeMatch { values: &wanted, at_most })
+            .map_err(|error| error.message())
     }
 
     fn add_edge(
@@ -329,44 +339,47 @@ impl ScriptParser<'_> {
     ) -> LineResult<()> {
         let known = |name: &str| self.target.edge_properties.iter().any(|property| property.name == name);
         if let Some((name, _)) = values.iter().find(|(name, _)| !known(name)) {
-            return Err(format!("no edge property {name:?}: {}", self.target.describe_edges()));
+            return refuse(format!("no edge property {name:?}: {}", self.target.describe_edges()));
         }
         if let Some((name, _)) = values.iter().find(|(name, _)| self.target.gives_ids_as(name)) {
-            return Err(format!("the database gives edges their ids: leave {name} out"));
+            return refuse(format!("the database gives edges their ids: leave {name} out"));
         }
         let mut converted: Vec<PropertyValue<'_>> = Vec::with_capacity(values.len());
         for property in self.target.given_properties() {
             let Some((_, value)) = values.iter().rfind(|(name, _)| *name == property.name) else {
-                return Err(format!(
+                return refuse(format!(
                     "the edge has no value for {}: {}, and every edge needs a value for each, as in {}=1",
                     property.name,
                     self.target.describe_edges(),
                     quoted(property.name.as_bytes())
                 ));
             };
-            converted
-                .push(convert_or_widen(property, InputValue::Text(value.text.as_bytes())).map_err(reason)?);
+            converted.push(
+                convert_or_widen(property, InputValue::Text(value.text.as_bytes()))
+                    .map_err(|error| error.message())?,
+            );
         }
-        self.batch.add_edge(source, end, &converted).map_err(reason)
+        self.batch.add_edge(source, end, &converted).map_err(|error| error.message())
     }
 
     fn set_vertex(&mut self, u: &str, values: &[(&str, &RawValue)], added: bool) -> LineResult<()> {
-        let id = self.target.id(u.as_bytes()).map_err(reason)?;
+        let id = self.target.id(u.as_bytes()).map_err(|error| error.message())?;
         if added {
-            self.batch.add_vertex(id).map_err(reason)?;
+            self.batch.add_vertex(id).map_err(|error| error.message())?;
         }
         for (name, value) in values {
             if value.text.is_empty() && !value.quoted {
-                self.definitions.expect(name).map_err(reason)?;
-                self.batch.set_vertex(id, name, None).map_err(reason)?;
+                self.definitions.expect(name).map_err(|error| error.message())?;
+                self.batch.set_vertex(id, name, None).map_err(|error| error.message())?;
                 continue;
             }
             let bytes = value.text.as_bytes();
             let property_type =
                 if value.quoted { PropertyType::text() } else { sniff_type([bytes].into_iter()) };
             let property = self.definitions.define(&mut self.batch, name, property_type);
-            let value = convert_or_widen(&property, InputValue::Text(bytes)).map_err(reason)?;
-            self.batch.set_vertex(id, name, Some(value)).map_err(reason)?;
+            let value =
+                convert_or_widen(&property, InputValue::Text(bytes)).map_err(|error| error.message())?;
+            self.batch.set_vertex(id, name, Some(value)).map_err(|error| error.message())?;
         }
         Ok(())
     }
@@ -383,10 +396,10 @@ fn new_values(words: &[Word]) -> LineResult<Vec<(&str, &RawValue)>> {
     let mut at = 0;
     while let Some(word) = words.get(at) {
         let Some(value) = &word.value else {
-            return Err(format!("{:?} is not name=value; put ids before the values", word.text));
+            return refuse(format!("{:?} is not name=value; put ids before the values", word.text));
         };
         if values.iter().any(|(known, _)| *known == word.text) {
-            return Err(format!("{:?} has two values in this line: leave one out", word.text));
+            return refuse(format!("{:?} has two values in this line: leave one out", word.text));
         }
         at += 1;
         let arrow =
@@ -430,7 +443,7 @@ fn words(line: &str) -> LineResult<Vec<Word>> {
             value = Some(RawValue { text, quoted });
         }
         if !rest.is_empty() && !rest.starts_with(char::is_whitespace) {
-            return Err("expected a space after the closing quote".to_owned());
+            return refuse("expected a space after the closing quote");
         }
         words.push(Word { text, quoted: is_quoted, value });
     }
@@ -463,7 +476,7 @@ fn part(rest: &mut &str, until_equals: bool) -> LineResult<(String, bool)> {
             c => text.push(c),
         }
     }
-    Err("missing closing quote".to_owned())
+    refuse("missing closing quote")
 }
 
 /// Formats text as a word of a script, quoted if necessary.

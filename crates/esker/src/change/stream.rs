@@ -9,7 +9,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use esker_graph::Run;
+use esker_graph::{Run, Setting, message};
 use esker_store::format::Duplicates;
 use esker_store::{CommitOptions, Database, Error, Result};
 
@@ -200,20 +200,23 @@ impl<'a> StreamCourse<'a> {
     /// Versions have the first edges of another input.
     fn replaced(&self, how: &str) -> Error {
         let source = self.options.source.as_deref().unwrap_or("the input");
-        Error::invalid(format!(
-            "versions of the database have the first {} of {source}, but {how}: the file was replaced or changed; read it from its \
-             start with --from-start, or restore it",
-            esker_graph::counted(self.begun_at, "edge", "edges")
-        ))
+        let read = esker_graph::counted(self.begun_at, "edge", "edges");
+        Error::invalid(message![
+            format!("versions of the database have the first {read} of {source}, but {how}: "),
+            "the file was replaced or changed; read it from its start with ",
+            Setting::FromStart.to(true),
+            ", or restore it",
+        ])
     }
 
     /// The input begins with an edge that the database has, so an import may have read it.
     fn known_already(&self) -> Error {
         let source = self.options.source.as_deref().unwrap_or("the input");
-        Error::invalid(format!(
-            "the database has the first edge of {source} already, as after an import of it, and would have its edges twice: stream \
-             what came later, or read it all the same with --from-start"
-        ))
+        Error::invalid(message![
+            format!("the database has the first edge of {source} already, as after an import of it, "),
+            "and would have its edges twice: stream what came later, or read it all the same with ",
+            Setting::FromStart.to(true),
+        ])
     }
 
     fn state(&self) -> StreamState {
@@ -253,14 +256,16 @@ impl<'a> StreamCourse<'a> {
             _ => {
                 let unit = clock.unit.unwrap_or(TimeUnit::Seconds);
                 let mark = self.position.watermark.unwrap_or(i64::MIN);
-                Err(Error::invalid(format!(
-                    "the edge from {} to {} is late: its time is {}, but a version says that all edges until {} have come; take late \
-                     edges with --late next, or set them apart with --late reject:FILE",
-                    edge.source,
-                    edge.target,
-                    unit.format(time),
-                    unit.format(mark)
-                )))
+                let late = format!("the edge from {} to {} is late: ", edge.source, edge.target);
+                let (time, mark) = (unit.format(time), unit.format(mark));
+                Err(Error::invalid(message![
+                    late,
+                    format!("its time is {time}, but a version says that all edges until {mark} have come; "),
+                    "take late edges with ",
+                    Setting::Late.to("next"),
+                    ", or set them apart with ",
+                    Setting::Late.to_some("reject:FILE"),
+                ]))
             }
         }
     }
@@ -279,7 +284,7 @@ fn expiry_of(target: &Target, options: &StreamOptions) -> Result<Option<Expiry>>
 fn of_store(error: FacadeError) -> Error {
     match error {
         FacadeError::Store(error) => error,
-        other => Error::invalid(other.to_string()),
+        other => Error::invalid(other.message()),
     }
 }
 
@@ -293,10 +298,11 @@ fn position_of(database: &Database, options: &StreamOptions) -> Result<Position>
     let position = source.and_then(own);
     let has_all = versions.last().is_none_or(|newest| newest.number == versions.len() as u64);
     if let (Some(source), None, false) = (source, position, has_all) {
-        return Err(Error::invalid(format!(
-            "versions of {} were forgotten, and none that is left says how far {source} was read: to read it from its start, pass --from-start",
-            database.path().display()
-        )));
+        return Err(Error::invalid(message![
+            format!("versions of {} were forgotten, and none that is left says ", database.path().display()),
+            format!("how far {source} was read: to read it from its start, pass "),
+            Setting::FromStart.to(true),
+        ]));
     }
     let watermark = known().find_map(|(_, position)| position.watermark);
     Ok(Position { watermark, ..position.unwrap_or_default() })

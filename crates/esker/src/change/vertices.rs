@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::Read;
 
-use esker_graph::{Budget, Message, Reservation, Stop};
+use esker_graph::{Budget, Message, Reservation, Setting, Stop, message};
 use esker_import::read::format::{Declaration, ReadOptions};
 use esker_import::read::input::{Input, expand};
 use esker_import::read::typed::sniff_type;
@@ -129,7 +129,7 @@ pub fn set_from_table(
         let id = values.next().unwrap_or_default();
         setter
             .set_row(&id, values, &properties)
-            .map_err(|reason| input_error(&input, Some(*line), reason.to_string()))?;
+            .map_err(|reason| input_error(&input, Some(*line), reason.message()))?;
         unreserved += row.iter().map(|field| field.raw(&table.content).len()).sum::<usize>();
         if index % ROWS_PER_LOOK == 0 || unreserved > BYTES_PER_LOOK {
             unreserved = 0;
@@ -200,9 +200,9 @@ impl<'a> Setter<'a> {
     ) -> Result<()> {
         let vertex = self.target.id(id)?;
         if !self.add_missing {
-            self.target
-                .expect_vertex(id)
-                .map_err(|error| Error::invalid(format!("{error}; use --new to add missing vertices")))?;
+            self.target.expect_vertex(id).map_err(|error| {
+                error.and(message!["; use ", Setting::AddMissing.to(true), " to add missing vertices"])
+            })?;
         }
         for (property, value) in properties.iter().zip(values) {
             if value.is_empty() {
@@ -264,7 +264,7 @@ fn expect_new_columns(target: &Target, header: &[String], schema: &[Declaration]
 ///
 /// # Errors
 /// It does, in words.
-fn names_columns(target: &Target, header: &[String]) -> std::result::Result<(), String> {
+fn names_columns(target: &Target, header: &[String]) -> std::result::Result<(), Message> {
     let first = &header[0];
     let is_value =
         |name: &&String| decimal::is_numeral(name.as_bytes()) && target.vertex_property(name).is_none();
@@ -277,9 +277,13 @@ fn names_columns(target: &Target, header: &[String]) -> std::result::Result<(), 
     } else {
         return Ok(());
     };
-    Err(format!(
-        "the first line must name the columns, but {why}: put a line like \"id,age\" before it, or pass --header if it does name them"
-    ))
+    Err(message![
+        format!(
+            "the first line must name the columns, but {why}: put a line like \"id,age\" before it, or pass "
+        ),
+        Setting::Header.to(true),
+        " if it does name them",
+    ])
 }
 
 /// Rows, and bytes of their fields, after which the memory of a batch is looked at.
@@ -436,20 +440,21 @@ impl HeadedTable {
 }
 
 /// Checks that a header names at least one property, and none twice.
-fn check_header(header: &[String]) -> std::result::Result<(), String> {
+fn check_header(header: &[String]) -> std::result::Result<(), Message> {
     if header.len() < 2 {
-        return Err(
-            "the header must have at least two columns, the id and one property; use --delimiter if the \
-                    columns are separated by another character"
-                .to_owned(),
-        );
+        return Err(message![
+            "the header must have at least two columns, the id and one property; use ",
+            Setting::Delimiter,
+            " if the columns are separated by another character",
+        ]);
     }
     let is_wrong = |&index: &usize| header[index].is_empty() || header[1..index].contains(&header[index]);
     match (1..header.len()).find(is_wrong) {
         None => Ok(()),
         Some(index) => {
             let name = &header[index];
-            Err(format!("column {} of the header is {name:?}, which is empty or a duplicate", index + 1))
+            Err(format!("column {} of the header is {name:?}, which is empty or a duplicate", index + 1)
+                .into())
         }
     }
 }

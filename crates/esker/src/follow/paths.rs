@@ -8,7 +8,7 @@ use esker_algo::algorithm::paths::widest::{WidestOptions, widest};
 use esker_algo::lengths::Length;
 use esker_algo::live::{FewestRule, LivePaths, PathRule, ShortestRule, WidestRule};
 use esker_algo::widths::Width;
-use esker_graph::{NONE, Run, VertexId};
+use esker_graph::{NONE, Run, Setting, VertexId, message};
 use esker_store::format::ElementType;
 use esker_store::{StoredGraph, View};
 
@@ -137,7 +137,7 @@ fn sources(params: &Params) -> Result<Vec<String>> {
     let mut sources = params.all("source").to_vec();
     sources.sort_unstable();
     sources.dedup();
-    if sources.is_empty() { Err(Error::usage("--source is missing".to_owned())) } else { Ok(sources) }
+    if sources.is_empty() { Err(Error::usage(message![Setting::Source, " is missing"])) } else { Ok(sources) }
 }
 
 /// Steps from sources.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use esker_graph::{Direction, Run, VertexId};
+use esker_graph::{Direction, Run, Setting, VertexId, message};
 use esker_store::Version;
 use esker_store::format::PropertyRecord;
 use esker_store::property::PropertyValue;
@@ -47,10 +47,10 @@ impl Incidence {
         if directions.iter().all(|&direction| snapshot.has(direction)) {
             return Ok(directions);
         }
-        Err(Error::usage(
-            "the database stores no in-edges: ask for out-edges, or import it again without --no-in-edges"
-                .to_owned(),
-        ))
+        Err(Error::usage(message![
+            "the database stores no in-edges: ask for out-edges, or import it again without ",
+            Setting::InEdges.to(false),
+        ]))
     }
 }
 

@@ -10,7 +10,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
 use std::ops::Add;
 
-use esker_graph::{Direction, Run, VertexId};
+use esker_graph::{Direction, Operation, Run, Setting, VertexId, message};
 use esker_store::Version;
 use esker_store::format::{ElementType, PropertyRecord};
 use esker_store::property::PropertyValue;
@@ -329,10 +329,14 @@ impl Ways<'_> {
         }
         let ids = self.snapshot.ids();
         let (u, v, name) = (ids.external_of(u)?.to_string(), ids.external_of(v)?.to_string(), &weight.name);
-        Err(Error::usage(format!(
-            "the edge from {u:?} to {v:?} has the {name} {value}, and a length is not negative: count steps with --steps, or use \
-             `esker run bellman-ford`"
-        )))
+        Err(Error::usage(message![
+            format!(
+                "the edge from {u:?} to {v:?} has the {name} {value}, and a length is not negative: count steps with "
+            ),
+            Setting::Steps.to(true),
+            ", or use ",
+            Operation::Run.on("bellman-ford"),
+        ]))
     }
 
     /// Adds the shortest deviations from the last of the paths that were found.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use esker_graph::Message;
+
 use esker_store::{GraphEncoding, Residency};
 
 use super::access_path::AccessPath;
@@ -30,7 +32,7 @@ pub struct Candidate {
     /// What a run is predicted to take.
     pub price: Price,
     /// Why the database does not allow it.
-    pub obstacle: Option<String>,
+    pub obstacle: Option<Message>,
     /// Whether a copy in memory stands in for it: what hinders it is not what the database stores.
     pub has_substitute: bool,
     /// Why it is chosen only on request.
@@ -159,7 +161,7 @@ pub(super) fn absent(path: AccessPath, reason: &esker_store::Error) -> Candidate
         whole_bytes: 0,
         columns: 1,
         price: Price::default(),
-        obstacle: Some(reason.to_string()),
+        obstacle: Some(reason.message()),
         has_substitute: false,
         unsuited: None,
     }

@@ -1,6 +1,6 @@
 //! What all candidates of a plan depend on, and what hinders some of them.
 
-use esker_graph::Direction;
+use esker_graph::{Direction, Operation, Setting, message};
 use esker_store::layer::{PlainLayer, Section};
 use esker_store::{Residency, View, WEIGHTS_MAX};
 
@@ -36,10 +36,12 @@ impl Common<'_> {
             return Some(absent(path, &reason).with_substitute());
         }
         let reason = self.unsuited.as_ref().filter(|_| self.snapshot.version().keeps_only_tiles())?;
-        let reason = esker_store::Error::invalid(format!(
-            "{reason}, and the lists are kept as tiles only: run it with --residency mapped, which decodes the lists \
-             that are read, or make lists with `esker compact --encoding plain`"
-        ));
+        let reason = esker_store::Error::invalid(message![
+            format!("{reason}, and the lists are kept as tiles only: run it with "),
+            Setting::Residency.to("mapped"),
+            ", which decodes the lists that are read, or make lists with ",
+            Operation::Compact.with(Setting::Encoding.to("plain")),
+        ]);
         Some(absent(path, &reason))
     }
 
@@ -55,11 +57,13 @@ impl Common<'_> {
         if !self.snapshot.makes_in_lists() {
             return None;
         }
-        Some(esker_store::Error::invalid(format!(
-            "{} needs in-edges, and the graph is stored without them: run it with --encoding lists --residency \
-             memory, which makes them there, or import the graph with in-edges",
-            self.algorithm
-        )))
+        Some(esker_store::Error::invalid(message![
+            format!("{} needs in-edges, and the graph is stored without them: run it with ", self.algorithm),
+            Setting::Encoding.to("lists"),
+            " ",
+            Setting::Residency.to("memory"),
+            ", which makes them there, or import the graph with in-edges",
+        ]))
     }
 
     /// Whether mapped lists suffice although in-lists are needed and not stored: those of a window are made

@@ -5,6 +5,8 @@
 //! what it can. Mapped files are pages of the system, which takes them back when others need memory: the
 //! memory limit does not count them, but a plan does.
 
+use esker_graph::Language;
+
 mod memory;
 mod access_path;
 mod price;
@@ -228,7 +230,7 @@ fn changed(snapshot: &View, encoding: GraphEncoding) -> Result<String> {
     Ok(match (bytes >> 20, snapshot.version().stack().layers().len()) {
         (0, _) => String::new(),
         (mib, 1) => format!(" and {mib} MiB of what later versions of its layer changed,"),
-        (mib, _) => format!(" and {mib} MiB of changes in later layers, which `esker compact` merges,"),
+        (mib, _) => format!(" and {mib} MiB of changes in later layers, which a merge would join,"),
     })
 }
 
@@ -329,11 +331,11 @@ impl Plan {
         Ok(Some(needs.heads(layer, options, run)?))
     }
 
-    /// What was chosen, why, and the candidates, as JSON.
+    /// What was chosen, why, and the candidates, as JSON; `language` has the words for settings.
     ///
     /// # Errors
     /// As [`Plan::heads`].
-    pub fn to_json(&self, snapshot: &View, resources: &Resources) -> Result<Value> {
+    pub fn to_json(&self, snapshot: &View, resources: &Resources, language: &dyn Language) -> Result<Value> {
         let heads = self.heads(snapshot, &Run::with_threads(1)?)?;
         Ok(json!({
             "encoding": encoding_name(self.access.encoding()),
@@ -350,7 +352,7 @@ impl Plan {
                 "share": heads.share,
                 "memory_bytes": heads.memory_bytes,
             })),
-            "candidates": self.candidates.iter().map(Candidate::to_json).collect::<Vec<_>>(),
+            "candidates": self.candidates.iter().map(|one| one.to_json(language)).collect::<Vec<_>>(),
         }))
     }
 }

@@ -1,7 +1,7 @@
 //! The needs of a run, and of the graph in each encoding and residency.
 
 use esker_algo::{Estimate, Shape};
-use esker_graph::{Direction, Remaining, Run, STRIP_LEN, VertexId};
+use esker_graph::{Direction, Remaining, Run, STRIP_LEN, Setting, VertexId, message};
 use esker_store::layer::{Body, PlainLayer};
 use esker_store::pool::PoolOptions;
 use esker_store::stacked::StackedNeeds;
@@ -299,9 +299,13 @@ fn tiles(common: &Common<'_>, pattern: ReadPattern, arrays_bytes: u64, changes: 
     let both = [Residency::Mapped, Residency::Pooled].map(AccessPath::tiles);
     let filtered = common.filtered().filter(|_| pattern != ReadPattern::Points);
     if let Some(reason) = common.unsuited.as_ref().filter(|_| filtered.is_none()) {
-        let residency = if common.snapshot.version().keeps_only_tiles() { " --residency mapped" } else { "" };
-        let message = format!("{reason}, and tiles hold no lists: run it with --encoding lists{residency}");
-        let reason = esker_store::Error::invalid(message);
+        let lists = Setting::Encoding.to("lists");
+        let reason = message![format!("{reason}, and tiles hold no lists: run it with "), lists];
+        let reason = match common.snapshot.version().keeps_only_tiles() {
+            true => message![reason, " ", Setting::Residency.to("mapped")],
+            false => reason,
+        };
+        let reason = esker_store::Error::invalid(reason);
         return both.map(|path| absent(path, &reason));
     }
     let time = common.snapshot.window_lists().map(|lists| lists.time);

@@ -1,5 +1,7 @@
 //! Prices and candidates as JSON.
 
+use esker_graph::Language;
+
 use serde_json::{Map, Value, json};
 
 use super::candidate::{Candidate, encoding_name, residency_name};
@@ -17,7 +19,8 @@ impl Price {
 }
 
 impl Candidate {
-    pub(super) fn to_json(&self) -> Value {
+    /// `language` has the words for settings in what hinders it.
+    pub(super) fn to_json(&self, language: &dyn Language) -> Value {
         json!({
             "encoding": encoding_name(self.encoding),
             "residency": residency_name(self.residency),
@@ -26,7 +29,7 @@ impl Candidate {
             "least_memory_bytes": self.least_bytes,
             "whole_memory_bytes": self.whole_bytes,
             "predicted": self.obstacle.is_none().then(|| self.price.to_json()),
-            "obstacle": self.obstacle,
+            "obstacle": self.obstacle.as_ref().map(|obstacle| obstacle.render(language)),
             "unsuited": self.unsuited,
         })
     }

@@ -664,7 +664,7 @@ fn a_refusal_says_what_later_layers_take_part_in_it() {
     database.freeze(&Run::with_threads(1).unwrap()).unwrap();
     let refused = message(&database.latest().unwrap().view());
     assert!(
-        refused.contains(" MiB of changes in later layers, which `esker compact` merges, needs "),
+        refused.contains(" MiB of changes in later layers, which a merge would join, needs "),
         "{refused}"
     );
 }

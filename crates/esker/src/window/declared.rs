@@ -1,5 +1,7 @@
 //! What a database keeps of the stream that it was declared to be.
 
+use esker_graph::{Setting, message};
+
 use esker_store::format::{SpanRecord, SpanUnit, StreamRecord, StreamUnit, VersionRecord};
 use esker_store::manifest::{Manifest, VersionSelector};
 use esker_store::{Database, View};
@@ -131,14 +133,16 @@ pub(super) fn only_time(snapshot: &View) -> Result<String> {
     }
     match names[..] {
         [name] => Ok(name.to_owned()),
-        [] => Err(Error::usage(
-            "no edge property can hold times: a window needs one with whole numbers or timestamps, as --time of an import makes of dates"
-                .to_owned(),
-        )),
-        _ => Err(Error::usage(format!(
-            "name the edge property that holds the times with --time: {}",
-            names.join(", ")
-        ))),
+        [] => Err(Error::usage(message![
+            "no edge property can hold times: a window needs one with whole numbers or timestamps, as ",
+            Setting::Time,
+            " of an import makes of dates",
+        ])),
+        _ => Err(Error::usage(message![
+            "name the edge property that holds the times with ",
+            Setting::Time,
+            format!(": {}", names.join(", ")),
+        ])),
     }
 }
 
@@ -146,9 +150,11 @@ pub(super) fn only_time(snapshot: &View) -> Result<String> {
 /// times.
 pub(crate) fn expect_no_weight(snapshot: &View, property: &str) -> Result<()> {
     match snapshot.weight_property() {
-        Some(weight) if weight.name == property => Err(Error::usage(format!(
-            "no edge property but the weight can hold times: name it with --time {property} if it does"
-        ))),
+        Some(weight) if weight.name == property => Err(Error::usage(message![
+            "no edge property but the weight can hold times: name it with ",
+            Setting::Time.to_name(property),
+            " if it does",
+        ])),
         _ => Ok(()),
     }
 }

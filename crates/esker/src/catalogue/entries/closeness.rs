@@ -11,7 +11,7 @@ use crate::catalogue::job::{Job, timed};
 use crate::catalogue::option::{Opt, OptRange};
 use crate::catalogue::params::Params;
 use crate::catalogue::work::{Workload, num_sources};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 pub(super) const CLOSENESS: Entry = Entry {
     name: "closeness",
@@ -45,7 +45,7 @@ pub(super) const CLOSENESS: Entry = Entry {
 fn closeness_options(params: &Params, named: Vec<VertexId>) -> Result<ClosenessOptions> {
     let sources = match (params.get("samples")?, named.is_empty()) {
         (Some(_), false) => {
-            return Err(Error::usage("give either --source or --samples, not both".to_owned()));
+            return Err(crate::catalogue::params::source_or_samples());
         }
         (Some(count), true) => Sources::Sample(count),
         (None, true) => Sources::All,

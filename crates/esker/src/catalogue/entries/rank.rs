@@ -16,7 +16,7 @@ use crate::catalogue::job::{Job, timed};
 use crate::catalogue::option::{Opt, OptRange};
 use crate::catalogue::params::Params;
 use crate::catalogue::work::{Workload, num_sources};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 pub(super) const PAGERANK: Entry = Entry {
     name: "pagerank",
@@ -158,7 +158,7 @@ pub(super) const BETWEENNESS: Entry = Entry {
             &["sum", "pairs", "fraction"],
             "sum over the sources; pairs of vertices; fraction of all pairs, as NetworkX normalises",
         )
-        .otherwise("sum with --source, else fraction"),
+        .otherwise("sum with a source, else fraction"),
     ],
     reads: GraphReads::few(ListReads::Both).counting_copies(),
     work: |params, shape| {
@@ -186,7 +186,7 @@ pub(super) const BETWEENNESS: Entry = Entry {
 fn betweenness_options(params: &Params, named: Vec<VertexId>) -> Result<BetweennessOptions> {
     let samples: Option<usize> = params.get("samples")?;
     if samples.is_some() && !named.is_empty() {
-        return Err(Error::usage("give either --source or --samples, not both".to_owned()));
+        return Err(crate::catalogue::params::source_or_samples());
     }
     let scale = match params.text("scale") {
         Some("pairs") => Scale::Pairs,

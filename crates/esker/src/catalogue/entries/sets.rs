@@ -7,7 +7,7 @@ use esker_algo::algorithm::sets::matching::{self, MatchingMethod, MatchingOption
 use esker_algo::algorithm::sets::mis::{self, MisOptions, MisOrder, mis};
 use esker_algo::algorithm::sets::set_cover::{self, SetCoverOptions, set_cover};
 use esker_algo::check;
-use esker_graph::Graph;
+use esker_graph::{Graph, Setting, message};
 use esker_store::StoredGraph;
 
 use crate::answer::{Answer, AnswerColumn, Fact, Ranking, Values};
@@ -113,7 +113,8 @@ fn colouring_options(params: &Params) -> Result<ColouringOptions> {
         _ => Ties::Random,
     };
     let passes = params.get_or("passes", ColouringOptions::default().passes.get())?;
-    let passes = NonZeroU32::new(passes).ok_or_else(|| Error::usage("--passes is at least 1".to_owned()))?;
+    let passes =
+        NonZeroU32::new(passes).ok_or_else(|| Error::usage(message![Setting::Passes, " is at least 1"]))?;
     Ok(ColouringOptions { order, ties, passes })
 }
 
@@ -140,7 +141,7 @@ pub(super) const MATCHING: Entry = Entry {
         &["claims", "priorities"],
         "claims, or priorities (random ones, over a filter)",
     )
-    .otherwise("claims; priorities if --deterministic")],
+    .otherwise("claims; priorities if deterministic")],
     reads: GraphReads::points(ListReads::Out),
     work: |_, _| Ok(Workload::new(0.51, 0.91, 0.35).over(0.031, 0.51, 0.53).evenly(1.1, 0.75)),
     undirected: true,

@@ -28,7 +28,7 @@ pub(super) const FOREST: Entry = Entry {
         &["union-find", "search"],
         "union-find, or search (a breadth-first search of each component)",
     )
-    .otherwise("union-find; search if --deterministic")],
+    .otherwise("union-find; search if deterministic")],
     reads: GraphReads::scans(ListReads::Out),
     work: |_, _| Ok(Workload::new(1.1, 1.0, 0.6).over(0.0, 2.9, 1.0).evenly(1.1, 0.0)),
     undirected: true,
