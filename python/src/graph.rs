@@ -452,10 +452,9 @@ impl Graph {
 
     fn look_up(&self, column: &Column) -> Outcome<Vec<VertexId>> {
         let not_found = |id: ExternalId<'_>| {
-            let message = match self.version().ids().find(&id.to_string()) {
-                Err(error) => said(&error.message()),
-                Ok(_) => format!("the vertex {:?} was removed", id.to_string()),
-            };
+            let gone = || format!("the vertex {:?} was removed", id.to_string());
+            let found = self.version().ids().find(&id.to_string());
+            let message = found.map_or_else(|error| said(&error.message()), |_| gone());
             Failure::Named("VertexNotFoundError", message)
         };
         self.find_each(column, |id, found| found.ok_or_else(|| not_found(id)))

@@ -1,6 +1,6 @@
 //! The words of Python for settings and operations that messages of the library name.
 
-use esker::graph::{Assignment, Call, Language, Message, Operation, Setting, SettingValue};
+use esker::graph::{AlgorithmOption, Assignment, Call, Language, Message, Operation, Setting, SettingValue};
 
 /// Arguments and methods of the package `esker`.
 pub(crate) struct PythonWords;
@@ -24,6 +24,14 @@ impl Language for PythonWords {
                 Some((column, kind)) => format!("{name}={{{column}: '{kind}'}}"),
                 None => format!("{name}={what}"),
             },
+        }
+    }
+
+    fn option(&self, AlgorithmOption { name, value }: &AlgorithmOption) -> String {
+        let name = name.replace('-', "_");
+        match value {
+            None => name,
+            Some(value) => format!("{name}='{value}'"),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The words of the command line for settings and operations that messages of the library name.
 
-use esker::graph::{Assignment, Call, Language, Message, Setting, SettingValue};
+use esker::graph::{AlgorithmOption, Assignment, Call, Language, Message, Setting, SettingValue};
 
 /// Options and verbs of `esker`.
 pub(crate) struct CommandLine;
@@ -19,6 +19,13 @@ impl Language for CommandLine {
             (_, None | Some(SettingValue::Flag(true))) => format!("--{name}"),
             (_, Some(SettingValue::Flag(false))) => format!("--no-{name}"),
             (_, Some(value)) => format!("--{name} {value}"),
+        }
+    }
+
+    fn option(&self, AlgorithmOption { name, value }: &AlgorithmOption) -> String {
+        match value {
+            None => format!("--{name}"),
+            Some(value) => format!("--{name} {value}"),
         }
     }
 

@@ -74,7 +74,9 @@ pub use graph::{
 pub use id::{AtomicVertexId, NONE, VertexId, vertex};
 pub use induced::Induced;
 pub use layout::{BATCH_LEN, HUGE_LEN, Layout, ones, scan};
-pub use message::{Assignment, Call, Language, Message, MessagePart, Operation, Setting, SettingValue};
+pub use message::{
+    AlgorithmOption, Assignment, Call, Language, Message, MessagePart, Operation, Setting, SettingValue,
+};
 pub use prefetch::{prefetch, prefetch_at};
 pub use reads::{ReadCount, ReadLog, SourceReads};
 pub use remaining::Remaining;

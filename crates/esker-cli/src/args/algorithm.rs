@@ -7,6 +7,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use esker::catalogue::{CATALOGUE, Entry, Opt, OptKind, Params, REFUSED_BY_ALL, find};
 
 use crate::failure::Outcome;
+use crate::language::said;
 use crate::show::text;
 
 /// Options that all algorithms of a verb share.
@@ -66,7 +67,9 @@ fn argument(option: &'static Opt, needs_required: bool) -> Arg {
         .action(if option.repeatable { ArgAction::Append } else { ArgAction::Set })
         .required(option.required && needs_required)
         .allow_hyphen_values(true)
-        .value_parser(move |text: &str| option.check(text).map(|()| text.to_owned()))
+        .value_parser(move |text: &str| {
+            option.check(text).map(|()| text.to_owned()).map_err(|reason| said(&reason))
+        })
 }
 
 /// `Greatest number of rounds [default: 100]`.

@@ -22,7 +22,7 @@ mod operation;
 use std::fmt;
 
 pub use operation::{Call, Operation};
-pub use setting::{Assignment, Setting, SettingValue};
+pub use setting::{AlgorithmOption, Assignment, Setting, SettingValue};
 
 /// A sentence, or a few, for people. A plain string is a message too.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -37,6 +37,8 @@ pub enum MessagePart {
     Text(String),
     /// A setting.
     Setting(Assignment),
+    /// An option of an algorithm.
+    Option(AlgorithmOption),
     /// An operation.
     Operation(Call),
 }
@@ -45,6 +47,9 @@ pub enum MessagePart {
 pub trait Language {
     /// A setting, as in `--ids text`.
     fn setting(&self, setting: &Assignment) -> String;
+
+    /// An option of an algorithm, as in `--max-depth`.
+    fn option(&self, option: &AlgorithmOption) -> String;
 
     /// An operation, as in `` `esker compact` ``.
     fn operation(&self, call: &Call) -> String;
@@ -73,6 +78,7 @@ impl Message {
         let words = self.parts.iter().map(|part| match part {
             MessagePart::Text(text) => text.clone(),
             MessagePart::Setting(setting) => language.setting(setting),
+            MessagePart::Option(option) => language.option(option),
             MessagePart::Operation(call) => language.operation(call),
         });
         words.collect()
@@ -87,7 +93,7 @@ impl Message {
     pub fn settings(&self) -> impl Iterator<Item = Setting> {
         self.parts.iter().filter_map(|part| match part {
             MessagePart::Setting(named) => Some(named.setting),
-            MessagePart::Text(_) | MessagePart::Operation(_) => None,
+            MessagePart::Text(_) | MessagePart::Option(_) | MessagePart::Operation(_) => None,
         })
     }
 
@@ -112,6 +118,10 @@ struct Neutral;
 impl Language for Neutral {
     fn setting(&self, setting: &Assignment) -> String {
         format!("`{setting}`")
+    }
+
+    fn option(&self, option: &AlgorithmOption) -> String {
+        format!("`{option}`")
     }
 
     fn operation(&self, call: &Call) -> String {
@@ -168,6 +178,12 @@ impl From<Assignment> for Message {
     }
 }
 
+impl From<AlgorithmOption> for Message {
+    fn from(option: AlgorithmOption) -> Self {
+        MessagePart::Option(option).into()
+    }
+}
+
 impl From<Operation> for Message {
     fn from(operation: Operation) -> Self {
         Call::from(operation).into()
@@ -190,6 +206,10 @@ mod tests {
     impl Language for Loud {
         fn setting(&self, setting: &Assignment) -> String {
             setting.to_string().to_uppercase()
+        }
+
+        fn option(&self, option: &AlgorithmOption) -> String {
+            option.to_string().to_uppercase()
         }
 
         fn operation(&self, call: &Call) -> String {

@@ -70,6 +70,8 @@ settings! {
     Format = "format",
     /// Whether a stream is read from its start.
     FromStart = "from_start",
+    /// The number of neighbours of each vertex that a run keeps in memory.
+    Head = "head",
     /// Whether the first line names the columns.
     Header = "header",
     /// The number of neighbours kept in memory for each vertex.
@@ -183,6 +185,37 @@ impl Setting {
         Assignment {
             setting: self,
             value: Some(SettingValue::Typed { name: name.into(), kind: kind.to_string() }),
+        }
+    }
+}
+
+/// An option of an algorithm, by the name that the catalogue of algorithms has for it, as in `max-depth`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AlgorithmOption {
+    /// Its name.
+    pub name: String,
+    /// The value that the message gives it, if any.
+    pub value: Option<String>,
+}
+
+impl AlgorithmOption {
+    /// The option of this name.
+    pub fn named(name: impl Into<String>) -> Self {
+        Self { name: name.into(), value: None }
+    }
+
+    /// This option with a value.
+    #[must_use]
+    pub fn to(self, value: impl Into<String>) -> Self {
+        Self { value: Some(value.into()), ..self }
+    }
+}
+
+impl std::fmt::Display for AlgorithmOption {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.value {
+            None => f.write_str(&self.name),
+            Some(value) => write!(f, "{} = {value}", self.name),
         }
     }
 }

@@ -164,7 +164,7 @@ fn a_weight_column_of_texts_is_an_error() {
     for (name, format, bytes) in forms(&batch) {
         let error = open(format, vec![bytes.clone()], &ReadOptions::default()).err().expect(name).to_string();
         assert!(
-            error.contains("\"weight\" does not hold numbers") && error.contains("--no-weight"),
+            error.contains("\"weight\" does not hold numbers") && error.contains("`weight = false`"),
             "{name}: {error}"
         );
         let without = ReadOptions { weight: Pick::Skip, ..ReadOptions::default() };
@@ -236,7 +236,7 @@ fn texts_of_every_kind_are_ids() {
             assert_eq!((times[4], times[5]), (4.0, 6.0), "{name}");
             let rejected: Vec<_> = all.iter().flat_map(|b| &b.rejected).collect();
             assert_eq!((rejected.len(), rejected[0].line), (1, 6), "{name}");
-            assert_eq!(rejected[0].reason, "the column \"to\" has no value here (null)");
+            assert_eq!(rejected[0].reason.to_string(), "the column \"to\" has no value here (null)");
         }
     }
 }
@@ -287,7 +287,10 @@ fn columns_are_chosen_by_name_and_values_checked() {
                 ReadOptions { weight: Pick::Column("kind".into()), ..ReadOptions::default() },
                 "does not hold numbers",
             ),
-            (ReadOptions { source: Some("port".into()), ..ReadOptions::default() }, "--src and --dst"),
+            (
+                ReadOptions { source: Some("port".into()), ..ReadOptions::default() },
+                "`source_column` and `target_column`",
+            ),
         ] {
             let error = open(format, vec![bytes.clone()], &options).err().unwrap().to_string();
             assert!(error.starts_with("edges: ") && error.contains(expected), "{name}: {error}");
@@ -397,7 +400,7 @@ fn gap_graphs() {
         }
         let other = if weighted { Format::Sg } else { Format::Wsg };
         let error = open(other, vec![bytes], &ReadOptions::default()).err().unwrap().to_string();
-        assert!(error.contains(&format!("(--format {format})")), "{error}");
+        assert!(error.contains(&format!("(`format = {format}`)")), "{error}");
     }
     let empty = gap_bytes(&[], false, false);
     let mut reader = open(Format::Sg, vec![empty], &ReadOptions::default()).unwrap();
@@ -600,8 +603,8 @@ fn a_nested_column_counts_as_one_and_is_named_when_it_is_left_out() {
     for (name, format, bytes) in forms(&batch) {
         let mut reader = open(format, vec![bytes], &all).unwrap();
         assert_eq!(reader.notes().len(), 2, "{name}");
-        assert!(!reader.notes()[0].contains("not read"), "{name}");
-        assert!(reader.notes()[1].ends_with("hold neither numbers nor texts: nested"), "{name}");
+        assert!(!reader.notes()[0].to_string().contains("not read"), "{name}");
+        assert!(reader.notes()[1].to_string().ends_with("hold neither numbers nor texts: nested"), "{name}");
         let found = batches(reader.as_mut()).unwrap();
         let sources: Vec<u64> = found.iter().flat_map(|batch| ints(&batch.source)).collect();
         assert_eq!(sources, [0, 7, 14, 21, 28], "{name}");
@@ -629,7 +632,7 @@ fn times_of_day_and_lengths_of_time_are_taken_where_their_numbers_are_declared()
             let reader = open(format, vec![bytes.clone()], &all).unwrap();
             assert_eq!(reader.schema().properties, [""; 0], "{name}");
             assert!(
-                reader.notes()[1].contains(&format!("keeps: {column}; --schema")),
+                reader.notes()[1].to_string().contains(&format!("keeps: {column}; `schema")),
                 "{name}: {:?}",
                 reader.notes()
             );
@@ -669,7 +672,7 @@ fn lengths_of_time_are_a_weight_if_declared_and_have_one_unit_in_all_files() {
         };
         let error = refused(&[&millis], &ReadOptions::default());
         assert!(
-            error.contains("lengths of time") && error.contains("--schema weight:i64"),
+            error.contains("lengths of time") && error.contains("`schema = weight:i64`"),
             "{name}: {error}"
         );
         for pair in [[&millis, &micros], [&millis, &plain], [&plain, &millis]] {

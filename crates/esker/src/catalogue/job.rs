@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use esker_algo::check::{Rejection, WatchedRows};
-use esker_graph::{Csr, Direction, Graph, Remaining, Rows, Run, VertexId, vertex};
+use esker_graph::{AlgorithmOption, Csr, Direction, Graph, Remaining, Rows, Run, VertexId, message, vertex};
 use esker_store::ids::ExternalId;
 use esker_store::{Access, StoredGraph, StoredWeight, View};
 
@@ -121,7 +121,7 @@ impl<'a> Job<'a> {
 
     /// The vertex that a required option names, like [`Job::vertices`].
     pub(super) fn vertex(&self, option: &str) -> Result<VertexId> {
-        let missing = || Error::usage(format!("--{option} is missing"));
+        let missing = || Error::usage(message![AlgorithmOption::named(option), " is missing"]);
         self.vertices(option)?.first().copied().ok_or_else(missing)
     }
 

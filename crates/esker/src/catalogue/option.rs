@@ -1,5 +1,7 @@
 //! The options of an algorithm: name, type, default, help.
 
+use esker_graph::{AlgorithmOption, Message, message};
+
 /// The type of an option's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OptKind {
@@ -202,20 +204,20 @@ impl Opt {
     ///
     /// # Errors
     /// A sentence that says what the option takes.
-    pub fn check(&self, text: &str) -> Result<(), String> {
-        let name = self.name;
+    pub fn check(&self, text: &str) -> Result<(), Message> {
+        let refuse = |takes: String| Err(message![AlgorithmOption::named(self.name), takes]);
         match self.kind {
             _ if self.has_auto && text == AUTO => Ok(()),
             OptKind::Integer if !text.parse::<u64>().is_ok_and(|value| self.range.contains(value as f64)) => {
-                Err(format!("--{name} takes a whole number{}, not {text:?}", self.range.describe()))
+                refuse(format!(" takes a whole number{}, not {text:?}", self.range.describe()))
             }
             OptKind::Float if !text.parse().is_ok_and(|value| self.range.contains(value)) => {
                 let or_auto = if self.has_auto { ", or auto" } else { "" };
-                Err(format!("--{name} takes a number{}{or_auto}, not {text:?}", self.range.describe()))
+                refuse(format!(" takes a number{}{or_auto}, not {text:?}", self.range.describe()))
             }
             OptKind::Choice(names) if !names.contains(&text) => {
                 let (last, others) = names.split_last().unwrap_or((&"", &[]));
-                Err(format!("--{name} is {} or {last}, not {text:?}", others.join(", ")))
+                refuse(format!(" is {} or {last}, not {text:?}", others.join(", ")))
             }
             _ => Ok(()),
         }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use esker_graph::{Setting, message};
+use esker_graph::{AlgorithmOption, Message, Setting, message};
 
 use super::option::{AUTO, Opt};
 use crate::error::{Error, Result};
@@ -12,6 +12,11 @@ use crate::error::{Error, Result};
 pub(super) fn source_or_samples() -> Error {
     let (source, samples) = (Setting::Source, Setting::Samples);
     Error::usage(message!["give either ", source, " or ", samples, ", not both"])
+}
+
+/// An option of an algorithm, for a message.
+fn named(name: &str) -> AlgorithmOption {
+    AlgorithmOption::named(name)
 }
 
 /// Values of options by name.
@@ -59,7 +64,8 @@ impl Params {
     /// [`Error::Usage`] if the type cannot hold it.
     pub fn get<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>> {
         let read = |text: &str| {
-            text.parse().map_err(|_| Error::usage(format!("--{name} cannot be {text:?}: it is out of range")))
+            let reason = || message![named(name), format!(" cannot be {text:?}: it is out of range")];
+            text.parse().map_err(|_| Error::usage(reason()))
         };
         self.text(name).map(read).transpose()
     }
@@ -91,12 +97,14 @@ impl Params {
             };
             values.iter().try_for_each(|value| option.check(value)).map_err(Error::usage)?;
             if values.len() > 1 && !option.repeatable {
-                return Err(Error::usage(format!("{algorithm} takes one --{name}, not {}", values.len())));
+                let (takes, given) = (format!("{algorithm} takes one "), format!(", not {}", values.len()));
+                return Err(Error::usage(message![takes, named(name), given]));
             }
             if let Some((other, value)) = option.only_with
                 && self.text(other) != Some(value)
             {
-                return Err(Error::usage(format!("--{name} has no effect without --{other} {value}")));
+                let needed = named(other).to(value);
+                return Err(Error::usage(message![named(name), " has no effect without ", needed]));
             }
         }
         Ok(())
@@ -111,7 +119,12 @@ impl Params {
             None => Ok(()),
             Some(option) => {
                 let value = option.value_name();
-                Err(Error::usage(format!("{algorithm} needs --{} {value}: {}", option.name, option.help)))
+                let needed = named(option.name).to(value);
+                Err(Error::usage(message![
+                    format!("{algorithm} needs "),
+                    needed,
+                    format!(": {}", option.help)
+                ]))
             }
         }
     }
@@ -119,8 +132,7 @@ impl Params {
 
 /// The error for an option that the algorithm does not have.
 fn unknown(algorithm: &str, name: &str, options: &[Opt]) -> Error {
-    let known: Vec<String> = options.iter().map(|option| format!("--{}", option.name)).collect();
-    let known =
-        if known.is_empty() { "it takes none".to_owned() } else { format!("it takes {}", known.join(", ")) };
-    Error::usage(format!("{algorithm} has no option --{name}; {known}"))
+    let known = Message::join(options.iter().map(|option| named(option.name).into()), ", ");
+    let known = if known.is_empty() { "it takes none".into() } else { message!["it takes ", known] };
+    Error::usage(message![format!("{algorithm} has no option "), named(name), "; ", known])
 }

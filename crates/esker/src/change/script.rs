@@ -273,14 +273,8 @@ impl ScriptParser<'_> {
                 Some(false) => return refuse(format!("an earlier line removes the vertex {id}")),
                 None => {
                     let known = self.target.expect_vertex(word.text.as_bytes());
-                    known.map_err(|error| {
-                        message![
-                            error.message(),
-                            "; use ",
-                            Setting::AddMissing.to(true),
-                            " if it may be missing"
-                        ]
-                    })?;
+                    let add = message!["; use ", Setting::AddMissing.to(true), " if it may be missing"];
+                    known.map_err(|error| error.message().and(add))?;
                 }
             }
         }
@@ -535,7 +529,10 @@ mod tests {
         for line in ["+ u v w=1 w=2", "u \"w\"=1 w=", "u w=1 -> 2 w=3"] {
             let words = words(line).unwrap();
             let first = words.iter().position(|word| word.value.is_some()).unwrap();
-            assert!(new_values(&words[first..]).unwrap_err().contains("\"w\" has two values"), "{line}");
+            assert!(
+                new_values(&words[first..]).unwrap_err().to_string().contains("\"w\" has two values"),
+                "{line}"
+            );
         }
         let given = words("u w=1 -> 2 v=3").unwrap();
         assert_eq!(new_values(&given[1..]).unwrap().len(), 2);

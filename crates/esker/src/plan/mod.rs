@@ -5,7 +5,7 @@
 //! what it can. Mapped files are pages of the system, which takes them back when others need memory: the
 //! memory limit does not count them, but a plan does.
 
-use esker_graph::Language;
+use esker_graph::{Language, Setting, message};
 
 mod memory;
 mod access_path;
@@ -73,16 +73,19 @@ impl Request {
                 residency: Some(Residency::Mapped | Residency::Pooled | Residency::Memory),
                 head_len: Some(_),
                 ..
-            } => Err(Error::usage("--head needs --residency headed: only there are heads".to_owned())),
+            } => {
+                let headed = Setting::Residency.to("headed");
+                Err(Error::usage(message![Setting::Head, " needs ", headed, ": only there are heads"]))
+            }
             Self { encoding: Some(GraphEncoding::Tiles), .. }
                 if self.wanted_residency() == Some(Residency::Headed) =>
             {
-                let message = "--residency headed keeps heads of lists: it needs --encoding lists";
-                Err(Error::usage(message.to_owned()))
+                let (headed, lists) = (Setting::Residency.to("headed"), Setting::Encoding.to("lists"));
+                Err(Error::usage(message![headed, " keeps heads of lists: it needs ", lists]))
             }
             Self { encoding: Some(GraphEncoding::Tiles), residency: Some(Residency::Memory), .. } => {
-                let message = "--residency memory copies lists: it needs --encoding lists";
-                Err(Error::usage(message.to_owned()))
+                let (memory, lists) = (Setting::Residency.to("memory"), Setting::Encoding.to("lists"));
+                Err(Error::usage(message![memory, " copies lists: it needs ", lists]))
             }
             _ => Ok(()),
         }

@@ -207,7 +207,7 @@ fn heads_take_the_memory_that_is_left() {
     let planned = free(&snapshot, "bfs", PROCESS_BYTES + (4 << 20));
     assert_eq!((choice(&planned), planned.fits), (LISTS, false));
     assert_eq!(candidate(&planned, HEADED).obstacle, None);
-    assert!(candidate(&planned, TILES).obstacle.as_ref().unwrap().contains("--encoding tiles"));
+    assert!(candidate(&planned, TILES).obstacle.as_ref().unwrap().to_string().contains("encoding = tiles"));
 }
 
 #[test]
@@ -353,7 +353,7 @@ fn algorithms_that_read_single_lists_take_mapped_ones_and_refuse_tiles() {
         for residency in [None, Some(Residency::Mapped), Some(Residency::Pooled)] {
             let request = Request { encoding: Some(GraphEncoding::Tiles), residency, head_len: None };
             let refused = choose(&snapshot, algorithm, &request, 1 << 30).unwrap_err().to_string();
-            assert!(refused.contains(algorithm) && refused.contains("--encoding lists"), "{refused}");
+            assert!(refused.contains(algorithm) && refused.contains("encoding = lists"), "{refused}");
         }
         let request = Request { residency: Some(Residency::Pooled), ..Request::default() };
         assert_eq!(choice(&choose(&snapshot, algorithm, &request, 1 << 30).unwrap()), POOLED_LISTS);
@@ -454,15 +454,15 @@ fn wishes_that_do_not_go_together() {
     let request = |encoding, residency, head_len| {
         Request { encoding, residency, head_len }.check().unwrap_err().to_string()
     };
-    assert!(request(Some(GraphEncoding::Tiles), Some(Residency::Headed), None).contains("--encoding lists"));
-    assert!(request(Some(GraphEncoding::Tiles), None, Some(3)).contains("--encoding lists"));
-    assert!(request(None, Some(Residency::Mapped), Some(3)).contains("--residency headed"));
-    assert!(request(Some(GraphEncoding::Tiles), Some(Residency::Memory), None).contains("--encoding lists"));
-    assert!(request(None, Some(Residency::Memory), Some(3)).contains("--residency headed"));
+    assert!(request(Some(GraphEncoding::Tiles), Some(Residency::Headed), None).contains("encoding = lists"));
+    assert!(request(Some(GraphEncoding::Tiles), None, Some(3)).contains("encoding = lists"));
+    assert!(request(None, Some(Residency::Mapped), Some(3)).contains("residency = headed"));
+    assert!(request(Some(GraphEncoding::Tiles), Some(Residency::Memory), None).contains("encoding = lists"));
+    assert!(request(None, Some(Residency::Memory), Some(3)).contains("residency = headed"));
     let (_directory, snapshot) = database(12, Encoding::Plain, false);
     let request = Request { encoding: Some(GraphEncoding::Tiles), ..Request::default() };
     let error = choose(&snapshot, "bfs", &request, 1 << 30).unwrap_err();
-    assert!(error.to_string().contains("esker compact --encoding tiles"), "{error}");
+    assert!(error.to_string().contains("`compact (encoding = tiles)`"), "{error}");
 }
 
 /// All rates times a factor.

@@ -160,5 +160,5 @@ fn unknown_names_and_options_are_refused_with_what_there_is() {
     let params = Params::default().with("damping", "0.5");
     let job = Job { snapshot: &snapshot.view(), run: &run, params: &params, verify: false };
     let refused = find("scc").unwrap().run(&job).unwrap_err().to_string();
-    assert_eq!(refused, "scc has no option --damping; it takes none");
+    assert_eq!(refused, "scc has no option `damping`; it takes none");
 }

@@ -167,7 +167,7 @@ fn a_run_keeps_to_the_least_limit_that_its_plan_names_and_is_refused_below() {
                 plan(&snapshot, entry, params, &reading, &resources)
             };
             let needed = match choose(1000) {
-                Err(error) if error.to_string().contains("--encoding lists") => {
+                Err(error) if error.to_string().contains("encoding = lists") => {
                     assert_eq!(access.encoding(), GraphEncoding::Tiles, "{name}: {error}");
                     refused += 1;
                     continue;

@@ -358,7 +358,7 @@ fn vertices_without_edges() {
     let read = read_text("a.csv", "1,2\n", &options).unwrap();
     assert_eq!(
         read.rejected[0],
-        "2: \"zoe\": the vertex is not an integer; import with --ids text to take all ids as texts"
+        "2: \"zoe\": the vertex is not an integer; import with `ids = text` to take all ids as texts"
     );
     RealDisk.remove_file(&path).unwrap();
 }
@@ -390,7 +390,7 @@ fn formats_that_number_their_vertices_take_the_ids_of_all() {
     );
     assert!(refused("a\nb\na\n", default()).contains(":3: the id stands in the file twice"));
     let ints_only = ReadOptions { ids: PickIds::Int, ..default() };
-    assert!(refused("a\nb\nc\n", ints_only).contains("leave --ids int out"));
+    assert!(refused("a\nb\nc\n", ints_only).contains("leave `ids = int` out"));
 }
 
 #[test]
@@ -399,12 +399,14 @@ fn choices_that_a_format_does_not_have_are_refused() {
         |options: ReadOptions| read_text("a.graph", "2 1\n2\n1\n", &options).unwrap_err().to_string();
     assert_eq!(
         refused(ReadOptions { source: Some("1".into()), ..default() }),
-        "--src means nothing for a METIS graph, whose columns are fixed; leave it out"
+        "`source_column` means nothing for a METIS graph, whose columns are fixed; leave it out"
     );
-    assert!(refused(ReadOptions { ids: PickIds::Text, ..default() }).starts_with("--ids text means nothing"));
+    assert!(
+        refused(ReadOptions { ids: PickIds::Text, ..default() }).starts_with("`ids = text` means nothing")
+    );
     assert_eq!(
         refused(ReadOptions { weight: Pick::Column("w".into()), ..default() }),
-        "--weight means nothing for a METIS graph, whose columns are fixed; leave it out"
+        "`weight` means nothing for a METIS graph, whose columns are fixed; leave it out"
     );
     let two = [Input::memory("a.mtx", &b""[..]), Input::memory("b.mtx", &b""[..])];
     let named = ReadOptions { format: Some(Format::MatrixMarket), ..default() };

@@ -84,7 +84,7 @@ fn every_block_size_gives_the_same() {
 
 #[test]
 fn lines_that_are_rejected_say_why() {
-    let texts = "import with --ids text to take all ids as texts";
+    let texts = "import with `ids = text` to take all ids as texts";
     let rows: String = (0..40).map(|i| format!("{i} {}\n", i + 1)).collect();
     let table: &[(&str, &str, String)] = &[
         ("a.el", "5 x\n", format!("41: \"5 x\": the target is not an integer; {texts}")),
@@ -105,7 +105,7 @@ fn lines_that_are_rejected_say_why() {
         ("a,b,1e999,x\n", "3: \"a,b,1e999,x\": weight is not a finite number"),
         (
             "a,b,\"1,5\",x\n",
-            "3: \"a,b,\\\"1,5\\\",x\": weight is not a number; write it like -1.5e3, or keep the column as texts with --no-weight --schema weight:text",
+            "3: \"a,b,\\\"1,5\\\",x\": weight is not a number; write it like -1.5e3, or keep the column as texts with `weight = false` `schema = weight:text`",
         ),
         (",b,1,x\n", "3: \",b,1,x\": the source is empty"),
         ("a,b\n", "3: \"a,b\": the line has 2 columns and needs 3"),
@@ -214,12 +214,12 @@ fn inputs_that_are_refused_say_why() {
         (
             "a.csv",
             "src,other\na,b\n",
-            "a.csv: the header names a source but no target: its columns are src, other; name the target with --dst",
+            "a.csv: the header names a source but no target: its columns are src, other; name the target with `target_column`",
         ),
         (
             "a.txt",
             "alice\nbob\n",
-            "a.txt: the lines have one column, and an edge needs two; name what separates them with --delimiter",
+            "a.txt: the lines have one column, and an edge needs two; name what separates them with `delimiter`",
         ),
         ("a.txt", "1\u{0}2\n", "a.txt: the file is binary, and of no known kind; name its format"),
         (
@@ -327,12 +327,12 @@ fn an_empty_input_has_the_columns_that_are_chosen() {
 fn a_bad_first_line_names_the_option_for_headers() {
     let rows: String = (0..40).map(|i| format!("{i},{}\n", i + 1)).collect();
     let read = read_text("a.csv", &format!("ends,2020\n{rows}"), &default()).unwrap();
-    let told = "1: \"ends,2020\": the source is not an integer; import with --ids text to take all ids as texts; if this line names the \
-                columns, pass --header";
+    let told = "1: \"ends,2020\": the source is not an integer; import with `ids = text` to take all ids as texts; if this line names the \
+                columns, pass `header = true`";
     assert_eq!((read.rejected, read.edges.len()), (vec![told.to_owned()], 40));
     let options = ReadOptions { header: Some(false), ..default() };
     let read = read_text("a.csv", &format!("ends,2020\n{rows}"), &options).unwrap();
-    assert!(!read.rejected[0].contains("--header"), "{}", read.rejected[0]);
+    assert!(!read.rejected[0].contains("`header = true`"), "{}", read.rejected[0]);
 }
 
 #[test]
@@ -354,7 +354,7 @@ fn ids_are_told_by_the_sample_or_the_user() {
     assert_eq!(good("a.csv", "1,2\n3,4\n", &default()).schema.ids, IdKind::Int);
     // A number that is no id makes no texts of the others.
     let read = read_text("a.csv", "1,2\n-3,4\n", &default()).unwrap();
-    let reason = "2: \"-3,4\": the source is negative; import with --ids text to take all ids as texts";
+    let reason = "2: \"-3,4\": the source is negative; import with `ids = text` to take all ids as texts";
     assert_eq!((read.schema.ids, read.rejected), (IdKind::Int, vec![reason.to_owned()]));
     let text = ReadOptions { ids: PickIds::Text, ..default() };
     let read = good("a.csv", "01,2\n1,2\n", &text);

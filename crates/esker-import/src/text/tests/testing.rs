@@ -40,7 +40,7 @@ pub(crate) fn read(inputs: &[Input], options: &ReadOptions) -> Result<ReadResult
         edges: Vec::new(),
         vertices: Vec::new(),
         rejected: Vec::new(),
-        notes: opened.notes,
+        notes: opened.notes.iter().map(ToString::to_string).collect(),
         input_bytes: 0,
         blocks: 0,
     };

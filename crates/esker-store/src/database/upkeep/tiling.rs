@@ -227,7 +227,7 @@ mod tests {
             sample.write(&shared, Path::new(DB), false).unwrap();
             let database = open(&disk);
             let without = database.latest().unwrap().view().resident(TILES).unwrap_err();
-            assert!(without.to_string().contains("esker compact --encoding tiles"), "{without}");
+            assert!(without.to_string().contains("`compact (encoding = tiles)`"), "{without}");
             database.make_tiles(&ConvertOptions::default(), &run).unwrap();
             database.make_tiles(&ConvertOptions::default(), &run).unwrap();
             compare(&database, &sample.model(), &run);
