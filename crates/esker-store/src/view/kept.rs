@@ -12,7 +12,8 @@ impl View {
     /// Memory: 24 bytes an edge if some may be left out, beside that of [`VertexEdges`].
     ///
     /// # Errors
-    /// As [`Version::edges`]; [`Error::Invalid`] if the window joins copies of an edge.
+    /// As [`Version::edges`](crate::Version::edges); [`Error::Invalid`] if the window joins copies of an
+    /// edge.
     pub fn kept_edges(&self, direction: Direction, v: VertexId) -> Result<VertexEdges<'_>> {
         let edges = self.version.edges(direction, v)?;
         let Some(part) = self.window.as_deref() else { return Ok(edges) };
@@ -33,7 +34,7 @@ impl View {
     /// Number of edges of `v` that [`View::kept_edges`] returns.
     ///
     /// # Errors
-    /// As [`Version::degree`].
+    /// As [`Version::degree`](crate::Version::degree).
     pub fn kept_degree(&self, direction: Direction, v: VertexId) -> Result<usize> {
         match self.window_index() {
             Some(index) if self.version.has(direction) => Ok(index.degree(direction, v)),

@@ -12,7 +12,7 @@ impl Version {
     /// layer is older than such statements.
     ///
     /// # Errors
-    /// As [`View::window`].
+    /// As [`View::window`](super::View::window).
     pub fn time_range(&self, time: &str, run: &Run) -> Result<Option<(i64, i64)>> {
         let record = self.time_property(time)?;
         match self.stack().value_range(record.number) {
@@ -28,7 +28,7 @@ impl Version {
     /// The greatest time of all edges: see [`Version::time_range`].
     ///
     /// # Errors
-    /// As [`View::window`].
+    /// As [`View::window`](super::View::window).
     pub fn latest_time(&self, time: &str, run: &Run) -> Result<Option<i64>> {
         let record = self.time_property(time)?;
         match self.stack().value_range(record.number) {

@@ -97,11 +97,11 @@ pub struct Times {
 
 impl Times {
     /// Finds the times of a version: in the property of that name, the one that was [`Declared`], or the only
-    /// one that can hold times. What is read of them: [`View::time_range`].
+    /// one that can hold times. [`Version::time_range`](esker_store::Version::time_range) says what is read.
     ///
     /// # Errors
     /// [`crate::Error::Usage`] if no property is named and several or none can hold times; as
-    /// [`View::time_range`].
+    /// [`Version::time_range`](esker_store::Version::time_range).
     pub fn of(snapshot: &View, name: Option<&str>, unit: Option<TimeUnit>, run: &Run) -> Result<Self> {
         Self::ranging(snapshot, name, unit, |property| snapshot.version().time_range(property, run))
     }

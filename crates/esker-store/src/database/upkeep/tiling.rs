@@ -32,8 +32,8 @@ pub enum Tiling {
 
 impl Database {
     /// Converts the lists of the oldest layer to tiles: a second form that analyses may read
-    /// ([`Version::resident`]), of any version that has the layer. Existing tiles are replaced. Merging
-    /// keeps them, with groups of the same size.
+    /// ([`View::resident`](crate::View::resident)), of any version that has the layer. Existing tiles are
+    /// replaced. Merging keeps them, with groups of the same size.
     ///
     /// # Errors
     /// As [`esker_layers::tiles::write_tiles`]; cancellation; [`Error::Invalid`] if the lists are kept as
