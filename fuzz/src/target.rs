@@ -129,9 +129,10 @@ impl Target {
     }
 
     fn read(&self, bytes: &Arc<[u8]>, options: &ReadOptions) -> Result<Edges, Failure> {
-        let input = match self.format {
-            Some(Format::Graphalytics) => three_files(bytes),
-            _ => Input::memory(self.file, Arc::clone(bytes)),
+        let input = if self.format == Some(Format::Graphalytics) {
+            three_files(bytes)
+        } else {
+            Input::memory(self.file, Arc::clone(bytes))
         };
         let mut reader = open_inputs(&[input], options)?.reader;
         let (schema, parser) = (reader.schema().clone(), reader.parser());

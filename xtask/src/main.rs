@@ -7,6 +7,7 @@ mod modules;
 mod lengths;
 mod names;
 mod tuples;
+mod wildcards;
 mod singles;
 mod files;
 mod tidy;

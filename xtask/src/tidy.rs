@@ -9,6 +9,7 @@ use crate::modules;
 use crate::names;
 use crate::singles;
 use crate::tuples;
+use crate::wildcards;
 
 /// Checks all rules and prints the breaches. Returns whether there are none but known ones. With `shrink`,
 /// repaired entries leave the list of known ones; otherwise they are errors.
@@ -45,6 +46,7 @@ fn check(root: &Path) -> std::io::Result<Findings> {
     modules::check_test_programs(&tracked, &mut findings);
     names::check(&trees, &mut findings);
     tuples::check(&trees, &mut findings);
+    wildcards::check(&trees, &mut findings);
     singles::check(root, &tracked, &mut findings)?;
     files::check(root, &tracked, &mut findings)?;
     Ok(findings)

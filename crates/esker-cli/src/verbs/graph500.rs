@@ -185,14 +185,18 @@ impl Graph500Command {
         let tiles = self.encoding == StoredEncoding::Tiles;
         let encoding = if tiles { GraphEncoding::Tiles } else { GraphEncoding::Lists };
         let request = self.residency.request(Some(encoding));
-        match (tiles, request.residency, request.head_len) {
-            (false, None | Some(Residency::Mapped), None) => Ok(None),
-            (true, None, None) => Ok(Some(Request { residency: Some(Residency::Mapped), ..request })),
-            _ => {
-                request.check()?;
-                Ok(Some(request))
-            }
+        let is_mapped = request.head_len.is_none()
+            && match request.residency {
+                None => true,
+                Some(Residency::Mapped) => !tiles,
+                Some(Residency::Pooled | Residency::Headed | Residency::Memory) => false,
+            };
+        if is_mapped {
+            let mapped = Request { residency: Some(Residency::Mapped), ..request };
+            return Ok(tiles.then_some(mapped));
         }
+        request.check()?;
+        Ok(Some(request))
     }
 
     /// Runs the benchmark on a cluster.

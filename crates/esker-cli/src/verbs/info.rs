@@ -202,7 +202,7 @@ fn list_bytes_per_arc(snapshot: &Version) -> f64 {
 fn describe_lists(snapshot: &Version) -> String {
     let lists = match base_layer(snapshot).encoding {
         Encoding::Tiles => "tiles only",
-        encoding => name_of(encoding),
+        encoding @ (Encoding::Plain | Encoding::Compressed) => name_of(encoding),
     };
     match snapshot.num_arcs() {
         0 => lists.to_owned(),

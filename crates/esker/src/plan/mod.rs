@@ -87,7 +87,11 @@ impl Request {
                 let (memory, lists) = (Setting::Residency.to("memory"), Setting::Encoding.to("lists"));
                 Err(Error::usage(message![memory, " copies lists: it needs ", lists]))
             }
-            _ => Ok(()),
+            Self {
+                residency:
+                    None | Some(Residency::Mapped | Residency::Pooled | Residency::Headed | Residency::Memory),
+                ..
+            } => Ok(()),
         }
     }
 
@@ -214,7 +218,9 @@ fn refusal(
                     let (encoding, residency) = (encoding_name(one.encoding), residency_name(one.residency));
                     let changed = match one.residency {
                         Residency::Memory => String::new(),
-                        _ => changed(snapshot, one.encoding)?,
+                        Residency::Mapped | Residency::Pooled | Residency::Headed => {
+                            changed(snapshot, one.encoding)?
+                        }
                     };
                     format!("{} with {residency} {encoding}{changed}", entry.name)
                 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use bytes::Bytes;
-use parquet::basic::Encoding;
+use parquet::basic::Encoding as PageEncoding;
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::errors::{ParquetError, Result as Decoded};
 
@@ -56,8 +56,8 @@ impl PageReader for CheckedPages {
 /// `None` if the page holds more delta-coded lengths than values.
 fn check(page: &Page, optional: bool) -> Option<()> {
     let streams = match page.encoding() {
-        Encoding::DELTA_LENGTH_BYTE_ARRAY => 1,
-        Encoding::DELTA_BYTE_ARRAY => 2,
+        PageEncoding::DELTA_LENGTH_BYTE_ARRAY => 1,
+        PageEncoding::DELTA_BYTE_ARRAY => 2,
         _ => return Some(()),
     };
     let mut at = values_start(page, optional)?;
@@ -70,7 +70,7 @@ fn check(page: &Page, optional: bool) -> Option<()> {
 /// Where the values of a page begin.
 fn values_start(page: &Page, optional: bool) -> Option<usize> {
     match page {
-        Page::DataPage { buf, def_level_encoding: Encoding::RLE, .. } if optional => {
+        Page::DataPage { buf, def_level_encoding: PageEncoding::RLE, .. } if optional => {
             let length: [u8; 4] = buf.get(..4)?.try_into().ok()?;
             Some(4 + u32::from_le_bytes(length) as usize)
         }
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     /// The data pages of a column of texts, some of them null, in the given encoding.
-    fn pages(count: usize, nulls: bool, encoding: Encoding, version: WriterVersion) -> Vec<Page> {
+    fn pages(count: usize, nulls: bool, encoding: PageEncoding, version: WriterVersion) -> Vec<Page> {
         let text = |i: usize| (!nulls || !i.is_multiple_of(3)).then(|| format!("text {}", i * i % 977));
         let texts: ArrayRef = Arc::new((0..count).map(text).collect::<StringArray>());
         let table = RecordBatch::try_from_iter_with_nullable([("text", texts, nulls)]).unwrap();
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn delta_coded_pages_pass_and_a_claim_of_billions_of_texts_is_noticed() {
-        for encoding in [Encoding::DELTA_BYTE_ARRAY, Encoding::DELTA_LENGTH_BYTE_ARRAY] {
+        for encoding in [PageEncoding::DELTA_BYTE_ARRAY, PageEncoding::DELTA_LENGTH_BYTE_ARRAY] {
             for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
                 for (count, nulls) in [(1, false), (2, false), (5000, false), (5000, true)] {
                     let pages = pages(count, nulls, encoding, version);
