@@ -26,6 +26,7 @@ use parquet::file::properties::WriterProperties;
 use super::runs;
 use crate::open::open_inputs;
 use crate::read::format::{Declaration, Format, Pick, PickIds, PickProperties, ReadOptions};
+use crate::read::head::InputHead;
 use crate::read::input::Input;
 use crate::read::source::{EdgeBatch, IdKind, Reader, integer_ids};
 
@@ -57,8 +58,7 @@ fn arrow_stream(batches: &[RecordBatch]) -> Vec<u8> {
 
 fn open(format: Format, files: Vec<Vec<u8>>, options: &ReadOptions) -> Result<Box<dyn Reader>> {
     let inputs: Vec<_> = files.into_iter().map(|bytes| Input::memory("edges", bytes)).collect();
-    let options = ReadOptions { format: Some(format), ..options.clone() };
-    Ok(open_inputs(&inputs, &options)?.reader)
+    Ok((format.input().open)(&inputs, InputHead::read(&inputs[0])?, options)?.reader)
 }
 
 /// All batches; blocks are parsed in an order far from theirs, as many threads might, and batches put in

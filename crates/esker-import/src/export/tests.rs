@@ -17,6 +17,7 @@ use esker_graph::{Direction, VertexId, vertex};
 use super::*;
 use crate::open::{open_inputs, open_reader};
 use crate::read::format::{PickProperties, ReadOptions};
+use crate::read::head::InputHead;
 use crate::read::input::Input;
 use crate::read::source::{EdgeBatch, Reader};
 use crate::text::tests::testing::shown;
@@ -366,7 +367,10 @@ fn random_graphs_read_back_from_binary_formats() {
             assert_eq!(report.vertices, graph.num_vertices());
             Input::File(Arc::new(report.files[0].clone()))
         };
-        let open = |name: &str| open_inputs(&[write(name)], &options).unwrap().reader;
+        let open = |name: &str| {
+            let (inputs, format) = ([write(name)], named(name).unwrap());
+            (format.input().open)(&inputs, InputHead::read(&inputs[0]).unwrap(), &options).unwrap().reader
+        };
         let mut reader = open("g.parquet");
         assert_eq!(read_back(reader.as_mut()), expected(true, false, true), "parquet {seed}");
         let mut reader = open("g.arrow");
