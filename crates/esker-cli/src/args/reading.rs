@@ -34,13 +34,17 @@ impl FromStr for SchemaArg {
     }
 }
 
+fn format_help() -> String {
+    let names: Vec<&str> = Format::all().map(Format::name).collect();
+    format!("Format of the input: {} [default: detected]", names.join(", "))
+}
+
 /// How to read input files; the default is to detect everything.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Reading")]
 pub(crate) struct ReadArgs {
-    /// Format of the input: el, wel, snap, csv, tsv, mtx, metis, dimacs, adj, graphalytics, sg, wsg,
-    /// graph500, graph500-64, parquet, arrow [default: detected]
-    #[arg(long, value_name = "NAME")]
+    /// Format of the input
+    #[arg(long, value_name = "NAME", help = format_help())]
     pub(crate) format: Option<String>,
     /// Column of the source: a name, or a number from 1
     #[arg(long, visible_alias = "source-column", value_name = "COLUMN")]

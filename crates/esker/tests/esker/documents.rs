@@ -1,8 +1,9 @@
-//! The pages of the algorithms, and the guide that says how to add one, agree with the catalogue.
+//! The pages of algorithms and formats, and the guide that says how to add one, agree with the catalogues.
 
 use std::path::{Path, PathBuf};
 
 use esker::catalogue::{CATALOGUE, Entry, Opt, OptKind, REFUSED_BY_ALL, ReadPattern};
+use esker::import::read::format::Format;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -119,6 +120,17 @@ fn the_index_says_what_each_algorithm_refuses_and_why() {
 }
 
 #[test]
+fn the_page_on_formats_has_each_format() {
+    let page = read("docs/formats.md");
+    let rows = page.lines().skip_while(|line| !line.starts_with("| name |")).skip(2);
+    let cells = rows.take_while(|line| line.starts_with('|')).filter_map(|row| row.split('|').nth(1));
+    let found: Vec<&str> =
+        cells.flat_map(|cell| cell.split(',')).map(|name| name.trim().trim_matches('`')).collect();
+    let expected: Vec<&str> = Format::all().map(Format::name).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn the_guide_names_files_that_exist() {
     let guide = read("docs/adding-an-algorithm.md");
     let named =
@@ -127,5 +139,19 @@ fn the_guide_names_files_that_exist() {
     assert_eq!(files.len(), 5, "{files:?}");
     for file in files {
         assert!(file.contains("closeness") && root().join(&file).is_file(), "{file}");
+    }
+}
+
+#[test]
+fn the_guide_to_formats_names_files_that_exist() {
+    let guide = read("docs/adding-a-format.md");
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
+    let files = guide.split(|c| !is_part(c)).filter(|word| word.ends_with(".rs"));
+    // The files of the example are new.
+    let files: Vec<&str> = files.filter(|file| !file.ends_with("colouring.rs")).collect();
+    assert!(files.len() > 10, "{files:?}");
+    for file in files {
+        let places = ["", "crates/esker-import/src/"].map(|folder| root().join(folder).join(file));
+        assert!(places.iter().any(|place| place.is_file()), "{file}");
     }
 }
