@@ -11,8 +11,8 @@ use esker::store::database::GraphSchema;
 use esker::store::format::{ElementType, LogicalType, PropertyRecord, PropertyType};
 use pyo3::prelude::*;
 
-use crate::failure::{Failure, Outcome, invalid};
-use crate::input::column::{Column, ColumnType, same_length};
+use crate::failure::{PyFailure, PyOutcome, invalid};
+use crate::input::column::{ColumnType, InputColumn, same_length};
 use crate::input::source::block_rows;
 use crate::watch::watched;
 
@@ -20,26 +20,26 @@ use crate::watch::watched;
 const BLOCK: usize = 1 << 16;
 
 /// A batch of changes. A failed call closes the batch, so that a partly applied call is never committed.
-#[pyclass(frozen, module = "esker._esker")]
-pub(crate) struct Batch {
-    state: Mutex<Option<State>>,
+#[pyclass(frozen, name = "Batch", module = "esker._esker")]
+pub(crate) struct PyBatch {
+    state: Mutex<Option<BatchState>>,
     text_ids: bool,
 }
 
-struct State {
+struct BatchState {
     batch: esker::store::Batch,
     /// The vertex properties of the database and those that the batch adds.
     properties: Vec<PropertyRecord>,
 }
 
-impl Batch {
+impl PyBatch {
     pub(crate) fn new(batch: esker::store::Batch, schema: GraphSchema) -> Self {
-        let state = State { batch, properties: schema.vertex_properties };
+        let state = BatchState { batch, properties: schema.vertex_properties };
         Self { state: Mutex::new(Some(state)), text_ids: schema.text_ids }
     }
 
     /// Takes the changes out of the batch, which closes it.
-    pub(crate) fn take(&self) -> Outcome<esker::store::Batch> {
+    pub(crate) fn take(&self) -> PyOutcome<esker::store::Batch> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.take().map(|state| state.batch).ok_or_else(ended)
     }
@@ -48,9 +48,9 @@ impl Batch {
     fn change(
         &self,
         py: Python<'_>,
-        columns: &[&Column],
-        work: impl Fn(&mut State, std::ops::Range<usize>) -> Outcome<()> + Send + Sync,
-    ) -> Outcome<()> {
+        columns: &[&InputColumn],
+        work: impl Fn(&mut BatchState, std::ops::Range<usize>) -> PyOutcome<()> + Send + Sync,
+    ) -> PyOutcome<()> {
         let cancel = Cancel::default();
         watched(py, &cancel, None, || {
             let mut kept = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -68,8 +68,8 @@ impl Batch {
     }
 }
 
-fn ended() -> Failure {
-    Failure::Named(
+fn ended() -> PyFailure {
+    PyFailure::Named(
         "ClosedError",
         "the batch is closed: it was committed or dropped, or a call on it failed; begin a new batch"
             .to_owned(),
@@ -77,7 +77,7 @@ fn ended() -> Failure {
 }
 
 #[pymethods]
-impl Batch {
+impl PyBatch {
     fn __len__(&self) -> usize {
         self.state
             .lock()
@@ -90,15 +90,15 @@ impl Batch {
     fn add_edges(
         &self,
         py: Python<'_>,
-        source: &Column,
-        target: &Column,
-        properties: Vec<(String, Bound<'_, Column>)>,
-    ) -> Outcome<()> {
+        source: &InputColumn,
+        target: &InputColumn,
+        properties: Vec<(String, Bound<'_, InputColumn>)>,
+    ) -> PyOutcome<()> {
         self.check_ends(source, target)?;
-        let columns: Vec<(String, Column)> =
+        let columns: Vec<(String, InputColumn)> =
             properties.into_iter().map(|(name, column)| (name, column.get().clone())).collect();
         let indices = self.column_indices(&columns, source.len())?;
-        let own: Vec<&Column> =
+        let own: Vec<&InputColumn> =
             [source, target].into_iter().chain(columns.iter().map(|(_, column)| column)).collect();
         self.change(py, &own, |state, range| {
             let (sources, targets) =
@@ -108,7 +108,7 @@ impl Batch {
                 .iter()
                 .zip(&records)
                 .map(|(&index, record)| columns[index].1.values_for(range.clone(), record))
-                .collect::<Outcome<_>>()?;
+                .collect::<PyOutcome<_>>()?;
             let mut row = Vec::with_capacity(values.len());
             for at in 0..range.len() {
                 row.clear();
@@ -125,15 +125,15 @@ impl Batch {
     fn remove_edges(
         &self,
         py: Python<'_>,
-        source: &Column,
-        target: &Column,
-        properties: Vec<(String, Bound<'_, Column>)>,
-    ) -> Outcome<()> {
+        source: &InputColumn,
+        target: &InputColumn,
+        properties: Vec<(String, Bound<'_, InputColumn>)>,
+    ) -> PyOutcome<()> {
         self.check_ends(source, target)?;
-        let columns: Vec<(String, Column)> =
+        let columns: Vec<(String, InputColumn)> =
             properties.into_iter().map(|(name, column)| (name, column.get().clone())).collect();
         let wanted = self.wanted(&columns, source.len())?;
-        let own: Vec<&Column> =
+        let own: Vec<&InputColumn> =
             [source, target].into_iter().chain(columns.iter().map(|(_, column)| column)).collect();
         self.change(py, &own, |state, range| {
             let (sources, targets) =
@@ -141,7 +141,7 @@ impl Batch {
             let values = wanted.iter().zip(&columns);
             let values: Vec<ArrayRef> = values
                 .map(|(record, (_, column))| column.values_for(range.clone(), record))
-                .collect::<Outcome<_>>()?;
+                .collect::<PyOutcome<_>>()?;
             state.batch.count_removed();
             let mut row = Vec::with_capacity(values.len());
             for at in 0..range.len() {
@@ -163,7 +163,7 @@ impl Batch {
     }
 
     /// Adds vertices.
-    fn add_vertices(&self, py: Python<'_>, ids: &Column) -> Outcome<()> {
+    fn add_vertices(&self, py: Python<'_>, ids: &InputColumn) -> PyOutcome<()> {
         ids.expect_ids(self.text_ids)?;
         self.change(py, &[ids], |state, range| {
             let ids = ids.ids(range.clone(), self.text_ids)?;
@@ -172,7 +172,7 @@ impl Batch {
     }
 
     /// Removes vertices with their edges.
-    fn remove_vertices(&self, py: Python<'_>, ids: &Column) -> Outcome<()> {
+    fn remove_vertices(&self, py: Python<'_>, ids: &InputColumn) -> PyOutcome<()> {
         ids.expect_ids(self.text_ids)?;
         self.change(py, &[ids], |state, range| {
             let ids = ids.ids(range.clone(), self.text_ids)?;
@@ -182,7 +182,13 @@ impl Batch {
 
     /// Sets a property of vertices; a missing value removes the property's value. A new property gets the
     /// type of the values.
-    fn set_vertices(&self, py: Python<'_>, ids: &Column, name: &str, values: &Column) -> Outcome<()> {
+    fn set_vertices(
+        &self,
+        py: Python<'_>,
+        ids: &InputColumn,
+        name: &str,
+        values: &InputColumn,
+    ) -> PyOutcome<()> {
         ids.expect_ids(self.text_ids)?;
         same_length(ids, values)?;
         let record = self.define(name, values)?;
@@ -210,18 +216,18 @@ impl Batch {
     }
 }
 
-impl Batch {
-    fn check_ends(&self, source: &Column, target: &Column) -> Outcome<()> {
+impl PyBatch {
+    fn check_ends(&self, source: &InputColumn, target: &InputColumn) -> PyOutcome<()> {
         source.expect_ids(self.text_ids)?;
         target.expect_ids(self.text_ids)?;
         same_length(source, target)
     }
 
     /// The edge properties that columns name.
-    fn wanted(&self, columns: &[(String, Column)], len: usize) -> Outcome<Vec<PropertyRecord>> {
+    fn wanted(&self, columns: &[(String, InputColumn)], len: usize) -> PyOutcome<Vec<PropertyRecord>> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let records = state.as_ref().ok_or_else(ended)?.batch.edge_properties();
-        let find = |(name, column): &(String, Column)| {
+        let find = |(name, column): &(String, InputColumn)| {
             let Some(record) = records.iter().find(|record| record.name == *name) else {
                 return invalid(format!("edges have no property {name:?}, so none can be deleted by it"));
             };
@@ -235,7 +241,7 @@ impl Batch {
     }
 
     /// For each edge property, the index of its column.
-    fn column_indices(&self, columns: &[(String, Column)], len: usize) -> Outcome<Vec<usize>> {
+    fn column_indices(&self, columns: &[(String, InputColumn)], len: usize) -> PyOutcome<Vec<usize>> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let batch = &state.as_ref().ok_or_else(ended)?.batch;
         let names: Vec<&str> = batch.given_properties().map(|record| record.name.as_str()).collect();
@@ -271,7 +277,7 @@ impl Batch {
     }
 
     /// The vertex property called `name`; adds it with the type of the values if it does not exist.
-    fn define(&self, name: &str, values: &Column) -> Outcome<PropertyRecord> {
+    fn define(&self, name: &str, values: &InputColumn) -> PyOutcome<PropertyRecord> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let state = state.as_mut().ok_or_else(ended)?;
         if let Some(known) = state.properties.iter().find(|property| property.name == name) {

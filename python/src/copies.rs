@@ -8,7 +8,7 @@ use esker::store::io::{Disk, RealDisk};
 use pyo3::prelude::*;
 use serde_json::json;
 
-use crate::failure::Outcome;
+use crate::failure::PyOutcome;
 use crate::settings::Settings;
 use crate::watch::watched;
 
@@ -20,7 +20,7 @@ pub(crate) fn back_up(
     target: PathBuf,
     apart: bool,
     settings: Settings,
-) -> Outcome<String> {
+) -> PyOutcome<String> {
     let (run, cancel, listener) = settings.run("backup")?;
     let report = watched(py, &cancel, listener.as_ref(), || {
         let disk: Arc<dyn Disk> = Arc::new(RealDisk);
@@ -38,7 +38,7 @@ pub(crate) fn restore_backup(
     replace: bool,
     apart: bool,
     settings: Settings,
-) -> Outcome<String> {
+) -> PyOutcome<String> {
     let (run, cancel, listener) = settings.run("restore")?;
     let report = watched(py, &cancel, listener.as_ref(), || {
         let disk: Arc<dyn Disk> = Arc::new(RealDisk);

@@ -20,10 +20,10 @@ use esker::window::select_version;
 use pyo3::prelude::*;
 use serde_json::json;
 
-use crate::batch::Batch;
+use crate::batch::PyBatch;
 use crate::differences::{DifferenceStream, JsonLists};
-use crate::failure::{Failure, Outcome, invalid};
-use crate::graph::Graph;
+use crate::failure::{PyFailure, PyOutcome, invalid};
+use crate::graph::PyGraph;
 use crate::output::report::{feed_facts, version_facts};
 use crate::settings::{
     BuildSettings, ONLY_OF_TILES, ReadSettings, Settings, WriteSettings, commit_options, duplicates,
@@ -40,8 +40,8 @@ pub(crate) const READING_LOG: &str = "reading the log";
 type Compacted = (Vec<(&'static str, u64)>, Option<String>);
 
 /// An open or closed database.
-#[pyclass(frozen, module = "esker._esker")]
-pub(crate) struct Database {
+#[pyclass(frozen, name = "Database", module = "esker._esker")]
+pub(crate) struct PyDatabase {
     handle: Mutex<Option<Handle>>,
     path: PathBuf,
     /// The process that opened it: a forked process does not have the writer's threads.
@@ -56,7 +56,7 @@ pub(crate) enum Handle {
 
 impl Handle {
     /// What the database says of itself.
-    pub(crate) fn manifest(&self) -> Outcome<Arc<Manifest>> {
+    pub(crate) fn manifest(&self) -> PyOutcome<Arc<Manifest>> {
         Ok(match self {
             Self::Reader(store) => Arc::clone(store.whole_manifest()?),
             Self::Writer(writer) => writer.manifest(),
@@ -72,7 +72,7 @@ impl Handle {
     }
 }
 
-impl Database {
+impl PyDatabase {
     /// Its directory.
     pub(crate) fn directory(&self) -> &Path {
         &self.path
@@ -83,12 +83,12 @@ impl Database {
     }
 
     /// Its handle.
-    pub(crate) fn open(&self) -> Outcome<Handle> {
+    pub(crate) fn open(&self) -> PyOutcome<Handle> {
         let handle = self.handle.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let name = self.path.display();
         match handle {
-            None => Err(Failure::Named("ClosedError", format!("{name} is closed; open it again"))),
-            Some(Handle::Writer(_)) if self.process != std::process::id() => Err(Failure::Named(
+            None => Err(PyFailure::Named("ClosedError", format!("{name} is closed; open it again"))),
+            Some(Handle::Writer(_)) if self.process != std::process::id() => Err(PyFailure::Named(
                 "ForkedError",
                 format!(
                     "{name} was opened for writing before the process forked; {}",
@@ -103,17 +103,17 @@ impl Database {
         }
     }
 
-    pub(crate) fn writer(&self) -> Outcome<Arc<ManuallyDrop<Writer>>> {
+    pub(crate) fn writer(&self) -> PyOutcome<Arc<ManuallyDrop<Writer>>> {
         match self.open()? {
             Handle::Writer(writer) => Ok(writer),
-            Handle::Reader(_) => Err(Failure::Named(
+            Handle::Reader(_) => Err(PyFailure::Named(
                 "ReadOnlyError",
                 format!("{} is open for reading only; open it with mode=\"rw\"", self.path.display()),
             )),
         }
     }
 
-    fn versions_of(handle: &Handle) -> Outcome<Vec<VersionRecord>> {
+    fn versions_of(handle: &Handle) -> PyOutcome<Vec<VersionRecord>> {
         Ok(match handle {
             Handle::Reader(store) => store.versions()?,
             Handle::Writer(writer) => writer.versions(),
@@ -121,7 +121,7 @@ impl Database {
     }
 
     /// The number of a version.
-    pub(crate) fn number_of(handle: &Handle, at: &str) -> Outcome<u64> {
+    pub(crate) fn number_of(handle: &Handle, at: &str) -> PyOutcome<u64> {
         let selector: VersionSelector = at.parse()?;
         let versions = Self::versions_of(handle)?;
         let found = match handle {
@@ -132,7 +132,7 @@ impl Database {
     }
 
     /// A version, the newest if `None`.
-    pub(crate) fn snapshot(handle: &Handle, at: Option<&str>) -> Outcome<esker::store::Version> {
+    pub(crate) fn snapshot(handle: &Handle, at: Option<&str>) -> PyOutcome<esker::store::Version> {
         let number = at.map(|at| Self::number_of(handle, at)).transpose()?;
         Ok(match (handle, number) {
             (Handle::Reader(store), None) => store.latest()?,
@@ -142,7 +142,7 @@ impl Database {
         })
     }
 
-    fn shut(&self) -> Outcome<()> {
+    fn shut(&self) -> PyOutcome<()> {
         let mut handle = self.handle.lock().unwrap_or_else(PoisonError::into_inner);
         match handle.take() {
             Some(Handle::Writer(writer)) if self.process == std::process::id() => {
@@ -160,7 +160,7 @@ impl Database {
     }
 }
 
-impl Drop for Database {
+impl Drop for PyDatabase {
     fn drop(&mut self) {
         // Only `close` reports errors.
         let _ = self.shut();
@@ -168,7 +168,7 @@ impl Drop for Database {
 }
 
 #[pymethods]
-impl Database {
+impl PyDatabase {
     #[getter]
     fn path(&self) -> String {
         self.path.display().to_string()
@@ -184,30 +184,30 @@ impl Database {
         matches!(*self.handle.lock().unwrap_or_else(PoisonError::into_inner), Some(Handle::Writer(_)))
     }
 
-    fn close(&self, py: Python<'_>) -> Outcome<()> {
+    fn close(&self, py: Python<'_>) -> PyOutcome<()> {
         py.detach(|| self.shut())
     }
 
     /// The graph of a version, given by number, tag, time or `latest`; the newest if `None`. If the commits
     /// in the log must be read first, the settings hold for that.
-    fn graph(&self, py: Python<'_>, at: Option<&str>, settings: Settings) -> Outcome<Graph> {
+    fn graph(&self, py: Python<'_>, at: Option<&str>, settings: Settings) -> PyOutcome<PyGraph> {
         let open = self.open()?;
         let reads_log = match &open {
             Handle::Reader(store) => py.detach(|| store.has_unread_commits())?,
             Handle::Writer(_) => false,
         };
         if !reads_log {
-            return Ok(Graph::new(reading(py, &self.path, || Self::snapshot(&open, at))?.view()));
+            return Ok(PyGraph::new(reading(py, &self.path, || Self::snapshot(&open, at))?.view()));
         }
         let (run, cancel, listener) = settings.run(READING_LOG)?;
         let open = open.under(&Arc::new(run));
         let snapshot =
             watched_reading(py, &cancel, listener.as_ref(), &self.path, || Self::snapshot(&open, at))?;
-        Ok(Graph::new(snapshot.view()))
+        Ok(PyGraph::new(snapshot.view()))
     }
 
     /// All versions, as JSON.
-    fn versions(&self, py: Python<'_>) -> Outcome<String> {
+    fn versions(&self, py: Python<'_>) -> PyOutcome<String> {
         let open = self.open()?;
         let versions = py.detach(|| Self::versions_of(&open))?;
         let in_layers = open.manifest()?.versions.last().map_or(0, |newest| newest.number);
@@ -216,13 +216,13 @@ impl Database {
     }
 
     /// The tags and the version number of each.
-    fn tags(&self) -> Outcome<Vec<(String, u64)>> {
+    fn tags(&self) -> PyOutcome<Vec<(String, u64)>> {
         let tags = Arc::clone(&self.open()?.manifest()?.tags);
         Ok(tags.iter().map(|(name, number)| (name.clone(), *number)).collect())
     }
 
     /// The size of all files, in bytes.
-    fn bytes(&self) -> Outcome<u64> {
+    fn bytes(&self) -> PyOutcome<u64> {
         let store = match self.open()? {
             Handle::Reader(store) => store,
             Handle::Writer(writer) if writer.path() == Path::new(IN_MEMORY) => return Ok(0),
@@ -233,7 +233,7 @@ impl Database {
 
     /// Whether edges are directed, the name of their weight, and the names of all their properties, in the
     /// newest version.
-    fn schema(&self) -> Outcome<(bool, Option<String>, Vec<String>)> {
+    fn schema(&self) -> PyOutcome<(bool, Option<String>, Vec<String>)> {
         let schema = self.writer()?.schema();
         let weight = schema.edge_properties.iter().find(|property| property.weight);
         let names = schema.edge_properties.iter().map(|property| property.name.clone());
@@ -241,31 +241,31 @@ impl Database {
     }
 
     /// The name of the rule for duplicate edges.
-    fn rule(&self) -> Outcome<&'static str> {
+    fn rule(&self) -> PyOutcome<&'static str> {
         Ok(self.writer()?.manifest().duplicates().name())
     }
 
     /// How commits become layers: policy of copies, bytes of commits to freeze, whether layers are merged.
-    fn write_options(&self) -> Outcome<(&'static str, u64, bool)> {
+    fn write_options(&self) -> PyOutcome<(&'static str, u64, bool)> {
         let options = self.open()?.manifest()?.options();
         Ok((options.policy.name(), options.freeze_bytes, options.auto_merge))
     }
 
     /// Sets those that are given.
-    fn set_write_options(&self, py: Python<'_>, given: WriteSettings) -> Outcome<()> {
+    fn set_write_options(&self, py: Python<'_>, given: WriteSettings) -> PyOutcome<()> {
         let writer = self.writer()?;
         let options = given.over(writer.write_options())?;
         py.detach(|| Ok(writer.set_write_options(options)?))
     }
 
     /// A batch that follows a rule for duplicate edges, by default that of the database.
-    fn batch(&self, py: Python<'_>, rule: Option<&str>) -> Outcome<Batch> {
+    fn batch(&self, py: Python<'_>, rule: Option<&str>) -> PyOutcome<PyBatch> {
         let writer = self.writer()?;
         let rule = rule.map(duplicates).transpose()?;
         py.detach(|| {
             let mut batch = writer.batch();
             rule.map_or(Ok(()), |rule| batch.set_duplicates(rule))?;
-            Ok(Batch::new(batch, writer.schema()))
+            Ok(PyBatch::new(batch, writer.schema()))
         })
     }
 
@@ -274,11 +274,11 @@ impl Database {
     fn commit(
         &self,
         py: Python<'_>,
-        batch: &Batch,
+        batch: &PyBatch,
         message: String,
         time: Option<&str>,
         cancel: Option<Py<CancelHandle>>,
-    ) -> Outcome<(u64, u64, u64)> {
+    ) -> PyOutcome<(u64, u64, u64)> {
         let writer = self.writer()?;
         let cancel = token(cancel.as_ref());
         let time_ms = time.map(event_time).transpose()?;
@@ -291,29 +291,29 @@ impl Database {
         Ok((committed.version, committed.duplicates, committed.removed.unwrap_or(0)))
     }
 
-    fn tag(&self, name: &str, at: &str) -> Outcome<()> {
+    fn tag(&self, name: &str, at: &str) -> PyOutcome<()> {
         let writer = self.writer()?;
         check_tag(name)?;
         let number = Self::number_of(&Handle::Writer(Arc::clone(&writer)), at)?;
         Ok(writer.tag(name, number)?)
     }
 
-    fn untag(&self, name: &str) -> Outcome<()> {
+    fn untag(&self, name: &str) -> PyOutcome<()> {
         let writer = self.writer()?;
         if !writer.manifest().tags.contains_key(name) {
-            return Err(Failure::Named("VersionNotFoundError", format!("no version has the tag {name:?}")));
+            return Err(PyFailure::Named("VersionNotFoundError", format!("no version has the tag {name:?}")));
         }
         Ok(writer.untag(name)?)
     }
 
-    fn forget(&self, py: Python<'_>, at: &str) -> Outcome<()> {
+    fn forget(&self, py: Python<'_>, at: &str) -> PyOutcome<()> {
         let writer = self.writer()?;
         let number = Self::number_of(&Handle::Writer(Arc::clone(&writer)), at)?;
         py.detach(|| Ok(writer.forget(number)?))
     }
 
     /// Sets the retention: the `last` versions, versions `since` a time, or all versions.
-    fn retain(&self, py: Python<'_>, last: Option<u64>, since: Option<&str>) -> Outcome<()> {
+    fn retain(&self, py: Python<'_>, last: Option<u64>, since: Option<&str>) -> PyOutcome<()> {
         let writer = self.writer()?;
         let retention = match (last, since) {
             (Some(count), _) => Retention::Last(count),
@@ -336,7 +336,7 @@ impl Database {
         heads: Option<usize>,
         renumber: &str,
         settings: Settings,
-    ) -> Outcome<Compacted> {
+    ) -> PyOutcome<Compacted> {
         let (tiles, lists) = match encoding_name {
             None if only => return invalid(ONLY_OF_TILES.to_owned()),
             None => (Tiling::Keep, None),
@@ -394,7 +394,7 @@ impl Database {
         kind: &str,
         weight: bool,
         settings: Settings,
-    ) -> Outcome<()> {
+    ) -> PyOutcome<()> {
         let definition: Definition = format!("{name}:{kind}").parse().or_else(invalid)?;
         let writer = self.writer()?;
         let (run, cancel, listener) = settings.run("define")?;
@@ -412,7 +412,7 @@ impl Database {
         b: &str,
         summary_only: bool,
         settings: Settings,
-    ) -> Outcome<(u64, u64, String, Vec<String>)> {
+    ) -> PyOutcome<(u64, u64, String, Vec<String>)> {
         let open = self.open()?;
         let (run, cancel, listener) = settings.run("diff")?;
         let run = Arc::new(run);
@@ -430,7 +430,7 @@ impl Database {
     }
 
     /// The changes of edges, or of vertices, between two versions.
-    fn diff_stream(&self, a: &str, b: &str, of_edges: bool) -> Outcome<DifferenceStream> {
+    fn diff_stream(&self, a: &str, b: &str, of_edges: bool) -> PyOutcome<DifferenceStream> {
         let open = self.open()?;
         let (a, b) = (Self::snapshot(&open, Some(a))?, Self::snapshot(&open, Some(b))?);
         Ok(DifferenceStream { a, b, of_edges })
@@ -447,7 +447,7 @@ impl Database {
         message: String,
         batch_edges: Option<u64>,
         remove: bool,
-    ) -> Outcome<String> {
+    ) -> PyOutcome<String> {
         let (writer, begin) = (self.writer()?, Instant::now());
         check_message(&message)?;
         let read: ReadOptions = read.options()?;
@@ -472,7 +472,7 @@ impl Database {
             let purpose = if remove { Purpose::Remove } else { Purpose::Add };
             let input = open_edges(&target, &inputs, &read, purpose)?;
             let (notes, mut report) = (input.notes.clone(), FeedReport::default());
-            feed(&writer, &target, input, &options, &mut report).map_err(Failure::of_feed)?;
+            feed(&writer, &target, input, &options, &mut report).map_err(PyFailure::of_feed)?;
             Ok(feed_facts(&report, &notes, begin.elapsed().as_secs_f64()))
         })
     }

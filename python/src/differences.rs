@@ -14,7 +14,7 @@ use esker::store::property::PropertyValue;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::failure::Outcome;
+use crate::failure::PyOutcome;
 use crate::input::capsule;
 use crate::output::stream::{id_type, ids_are_signed, ids_array};
 use crate::tables::{column_of, data_type};
@@ -81,7 +81,10 @@ impl DifferenceStream {
         drop(requested_schema);
         let cancel = Cancel::default();
         let changes = watched(py, &cancel, None, || {
-            Changes::read(self, &Run::new(RunOptions { cancel: cancel.clone(), ..RunOptions::default() })?)
+            ChangedRows::read(
+                self,
+                &Run::new(RunOptions { cancel: cancel.clone(), ..RunOptions::default() })?,
+            )
         })?;
         capsule::stream(py, Box::new(changes))
     }
@@ -89,13 +92,13 @@ impl DifferenceStream {
 
 /// The values of a property: those of the first version and those of the second, by row.
 #[derive(Default)]
-struct Values {
+struct ChangedProperty {
     old: Vec<Option<OwnedValue>>,
     new: Vec<Option<OwnedValue>>,
 }
 
 /// All changes of one kind. Memory: three words a row, and two values of 24 bytes or more a row and property.
-struct Changes {
+struct ChangedRows {
     /// The version with more vertices: it knows the ids of both.
     larger: Version,
     signed: bool,
@@ -106,12 +109,12 @@ struct Changes {
     /// Sources, or the vertices themselves.
     sources: Vec<VertexId>,
     targets: Vec<VertexId>,
-    values: Vec<Values>,
+    values: Vec<ChangedProperty>,
     next: usize,
 }
 
-impl Changes {
-    fn read(stream: &DifferenceStream, run: &Run) -> Outcome<Self> {
+impl ChangedRows {
+    fn read(stream: &DifferenceStream, run: &Run) -> PyOutcome<Self> {
         let DifferenceStream { a, b, of_edges } = stream;
         let mut changes = Self::none(a, b, *of_edges)?;
         diff(a, b, run, |difference| {
@@ -134,7 +137,7 @@ impl Changes {
         Ok(changes)
     }
 
-    fn none(a: &Version, b: &Version, of_edges: bool) -> Outcome<Self> {
+    fn none(a: &Version, b: &Version, of_edges: bool) -> PyOutcome<Self> {
         let larger = if a.num_vertices() > b.num_vertices() { a } else { b };
         let signed = ids_are_signed(larger)?;
         let mut properties: Vec<PropertyRecord> = Vec::new();
@@ -157,7 +160,7 @@ impl Changes {
             larger: larger.clone(),
             signed,
             schema: Arc::new(Schema::new(fields)),
-            values: properties.iter().map(|_| Values::default()).collect(),
+            values: properties.iter().map(|_| ChangedProperty::default()).collect(),
             properties,
             of_edges,
             changes: Vec::new(),
@@ -211,7 +214,7 @@ impl Changes {
         }
     }
 
-    fn batch(&mut self) -> Outcome<RecordBatch> {
+    fn batch(&mut self) -> PyOutcome<RecordBatch> {
         let range = self.next..self.changes.len().min(self.next + BATCH_ROWS);
         self.next = range.end;
         let changes = StringArray::from_iter_values(&self.changes[range.clone()]);
@@ -232,7 +235,7 @@ impl Changes {
     }
 }
 
-impl Iterator for Changes {
+impl Iterator for ChangedRows {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -243,7 +246,7 @@ impl Iterator for Changes {
     }
 }
 
-impl RecordBatchReader for Changes {
+impl RecordBatchReader for ChangedRows {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }

@@ -10,7 +10,7 @@ use crate::language::said;
 
 /// An error before its conversion to an exception.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub(crate) enum PyFailure {
     /// An error of the library.
     Esker(esker::Error),
     /// A Python exception.
@@ -21,7 +21,7 @@ pub(crate) enum Failure {
     Refused(StoreError, &'static str),
 }
 
-impl Failure {
+impl PyFailure {
     /// The failure of feeding, which says what would help if a commit did not fit.
     pub(crate) fn of_feed(error: StoreError) -> Self {
         match CommitSizing::is_refusal(&error) {
@@ -41,67 +41,67 @@ impl Failure {
     }
 }
 
-/// Result with a [`Failure`].
-pub(crate) type Outcome<T> = Result<T, Failure>;
+/// Result with a [`PyFailure`].
+pub(crate) type PyOutcome<T> = Result<T, PyFailure>;
 
 /// An error about the value of an argument.
-pub(crate) fn invalid<T>(message: impl Into<String>) -> Outcome<T> {
-    Err(Failure::Named("InvalidError", message.into()))
+pub(crate) fn invalid<T>(message: impl Into<String>) -> PyOutcome<T> {
+    Err(PyFailure::Named("InvalidError", message.into()))
 }
 
 /// An error about the type of an argument.
-pub(crate) fn mistyped<T>(message: impl Into<String>) -> Outcome<T> {
-    Err(Failure::Named("MistypedError", message.into()))
+pub(crate) fn mistyped<T>(message: impl Into<String>) -> PyOutcome<T> {
+    Err(PyFailure::Named("MistypedError", message.into()))
 }
 
-impl From<esker::Error> for Failure {
+impl From<esker::Error> for PyFailure {
     fn from(error: esker::Error) -> Self {
         Self::Esker(error)
     }
 }
 
-impl From<StoreError> for Failure {
+impl From<StoreError> for PyFailure {
     fn from(error: StoreError) -> Self {
         Self::Esker(error.into())
     }
 }
 
-impl From<Stop> for Failure {
+impl From<Stop> for PyFailure {
     fn from(stop: Stop) -> Self {
         Self::Esker(stop.into())
     }
 }
 
-impl From<PyErr> for Failure {
+impl From<PyErr> for PyFailure {
     fn from(error: PyErr) -> Self {
         Self::Python(error)
     }
 }
 
-impl From<arrow_schema::ArrowError> for Failure {
+impl From<arrow_schema::ArrowError> for PyFailure {
     fn from(error: arrow_schema::ArrowError) -> Self {
         Self::Named("InvalidError", error.to_string())
     }
 }
 
-impl From<Failure> for PyErr {
-    fn from(failure: Failure) -> Self {
+impl From<PyFailure> for PyErr {
+    fn from(failure: PyFailure) -> Self {
         Python::attach(|py| raise(py, failure))
     }
 }
 
-fn raise(py: Python<'_>, failure: Failure) -> PyErr {
+fn raise(py: Python<'_>, failure: PyFailure) -> PyErr {
     match failure {
-        Failure::Python(error) => error,
-        Failure::Named(class, message) => named(py, class, &message, |_| Ok(())),
-        Failure::Refused(error, remedy) => {
+        PyFailure::Python(error) => error,
+        PyFailure::Named(class, message) => named(py, class, &message, |_| Ok(())),
+        PyFailure::Refused(error, remedy) => {
             raise_store(py, &error, &format!("{}, or {remedy}", said(&error.message())))
         }
-        Failure::Esker(esker::Error::Store(error)) => raise_store(py, &error, &said(&error.message())),
-        Failure::Esker(esker::Error::Usage(message)) => {
+        PyFailure::Esker(esker::Error::Store(error)) => raise_store(py, &error, &said(&error.message())),
+        PyFailure::Esker(esker::Error::Usage(message)) => {
             named(py, "InvalidError", &said(&message), |_| Ok(()))
         }
-        Failure::Esker(error @ esker::Error::Wrong { .. }) => {
+        PyFailure::Esker(error @ esker::Error::Wrong { .. }) => {
             named(py, "WrongAnswerError", &error.to_string(), |_| Ok(()))
         }
     }

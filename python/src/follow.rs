@@ -12,8 +12,8 @@ use esker::window::{MovingWindow, TimeUnit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::database::{Database, Handle};
-use crate::failure::{Failure, Outcome};
+use crate::database::{Handle, PyDatabase};
+use crate::failure::{PyFailure, PyOutcome};
 use crate::graph::params;
 use crate::output::answer::{append_ranked, facts_by_name, shown};
 use crate::settings::{Settings, ViewSettings};
@@ -21,9 +21,9 @@ use crate::watch::{watched, watched_reading};
 use crate::windows::{MovingText, symbol};
 
 /// An answer for the newest version that was looked at.
-#[pyclass(frozen, module = "esker._esker")]
-pub(crate) struct Follow {
-    database: Py<Database>,
+#[pyclass(frozen, name = "Follow", module = "esker._esker")]
+pub(crate) struct PyFollow {
+    database: Py<PyDatabase>,
     state: Mutex<FollowState>,
     run: Arc<Run>,
     cancel: Cancel,
@@ -59,7 +59,7 @@ type ChangedObjects<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyA
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn follow(
     py: Python<'_>,
-    database: Py<Database>,
+    database: Py<PyDatabase>,
     name: &str,
     options: Vec<(String, String)>,
     choice: ViewSettings,
@@ -67,7 +67,7 @@ pub(crate) fn follow(
     window: Option<MovingText>,
     resumes: bool,
     settings: Settings,
-) -> Outcome<Follow> {
+) -> PyOutcome<PyFollow> {
     let (entry, params) = (find(name)?, params(options));
     let window = window.map(MovingText::window).transpose()?;
     let (run, cancel, listener) = settings.run(name)?;
@@ -82,8 +82,8 @@ pub(crate) fn follow(
         };
         let snapshot = match (&follower, at) {
             (Some(follower), None) => follower.at(follower.newest())?,
-            (Some(follower), Some(at)) => follower.at(Database::number_of(&handle, at)?)?,
-            (None, at) => Database::snapshot(&handle, at)?,
+            (Some(follower), Some(at)) => follower.at(PyDatabase::number_of(&handle, at)?)?,
+            (None, at) => PyDatabase::snapshot(&handle, at)?,
         };
         let snapshot = choice.of(&snapshot.view())?;
         let passed = snapshot.version().number();
@@ -120,12 +120,12 @@ pub(crate) fn follow(
         let refused = resumed.refused;
         Ok(FollowState { follow, follower, choice, window, unit, passed, refused, missed })
     })?;
-    Ok(Follow { database, state: Mutex::new(state), run, cancel })
+    Ok(PyFollow { database, state: Mutex::new(state), run, cancel })
 }
 
 impl FollowState {
     /// Goes on to the next version that moves the window, if there is one; `None` if there is none yet.
-    fn next(&mut self, handle: &Handle, run: &Run) -> Outcome<Option<FollowStep>> {
+    fn next(&mut self, handle: &Handle, run: &Run) -> PyOutcome<Option<FollowStep>> {
         while let Some(snapshot) = self.ahead(handle)? {
             let number = snapshot.number();
             let snapshot = self.choice.of(&snapshot.view())?;
@@ -149,7 +149,7 @@ impl FollowState {
     }
 
     /// The next version that was not looked at.
-    fn ahead(&mut self, handle: &Handle) -> Outcome<Option<Version>> {
+    fn ahead(&mut self, handle: &Handle) -> PyOutcome<Option<Version>> {
         let known = self.follow.version();
         let newest = match (&mut self.follower, handle) {
             (Some(follower), _) => {
@@ -184,9 +184,9 @@ impl FollowState {
 }
 
 #[pymethods]
-impl Follow {
+impl PyFollow {
     /// Goes on to the next version, if there is one.
-    fn next<'py>(&self, py: Python<'py>) -> Outcome<Option<StepObjects<'py>>> {
+    fn next<'py>(&self, py: Python<'py>) -> PyOutcome<Option<StepObjects<'py>>> {
         let handle = self.database.get().open()?;
         let database = self.database.get();
         let updated = watched_reading(py, &self.cancel, None, database.directory(), || {
@@ -226,7 +226,7 @@ impl Follow {
     }
 
     /// Keeps the state in the database; returns whether it can be kept.
-    fn keep(&self, py: Python<'_>) -> Outcome<bool> {
+    fn keep(&self, py: Python<'_>) -> PyOutcome<bool> {
         py.detach(|| {
             let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             Ok(state.follow.keep()?)
@@ -240,11 +240,11 @@ impl Follow {
     }
 
     /// Appends the vertices with the largest values, or the largest groups, to `rows`.
-    fn top(&self, py: Python<'_>, count: usize, rows: &Bound<'_, PyList>) -> Outcome<()> {
+    fn top(&self, py: Python<'_>, count: usize, rows: &Bound<'_, PyList>) -> PyOutcome<()> {
         let (ranked, snapshot) = py.detach(|| {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             let ranked = state.follow.top(count, &Cancel::default())?;
-            Ok::<_, Failure>((ranked, state.follow.snapshot().clone()))
+            Ok::<_, PyFailure>((ranked, state.follow.snapshot().clone()))
         })?;
         append_ranked(rows, &snapshot, ranked)
     }

@@ -14,31 +14,31 @@ use esker::store::{Version, View};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::failure::{Failure, Outcome, invalid, mistyped};
+use crate::failure::{PyFailure, PyOutcome, invalid, mistyped};
 use crate::input::array::Array;
-use crate::input::column::{Column, ColumnType, same_length};
+use crate::input::column::{ColumnType, InputColumn, same_length};
+use crate::interrupts::InterruptChecks;
 use crate::language::{PythonWords, said};
-use crate::output::answer::Answer;
+use crate::output::answer::PyAnswer;
 use crate::output::edges::{EdgeArrays, values_between};
 use crate::output::report::graph_facts;
-use crate::output::row_order::Rows;
+use crate::output::row_order::VersionRows;
 use crate::output::stream::ids_are_signed;
-use crate::output::values::{VertexValues, id_object, value_object};
+use crate::output::values::{PropertyRows, id_object, value_object};
 use crate::settings::{AccessSettings, Settings, ViewSettings, brief, one_of};
-use crate::turns::Turns;
 use crate::watch::{reading, watched_reading};
 
 /// A version of a graph.
-#[pyclass(frozen, module = "esker._esker")]
-pub(crate) struct Graph {
+#[pyclass(frozen, name = "Graph", module = "esker._esker")]
+pub(crate) struct PyGraph {
     pub(crate) snapshot: View,
-    pub(crate) rows: Rows,
+    pub(crate) rows: VersionRows,
 }
 
-impl Graph {
+impl PyGraph {
     /// A version, with rows of its own.
     pub(crate) fn new(snapshot: View) -> Self {
-        Self { rows: Rows::new(&snapshot), snapshot }
+        Self { rows: VersionRows::new(&snapshot), snapshot }
     }
 
     fn version(&self) -> &Version {
@@ -46,14 +46,14 @@ impl Graph {
     }
 }
 
-pub(crate) fn direction(name: &str) -> Outcome<Direction> {
+pub(crate) fn direction(name: &str) -> PyOutcome<Direction> {
     one_of("direction", name, &[("out", Direction::Out), ("in", Direction::In)])
 }
 
 #[pymethods]
-impl Graph {
+impl PyGraph {
     /// A description of the graph, as JSON.
-    fn facts(&self) -> Outcome<String> {
+    fn facts(&self) -> PyOutcome<String> {
         graph_facts(&self.snapshot)
     }
 
@@ -68,7 +68,7 @@ impl Graph {
         verify: bool,
         reading: AccessSettings,
         choice: ViewSettings,
-    ) -> Outcome<Answer> {
+    ) -> PyOutcome<PyAnswer> {
         let (entry, params) = (find(name)?, params(options));
         let request = reading.request()?;
         let resources = settings.resources();
@@ -83,7 +83,7 @@ impl Graph {
             let job = Job { snapshot: &snapshot, run: &run, params: &params, verify };
             entry.run(&job).or_else(|error| Err(with_whole_need(error, &job, entry, &resources)?))
         })?;
-        Ok(Answer::new(answer, &self.rows))
+        Ok(PyAnswer::new(answer, &self.rows))
     }
 
     /// PageRank until a round changes less than the tolerance, as in NetworkX; and whether it converged.
@@ -94,7 +94,7 @@ impl Graph {
         tolerance: f64,
         rounds_max: usize,
         settings: Settings,
-    ) -> Outcome<(Array, bool)> {
+    ) -> PyOutcome<(Array, bool)> {
         let (run, cancel, listener) = settings.run("pagerank")?;
         let criterion = Criterion::Change;
         let options = PageRankOptions { damping, tolerance, criterion, rounds_max, teleport: None };
@@ -122,11 +122,11 @@ impl Graph {
         settings: Settings,
         choice: ViewSettings,
         reading: Option<AccessSettings>,
-    ) -> Outcome<(u64, u64, u64, Option<String>)> {
+    ) -> PyOutcome<(u64, u64, u64, Option<String>)> {
         let (entry, params, resources) = (find(name)?, params(options), settings.resources());
         let snapshot = choice.of(&self.snapshot)?;
         let plan = reading.map(|reading| {
-            plan(&snapshot, entry, &params, &reading.request()?, &resources).map_err(Failure::from)
+            plan(&snapshot, entry, &params, &reading.request()?, &resources).map_err(PyFailure::from)
         });
         let plan = plan.transpose()?;
         let estimate = plan.as_ref().map(|plan| plan.estimate);
@@ -139,13 +139,13 @@ impl Graph {
     }
 
     /// The row of the vertex with an id.
-    fn vertex_of(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> Outcome<VertexId> {
+    fn vertex_of(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyOutcome<VertexId> {
         let v = self.vertex(id)?;
         reading(py, self.path(), || self.rows.row(v))
     }
 
     /// The rows of the vertices with the given ids.
-    fn vertices_of(&self, py: Python<'_>, ids: &Column) -> Outcome<Array> {
+    fn vertices_of(&self, py: Python<'_>, ids: &InputColumn) -> PyOutcome<Array> {
         ids.expect_ids(self.version().ids().is_text())?;
         reading(py, self.path(), || {
             let mut found = self.look_up(ids)?;
@@ -157,23 +157,23 @@ impl Graph {
     }
 
     /// Fails unless a vertex with this id exists.
-    fn expect_vertex(&self, id: &Bound<'_, PyAny>) -> Outcome<()> {
+    fn expect_vertex(&self, id: &Bound<'_, PyAny>) -> PyOutcome<()> {
         self.vertex(id).map(drop)
     }
 
     /// Whether a vertex with this id exists.
-    fn has_vertex(&self, id: &Bound<'_, PyAny>) -> Outcome<bool> {
+    fn has_vertex(&self, id: &Bound<'_, PyAny>) -> PyOutcome<bool> {
         self.vertex_if_any(id).map(|found| found.is_some())
     }
 
     /// The id of a row.
-    fn id_of<'py>(&self, py: Python<'py>, row: VertexId) -> Outcome<Bound<'py, PyAny>> {
+    fn id_of<'py>(&self, py: Python<'py>, row: VertexId) -> PyOutcome<Bound<'py, PyAny>> {
         id_object(py, self.version(), self.rows.vertex(row)?)
     }
 
     /// The ids of the given rows, or of all: an array of integers, or a list of strings.
     #[pyo3(signature = (rows=None))]
-    fn ids<'py>(&self, py: Python<'py>, rows: Option<&Column>) -> Outcome<Bound<'py, PyAny>> {
+    fn ids<'py>(&self, py: Python<'py>, rows: Option<&InputColumn>) -> PyOutcome<Bound<'py, PyAny>> {
         let vertices = reading(py, self.path(), || match rows {
             Some(column) => self.numbers(column).map(Some),
             None => Ok(self.rows.order()?.map(|order| order.vertices().to_vec())),
@@ -182,39 +182,39 @@ impl Graph {
     }
 
     /// The rows in a column, checked.
-    fn checked_rows(&self, py: Python<'_>, column: &Column) -> Outcome<Array> {
+    fn checked_rows(&self, py: Python<'_>, column: &InputColumn) -> PyOutcome<Array> {
         reading(py, self.path(), || self.checked(column)).map(Array::of)
     }
 
     /// Whether the id of each row is its number.
-    fn rows_are_ids(&self) -> Outcome<bool> {
+    fn rows_are_ids(&self) -> PyOutcome<bool> {
         let ids = self.version().ids();
         Ok(ids.dense_base() == Some(0) && self.rows.len()? == ids.num_vertices())
     }
 
     /// The degree of the vertex with an id.
-    fn degree(&self, id: &Bound<'_, PyAny>, direction_name: &str) -> Outcome<usize> {
+    fn degree(&self, id: &Bound<'_, PyAny>, direction_name: &str) -> PyOutcome<usize> {
         let (direction, v) = (direction(direction_name)?, self.vertex(id)?);
         self.read(|| Ok(self.version().degree(direction, v)?))
     }
 
     /// The degrees of all rows.
-    fn degrees(&self, py: Python<'_>, direction_name: &str) -> Outcome<Array> {
+    fn degrees(&self, py: Python<'_>, direction_name: &str) -> PyOutcome<Array> {
         let direction = direction(direction_name)?;
         reading(py, self.path(), || {
             let degree = |v| Ok(self.version().degree(direction, v)? as u64);
             let degrees: Vec<u64> = match self.rows.order()? {
                 None => {
-                    (0..self.version().num_vertices()).map(|v| degree(vertex(v))).collect::<Outcome<_>>()?
+                    (0..self.version().num_vertices()).map(|v| degree(vertex(v))).collect::<PyOutcome<_>>()?
                 }
-                Some(order) => order.vertices().iter().map(|&v| degree(v)).collect::<Outcome<_>>()?,
+                Some(order) => order.vertices().iter().map(|&v| degree(v)).collect::<PyOutcome<_>>()?,
             };
             Ok(Array::of(degrees))
         })
     }
 
     /// The rows of the neighbours of a row, ascending.
-    fn neighbors(&self, py: Python<'_>, row: VertexId, direction_name: &str) -> Outcome<Array> {
+    fn neighbors(&self, py: Python<'_>, row: VertexId, direction_name: &str) -> PyOutcome<Array> {
         let direction = direction(direction_name)?;
         reading(py, self.path(), || {
             let v = self.rows.vertex(row)?;
@@ -233,7 +233,7 @@ impl Graph {
         py: Python<'py>,
         id: &Bound<'py, PyAny>,
         direction_name: &str,
-    ) -> Outcome<Bound<'py, PyAny>> {
+    ) -> PyOutcome<Bound<'py, PyAny>> {
         let (direction, v) = (direction(direction_name)?, self.vertex(id)?);
         let mut found = self.read(|| Ok(self.version().neighbors(direction, v)?.into_owned()))?;
         self.rows.sort(&mut found)?;
@@ -241,7 +241,7 @@ impl Graph {
     }
 
     /// Whether an edge between the vertices with these ids exists.
-    fn has_edge(&self, source: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>) -> Outcome<bool> {
+    fn has_edge(&self, source: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>) -> PyOutcome<bool> {
         match (self.vertex_if_any(source)?, self.vertex_if_any(target)?) {
             (Some(source), Some(target)) => self.read(|| Ok(self.version().has_edge(source, target)?)),
             _ => Ok(false),
@@ -249,7 +249,7 @@ impl Graph {
     }
 
     /// For each pair of ids, 1 if an edge exists, else 0.
-    fn has_edges(&self, py: Python<'_>, source: &Column, target: &Column) -> Outcome<Array> {
+    fn has_edges(&self, py: Python<'_>, source: &InputColumn, target: &InputColumn) -> PyOutcome<Array> {
         let is_text = self.version().ids().is_text();
         source.expect_ids(is_text)?;
         target.expect_ids(is_text)?;
@@ -261,7 +261,7 @@ impl Graph {
                 (Some(source), Some(target)) => Ok(u8::from(self.version().has_edge(*source, *target)?)),
                 _ => Ok(0),
             };
-            sources.iter().zip(&targets).map(has).collect::<Outcome<Vec<u8>>>().map(Array::of)
+            sources.iter().zip(&targets).map(has).collect::<PyOutcome<Vec<u8>>>().map(Array::of)
         })
     }
 
@@ -271,13 +271,13 @@ impl Graph {
         py: Python<'py>,
         source: &Bound<'py, PyAny>,
         target: &Bound<'py, PyAny>,
-    ) -> Outcome<Vec<Bound<'py, PyDict>>> {
+    ) -> PyOutcome<Vec<Bound<'py, PyDict>>> {
         let (source, target) = (self.vertex(source)?, self.vertex(target)?);
         self.read(|| values_between(py, self.version(), source, target))
     }
 
     /// The properties of the vertex with an id.
-    fn vertex_values<'py>(&self, py: Python<'py>, id: &Bound<'py, PyAny>) -> Outcome<Bound<'py, PyDict>> {
+    fn vertex_values<'py>(&self, py: Python<'py>, id: &Bound<'py, PyAny>) -> PyOutcome<Bound<'py, PyDict>> {
         let (v, values) = (self.vertex(id)?, PyDict::new(py));
         self.read(|| {
             for record in self.version().vertex_properties() {
@@ -291,14 +291,14 @@ impl Graph {
     }
 
     /// A property of all rows: an array of values and one with 1 where a row has one, or a list of texts.
-    fn property<'py>(&self, py: Python<'py>, name: &str, settings: Settings) -> Outcome<Bound<'py, PyAny>> {
+    fn property<'py>(&self, py: Python<'py>, name: &str, settings: Settings) -> PyOutcome<Bound<'py, PyAny>> {
         let (run, cancel, listener) = settings.run("property")?;
         let values = watched_reading(py, &cancel, listener.as_ref(), self.path(), || {
-            VertexValues::read(&self.rows, name, &run)
+            PropertyRows::read(&self.rows, name, &run)
         })?;
         Ok(match values {
-            VertexValues::Numbers(values, present) => (values, present).into_pyobject(py)?.into_any(),
-            VertexValues::Texts(texts) => PyList::new(py, texts)?.into_any(),
+            PropertyRows::Numbers(values, present) => (values, present).into_pyobject(py)?.into_any(),
+            PropertyRows::Texts(texts) => PyList::new(py, texts)?.into_any(),
         })
     }
 
@@ -307,10 +307,10 @@ impl Graph {
     fn edges<'py>(
         &self,
         py: Python<'py>,
-        among: Option<&Column>,
+        among: Option<&InputColumn>,
         with_properties: bool,
         settings: Settings,
-    ) -> Outcome<(Array, Array, Bound<'py, PyDict>)> {
+    ) -> PyOutcome<(Array, Array, Bound<'py, PyDict>)> {
         let (run, cancel, listener) = settings.run("edges")?;
         let among = among.map(|column| self.checked(column)).transpose()?;
         let edges = watched_reading(py, &cancel, listener.as_ref(), self.path(), || {
@@ -326,7 +326,7 @@ impl Graph {
         center: &Bound<'_, PyAny>,
         radius: usize,
         direction_name: &str,
-    ) -> Outcome<Array> {
+    ) -> PyOutcome<Array> {
         let directions: &[Direction] = match direction_name {
             "both" if self.version().is_directed() => &[Direction::Out, Direction::In],
             "both" => &[Direction::Out],
@@ -365,7 +365,7 @@ fn with_whole_need(
     job: &Job<'_>,
     entry: &Entry,
     resources: &Resources,
-) -> Outcome<Failure> {
+) -> PyOutcome<PyFailure> {
     use esker::store::Error::Stop as Stopped;
     Ok(match error {
         esker::Error::Store(Stopped(Stop::OverBudget { what, needed_bytes, budget_bytes }))
@@ -385,33 +385,33 @@ pub(crate) fn params(options: Vec<(String, String)>) -> Params {
     params
 }
 
-impl Graph {
+impl PyGraph {
     /// The path of its database.
     fn path(&self) -> &Path {
         self.version().path()
     }
 
     /// Does a short read, which is an error if another program overwrote a file of the database.
-    fn read<T>(&self, work: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
+    fn read<T>(&self, work: impl FnOnce() -> PyOutcome<T>) -> PyOutcome<T> {
         esker::guarded(self.path(), work)
     }
 
     /// The vertex with an id.
-    pub(crate) fn vertex(&self, id: &Bound<'_, PyAny>) -> Outcome<VertexId> {
-        let column = Column::one(id)?;
+    pub(crate) fn vertex(&self, id: &Bound<'_, PyAny>) -> PyOutcome<VertexId> {
+        let column = InputColumn::one(id)?;
         column.expect_ids(self.version().ids().is_text())?;
         Ok(self.read(|| self.look_up(&column))?[0])
     }
 
     /// The vertex with an id; `None` if there is none, also because no id is of this type.
-    fn vertex_if_any(&self, id: &Bound<'_, PyAny>) -> Outcome<Option<VertexId>> {
-        let find = || -> Outcome<Option<VertexId>> {
-            let column = Column::one(id)?;
+    fn vertex_if_any(&self, id: &Bound<'_, PyAny>) -> PyOutcome<Option<VertexId>> {
+        let find = || -> PyOutcome<Option<VertexId>> {
+            let column = InputColumn::one(id)?;
             column.expect_ids(self.version().ids().is_text())?;
             Ok(self.read(|| self.find_each(&column, |_, found| Ok(found)))?[0])
         };
         match find() {
-            Err(Failure::Named("MistypedError" | "InvalidError", _)) => Ok(None),
+            Err(PyFailure::Named("MistypedError" | "InvalidError", _)) => Ok(None),
             other => other,
         }
     }
@@ -421,18 +421,18 @@ impl Graph {
         &self,
         py: Python<'py>,
         vertices: Option<Vec<VertexId>>,
-    ) -> Outcome<Bound<'py, PyAny>> {
+    ) -> PyOutcome<Bound<'py, PyAny>> {
         let ids = self.version().ids();
         if ids.is_text() {
             let all = vertices.unwrap_or_else(|| (0..ids.num_vertices()).map(vertex).collect());
-            let (texts, mut turns) = (PyList::empty(py), Turns::new());
+            let (texts, mut checks) = (PyList::empty(py), InterruptChecks::new());
             for v in all {
-                turns.step(py)?;
+                checks.step(py)?;
                 texts.append(id_object(py, self.version(), v)?)?;
             }
             return Ok(texts.into_any());
         }
-        let integers = reading(py, self.path(), || -> Outcome<Vec<u64>> {
+        let integers = reading(py, self.path(), || -> PyOutcome<Vec<u64>> {
             let integer = |v: VertexId| match ids.external_of(v)? {
                 ExternalId::Int(id) => Ok(id),
                 ExternalId::Text(_) => invalid(format!("vertex {v} has a text id, not an integer id")),
@@ -450,12 +450,12 @@ impl Graph {
         Ok(Bound::new(py, array)?.into_any())
     }
 
-    fn look_up(&self, column: &Column) -> Outcome<Vec<VertexId>> {
+    fn look_up(&self, column: &InputColumn) -> PyOutcome<Vec<VertexId>> {
         let not_found = |id: ExternalId<'_>| {
             let gone = || format!("the vertex {:?} was removed", id.to_string());
             let found = self.version().ids().find(&id.to_string());
             let message = found.map_or_else(|error| said(&error.message()), |_| gone());
-            Failure::Named("VertexNotFoundError", message)
+            PyFailure::Named("VertexNotFoundError", message)
         };
         self.find_each(column, |id, found| found.ok_or_else(|| not_found(id)))
     }
@@ -463,9 +463,9 @@ impl Graph {
     /// Calls `take` with each id of a column and its vertex, if it exists; collects the results.
     fn find_each<T>(
         &self,
-        column: &Column,
-        mut take: impl FnMut(ExternalId<'_>, Option<VertexId>) -> Outcome<T>,
-    ) -> Outcome<Vec<T>> {
+        column: &InputColumn,
+        mut take: impl FnMut(ExternalId<'_>, Option<VertexId>) -> PyOutcome<T>,
+    ) -> PyOutcome<Vec<T>> {
         let (known, removed) = (self.version().ids(), self.snapshot.removed(&*brief()?)?);
         let mut seek = |id: ExternalId<'_>| {
             let found = known.vertex_of(id)?.filter(|&v| !removed.is_removed(v));
@@ -476,7 +476,7 @@ impl Graph {
     }
 
     /// The vertices of a column of rows.
-    fn numbers(&self, column: &Column) -> Outcome<Vec<VertexId>> {
+    fn numbers(&self, column: &InputColumn) -> PyOutcome<Vec<VertexId>> {
         let mut rows = self.checked(column)?;
         if let Some(order) = self.rows.order()? {
             rows.iter_mut().for_each(|row| *row = order.vertex(*row));
@@ -485,7 +485,7 @@ impl Graph {
     }
 
     /// Reads a column of rows.
-    fn checked(&self, column: &Column) -> Outcome<Vec<VertexId>> {
+    fn checked(&self, column: &InputColumn) -> PyOutcome<Vec<VertexId>> {
         if column.len() > 0 && column.column_type() != ColumnType::Integers {
             return mistyped(format!("{}: vertex numbers must be integers", column.what()));
         }

@@ -13,7 +13,7 @@ static HEAP: esker::store::io::PagedHeap = esker::store::io::PagedHeap;
 
 mod language;
 mod failure;
-mod turns;
+mod interrupts;
 mod watch;
 mod settings;
 mod input;
@@ -48,23 +48,23 @@ mod _esker {
     }
 
     #[pymodule_export]
-    use super::batch::Batch;
+    use super::batch::PyBatch;
     #[pymodule_export]
     use super::copies::{back_up, restore_backup};
     #[pymodule_export]
-    use super::database::Database;
+    use super::database::PyDatabase;
     #[pymodule_export]
     use super::differences::DifferenceStream;
     #[pymodule_export]
-    use super::follow::{Follow, follow};
+    use super::follow::{PyFollow, follow};
     #[pymodule_export]
-    use super::graph::Graph;
+    use super::graph::PyGraph;
     #[pymodule_export]
     use super::input::adjacency::{read_adjacency, read_edges, write_adjacency};
     #[pymodule_export]
     use super::input::array::Array;
     #[pymodule_export]
-    use super::input::column::Column;
+    use super::input::column::InputColumn;
     #[pymodule_export]
     use super::input::rows::{columns_of_tuples, keys_of_dictionaries, read_tuples};
     #[pymodule_export]
@@ -76,15 +76,15 @@ mod _esker {
     #[pymodule_export]
     use super::order::OrderedLists;
     #[pymodule_export]
-    use super::output::answer::Answer;
+    use super::output::answer::PyAnswer;
     #[pymodule_export]
-    use super::output::stream::Stream;
+    use super::output::stream::PyAnswerStream;
     #[pymodule_export]
     use super::paths::shortest_paths;
     #[pymodule_export]
     use super::reading::{check_database, export_version};
     #[pymodule_export]
-    use super::streaming::{EdgeStream, declare_stream, declared_stream, expire, stream_edges};
+    use super::streaming::{PyEdgeStream, declare_stream, declared_stream, expire, stream_edges};
     #[pymodule_export]
     use super::tables::TableStream;
     #[pymodule_export]

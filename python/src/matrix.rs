@@ -7,26 +7,26 @@ use esker::store::format::ElementType;
 use esker::store::{StoredWeight, View};
 use pyo3::prelude::*;
 
-use crate::failure::{Failure, Outcome};
-use crate::graph::{Graph, direction};
-use crate::input::array::{Array, Item};
+use crate::failure::{PyFailure, PyOutcome};
+use crate::graph::{PyGraph, direction};
+use crate::input::array::{Array, ArrayItem};
 use crate::output::row_order::RowOrder;
 use crate::settings::Settings;
 use crate::watch::watched_reading;
 
 /// Offsets, targets and weights.
-type Csr = (Array, Array, Option<Array>);
+type CsrArrays = (Array, Array, Option<Array>);
 
 /// The lists of all rows in order, with rows as targets: mapped where row `v` is vertex `v`, else copied.
 /// `None` unless each list is stored in one piece.
 #[pyfunction]
 pub(crate) fn csr(
     py: Python<'_>,
-    graph: &Graph,
+    graph: &PyGraph,
     direction_name: &str,
     weighted: bool,
     settings: Settings,
-) -> Outcome<Option<Csr>> {
+) -> PyOutcome<Option<CsrArrays>> {
     let direction = direction(direction_name)?;
     let (run, cancel, listener) = settings.run("csr")?;
     let lists = MatrixLists { snapshot: Arc::new(graph.snapshot.clone()), direction, run: &run };
@@ -51,12 +51,12 @@ struct MatrixLists<'a> {
 
 impl MatrixLists<'_> {
     /// Calls `f` with the lists, if each is stored in one piece.
-    fn with<W: StoredWeight, R>(&self, f: impl FnOnce(&Rows<'_, W>) -> R) -> Outcome<Option<R>> {
+    fn with<W: StoredWeight, R>(&self, f: impl FnOnce(&Rows<'_, W>) -> R) -> PyOutcome<Option<R>> {
         let csr = self.snapshot.graph::<W>(self.run)?.csr(self.run)?;
         Ok(csr.as_ref().and_then(|csr| csr.rows(self.direction)).map(f))
     }
 
-    fn unweighted(&self, order: Option<&RowOrder>) -> Outcome<Option<Csr>> {
+    fn unweighted(&self, order: Option<&RowOrder>) -> PyOutcome<Option<CsrArrays>> {
         match order {
             None => self.mapped::<()>(|| Ok(None)),
             Some(order) => {
@@ -66,7 +66,10 @@ impl MatrixLists<'_> {
         }
     }
 
-    fn weighted<W: StoredWeight + Item>(&self, order: Option<&RowOrder>) -> Outcome<Option<Csr>> {
+    fn weighted<W: StoredWeight + ArrayItem>(
+        &self,
+        order: Option<&RowOrder>,
+    ) -> PyOutcome<Option<CsrArrays>> {
         match order {
             None => self.mapped::<W>(|| self.array::<W, W>(|rows| rows.weights()).map(Some)),
             Some(order) => {
@@ -82,8 +85,8 @@ impl MatrixLists<'_> {
     /// The arrays as they are stored.
     fn mapped<W: StoredWeight>(
         &self,
-        weights: impl FnOnce() -> Outcome<Option<Array>>,
-    ) -> Outcome<Option<Csr>> {
+        weights: impl FnOnce() -> PyOutcome<Option<Array>>,
+    ) -> PyOutcome<Option<CsrArrays>> {
         if self.with::<W, _>(|_| ())?.is_none() {
             return Ok(None);
         }
@@ -91,10 +94,10 @@ impl MatrixLists<'_> {
         Ok(Some((offsets, self.array::<W, _>(|rows| rows.targets())?, weights()?)))
     }
 
-    fn array<W: StoredWeight, T: Item>(
+    fn array<W: StoredWeight, T: ArrayItem>(
         &self,
         of: impl for<'r> FnOnce(&Rows<'r, W>) -> &'r [T],
-    ) -> Outcome<Array> {
+    ) -> PyOutcome<Array> {
         Array::within(Arc::clone(&self.snapshot), |snapshot: &View| {
             let csr = snapshot.graph::<W>(self.run)?.csr(self.run)?;
             csr.as_ref().and_then(|csr| csr.rows(self.direction)).map(of).ok_or_else(vanished)
@@ -134,8 +137,8 @@ impl<W: StoredWeight> Ordered<W> {
     }
 }
 
-fn vanished() -> Failure {
-    Failure::Named(
+fn vanished() -> PyFailure {
+    PyFailure::Named(
         "Error",
         "the stored form of the lists changed; this is a bug, please report it".to_owned(),
     )

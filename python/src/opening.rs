@@ -19,10 +19,10 @@ use esker::store::{Database as Writer, DatabaseOptions, Store};
 use pyo3::prelude::*;
 use serde_json::json;
 
-use crate::database::{Database, Handle, IN_MEMORY, READING_LOG};
-use crate::failure::Outcome;
-use crate::input::column::Column;
-use crate::input::source::{ColumnReader, Columns};
+use crate::database::{Handle, IN_MEMORY, PyDatabase, READING_LOG};
+use crate::failure::PyOutcome;
+use crate::input::column::InputColumn;
+use crate::input::source::{InputColumnReader, InputColumns};
 use crate::output::report::import_facts;
 use crate::settings::{BuildSettings, ReadSettings, Settings, declarations, one_of};
 use crate::watch::watched;
@@ -45,16 +45,16 @@ pub(crate) fn open(
     sync: &str,
     scratch: bool,
     settings: Settings,
-) -> Outcome<Database> {
+) -> PyOutcome<PyDatabase> {
     let sync = one_of("sync", sync, &SYNCS)?;
     if !writable {
-        let store = py.detach(|| -> Outcome<_> {
+        let store = py.detach(|| -> PyOutcome<_> {
             let store = Store::open(&path)?;
             // A log that cannot be read is an error of what needs it: other calls say what is wrong with it.
             let _ = store.pin();
             Ok(store)
         })?;
-        return Ok(Database::new(Handle::Reader(store), path));
+        return Ok(PyDatabase::new(Handle::Reader(store), path));
     }
     let threads = settings.resources().threads;
     let (run, cancel, listener) = settings.run(READING_LOG)?;
@@ -66,12 +66,12 @@ pub(crate) fn open(
     let open = watched(py, &cancel, listener.as_ref(), || {
         Ok(Handle::Writer(Arc::new(ManuallyDrop::new(Writer::open_under(&path, options, &run)?))))
     })?;
-    Ok(Database::new(open, path))
+    Ok(PyDatabase::new(open, path))
 }
 
 /// Says what a database has lost, and gives it up if `accept_loss`; returns a report as JSON.
 #[pyfunction]
-pub(crate) fn recover(py: Python<'_>, path: PathBuf, accept_loss: bool) -> Outcome<String> {
+pub(crate) fn recover(py: Python<'_>, path: PathBuf, accept_loss: bool) -> PyOutcome<String> {
     let cancel = Cancel::default();
     let run = Run::new(RunOptions { cancel: cancel.clone(), ..RunOptions::default() })
         .map_err(esker::store::Error::from)?;
@@ -98,7 +98,7 @@ fn build(
     target: Option<&Path>,
     options: &ImportOptions,
     replace: bool,
-) -> Outcome<(esker::import::options::ImportReport, Option<Database>)> {
+) -> PyOutcome<(esker::import::options::ImportReport, Option<PyDatabase>)> {
     let staging = StagingOptions { replace, ..StagingOptions::default() };
     if let Some(target) = target {
         let disk: Arc<dyn Disk> = Arc::new(RealDisk);
@@ -109,7 +109,7 @@ fn build(
     let settings = DatabaseOptions { threads: options.threads, ..DatabaseOptions::default() };
     let writer = Writer::open_on(disk, path, settings)?;
     let handle = Handle::Writer(Arc::new(ManuallyDrop::new(writer)));
-    Ok((report, Some(Database::new(handle, PathBuf::from(":memory:")))))
+    Ok((report, Some(PyDatabase::new(handle, PathBuf::from(":memory:")))))
 }
 
 /// Imports files into a new database at `target`, or in memory; returns a report as JSON and the database in
@@ -122,7 +122,7 @@ pub(crate) fn import_files(
     read: ReadSettings,
     settings: BuildSettings,
     replace: bool,
-) -> Outcome<(String, Option<Database>)> {
+) -> PyOutcome<(String, Option<PyDatabase>)> {
     let begin = Instant::now();
     let (options, listener) = settings.options()?;
     let read = ReadOptions { memory_bytes: options.memory_bytes, ..read.options()? };
@@ -140,25 +140,25 @@ pub(crate) fn import_files(
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn import_columns(
     py: Python<'_>,
-    source: &Column,
-    target: &Column,
-    properties: Vec<(String, Bound<'_, Column>)>,
-    vertices: Option<&Column>,
+    source: &InputColumn,
+    target: &InputColumn,
+    properties: Vec<(String, Bound<'_, InputColumn>)>,
+    vertices: Option<&InputColumn>,
     weight: Option<&str>,
     num_vertices: Option<u64>,
     schema: Vec<(String, String)>,
     path: Option<PathBuf>,
     settings: BuildSettings,
     replace: bool,
-) -> Outcome<(String, Option<Database>)> {
+) -> PyOutcome<(String, Option<PyDatabase>)> {
     let begin = Instant::now();
-    let columns = Columns {
+    let columns = InputColumns {
         source: source.clone(),
         target: target.clone(),
         properties: properties.into_iter().map(|(name, column)| (name, column.get().clone())).collect(),
         vertices: vertices.cloned(),
     };
-    let reader = ColumnReader::new(columns, weight, num_vertices, &declarations(schema)?)?;
+    let reader = InputColumnReader::new(columns, weight, num_vertices, &declarations(schema)?)?;
     let (options, listener) = settings.options()?;
     watched(py, &options.cancel, listener.as_ref(), || {
         let (report, database) = build(Box::new(reader), path.as_deref(), &options, replace)?;
@@ -168,7 +168,7 @@ pub(crate) fn import_columns(
 
 /// Checks the settings for building and syncing a database.
 #[pyfunction]
-pub(crate) fn check_settings(settings: BuildSettings, sync: &str) -> Outcome<()> {
+pub(crate) fn check_settings(settings: BuildSettings, sync: &str) -> PyOutcome<()> {
     one_of("sync", sync, &SYNCS)?;
     settings.options().map(drop)
 }

@@ -13,9 +13,9 @@ use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{ArrayRef, Int64Array};
 use pyo3::prelude::*;
 
-use crate::failure::{Failure, Outcome, invalid};
+use crate::failure::{PyFailure, PyOutcome, invalid};
 use crate::input::array::Array;
-use crate::input::column::{Column, ColumnType};
+use crate::input::column::{ColumnType, InputColumn};
 
 /// The row of a vertex that has no parent.
 const NO_ROW: i64 = -1;
@@ -30,13 +30,13 @@ pub(crate) struct OrderedLists {
 
 /// Rows in the order of discovery, and the value, the parent and the index of the arc from the parent of
 /// each.
-type Found = (Array, Array, Array, Array);
+type DiscoveryOrder = (Array, Array, Array, Array);
 
 #[pymethods]
 impl OrderedLists {
     /// Lists from the length of each and the targets of all.
     #[new]
-    fn new(lengths: &Column, targets: &Column) -> Outcome<Self> {
+    fn new(lengths: &InputColumn, targets: &InputColumn) -> PyOutcome<Self> {
         let lengths = integers(lengths)?;
         let targets = integers(targets)?;
         let mut offsets = vec![0];
@@ -60,14 +60,19 @@ impl OrderedLists {
     }
 
     /// The targets of one row.
-    fn list(&self, row: usize) -> Outcome<Vec<i64>> {
+    fn list(&self, row: usize) -> PyOutcome<Vec<i64>> {
         self.expect(row)?;
         Ok(self.targets.values()[self.arcs(row)].to_vec())
     }
 
     /// Breadth-first search from `source`, at most `steps_max` steps far. Values are steps.
     #[pyo3(signature = (source, steps_max=None))]
-    fn breadth_first(&self, py: Python<'_>, source: usize, steps_max: Option<u64>) -> Outcome<Found> {
+    fn breadth_first(
+        &self,
+        py: Python<'_>,
+        source: usize,
+        steps_max: Option<u64>,
+    ) -> PyOutcome<DiscoveryOrder> {
         self.expect(source)?;
         Ok(py.detach(|| self.in_breadth(source, steps_max.unwrap_or(u64::MAX))))
     }
@@ -78,11 +83,11 @@ impl OrderedLists {
     fn dijkstra(
         &self,
         py: Python<'_>,
-        weights: &Column,
+        weights: &InputColumn,
         source: usize,
         target: Option<usize>,
         cutoff: Option<f64>,
-    ) -> Outcome<Found> {
+    ) -> PyOutcome<DiscoveryOrder> {
         let values = self.weights(weights, source)?;
         let cutoff = cutoff.unwrap_or(f64::INFINITY);
         py.detach(|| match weights.column_type() {
@@ -105,7 +110,12 @@ impl OrderedLists {
 
     /// Bellman-Ford's algorithm from `source` with a weight for each arc. ``None`` if a negative cycle is
     /// reached.
-    fn bellman_ford(&self, py: Python<'_>, weights: &Column, source: usize) -> Outcome<Option<Found>> {
+    fn bellman_ford(
+        &self,
+        py: Python<'_>,
+        weights: &InputColumn,
+        source: usize,
+    ) -> PyOutcome<Option<DiscoveryOrder>> {
         let values = self.weights(weights, source)?;
         py.detach(|| match weights.column_type() {
             ColumnType::Floats => {
@@ -130,7 +140,7 @@ impl OrderedLists {
 
     /// The blocks of an undirected graph as the sources and targets of their edges and the end of each block,
     /// and the articulation points, each as often as it separates blocks.
-    fn blocks(&self, py: Python<'_>) -> Found {
+    fn blocks(&self, py: Python<'_>) -> DiscoveryOrder {
         py.detach(|| self.in_depth())
     }
 }
@@ -140,12 +150,12 @@ impl OrderedLists {
         self.offsets[row]..self.offsets[row + 1]
     }
 
-    fn expect(&self, row: usize) -> Outcome<()> {
+    fn expect(&self, row: usize) -> PyOutcome<()> {
         if row + 1 < self.offsets.len() { Ok(()) } else { invalid(format!("no row {row}")) }
     }
 
     /// The weights of the arcs, for a search from `source`.
-    fn weights(&self, weights: &Column, source: usize) -> Outcome<ArrayRef> {
+    fn weights(&self, weights: &InputColumn, source: usize) -> PyOutcome<ArrayRef> {
         self.expect(source)?;
         if weights.len() != self.targets.len() {
             return invalid("there must be one weight for each arc");
@@ -153,7 +163,7 @@ impl OrderedLists {
         weights.values(0..weights.len())
     }
 
-    fn in_breadth(&self, source: usize, steps_max: u64) -> Found {
+    fn in_breadth(&self, source: usize, steps_max: u64) -> DiscoveryOrder {
         let mut seen = vec![false; self.offsets.len()];
         seen[source] = true;
         let (mut rows, mut steps) = (vec![source as i64], vec![0_i64]);
@@ -186,7 +196,7 @@ impl OrderedLists {
         zero: L,
         add: impl Fn(L, usize) -> Option<L>,
         is_beyond: impl Fn(L) -> bool,
-    ) -> Outcome<(Array, Vec<L>, Array, Array)> {
+    ) -> PyOutcome<(Array, Vec<L>, Array, Array)> {
         let mut best: Vec<Option<L>> = vec![None; self.offsets.len()];
         let mut reached: Vec<(i64, i64)> = vec![(NO_ROW, NO_ROW); self.offsets.len()];
         let mut is_final = vec![false; self.offsets.len()];
@@ -230,7 +240,7 @@ impl OrderedLists {
         source: usize,
         zero: L,
         add: impl Fn(L, usize) -> Option<L>,
-    ) -> Outcome<Option<(Array, Vec<L>, Array, Array)>> {
+    ) -> PyOutcome<Option<(Array, Vec<L>, Array, Array)>> {
         let n = self.offsets.len() - 1;
         let mut best: Vec<Option<L>> = vec![None; n];
         // All parents on shortest paths found so far; the first is the one of the path.
@@ -321,7 +331,7 @@ impl OrderedLists {
         component
     }
 
-    fn in_depth(&self) -> Found {
+    fn in_depth(&self) -> DiscoveryOrder {
         struct Frame {
             grandparent: usize,
             row: usize,
@@ -391,11 +401,11 @@ impl OrderedLists {
     }
 }
 
-fn too_long() -> Failure {
-    Failure::Named("UnsuitableError", "a distance exceeds 2^63 - 1".to_owned())
+fn too_long() -> PyFailure {
+    PyFailure::Named("UnsuitableError", "a distance exceeds 2^63 - 1".to_owned())
 }
 
-fn integers(column: &Column) -> Outcome<Int64Array> {
+fn integers(column: &InputColumn) -> PyOutcome<Int64Array> {
     Ok(column.values(0..column.len())?.as_primitive::<Int64Type>().clone())
 }
 

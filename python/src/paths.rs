@@ -3,8 +3,8 @@
 use esker::local::{Path, PathLength, PathOptions, paths};
 use pyo3::prelude::*;
 
-use crate::failure::Outcome;
-use crate::graph::Graph;
+use crate::failure::PyOutcome;
+use crate::graph::PyGraph;
 use crate::output::values::id_object;
 use crate::settings::Settings;
 use crate::watch::watched_reading;
@@ -35,14 +35,14 @@ type PathObject<'py> = (Vec<Bound<'py, PyAny>>, Vec<LengthObject>);
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn shortest_paths<'py>(
     py: Python<'py>,
-    graph: &Graph,
+    graph: &PyGraph,
     from: &Bound<'py, PyAny>,
     to: &Bound<'py, PyAny>,
     count: usize,
     weight: Option<&str>,
     steps: bool,
     settings: Settings,
-) -> Outcome<Vec<PathObject<'py>>> {
+) -> PyOutcome<Vec<PathObject<'py>>> {
     let snapshot = &graph.snapshot;
     let (from, to) = (graph.vertex(from)?, graph.vertex(to)?);
     let weight = match weight {
@@ -55,7 +55,7 @@ pub(crate) fn shortest_paths<'py>(
     })?;
     let objects = |Path { vertices, lengths }: Path| {
         let ids =
-            vertices.into_iter().map(|v| id_object(py, snapshot.version(), v)).collect::<Outcome<_>>()?;
+            vertices.into_iter().map(|v| id_object(py, snapshot.version(), v)).collect::<PyOutcome<_>>()?;
         Ok((ids, lengths.into_iter().map(LengthObject::from).collect()))
     };
     found.into_iter().map(objects).collect()

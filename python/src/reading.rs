@@ -11,8 +11,8 @@ use esker::store::Error;
 use esker::store::check::check;
 use pyo3::prelude::*;
 
-use crate::database::{Database, Handle};
-use crate::failure::Outcome;
+use crate::database::{Handle, PyDatabase};
+use crate::failure::PyOutcome;
 use crate::language::said;
 use crate::settings::{Settings, one_of};
 use crate::watch::{watched, watched_reading};
@@ -35,11 +35,11 @@ pub(crate) struct ExportSettings {
 #[pyfunction]
 pub(crate) fn export_version(
     py: Python<'_>,
-    database: &Database,
+    database: &PyDatabase,
     file: PathBuf,
     at: Option<&str>,
     settings: ExportSettings,
-) -> Outcome<(u64, Vec<String>)> {
+) -> PyOutcome<(u64, Vec<String>)> {
     let open = database.open()?;
     let cancel = Cancel::default();
     let options = ExportOptions {
@@ -59,7 +59,7 @@ pub(crate) fn export_version(
     let run = Arc::new(Run::new(RunOptions { threads: 1, cancel: cancel.clone(), ..RunOptions::default() })?);
     let open = open.under(&run);
     watched_reading(py, &cancel, None, database.directory(), || {
-        let snapshot = Database::snapshot(&open, at)?;
+        let snapshot = PyDatabase::snapshot(&open, at)?;
         let values = settings.vertex_properties.as_deref();
         let table =
             values.map(|path| vertex_properties(&snapshot.view(), path, &options, &run)).transpose()?;
@@ -81,19 +81,19 @@ type Checked = (Vec<String>, Vec<String>, Vec<(String, u64)>);
 #[pyfunction]
 pub(crate) fn check_database(
     py: Python<'_>,
-    database: &Database,
+    database: &PyDatabase,
     at: Option<&str>,
     settings: Settings,
-) -> Outcome<Checked> {
+) -> PyOutcome<Checked> {
     let open = database.open()?;
     let (run, cancel, listener) = settings.run("check")?;
-    let wanted = at.map(|at| Database::number_of(&open, at)).transpose()?;
+    let wanted = at.map(|at| PyDatabase::number_of(&open, at)).transpose()?;
     let (report, left) = watched(py, &cancel, listener.as_ref(), || {
         let store = match &open {
             Handle::Reader(store) => store,
             // The writer's own log is in order, it left nothing, and a database in memory has no other
             // readers.
-            Handle::Writer(_) => return Ok((check(&Database::snapshot(&open, at)?, &run)?, Vec::new())),
+            Handle::Writer(_) => return Ok((check(&PyDatabase::snapshot(&open, at)?, &run)?, Vec::new())),
         };
         let log = store.check_log(&run);
         let frozen = store.manifest().versions.last().map_or(0, |version| version.number);

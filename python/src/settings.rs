@@ -15,11 +15,11 @@ use esker::store::manifest::parse_time;
 use esker::store::{CommitOptions, GraphEncoding, Residency, View};
 use pyo3::prelude::*;
 
-use crate::failure::{Failure, Outcome, invalid};
+use crate::failure::{PyFailure, PyOutcome, invalid};
 use crate::watch::{CancelHandle, Listener, ProgressSlot, token};
 
 /// Declared properties, given as names and types.
-pub(crate) fn declarations(schema: Vec<(String, String)>) -> Outcome<Vec<Declaration>> {
+pub(crate) fn declarations(schema: Vec<(String, String)>) -> PyOutcome<Vec<Declaration>> {
     let declaration = |(name, property_type): (String, String)| match property_type.parse() {
         Ok(property_type) => Ok(Declaration { name, property_type }),
         Err(reason) => invalid(format!("schema[{name:?}]: {reason}")),
@@ -52,7 +52,7 @@ impl Settings {
     }
 
     /// The run, its cancel token, and the listener for its progress.
-    pub(crate) fn run(self, name: &str) -> Outcome<(Run, Cancel, Option<Listener>)> {
+    pub(crate) fn run(self, name: &str) -> PyOutcome<(Run, Cancel, Option<Listener>)> {
         let cancel = token(self.cancel.as_ref());
         let listener = self.progress.map(|callback| Listener { callback, slot: ProgressSlot::default() });
         let (slot, name) = (listener.as_ref().map(|listener| listener.slot.clone()), name.to_owned());
@@ -79,7 +79,7 @@ impl Settings {
 
 /// A run for what one thread does at once, kept: to start the thread of a new one takes longer than to look
 /// up an id.
-pub(crate) fn brief() -> Outcome<Arc<Run>> {
+pub(crate) fn brief() -> PyOutcome<Arc<Run>> {
     static KEPT: Mutex<Option<(u32, Arc<Run>)>> = Mutex::new(None);
     let process = std::process::id();
     // Never wait for the lock: a thread of the parent process can have held it at the fork, and it does not
@@ -109,7 +109,7 @@ pub(crate) struct AccessSettings {
 
 impl AccessSettings {
     /// The request for the plan.
-    pub(crate) fn request(&self) -> Outcome<Request> {
+    pub(crate) fn request(&self) -> PyOutcome<Request> {
         let Self { encoding, residency, head_len } = self;
         let encoding = encoding.as_deref().map(|name| {
             let encodings = [GraphEncoding::Lists, GraphEncoding::Tiles];
@@ -175,12 +175,12 @@ pub(crate) struct BuildSettings {
 
 impl BuildSettings {
     /// The rule for duplicate edges, if one is given.
-    pub(crate) fn duplicates(&self) -> Outcome<Option<Duplicates>> {
+    pub(crate) fn duplicates(&self) -> PyOutcome<Option<Duplicates>> {
         self.duplicates.as_deref().map(duplicates).transpose()
     }
 
     /// The options of the import, and the listener for its progress.
-    pub(crate) fn options(self) -> Outcome<(ImportOptions, Option<Listener>)> {
+    pub(crate) fn options(self) -> PyOutcome<(ImportOptions, Option<Listener>)> {
         self.message.as_deref().map_or(Ok(()), check_message)?;
         let default = ImportOptions::default();
         let duplicates = self.duplicates()?.unwrap_or_default();
@@ -241,7 +241,7 @@ pub(crate) struct WriteSettings {
 
 impl WriteSettings {
     /// The options with the settings that are given.
-    pub(crate) fn over(self, options: WriteOptions) -> Outcome<WriteOptions> {
+    pub(crate) fn over(self, options: WriteOptions) -> PyOutcome<WriteOptions> {
         let Self { copy, freeze_bytes, merge } = self;
         let policies = CopyPolicy::ALL.map(|policy| (policy.name(), policy));
         let policy = copy.map(|name| one_of("copy", &name, &policies)).transpose()?;
@@ -279,7 +279,7 @@ pub(crate) struct ReadSettings {
 
 impl ReadSettings {
     /// The options.
-    pub(crate) fn options(self) -> Outcome<ReadOptions> {
+    pub(crate) fn options(self) -> PyOutcome<ReadOptions> {
         let delimiter = match self.delimiter.as_deref().map(str::as_bytes) {
             None => None,
             Some(b"\\t" | b"tab") => Some(b'\t'),
@@ -323,7 +323,7 @@ fn pick(column: Option<String>) -> Pick {
 }
 
 /// The rule for duplicate edges with the given name.
-pub(crate) fn duplicates(name: &str) -> Outcome<Duplicates> {
+pub(crate) fn duplicates(name: &str) -> PyOutcome<Duplicates> {
     one_of("duplicates", name, &Duplicates::ALL.map(|rule| (rule.name(), rule)))
 }
 
@@ -333,12 +333,12 @@ pub(crate) fn commit_options(message: String, time_ms: Option<u64>, cancel: &Can
 }
 
 /// An event time in milliseconds since 1970; a day, minute or second means its start.
-pub(crate) fn event_time(text: &str) -> Outcome<u64> {
+pub(crate) fn event_time(text: &str) -> PyOutcome<u64> {
     parse_time(text).map(|range| *range.start()).or_else(invalid)
 }
 
 /// Whether a database gets tiles, and the encoding of its lists, of the given name; `None`: as before.
-pub(crate) fn stored_encoding(name: &str, only: bool) -> Outcome<(bool, Option<Encoding>)> {
+pub(crate) fn stored_encoding(name: &str, only: bool) -> PyOutcome<(bool, Option<Encoding>)> {
     let choices = [
         ("plain", (false, Some(Encoding::Plain))),
         ("compressed", (false, Some(Encoding::Compressed))),
@@ -355,10 +355,10 @@ pub(crate) fn stored_encoding(name: &str, only: bool) -> Outcome<(bool, Option<E
 pub(crate) const ONLY_OF_TILES: &str = "only=True keeps tiles instead of lists: it needs encoding='tiles'";
 
 /// Finds the choice with the given name.
-pub(crate) fn one_of<T: Copy>(what: &str, given: &str, choices: &[(&str, T)]) -> Outcome<T> {
+pub(crate) fn one_of<T: Copy>(what: &str, given: &str, choices: &[(&str, T)]) -> PyOutcome<T> {
     let found = choices.iter().find(|(name, _)| *name == given);
     found.map(|(_, choice)| *choice).ok_or_else(|| {
         let names: Vec<String> = choices.iter().map(|(name, _)| format!("'{name}'")).collect();
-        Failure::Named("InvalidError", format!("{what} must be one of {}, not '{given}'", names.join(", ")))
+        PyFailure::Named("InvalidError", format!("{what} must be one of {}, not '{given}'", names.join(", ")))
     })
 }

@@ -19,10 +19,10 @@ use esker::store::format::PropertyRecord;
 use esker::window::{Declared, Span, TimeUnit};
 use pyo3::prelude::*;
 
-use crate::database::Database;
-use crate::failure::{Failure, Outcome, invalid};
-use crate::input::column::Column;
-use crate::input::source::{Columns, EDGE_BYTES};
+use crate::database::PyDatabase;
+use crate::failure::{PyFailure, PyOutcome, invalid};
+use crate::input::column::InputColumn;
+use crate::input::source::{EDGE_BYTES, InputColumns};
 use crate::settings::{ReadSettings, Settings, commit_options, duplicates, one_of};
 use crate::watch::watched;
 use crate::windows::{span, symbol};
@@ -34,7 +34,7 @@ const CHUNKS_AHEAD: usize = 4;
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// Edges that were handed over together, in blocks.
-type Chunk = VecDeque<EdgeBatch>;
+type HandedEdges = VecDeque<EdgeBatch>;
 
 /// The block that is parsed next: one thread calls both the reader and the parser.
 type Current = Arc<Mutex<Option<EdgeBatch>>>;
@@ -42,8 +42,8 @@ type Current = Arc<Mutex<Option<EdgeBatch>>>;
 /// Reads the chunks that are handed over, which are converted and checked already.
 struct ChunkReader {
     schema: Schema,
-    chunks: Receiver<Chunk>,
-    waiting: Chunk,
+    chunks: Receiver<HandedEdges>,
+    waiting: HandedEdges,
     current: Current,
 }
 
@@ -81,10 +81,10 @@ impl BlockParser for ChunkParser {
 type Ended = (Option<StreamReport>, Result<()>);
 
 /// A stream of edges that a thread commits.
-#[pyclass(frozen, module = "esker._esker")]
-pub(crate) struct EdgeStream {
+#[pyclass(frozen, name = "EdgeStream", module = "esker._esker")]
+pub(crate) struct PyEdgeStream {
     /// `None` once the stream is closed.
-    chunks: Mutex<Option<SyncSender<Chunk>>>,
+    chunks: Mutex<Option<SyncSender<HandedEdges>>>,
     thread: Mutex<Option<JoinHandle<Ended>>>,
     /// As told last, about once a second.
     state: Arc<Mutex<Option<StreamState>>>,
@@ -155,7 +155,7 @@ pub(crate) struct FileSettings {
 }
 
 impl StreamSettings {
-    fn options(self, stop: &Cancel, state: &Arc<Mutex<Option<StreamState>>>) -> Outcome<StreamOptions> {
+    fn options(self, stop: &Cancel, state: &Arc<Mutex<Option<StreamState>>>) -> PyOutcome<StreamOptions> {
         let length = |text: &str| text.parse::<Span>().or_else(invalid);
         let every = match (self.every.parse::<u64>(), length(&self.every)) {
             (Ok(0), _) => return invalid("commit_every must be at least 1 edge"),
@@ -197,10 +197,10 @@ type OpenInput = Box<dyn FnOnce(&Target) -> Result<EdgeInput> + Send>;
 #[pyfunction]
 pub(crate) fn stream_edges(
     py: Python<'_>,
-    database: &Database,
+    database: &PyDatabase,
     settings: StreamSettings,
     file: Option<FileSettings>,
-) -> Outcome<EdgeStream> {
+) -> PyOutcome<PyEdgeStream> {
     let writer = database.writer()?;
     let target = Target::of(&writer)?;
     let (state, stop) = (Arc::new(Mutex::new(None)), Cancel::default());
@@ -211,7 +211,7 @@ pub(crate) fn stream_edges(
         None => {
             let (sender, chunks) = sync_channel(CHUNKS_AHEAD);
             let schema = schema_of(&target);
-            let reader = ChunkReader { schema, chunks, waiting: Chunk::new(), current: Arc::default() };
+            let reader = ChunkReader { schema, chunks, waiting: HandedEdges::new(), current: Arc::default() };
             let open = |target: &Target| Ok(EdgeInput::of_reader(target, Box::new(reader)));
             (Some(sender), Box::new(open))
         }
@@ -231,8 +231,8 @@ pub(crate) fn stream_edges(
     };
     let thread = std::thread::Builder::new().name("esker-stream".to_owned()).spawn(committing);
     let thread =
-        thread.map_err(|error| Failure::Named("Error", format!("cannot start a thread: {error}")))?;
-    Ok(EdgeStream {
+        thread.map_err(|error| PyFailure::Named("Error", format!("cannot start a thread: {error}")))?;
+    Ok(PyEdgeStream {
         chunks: Mutex::new(sender),
         thread: Mutex::new(Some(thread)),
         state,
@@ -252,7 +252,7 @@ fn open_file(
     file: FileSettings,
     target: &Target,
     options: &mut StreamOptions,
-) -> Outcome<OpenInput> {
+) -> PyOutcome<OpenInput> {
     options.source = Some(file.path.clone());
     options.from_start = file.from_start;
     options.bad_lines =
@@ -267,16 +267,16 @@ fn open_file(
     Ok(Box::new(|_| Ok(input)))
 }
 
-impl EdgeStream {
+impl PyEdgeStream {
     /// Ends the stream after a last commit. Returns the error that ended it before.
-    fn end(&self) -> Outcome<()> {
+    fn end(&self) -> PyOutcome<()> {
         drop(self.chunks.lock().unwrap_or_else(PoisonError::into_inner).take());
         let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() else {
             return Ok(());
         };
         let (report, done) = thread.join().map_err(|_| {
             let message = "internal error: a stream panicked; this is a bug in Esker, please report it";
-            Failure::Named("Error", message.to_owned())
+            PyFailure::Named("Error", message.to_owned())
         })?;
         if let Some(report) = &report {
             *self.state.lock().unwrap_or_else(PoisonError::into_inner) = Some(report.state.clone());
@@ -292,8 +292,8 @@ impl EdgeStream {
 
     /// Converts edges to the types of the database. What does not fit is refused here, where it does not end
     /// the stream.
-    fn chunk(&self, columns: &Columns) -> Outcome<Chunk> {
-        let (mut chunk, mut first) = (Chunk::new(), 0);
+    fn chunk(&self, columns: &InputColumns) -> PyOutcome<HandedEdges> {
+        let (mut chunk, mut first) = (HandedEdges::new(), 0);
         while first < columns.num_rows() {
             let rows = columns.block_rows(first);
             chunk.push_back(self.block(columns, first, rows)?);
@@ -302,10 +302,10 @@ impl EdgeStream {
         Ok(chunk)
     }
 
-    fn block(&self, columns: &Columns, first: usize, rows: usize) -> Outcome<EdgeBatch> {
+    fn block(&self, columns: &InputColumns, first: usize, rows: usize) -> PyOutcome<EdgeBatch> {
         let range = |len: usize| first.min(len)..(first + rows).min(len);
         let edges = range(columns.len());
-        let values = |(property, (_, column)): (&PropertyRecord, &(String, Column))| {
+        let values = |(property, (_, column)): (&PropertyRecord, &(String, InputColumn))| {
             let values = column.values_for(edges.clone(), property)?;
             (0..edges.len())
                 .try_for_each(|at| convert_or_widen(property, InputValue::of(&values, at)).map(drop))?;
@@ -321,7 +321,7 @@ impl EdgeStream {
                 .iter()
                 .zip(&columns.properties)
                 .map(values)
-                .collect::<Outcome<_>>()?,
+                .collect::<PyOutcome<_>>()?,
             vertices: vertices.map(|column| column.ids(range(column.len()), self.has_texts)).transpose()?,
             rejected: Vec::new(),
             wide: Vec::new(),
@@ -330,7 +330,7 @@ impl EdgeStream {
 }
 
 /// A stream that is dropped ends after a last commit, so that the database can be closed and written again.
-impl Drop for EdgeStream {
+impl Drop for PyEdgeStream {
     fn drop(&mut self) {
         // A forked process has no such thread.
         if self.process != std::process::id() {
@@ -345,27 +345,27 @@ impl Drop for EdgeStream {
 }
 
 #[pymethods]
-impl EdgeStream {
+impl PyEdgeStream {
     /// Hands edges over. Waits while the stream is behind.
     fn push(
         &self,
         py: Python<'_>,
-        source: &Column,
-        target: &Column,
-        properties: Vec<(String, Bound<'_, Column>)>,
-        vertices: Option<&Column>,
-    ) -> Outcome<()> {
+        source: &InputColumn,
+        target: &InputColumn,
+        properties: Vec<(String, Bound<'_, InputColumn>)>,
+        vertices: Option<&InputColumn>,
+    ) -> PyOutcome<()> {
         let of_name = |PropertyRecord { name, .. }: &PropertyRecord| {
             let found = properties.iter().find(|(own, _)| own == name);
             found.map(|(_, column)| (name.clone(), column.get().clone())).ok_or_else(|| {
                 let message = format!("the edges have no property {name:?}: every edge needs a value for it");
-                Failure::Named("InvalidError", message)
+                PyFailure::Named("InvalidError", message)
             })
         };
-        let columns = Columns {
+        let columns = InputColumns {
             source: source.clone(),
             target: target.clone(),
-            properties: self.properties.iter().map(of_name).collect::<Outcome<_>>()?,
+            properties: self.properties.iter().map(of_name).collect::<PyOutcome<_>>()?,
             vertices: vertices.cloned(),
         };
         columns.check()?;
@@ -374,7 +374,7 @@ impl EdgeStream {
         }
         let sender = self.chunks.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let Some(sender) = sender else {
-            return Err(Failure::Named("ClosedError", "the stream is closed; begin a new one".to_owned()));
+            return Err(PyFailure::Named("ClosedError", "the stream is closed; begin a new one".to_owned()));
         };
         let mut waiting = py.detach(|| self.chunk(&columns))?;
         loop {
@@ -391,7 +391,7 @@ impl EdgeStream {
 
     /// Commits what was handed over, and ends the stream. A file that is not followed is read to its end
     /// first, unless a signal comes.
-    fn close(&self, py: Python<'_>) -> Outcome<()> {
+    fn close(&self, py: Python<'_>) -> PyOutcome<()> {
         if self.is_followed {
             self.stop.cancel();
         }
@@ -438,12 +438,12 @@ impl EdgeStream {
 #[pyfunction]
 pub(crate) fn expire(
     py: Python<'_>,
-    database: &Database,
+    database: &PyDatabase,
     length: Option<&str>,
     times: (Option<String>, Option<String>),
     message: Option<String>,
     settings: Settings,
-) -> Outcome<(Option<u64>, u64)> {
+) -> PyOutcome<(Option<u64>, u64)> {
     let (writer, (time, unit)) = (database.writer()?, times);
     let length = match (length, Declared::of(&writer.manifest()).expire) {
         (Some(given), _) => span(given)?,
@@ -466,7 +466,7 @@ type DeclaredStream = (String, Option<&'static str>, Option<String>, Option<Stri
 
 /// The stream that the database was declared to be: property, unit, delay and age, if it was.
 #[pyfunction]
-pub(crate) fn declared_stream(database: &Database) -> Outcome<Option<DeclaredStream>> {
+pub(crate) fn declared_stream(database: &PyDatabase) -> PyOutcome<Option<DeclaredStream>> {
     let Declared { time, unit, delay, expire } = Declared::of(&*database.open()?.manifest()?);
     let text = |length: Option<Span>| length.map(|length| length.to_string());
     Ok(time.map(|time| (time, unit.map(symbol), text(delay), text(expire))))
@@ -476,12 +476,12 @@ pub(crate) fn declared_stream(database: &Database) -> Outcome<Option<DeclaredStr
 #[pyfunction]
 pub(crate) fn declare_stream(
     py: Python<'_>,
-    database: &Database,
+    database: &PyDatabase,
     time: Option<String>,
     unit: Option<&str>,
     delay: Option<&str>,
     age: Option<&str>,
-) -> Outcome<()> {
+) -> PyOutcome<()> {
     let writer = database.writer()?;
     let kept = Declared::of(&writer.manifest());
     let over = |given: Option<&str>, kept: Option<Span>| match given {

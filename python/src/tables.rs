@@ -18,11 +18,11 @@ use esker::store::property::PropertyValue;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::failure::{Outcome, invalid};
-use crate::graph::Graph;
+use crate::failure::{PyOutcome, invalid};
+use crate::graph::PyGraph;
 use crate::input::capsule;
 use crate::output::edges::RowLists;
-use crate::output::row_order::Rows;
+use crate::output::row_order::VersionRows;
 use crate::output::stream::{id_type, ids_are_signed, ids_array};
 use crate::settings::brief;
 use crate::watch::reading;
@@ -34,7 +34,7 @@ const BATCH_ROWS: usize = 1 << 16;
 /// stream.
 #[pyclass(frozen, module = "esker._esker")]
 pub(crate) struct TableStream {
-    rows: Rows,
+    rows: VersionRows,
     of_edges: bool,
     with_properties: bool,
 }
@@ -43,7 +43,7 @@ pub(crate) struct TableStream {
 impl TableStream {
     /// `what` is `edges` or `vertices`.
     #[new]
-    fn new(graph: &Graph, what: &str, with_properties: bool) -> Outcome<Self> {
+    fn new(graph: &PyGraph, what: &str, with_properties: bool) -> PyOutcome<Self> {
         let of_edges = match what {
             "edges" => true,
             "vertices" => false,
@@ -66,7 +66,7 @@ impl TableStream {
 }
 
 struct TableBatches {
-    rows: Rows,
+    rows: VersionRows,
     run: Arc<Run>,
     schema: SchemaRef,
     signed: bool,
@@ -80,7 +80,7 @@ struct TableBatches {
 }
 
 impl TableBatches {
-    fn new(stream: &TableStream) -> Outcome<Self> {
+    fn new(stream: &TableStream) -> PyOutcome<Self> {
         let (rows, run) = (stream.rows.clone(), brief()?);
         let snapshot = rows.snapshot();
         let signed = ids_are_signed(snapshot.version())?;
@@ -111,7 +111,7 @@ impl TableBatches {
     }
 
     /// The batch of the next vertices or of their edges; `None` at the end.
-    fn batch(&mut self) -> Outcome<Option<RecordBatch>> {
+    fn batch(&mut self) -> PyOutcome<Option<RecordBatch>> {
         while self.next < self.num_rows {
             let columns = if self.of_edges { self.edges()? } else { self.vertices()? };
             if !columns[0].is_empty() {
@@ -129,16 +129,16 @@ impl TableBatches {
     }
 
     /// The vertices of rows.
-    fn vertices_of(&self, rows: impl Iterator<Item = usize>) -> Outcome<Vec<VertexId>> {
+    fn vertices_of(&self, rows: impl Iterator<Item = usize>) -> PyOutcome<Vec<VertexId>> {
         let order = self.rows.order()?;
         Ok(rows.map(|row| order.map_or(vertex(row), |order| order.vertex(vertex(row)))).collect())
     }
 
-    fn ids(&self, vertices: &[VertexId]) -> Outcome<ArrayRef> {
+    fn ids(&self, vertices: &[VertexId]) -> PyOutcome<ArrayRef> {
         ids_array(self.rows.snapshot().version(), self.signed, &mut vertices.iter().copied().map(Some))
     }
 
-    fn edges(&mut self) -> Outcome<Vec<ArrayRef>> {
+    fn edges(&mut self) -> PyOutcome<Vec<ArrayRef>> {
         let rows = self.rows.clone();
         let lists = RowLists::new(&rows, &self.run)?;
         let graph = lists.graph();
@@ -164,13 +164,13 @@ impl TableBatches {
         Ok(columns)
     }
 
-    fn vertices(&mut self) -> Outcome<Vec<ArrayRef>> {
+    fn vertices(&mut self) -> PyOutcome<Vec<ArrayRef>> {
         let rows = self.take(BATCH_ROWS);
         let vertices = self.vertices_of(rows)?;
         let mut columns = vec![self.ids(&vertices)?];
         for record in &self.properties {
             let property = self.rows.snapshot().version().vertex_property(&record.name)?;
-            let values = vertices.iter().map(|&v| Ok(property.get(v)?)).collect::<Outcome<Vec<_>>>()?;
+            let values = vertices.iter().map(|&v| Ok(property.get(v)?)).collect::<PyOutcome<Vec<_>>>()?;
             columns.push(column_of(record, &values));
         }
         Ok(columns)
@@ -194,7 +194,7 @@ impl RecordBatchReader for TableBatches {
 }
 
 /// The texts of an edge property, in the order of their codes.
-fn strings(graph: &StoredExport<'_>, number: usize) -> Outcome<StringArray> {
+fn strings(graph: &StoredExport<'_>, number: usize) -> PyOutcome<StringArray> {
     let texts = graph.dictionary(number)?;
     Ok(StringArray::from_iter_values(texts.iter().flatten().map(String::from_utf8_lossy)))
 }

@@ -9,8 +9,8 @@ use std::time::Duration;
 use esker::graph::Cancel;
 use pyo3::prelude::*;
 
-use crate::failure::{Failure, Outcome};
-use crate::turns::is_cancelled;
+use crate::failure::{PyFailure, PyOutcome};
+use crate::interrupts::is_cancelled;
 
 /// Interval between checks for signals and progress. An algorithm stops within 100 ms after that.
 const CHECK_EVERY: Duration = Duration::from_millis(25);
@@ -74,8 +74,8 @@ pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     cancel: &Cancel,
     listener: Option<&Listener>,
-    work: impl FnOnce() -> Outcome<T> + Send,
-) -> Outcome<T> {
+    work: impl FnOnce() -> PyOutcome<T> + Send,
+) -> PyOutcome<T> {
     py.detach(|| {
         let (sender, receiver) = sync_channel(1);
         std::thread::scope(|scope| {
@@ -86,7 +86,7 @@ pub(crate) fn watched<T: Send>(
                 let _ = sender.send(outcome);
             });
             if let Err(error) = started {
-                return Err(Failure::Named("Error", format!("cannot start a thread: {error}")));
+                return Err(PyFailure::Named("Error", format!("cannot start a thread: {error}")));
             }
             let mut raised = None;
             loop {
@@ -120,8 +120,8 @@ pub(crate) fn watched_reading<T: Send>(
     cancel: &Cancel,
     listener: Option<&Listener>,
     database: &Path,
-    work: impl FnOnce() -> Outcome<T> + Send,
-) -> Outcome<T> {
+    work: impl FnOnce() -> PyOutcome<T> + Send,
+) -> PyOutcome<T> {
     watched(py, cancel, listener, || esker::guarded(database, work))
 }
 
@@ -130,17 +130,17 @@ pub(crate) fn watched_reading<T: Send>(
 pub(crate) fn reading<T: Send>(
     py: Python<'_>,
     database: &Path,
-    work: impl FnOnce() -> Outcome<T> + Send,
-) -> Outcome<T> {
+    work: impl FnOnce() -> PyOutcome<T> + Send,
+) -> PyOutcome<T> {
     py.detach(|| esker::guarded(database, work))
 }
 
 /// The outcome for the caller: the exception that was raised meanwhile, or what the work returned.
 fn finish<T>(
-    outcome: std::thread::Result<Outcome<T>>,
+    outcome: std::thread::Result<PyOutcome<T>>,
     raised: Option<PyErr>,
     listener: Option<&Listener>,
-) -> Outcome<T> {
+) -> PyOutcome<T> {
     if let Some(error) = raised {
         return Err(error.into());
     }
@@ -159,8 +159,8 @@ fn finish<T>(
     outcome
 }
 
-fn bug(text: &str) -> Failure {
-    Failure::Named("Error", format!("internal error: {text}; this is a bug in Esker, please report it"))
+fn bug(text: &str) -> PyFailure {
+    PyFailure::Named("Error", format!("internal error: {text}; this is a bug in Esker, please report it"))
 }
 
 /// Handles pending signals and calls the progress callback.

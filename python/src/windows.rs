@@ -11,9 +11,9 @@ use esker::window::{
 };
 use pyo3::prelude::*;
 
-use crate::failure::{Failure, Outcome, invalid};
-use crate::graph::{Graph, params};
-use crate::output::answer::Answer;
+use crate::failure::{PyFailure, PyOutcome, invalid};
+use crate::graph::{PyGraph, params};
+use crate::output::answer::PyAnswer;
 use crate::settings::{Settings, ViewSettings, one_of};
 use crate::watch::watched_reading;
 
@@ -22,7 +22,7 @@ const STEPS_MAX: usize = 1 << 24;
 
 /// The times of a version, as a tuple.
 #[derive(FromPyObject)]
-pub(crate) struct KnownTimes {
+pub(crate) struct WindowTimes {
     #[pyo3(item(0))]
     property: String,
     /// The symbol of the unit.
@@ -33,18 +33,18 @@ pub(crate) struct KnownTimes {
     range: Option<(i64, i64)>,
 }
 
-impl KnownTimes {
-    fn times(self) -> Outcome<Times> {
+impl WindowTimes {
+    fn times(self) -> PyOutcome<Times> {
         let unit = one_of("time_unit", &self.unit, &TimeUnit::ALL)?;
         Ok(Times { property: self.property, unit, range: self.range })
     }
 }
 
-pub(crate) fn span(text: &str) -> Outcome<Span> {
+pub(crate) fn span(text: &str) -> PyOutcome<Span> {
     text.parse().or_else(invalid)
 }
 
-fn point(text: Option<&str>) -> Outcome<Option<TimePoint>> {
+fn point(text: Option<&str>) -> PyOutcome<Option<TimePoint>> {
     text.map(|text| text.parse().or_else(invalid)).transpose()
 }
 
@@ -53,11 +53,11 @@ fn point(text: Option<&str>) -> Outcome<Option<TimePoint>> {
 #[pyfunction]
 pub(crate) fn window_times(
     py: Python<'_>,
-    graph: &Graph,
+    graph: &PyGraph,
     time: Option<&str>,
     unit: Option<&str>,
     settings: Settings,
-) -> Outcome<(String, String, Option<(i64, i64)>)> {
+) -> PyOutcome<(String, String, Option<(i64, i64)>)> {
     let unit = self::unit(unit)?;
     let (run, cancel, listener) = settings.run("times")?;
     let times = watched_reading(py, &cancel, listener.as_ref(), graph.snapshot.version().path(), || {
@@ -76,7 +76,7 @@ pub(crate) struct StepText {
 }
 
 impl StepText {
-    fn step(self) -> Outcome<Option<Step>> {
+    fn step(self) -> PyOutcome<Option<Step>> {
         let edges = match self.every_edges.map(NonZeroU64::new) {
             Some(None) => return invalid("every_edges must be at least 1"),
             edges => edges.flatten().map(Step::Edges),
@@ -90,13 +90,13 @@ impl StepText {
 #[pyfunction]
 pub(crate) fn window_ends(
     py: Python<'_>,
-    graph: &Graph,
-    times: KnownTimes,
+    graph: &PyGraph,
+    times: WindowTimes,
     every: StepText,
     align: &str,
     range: (Option<&str>, Option<&str>),
     settings: Settings,
-) -> Outcome<Vec<i64>> {
+) -> PyOutcome<Vec<i64>> {
     let (times, (first, last)) = (times.times()?, (point(range.0)?, point(range.1)?));
     let alignment = align.parse::<Alignment>().or_else(invalid)?;
     let step = match every.step()? {
@@ -119,11 +119,11 @@ pub(crate) fn window_ends(
 /// begins with the first time; it ends at a time or with the latest.
 #[pyfunction]
 pub(crate) fn window_range(
-    times: KnownTimes,
+    times: WindowTimes,
     length: Option<&str>,
     until: Option<&str>,
     end: Option<i64>,
-) -> Outcome<(i64, i64)> {
+) -> PyOutcome<(i64, i64)> {
     let times = times.times()?;
     let latest = times.range.map_or(0, |range| range.1);
     let until = match (end, point(until)?) {
@@ -139,7 +139,7 @@ pub(crate) fn window_range(
 }
 
 /// What becomes of several edges: `all`, `distinct`, `count`, `sum`, `min`, `max` or `last`.
-fn copies(kind: &str) -> Outcome<Copies> {
+fn copies(kind: &str) -> PyOutcome<Copies> {
     let kinds = [
         ("all", Copies::All),
         ("distinct", Copies::Distinct),
@@ -152,7 +152,7 @@ fn copies(kind: &str) -> Outcome<Copies> {
     one_of("kind", kind, &kinds)
 }
 
-fn unit(symbol: Option<&str>) -> Outcome<Option<TimeUnit>> {
+fn unit(symbol: Option<&str>) -> PyOutcome<Option<TimeUnit>> {
     symbol.map(|symbol| one_of("time_unit", symbol, &TimeUnit::ALL)).transpose()
 }
 
@@ -182,7 +182,7 @@ pub(crate) struct MovingText {
 
 impl MovingText {
     /// The window.
-    pub(crate) fn window(self) -> Outcome<MovingWindow> {
+    pub(crate) fn window(self) -> PyOutcome<MovingWindow> {
         Ok(MovingWindow {
             length: span(&self.length)?,
             every: self.every.step()?,
@@ -199,14 +199,14 @@ impl MovingText {
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn window(
     py: Python<'_>,
-    graph: &Graph,
+    graph: &PyGraph,
     property: &str,
     range: (i64, i64),
     kind: &str,
     all_vertices: bool,
     choice: ViewSettings,
     settings: Settings,
-) -> Outcome<Graph> {
+) -> PyOutcome<PyGraph> {
     let copies = copies(kind)?;
     let window = TimeWindow { after: range.0, until: range.1, copies };
     let (run, cancel, listener) = settings.run("window")?;
@@ -214,7 +214,7 @@ pub(crate) fn window(
     let snapshot = watched_reading(py, &cancel, listener.as_ref(), graph.snapshot.version().path(), || {
         Ok(snapshot.window(property, window, all_vertices, &run)?)
     })?;
-    Ok(Graph { snapshot, rows: graph.rows.clone() })
+    Ok(PyGraph { snapshot, rows: graph.rows.clone() })
 }
 
 /// The answers of an algorithm on some windows, in order: those that overlap share one reading of their
@@ -223,7 +223,7 @@ pub(crate) fn window(
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn window_answers(
     py: Python<'_>,
-    graph: &Graph,
+    graph: &PyGraph,
     property: &str,
     ranges: Vec<(i64, i64)>,
     kind: &str,
@@ -232,7 +232,7 @@ pub(crate) fn window_answers(
     name: &str,
     options: Vec<(String, String)>,
     settings: Settings,
-) -> Outcome<Vec<Answer>> {
+) -> PyOutcome<Vec<PyAnswer>> {
     let copies = copies(kind)?;
     let (entry, params) = (find(name)?, params(options));
     let windows = ranges.into_iter().map(|(after, until)| TimeWindow { after, until, copies }).collect();
@@ -244,8 +244,8 @@ pub(crate) fn window_answers(
     watched_reading(py, &cancel, listener.as_ref(), graph.snapshot.version().path(), || {
         let mut answers = Vec::new();
         WindowSeries::answers(&snapshot, property, windows, &job, &run, |found| {
-            answers.push(Answer::new(found.answer, &graph.rows));
-            Ok::<_, Failure>(())
+            answers.push(PyAnswer::new(found.answer, &graph.rows));
+            Ok::<_, PyFailure>(())
         })?;
         Ok(answers)
     })
@@ -256,12 +256,12 @@ pub(crate) fn window_answers(
 #[pyfunction]
 pub(crate) fn version_answers(
     py: Python<'_>,
-    graphs: Vec<Py<Graph>>,
+    graphs: Vec<Py<PyGraph>>,
     choice: ViewSettings,
     name: &str,
     options: Vec<(String, String)>,
     settings: Settings,
-) -> Outcome<Vec<Answer>> {
+) -> PyOutcome<Vec<PyAnswer>> {
     let (entry, params) = (find(name)?, params(options));
     let (run, cancel, listener) = settings.run(name)?;
     let mut read = Vec::new();
@@ -274,9 +274,9 @@ pub(crate) fn version_answers(
     let path = read[0].version().path().to_owned();
     watched_reading(py, &cancel, listener.as_ref(), &path, || {
         let mut answers = Vec::new();
-        let open = |i: usize| Ok::<_, Failure>(read[i].version().clone());
+        let open = |i: usize| Ok::<_, PyFailure>(read[i].version().clone());
         answers_on_versions(read.len(), open, entry, &params, &run, |found| {
-            answers.push(Answer::new(found.answer, &graphs[found.index].get().rows));
+            answers.push(PyAnswer::new(found.answer, &graphs[found.index].get().rows));
             Ok(())
         })?;
         Ok(answers)

@@ -175,7 +175,7 @@ struct DirectionLists {
 
 /// Lists of some successive vertices.
 #[derive(Default)]
-struct ListStretch {
+struct SuccessiveLists {
     first: usize,
     lengths: Vec<u64>,
     targets: Vec<VertexId>,
@@ -207,8 +207,8 @@ impl VersionLists {
             let graph = view.graph::<()>(run)?;
             graph.prepare(run, Direction::Out)?;
             let stretches =
-                run.share_ranges(n, GRAIN, Vec::new, |stretches: &mut Vec<ListStretch>, range| {
-                    stretches.push(ListStretch::of(&graph, range, &changes, count)?);
+                run.share_ranges(n, GRAIN, Vec::new, |stretches: &mut Vec<SuccessiveLists>, range| {
+                    stretches.push(SuccessiveLists::of(&graph, range, &changes, count)?);
                     Ok::<_, Error>(())
                 })?;
             DirectionLists::joined(n, stretches.into_iter().flatten().collect())
@@ -229,7 +229,7 @@ impl VersionLists {
     }
 }
 
-impl ListStretch {
+impl SuccessiveLists {
     /// The lists of some vertices: those of the first version, and what later ones changed.
     fn of(
         graph: &impl Lists<Error = esker_store::Error>,
@@ -288,7 +288,7 @@ impl ListStretch {
 }
 
 impl DirectionLists {
-    fn joined(n: usize, mut stretches: Vec<ListStretch>) -> Self {
+    fn joined(n: usize, mut stretches: Vec<SuccessiveLists>) -> Self {
         stretches.sort_unstable_by_key(|stretch| stretch.first);
         let arcs = stretches.iter().map(|stretch| stretch.targets.len()).sum();
         let mut side = Self {

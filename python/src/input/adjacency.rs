@@ -5,13 +5,13 @@ use pyo3::exceptions::{PyIndexError, PyKeyError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyList, PyString};
 
-use crate::failure::Outcome;
+use crate::failure::PyOutcome;
 use crate::input::array::Array;
-use crate::input::column::Column;
+use crate::input::column::InputColumn;
 use crate::input::entries::{Entries, RowEntries, RowEntry, first_entries};
 use crate::input::node_rows::{RowOf, integer};
 use crate::input::objects::Usual;
-use crate::turns::Turns;
+use crate::interrupts::InterruptChecks;
 use esker::import::read::source::integer_ids;
 
 /// Integers of this magnitude and more are not exact as floats.
@@ -29,7 +29,7 @@ struct ReadArc<'py> {
 fn walk<'py>(
     rows: &Bound<'py, PyList>,
     row_of: &RowOf<'_, 'py>,
-    turns: &mut Turns,
+    checks: &mut InterruptChecks,
     with_attributes: bool,
     mut visit: impl FnMut(&[ReadArc<'py>]) -> PyResult<bool>,
 ) -> PyResult<bool> {
@@ -47,7 +47,7 @@ fn walk<'py>(
         if !visit(&arcs)? {
             return Ok(false);
         }
-        turns.steps(rows.py(), 1 + arcs.len())?;
+        checks.steps(rows.py(), 1 + arcs.len())?;
         arcs.clear();
     }
     Ok(true)
@@ -209,7 +209,7 @@ impl<'py> ReadLists<'_, 'py> {
 }
 
 /// The length of the list of each row, the targets of all, their weights and which are integers.
-type Lists = (Array, Array, Option<Array>, Option<Array>);
+type ListArrays = (Array, Array, Option<Array>, Option<Array>);
 
 /// The lists of the neighbours of each row. `rows` holds the dictionary of each, `row_of` the rows of the
 /// nodes. With an attribute, its values are the weights. `None` if dictionaries or weights are not of the
@@ -222,9 +222,9 @@ pub(crate) fn read_adjacency<'py>(
     directed: bool,
     attribute: Option<Bound<'py, PyAny>>,
     default: Option<Bound<'py, PyAny>>,
-) -> PyResult<Option<Lists>> {
-    let mut turns = Turns::new();
-    let row_of = RowOf::new(row_of, &mut turns)?;
+) -> PyResult<Option<ListArrays>> {
+    let mut checks = InterruptChecks::new();
+    let row_of = RowOf::new(row_of, &mut checks)?;
     let mut lists = ReadLists {
         attribute: attribute.as_ref(),
         default: default.as_ref(),
@@ -234,7 +234,7 @@ pub(crate) fn read_adjacency<'py>(
         weights: Weights { all_one: true, ..Weights::default() },
         addresses: Vec::new(),
     };
-    let plain = walk(rows, &row_of, &mut turns, attribute.is_some(), |arcs| lists.push(arcs))?;
+    let plain = walk(rows, &row_of, &mut checks, attribute.is_some(), |arcs| lists.push(arcs))?;
     if !plain || !lists.mirror() {
         return Ok(None);
     }
@@ -283,10 +283,10 @@ impl<'py> Attributes<'py> {
         Ok(true)
     }
 
-    fn finish(self) -> Outcome<Vec<(String, Column)>> {
+    fn finish(self) -> PyOutcome<Vec<(String, InputColumn)>> {
         let column = |(name, values): (Bound<'py, PyString>, Usual)| {
             let name = name.to_str()?.to_owned();
-            Ok((name.clone(), Column::of(name, vec![values.finish()])?))
+            Ok((name.clone(), InputColumn::of(name, vec![values.finish()])?))
         };
         self.names.into_iter().zip(self.values).map(column).collect()
     }
@@ -301,11 +301,11 @@ pub(crate) fn read_edges<'py>(
     rows: &Bound<'py, PyList>,
     row_of: &Bound<'py, PyDict>,
     directed: bool,
-) -> Outcome<Option<(Array, Array, Vec<(String, Column)>)>> {
-    let mut turns = Turns::new();
-    let row_of = RowOf::new(row_of, &mut turns)?;
+) -> PyOutcome<Option<(Array, Array, Vec<(String, InputColumn)>)>> {
+    let mut checks = InterruptChecks::new();
+    let row_of = RowOf::new(row_of, &mut checks)?;
     let (mut sources, mut targets, mut attributes) = (Vec::new(), Vec::new(), Attributes::default());
-    let plain = walk(rows, &row_of, &mut turns, true, |arcs| {
+    let plain = walk(rows, &row_of, &mut checks, true, |arcs| {
         let mut wanted = Vec::with_capacity(arcs.len());
         for arc in arcs.iter().filter(|arc| directed || arc.target >= arc.source) {
             sources.push(arc.source as i64);
@@ -341,11 +341,11 @@ pub(crate) fn write_adjacency<'py>(
     adjacency: &Bound<'py, PyDict>,
     predecessors: Option<Bound<'py, PyDict>>,
     nodes: &Bound<'py, PyList>,
-    source: &Column,
-    target: &Column,
+    source: &InputColumn,
+    target: &InputColumn,
     properties: Vec<(Bound<'py, PyString>, Bound<'py, PyList>)>,
     made: Option<Bound<'py, PyList>>,
-) -> Outcome<()> {
+) -> PyOutcome<()> {
     let nodes: Vec<Bound<'py, PyAny>> = nodes.iter().collect();
     let of_rows = |all: &Bound<'py, PyDict>| -> PyResult<Vec<Bound<'py, PyDict>>> {
         let of_row = |node| -> PyResult<Bound<'py, PyDict>> {
@@ -363,7 +363,7 @@ pub(crate) fn write_adjacency<'py>(
     if let Some(row) = ends.iter().map(|&(u, v)| u.max(v)).find(|&row| row >= nodes.len()) {
         return Err(PyIndexError::new_err(format!("there is no row {row}")).into());
     }
-    let mut edges = WrittenEdges { py, nodes, properties, turns: Turns::new() };
+    let mut edges = WrittenEdges { py, nodes, properties, checks: InterruptChecks::new() };
     let Some(made) = made else {
         return Ok(edges.add_parallel(&ends, &after, before.as_ref().unwrap_or(&after))?);
     };
@@ -387,7 +387,7 @@ struct WrittenEdges<'py> {
     py: Python<'py>,
     nodes: Vec<Bound<'py, PyAny>>,
     properties: Vec<(Bound<'py, PyString>, Bound<'py, PyList>)>,
-    turns: Turns,
+    checks: InterruptChecks,
 }
 
 impl<'py> WrittenEdges<'py> {
@@ -429,7 +429,7 @@ impl<'py> WrittenEdges<'py> {
                     made.set_item(edge, &attributes)?;
                 }
                 row.set_item(&self.nodes[other], attributes)?;
-                self.turns.step(self.py)?;
+                self.checks.step(self.py)?;
             }
             begin = end;
         }
@@ -444,7 +444,7 @@ impl<'py> WrittenEdges<'py> {
         before: &[Bound<'py, PyDict>],
     ) -> PyResult<()> {
         for (edge, &(u, v)) in ends.iter().enumerate() {
-            self.turns.step(self.py)?;
+            self.checks.step(self.py)?;
             let values = self.attributes(edge)?;
             if let Some(parallel) = after[u].get_item(&self.nodes[v])? {
                 let parallel = parallel.cast_into::<PyDict>()?;

@@ -49,13 +49,13 @@ impl ItemType {
 }
 
 /// A type of array elements.
-pub(crate) trait Item: ArrowNativeType + Send + Sync {
+pub(crate) trait ArrayItem: ArrowNativeType + Send + Sync {
     /// The type as a value.
     const TYPE: ItemType;
 }
 
 macro_rules! items {
-    ($($type:ty: $item:ident),*) => { $(impl Item for $type { const TYPE: ItemType = ItemType::$item; })* };
+    ($($type:ty: $item:ident),*) => { $(impl ArrayItem for $type { const TYPE: ItemType = ItemType::$item; })* };
 }
 items!(u8: U8, u32: U32, u64: U64, i32: I32, i64: I64, f32: F32, f64: F64);
 
@@ -73,7 +73,7 @@ pub(crate) struct Array {
 
 impl Array {
     /// An array of the elements that `of` returns from `owner`; the array keeps `owner` alive.
-    pub(crate) fn within<O: Any + Send + Sync, T: Item, E>(
+    pub(crate) fn within<O: Any + Send + Sync, T: ArrayItem, E>(
         owner: Arc<O>,
         of: impl FnOnce(&O) -> Result<&[T], E>,
     ) -> Result<Self, E> {
@@ -84,7 +84,7 @@ impl Array {
     }
 
     /// An array of these elements.
-    pub(crate) fn of<T: Item>(elements: Vec<T>) -> Self {
+    pub(crate) fn of<T: ArrayItem>(elements: Vec<T>) -> Self {
         let shown = Self::within(Arc::new(elements), |elements| Ok::<_, std::convert::Infallible>(elements));
         shown.unwrap_or_else(|never| match never {})
     }
@@ -92,7 +92,7 @@ impl Array {
     /// An Arrow array of the same elements, without a copy.
     pub(crate) fn arrow<T>(&self, nulls: Option<NullBuffer>) -> ArrayRef
     where
-        T: arrow_array::types::ArrowPrimitiveType<Native: Item>,
+        T: arrow_array::types::ArrowPrimitiveType<Native: ArrayItem>,
     {
         debug_assert_eq!(T::Native::TYPE, self.item_type, "the caller must check the type");
         let len = self.shape[0] as usize;

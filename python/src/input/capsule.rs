@@ -10,7 +10,7 @@ use arrow_schema::{DataType, Field};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::failure::{Failure, Outcome, invalid};
+use crate::failure::{PyFailure, PyOutcome, invalid};
 
 const ARRAY: &CStr = c"arrow_array";
 const SCHEMA: &CStr = c"arrow_schema";
@@ -25,7 +25,7 @@ pub(crate) fn stream<'py>(
 }
 
 /// Imports the chunks of an object with an Arrow interface; `None` if it has none.
-pub(crate) fn chunks(object: &Bound<'_, PyAny>) -> Outcome<Option<(DataType, Vec<ArrayRef>)>> {
+pub(crate) fn chunks(object: &Bound<'_, PyAny>) -> PyOutcome<Option<(DataType, Vec<ArrayRef>)>> {
     if object.hasattr("__arrow_c_stream__")? {
         let capsule = object.call_method0("__arrow_c_stream__")?;
         return from_stream(&capsule.cast_into::<PyCapsule>().map_err(PyErr::from)?).map(Some);
@@ -42,14 +42,14 @@ pub(crate) fn chunks(object: &Bound<'_, PyAny>) -> Outcome<Option<(DataType, Vec
 ///
 /// # Safety
 /// A capsule of this name must hold a `T`, and `empty` must own nothing.
-unsafe fn take<T>(capsule: &Bound<'_, PyCapsule>, name: &CStr, empty: T) -> Outcome<T> {
+unsafe fn take<T>(capsule: &Bound<'_, PyCapsule>, name: &CStr, empty: T) -> PyOutcome<T> {
     let pointer = capsule.pointer_checked(Some(name))?.cast::<T>();
     // SAFETY: the Arrow PyCapsule interface defines the type that a capsule of this name points to. The
     // consumer must move it out and leave a released structure, which `empty` is.
     Ok(unsafe { pointer.as_ptr().replace(empty) })
 }
 
-fn from_stream(capsule: &Bound<'_, PyCapsule>) -> Outcome<(DataType, Vec<ArrayRef>)> {
+fn from_stream(capsule: &Bound<'_, PyCapsule>) -> PyOutcome<(DataType, Vec<ArrayRef>)> {
     // SAFETY: see `take`.
     let mut stream = unsafe { take(capsule, STREAM, FFI_ArrowArrayStream::empty())? };
     let (Some(get_schema), Some(get_next)) = (stream.get_schema, stream.get_next) else {
@@ -72,7 +72,7 @@ fn from_stream(capsule: &Bound<'_, PyCapsule>) -> Outcome<(DataType, Vec<ArrayRe
     }
 }
 
-fn check(code: i32, stream: &mut FFI_ArrowArrayStream) -> Outcome<()> {
+fn check(code: i32, stream: &mut FFI_ArrowArrayStream) -> PyOutcome<()> {
     if code == 0 {
         return Ok(());
     }
@@ -85,7 +85,7 @@ fn check(code: i32, stream: &mut FFI_ArrowArrayStream) -> Outcome<()> {
         // stream.
         unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned()
     });
-    Err(Failure::Named(
+    Err(PyFailure::Named(
         "InvalidError",
         format!("cannot read the Arrow stream: {}", message.unwrap_or_default()),
     ))
@@ -94,7 +94,7 @@ fn check(code: i32, stream: &mut FFI_ArrowArrayStream) -> Outcome<()> {
 fn from_array(
     schema: &Bound<'_, PyCapsule>,
     array: &Bound<'_, PyCapsule>,
-) -> Outcome<(DataType, Vec<ArrayRef>)> {
+) -> PyOutcome<(DataType, Vec<ArrayRef>)> {
     // SAFETY: see `take`.
     let schema = unsafe { take(schema, SCHEMA, FFI_ArrowSchema::empty())? };
     // SAFETY: see `take`.

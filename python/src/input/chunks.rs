@@ -7,7 +7,7 @@ use arrow_schema::DataType;
 use esker::import::binary::{LongText, simplified, without_long_texts};
 use esker::store::format::value::decimal::TOO_LONG;
 
-use crate::failure::{Outcome, invalid};
+use crate::failure::{PyOutcome, invalid};
 
 /// Bytes of the texts of a column that are copied at a time.
 pub(crate) const BLOCK_BYTES: usize = 1 << 21;
@@ -22,7 +22,7 @@ pub(crate) enum ColumnType {
 
 /// Decimals as integers if they have no digits behind the point, else as the nearest floats; other values as
 /// they are.
-pub(crate) fn without_decimals(chunk: ArrayRef, what: &str) -> Outcome<ArrayRef> {
+pub(crate) fn without_decimals(chunk: ArrayRef, what: &str) -> PyOutcome<ArrayRef> {
     use DataType::{Decimal32, Decimal64, Decimal128};
     let (Decimal32(_, scale) | Decimal64(_, scale) | Decimal128(_, scale)) = *chunk.data_type() else {
         return Ok(chunk);
@@ -61,7 +61,7 @@ pub(crate) fn column_type(data_type: &DataType) -> Option<ColumnType> {
 }
 
 /// Fails if a text of a chunk, which begins with the element `start`, is longer than an id or a value may be.
-pub(crate) fn expect_short(what: &str, start: usize, chunk: &ArrayRef) -> Outcome<()> {
+pub(crate) fn expect_short(what: &str, start: usize, chunk: &ArrayRef) -> PyOutcome<()> {
     let long = without_long_texts(chunk)?.and_then(|(_, long)| long.into_iter().next());
     match long {
         Some(LongText { row, .. }) => invalid(format!("{what}[{}] {TOO_LONG}", start + row)),

@@ -24,16 +24,16 @@ use pyo3::buffer::{Element, PyBuffer, PyUntypedBuffer};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
-use crate::failure::{Outcome, invalid, mistyped};
+use crate::failure::{PyOutcome, invalid, mistyped};
 use crate::input::capsule;
 pub(crate) use crate::input::chunks::ColumnType;
 use crate::input::chunks::{BLOCK_BYTES, column_type, expect_short, is_wide, without_decimals};
 use crate::input::objects;
 
 /// A column. The object it was made from must not change while the column is in use.
-#[pyclass(frozen, module = "esker._esker")]
+#[pyclass(frozen, name = "Column", module = "esker._esker")]
 #[derive(Debug, Clone)]
-pub(crate) struct Column {
+pub(crate) struct InputColumn {
     /// Its name in messages.
     what: String,
     column_type: ColumnType,
@@ -45,13 +45,13 @@ pub(crate) struct Column {
 }
 
 #[pymethods]
-impl Column {
+impl InputColumn {
     /// Makes a column from Arrow data, a contiguous one-dimensional buffer of numbers, or an iterable of
     /// integers, floats, strings, truth values, dates or times. `logical` names the type that integers stand
     /// for.
     #[new]
     #[pyo3(signature = (object, what, logical=None))]
-    fn new(object: &Bound<'_, PyAny>, what: String, logical: Option<&str>) -> Outcome<Self> {
+    fn new(object: &Bound<'_, PyAny>, what: String, logical: Option<&str>) -> PyOutcome<Self> {
         let mut column = Self::read(object, what)?;
         if let Some(logical) = logical {
             let found: PropertyType = logical.parse().or_else(invalid)?;
@@ -64,7 +64,7 @@ impl Column {
     }
 
     /// The elements at positions, as a column with the same name.
-    fn take(&self, py: Python<'_>, positions: &Self) -> Outcome<Self> {
+    fn take(&self, py: Python<'_>, positions: &Self) -> PyOutcome<Self> {
         let positions = positions.ids(0..positions.len(), false)?;
         py.detach(|| {
             let chunks: Vec<&dyn arrow_array::Array> = self.chunks.iter().map(AsRef::as_ref).collect();
@@ -97,8 +97,8 @@ impl Column {
     }
 }
 
-impl Column {
-    fn read(object: &Bound<'_, PyAny>, what: String) -> Outcome<Self> {
+impl InputColumn {
+    fn read(object: &Bound<'_, PyAny>, what: String) -> PyOutcome<Self> {
         if let Some((_, chunks)) = capsule::chunks(object)? {
             return Self::of(what, chunks);
         }
@@ -109,9 +109,9 @@ impl Column {
         Self::of(what, vec![chunk])
     }
 
-    pub(crate) fn of(what: String, chunks: Vec<ArrayRef>) -> Outcome<Self> {
+    pub(crate) fn of(what: String, chunks: Vec<ArrayRef>) -> PyOutcome<Self> {
         let chunks =
-            chunks.into_iter().map(|chunk| without_decimals(chunk, &what)).collect::<Outcome<Vec<_>>>()?;
+            chunks.into_iter().map(|chunk| without_decimals(chunk, &what)).collect::<PyOutcome<Vec<_>>>()?;
         let column_type = match chunks.first().map(|chunk| chunk.data_type().clone()) {
             None => ColumnType::Integers,
             Some(data_type) => match column_type(&data_type) {
@@ -135,7 +135,7 @@ impl Column {
     }
 
     /// A column of one id.
-    pub(crate) fn one(id: &Bound<'_, PyAny>) -> Outcome<Self> {
+    pub(crate) fn one(id: &Bound<'_, PyAny>) -> PyOutcome<Self> {
         let chunk = objects::from_iterable(PyList::new(id.py(), [id])?.as_any(), "id")?;
         Self::of("id".to_owned(), vec![chunk])
     }
@@ -156,7 +156,7 @@ impl Column {
     }
 
     /// The elements of a range as values of a property of a type, all of which must fit it.
-    pub(crate) fn values_as(&self, range: Range<usize>, wanted: &PropertyType) -> Outcome<ArrayRef> {
+    pub(crate) fn values_as(&self, range: Range<usize>, wanted: &PropertyType) -> PyOutcome<ArrayRef> {
         let start = range.start;
         let values = self.values_or_unsigned(range)?;
         let mut first = None;
@@ -168,7 +168,7 @@ impl Column {
     }
 
     /// The elements of a range as values of an existing property. Numbers may need a wider type.
-    pub(crate) fn values_for(&self, range: Range<usize>, property: &PropertyRecord) -> Outcome<ArrayRef> {
+    pub(crate) fn values_for(&self, range: Range<usize>, property: &PropertyRecord) -> PyOutcome<ArrayRef> {
         match &self.logical {
             Some(_) if property.is_text() => mistyped(format!(
                 "{}: the property {:?} holds texts, not values of type {}",
@@ -198,7 +198,7 @@ impl Column {
 
     /// Checks that the column can hold ids, which are text if `texts`, else integers. An empty column can
     /// hold either.
-    pub(crate) fn expect_ids(&self, texts: bool) -> Outcome<()> {
+    pub(crate) fn expect_ids(&self, texts: bool) -> PyOutcome<()> {
         // Floats are ids if they are whole, as those of pandas where a column had a missing value.
         if (self.column_type == ColumnType::Texts) == texts || self.len() == 0 {
             return Ok(());
@@ -222,24 +222,24 @@ impl Column {
     }
 
     /// Checks that no element of a piece is null.
-    fn expect_all(&self, start: usize, piece: &ArrayRef) -> Outcome<()> {
+    fn expect_all(&self, start: usize, piece: &ArrayRef) -> PyOutcome<()> {
         let Some(nulls) = piece.logical_nulls().filter(|nulls| nulls.null_count() > 0) else { return Ok(()) };
         let at = nulls.iter().position(|valid| !valid).unwrap_or(0);
         invalid(format!("{}[{}] is null, but a value is required", self.what, start + at))
     }
 
     /// The elements of a range as ids, of new vertices perhaps.
-    pub(crate) fn ids(&self, range: Range<usize>, texts: bool) -> Outcome<ArrayRef> {
+    pub(crate) fn ids(&self, range: Range<usize>, texts: bool) -> PyOutcome<ArrayRef> {
         self.ids_of(range, texts, false)
     }
 
     /// The elements of a range as ids to look up. Databases of older versions may have longer ones than a new
     /// vertex may have.
-    pub(crate) fn known_ids(&self, range: Range<usize>, texts: bool) -> Outcome<ArrayRef> {
+    pub(crate) fn known_ids(&self, range: Range<usize>, texts: bool) -> PyOutcome<ArrayRef> {
         self.ids_of(range, texts, true)
     }
 
-    fn ids_of(&self, range: Range<usize>, texts: bool, may_be_long: bool) -> Outcome<ArrayRef> {
+    fn ids_of(&self, range: Range<usize>, texts: bool, may_be_long: bool) -> PyOutcome<ArrayRef> {
         if let Some(kind) = self.kind() {
             let hint =
                 if kind == "bool" { "; a mask is no list of ids: take the ids that it marks" } else { "" };
@@ -291,7 +291,7 @@ impl Column {
     }
 
     /// The pieces of a range as arrays of the types that [`simplified`] makes, none of their elements null.
-    fn plain(&self, range: Range<usize>) -> Outcome<Vec<(usize, ArrayRef)>> {
+    fn plain(&self, range: Range<usize>) -> PyOutcome<Vec<(usize, ArrayRef)>> {
         let plain = |(start, piece): (usize, ArrayRef)| {
             self.expect_all(start, &piece)?;
             Ok((start, simplified(&piece)?))
@@ -311,12 +311,12 @@ impl Column {
     }
 
     /// The elements of a range as texts. Those that are too long are an error before they are copied.
-    fn texts(&self, range: Range<usize>) -> Outcome<ArrayRef> {
+    fn texts(&self, range: Range<usize>) -> PyOutcome<ArrayRef> {
         self.pieces(range.clone()).try_for_each(|(start, piece)| expect_short(&self.what, start, &piece))?;
         self.texts_of_any_length(range)
     }
 
-    fn texts_of_any_length(&self, range: Range<usize>) -> Outcome<ArrayRef> {
+    fn texts_of_any_length(&self, range: Range<usize>) -> PyOutcome<ArrayRef> {
         let pieces = self.plain(range)?;
         Ok(text_column(pieces.iter().filter_map(|(_, piece)| texts(piece)).flatten()))
     }
@@ -326,8 +326,8 @@ impl Column {
         self.chunks.iter().any(is_wide)
     }
 
-    /// As [`Column::values`], as `UInt64` where an element of the range exceeds 2^63 - 1.
-    fn values_or_unsigned(&self, range: Range<usize>) -> Outcome<ArrayRef> {
+    /// As [`InputColumn::values`], as `UInt64` where an element of the range exceeds 2^63 - 1.
+    fn values_or_unsigned(&self, range: Range<usize>) -> PyOutcome<ArrayRef> {
         if !self.pieces(range.clone()).any(|(_, piece)| is_wide(&piece)) {
             return self.values(range);
         }
@@ -347,7 +347,7 @@ impl Column {
     }
 
     /// The elements of a range as values of a property; null, NaN and infinities are errors.
-    pub(crate) fn values(&self, range: Range<usize>) -> Outcome<ArrayRef> {
+    pub(crate) fn values(&self, range: Range<usize>) -> PyOutcome<ArrayRef> {
         match self.column_type {
             ColumnType::Texts => self.texts(range),
             ColumnType::Integers => {
@@ -401,7 +401,7 @@ impl Column {
     }
 
     /// A column of the elements with a true flag in `keep`.
-    pub(crate) fn only(&self, keep: &[bool]) -> Outcome<Self> {
+    pub(crate) fn only(&self, keep: &[bool]) -> PyOutcome<Self> {
         let mut start = 0;
         let mut chunks = Vec::new();
         for chunk in &self.chunks {
@@ -430,7 +430,7 @@ struct BufferOwner<T: Element>(
     #[allow(dead_code, reason = "kept for its drop")] AssertUnwindSafe<PyBuffer<T>>,
 );
 
-fn from_buffer(object: &Bound<'_, PyAny>, what: &str) -> Outcome<Option<ArrayRef>> {
+fn from_buffer(object: &Bound<'_, PyAny>, what: &str) -> PyOutcome<Option<ArrayRef>> {
     if object.is_instance_of::<pyo3::types::PyBytes>() || object.is_instance_of::<PyString>() {
         return mistyped(format!(
             "{what}: expected a sequence of integers, floats or strings, got a single string"
@@ -452,7 +452,7 @@ fn from_buffer(object: &Bound<'_, PyAny>, what: &str) -> Outcome<Option<ArrayRef
 fn view<P: ArrowPrimitiveType<Native: Element>>(
     buffer: PyBuffer<P::Native>,
     what: &str,
-) -> Outcome<ArrayRef> {
+) -> PyOutcome<ArrayRef> {
     if buffer.dimensions() != 1 {
         return mistyped(format!(
             "{what}: expected a one-dimensional array, got {} dimensions",
@@ -475,7 +475,7 @@ fn view<P: ArrowPrimitiveType<Native: Element>>(
 }
 
 /// Fails unless two columns are of one length.
-pub(crate) fn same_length(a: &Column, b: &Column) -> Outcome<()> {
+pub(crate) fn same_length(a: &InputColumn, b: &InputColumn) -> PyOutcome<()> {
     if a.len() == b.len() {
         return Ok(());
     }

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyString};
 
 use crate::input::entries::Entries;
-use crate::turns::Turns;
+use crate::interrupts::InterruptChecks;
 
 /// Marks a place of a table without a row.
 const NO_ROW: u32 = u32::MAX;
@@ -13,10 +13,10 @@ const NO_ROW: u32 = u32::MAX;
 /// The row of each node. A table answers for the usual nodes with fewer cache misses than the dictionary.
 pub(crate) struct RowOf<'a, 'py> {
     nodes: &'a Bound<'py, PyDict>,
-    table: Table<'py>,
+    table: NodeTable<'py>,
 }
 
-enum Table<'py> {
+enum NodeTable<'py> {
     None,
     /// If all nodes are integers without wide gaps: the least of them, and the row of each from it on.
     Integers(i64, Vec<u32>),
@@ -31,15 +31,15 @@ struct TextTable<'py> {
 
 impl<'a, 'py> RowOf<'a, 'py> {
     /// Nodes and their rows, which are 0, 1 and so on.
-    pub(crate) fn new(nodes: &'a Bound<'py, PyDict>, turns: &mut Turns) -> PyResult<Self> {
+    pub(crate) fn new(nodes: &'a Bound<'py, PyDict>, checks: &mut InterruptChecks) -> PyResult<Self> {
         if u32::try_from(nodes.len()).is_err() {
-            return Ok(Self { nodes, table: Table::None });
+            return Ok(Self { nodes, table: NodeTable::None });
         }
         let first = Entries::of(nodes).next(false)?;
         let table = match first {
-            Some((node, _)) if node.is_exact_instance_of::<PyInt>() => integers(nodes, turns)?,
-            Some((node, _)) if node.is_exact_instance_of::<PyString>() => texts(nodes, turns)?,
-            _ => Table::None,
+            Some((node, _)) if node.is_exact_instance_of::<PyInt>() => integers(nodes, checks)?,
+            Some((node, _)) if node.is_exact_instance_of::<PyString>() => texts(nodes, checks)?,
+            _ => NodeTable::None,
         };
         Ok(Self { nodes, table })
     }
@@ -54,7 +54,7 @@ impl<'a, 'py> RowOf<'a, 'py> {
         node: impl Fn(&T) -> &Bound<'py, PyAny>,
         found: &mut Vec<usize>,
     ) -> PyResult<()> {
-        let Table::Integers(least, rows) = &self.table else {
+        let NodeTable::Integers(least, rows) = &self.table else {
             return batch.iter().try_for_each(|one| {
                 found.push(self.get(node(one))?);
                 Ok(())
@@ -77,12 +77,12 @@ impl<'a, 'py> RowOf<'a, 'py> {
     /// `KeyError` if it is no node; what its comparison raises.
     fn get(&self, node: &Bound<'py, PyAny>) -> PyResult<usize> {
         let found = match &self.table {
-            Table::None => None,
-            Table::Integers(least, rows) => {
+            NodeTable::None => None,
+            NodeTable::Integers(least, rows) => {
                 let row = index_from(*least, node).and_then(|index| rows.get(index));
                 row.copied().filter(|row| *row != NO_ROW)
             }
-            Table::Texts(table) => table.get(node)?,
+            NodeTable::Texts(table) => table.get(node)?,
         };
         match found {
             Some(row) => Ok(row as usize),
@@ -104,33 +104,33 @@ pub(crate) fn integer(object: &Bound<'_, PyAny>) -> Option<i64> {
 }
 
 /// The table of nodes that are integers; none if others are among them, or gaps are wide.
-fn integers<'py>(nodes: &Bound<'py, PyDict>, turns: &mut Turns) -> PyResult<Table<'py>> {
+fn integers<'py>(nodes: &Bound<'py, PyDict>, checks: &mut InterruptChecks) -> PyResult<NodeTable<'py>> {
     let mut integers = Vec::with_capacity(nodes.len());
     let mut entries = Entries::of(nodes);
     while let Some((node, _)) = entries.next(false)? {
-        let Some(value) = integer(&node) else { return Ok(Table::None) };
+        let Some(value) = integer(&node) else { return Ok(NodeTable::None) };
         integers.push(value);
-        turns.step(nodes.py())?;
+        checks.step(nodes.py())?;
     }
     let least = integers.iter().copied().min().unwrap_or(0);
     let span = integers.iter().map(|value| value.abs_diff(least)).max().unwrap_or(0);
     if span > 8 * integers.len() as u64 {
-        return Ok(Table::None);
+        return Ok(NodeTable::None);
     }
     let mut rows = vec![NO_ROW; span as usize + 1];
     for (row, value) in (0..).zip(&integers) {
         rows[value.abs_diff(least) as usize] = row;
     }
-    Ok(Table::Integers(least, rows))
+    Ok(NodeTable::Integers(least, rows))
 }
 
 /// The table of nodes that are texts; none if others are among them.
-fn texts<'py>(nodes: &Bound<'py, PyDict>, turns: &mut Turns) -> PyResult<Table<'py>> {
+fn texts<'py>(nodes: &Bound<'py, PyDict>, checks: &mut InterruptChecks) -> PyResult<NodeTable<'py>> {
     let len = (2 * nodes.len()).next_power_of_two();
     let mut table = TextTable { slots: vec![(0, NO_ROW); len], texts: Vec::with_capacity(nodes.len()) };
     let mut entries = Entries::of(nodes);
     while let Some((node, _)) = entries.next(false)? {
-        let Ok(text) = node.cast_into_exact::<PyString>() else { return Ok(Table::None) };
+        let Ok(text) = node.cast_into_exact::<PyString>() else { return Ok(NodeTable::None) };
         let hash = text.hash()? as u64;
         let mut at = hash as usize & (len - 1);
         while table.slots[at].1 != NO_ROW {
@@ -138,9 +138,9 @@ fn texts<'py>(nodes: &Bound<'py, PyDict>, turns: &mut Turns) -> PyResult<Table<'
         }
         table.slots[at] = ((hash >> 32) as u32, table.texts.len() as u32);
         table.texts.push(text);
-        turns.step(nodes.py())?;
+        checks.step(nodes.py())?;
     }
-    Ok(Table::Texts(table))
+    Ok(NodeTable::Texts(table))
 }
 
 impl TextTable<'_> {

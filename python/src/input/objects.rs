@@ -7,9 +7,9 @@ use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringA
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString, PyTuple};
 
-use crate::failure::{Outcome, invalid, mistyped};
+use crate::failure::{PyOutcome, invalid, mistyped};
 use crate::input::times;
-use crate::turns::Turns;
+use crate::interrupts::InterruptChecks;
 
 /// Objects of one usual type so far: `int`, `float` or `str`, none of them missing.
 pub(crate) enum Usual {
@@ -99,18 +99,18 @@ pub(crate) fn as_list<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyLi
 }
 
 /// Converts a sequence of Python objects, element by element.
-pub(crate) fn from_iterable(object: &Bound<'_, PyAny>, what: &str) -> Outcome<ArrayRef> {
+pub(crate) fn from_iterable(object: &Bound<'_, PyAny>, what: &str) -> PyOutcome<ArrayRef> {
     if object.try_iter().is_err() {
         let found = object.get_type().name()?.to_string();
         return mistyped(format!("{what}: expected a sequence of integers, floats or strings, got {found}"));
     }
-    let (py, mut turns, mut usual) = (object.py(), Turns::new(), Usual::Empty);
+    let (py, mut checks, mut usual) = (object.py(), InterruptChecks::new(), Usual::Empty);
     if let Some(items) = as_list(object) {
         for at in 0..items.len() {
             if !usual.push(&items.get_item(at)?) {
                 return from_unusual(&items, what);
             }
-            turns.step(py)?;
+            checks.step(py)?;
         }
         return Ok(usual.finish());
     }
@@ -123,23 +123,23 @@ pub(crate) fn from_iterable(object: &Bound<'_, PyAny>, what: &str) -> Outcome<Ar
             all.append(item)?;
             for item in items {
                 all.append(item?)?;
-                turns.step(py)?;
+                checks.step(py)?;
             }
             return from_unusual(&all, what);
         }
         len += 1;
-        turns.step(py)?;
+        checks.step(py)?;
     }
     Ok(usual.finish())
 }
 
 /// Converts objects of several types, of other types than the usual ones, or some of them missing.
-fn from_unusual(list: &Bound<'_, PyList>, what: &str) -> Outcome<ArrayRef> {
-    let (py, mut turns) = (list.py(), Turns::new());
+fn from_unusual(list: &Bound<'_, PyList>, what: &str) -> PyOutcome<ArrayRef> {
+    let (py, mut checks) = (list.py(), InterruptChecks::new());
     let items: Vec<Bound<'_, PyAny>> = list.iter().collect();
     let mut all = |check: fn(&Bound<'_, PyAny>) -> bool| -> PyResult<bool> {
         for item in &items {
-            turns.step(py)?;
+            checks.step(py)?;
             if !item.is_none() && !check(item) {
                 return Ok(false);
             }
@@ -172,7 +172,7 @@ fn from_unusual(list: &Bound<'_, PyList>, what: &str) -> Outcome<ArrayRef> {
     }
     let mut floats: Vec<Option<f64>> = Vec::with_capacity(items.len());
     for (at, item) in items.iter().enumerate() {
-        turns.step(py)?;
+        checks.step(py)?;
         match item.extract::<Option<f64>>() {
             Ok(Some(float)) if (is_int(item) || float.abs() > MAX_EXACT) && !item.eq(float)? => {
                 return invalid(format!(
@@ -192,7 +192,7 @@ fn from_unusual(list: &Bound<'_, PyList>, what: &str) -> Outcome<ArrayRef> {
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// The error for elements that no column holds, or not together.
-fn odd<T>(items: &[Bound<'_, PyAny>], what: &str) -> Outcome<T> {
+fn odd<T>(items: &[Bound<'_, PyAny>], what: &str) -> PyOutcome<T> {
     let datetime = items.first().map(|first| first.py().import("datetime")).transpose()?;
     let kind = |item: &Bound<'_, PyAny>| -> PyResult<Option<&'static str>> {
         let Some(datetime) = &datetime else { return Ok(None) };
@@ -237,7 +237,7 @@ fn shown(integer: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(integer.str()?.to_string())
 }
 
-fn from_integers(items: &[Bound<'_, PyAny>], what: &str) -> Outcome<ArrayRef> {
+fn from_integers(items: &[Bound<'_, PyAny>], what: &str) -> PyOutcome<ArrayRef> {
     let signed: PyResult<Vec<Option<i64>>> = items.iter().map(PyAnyMethods::extract).collect();
     if let Ok(signed) = signed {
         return Ok(Arc::new(Int64Array::from(signed)));

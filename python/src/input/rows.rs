@@ -3,11 +3,11 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-use crate::failure::Outcome;
-use crate::input::column::Column;
+use crate::failure::PyOutcome;
+use crate::input::column::InputColumn;
 use crate::input::entries::Entries;
 use crate::input::objects::{Usual, as_list};
-use crate::turns::Turns;
+use crate::interrupts::InterruptChecks;
 
 /// The columns of tuples, while they are read.
 #[derive(Default)]
@@ -37,32 +37,35 @@ impl TupleColumns {
     }
 
     /// The tuples again.
-    fn rows<'py>(self, py: Python<'py>, turns: &mut Turns) -> PyResult<Bound<'py, PyList>> {
+    fn rows<'py>(self, py: Python<'py>, checks: &mut InterruptChecks) -> PyResult<Bound<'py, PyList>> {
         let (rows, len) = (PyList::empty(py), self.len);
         let columns: PyResult<Vec<_>> =
             self.columns.into_iter().map(|column| column.into_objects(py, len)).collect();
         let columns = columns?;
         for at in 0..len {
             rows.append(PyTuple::new(py, columns.iter().map(|column| &column[at]))?)?;
-            turns.step(py)?;
+            checks.step(py)?;
         }
         Ok(rows)
     }
 
-    fn finish(self) -> Outcome<Option<Vec<Column>>> {
+    fn finish(self) -> PyOutcome<Option<Vec<InputColumn>>> {
         let named = ["source", "target", "weight"].into_iter().zip(self.columns);
-        let column = |(what, usual): (&str, Usual)| Column::of(what.to_owned(), vec![usual.finish()]);
-        named.map(column).collect::<Outcome<Vec<Column>>>().map(|all| Some(all).filter(|all| !all.is_empty()))
+        let column = |(what, usual): (&str, Usual)| InputColumn::of(what.to_owned(), vec![usual.finish()]);
+        named
+            .map(column)
+            .collect::<PyOutcome<Vec<InputColumn>>>()
+            .map(|all| Some(all).filter(|all| !all.is_empty()))
     }
 }
 
 /// The columns of tuples: sources, targets, and weights if there are three; `None` unless all tuples have the
 /// same length, and each column holds only integers, only floats or only strings.
 #[pyfunction]
-pub(crate) fn columns_of_tuples(tuples: &Bound<'_, PyList>) -> Outcome<Option<Vec<Column>>> {
-    let (mut columns, mut turns) = (TupleColumns::default(), Turns::new());
+pub(crate) fn columns_of_tuples(tuples: &Bound<'_, PyList>) -> PyOutcome<Option<Vec<InputColumn>>> {
+    let (mut columns, mut checks) = (TupleColumns::default(), InterruptChecks::new());
     for at in 0..tuples.len() {
-        turns.step(tuples.py())?;
+        checks.step(tuples.py())?;
         if !columns.push(&tuples.get_item(at)?)? {
             return Ok(None);
         }
@@ -75,21 +78,22 @@ pub(crate) fn columns_of_tuples(tuples: &Bound<'_, PyList>) -> Outcome<Option<Ve
 #[pyfunction]
 pub(crate) fn read_tuples<'py>(
     iterable: &Bound<'py, PyAny>,
-) -> Outcome<(Option<Vec<Column>>, Bound<'py, PyList>)> {
+) -> PyOutcome<(Option<Vec<InputColumn>>, Bound<'py, PyList>)> {
     if let Some(rows) = as_list(iterable) {
         return Ok((columns_of_tuples(&rows)?, rows));
     }
     let py = iterable.py();
-    let (mut columns, mut turns, mut items) = (TupleColumns::default(), Turns::new(), iterable.try_iter()?);
+    let (mut columns, mut checks, mut items) =
+        (TupleColumns::default(), InterruptChecks::new(), iterable.try_iter()?);
     while let Some(item) = items.next() {
         let item = item?;
-        turns.step(py)?;
+        checks.step(py)?;
         if !columns.push(&item)? {
-            let rows = columns.rows(py, &mut turns)?;
+            let rows = columns.rows(py, &mut checks)?;
             rows.append(item)?;
             for item in items {
                 rows.append(item?)?;
-                turns.step(py)?;
+                checks.step(py)?;
             }
             return Ok((None, rows));
         }
@@ -101,10 +105,10 @@ pub(crate) fn read_tuples<'py>(
 /// an element is no dictionary.
 #[pyfunction]
 pub(crate) fn keys_of_dictionaries<'py>(rows: &Bound<'py, PyList>) -> PyResult<Option<Bound<'py, PyDict>>> {
-    let (py, mut turns) = (rows.py(), Turns::new());
+    let (py, mut checks) = (rows.py(), InterruptChecks::new());
     let keys = PyDict::new(py);
     for at in 0..rows.len() {
-        turns.step(py)?;
+        checks.step(py)?;
         let row = rows.get_item(at)?;
         let Ok(row) = row.cast_exact::<PyDict>() else { return Ok(None) };
         let mut entries = Entries::of(row);

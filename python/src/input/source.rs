@@ -9,8 +9,8 @@ use esker::import::read::typed::weight_fits;
 use esker::store::format::{ElementType, PropertyType};
 use esker::store::{Error, Result};
 
-use crate::failure::{Failure, Outcome, invalid, mistyped};
-use crate::input::column::{Column, ColumnType};
+use crate::failure::{PyFailure, PyOutcome, invalid, mistyped};
+use crate::input::column::{ColumnType, InputColumn};
 use crate::language::said;
 
 /// Number of edges per block.
@@ -21,7 +21,7 @@ pub(crate) const EDGE_BYTES: u64 = 16;
 /// How many rows of some columns from `first` on, `rows_max` at most, are taken together: fewer where texts
 /// are long.
 pub(crate) fn block_rows<'c>(
-    columns: impl Iterator<Item = &'c Column>,
+    columns: impl Iterator<Item = &'c InputColumn>,
     first: usize,
     rows_max: usize,
 ) -> usize {
@@ -30,23 +30,23 @@ pub(crate) fn block_rows<'c>(
 }
 
 /// The columns to import.
-pub(crate) struct Columns {
-    pub(crate) source: Column,
-    pub(crate) target: Column,
+pub(crate) struct InputColumns {
+    pub(crate) source: InputColumn,
+    pub(crate) target: InputColumn,
     /// Names and columns of edge properties.
-    pub(crate) properties: Vec<(String, Column)>,
+    pub(crate) properties: Vec<(String, InputColumn)>,
     /// Ids of vertices, which need not have edges.
-    pub(crate) vertices: Option<Column>,
+    pub(crate) vertices: Option<InputColumn>,
 }
 
-impl Columns {
+impl InputColumns {
     pub(crate) fn len(&self) -> usize {
         self.source.len()
     }
 
     /// The larger of the numbers of edges and of vertices.
     pub(crate) fn num_rows(&self) -> usize {
-        self.len().max(self.vertices.as_ref().map_or(0, Column::len))
+        self.len().max(self.vertices.as_ref().map_or(0, InputColumn::len))
     }
 
     /// How many rows from `first` on are taken together.
@@ -57,7 +57,7 @@ impl Columns {
     }
 
     /// Checks the lengths and types of the columns.
-    pub(crate) fn check(&self) -> Outcome<()> {
+    pub(crate) fn check(&self) -> PyOutcome<()> {
         let columns = self.properties.iter().map(|(_, column)| column).chain([&self.target]);
         for column in columns {
             if column.len() != self.len() {
@@ -77,7 +77,7 @@ impl Columns {
     }
 
     /// The type of each property, if it is declared or more than a number or a text.
-    fn types(&self, weight: Option<&str>, declared: &[Declaration]) -> Outcome<Vec<Option<PropertyType>>> {
+    fn types(&self, weight: Option<&str>, declared: &[Declaration]) -> PyOutcome<Vec<Option<PropertyType>>> {
         let has = |name: &String| self.properties.iter().any(|(own, _)| own == name);
         if let Some(missing) = declared.iter().find(|declared| self.len() > 0 && !has(&declared.name)) {
             return invalid(format!(
@@ -85,7 +85,7 @@ impl Columns {
                 missing.name
             ));
         }
-        let type_of = |(name, column): &(String, Column)| {
+        let type_of = |(name, column): &(String, InputColumn)| {
             let found = declared.iter().find(|declared| declared.name == *name);
             let is_weight = weight == Some(name);
             if let Some(Declaration { property_type, .. }) = found {
@@ -115,22 +115,22 @@ impl Columns {
 
 /// Reads columns. A block carries only the index of its first row; the parser reads the rows from the
 /// columns.
-pub(crate) struct ColumnReader {
+pub(crate) struct InputColumnReader {
     schema: Schema,
-    columns: Arc<Columns>,
+    columns: Arc<InputColumns>,
     next: usize,
 }
 
-impl ColumnReader {
+impl InputColumnReader {
     /// A reader at the first row. `weight` names the property that is the weight; `num_vertices` declares
     /// that ids are `0..num_vertices`. `declared` are the types of properties; the others have those of their
     /// columns.
     pub(crate) fn new(
-        columns: Columns,
+        columns: InputColumns,
         weight: Option<&str>,
         num_vertices: Option<u64>,
         declared: &[Declaration],
-    ) -> Outcome<Self> {
+    ) -> PyOutcome<Self> {
         columns.check()?;
         let types = columns.types(weight, declared)?;
         let texts = columns.has_texts();
@@ -158,7 +158,7 @@ impl ColumnReader {
     }
 }
 
-impl Reader for ColumnReader {
+impl Reader for InputColumnReader {
     fn schema(&self) -> &Schema {
         &self.schema
     }
@@ -181,7 +181,7 @@ impl Reader for ColumnReader {
 
 /// Makes batches of the rows of columns.
 struct ColumnParser {
-    columns: Arc<Columns>,
+    columns: Arc<InputColumns>,
     ids: IdKind,
     types: Vec<Option<PropertyType>>,
 }
@@ -193,7 +193,7 @@ impl BlockParser for ColumnParser {
         let range = |len: usize| first.min(len)..(first + rows).min(len);
         let edges = range(self.columns.len());
         let texts = self.ids == IdKind::Text;
-        let ids = |column: &Column, range| -> Result<ArrayRef> {
+        let ids = |column: &InputColumn, range| -> Result<ArrayRef> {
             let ids = column.ids(range, texts).map_err(store_error)?;
             self.expect_numbers(column, first, &ids)?;
             Ok(ids)
@@ -210,7 +210,7 @@ impl BlockParser for ColumnParser {
             input_bytes: edges.len() as u64 * EDGE_BYTES,
             source: ids(&self.columns.source, edges.clone())?,
             target: ids(&self.columns.target, edges.clone())?,
-            properties: properties.collect::<Outcome<_>>().map_err(store_error)?,
+            properties: properties.collect::<PyOutcome<_>>().map_err(store_error)?,
             vertices: vertices.map(|column| ids(column, range(column.len()))).transpose()?,
             rejected: Vec::new(),
             wide: Vec::new(),
@@ -219,12 +219,12 @@ impl BlockParser for ColumnParser {
 }
 
 impl ColumnParser {
-    fn new(columns: Arc<Columns>, schema: &Schema) -> Self {
+    fn new(columns: Arc<InputColumns>, schema: &Schema) -> Self {
         Self { columns, ids: schema.ids, types: schema.types.clone() }
     }
 
     /// Checks that ids are less than the given number of vertices.
-    fn expect_numbers(&self, column: &Column, first: usize, ids: &ArrayRef) -> Result<()> {
+    fn expect_numbers(&self, column: &InputColumn, first: usize, ids: &ArrayRef) -> Result<()> {
         let (IdKind::Numbered { num_vertices, .. }, Some(ids)) = (self.ids, integer_ids(ids)) else {
             return Ok(());
         };
@@ -241,10 +241,10 @@ impl ColumnParser {
 }
 
 /// Converts an error about a column to an error of the store.
-fn store_error(failure: Failure) -> Error {
+fn store_error(failure: PyFailure) -> Error {
     match failure {
-        Failure::Esker(esker::Error::Store(error)) => error,
-        Failure::Named(_, message) => Error::invalid(message),
+        PyFailure::Esker(esker::Error::Store(error)) => error,
+        PyFailure::Named(_, message) => Error::invalid(message),
         other => Error::invalid(format!("{other:?}")),
     }
 }

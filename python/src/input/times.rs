@@ -8,11 +8,11 @@ use esker::store::format::{LogicalType, PropertyType, TimeUnit};
 use esker::store::property::PropertyValue;
 use pyo3::prelude::*;
 
-use crate::failure::{Outcome, invalid};
+use crate::failure::{PyOutcome, invalid};
 
 /// The column of objects of `datetime.datetime` or of `datetime.date`, some of them missing; `None` if the
 /// first that is not missing is neither.
-pub(crate) fn from_objects(items: &[Bound<'_, PyAny>], what: &str) -> Outcome<Option<ArrayRef>> {
+pub(crate) fn from_objects(items: &[Bound<'_, PyAny>], what: &str) -> PyOutcome<Option<ArrayRef>> {
     let Some(first) = items.iter().find(|item| !item.is_none()) else { return Ok(None) };
     let module = first.py().import("datetime")?;
     let (datetime, date) = (module.getattr("datetime")?, module.getattr("date")?);

@@ -9,38 +9,38 @@ use esker::top::{TopVertex, top};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::failure::Outcome;
+use crate::failure::PyOutcome;
 use crate::input::array::Array;
-use crate::output::row_order::Rows;
+use crate::interrupts::InterruptChecks;
+use crate::output::row_order::VersionRows;
 use crate::output::values::id_object;
-use crate::turns::Turns;
 use crate::watch::{reading, watched_reading};
 
 /// The most rows that are ranked on the calling thread.
 const BRIEF_LEN: usize = 1 << 20;
 
 /// The answer of an algorithm, with rows in place of vertices.
-#[pyclass(frozen, module = "esker._esker")]
-pub(crate) struct Answer {
-    given: Mutex<Given>,
-    pub(crate) rows: Rows,
+#[pyclass(frozen, name = "Answer", module = "esker._esker")]
+pub(crate) struct PyAnswer {
+    given: Mutex<UnreadAnswer>,
+    pub(crate) rows: VersionRows,
 }
 
 /// An answer as the algorithm gave it, until its values are asked for.
-struct Given {
+struct UnreadAnswer {
     answer: Arc<esker::answer::Answer>,
     is_in_rows: bool,
 }
 
-impl Answer {
+impl PyAnswer {
     /// An answer on the vertices of these rows.
-    pub(crate) fn new(answer: esker::answer::Answer, rows: &Rows) -> Self {
-        let given = Given { answer: Arc::new(answer), is_in_rows: false };
+    pub(crate) fn new(answer: esker::answer::Answer, rows: &VersionRows) -> Self {
+        let given = UnreadAnswer { answer: Arc::new(answer), is_in_rows: false };
         Self { given: Mutex::new(given), rows: rows.clone() }
     }
 
     /// The answer with rows in place of vertices. Time: at first O(n), if row `v` is not vertex `v`.
-    pub(crate) fn in_rows(&self) -> Outcome<Arc<esker::answer::Answer>> {
+    pub(crate) fn in_rows(&self) -> PyOutcome<Arc<esker::answer::Answer>> {
         let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
         if !given.is_in_rows {
             if let Some(order) = self.rows.order()? {
@@ -59,7 +59,7 @@ impl Answer {
 }
 
 #[pymethods]
-impl Answer {
+impl PyAnswer {
     /// The name, kind (`vertex`, `index`, `integer`, `count`, `float`) and ranking (`largest`, `groups`) of
     /// each column.
     fn columns(&self) -> Vec<(&'static str, &'static str, &'static str)> {
@@ -69,7 +69,7 @@ impl Answer {
     }
 
     /// The values of a column, without a copy.
-    fn column(&self, py: Python<'_>, index: usize) -> Outcome<Option<Array>> {
+    fn column(&self, py: Python<'_>, index: usize) -> PyOutcome<Option<Array>> {
         let answer = reading(py, self.rows.snapshot().version().path(), || self.in_rows())?;
         let Some(column) = answer.columns.get(index) else { return Ok(None) };
         macro_rules! within {
@@ -86,13 +86,13 @@ impl Answer {
     }
 
     /// The row of the graph of each row of the answer, ascending; `None` if it has all rows of the graph.
-    fn vertices(&self, py: Python<'_>) -> Outcome<Option<Array>> {
+    fn vertices(&self, py: Python<'_>) -> PyOutcome<Option<Array>> {
         let answer = reading(py, self.rows.snapshot().version().path(), || self.in_rows())?;
         Ok(Array::within(answer, |answer| answer.vertices.as_deref().ok_or(())).ok())
     }
 
     /// The rows of the sources and targets of the edges, if the rows of the answer are edges.
-    fn edges(&self, py: Python<'_>) -> Outcome<Option<(Array, Array)>> {
+    fn edges(&self, py: Python<'_>) -> PyOutcome<Option<(Array, Array)>> {
         let answer = reading(py, self.rows.snapshot().version().path(), || self.in_rows())?;
         let Some(edges) = answer.edges.as_ref() else { return Ok(None) };
         let end = |of: fn(&(_, _)) -> _| Array::of(edges.iter().map(of).collect::<Vec<_>>());
@@ -135,7 +135,7 @@ impl Answer {
 
     /// Appends the top rows of the principal column to `rows`: keys and values, with external ids; ties by
     /// row.
-    fn top(&self, py: Python<'_>, count: usize, rows: &Bound<'_, PyList>) -> Outcome<()> {
+    fn top(&self, py: Python<'_>, count: usize, rows: &Bound<'_, PyList>) -> PyOutcome<()> {
         let cancel = Cancel::default();
         let rank = || {
             let answer = self.in_rows()?;
@@ -165,17 +165,17 @@ pub(crate) fn append_ranked(
     rows: &Bound<'_, PyList>,
     snapshot: &View,
     ranked: Vec<TopVertex>,
-) -> Outcome<()> {
-    let (py, mut turns) = (rows.py(), Turns::new());
+) -> PyOutcome<()> {
+    let (py, mut checks) = (rows.py(), InterruptChecks::new());
     for one in ranked {
-        turns.step(py)?;
+        checks.step(py)?;
         rows.append((shown(py, snapshot, one.key)?, shown(py, snapshot, one.value)?))?;
     }
     Ok(())
 }
 
 /// A value as an object: vertices as their ids.
-pub(crate) fn shown<'py>(py: Python<'py>, snapshot: &View, value: Value) -> Outcome<Bound<'py, PyAny>> {
+pub(crate) fn shown<'py>(py: Python<'py>, snapshot: &View, value: Value) -> PyOutcome<Bound<'py, PyAny>> {
     Ok(match value {
         Value::Missing => py.None().into_bound(py),
         Value::Vertex(v) => id_object(py, snapshot.version(), v)?,

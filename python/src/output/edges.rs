@@ -12,9 +12,9 @@ use esker::store::property::PropertyValue;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::failure::Outcome;
-use crate::input::array::{Array, Item};
-use crate::output::row_order::{RowOrder, Rows};
+use crate::failure::PyOutcome;
+use crate::input::array::{Array, ArrayItem};
+use crate::output::row_order::{RowOrder, VersionRows};
 use crate::output::values::value_object;
 
 /// Edges that are gathered before those to unwanted targets are left out.
@@ -26,7 +26,7 @@ pub(crate) fn values_between<'py>(
     snapshot: &Version,
     source: VertexId,
     target: VertexId,
-) -> Outcome<Vec<Bound<'py, PyDict>>> {
+) -> PyOutcome<Vec<Bound<'py, PyDict>>> {
     let edges = snapshot.edges(Direction::Out, source)?;
     let first = edges.targets().partition_point(|&v| v < target);
     let count = edges.targets()[first..].iter().take_while(|&&v| v == target).count();
@@ -55,7 +55,7 @@ pub(crate) struct RowLists<'a> {
 }
 
 impl<'a> RowLists<'a> {
-    pub(crate) fn new(rows: &'a Rows, run: &Run) -> Outcome<Self> {
+    pub(crate) fn new(rows: &'a VersionRows, run: &Run) -> PyOutcome<Self> {
         let snapshot = rows.snapshot();
         // The export numbers the vertices that are there, in order of vertex: those are rows, if vertices
         // ascend with rows.
@@ -68,7 +68,7 @@ impl<'a> RowLists<'a> {
     }
 
     /// Appends the edges of a row.
-    pub(crate) fn append(&self, row: usize, block: &mut BlockBuilder) -> Outcome<()> {
+    pub(crate) fn append(&self, row: usize, block: &mut BlockBuilder) -> PyOutcome<()> {
         let place = match self.order {
             None => vertex(row),
             Some(order) => {
@@ -84,7 +84,7 @@ impl<'a> RowLists<'a> {
     }
 
     /// The appended edges, whose rows ascended.
-    pub(crate) fn finish(&self, block: &mut BlockBuilder) -> Outcome<ExportBlock> {
+    pub(crate) fn finish(&self, block: &mut BlockBuilder) -> PyOutcome<ExportBlock> {
         let mut block = block.finish();
         let Some(order) = self.order else { return Ok(block) };
         for target in &mut block.targets {
@@ -109,10 +109,10 @@ impl<'a> RowLists<'a> {
 pub(crate) struct EdgeArrays {
     source: Vec<VertexId>,
     target: Vec<VertexId>,
-    properties: Vec<Property>,
+    properties: Vec<EdgeProperty>,
 }
 
-struct Property {
+struct EdgeProperty {
     info: PropertyInfo,
     /// The values, in parts.
     parts: Vec<ArrayRef>,
@@ -124,18 +124,18 @@ impl EdgeArrays {
     /// Reads the edges, each undirected edge once. With `among`, only the edges with both ends among these
     /// rows. Memory: the arrays.
     pub(crate) fn read(
-        rows: &Rows,
+        rows: &VersionRows,
         run: &Run,
         among: Option<&[VertexId]>,
         with_properties: bool,
-    ) -> Outcome<Self> {
+    ) -> PyOutcome<Self> {
         let lists = RowLists::new(rows, run)?;
         let graph = lists.graph();
         let mut properties = Vec::new();
         for (number, info) in graph.properties().iter().enumerate().filter(|_| with_properties) {
             let texts = graph.dictionary(number)?;
             let texts = texts.iter().flatten().map(|text| String::from_utf8_lossy(text).into_owned());
-            properties.push(Property { info: info.clone(), parts: Vec::new(), texts: texts.collect() });
+            properties.push(EdgeProperty { info: info.clone(), parts: Vec::new(), texts: texts.collect() });
         }
         let mut arrays = Self { source: Vec::new(), target: Vec::new(), properties };
         match among {
@@ -177,7 +177,7 @@ impl EdgeArrays {
         run: &Run,
         rows: impl Iterator<Item = usize>,
         wants: impl Fn(u64) -> bool,
-    ) -> Outcome<()> {
+    ) -> PyOutcome<()> {
         let mut builder = BlockBuilder::new(lists.graph().properties());
         for row in rows {
             run.check()?;
@@ -194,7 +194,7 @@ impl EdgeArrays {
     /// to.
     pub(crate) fn into_python(self, py: Python<'_>) -> PyResult<(Array, Array, Bound<'_, PyDict>)> {
         let properties = PyDict::new(py);
-        for Property { info, parts, texts } in self.properties {
+        for EdgeProperty { info, parts, texts } in self.properties {
             match info.kind {
                 PropertyKind::I32 | PropertyKind::I64 => {
                     properties.set_item(info.name, Py::new(py, joined::<Int64Type>(&parts))?)?;
@@ -215,7 +215,7 @@ impl EdgeArrays {
 }
 
 /// The edges of a block to wanted targets.
-fn kept(block: ExportBlock, wants: &impl Fn(u64) -> bool) -> Outcome<ExportBlock> {
+fn kept(block: ExportBlock, wants: &impl Fn(u64) -> bool) -> PyOutcome<ExportBlock> {
     let keep: Vec<bool> = block.targets.iter().map(|&target| wants(target)).collect();
     if keep.iter().all(|&keep| keep) {
         return Ok(block);
@@ -228,7 +228,7 @@ fn kept(block: ExportBlock, wants: &impl Fn(u64) -> bool) -> Outcome<ExportBlock
     Ok(ExportBlock { sources, targets, properties })
 }
 
-fn joined<T: ArrowPrimitiveType<Native: Item>>(parts: &[ArrayRef]) -> Array {
+fn joined<T: ArrowPrimitiveType<Native: ArrayItem>>(parts: &[ArrayRef]) -> Array {
     let mut all = Vec::with_capacity(parts.iter().map(arrow_array::Array::len).sum());
     parts.iter().for_each(|part| all.extend_from_slice(part.as_primitive::<T>().values()));
     Array::of(all)

@@ -8,12 +8,12 @@ use esker::store::View;
 use esker::store::format::{PropertyRecord, VersionRecord};
 use serde_json::{Value, json};
 
-use crate::failure::Outcome;
+use crate::failure::PyOutcome;
 use crate::language::said;
 use crate::settings::brief;
 
 /// Describes a graph.
-pub(crate) fn graph_facts(snapshot: &View) -> Outcome<String> {
+pub(crate) fn graph_facts(snapshot: &View) -> PyOutcome<String> {
     let edge_properties: Vec<Value> = snapshot
         .version()
         .edge_properties()

@@ -12,12 +12,12 @@ use esker::store::View;
 use esker::store::format::IdMapKind;
 use esker::store::ids::ExternalId;
 
-use crate::failure::{Failure, Outcome, invalid};
+use crate::failure::{PyFailure, PyOutcome, invalid};
 use crate::settings::brief;
 
 /// The rows of a version. Clones share the order, which is found when it is first needed.
 #[derive(Clone)]
-pub(crate) struct Rows(Arc<Shared>);
+pub(crate) struct VersionRows(Arc<Shared>);
 
 struct Shared {
     snapshot: View,
@@ -34,7 +34,7 @@ pub(crate) struct RowOrder {
     ascends: bool,
 }
 
-impl Rows {
+impl VersionRows {
     /// The rows of a version.
     pub(crate) fn new(snapshot: &View) -> Self {
         Self(Arc::new(Shared { snapshot: snapshot.clone(), order: OnceLock::new() }))
@@ -47,7 +47,7 @@ impl Rows {
 
     /// The order; `None` if row `v` is vertex `v`. Time: at first O(n), and a sort if integer ids are sparse
     /// and do not ascend.
-    pub(crate) fn order(&self) -> Outcome<Option<&RowOrder>> {
+    pub(crate) fn order(&self) -> PyOutcome<Option<&RowOrder>> {
         if let Some(known) = self.0.order.get() {
             return Ok(known.as_ref());
         }
@@ -56,12 +56,12 @@ impl Rows {
     }
 
     /// Number of rows.
-    pub(crate) fn len(&self) -> Outcome<usize> {
+    pub(crate) fn len(&self) -> PyOutcome<usize> {
         Ok(self.0.snapshot.num_present(&*brief()?)?)
     }
 
     /// The vertex of a row, which must exist.
-    pub(crate) fn vertex(&self, row: VertexId) -> Outcome<VertexId> {
+    pub(crate) fn vertex(&self, row: VertexId) -> PyOutcome<VertexId> {
         let len = self.len()?;
         if row as usize >= len {
             return invalid(format!("there is no vertex number {row}: there are {len}"));
@@ -70,16 +70,16 @@ impl Rows {
     }
 
     /// The row of a vertex that is not removed.
-    pub(crate) fn row(&self, v: VertexId) -> Outcome<VertexId> {
+    pub(crate) fn row(&self, v: VertexId) -> PyOutcome<VertexId> {
         Ok(self.order()?.map_or(v, |order| order.row(v)))
     }
 
     /// Puts vertices in the order of their rows. Does not need the order of all vertices.
-    pub(crate) fn sort(&self, vertices: &mut Vec<VertexId>) -> Outcome<()> {
+    pub(crate) fn sort(&self, vertices: &mut Vec<VertexId>) -> PyOutcome<()> {
         let ids = self.0.snapshot.version().ids();
         if !ids.is_text() {
             let keyed = vertices.iter().map(|&v| Ok((integer(ids.external_of(v)?)?, v)));
-            let mut keyed = keyed.collect::<Outcome<Vec<_>>>()?;
+            let mut keyed = keyed.collect::<PyOutcome<Vec<_>>>()?;
             keyed.sort_by_key(|&(id, _)| id);
             *vertices = keyed.into_iter().map(|(_, v)| v).collect();
         }
@@ -88,7 +88,7 @@ impl Rows {
 }
 
 impl RowOrder {
-    fn of(snapshot: &View) -> Outcome<Option<Self>> {
+    fn of(snapshot: &View) -> PyOutcome<Option<Self>> {
         let run = brief()?;
         let remaining = snapshot.remaining(&run)?;
         let ascends = ids_ascend(snapshot)?;
@@ -188,17 +188,17 @@ fn pick<T: Copy>(values: &[T], places: &[VertexId]) -> Vec<T> {
     places.iter().map(|&place| values[place as usize]).collect()
 }
 
-fn integer(id: ExternalId<'_>) -> Outcome<u64> {
+fn integer(id: ExternalId<'_>) -> PyOutcome<u64> {
     match id {
         ExternalId::Int(id) => Ok(id),
         ExternalId::Text(_) => {
-            Err(Failure::Named("Error", "an integer id became a text; this is a bug".to_owned()))
+            Err(PyFailure::Named("Error", "an integer id became a text; this is a bug".to_owned()))
         }
     }
 }
 
 /// Whether the ids of all vertices, removed ones included, are in the order of rows.
-fn ids_ascend(snapshot: &View) -> Outcome<bool> {
+fn ids_ascend(snapshot: &View) -> PyOutcome<bool> {
     let ids = snapshot.version().ids();
     let is_identity =
         snapshot.version().manifest().ids.kind == IdMapKind::Identity && ids.dense_base().is_some();
@@ -217,7 +217,7 @@ fn ids_ascend(snapshot: &View) -> Outcome<bool> {
 }
 
 /// The vertices that are there, by ascending integer id.
-fn by_id(snapshot: &View, is_there: impl Fn(VertexId) -> bool) -> Outcome<Vec<VertexId>> {
+fn by_id(snapshot: &View, is_there: impl Fn(VertexId) -> bool) -> PyOutcome<Vec<VertexId>> {
     let ids = snapshot.version().ids();
     let mut keyed: Vec<(u64, VertexId)> = Vec::with_capacity(ids.num_vertices());
     let mut next = 0;

@@ -13,27 +13,27 @@ use esker::store::ids::ExternalId;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::failure::{Failure, Outcome};
-use crate::input::array::{Array, Item, ItemType};
+use crate::failure::{PyFailure, PyOutcome};
+use crate::input::array::{Array, ArrayItem, ItemType};
 use crate::input::capsule;
-use crate::output::row_order::Rows;
+use crate::output::row_order::VersionRows;
 use crate::watch::reading;
 
 /// Number of rows per batch. External ids are generated for one batch at a time.
 const BATCH_ROWS: usize = 1 << 16;
 
 /// An answer as a stream of Arrow record batches; every call starts a new stream.
-#[pyclass(frozen, module = "esker._esker")]
-pub(crate) struct Stream {
+#[pyclass(frozen, name = "Stream", module = "esker._esker")]
+pub(crate) struct PyAnswerStream {
     /// In rows.
     answer: Arc<Answer>,
-    rows: Rows,
+    rows: VersionRows,
 }
 
 #[pymethods]
-impl Stream {
+impl PyAnswerStream {
     #[new]
-    fn new(py: Python<'_>, answer: &crate::output::answer::Answer) -> Outcome<Self> {
+    fn new(py: Python<'_>, answer: &crate::output::answer::PyAnswer) -> PyOutcome<Self> {
         Ok(Self {
             answer: reading(py, answer.rows.snapshot().version().path(), || answer.in_rows())?,
             rows: answer.rows.clone(),
@@ -56,7 +56,7 @@ impl Stream {
 
 struct Batches {
     answer: Arc<Answer>,
-    rows: Rows,
+    rows: VersionRows,
     schema: SchemaRef,
     signed: bool,
     /// The columns that are passed on without a copy; `None` for columns of vertices.
@@ -66,7 +66,7 @@ struct Batches {
 }
 
 impl Batches {
-    fn new(answer: &Arc<Answer>, rows: &Rows) -> Outcome<Self> {
+    fn new(answer: &Arc<Answer>, rows: &VersionRows) -> PyOutcome<Self> {
         let snapshot = rows.snapshot();
         let signed = ids_are_signed(snapshot.version())?;
         let num_rows = num_rows(answer);
@@ -85,7 +85,7 @@ impl Batches {
         Ok(Self { answer, rows, schema, signed, columns, next: 0, num_rows })
     }
 
-    fn batch(&mut self) -> Outcome<RecordBatch> {
+    fn batch(&mut self) -> PyOutcome<RecordBatch> {
         let range = self.next..self.num_rows.min(self.next + BATCH_ROWS);
         self.next = range.end;
         let order = self.rows.order()?;
@@ -141,12 +141,12 @@ fn num_rows(answer: &Answer) -> usize {
 }
 
 /// A column without a copy; `None` for a column of vertices, whose ids must be looked up.
-fn whole(answer: &Arc<Answer>, index: usize) -> Outcome<Option<ArrayRef>> {
+fn whole(answer: &Arc<Answer>, index: usize) -> PyOutcome<Option<ArrayRef>> {
     macro_rules! shown {
         ($kind:ident) => {
             Array::within(Arc::clone(answer), |answer| match &answer.columns[index].values {
                 Values::$kind(values) => Ok(&values[..]),
-                _ => Err(Failure::Named("Error", "the type of a column changed; this is a bug".to_owned())),
+                _ => Err(PyFailure::Named("Error", "the type of a column changed; this is a bug".to_owned())),
             })?
         };
     }
@@ -182,7 +182,7 @@ fn missing<T>(values: &[T], is_missing: impl Fn(&T) -> bool) -> Option<NullBuffe
 }
 
 /// Whether all ids are text or integers below 2^63. Time: O(n) for sparse integers.
-pub(crate) fn ids_are_signed(snapshot: &Version) -> Outcome<bool> {
+pub(crate) fn ids_are_signed(snapshot: &Version) -> PyOutcome<bool> {
     let ids = snapshot.ids();
     if ids.is_text() {
         return Ok(true);
@@ -211,15 +211,15 @@ pub(crate) fn ids_array(
     snapshot: &Version,
     signed: bool,
     vertices: &mut dyn Iterator<Item = Option<VertexId>>,
-) -> Outcome<ArrayRef> {
+) -> PyOutcome<ArrayRef> {
     let ids = snapshot.ids();
     if ids.is_text() {
-        let text = |v: Option<VertexId>| -> Outcome<Option<String>> {
+        let text = |v: Option<VertexId>| -> PyOutcome<Option<String>> {
             Ok(v.map(|v| ids.external_of(v).map(|id| id.to_string())).transpose()?)
         };
-        return Ok(Arc::new(vertices.map(text).collect::<Outcome<StringArray>>()?));
+        return Ok(Arc::new(vertices.map(text).collect::<PyOutcome<StringArray>>()?));
     }
-    let integer = |v: Option<VertexId>| -> Outcome<Option<u64>> {
+    let integer = |v: Option<VertexId>| -> PyOutcome<Option<u64>> {
         Ok(match v.map(|v| ids.external_of(v)).transpose()? {
             Some(ExternalId::Int(id)) => Some(id),
             _ => None,
@@ -227,8 +227,8 @@ pub(crate) fn ids_array(
     };
     Ok(if signed {
         let integer = |v| Ok(integer(v)?.map(|id| id as i64));
-        Arc::new(vertices.map(integer).collect::<Outcome<Int64Array>>()?)
+        Arc::new(vertices.map(integer).collect::<PyOutcome<Int64Array>>()?)
     } else {
-        Arc::new(vertices.map(integer).collect::<Outcome<UInt64Array>>()?)
+        Arc::new(vertices.map(integer).collect::<PyOutcome<UInt64Array>>()?)
     })
 }

@@ -8,12 +8,16 @@ use esker::store::property::{PropertyValue, VertexProperty};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString};
 
-use crate::failure::Outcome;
+use crate::failure::PyOutcome;
 use crate::input::array::Array;
-use crate::output::row_order::{RowOrder, Rows};
+use crate::output::row_order::{RowOrder, VersionRows};
 
 /// The id of a vertex as a Python object.
-pub(crate) fn id_object<'py>(py: Python<'py>, snapshot: &Version, v: VertexId) -> Outcome<Bound<'py, PyAny>> {
+pub(crate) fn id_object<'py>(
+    py: Python<'py>,
+    snapshot: &Version,
+    v: VertexId,
+) -> PyOutcome<Bound<'py, PyAny>> {
     Ok(match snapshot.ids().external_of(v)? {
         ExternalId::Int(id) => id.into_pyobject(py).map_err(PyErr::from)?.into_any(),
         ExternalId::Text(text) => PyString::new(py, &String::from_utf8_lossy(text)).into_any(),
@@ -77,24 +81,24 @@ fn time_object(py: Python<'_>, time: Timestamp) -> PyResult<Bound<'_, PyAny>> {
 }
 
 /// The values of a vertex property.
-pub(crate) enum VertexValues {
+pub(crate) enum PropertyRows {
     /// The values, and 1 for each vertex that has a value, else 0.
     Numbers(Array, Array),
     /// The text of each vertex.
     Texts(Vec<Option<String>>),
 }
 
-impl VertexValues {
+impl PropertyRows {
     /// Reads the values of all rows.
-    pub(crate) fn read(rows: &Rows, name: &str, run: &Run) -> Outcome<Self> {
+    pub(crate) fn read(rows: &VersionRows, name: &str, run: &Run) -> PyOutcome<Self> {
         let (property, order) = (rows.snapshot().version().vertex_property(name)?, rows.order()?);
         if property.record().is_text() {
             let texts = property.texts(run)?;
-            let text = |v| -> Outcome<Option<String>> {
+            let text = |v| -> PyOutcome<Option<String>> {
                 let text = texts.get(v)?;
                 Ok(text.map(|text| String::from_utf8_lossy(text).into_owned()))
             };
-            let texts: Outcome<_> = match order {
+            let texts: PyOutcome<_> = match order {
                 None => (0..texts.len()).map(|v| text(vertex(v))).collect(),
                 Some(order) => order.vertices().iter().map(|&v| text(v)).collect(),
             };
@@ -118,18 +122,18 @@ fn numbers<T, U>(
     order: Option<&RowOrder>,
     run: &Run,
     show: impl Fn(T) -> U,
-) -> Outcome<VertexValues>
+) -> PyOutcome<PropertyRows>
 where
     T: esker::store::format::Element + esker::store::lama::Paged,
-    U: crate::input::array::Item,
+    U: crate::input::array::ArrayItem,
 {
     let array = property.array::<T>(run)?;
     let values: Vec<U> = array.values().iter().map(show).collect();
     let present: Vec<u8> = array.present().iter().collect();
     Ok(match order {
-        None => VertexValues::Numbers(Array::of(values), Array::of(present)),
+        None => PropertyRows::Numbers(Array::of(values), Array::of(present)),
         Some(order) => {
-            VertexValues::Numbers(Array::of(order.gather(&values)), Array::of(order.gather(&present)))
+            PropertyRows::Numbers(Array::of(order.gather(&values)), Array::of(order.gather(&present)))
         }
     })
 }

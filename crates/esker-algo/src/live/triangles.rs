@@ -27,7 +27,7 @@ pub struct LiveTriangles(pub u64);
 type Pair = (VertexId, VertexId);
 
 /// The distinct neighbours of vertices in the new version, ascending.
-type Neighbours = HashMap<VertexId, Vec<VertexId>>;
+type NewNeighbours = HashMap<VertexId, Vec<VertexId>>;
 
 impl LiveTriangles {
     /// Brings the number to the version that `reader` reads.
@@ -44,7 +44,7 @@ impl LiveTriangles {
             }
         }
         growth.retain(|_, growth| *growth != 0);
-        let mut lists = Neighbours::new();
+        let mut lists = NewNeighbours::new();
         let (mut gone, mut come) = (Vec::new(), Vec::new());
         for (&(u, v), &growth) in &growth {
             let copies = copies(reader, &mut lists, u, v)?;
@@ -71,7 +71,7 @@ impl LiveTriangles {
 /// The number of arcs between two vertices, of an undirected graph edges. Keeps the neighbours of both.
 fn copies<G: LiveGraph>(
     reader: &mut BoundedReader<'_, G>,
-    lists: &mut Neighbours,
+    lists: &mut NewNeighbours,
     u: VertexId,
     v: VertexId,
 ) -> UpdateResult<i64, G> {

@@ -9,7 +9,7 @@ use crate::follow::{FollowSink, follow};
 use crate::model::answer::take_changes;
 use crate::model::manifest::ClusterManifest;
 
-type Values = BTreeMap<OwnedId, Vec<Cell>>;
+type ValuesById = BTreeMap<OwnedId, Vec<Cell>>;
 
 /// Follows all versions of a cluster, and keeps what each changed.
 struct Followed {
@@ -86,9 +86,9 @@ fn expect_exact(
     cluster: &Cluster,
     algorithm: &str,
     params: &[(&str, &str)],
-    fact: fn(&Values) -> u64,
+    fact: fn(&ValuesById) -> u64,
 ) -> usize {
-    let (mut values, mut changes) = (Values::new(), 0);
+    let (mut values, mut changes) = (ValuesById::new(), 0);
     let followed = follow_all(from, cluster, algorithm, params);
     let first = from.manifest().newest().number;
     assert_eq!(followed.len() as u64, cluster.manifest().newest().number - first + 1);
@@ -102,7 +102,7 @@ fn expect_exact(
         }
         // A run on the first version, which is empty, is refused for want of its source.
         let expected =
-            if version == 1 { Values::new() } else { run_all(cluster, algorithm, params, version) };
+            if version == 1 { ValuesById::new() } else { run_all(cluster, algorithm, params, version) };
         assert_eq!(with_values(&values), with_values(&expected), "{algorithm} of version {version}");
         assert_eq!(found as u64, fact(&values), "{algorithm} of version {version}");
     }
@@ -110,16 +110,16 @@ fn expect_exact(
 }
 
 /// The vertices that have a value.
-fn with_values(values: &Values) -> Vec<(&OwnedId, &Vec<Cell>)> {
+fn with_values(values: &ValuesById) -> Vec<(&OwnedId, &Vec<Cell>)> {
     values.iter().filter(|(_, cells)| cells[0] != Cell::Missing).collect()
 }
 
 /// The number of different values.
-fn different(values: &Values) -> u64 {
+fn different(values: &ValuesById) -> u64 {
     values.values().map(|cells| format!("{cells:?}")).collect::<BTreeSet<_>>().len() as u64
 }
 
-fn reached(values: &Values) -> u64 {
+fn reached(values: &ValuesById) -> u64 {
     values.values().filter(|cells| cells[0] != Cell::Missing).count() as u64
 }
 

@@ -57,7 +57,7 @@ struct TunnelState {
     network: TcpStream,
     /// The end of the local pair that leads to the rest of the process.
     local: UnixStream,
-    ends: Mutex<Ends>,
+    ends: Mutex<TunnelEnds>,
     /// Told when all was sent.
     sent: Condvar,
 }
@@ -70,7 +70,7 @@ pub(crate) struct EncryptedStream {
 
 /// How a connection has ended.
 #[derive(Default)]
-struct Ends {
+struct TunnelEnds {
     /// All was sent, or nothing more can be.
     is_sent: bool,
     /// It was cut, and why.

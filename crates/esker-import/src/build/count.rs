@@ -15,12 +15,12 @@ const HEAD: u64 = 1 << 16;
 /// A division of the vertices into at most 2^17 cells, ascending: one vertex each at the front, equal ranges
 /// after it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct VertexCells {
+pub(crate) struct CellDivision {
     shift: u32,
     num_vertices: u64,
 }
 
-impl VertexCells {
+impl CellDivision {
     pub(crate) fn new(num_vertices: u64) -> Self {
         let bits = u64::BITS - num_vertices.leading_zeros();
         Self { shift: bits.saturating_sub(HEAD.trailing_zeros()), num_vertices }
@@ -154,7 +154,7 @@ fn merge(work: &Workspace, sum: &mut [u32], other: &[u32]) -> Result<()> {
 pub(crate) fn by_cell(
     work: &Workspace,
     edges: &Edges,
-    cells: VertexCells,
+    cells: CellDivision,
     tracker: &Tracker,
 ) -> Result<[Vec<u64>; 2]> {
     let counted = work.run.share(
@@ -180,7 +180,7 @@ pub(crate) fn by_cell(
 }
 
 /// Sums per-vertex counts by the cells of the renumbered vertices.
-pub(crate) fn to_cells(counts: &[u32], renumbered: Option<&[VertexId]>, cells: VertexCells) -> Vec<u64> {
+pub(crate) fn to_cells(counts: &[u32], renumbered: Option<&[VertexId]>, cells: CellDivision) -> Vec<u64> {
     let mut sums = vec![0; cells.len()];
     match renumbered {
         Some(renumbered) => {
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn cells_ascend_and_cover() {
         for n in [0, 1, 2, 65_535, 65_536, 65_537, 100_000, 131_072, 131_073, 10_000_000] {
-            let cells = VertexCells::new(n);
+            let cells = CellDivision::new(n);
             assert_eq!(cells.start(0), 0);
             assert_eq!(cells.start(cells.len()), n, "{n}");
             for v in (0..n).step_by(997).chain(n.checked_sub(1)) {

@@ -8,7 +8,7 @@
 use esker_format::{Error, Result};
 use esker_graph::{Reservation, Stop, VertexId};
 
-use crate::build::count::VertexCells;
+use crate::build::count::CellDivision;
 use crate::build::edges::Edges;
 use crate::build::lists::{BuiltLists, Policy};
 use crate::build::output::{DirectionOutput, PartQueue};
@@ -115,7 +115,7 @@ pub(crate) struct Build<'a> {
     pub(crate) arcs: EdgeArcs,
     /// Arcs by cell of their source, about.
     pub(crate) counts: &'a [u64],
-    pub(crate) cells: VertexCells,
+    pub(crate) cells: CellDivision,
     pub(crate) self_loops: SelfLoops,
     pub(crate) renumbered: Option<&'a [VertexId]>,
     pub(crate) tracker: &'a Tracker,

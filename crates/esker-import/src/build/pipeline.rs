@@ -11,7 +11,7 @@ use esker_layers::layer::PlainWriter;
 
 use crate::build::buffers::ColumnBuffers;
 use crate::build::built::{Built, BuiltIds, BuiltProperty};
-use crate::build::count::{VertexCells, by_cell, degrees, degrees_bytes, to_cells};
+use crate::build::count::{CellDivision, by_cell, degrees, degrees_bytes, to_cells};
 use crate::build::direction::{Build, check_symmetric};
 use crate::build::edges::{EdgeBuffer, Edges, check_types, check_weight, raw_keys};
 use crate::build::gather::{GatheredInput, IdStats, InOrder, WORKER_BYTES, gather};
@@ -343,7 +343,7 @@ fn into_spool(work: &Workspace, renumbered: Renumbered) -> Result<Option<Spool<V
 struct Order {
     choice: OrderChoice,
     renumbered: Renumbered,
-    cells: VertexCells,
+    cells: CellDivision,
     /// Edges by cell of their source, and of their target; their sum matters for undirected graphs.
     counts: [Vec<u64>; 2],
 }
@@ -356,7 +356,7 @@ fn order(
     tracker: &Tracker,
 ) -> Result<Order> {
     tracker.stage("order", edges.num_edges());
-    let cells = VertexCells::new(edges.num_vertices);
+    let cells = CellDivision::new(edges.num_vertices);
     let n = edges.num_vertices;
     if wanted == VertexOrder::Keep {
         let counts = by_cell(work, edges, cells, tracker)?;

@@ -9,7 +9,7 @@ use esker_format::{Error, Result};
 use esker_graph::VertexId;
 use esker_graph::random::mix;
 
-use crate::build::count::VertexCells;
+use crate::build::count::CellDivision;
 use crate::build::edges::{EdgeBuffer, Edges};
 use crate::options::{SelfLoops, Tracker};
 use crate::sort::scratch::{Shelf, ShelvedChunk, Workspace};
@@ -29,7 +29,7 @@ pub(crate) enum EdgeArcs {
 
 /// The ranges of source vertices that make the buckets.
 pub(crate) struct Ranges {
-    cells: VertexCells,
+    cells: CellDivision,
     /// The bucket of each cell.
     bucket_of: Vec<u16>,
     /// The first vertex of each bucket, and the number of vertices at the end.
@@ -43,7 +43,7 @@ impl Ranges {
     /// Joins neighbouring cells as long as a bucket has at most `bucket_len` arcs; more buckets than
     /// `buckets_max` are avoided by making them longer.
     pub(crate) fn new(
-        cells: VertexCells,
+        cells: CellDivision,
         counts: &[u64],
         num_vertices: u64,
         bucket_len: u64,

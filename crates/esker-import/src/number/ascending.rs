@@ -7,7 +7,7 @@ use esker_layers::ids::{IdFiles, IdHasher, IndexWriter};
 use super::context::Context;
 use super::key::{Int, Kind, garbled};
 use super::lane::LaneWriter;
-use super::names::Names;
+use super::names::DistinctIds;
 use super::part::FIRST;
 use crate::numbering::NumberedIds;
 use crate::sort::radix::sort_parallel;
@@ -79,7 +79,7 @@ fn write_in_memory(
     Int::finish(writer)
 }
 
-fn names(work: &Workspace, hasher: IdHasher, ids: impl Iterator<Item = u64>) -> Result<Names<Int>> {
+fn names(work: &Workspace, hasher: IdHasher, ids: impl Iterator<Item = u64>) -> Result<DistinctIds<Int>> {
     let context = Context::new(work, hasher);
     let mut route = LaneWriter::new(&context.lasting, context.block_bytes);
     let mut keys: Vec<_> =
@@ -93,5 +93,5 @@ fn names(work: &Workspace, hasher: IdHasher, ids: impl Iterator<Item = u64>) -> 
         keys[usize::from(part)].extend(&id.to_le_bytes())?;
     }
     let keys = keys.into_iter().map(LaneWriter::finish).collect::<Result<_>>()?;
-    Ok(Names::new(context, route.finish()?, keys))
+    Ok(DistinctIds::new(context, route.finish()?, keys))
 }

@@ -36,7 +36,7 @@ use esker_layers::ids::IdHasher;
 use self::context::{Context, on_each};
 use self::key::{Int, Kind, Text, garbled};
 use self::lane::{Lane, LaneWriter};
-use self::names::Names;
+use self::names::DistinctIds;
 use self::part::{FIRST, KeyType};
 use self::rank::{Gather, RankedIds, rank, rank_ascending, translate};
 use self::resolve::resolve;
@@ -125,7 +125,7 @@ impl Numberer {
         let numbers = on_each(&context, pairs, |(numbers, ranks)| translate(&context, &numbers, &ranks))?;
         let edges = gather_edges(&context, route, numbers, &self.stretches)?;
         let num_vertices = route_of_keys.len();
-        let map = Box::new(Names::<K>::new(context.next_phase(), route_of_keys, keys));
+        let map = Box::new(DistinctIds::<K>::new(context.next_phase(), route_of_keys, keys));
         Ok(Numbered { num_vertices, edges, map })
     }
 }

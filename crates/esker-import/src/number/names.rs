@@ -14,7 +14,7 @@ use crate::numbering::NumberedIds;
 use crate::sort::spool::Spool;
 
 /// All distinct ids of an import.
-pub(super) struct Names<K> {
+pub(super) struct DistinctIds<K> {
     context: Context,
     /// The partition of each number.
     route: Lane<u8>,
@@ -23,7 +23,7 @@ pub(super) struct Names<K> {
     kind: std::marker::PhantomData<fn() -> K>,
 }
 
-impl<K: Kind> NumberedIds for Names<K> {
+impl<K: Kind> NumberedIds for DistinctIds<K> {
     fn kind(&self) -> IdMapKind {
         K::ID_MAP
     }
@@ -61,7 +61,7 @@ impl<K: Kind> NumberedIds for Names<K> {
     }
 }
 
-impl<K: Kind> Names<K> {
+impl<K: Kind> DistinctIds<K> {
     /// The ids of some partitions: `route` gives the partition of each number, `keys` those of each partition
     /// by ascending number.
     pub(super) fn new(context: Context, route: Lane<u8>, keys: Vec<Lane<u8>>) -> Self {

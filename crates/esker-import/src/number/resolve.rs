@@ -11,7 +11,7 @@ use super::part::Spread;
 use super::rank::{Gather, KeyGather, rank, translate};
 
 /// The ids of a sequence, numbered by first appearance in it.
-pub(super) struct Resolved {
+pub(super) struct SequenceNumbers {
     /// The number of each id of the sequence.
     pub(super) numbers: Lane<VertexId>,
     /// For each id of the sequence, whether it is the first of its number.
@@ -24,7 +24,11 @@ pub(super) struct Resolved {
 ///
 /// # Errors
 /// If temporary files cannot be written or read; cancellation.
-pub(super) fn resolve<K: Kind>(context: &Context, keys: &Lane<u8>, spread: Spread) -> Result<Resolved> {
+pub(super) fn resolve<K: Kind>(
+    context: &Context,
+    keys: &Lane<u8>,
+    spread: Spread,
+) -> Result<SequenceNumbers> {
     let next = spread.next(CUT_BITS);
     match resolve_in_memory::<K>(context, keys, next.is_none())? {
         Some(resolved) => Ok(resolved),
@@ -33,7 +37,11 @@ pub(super) fn resolve<K: Kind>(context: &Context, keys: &Lane<u8>, spread: Sprea
 }
 
 /// `None` if the table does not fit and need not.
-fn resolve_in_memory<K: Kind>(context: &Context, keys: &Lane<u8>, must: bool) -> Result<Option<Resolved>> {
+fn resolve_in_memory<K: Kind>(
+    context: &Context,
+    keys: &Lane<u8>,
+    must: bool,
+) -> Result<Option<SequenceNumbers>> {
     let mut numbers = LaneWriter::new(&context.shelf, context.block_bytes);
     let mut firsts = BitWriter::new(&context.shelf, context.block_bytes / 8);
     let mut table = IdTable::<K>::new();
@@ -71,11 +79,15 @@ fn resolve_in_memory<K: Kind>(context: &Context, keys: &Lane<u8>, must: bool) ->
         K::encode(key, &mut encoded);
         distinct.extend(&encoded)?;
     }
-    Ok(Some(Resolved { numbers: numbers.finish()?, firsts: firsts.finish()?, keys: distinct.finish()? }))
+    Ok(Some(SequenceNumbers {
+        numbers: numbers.finish()?,
+        firsts: firsts.finish()?,
+        keys: distinct.finish()?,
+    }))
 }
 
 /// Cuts the partition, numbers each part, and puts the numbers together again.
-fn resolve_in_parts<K: Kind>(context: &Context, keys: &Lane<u8>, spread: Spread) -> Result<Resolved> {
+fn resolve_in_parts<K: Kind>(context: &Context, keys: &Lane<u8>, spread: Spread) -> Result<SequenceNumbers> {
     let (route, parts) = cut_lane::<K>(context, keys, spread)?;
     let (mut numbers, mut firsts, mut distinct) = (Vec::new(), Vec::new(), Vec::new());
     for part in parts {
@@ -103,7 +115,11 @@ fn resolve_in_parts<K: Kind>(context: &Context, keys: &Lane<u8>, spread: Spread)
     while let Some(encoded) = gather.next_encoded()? {
         all_keys.extend(encoded)?;
     }
-    Ok(Resolved { numbers: all_numbers.finish()?, firsts: all_firsts.finish()?, keys: all_keys.finish()? })
+    Ok(SequenceNumbers {
+        numbers: all_numbers.finish()?,
+        firsts: all_firsts.finish()?,
+        keys: all_keys.finish()?,
+    })
 }
 
 /// The partition of each id, and the ids of each partition.

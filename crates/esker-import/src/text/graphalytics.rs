@@ -38,7 +38,7 @@ const PROPERTIES_BYTES_MAX: usize = 1 << 20;
 
 /// What the properties say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Properties {
+struct PromisedProperties {
     directed: Option<bool>,
     vertices: Option<u64>,
     edges: Option<u64>,
@@ -76,7 +76,7 @@ fn open(inputs: &[Input], _head: InputHead, options: &ReadOptions) -> Result<Ope
     let base = input.path();
     let properties = match part(input, &base, None, ".properties") {
         Some(file) => read_properties(&file)?,
-        None => Properties::default(),
+        None => PromisedProperties::default(),
     };
     let Some(edges) = part(input, &base, properties.edge_file.as_deref(), ".e") else {
         let reason = "there is no file of edges beside it, which ends in .e";
@@ -142,7 +142,7 @@ fn find(input: &Input, base: &Path, end: &str) -> Option<Input> {
     COMPRESSED.iter().find_map(|compressed| input.sibling(&PathBuf::from(format!("{stem}{end}{compressed}"))))
 }
 
-fn read_properties(input: &Input) -> Result<Properties> {
+fn read_properties(input: &Input) -> Result<PromisedProperties> {
     let mut head = InputHead::read(input)?;
     head.extend(PROPERTIES_BYTES_MAX)?;
     let failed = |reason: String| input_error(&input.path(), None, b"", reason);
@@ -178,7 +178,7 @@ fn read_properties(input: &Input) -> Result<Properties> {
         Some(other) => return Err(failed(format!("directed is {other:?}, neither true nor false"))),
     };
     let (vertices, edges) = (count(".meta.vertices")?, count(".meta.edges")?);
-    Ok(Properties {
+    Ok(PromisedProperties {
         directed,
         vertices,
         edges,

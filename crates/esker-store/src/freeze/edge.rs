@@ -7,14 +7,14 @@ use super::changes::{EdgeChange, Growth, REMOVAL, Tally};
 use super::resolve::{DeadCopy, NewArc, Resolver, ValueSource, VertexBuffers};
 
 /// How the changes of the edges between two vertices count.
-struct Counted {
+struct CountedChanges {
     is_loop: i64,
     /// The first version code whose changes are counted; `None`: each edge passes twice, and this is the
     /// second time.
     from: Option<u32>,
 }
 
-impl Counted {
+impl CountedChanges {
     fn new(resolver: &Resolver<'_>, arcs: &[EdgeChange]) -> Self {
         let EdgeChange { source, target, .. } = arcs[0];
         let is_first_end = resolver.direction == Direction::Out && (resolver.directed || source <= target);
@@ -43,7 +43,7 @@ impl<'a> Resolver<'a> {
     ) -> Result<()> {
         let target = arcs[0].target;
         let VertexBuffers { alive, past, dead, copies, .. } = buffers;
-        let counted = Counted::new(self, arcs);
+        let counted = CountedChanges::new(self, arcs);
         let first_alive = alive.len();
         let mut old_alive = copies.len();
         for change in arcs {
@@ -96,7 +96,7 @@ impl<'a> Resolver<'a> {
     ) -> Result<()> {
         let target = arcs[0].target;
         let VertexBuffers { alive, past, dead, some_dead, copies, rows, .. } = buffers;
-        let counted = Counted::new(self, arcs);
+        let counted = CountedChanges::new(self, arcs);
         let first_alive = alive.len();
         // For each old copy the code of the commit that removed it, or 0.
         let mut died = vec![0; copies.len()];

@@ -27,7 +27,7 @@ use crate::primitive::{ArrayValue, VertexValues};
 
 /// Where a search begins, and where it may end.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ends {
+pub(crate) struct SearchEnds {
     pub(crate) source: VertexId,
     /// The search ends once this vertex is settled.
     pub(crate) target: Option<VertexId>,
@@ -75,7 +75,7 @@ impl<W: Length, D: Reach<W>> DeltaStepping<W, D> {
         &self,
         graph: &G,
         run: &Run,
-        ends: Ends,
+        ends: SearchEnds,
         least: DistanceFault,
     ) -> Result<DistanceFault, G::Error> {
         self.distances.set(ends.source, D::ZERO);

@@ -16,7 +16,7 @@ use esker_graph::{Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, Vertex
 
 use crate::algorithm::paths::bfs::{BfsOptions, bfs};
 use crate::algorithm::paths::delta_bins::{BINS, DistanceFault};
-use crate::algorithm::paths::delta_stepping::{DeltaStepping, Ends};
+use crate::algorithm::paths::delta_stepping::{DeltaStepping, SearchEnds};
 use crate::algorithm::paths::relaxation::tight_tree;
 use crate::estimate::{Estimate, Shape};
 use crate::lengths::Length;
@@ -220,7 +220,7 @@ fn search<G: Graph<Weight: Length>>(
         }
         None => default_delta(graph, run)?,
     };
-    let ends = Ends { source, target: options.target };
+    let ends = SearchEnds { source, target: options.target };
     let narrow = DeltaStepping::<G::Weight, <G::Weight as Length>::Narrow>::new(run, n, delta);
     let mut distances = match narrow.find(graph, run, ends, DistanceFault::Overflow)? {
         DistanceFault::None => narrow.answer(run),

@@ -152,7 +152,7 @@ const PRIORITIES: u64 = 0x6d61_7463;
 fn by_priorities<G: Lists>(graph: &G, run: &Run) -> Result<VertexArray, G::Error> {
     let n = graph.num_vertices();
     let mut filter = Filter::all(graph, run, FilteredDirections::Out)?;
-    let choices = Choices {
+    let choices = MateChoices {
         rng: RandomKey::new(run.seed(), PRIORITIES),
         mates: VertexArray::filled(run, n, NONE),
         best: VertexArray::filled(run, n, NONE),
@@ -192,7 +192,7 @@ fn random_of(rng: &RandomKey, low: VertexId, high: VertexId) -> u64 {
 }
 
 /// The current choice of each vertex.
-struct Choices {
+struct MateChoices {
     rng: RandomKey,
     mates: VertexArray,
     best: VertexArray,
@@ -200,7 +200,7 @@ struct Choices {
     keys: VertexValues<u64>,
 }
 
-impl Choices {
+impl MateChoices {
     /// Considers the edge from `v`, which this thread holds, to `u`. Returns whether `u` is free.
     #[inline(always)]
     fn consider(&self, v: VertexId, u: VertexId) -> bool {

@@ -29,7 +29,7 @@ fn rounds() -> u64 {
 }
 
 /// A sample database, and requests to it.
-struct Workload {
+struct CrashWorkload {
     sample: Sample,
     requests: Vec<UserRequest>,
     /// Whether the sample has tiles and heads, which the database must keep.
@@ -41,7 +41,7 @@ struct Workload {
     run: Run,
 }
 
-impl Workload {
+impl CrashWorkload {
     fn random(seed: u64, requests: usize) -> Self {
         let mut random = Random::new(seed);
         let mut sample = Sample::random(NUM_VERTICES as usize, 12, random.index(100) < 50, seed as u32);
@@ -162,9 +162,9 @@ fn fail_at(operation: u64) -> Faults {
 
 /// Calls `test` with a fresh disk and each position of a fault in a workload, until the workload has fewer
 /// operations. `test` returns the number of operations.
-fn at_each_operation(requests: usize, mut test: impl FnMut(&Workload, FaultyDisk, u64) -> u64) {
+fn at_each_operation(requests: usize, mut test: impl FnMut(&CrashWorkload, FaultyDisk, u64) -> u64) {
     for seed in 1..=rounds() {
-        let workload = Workload::random(seed, requests);
+        let workload = CrashWorkload::random(seed, requests);
         let fresh = workload.prepare(seed);
         (1..).find(|&at| test(&workload, fresh.fork(), at) < at);
     }
@@ -202,7 +202,7 @@ fn options_are_as_before_or_as_set_after_power_loss_at_each_operation() {
         UserRequest::Freeze,
         UserRequest::Compact,
     ];
-    let workload = Workload { requests, ..Workload::random(1, 0) };
+    let workload = CrashWorkload { requests, ..CrashWorkload::random(1, 0) };
     let fresh = workload.prepare(1);
     for at in 1.. {
         let (disk, mut possible) = (fresh.fork(), workload.possible());
@@ -220,7 +220,12 @@ fn options_are_as_before_or_as_set_after_power_loss_at_each_operation() {
 
 /// Loses power at a random operation of the recovery; if the recovery completed, the content that it reported
 /// must stay.
-fn crash_again(workload: &Workload, disk: &FaultyDisk, mut possible: PossibleContents, random: &mut Random) {
+fn crash_again(
+    workload: &CrashWorkload,
+    disk: &FaultyDisk,
+    mut possible: PossibleContents,
+    random: &mut Random,
+) {
     let rehearsal = disk.fork();
     rehearsal.set_faults(Faults::default());
     drop(open(&rehearsal).unwrap());
@@ -235,7 +240,7 @@ fn crash_again(workload: &Workload, disk: &FaultyDisk, mut possible: PossibleCon
 #[test]
 fn power_loss_at_each_operation_of_recovery_loses_nothing() {
     for seed in 1..=rounds() {
-        let workload = Workload::random(seed, 20);
+        let workload = CrashWorkload::random(seed, 20);
         let (disk, mut possible) = (workload.prepare(seed), workload.possible());
         let rehearsal = disk.fork();
         rehearsal.set_faults(Faults::default());
@@ -264,7 +269,7 @@ fn power_loss_at_each_operation_of_recovery_loses_nothing() {
 
 /// Continues after a failure. Further requests may fail or not, but the database must have a possible
 /// content.
-fn go_on(workload: &Workload, db: &Database, possible: &mut PossibleContents) {
+fn go_on(workload: &CrashWorkload, db: &Database, possible: &mut PossibleContents) {
     let shown = possible.find(db, &workload.run);
     shown.verify(db, &workload.run);
     let requests = [
@@ -281,7 +286,7 @@ fn go_on(workload: &Workload, db: &Database, possible: &mut PossibleContents) {
 
 /// Works until a request fails. Then the open database must have a possible content, and so must the database
 /// reopened after the disk is repaired. Returns the number of operations until then.
-fn fail(workload: &Workload, disk: &FaultyDisk, power_is_lost: bool) -> u64 {
+fn fail(workload: &CrashWorkload, disk: &FaultyDisk, power_is_lost: bool) -> u64 {
     let mut possible = workload.possible();
     let mut db = workload.open(disk).ok();
     for request in &workload.requests {
@@ -316,7 +321,7 @@ fn a_failure_of_any_operation_leaves_a_possible_content() {
 
 #[test]
 fn tiles_and_heads_outlive_a_failure_of_any_operation_of_merges() {
-    let mut workload = Workload::random(2, 0);
+    let mut workload = CrashWorkload::random(2, 0);
     let add = |v| UserRequest::Commit(vec![ModelChange::Add(v, v + 1, 1, 1), ModelChange::Remove(v, v + 2)]);
     workload.has_forms = true;
     workload.requests =
@@ -336,7 +341,7 @@ fn hundreds_of_vertices_outlive_failures_of_compactions_to_every_encoding() {
     const POSITIONS: u64 = 45;
     for seed in 1..=rounds() {
         let mut random = Random::new(seed);
-        let mut workload = Workload::random(2 * seed, 0);
+        let mut workload = CrashWorkload::random(2 * seed, 0);
         workload.sample = Sample { ids: IdMapKind::Texts, ..Sample::random(300, 1500, seed % 2 == 1, 2) };
         let mut many = || UserRequest::Commit(many_changes(300, &mut random));
         let renumber = Renumber::Always;
@@ -368,7 +373,7 @@ fn hundreds_of_vertices_outlive_failures_of_compactions_to_every_encoding() {
 #[test]
 fn a_commit_that_becomes_a_layer_at_once_outlives_a_failure_of_any_operation() {
     for seed in 1..=2 * rounds() {
-        let workload = Workload { freezes_at_once: true, ..Workload::random(seed, 12) };
+        let workload = CrashWorkload { freezes_at_once: true, ..CrashWorkload::random(seed, 12) };
         let disk = workload.prepare(seed);
         let db = workload.open(&disk).unwrap();
         let (layers, mut possible) = (db.manifest().layers.len(), workload.possible());
@@ -392,7 +397,7 @@ fn a_commit_whose_layer_is_merged_at_once_outlives_a_failure_of_any_operation() 
     for seed in 1..=2 * rounds() {
         let mut random = Random::new(seed);
         let mut workload =
-            Workload { freezes_at_once: true, merges_at_once: true, ..Workload::random(seed, 5) };
+            CrashWorkload { freezes_at_once: true, merges_at_once: true, ..CrashWorkload::random(seed, 5) };
         workload.has_forms = workload.sample.encoding == Encoding::Plain;
         for position in [1, 3, 5] {
             let changes = many_changes(NUM_VERTICES, &mut random);
@@ -416,14 +421,14 @@ fn a_commit_whose_layer_is_merged_at_once_outlives_a_failure_of_any_operation() 
 }
 
 /// Loses power at each odd operation of a workload, and fails at each even one.
-fn die_or_fail_at_each_operation(workload: &Workload, seed: u64) {
+fn die_or_fail_at_each_operation(workload: &CrashWorkload, seed: u64) {
     let fresh = workload.prepare(seed);
     (1..).find(|&at| die_or_fail(workload, &fresh.fork(), at));
 }
 
 /// Loses power at an odd operation of a workload, or fails at an even one. Whether the workload has fewer
 /// operations.
-fn die_or_fail(workload: &Workload, disk: &FaultyDisk, at: u64) -> bool {
+fn die_or_fail(workload: &CrashWorkload, disk: &FaultyDisk, at: u64) -> bool {
     disk.set_faults(if at.is_multiple_of(2) { fail_at(at) } else { die_at(at) });
     if at.is_multiple_of(2) {
         return fail(workload, disk, at.is_multiple_of(4)) < at;
@@ -439,7 +444,7 @@ fn die_or_fail(workload: &Workload, disk: &FaultyDisk, at: u64) -> bool {
 #[test]
 fn a_full_disk_leaves_a_possible_content() {
     for seed in 1..=rounds() {
-        let workload = Workload::random(seed, 20);
+        let workload = CrashWorkload::random(seed, 20);
         let fresh = workload.prepare(seed);
         let used_bytes = |disk: &FaultyDisk| {
             let store = Store::open_on(Arc::new(disk.clone()), Path::new(DB)).unwrap();
@@ -461,7 +466,7 @@ fn a_full_disk_leaves_a_possible_content() {
 fn replacing_a_database_of_many_versions_leaves_the_old_one_or_the_new_one() {
     for seed in 1..=2 * rounds() {
         // One of the two has text ids.
-        let (workload, new) = (Workload::random(seed, 12), Workload::random(seed + 1, 0).sample);
+        let (workload, new) = (CrashWorkload::random(seed, 12), CrashWorkload::random(seed + 1, 0).sample);
         let (worked, mut possible) = (workload.prepare(seed), workload.possible());
         workload.work(&worked, &mut possible).unwrap();
         let new_content = DatabaseContent::of(&new);
@@ -486,7 +491,7 @@ fn replacing_a_database_of_many_versions_leaves_the_old_one_or_the_new_one() {
 
 #[test]
 fn a_database_stays_readable_when_its_disk_becomes_read_only() {
-    let workload = Workload::random(3, 20);
+    let workload = CrashWorkload::random(3, 20);
     let disk = workload.prepare(3);
     let mut possible = workload.possible();
     workload.work(&disk, &mut possible).unwrap();
@@ -513,7 +518,7 @@ fn a_database_stays_readable_when_its_disk_becomes_read_only() {
 fn the_newest_version_in_a_layer_can_be_forgotten_while_the_log_continues_from_it() {
     // The layers once appeared to end with the version before, and the commit in the log was then applied to
     // that version.
-    let workload = Workload::random(1, 0);
+    let workload = CrashWorkload::random(1, 0);
     let disk = workload.prepare(1);
     let mut possible = workload.possible();
     let db = open(&disk).unwrap();
@@ -527,7 +532,7 @@ fn the_newest_version_in_a_layer_can_be_forgotten_while_the_log_continues_from_i
 
 #[test]
 fn the_newest_version_can_be_forgotten_in_the_log_and_in_layers() {
-    let workload = Workload::random(1, 0);
+    let workload = CrashWorkload::random(1, 0);
     let disk = workload.prepare(1);
     let mut possible = workload.possible();
     let mut db = open(&disk).unwrap();
@@ -573,7 +578,7 @@ fn the_newest_version_can_be_forgotten_in_the_log_and_in_layers() {
 #[test]
 fn a_retention_forgets_versions_in_the_log_at_once_and_as_they_come() {
     // It once did nothing to versions in the log, and took them by surprise at the next tag.
-    let workload = Workload::random(1, 0);
+    let workload = CrashWorkload::random(1, 0);
     let disk = workload.prepare(1);
     let mut possible = workload.possible();
     let db = open(&disk).unwrap();
@@ -603,7 +608,7 @@ fn a_retention_forgets_versions_in_the_log_at_once_and_as_they_come() {
 
 #[test]
 fn versions_are_forgotten_together_or_not_at_all() {
-    let workload = Workload::random(1, 0);
+    let workload = CrashWorkload::random(1, 0);
     let disk = workload.prepare(1);
     let mut possible = workload.possible();
     let db = open(&disk).unwrap();
@@ -637,7 +642,7 @@ fn versions_are_forgotten_together_or_not_at_all() {
 
 #[test]
 fn tagging_a_version_in_the_log_keeps_it_from_being_forgotten() {
-    let workload = Workload::random(1, 0);
+    let workload = CrashWorkload::random(1, 0);
     let disk = workload.prepare(1);
     let mut possible = workload.possible();
     let db = open(&disk).unwrap();
@@ -657,7 +662,7 @@ fn tagging_a_version_in_the_log_keeps_it_from_being_forgotten() {
 fn merged_layers_are_removed_when_their_last_reader_is_gone() {
     // A state once kept itself alive through its cached version, and with it all layers, until the process
     // ended.
-    let workload = Workload::random(1, 0);
+    let workload = CrashWorkload::random(1, 0);
     let disk = workload.prepare(1);
     let mut possible = workload.possible();
     let db = open(&disk).unwrap();

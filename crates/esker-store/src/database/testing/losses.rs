@@ -20,12 +20,12 @@ use crate::sample::Sample;
 use crate::store::Store;
 
 /// The files of a database.
-type Files = BTreeMap<PathBuf, Vec<u8>>;
+type DatabaseFiles = BTreeMap<PathBuf, Vec<u8>>;
 
 /// A database at some time.
 struct Moment {
     name: &'static str,
-    files: Files,
+    files: DatabaseFiles,
     versions: BTreeMap<u64, ModelVersion>,
     /// The versions of this moment and of all earlier ones.
     history: BTreeMap<u64, ModelVersion>,
@@ -51,7 +51,7 @@ fn open(disk: &Arc<dyn Disk>) -> Result<Database> {
     Database::open_with(disk, Path::new(DB), options(), run().alone())
 }
 
-fn gather(disk: &dyn Disk, directory: &Path, files: &mut Files) {
+fn gather(disk: &dyn Disk, directory: &Path, files: &mut DatabaseFiles) {
     for entry in disk.list(directory).unwrap() {
         let path = directory.join(&entry.name);
         match entry.is_directory {
@@ -62,13 +62,13 @@ fn gather(disk: &dyn Disk, directory: &Path, files: &mut Files) {
 }
 
 /// A disk with these files.
-fn disk_of(files: &Files) -> Arc<dyn Disk> {
+fn disk_of(files: &DatabaseFiles) -> Arc<dyn Disk> {
     let disk = MemoryDisk::new();
     fill(&disk, files);
     Arc::new(disk)
 }
 
-fn fill(disk: &dyn Disk, files: &Files) {
+fn fill(disk: &dyn Disk, files: &DatabaseFiles) {
     for directory in ["", "log", "layers", "ids"] {
         let directory = Path::new(DB).join(directory);
         if directory == Path::new(DB) || files.keys().any(|path| path.starts_with(&directory)) {
@@ -105,7 +105,7 @@ fn moments() -> Vec<Moment> {
     sample.write(&disk, Path::new(DB), false).unwrap();
     let mut moments = Vec::new();
     let mut keep = |name, is_killed| {
-        let mut files = Files::new();
+        let mut files = DatabaseFiles::new();
         gather(disk.as_ref(), Path::new(DB), &mut files);
         files.retain(|path, _| !path.ends_with("LOCK"));
         let (versions, tags) = (contents(&disk).unwrap(), tags(&disk));
@@ -152,7 +152,7 @@ fn moments() -> Vec<Moment> {
 
 /// Opens a damaged database every way. `allowed` are the moments that it may show; it may miss the last
 /// versions of one that was killed.
-fn judge(what: &str, files: &Files, allowed: &[&Moment]) {
+fn judge(what: &str, files: &DatabaseFiles, allowed: &[&Moment]) {
     let disk = disk_of(files);
     let read = contents(&disk);
     let found = match (read, open(&disk).map(drop)) {
@@ -187,7 +187,7 @@ fn judge(what: &str, files: &Files, allowed: &[&Moment]) {
 }
 
 /// Gives up what is missing: what is left is as it was, and no number is used again.
-fn recover(what: &str, files: &Files, allowed: &[&Moment]) {
+fn recover(what: &str, files: &DatabaseFiles, allowed: &[&Moment]) {
     let disk = disk_of(files);
     let surveyed = Database::survey(&disk, Path::new(DB), &run());
     let Ok(surveyed) = surveyed else { return assert!(what.contains("MANIFEST"), "{what}: {surveyed:?}") };
@@ -311,7 +311,7 @@ fn a_manifest_from_before_a_merge_loses_no_version() {
     let db = open(&disk).unwrap();
     assert_eq!(db.merge(&run()).unwrap(), 1);
     db.close().unwrap();
-    let mut files = Files::new();
+    let mut files = DatabaseFiles::new();
     gather(disk.as_ref(), Path::new(DB), &mut files);
     files.retain(|path, _| !path.ends_with("LOCK"));
     files.insert(Path::new(DB).join("MANIFEST"), stale);
@@ -342,7 +342,7 @@ fn a_manifest_from_before_a_merge_loses_no_version() {
 
 /// Loses power at each operation of a recovery in turn, and recovers again; `judge` gets the disk then, and
 /// the operation.
-fn recover_after_each_loss_of_power(files: &Files, judge: impl Fn(&Arc<dyn Disk>, u64)) {
+fn recover_after_each_loss_of_power(files: &DatabaseFiles, judge: impl Fn(&Arc<dyn Disk>, u64)) {
     for at in 1.. {
         let disk = FaultyDisk::new(at);
         fill(&disk, files);
@@ -459,12 +459,12 @@ fn is_said_to_be_sound(disk: &Arc<dyn Disk>) -> Result<bool> {
 }
 
 /// Two copies of a database that take different courses, with the same numbers of versions and layers.
-fn two_courses() -> [Files; 2] {
+fn two_courses() -> [DatabaseFiles; 2] {
     let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
     let mut sample = Sample::random(8, 40, true, 1);
     (sample.ids, sample.encoding) = (IdMapKind::Texts, Encoding::Plain);
     sample.write(&disk, Path::new(DB), false).unwrap();
-    let mut before = Files::new();
+    let mut before = DatabaseFiles::new();
     gather(disk.as_ref(), Path::new(DB), &mut before);
     before.retain(|path, _| !path.ends_with("LOCK"));
     [1, 2].map(|course: u64| {
@@ -486,7 +486,7 @@ fn two_courses() -> [Files; 2] {
         (5..9).for_each(add);
         db.tag("newest", 9).unwrap();
         db.close().unwrap();
-        let mut files = Files::new();
+        let mut files = DatabaseFiles::new();
         gather(disk.as_ref(), Path::new(DB), &mut files);
         files.retain(|path, _| !path.ends_with("LOCK"));
         files
@@ -580,7 +580,7 @@ fn a_lost_manifest_is_made_of_the_layers() {
 }
 
 /// Flips a byte of a column of the lists of a direction.
-fn damage_lists(files: &mut Files, direction: Direction, layer: usize) {
+fn damage_lists(files: &mut DatabaseFiles, direction: Direction, layer: usize) {
     let disk = disk_of(files);
     let store = Store::open_on(Arc::clone(&disk), Path::new(DB)).unwrap();
     let snapshot = store.frozen().unwrap();
@@ -645,7 +645,7 @@ fn a_damaged_state_of_a_live_answer_is_found() {
 
 /// A random database with several layers, tiles, heads, tags and commits in the log, and in which version
 /// each layer begins.
-fn random_course(random: &mut Random, from: Option<&Files>) -> Files {
+fn random_course(random: &mut Random, from: Option<&DatabaseFiles>) -> DatabaseFiles {
     let disk: Arc<dyn Disk> = match from {
         Some(files) => disk_of(files),
         None => {
@@ -681,14 +681,14 @@ fn random_course(random: &mut Random, from: Option<&Files>) -> Files {
     if random.index(3) > 0 {
         db.close().unwrap();
     }
-    let mut files = Files::new();
+    let mut files = DatabaseFiles::new();
     gather(disk.as_ref(), Path::new(DB), &mut files);
     files.retain(|path, _| !path.ends_with("LOCK"));
     files
 }
 
 /// Damages one or two files; returns what it did.
-fn damage(random: &mut Random, files: &mut Files, other: &Files) -> (Vec<PathBuf>, String) {
+fn damage(random: &mut Random, files: &mut DatabaseFiles, other: &DatabaseFiles) -> (Vec<PathBuf>, String) {
     let (mut damaged, mut said) = (Vec::new(), String::new());
     for _ in 0..1 + random.index(2) {
         let names: Vec<PathBuf> = files.keys().cloned().collect();
@@ -724,7 +724,7 @@ fn damage(random: &mut Random, files: &mut Files, other: &Files) -> (Vec<PathBuf
 
 /// The versions that no damaged file concerns: those in the layers below the damaged ones, and in the log if
 /// the layers are whole.
-fn unharmed(files: &Files, damaged: &[PathBuf], versions: &BTreeMap<u64, ModelVersion>) -> Vec<u64> {
+fn unharmed(files: &DatabaseFiles, damaged: &[PathBuf], versions: &BTreeMap<u64, ModelVersion>) -> Vec<u64> {
     let store = Store::open_on(disk_of(files), Path::new(DB)).unwrap();
     let manifest = store.manifest();
     let is_of = |path: &PathBuf, number: u32| {

@@ -1,6 +1,6 @@
 //! Turns at the interpreter, for loops over Python objects.
 //!
-//! Such a loop holds the interpreter's lock. Without turns, other threads would stand still and Ctrl-C would
+//! Such a loop holds the interpreter's lock. Without checks, other threads would stand still and Ctrl-C would
 //! have no effect until the loop ends.
 
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use esker::graph::Stop;
 use pyo3::prelude::*;
 
-use crate::failure::Failure;
+use crate::failure::PyFailure;
 
 /// Steps between two looks at the clock.
 const STEPS: usize = 1 << 10;
@@ -23,12 +23,12 @@ pub(crate) fn is_cancelled(py: Python<'_>) -> PyResult<bool> {
 }
 
 /// Gives other threads a turn every two milliseconds, and handles signals and cancellation.
-pub(crate) struct Turns {
+pub(crate) struct InterruptChecks {
     steps: usize,
     since: Instant,
 }
 
-impl Turns {
+impl InterruptChecks {
     pub(crate) fn new() -> Self {
         Self { steps: 0, since: Instant::now() }
     }
@@ -60,7 +60,7 @@ impl Turns {
         }
         py.check_signals()?;
         if is_cancelled(py)? {
-            return Err(Failure::from(Stop::Cancelled).into());
+            return Err(PyFailure::from(Stop::Cancelled).into());
         }
         py.detach(|| std::thread::sleep(FREE));
         self.since = Instant::now();
