@@ -166,7 +166,6 @@ fn named(
 ) -> PyErr {
     let make = || -> PyResult<PyErr> {
         let errors = py.import("esker._errors")?;
-        let message = errors.getattr("in_python")?.call1((message,))?;
         let class = errors.getattr(class)?.cast_into::<PyType>()?;
         let exception = class.call1((message,))?;
         describe(&exception)?;

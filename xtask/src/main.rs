@@ -9,6 +9,7 @@ mod names;
 mod tuples;
 mod wildcards;
 mod singles;
+mod wording;
 mod files;
 mod tidy;
 mod steps;

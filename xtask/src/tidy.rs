@@ -10,6 +10,7 @@ use crate::names;
 use crate::singles;
 use crate::tuples;
 use crate::wildcards;
+use crate::wording;
 
 /// Checks all rules and prints the breaches. Returns whether there are none but known ones. With `shrink`,
 /// repaired entries leave the list of known ones; otherwise they are errors.
@@ -48,6 +49,7 @@ fn check(root: &Path) -> std::io::Result<Findings> {
     tuples::check(&trees, &mut findings);
     wildcards::check(&trees, &mut findings);
     singles::check(root, &tracked, &mut findings)?;
+    wording::check(root, &trees, &mut findings)?;
     files::check(root, &tracked, &mut findings)?;
     Ok(findings)
 }

@@ -19,7 +19,7 @@ use esker::store::manifest::format_time;
 use esker_cluster::net::handshake::Secret;
 use esker_cluster::net::hosts::{Host, Hosts, parse_hosts};
 use esker_cluster::{
-    Cluster, CreateOptions, HUB_DEGREE, WeightKind, counts, create_on, export, model::weights, read_secret,
+    Cluster, CreateOptions, HUB_DEGREE, WeightKind, counts, create_on, export, read_secret, weights,
 };
 use serde_json::json;
 
@@ -212,7 +212,7 @@ impl ClusterInfoCommand {
             Some(WeightKind::Float) => "float",
         };
         if self.json {
-            let shard = |(number, one): (usize, &esker_cluster::Counts)| {
+            let shard = |(number, one): (usize, &esker_cluster::GraphCounts)| {
                 json!({
                     "path": cluster.shard_path(number).display().to_string(),
                     "version": version.shards[number],

@@ -7,7 +7,7 @@ use clap::Args;
 use esker::graph::{Run, RunOptions};
 use esker::store::Store;
 use esker::store::io::{Disk, RealDisk};
-use esker_cluster::{Cluster, HUB_DEGREE, NewShards, merge, process::reshard, rebalance};
+use esker_cluster::{Cluster, HUB_DEGREE, NewShards, merge, rebalance, split};
 
 use super::workers::{HostsArg, WholeAtArg, random_seed};
 use crate::args::at::{AtArgs, number_of};

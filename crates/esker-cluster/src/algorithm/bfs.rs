@@ -16,7 +16,7 @@
 
 use esker_algo::primitive::{EdgeOp, Frontier, VertexArray, Way, edge_map};
 use esker_format::{Error, Result};
-use esker_graph::{Graph, NONE, VertexId, Weight};
+use esker_graph::{Graph, NONE, Setting, VertexId, Weight, message};
 
 use super::local::{FoundValues, Local, Options};
 use crate::exchange::routes::Routes;
@@ -206,7 +206,10 @@ pub(crate) fn bfs(
     start.sort_unstable();
     start.dedup();
     if options.text("source").is_none() {
-        return Err(Error::usage("bfs needs a vertex to begin with: give its id with '--source'".to_owned()));
+        return Err(Error::usage(message![
+            "bfs needs a vertex to begin with: give its id with ",
+            Setting::Source
+        ]));
     }
     let depth_max = options.integer("max-depth", u64::from(NONE))?.min(u64::from(NONE)) as VertexId;
     let depths = LevelDepths(VertexArray::filled(local.run, local.graph.num_vertices(), NONE));

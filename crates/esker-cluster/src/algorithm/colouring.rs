@@ -18,7 +18,7 @@ use esker_algo::primitive::{EdgeOp, Frontier, VertexValues, Way, edge_map_way};
 use esker_format::Result;
 use esker_graph::{Direction, Flow, Graph, Piece, Select, VertexId, Visitor, Weight};
 
-use super::local::{FoundValues, Local, Options, unsuitable};
+use super::local::{FoundValues, Local, Options, expect_undirected};
 use crate::model::answer::{Cell, ColumnKind, Outline};
 use crate::model::owner::Owners;
 use crate::net::engine::Engine;
@@ -93,11 +93,7 @@ pub(crate) fn colouring(
     _: &Options<'_>,
 ) -> Result<FoundValues> {
     let (graph, routes, run) = (local.graph, local.routes, local.run);
-    if graph.is_directed() {
-        return Err(unsuitable(
-            "colouring needs an undirected cluster: make one with `esker cluster create --undirected`",
-        ));
-    }
+    expect_undirected("colouring", graph.is_directed())?;
     let n = graph.num_vertices();
     let order = colour_order();
     let mut hashes = Vec::with_capacity(n);

@@ -14,7 +14,7 @@ use esker_algo::primitive::{EdgeOp, Frontier, VertexValues, Way, edge_map_way};
 use esker_format::Result;
 use esker_graph::{Direction, Flow, Graph, Piece, Select, VertexId, Visitor, Weight};
 
-use super::local::{FoundValues, Local, Options, unsuitable};
+use super::local::{FoundValues, Local, Options, expect_undirected};
 use crate::model::answer::{Cell, ColumnKind, Outline};
 use crate::net::engine::Engine;
 
@@ -52,11 +52,7 @@ impl Visitor<()> for Loops {
 
 pub(crate) fn kcore(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Options<'_>) -> Result<FoundValues> {
     let (graph, routes, run) = (local.graph, local.routes, local.run);
-    if graph.is_directed() {
-        return Err(unsuitable(
-            "kcore needs an undirected cluster: make one with `esker cluster create --undirected`",
-        ));
-    }
+    expect_undirected("kcore", graph.is_directed())?;
     let n = graph.num_vertices();
     let degrees: Vec<Slot<u64>> = local.out_degrees(engine)?.into_iter().map(Slot::new).collect();
     for v in graph.scan(run, Direction::Out, Select::All, &Loops)?.into_iter().flatten() {

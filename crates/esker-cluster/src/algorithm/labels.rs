@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use esker_format::{Error, Result};
-use esker_graph::Graph;
+use esker_graph::{Graph, Operation, message};
 use esker_store::ids::ExternalId;
 
 use super::local::Local;
@@ -145,9 +145,8 @@ impl Labels {
 }
 
 fn broken() -> Error {
-    Error::invalid(
-        "a shard and its labels do not fit together: check the cluster with `esker cluster check`".to_owned(),
-    )
+    let found = "a shard and its labels do not fit together: check the cluster with ";
+    Error::invalid(message![found, Operation::ClusterCheck])
 }
 
 /// The first text of the range of each process but process 0, the same in all processes.

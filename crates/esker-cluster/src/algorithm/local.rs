@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use esker_format::{Error, Result};
-use esker_graph::{Direction, Graph, Message, Run, Stop, VertexId, vertex};
+use esker_graph::{Direction, Graph, Message, Operation, Run, Setting, Stop, VertexId, message, vertex};
 use esker_store::{StoredGraph, Version};
 
 use crate::exchange::routes::Routes;
@@ -56,6 +56,15 @@ impl Local<'_, '_> {
             self.snapshot.ids().vertex_of(id)?.filter(|&v| (v as usize) < self.snapshot.num_vertices());
         found.map(Some).ok_or_else(|| unsuitable(format!("no vertex of the cluster has the id {text:?}")))
     }
+}
+
+/// An error unless the cluster is undirected, for the algorithm of this name.
+pub(crate) fn expect_undirected(algorithm: &str, directed: bool) -> Result<()> {
+    if !directed {
+        return Ok(());
+    }
+    let create = Operation::ClusterCreate.with(Setting::Directed.to(false));
+    Err(unsuitable(message![format!("{algorithm} needs an undirected cluster: make one with "), create]))
 }
 
 /// The error of a question that the graph cannot answer, whichever worker finds out.

@@ -33,8 +33,8 @@ use crate::net::engine::Engine;
 pub(crate) use colouring::{FreeColours, NO_COLOUR, colour_order};
 pub use graph500::graph500;
 use handing_over::hand_over;
-pub(crate) use local::unsuitable;
 use local::{FoundValues, Local, Options};
+pub(crate) use local::{expect_undirected, unsuitable};
 
 /// An algorithm of the cluster.
 pub struct ClusterAlgorithm {

@@ -19,7 +19,9 @@ use std::sync::{Mutex, PoisonError};
 use esker_algo::lengths::{Length, Reach};
 use esker_algo::primitive::VertexValues;
 use esker_format::{ElementType, Error, Result};
-use esker_graph::{Bitmap, Direction, Flow, Graph, Lists, Piece, Select, VertexId, Visitor};
+use esker_graph::{
+    Bitmap, Direction, Flow, Graph, Lists, Piece, Select, Setting, VertexId, Visitor, message,
+};
 
 use super::local::{FoundValues, Local, Options, unsuitable};
 use crate::exchange::routes::Routes;
@@ -101,10 +103,12 @@ pub(crate) fn sssp(
         Some(ElementType::F64) => {
             search(local, &local.snapshot.view().graph::<f64>(local.run)?, engine, options)
         }
-        Some(other) => Err(unsuitable(format!(
-            "cannot take weights of the type {} as lengths: make a cluster with --weights int or float",
-            other.name()
-        ))),
+        Some(other) => Err(unsuitable(message![
+            format!("cannot take weights of the type {} as lengths: make a cluster with ", other.name()),
+            Setting::Weights.to("int"),
+            " or ",
+            Setting::Weights.to("float"),
+        ])),
     }
 }
 
@@ -115,7 +119,7 @@ fn search<W: Length<Wide: Keyed>, G: Lists<Weight = W, Error = Error>>(
     options: &Options<'_>,
 ) -> Result<FoundValues> {
     let source = options.text("source").ok_or_else(|| {
-        Error::usage("sssp needs a vertex to begin with: give its id with '--source'".to_owned())
+        Error::usage(message!["sssp needs a vertex to begin with: give its id with ", Setting::Source])
     })?;
     let (zero, far) = (Distance::<W>::ZERO, Distance::<W>::FAR);
     let distances = VertexValues::filled(local.run, graph.num_vertices(), far);

@@ -18,6 +18,7 @@ use std::time::UNIX_EPOCH;
 
 use esker_format::io::{Disk, FileId, Lock, RealDisk, parent};
 use esker_format::{DatabaseId, Error, LockHolder, Result};
+use esker_graph::{Operation, message};
 use esker_store::Store;
 use esker_store::manifest::MANIFEST_NAME as DATABASE_NAME;
 
@@ -75,11 +76,16 @@ impl Cluster {
             let name = path.display();
             let is_file = disk.look(path)?.is_some_and(|entry| !entry.is_directory);
             return Err(Error::invalid(match has(DATABASE_NAME)? {
-                _ if is_file => format!("{name} is a file, not a cluster: name the directory of one"),
-                true => format!("{name} is a database, not a cluster: `esker cluster split` makes one of it"),
-                false => format!(
-                    "{name} is no cluster: it has no file {MANIFEST_NAME}; make one with `esker cluster create {name}`"
-                ),
+                _ if is_file => format!("{name} is a file, not a cluster: name the directory of one").into(),
+                true => {
+                    let found = format!("{name} is a database, not a cluster: ");
+                    message![found, Operation::ClusterSplit, " makes one of it"]
+                }
+                false => {
+                    let found =
+                        format!("{name} is no cluster: it has no file {MANIFEST_NAME}; make one with ");
+                    message![found, Operation::ClusterCreate.on(name)]
+                }
             }));
         }
         let manifest = ClusterManifest::read(disk.as_ref(), path)?;
@@ -183,11 +189,13 @@ impl Cluster {
             Place::Own(own, _) => *own == shard,
         };
         if !is_here {
-            return Err(Error::usage(format!(
-                "the shards of {} are on other machines, but this command reads them itself: write the edges to a file with \
-                 `esker cluster export`, and read that",
-                self.path.display()
-            )));
+            let path = self.path.display();
+            return Err(Error::usage(message![
+                format!("the shards of {path} are on other machines, but this command reads them itself: "),
+                "write the edges to a file with ",
+                Operation::ClusterExport,
+                ", and read that",
+            ]));
         }
         self.expect_there(shard)?;
         let store = Store::open(self.shard_path(shard))?;

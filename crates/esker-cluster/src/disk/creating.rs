@@ -128,7 +128,7 @@ impl Cluster {
 }
 
 fn exists(path: &Path) -> Error {
-    Error::invalid(format!("{} exists: give another path", path.display()))
+    Error::Exists(format!("{} exists: give another path", path.display()).into())
 }
 
 /// Makes everything that a cluster has, in a directory that has not its name yet.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use esker_format::{Error, Result, VersionRecord};
-use esker_graph::Run;
+use esker_graph::{Operation, Run, message};
 use esker_store::{Database, DatabaseOptions};
 
 use crate::disk::cluster::Cluster;
@@ -67,14 +67,14 @@ pub(crate) fn open_at_newest(
 pub(crate) fn expect_own(path: &Path, versions: &[VersionRecord], wanted: u64) -> Result<Vec<u64>> {
     let newer: Vec<_> = versions.iter().filter(|version| version.number > wanted).collect();
     if let Some(foreign) = newer.iter().find(|version| !version.message.starts_with(MESSAGE_START)) {
-        return Err(Error::invalid(format!(
-            "{} was changed outside of the cluster: version {} ({}); undo it with `esker forget {} {}`",
-            path.display(),
-            foreign.number,
-            foreign.message,
-            path.display(),
-            newer.iter().map(|version| version.number.to_string()).collect::<Vec<_>>().join(" ")
-        )));
+        let forget = Operation::Forget.on(path.display());
+        let forget = newer.iter().fold(forget, |forget, version| forget.on(version.number));
+        let (path, number) = (path.display(), foreign.number);
+        return Err(Error::invalid(message![
+            format!("{path} was changed outside of the cluster: version {number} ({}); ", foreign.message),
+            "undo it with ",
+            forget,
+        ]));
     }
     Ok(newer.iter().map(|version| version.number).collect())
 }

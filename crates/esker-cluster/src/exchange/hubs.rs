@@ -6,7 +6,7 @@
 //! the other ends in that version. Undirected edges between two shards lie there already.
 
 use esker_format::{Error, Result};
-use esker_graph::{Direction, Reservation, VertexId, vertex};
+use esker_graph::{Direction, Operation, Reservation, Setting, VertexId, message, vertex};
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
 use esker_store::{Database, Version};
@@ -117,10 +117,15 @@ fn expect_few(id_bytes: usize, degree: u64, bytes_max: usize) -> Result<()> {
     if id_bytes + id_bytes / 4 <= bytes_max {
         return Ok(());
     }
-    Err(Error::invalid(format!(
-        "more vertices have {degree} edges than can become delegates in one version: make a database of the cluster with `esker cluster merge`, and \
-         a cluster of that with `esker cluster split` and a greater --hub-degree"
-    )))
+    Err(Error::invalid(message![
+        format!("more vertices have {degree} edges than can become delegates in one version: "),
+        "make a database of the cluster with ",
+        Operation::ClusterMerge,
+        ", and a cluster of that with ",
+        Operation::ClusterSplit,
+        " and a greater ",
+        Setting::HubDegree,
+    ]))
 }
 
 /// What the budget is asked for when edges move.
@@ -242,9 +247,10 @@ fn bits_of(weight: PropertyValue<'_>) -> Result<u64> {
     match weight {
         PropertyValue::I64(weight) => Ok(weight as u64),
         PropertyValue::F64(weight) => Ok(weight.to_bits()),
-        other => Err(Error::invalid(format!(
-            "a shard has the weight {other}, which no cluster writes: check the cluster with `esker cluster check`"
-        ))),
+        other => Err(Error::invalid(message![
+            format!("a shard has the weight {other}, which no cluster writes: check the cluster with "),
+            Operation::ClusterCheck,
+        ])),
     }
 }
 
@@ -257,7 +263,7 @@ mod tests {
     fn more_delegates_than_a_message_holds_are_refused() {
         expect_few(80, 7, 100).expect("as many as fit");
         let message = expect_few(84, 7, 100).expect_err("too many").to_string();
-        assert!(message.contains("7 edges") && message.contains("greater --hub-degree"), "{message}");
+        assert!(message.contains("7 edges") && message.contains("greater `hub_degree`"), "{message}");
         // As integers with a byte each.
         let most = DELEGATES_BYTES_MAX / 10 * 8;
         expect_few(most, 7, DELEGATES_BYTES_MAX).expect("as many as fit");

@@ -1,7 +1,7 @@
 //! Finds own vertices by the external ids that other shards ask for.
 
 use esker_format::{Error, Result};
-use esker_graph::{NONE, VertexId, vertex};
+use esker_graph::{NONE, Operation, VertexId, message, vertex};
 use esker_store::Version;
 use esker_store::ids::{ExternalId, IdMap};
 
@@ -107,9 +107,12 @@ pub(crate) fn find_asked(
     look_up: impl Fn(&[ExternalId<'_>], &mut [Option<VertexId>]) -> Result<()>,
 ) -> Result<Vec<VertexId>> {
     find_all(snapshot, block, look_up).map_err(|error| {
-        Error::invalid(format!(
-            "shard {me} cannot find the vertices that shard {shard} has edges to: {error}; check the cluster with `esker cluster check`"
-        ))
+        Error::invalid(message![
+            format!("shard {me} cannot find the vertices that shard {shard} has edges to: "),
+            error.message(),
+            "; check the cluster with ",
+            Operation::ClusterCheck,
+        ])
     })
 }
 

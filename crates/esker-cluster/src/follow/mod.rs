@@ -20,11 +20,11 @@ use std::sync::Arc;
 
 use esker_format::io::RealDisk;
 use esker_format::{Error, Result, trimmed_budget};
-use esker_graph::{Budget, Reservation, Run, RunOptions, Stop, VertexId};
+use esker_graph::{Budget, Operation, Reservation, Run, RunOptions, Setting, Stop, VertexId, message};
 use esker_store::diff::{DiffCache, Difference, diff};
 use esker_store::{Follower, Version};
 
-use crate::algorithm::{AnswerSink, unsuitable};
+use crate::algorithm::{AnswerSink, expect_undirected, unsuitable};
 use crate::disk::cluster::Cluster;
 use crate::disk::job::FollowJob;
 use crate::disk::shard::threads_each;
@@ -78,13 +78,13 @@ pub fn expect_live(algorithm: &str, params: &[(String, String)], directed: bool)
         return Err(Error::usage(format!("{algorithm} has no option {name:?}")));
     }
     if algorithm == "bfs" && params.is_empty() {
-        return Err(Error::usage("bfs needs a vertex to begin with: give its id with '--source'".to_owned()));
+        return Err(Error::usage(message![
+            "bfs needs a vertex to begin with: give its id with ",
+            Setting::Source
+        ]));
     }
-    if algorithm == "colouring" && directed {
-        return Err(Error::invalid(
-            "colouring needs an undirected cluster: make one with `esker cluster create --undirected`"
-                .to_owned(),
-        ));
+    if algorithm == "colouring" {
+        expect_undirected(algorithm, directed)?;
     }
     Ok(())
 }
@@ -307,9 +307,12 @@ fn edges_between(
             Difference::EdgeRemoved(edge) => push(&mut removed, edge.source, edge.target),
             Difference::VertexRemoved(v) => {
                 let path = next.path().display();
-                return Err(Error::invalid(format!(
-                    "{path} lacks vertex {v}, which no command of a cluster removes: check the cluster with `esker cluster check`"
-                )));
+                return Err(Error::invalid(message![
+                    format!(
+                        "{path} lacks vertex {v}, which no command of a cluster removes: check the cluster with "
+                    ),
+                    Operation::ClusterCheck,
+                ]));
             }
             Difference::VertexAdded(_) | Difference::ValueChanged(..) | Difference::EdgeChanged(..) => {}
         }

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use esker_format::io::Disk;
 use esker_format::{
-    DatabaseId, Error, FORMAT_VERSION, FieldInput, FieldValue, PAGE_BYTES, Result, VersionRecord,
+    DatabaseId, Error, FORMAT_VERSION, FieldInput, FieldValue, PAGE_BYTES, Result, Sought, VersionRecord,
 };
 use esker_format::{header_page, read_header_page};
 use esker_store::ids::ExternalId;
@@ -175,10 +175,9 @@ impl ClusterManifest {
     /// [`Error::Invalid`] if there is none.
     pub fn version(&self, number: u64) -> Result<&WholeVersion> {
         self.versions.iter().find(|version| version.number == number).ok_or_else(|| {
-            Error::invalid(format!(
-                "the cluster has no version {number}: it has versions 1 to {}",
-                self.newest().number
-            ))
+            let newest = self.newest().number;
+            let reason = format!("the cluster has no version {number}: it has versions 1 to {newest}");
+            Error::not_found(Sought::Version, reason)
         })
     }
 
@@ -189,9 +188,12 @@ impl ClusterManifest {
     pub fn select(&self, selector: &VersionSelector) -> Result<u64> {
         match selector {
             VersionSelector::Number(number) => Ok(self.version(*number)?.number),
-            VersionSelector::Tag(name) => Err(Error::invalid(format!(
-                "{name:?} is no version: clusters have no tags, so give a number, a time such as 2026-11-21, or latest"
-            ))),
+            VersionSelector::Tag(name) => Err(Error::not_found(
+                Sought::Version,
+                format!(
+                    "{name:?} is no version: clusters have no tags, so give a number, a time such as 2026-11-21, or latest"
+                ),
+            )),
             VersionSelector::Latest => Ok(self.newest().number),
             VersionSelector::Time(_) => {
                 let records: Vec<_> = self.versions.iter().map(WholeVersion::record).collect();

@@ -100,7 +100,7 @@ fn head(secret: &Secret) -> Vec<u8> {
 /// Checks what the other process has shown first.
 fn expect_head(head: &[u8], secret: &Secret) -> std::result::Result<(), String> {
     if head[..8] == ENCRYPTS {
-        return Err("it encrypts its connections: write the line `tls` in the list of hosts, or start `esker cluster worker` without --tls".to_owned());
+        return Err("it encrypts its connections: write the line `tls` in the list of hosts, or let the workers there not encrypt".to_owned());
     }
     if head[..8] != MAGIC || !secret.is(&head[16..HEAD_BYTES]) {
         return Err("it does not know the secret of the cluster".to_owned());
@@ -229,7 +229,7 @@ pub(crate) fn introduced(stream: TcpStream, secret: &Secret) -> std::io::Result<
         read_until(stream, &mut rest, Instant::now() + PATIENCE)?;
         tunnel::refuse(stream)?;
         return Err(std::io::Error::other(
-            "it encrypts its connections, and this one does not: start `esker cluster worker` with --tls, or remove the line `tls` from the list of hosts",
+            "it encrypts its connections, and this one does not: let the workers here encrypt too, or remove the line `tls` from the list of hosts",
         ));
     }
     let expected = expect_head(&greeting[..HEAD_BYTES], secret);
@@ -265,7 +265,7 @@ fn expect_encrypted(mut stream: &TcpStream, secret: &Secret) -> std::io::Result<
         stream.write_all(&[&ENCRYPTS[..], &[0; HEAD_BYTES - 8]].concat())?;
     }
     Err(std::io::Error::other(
-        "it does not encrypt its connections: write the line `tls` in the list of hosts, or start `esker cluster worker` without --tls",
+        "it does not encrypt its connections: write the line `tls` in the list of hosts, or let the workers there not encrypt",
     ))
 }
 
@@ -435,7 +435,7 @@ mod tests {
             let called = connect(address, &calling, 0, soon()).expect_err("refused").to_string();
             let answered = answered.join().expect("thread").expect_err("refused").to_string();
             for message in [called, answered] {
-                assert!(message.contains("--tls") && message.contains("`tls`"), "{message}");
+                assert!(message.contains("encrypt") && message.contains("`tls`"), "{message}");
             }
         }
         let (encrypting, other) = (plain.encrypting(true), Secret::new([8; 32]).encrypting(true));

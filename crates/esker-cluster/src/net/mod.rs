@@ -2,6 +2,7 @@
 //! handshake, the list of machines.
 
 pub(crate) mod wire;
+pub(crate) mod messages;
 pub(crate) mod threads;
 pub mod engine;
 pub(crate) mod tunnel;

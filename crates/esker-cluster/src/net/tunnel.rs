@@ -308,7 +308,7 @@ fn describe(error: &TlsError) -> String {
     match error {
         TlsError::InvalidCertificate(_) => "it does not know the secret of the cluster".to_owned(),
         TlsError::AlertReceived(AlertDescription::NoApplicationProtocol) => {
-            "it does not encrypt its connections: start `esker cluster worker` with --tls there, or remove the line `tls` from the list of hosts"
+            "it does not encrypt its connections: let the workers there encrypt, or remove the line `tls` from the list of hosts"
                 .to_owned()
         }
         TlsError::AlertReceived(_) => "it refused the secret of the cluster".to_owned(),

@@ -5,11 +5,12 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
 use esker_format::{Error, Result};
-use esker_graph::Stop;
+use esker_graph::{Message, Stop};
 
 use crate::change::apply::Prepared;
 use crate::exchange::counters::WorkerCounters;
 use crate::model::owner::OwnedId;
+use crate::net::messages::{put_message, take_message};
 use crate::net::wire::{Taker, put_bytes, put_id, put_u64, unknown};
 
 /// The most bytes of a message: what a worker is told of a manifest with many versions is the longest.
@@ -80,7 +81,7 @@ pub(crate) enum WorkerReport {
     /// It is done, and this is what it counted.
     Done(WorkerCounters),
     /// It has failed, for this reason.
-    Failed(Remedy, String),
+    Failed { remedy: Remedy, reason: Message },
     /// It has lost the connection to another worker.
     PeerLost(String),
     /// It commits, and says nothing else until that is done.
@@ -108,6 +109,11 @@ pub(crate) enum WorkerOrder {
 }
 
 impl WorkerReport {
+    /// That it has failed with this error.
+    pub(crate) fn failed(error: &Error) -> Self {
+        Self::Failed { remedy: Remedy::of(error), reason: error.message() }
+    }
+
     pub(crate) fn send(&self, stream: &TcpStream) -> std::io::Result<()> {
         let (kind, content) = match self {
             Self::Listening(port) => (0, u64::from(*port).to_le_bytes().to_vec()),
@@ -128,7 +134,11 @@ impl WorkerReport {
             Self::Outline(outline) => (4, outline.clone()),
             Self::Rows(rows) => (5, rows.clone()),
             Self::Done(counters) => (6, counters.encode()),
-            Self::Failed(remedy, reason) => (7, [&[*remedy as u8], reason.as_bytes()].concat()),
+            Self::Failed { remedy, reason } => {
+                let mut content = vec![*remedy as u8];
+                put_message(&mut content, reason);
+                (7, content)
+            }
             Self::PeerLost(reason) => (8, reason.clone().into_bytes()),
             Self::Committing => (9, Vec::new()),
             Self::Followed(version) => (10, version.to_le_bytes().to_vec()),
@@ -161,7 +171,7 @@ impl WorkerReport {
             6 => Self::Done(WorkerCounters::decode(&content)?),
             7 => {
                 let remedy = Remedy::of_number(taker.bytes(1)?[0]);
-                Self::Failed(remedy, String::from_utf8_lossy(taker.0).into_owned())
+                Self::Failed { remedy, reason: take_message(&mut taker)? }
             }
             8 => Self::PeerLost(text()),
             9 => Self::Committing,

@@ -117,7 +117,9 @@ fn keep(stream: TcpStream, stranger: Arc<()>, secret: &Secret, options: &HostOpt
     let (port, child) = match worker {
         Ok(started) => started,
         Err(error) => {
-            WorkerReport::Failed(Remedy::Other, error.to_string()).send(stream).map_err(lost)?;
+            WorkerReport::Failed { remedy: Remedy::Other, reason: error.message() }
+                .send(stream)
+                .map_err(lost)?;
             return Err(error);
         }
     };

@@ -10,7 +10,7 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use esker_format::{Error, Result};
-use esker_graph::Cancel;
+use esker_graph::{Cancel, Message, Operation, message};
 
 use crate::disk::cluster::Cluster;
 use crate::disk::job::{ClusterJob, ShardTask};
@@ -80,7 +80,7 @@ impl RemoteWorker {
     /// # Errors
     /// The message names the machine.
     pub(crate) fn open(host: &Host, shard: usize, secret: &Secret, until: Instant) -> Result<Self> {
-        let failed = |reason: String| Error::invalid(format!("shard {shard} on {host}: {reason}"));
+        let failed = |reason: Message| Error::invalid(message![format!("shard {shard} on {host}: "), reason]);
         let (mut keeper, mut refusal) = (None, Error::invalid(format!("{host} has no address")));
         for address in host.addresses()? {
             match connect(address, secret, KEEPER, until) {
@@ -92,23 +92,26 @@ impl RemoteWorker {
             }
         }
         let keeper = keeper.ok_or_else(|| {
-            failed(format!(
-                "{refusal}; is `esker cluster worker` running there, with the secret of the cluster?"
-            ))
+            failed(message![
+                refusal.message(),
+                "; is ",
+                Operation::ClusterWorker,
+                " running there, with the secret of the cluster?",
+            ])
         })?;
-        let of_system = |error: std::io::Error| failed(error.to_string());
+        let of_system = |error: std::io::Error| failed(error.to_string().into());
         let left = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
         let told = keeper.stream();
         told.set_read_timeout(Some(left)).map_err(of_system)?;
         WorkerOrder::Hold(shard, host.directory.clone()).send(told).map_err(of_system)?;
-        let port = match WorkerReport::receive(told).map_err(|error| failed(error.to_string()))? {
+        let port = match WorkerReport::receive(told).map_err(|error| failed(error.message()))? {
             WorkerReport::Listening(port) => port,
-            WorkerReport::Failed(_, reason) => return Err(failed(reason)),
-            _ => return Err(failed("it answers in another way: all must run the same Esker".to_owned())),
+            WorkerReport::Failed { reason, .. } => return Err(failed(reason)),
+            _ => return Err(failed("it answers in another way: all must run the same Esker".into())),
         };
         told.set_read_timeout(None).and_then(|()| keeper.watch_peer(true)).map_err(of_system)?;
         let line = connect(SocketAddr::new(keeper.peer().ip(), port), secret, COMMAND, until)
-            .map_err(|error| failed(error.to_string()))?;
+            .map_err(|error| failed(error.message()))?;
         let fate = Arc::new(Mutex::new(Fate::Alive));
         let (hearing, told) = (told.try_clone().map_err(of_system)?, Arc::clone(&fate));
         let hear = move || {
@@ -225,10 +228,10 @@ pub(crate) fn ask_host(
                 wait_until_ended(std::slice::from_ref(&worker));
                 return Ok(());
             }
-            WorkerReport::Failed(remedy, text) => {
+            WorkerReport::Failed { remedy, reason } => {
                 return Err(Unanswered::Refused(match remedy {
-                    Remedy::MendUsage => Error::usage(text),
-                    _ => Error::invalid(format!("{}: {text}", worker.name)),
+                    Remedy::MendUsage => Error::Usage(reason),
+                    _ => Error::invalid(message![format!("{}: ", worker.name), reason]),
                 }));
             }
             _ => {}

@@ -232,7 +232,8 @@ mod tests {
             message.ends_with("; remove what was made: a/b on 127.0.0.1:PORT (if it is there)"),
             "{message}"
         );
-        let message = answered_by(Some(WorkerReport::Failed(Remedy::Other, "no room".to_owned())));
+        let message =
+            answered_by(Some(WorkerReport::Failed { remedy: Remedy::Other, reason: "no room".into() }));
         assert!(message.ends_with("the worker of shard 0 on 127.0.0.1:PORT: no room"), "{message}");
     }
 

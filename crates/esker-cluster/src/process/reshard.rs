@@ -12,7 +12,7 @@ use std::sync::mpsc::sync_channel;
 
 use esker_format::io::{Disk, RealDisk};
 use esker_format::{ElementType, Error, PropertyRecord, Result};
-use esker_graph::{Direction, Run, Stop, vertex};
+use esker_graph::{Direction, Run, Setting, Stop, message, vertex};
 use esker_import::install::import;
 use esker_import::options::{ImportOptions, VertexOrder};
 use esker_import::read::source::Reader;
@@ -58,10 +58,12 @@ pub fn split(
 ) -> Result<(Cluster, Vec<String>)> {
     let snapshot = database.at(version)?;
     if snapshot.layer().multigraph {
-        return Err(Error::invalid(format!(
-            "{} keeps parallel edges, but a cluster holds one edge between two vertices: import the edges with --duplicates last",
-            snapshot.path().display()
-        )));
+        let path = snapshot.path().display();
+        return Err(Error::invalid(message![
+            format!("{path} keeps parallel edges, but a cluster holds one edge between two vertices: "),
+            "import the edges with ",
+            Setting::Duplicates.to("last"),
+        ]));
     }
     let weight = snapshot.weight_property().cloned();
     let is_integer = |weight: &PropertyRecord| matches!(weight.element, ElementType::I32 | ElementType::I64);

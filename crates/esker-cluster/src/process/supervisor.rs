@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use esker_format::io::input_bytes;
 use esker_format::{Error, Result};
-use esker_graph::{Cancel, Run, Stop};
+use esker_graph::{Cancel, Operation, Run, Stop, message};
 
 use crate::change::publishing::{Publishing, position_of};
 use crate::disk::cluster::Cluster;
@@ -116,10 +116,11 @@ impl Supervisor<'_> {
     pub fn change(&self, cluster: &mut Cluster, job: &ChangeJob, report: &mut ChangeReport) -> Result<()> {
         let _lock = cluster.lock()?;
         if job.reads_stdin() && job.stream.is_none() {
-            return Err(Error::usage(
-                "every worker reads the files itself, so standard input cannot be one: use `esker cluster stream`, or write it to a file"
-                    .to_owned(),
-            ));
+            return Err(Error::usage(message![
+                "every worker reads the files itself, so standard input cannot be one: use ",
+                Operation::ClusterStream,
+                ", or write it to a file",
+            ]));
         }
         if job.stream.is_none() && stream_of(&job.message).is_some() {
             return Err(Error::usage(format!(
@@ -134,9 +135,11 @@ impl Supervisor<'_> {
         let is_here = cluster.hosts().is_none();
         if let Some(input) = job.inputs.iter().find(is_read_once).filter(|_| is_here && job.stream.is_none())
         {
-            return Err(Error::usage(format!(
-                "every worker reads {input} itself, and a pipe or a device can be read once: use `esker cluster stream`, or write it to a file"
-            )));
+            return Err(Error::usage(message![
+                format!("every worker reads {input} itself, and a pipe or a device can be read once: use "),
+                Operation::ClusterStream,
+                ", or write it to a file",
+            ]));
         }
         let mut job = job.clone();
         if let Some(stream) = &mut job.stream {
@@ -355,6 +358,7 @@ fn take_back(
     };
     match error {
         Error::Stop(Stop::Cancelled) | Error::Usage(_) => error,
-        error => Error::invalid(format!("{error}{outcome}")),
+        error @ (Error::Invalid(_) | Error::Exists(_) | Error::NotFound { .. }) => error.and(outcome),
+        error => Error::invalid(message![error.message(), outcome]),
     }
 }

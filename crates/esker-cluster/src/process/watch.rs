@@ -5,6 +5,7 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use esker_format::{Error, Result};
+use esker_graph::{Message, Stop, message};
 
 use crate::exchange::counters::WorkerCounters;
 use crate::process::children::Workers;
@@ -36,7 +37,7 @@ pub(crate) struct Watch {
 /// Why an operation ends, and how much that explains: the greater the nearer to the cause.
 pub(crate) struct EndReason {
     weight: u8,
-    text: String,
+    reason: Message,
     remedy: Remedy,
 }
 
@@ -53,8 +54,12 @@ impl From<Error> for Ending {
 }
 
 impl From<EndReason> for Ending {
-    fn from(EndReason { text, remedy, .. }: EndReason) -> Self {
-        let error = if remedy == Remedy::MendUsage { Error::usage(text) } else { Error::invalid(text) };
+    fn from(EndReason { reason, remedy, .. }: EndReason) -> Self {
+        let error = match remedy {
+            Remedy::MendUsage => Error::Usage(reason),
+            Remedy::MendQuestion => Stop::Unsuitable(reason).into(),
+            _ => Error::Invalid(reason),
+        };
         Self { error, remedy }
     }
 }
@@ -110,8 +115,8 @@ impl Watch {
                 self.heard(shard, report).map(|report| Some((shard, report)))
             }
             Ok((shard, None)) if self.done[shard].is_none() && !self.explained[shard] => {
-                let text = format!("{} ended without a word", self.children.name(shard));
-                Err(EndReason { weight: 1, text, remedy: Remedy::Repeat })
+                let reason = format!("{} ended without a word", self.children.name(shard)).into();
+                Err(EndReason { weight: 1, reason, remedy: Remedy::Repeat })
             }
             Ok((_, None)) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => {
@@ -126,23 +131,24 @@ impl Watch {
     /// Takes note of a report; a reason if it is one.
     fn heard(&mut self, shard: usize, report: WorkerReport) -> std::result::Result<WorkerReport, EndReason> {
         let name = self.children.name(shard);
-        self.explained[shard] |= matches!(report, WorkerReport::Failed(..) | WorkerReport::PeerLost(_));
+        self.explained[shard] |= matches!(report, WorkerReport::Failed { .. } | WorkerReport::PeerLost(_));
         match report {
             // Which worker met a mistake of the user does not matter, but where its files are does.
-            WorkerReport::Failed(remedy @ (Remedy::MendUsage | Remedy::MendQuestion), text) => {
-                Err(EndReason { weight: 2, text, remedy })
+            WorkerReport::Failed { remedy: remedy @ (Remedy::MendUsage | Remedy::MendQuestion), reason } => {
+                Err(EndReason { weight: 2, reason, remedy })
             }
-            WorkerReport::Failed(remedy @ (Remedy::MendInput | Remedy::AsSaid), text) => {
+            WorkerReport::Failed { remedy: remedy @ (Remedy::MendInput | Remedy::AsSaid), reason } => {
                 let is_there = matches!(self.children, Workers::There(_));
-                let text = if is_there { format!("{name}: {text}") } else { text };
-                Err(EndReason { weight: 2, text, remedy })
+                let reason = if is_there { message![format!("{name}: "), reason] } else { reason };
+                Err(EndReason { weight: 2, reason, remedy })
             }
-            WorkerReport::Failed(remedy, text) => {
-                Err(EndReason { weight: 2, text: format!("{name} failed: {text}"), remedy })
+            WorkerReport::Failed { remedy, reason } => {
+                let reason = message![format!("{name} failed: "), reason];
+                Err(EndReason { weight: 2, reason, remedy })
             }
-            WorkerReport::PeerLost(text) => {
-                let text = format!("{name} lost the connection to {text}");
-                Err(EndReason { weight: 0, text, remedy: Remedy::Repeat })
+            WorkerReport::PeerLost(peer) => {
+                let reason = format!("{name} lost the connection to {peer}").into();
+                Err(EndReason { weight: 0, reason, remedy: Remedy::Repeat })
             }
             WorkerReport::Done(counters) => {
                 self.done[shard] = Some(counters);
@@ -161,8 +167,8 @@ impl Watch {
             Workers::Here(_) => "it was stopped, or the machine is overloaded",
             Workers::There(_) => "it was stopped, or its machine is down, overloaded or cut off",
         };
-        let text = format!("{name} has not answered for {seconds} s: {why}");
-        Err(EndReason { weight: 3, text, remedy: Remedy::Repeat })
+        let reason = format!("{name} has not answered for {seconds} s: {why}").into();
+        Err(EndReason { weight: 3, reason, remedy: Remedy::Repeat })
     }
 
     /// Listens a moment longer, and returns the best of all reasons.
@@ -170,7 +176,7 @@ impl Watch {
         let until = Instant::now() + GRACE;
         while best.weight < 3 && Instant::now() < until {
             if let Some(text) = self.children.killed() {
-                return EndReason { weight: 3, text, remedy: Remedy::Repeat };
+                return EndReason { weight: 3, reason: text.into(), remedy: Remedy::Repeat };
             }
             if let Err(reason) = self.next(Duration::MAX, TICK)
                 && reason.weight > best.weight

@@ -102,7 +102,7 @@ pub fn work(place: &WorkerPlace) -> ! {
     report_panics(&line);
     match carry_out(place, &line, orders, &listener, &secret) {
         Ok(counters) => line.exit(0, &WorkerReport::Done(counters)),
-        Err(error) => line.exit(EXIT_FAILED, &WorkerReport::Failed(Remedy::of(&error), error.to_string())),
+        Err(error) => line.exit(EXIT_FAILED, &WorkerReport::failed(&error)),
     }
 }
 
@@ -170,7 +170,7 @@ fn report_panics(line: &CommandChannel) {
                 let place =
                     info.location().map(|location| format!(" ({}:{})", location.file(), location.line()));
                 let text = format!("it panicked: {message}{}", place.unwrap_or_default());
-                WorkerReport::Failed(Remedy::Other, text)
+                WorkerReport::Failed { remedy: Remedy::Other, reason: text.into() }
             }
         };
         line.exit(EXIT_FAILED, &report)
@@ -275,7 +275,7 @@ fn carry_out(
             Err(error) => {
                 // Before the engine ends: the others would go on without this one, and fail for other
                 // reasons.
-                link.line.exit(EXIT_FAILED, &WorkerReport::Failed(Remedy::of(&error), error.to_string()))
+                link.line.exit(EXIT_FAILED, &WorkerReport::failed(&error))
             }
         }
     };
