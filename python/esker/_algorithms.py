@@ -12,7 +12,7 @@ from ._errors import InvalidError, MistypedError
 SETTINGS: tuple[tuple[str, str, Any, str], ...] = (
     ("threads", "int | None", None, "Worker threads; one a processor if not given."),
     ("memory", "int | str | None", None, "The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs."),
-    ("seed", "int", 0, "Of everything random."),
+    ("seed", "int", 0, "Seed of all random choices."),
     ("deterministic", "bool", False, "The same answer for any number of threads."),
     ("progress", "bool | Callable[[Progress], object] | None", None, "True shows a bar; a callable is told of each round."),
     ("verify", "bool", False, "Checks the answer by a slow serial verifier."),

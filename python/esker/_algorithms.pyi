@@ -58,7 +58,7 @@ class Algorithms:
             beta: Push again once the load of a shrinking frontier is below that of a pull divided by this [default: chosen each round; 20 if alpha is given].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Of everything random.
+            seed: Seed of all random choices.
             deterministic: The same answer for any number of threads.
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
@@ -86,7 +86,7 @@ class Algorithms:
             parents: Also give the previous vertex on each path.
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Of everything random.
+            seed: Seed of all random choices.
             deterministic: The same answer for any number of threads.
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
@@ -113,7 +113,7 @@ class Algorithms:
             parents: Also give the previous vertex on each path.
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Of everything random.
+            seed: Seed of all random choices.
             deterministic: The same answer for any number of threads.
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
@@ -140,7 +140,7 @@ class Algorithms:
             parents: Also give the previous vertex on each path.
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Of everything random.
+            seed: Seed of all random choices.
             deterministic: The same answer for any number of threads.
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
@@ -168,7 +168,7 @@ class Algorithms:
             parents: Also give the previous vertex on each path.
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Of everything random.
+            seed: Seed of all random choices.
             deterministic: The same answer for any number of threads.
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
@@ -195,7 +195,7 @@ class Algorithms:
             teleport_to: Jump to this vertex (personal PageRank); one or several [default: any vertex].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Of everything random.
+            seed: Seed of all random choices.
             deterministic: The same answer for any number of threads.
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
@@ -221,7 +221,7 @@ class Algorithms:
             scale: sum over the sources; pairs of vertices; fraction of all pairs, as NetworkX normalises ('sum', 'pairs', 'fraction') [default: sum with source, else fraction].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Of everything random.
+            seed: Seed of all random choices.
             deterministic: The same answer for any number of threads.
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
@@ -245,7 +245,7 @@ class Algorithms:
             samples: Only distances from this many vertices, drawn at random by the seed.
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Of everything random.
+            seed: Seed of all random choices.
             deterministic: The same answer for any number of threads.
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
@@ -269,7 +269,7 @@ class Algorithms:
             beta: Rate of the decomposition, with contraction [default: 0.2].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Of everything random.
+            seed: Seed of all random choices.
             deterministic: The same answer for any number of threads.
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
@@ -291,7 +291,7 @@ class Algorithms:
         Args:
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Of everything random.
+            seed: Seed of all random choices.
             deterministic: The same answer for any number of threads.
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
@@ -314,7 +314,7 @@ class Algorithms:
             iterations: Number of iterations [default: 10].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Of everything random.
+            seed: Seed of all random choices.
             deterministic: The same answer for any number of threads.
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
@@ -338,7 +338,7 @@ class Algorithms:
             samples: Pairs of neighbours to draw, with sample [default: 100000].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Of everything random.
+            seed: Seed of all random choices.
             deterministic: The same answer for any number of threads.
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
@@ -360,7 +360,7 @@ class Algorithms:
         Args:
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Of everything random.
+            seed: Seed of all random choices.
             deterministic: The same answer for any number of threads.
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
@@ -383,7 +383,7 @@ class Algorithms:
             direction: Edges that leave a vertex, that come to it, or both; an undirected graph has one kind ('out', 'in', 'both') [default: out].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Of everything random.
+            seed: Seed of all random choices.
             deterministic: The same answer for any number of threads.
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
@@ -405,7 +405,7 @@ class Algorithms:
         Args:
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Of everything random.
+            seed: Seed of all random choices.
             deterministic: The same answer for any number of threads.
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
@@ -427,7 +427,7 @@ class Algorithms:
         Args:
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Of everything random.
+            seed: Seed of all random choices.
             deterministic: The same answer for any number of threads.
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
@@ -450,7 +450,7 @@ class Algorithms:
             k: Vertices of a clique [default: 4].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Of everything random.
+            seed: Seed of all random choices.
             deterministic: The same answer for any number of threads.
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
@@ -473,7 +473,7 @@ class Algorithms:
             epsilon: The density is at least 1 / (2 + 2 epsilon) of the largest [default: 0.001].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Of everything random.
+            seed: Seed of all random choices.
             deterministic: The same answer for any number of threads.
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
@@ -496,7 +496,7 @@ class Algorithms:
             first: Order in which vertices are taken: by ascending degree, or at random ('degree', 'random') [default: degree].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Of everything random.
+            seed: Seed of all random choices.
             deterministic: The same answer for any number of threads.
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
@@ -521,7 +521,7 @@ class Algorithms:
             passes: Passes; each after the first begins with the last colours, and may save some [default: 2].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Of everything random.
+            seed: Seed of all random choices.
             deterministic: The same answer for any number of threads.
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
@@ -546,7 +546,7 @@ class Algorithms:
             method: claims, or priorities (random ones, over a filter) ('claims', 'priorities') [default: claims; priorities if deterministic].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Of everything random.
+            seed: Seed of all random choices.
             deterministic: The same answer for any number of threads.
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
@@ -569,7 +569,7 @@ class Algorithms:
             epsilon: Relative difference below which gains count as equal; larger is faster [default: 0.01].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Of everything random.
+            seed: Seed of all random choices.
             deterministic: The same answer for any number of threads.
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
@@ -594,7 +594,7 @@ class Algorithms:
             bridges: Answer with the bridges instead of the vertices.
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Of everything random.
+            seed: Seed of all random choices.
             deterministic: The same answer for any number of threads.
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
@@ -619,7 +619,7 @@ class Algorithms:
             method: union-find, or search (a breadth-first search of each component) ('union-find', 'search') [default: union-find; search if deterministic].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Of everything random.
+            seed: Seed of all random choices.
             deterministic: The same answer for any number of threads.
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
@@ -645,7 +645,7 @@ class Algorithms:
         Args:
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Of everything random.
+            seed: Seed of all random choices.
             deterministic: The same answer for any number of threads.
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
@@ -671,7 +671,7 @@ class Algorithms:
             k: Stretch of distances is O(k), the number of edges about n^(1 + 1/k) [default: the logarithm of n].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Of everything random.
+            seed: Seed of all random choices.
             deterministic: The same answer for any number of threads.
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.
@@ -696,7 +696,7 @@ class Algorithms:
             beta: About this part of the edges lies between clusters, whose radius is about log n / beta [default: 0.2].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Of everything random.
+            seed: Seed of all random choices.
             deterministic: The same answer for any number of threads.
             progress: True shows a bar; a callable is told of each round.
             verify: Checks the answer by a slow serial verifier.

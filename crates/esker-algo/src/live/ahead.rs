@@ -1,4 +1,4 @@
-//! Changes that an update takes in one after another: what is still to come.
+//! The changes that an update has not applied yet, where it applies them one after another.
 
 use std::collections::{BTreeMap, HashMap};
 

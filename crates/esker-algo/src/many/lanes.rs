@@ -1,4 +1,4 @@
-//! Numbers of up to 64 graphs beside each other: what vertices give along edges, and sums over vertices.
+//! Numbers of up to 64 graphs in the lanes of a vector: shares that vertices send, and sums over vertices.
 
 use crate::primitive::{from_fixed, to_fixed};
 

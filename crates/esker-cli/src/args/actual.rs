@@ -1,4 +1,4 @@
-//! What a run took, beside what its plan predicted.
+//! Compares the time and memory of a run with those predicted by its plan.
 
 use std::time::Instant;
 

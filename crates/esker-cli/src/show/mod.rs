@@ -1,4 +1,4 @@
-//! What the command prints: texts, progress, rows of answers, figures.
+//! The output of the command: texts, progress, rows of answers, figures.
 
 pub(crate) mod text;
 pub(crate) mod rows;

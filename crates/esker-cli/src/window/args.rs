@@ -1,4 +1,4 @@
-//! What `esker window` is asked.
+//! The arguments of `esker window`.
 
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};

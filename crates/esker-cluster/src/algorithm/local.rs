@@ -1,4 +1,4 @@
-//! What an algorithm sees of its shard.
+//! The view that an algorithm has of its shard.
 
 use std::str::FromStr;
 

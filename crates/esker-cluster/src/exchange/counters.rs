@@ -1,4 +1,4 @@
-//! What a worker counts of its own work.
+//! The counters of a worker for its own work.
 
 use std::time::{Duration, Instant};
 

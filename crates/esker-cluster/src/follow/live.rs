@@ -1,4 +1,4 @@
-//! What is common to all answers that are kept.
+//! The trait of the answers that are kept up to date.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The checksums of files, without what they mean together.
+//! Verifies the checksums of the files of a state.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What a check has found.
+//! The report of a check.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

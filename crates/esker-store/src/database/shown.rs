@@ -1,4 +1,4 @@
-//! What readers pin: the newest version, in layers and in the log.
+//! The newest version, in layers and in the log, as readers pin it.
 
 use std::sync::Arc;
 

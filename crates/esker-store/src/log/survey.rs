@@ -1,4 +1,4 @@
-//! What is left of a log, and what is missing, for a recovery that accepts the loss.
+//! Surveys a damaged log for recovery: the readable records, and the missing ones.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What a manifest may not say.
+//! Contradictions for which a manifest is refused.
 
 use esker_format::{Duplicates, ElementType, LayerRecord, LogicalType, Owner};
 use esker_graph::NONE;

@@ -1,4 +1,4 @@
-//! What the manifest says of the second forms of lists: tiles and heads.
+//! The records of the manifest for the second forms of lists: tiles and heads.
 
 use std::collections::BTreeMap;
 

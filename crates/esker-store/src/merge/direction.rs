@@ -1,4 +1,4 @@
-//! One direction of a merge, and what comes of a range of its vertices.
+//! Merges the lists of one direction, a range of vertices at a time.
 
 use std::sync::Arc;
 

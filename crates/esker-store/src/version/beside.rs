@@ -1,4 +1,4 @@
-//! What is stored beside the lists of a layer: its tiles, its heads.
+//! Opens the second forms of a layer's lists: its tiles and its heads.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};

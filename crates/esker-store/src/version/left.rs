@@ -1,4 +1,4 @@
-//! What can be kept of a database whose files are lost or damaged.
+//! The recoverable part of a database whose files are lost or damaged.
 //!
 //! Every file of each layer is read. A layer of a directed graph whose lists are whole in one direction alone
 //! is kept: those of the other direction can be made again. If MANIFEST is lost, damaged or older than the

@@ -1,4 +1,4 @@
-//! How a run reads a version: the choices, and what they mean together.
+//! A view: the edges, directions, weights, encoding and residency with which a run reads a version.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a window and a filter leave of a version.
+//! The part of a version that a window and a filter select.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What an algorithm does not run on, and why.
+//! Graphs that an algorithm refuses, with the reasons.
 
 use std::fmt::{Display, Formatter};
 

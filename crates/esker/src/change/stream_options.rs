@@ -1,4 +1,4 @@
-//! What a stream is asked to do.
+//! The options of a stream.
 
 use std::fmt;
 use std::path::PathBuf;

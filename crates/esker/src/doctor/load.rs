@@ -1,4 +1,4 @@
-//! How busy other programs keep the processors.
+//! Measures the load of the processors by other programs.
 #![allow(clippy::disallowed_methods)] // Files of the system, of no database.
 
 use std::fs::read_to_string;

@@ -1,4 +1,4 @@
-//! What live answers have in common.
+//! The trait of live answers.
 
 use std::time::Instant;
 

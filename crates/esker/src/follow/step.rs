@@ -1,4 +1,4 @@
-//! What a step of a live answer says.
+//! The result of one step of a live answer.
 
 use esker_graph::{VertexId, vertex};
 

@@ -1,4 +1,4 @@
-//! What all candidates of a plan depend on, and what hinders some of them.
+//! Facts that all candidates of a plan share, and obstacles to some of them.
 
 use esker_graph::{Direction, Operation, Setting, message};
 use esker_store::layer::{PlainLayer, Section};

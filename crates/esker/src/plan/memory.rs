@@ -1,4 +1,4 @@
-//! What memory there is.
+//! The memory of the machine that is available to a run.
 #![allow(clippy::disallowed_methods)] // Files of the system, of no database.
 
 use std::fs::read_to_string;

@@ -1,9 +1,11 @@
-//! Chooses encoding and residency of a run, from what the database stores and the memory there is: of those
-//! that fit in memory and suit the algorithm, the one whose whole run is predicted to take the least time
-//! ([`Price::seconds`]). Mapped files fit if all of the graph does, next to the algorithm's arrays; a pool
-//! and heads take what the limit leaves. Where nothing fits, lists are mapped, of which the page cache keeps
-//! what it can. Mapped files are pages of the system, which takes them back when others need memory: the
-//! memory limit does not count them, but a plan does.
+//! Chooses the encoding and the residency of a run.
+//!
+//! The candidates are what the database stores. Of those that fit in memory and suit the algorithm, the plan
+//! takes the one with the shortest predicted run ([`Price::seconds`]). Mapped files fit if the whole graph
+//! fits beside the algorithm's arrays. The sizes of pools and heads follow from the memory left after fixed
+//! costs. If no candidate fits, the plan maps the lists, and the page cache decides which pages stay. The
+//! memory limit of the run does not count mapped pages, because the system can take them back; a plan counts
+//! them.
 
 use esker_graph::{Language, Setting, message};
 

@@ -1,4 +1,4 @@
-//! What a database keeps of the stream that it was declared to be.
+//! The declaration of a stream that a database stores.
 
 use esker_graph::{Setting, message};
 

@@ -31,7 +31,7 @@ use crate::primitive::{
 };
 
 /// Base-2 logarithm of the number of open buckets. Few are enough: most degrees fall far before their bucket
-/// is taken, and each open bucket on the way would be one more move.
+/// is taken, and a vertex moves once for each open bucket that its degree passes.
 const BITS: u32 = 1;
 /// Neighbours examined together.
 const CHUNK: usize = 64;

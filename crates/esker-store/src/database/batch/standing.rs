@@ -1,4 +1,4 @@
-//! The edges between two vertices while a batch is taken: what the changes before say of them.
+//! The edges between two vertices after the earlier changes of the same batch.
 
 use std::collections::{BTreeMap, HashMap};
 

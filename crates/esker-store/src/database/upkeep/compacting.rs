@@ -1,4 +1,4 @@
-//! What compacting should produce, and what it did.
+//! The options of compacting, and its report.
 
 use esker_format::{Encoding, Error, KeptForms, Result};
 use esker_layers::graph::HeadedOptions;

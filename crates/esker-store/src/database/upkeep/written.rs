@@ -1,4 +1,4 @@
-//! What compacting writes, and what layers take.
+//! Counts the bytes that compacting writes, and the bytes of layers.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! How near each vertex is to the others.
+//! The entry of closeness.
 
 use esker_algo::algorithm::centrality::betweenness::Sources;
 use esker_algo::algorithm::centrality::closeness::{self, ClosenessOptions, closeness};

@@ -1,4 +1,4 @@
-//! How densely neighbours are joined.
+//! The entries of triangles and clustering coefficients.
 
 use esker_algo::algorithm::cohesion::lcc::{self, LccOptions, lcc};
 use esker_algo::algorithm::cohesion::triangles::{self, TrianglesOptions, triangles};

@@ -1,4 +1,4 @@
-//! Which vertices belong together.
+//! The entries of components and communities.
 
 use esker_algo::algorithm::components::cdlp::{self, CdlpOptions, cdlp};
 use esker_algo::algorithm::components::scc::{self, scc};

@@ -1,4 +1,4 @@
-//! Where a graph is dense.
+//! The entries of cores, densest subgraphs, cliques and trusses.
 
 use esker_algo::algorithm::cohesion::cliques::{self, CliquesOptions, cliques};
 use esker_algo::algorithm::cohesion::densest::{self, DensestOptions, densest};

@@ -1,4 +1,4 @@
-//! How many edges each vertex has.
+//! The entry of degrees.
 
 use esker_algo::algorithm::centrality::degrees::{self, DegreeOf, degrees};
 use esker_algo::check;

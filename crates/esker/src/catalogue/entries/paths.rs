@@ -1,5 +1,5 @@
-//! Paths by weight: integer lengths in buckets, negative lengths, and widths. Shortest paths of other lengths
-//! are in `search`.
+//! The entries of paths by weight: integer lengths in buckets, negative lengths, and widths. The entry of
+//! shortest paths with other lengths is in `search`.
 
 use esker_algo::algorithm::paths::bellman_ford::{self, BellmanFordOptions, bellman_ford};
 use esker_algo::algorithm::paths::wbfs::{self, WbfsOptions, wbfs};

@@ -1,4 +1,4 @@
-//! How important each vertex is.
+//! The entries of PageRank and betweenness.
 
 use esker_algo::algorithm::centrality::betweenness::{self, BetweennessOptions, Scale, Sources, betweenness};
 use esker_algo::algorithm::centrality::pagerank::{self, Criterion, PageRank, PageRankOptions, pagerank};

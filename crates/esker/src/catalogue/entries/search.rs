@@ -1,4 +1,4 @@
-//! Searches from a source.
+//! The entries of breadth-first search and shortest paths.
 
 use esker_algo::algorithm::paths::bfs::{self, BfsOptions, bfs};
 use esker_algo::algorithm::paths::sssp::{self, SsspOptions, sssp};

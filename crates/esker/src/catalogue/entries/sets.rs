@@ -1,4 +1,4 @@
-//! Sets of vertices that are apart, together or enough.
+//! The entries of independent sets, colourings, matchings and set covers.
 
 use std::num::NonZeroU32;
 

@@ -1,4 +1,4 @@
-//! What holds a graph together: forests, spanners, clusters, blocks.
+//! The entries of spanning forests, spanners, decompositions and biconnected components.
 
 use esker_algo::algorithm::components::biconnectivity::{self, biconnectivity};
 use esker_algo::algorithm::components::forest::{self, ForestMethod, ForestOptions, forest};
