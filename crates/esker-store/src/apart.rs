@@ -1,9 +1,10 @@
 //! The temporary file of targets from which the tiles of a tiled layer are made.
 //!
 //! A layer whose lists are kept as tiles only is first written as plain lists, and its tiles are made of
-//! these. Meanwhile the targets of its out-lists lie in a file that the archive of the layer does not name. The file
-//! is removed before the manifest names the layer. It is never synced: if there is enough memory, the system
-//! writes none of it to the disk. Targets of in-lists are not written, because tiles hold both ends.
+//! these. Meanwhile the targets of its out-lists lie in a file that the archive of the layer does not name.
+//! The file is removed before the manifest names the layer. It is never synced: if there is enough memory,
+//! the system writes none of it to the disk. Targets of in-lists are not written, because tiles hold both
+//! ends.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};

@@ -5,10 +5,10 @@
 //! frequent among its neighbours, the least one on ties; in a directed cluster the neighbours of both
 //! directions count. After each iteration, owners send the labels that changed to the ghosts. A shard counts
 //! the labels in the part of a delegate's list that it stores, and sends the counts to the owner. In a
-//! directed cluster it also counts the labels of the sources of its arcs for the owners of the targets.
-//! Work O(m log d) an iteration. Messages an iteration: 12 bytes for each ghost whose label changed;
-//! directed, 24 for each label in the counts of a ghost. Memory: 8 bytes a vertex; directed, 16 more for each label in
-//! the counts of a ghost.
+//! directed cluster it also counts the labels of the sources of its arcs for the owners of the targets. Work
+//! O(m log d) an iteration. Messages an iteration: 12 bytes for each ghost whose label changed; directed, 24
+//! for each label in the counts of a ghost. Memory: 8 bytes a vertex; directed, 16 more for each label in the
+//! counts of a ghost.
 
 use esker_format::{Error, Result};
 use esker_graph::{Direction, Graph, Lists, VertexId, vertex};
