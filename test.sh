@@ -1,9 +1,13 @@
 #!/usr/bin/env bash
 # Builds and runs the tests: Rust with vertex ids of 32 bits and, where the width matters, of 64; the Python package; the example's scripts.
 # Property tests run few cases (ESKER_CASES sets the number), and kills are few: `cargo xtask prove` runs the slow proofs.
-# tests/compare/run.sh compares with other libraries; it needs their Python packages, so it is separate.
+# tests/compare/run.sh compares with other libraries; it needs their Python packages, so it is separate. Installs what the machine lacks
+# (scripts/prepare.sh).
 set -euo pipefail
 cd "$(dirname "$0")"
+
+. scripts/prepare.sh
+prepare build python
 
 step() { printf '\n== [%d min %02d s] %s\n' $((SECONDS / 60)) $((SECONDS % 60)) "$*"; "$@"; }
 
@@ -29,3 +33,4 @@ step env ESKER_CASES="${ESKER_CASES:-16}" cargo test \
 
 step cargo test --manifest-path tests/interleave/Cargo.toml
 step python3 -m unittest discover --start-directory examples/debian
+step python3 -m unittest discover --start-directory tests/prepare

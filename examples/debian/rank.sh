@@ -1,8 +1,13 @@
 #!/bin/sh
-# Builds Esker, imports the dependency graph of Debian's packages, and ranks the packages. ESKER names a program to use instead.
+# Builds Esker, imports the dependency graph of Debian's packages, and ranks the packages. Installs what the build needs
+# (scripts/prepare.sh). ESKER names a program to use instead of a build.
 set -eu
 cd "$(dirname "$0")/../.."
-[ -n "${ESKER:-}" ] || cargo build --release --package esker-cli
+if [ -z "${ESKER:-}" ]; then
+    . scripts/prepare.sh
+    prepare build
+    cargo build --release --package esker-cli
+fi
 esker=${ESKER:-target/release/esker}
 mkdir -p target
 database=target/debian.esker
