@@ -1,5 +1,4 @@
-//! Chores of the project: `cargo xtask tidy`, `cargo xtask quick`, `cargo xtask prove` and `cargo xtask
-//! dist`.
+//! Chores of the project: `cargo xtask tidy`, `quick`, `prove`, `dist` and `package`.
 
 mod findings;
 mod source;
@@ -16,6 +15,7 @@ mod steps;
 mod quick;
 mod prove;
 mod dist;
+mod package;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -26,7 +26,9 @@ const USAGE: &str = "usage: cargo xtask COMMAND
                                      repaired entries from xtask/known.txt
   quick [BASE]                       run the tests of the files that differ from a commit (default: HEAD)
   prove [--effort FACTOR] [NAME...]  run the slow proofs: fuzz, kills, crashes, interleavings, properties, memory
-  dist [program|wheel|check]...      make a program and a wheel that need no build, and check both in a bare root";
+  dist [program|wheel|check]...      make a program and a wheel that need no build, and check both in a bare root
+  package [--no-verify]              rehearse a release: make the package of every crate and look into each;
+                                     --no-verify does not compile them";
 
 #[allow(clippy::print_stderr)]
 fn main() -> ExitCode {
@@ -39,6 +41,8 @@ fn main() -> ExitCode {
         ["quick"] => quick::run(root, "HEAD").map_err(|error| error.to_string()),
         ["quick", base] => quick::run(root, base).map_err(|error| error.to_string()),
         ["prove", ..] => prove::run(root, &arguments[1..]),
+        ["package"] => package::run(root, true),
+        ["package", "--no-verify"] => package::run(root, false),
         ["dist", ..] => dist::run(root, &arguments[1..]),
         _ => Err(USAGE.to_owned()),
     };

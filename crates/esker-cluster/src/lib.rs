@@ -42,3 +42,8 @@ pub use process::reshard::{NewShards, merge, rebalance, split};
 pub use process::shard_requests::write_id;
 pub use process::supervisor::{ChangeReport, ClusterAnswer, News, SILENCE, Supervisor};
 pub use process::worker::WorkerCommand;
+
+/// The example of README.md, run with the documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

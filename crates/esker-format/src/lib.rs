@@ -54,3 +54,8 @@ pub use layout::options::{CopyPolicy, SpanRecord, SpanUnit, StreamRecord, Stream
 pub use layout::tile::{KeptForms, SharedTiles, TileCoding, TilesRecord};
 pub use layout::version::{Duplicates, Retention, TagRecord, VersionRecord};
 pub use value::edge_id::EdgeId;
+
+/// The example of README.md, run with the documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -21,3 +21,8 @@ pub mod known_files;
 
 pub use form_files::FormFiles;
 pub use graph::{Access, ColumnWeight, GraphEncoding, HeadedOptions, Residency, StoredGraph, StoredWeight};
+
+/// The example of README.md, run with the documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
