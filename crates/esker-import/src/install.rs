@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Instant, UNIX_EPOCH};
 
-use esker_format::io::Disk;
+use esker_format::io::{Disk, RealDisk};
 use esker_format::{
     DictionaryRecord, Edit, Encoding, Error, GraphShape, IdMapKind, IdMapRecord, KeptForms, LayerRecord,
     Owner, PropertyRecord, Result, SpanRecord, SpanUnit, StreamRecord, StreamUnit, VersionRecord,
@@ -19,15 +19,73 @@ use esker_store::manifest::{Staging, StagingOptions, check_event_time};
 
 use super::build::built::{Built, BuiltIds, BuiltProperty};
 use super::build::pipeline::{Destination, build_layer};
+use super::open::open_inputs;
 use super::options::{
     Duplicates, ImportOptions, ImportProgress, ImportReport, MEMORY_BYTES_MIN, VertexOrder,
 };
+use super::read::format::ReadOptions;
+use super::read::input::{Input, expand};
 use super::read::source::Reader;
 use super::sort::external::Sorter;
 use super::sort::scratch::Workspace;
 use super::sort::spool::Spool;
 
-/// Imports everything that `reader` gives into a new database at `target`.
+/// Imports files into a new database at `target`. `inputs` are names of files, patterns, or `-` for standard
+/// input; formats and compressions are recognised. Memory and failures: see [`import`].
+///
+/// ```
+/// use esker_import::{ImportOptions, ReadOptions, import_files};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # let (file, database) = (directory.path().join("follows.csv"), directory.path().join("people.esker"));
+/// std::fs::write(&file, "source,target,since\nalice,bob,2019\nbob,carol,2021\n")?;
+/// let read = ReadOptions { properties: esker_import::PickProperties::All, ..ReadOptions::default() };
+/// let report = import_files(&[file.to_string_lossy()], &database, &read, &ImportOptions::default())?;
+/// assert_eq!((report.vertices, report.edges, report.integer_ids), (3, 2, false));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// As [`open_reader`](crate::open::open_reader) and [`import`].
+pub fn import_files<S: AsRef<str>>(
+    inputs: &[S],
+    target: impl AsRef<Path>,
+    read: &ReadOptions,
+    options: &ImportOptions,
+) -> Result<ImportReport> {
+    import_inputs(&expand(inputs, &read.cancel)?, target, read, options)
+}
+
+/// As [`import_files`], from inputs of any kind, such as bytes in memory.
+///
+/// ```
+/// use esker_import::{ImportOptions, Input, ReadOptions, import_inputs};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # let database = directory.path().join("ring.esker");
+/// let edges = Input::memory("ring.el", *b"0 1\n1 2\n2 0\n"); // the ending tells the format
+/// let report = import_inputs(&[edges], &database, &ReadOptions::default(), &ImportOptions::default())?;
+/// assert_eq!((report.vertices, report.edges, report.directed), (3, 3, true));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// As [`import_files`].
+pub fn import_inputs(
+    inputs: &[Input],
+    target: impl AsRef<Path>,
+    read: &ReadOptions,
+    options: &ImportOptions,
+) -> Result<ImportReport> {
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+    import(&disk, open_inputs(inputs, read)?.reader, target.as_ref(), options, StagingOptions::default())
+}
+
+/// Imports everything that `reader` gives into a new database at `target`, on any disk.
 ///
 /// The database is made beside `target` and renamed into place at the end: until then, and after any failure,
 /// crash or cancellation, there is none. Memory: [`ImportOptions::memory_bytes`] and at most 64 MiB more.

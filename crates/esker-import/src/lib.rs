@@ -1,22 +1,22 @@
 //! From files of other formats to a database, and back, in bounded memory.
 //!
-//! ```no_run
-//! use std::path::Path;
-//! use std::sync::Arc;
+//! ```
+//! use esker_import::export::{ExportOptions, StoredExport, export};
+//! use esker_import::{ImportOptions, ReadOptions, import_files};
+//! use esker_store::Store;
 //!
-//! use esker_import::read::format::ReadOptions;
-//! use esker_import::install::import;
-//! use esker_import::open::open_reader;
-//! use esker_import::options::ImportOptions;
-//! use esker_store::io::{Disk, RealDisk};
-//! use esker_store::manifest::StagingOptions;
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let directory = tempfile::tempdir()?;
+//! # let at = |name: &str| directory.path().join(name);
+//! std::fs::write(at("follows.csv"), "source,target\nalice,bob\nbob,carol\nalice,carol\n")?;
+//! let (read, options) = (ReadOptions::default(), ImportOptions::default());
+//! let report = import_files(&[at("follows.csv").to_string_lossy()], at("people.esker"), &read, &options)?;
+//! assert_eq!((report.vertices, report.edges), (3, 3));
 //!
-//! # fn main() -> esker_store::Result<()> {
-//! let disk: Arc<dyn Disk> = Arc::new(RealDisk);
-//! let reader = open_reader(&["follows.csv"], &ReadOptions::default())?;
-//! let (target, options) = (Path::new("people.esker"), ImportOptions::default());
-//! let report = import(&disk, reader, target, &options, StagingOptions::default())?;
-//! println!("{} vertices, {} edges", report.vertices, report.edges);
+//! let view = Store::open(at("people.esker"))?.latest()?.view();
+//! let graph = StoredExport::new(&view, &esker_graph::Run::with_threads(1)?)?;
+//! let written = export(&graph, &at("follows.parquet"), &ExportOptions::default())?;
+//! assert_eq!(written.edges, 3);
 //! # Ok(())
 //! # }
 //! ```
@@ -51,4 +51,13 @@ pub mod export;
 #[cfg(test)]
 mod tests;
 
+pub use install::{import_files, import_inputs};
+pub use options::{Duplicates, ImportOptions, ImportReport};
+pub use read::format::{Format, Pick, PickProperties, ReadOptions};
+pub use read::input::Input;
 pub use text::rows;
+
+/// The example of README.md, run with the documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

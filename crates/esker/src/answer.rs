@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use esker_graph::{NONE, Remaining, VertexId, vertex};
+use esker_store::ids::IdMap;
 
 /// The values of a column: one for each row of an answer. Rows are vertices in ascending order (see
 /// [`Answer::vertices`]) or edges. Each variant has a marker for "no value", such as unreached.
@@ -54,6 +55,50 @@ impl Value {
             // Zeros of both signs differ in rank.
             (Self::Float(a), Self::Float(b)) => a.to_bits() == b.to_bits(),
             (a, b) => a == b,
+        }
+    }
+}
+
+impl Value {
+    /// The value as text, with external ids: empty if it is missing, and `u v` for an edge.
+    ///
+    /// ```
+    /// use esker::answer::Value;
+    /// use esker::store::{format::IdSecret, ids::{IdHasher, IdMap}};
+    ///
+    /// let ids = IdMap::identity(100, 5, IdHasher::new(IdSecret([0; 16]))); // vertex 0 is called 100
+    /// assert_eq!(Value::Edge(0, 4).to_text(&ids)?, "100 104");
+    /// assert_eq!(Value::Float(0.5).to_text(&ids)?, "0.5");
+    /// # Ok::<(), esker::store::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`IdMap::external_of`].
+    pub fn to_text(self, ids: &IdMap) -> esker_store::Result<String> {
+        Ok(match self {
+            Self::Missing => String::new(),
+            Self::Vertex(v) => ids.external_of(v)?.to_string(),
+            Self::Edge(u, v) => format!("{} {}", ids.external_of(u)?, ids.external_of(v)?),
+            Self::Integer(value) => value.to_string(),
+            Self::Count(value) => value.to_string(),
+            Self::Float(value) => value.to_string(),
+        })
+    }
+
+    /// The value as a number; `None` if it is none.
+    ///
+    /// ```
+    /// use esker::answer::Value;
+    ///
+    /// assert_eq!(Value::Count(3).number(), Some(3.0));
+    /// assert_eq!(Value::Vertex(3).number(), None);
+    /// ```
+    pub fn number(self) -> Option<f64> {
+        match self {
+            Self::Missing | Self::Vertex(_) | Self::Edge(..) => None,
+            Self::Integer(value) => Some(value as f64),
+            Self::Count(value) => Some(value as f64),
+            Self::Float(value) => Some(value),
         }
     }
 }
@@ -188,6 +233,19 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// The fact of a name.
+    ///
+    /// ```
+    /// use esker::answer::{Answer, Fact};
+    ///
+    /// let answer = Answer { facts: vec![("components", Fact::Count(2))], ..Answer::default() };
+    /// assert_eq!(answer.fact("components"), Some(&Fact::Count(2)));
+    /// assert_eq!(answer.fact("diameter"), None);
+    /// ```
+    pub fn fact(&self, name: &str) -> Option<&Fact> {
+        self.facts.iter().find(|(known, _)| *known == name).map(|(_, fact)| fact)
+    }
+
     /// The vertex or the edge of a row.
     pub fn key(&self, row: usize) -> Value {
         match (&self.edges, &self.vertices) {

@@ -1,25 +1,50 @@
 //! Esker, a versioned graph store with a parallel analytics engine: the facade, where the store and the
 //! algorithms meet.
 //!
-//! ```no_run
+//! ```
+//! use esker::algo::algorithm::components::wcc::{WccOptions, wcc};
 //! use esker::catalogue::{Job, Params, find};
 //! use esker::graph::Run;
-//! use esker::store::Store;
+//! use esker::import::{ImportOptions, Input, ReadOptions, import_inputs};
+//! use esker::store::{Database, DatabaseOptions, Store};
+//! use esker::top::top;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let view = Store::open("web.esker")?.latest()?.view(); // or .at(3)?.view()
+//! # let directory = tempfile::tempdir()?;
+//! # let path = directory.path().join("web.esker");
+//! // A file becomes a database. This one is in memory; `import_files` takes names of files.
+//! let links = Input::memory("links.csv", *b"source,target\nblog,wiki\nwiki,docs\ndocs,wiki\n");
+//! import_inputs(&[links], &path, &ReadOptions::default(), &ImportOptions::default())?;
+//!
+//! // An algorithm by its name, on a view of a version: all edges as they are, or a part, or turned round.
+//! let newest = Store::open(&path)?.latest()?; // or .at(3)
+//! let view = newest.view();
 //! let run = Run::with_threads(0)?; // one thread a processor
 //! let params = Params::default().with("damping", "0.9");
 //! let job = Job { snapshot: &view, run: &run, params: &params, verify: false };
 //! let answer = find("pagerank")?.run(&job)?;
-//! println!("{:?}", answer.facts); // error, converged
-//! for ranked in esker::top::top(&answer, 10, run.cancel())? {
-//!     println!("{ranked:?}"); // vertices by number
-//! }
+//! let first = top(&answer, 1, run.cancel())?;
+//! assert_eq!(first[0].key.to_text(newest.ids())?, "wiki");
+//!
+//! // A commit makes a version, durably; older versions stay.
+//! let db = Database::open(&path, DatabaseOptions::default())?;
+//! let mut batch = db.batch();
+//! batch.add_edge("blog", "docs", &[])?;
+//! let version = db.commit(batch, "one more link")?;
+//! let (old, new) = (db.at(1)?, db.at(version)?);
+//! assert_eq!((old.num_edges(), new.num_edges()), (3, 4));
+//!
+//! // An algorithm as a function, with a typed answer, on any graph.
+//! let found = wcc(&new.view().graph::<()>(&run)?, &run, &WccOptions::default())?;
+//! assert_eq!(found.components, 1);
 //! # Ok(())
 //! # }
 //! ```
 //!
+//! The folder `examples` of this crate has a program for each task. What is where:
+//!
+//! * [`import`] makes databases of files, [`mod@export`] files of databases; [`store`] opens, reads and
+//!   changes a database.
 //! * [`catalogue`] has the algorithms by name, with options, estimates and verifiers; [`answer`] the one form
 //!   of all answers, [`top`] their head, [`output`] their files.
 //! * [`plan`] chooses what a run reads and how it is kept in memory; [`doctor`] measures the [`rates`] of the
@@ -63,7 +88,12 @@ pub use esker_import::{self as import, export};
 pub use esker_store as store;
 pub use guard::{check_maps, guarded, silence_panics_of_changed_maps};
 
-/// The examples of README.md, compiled with the documentation tests.
+/// The example of README.md, run with the documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+/// The examples of the README.md of the repository, compiled with the documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
-struct Readme;
+struct RepositoryReadme;

@@ -59,6 +59,32 @@ pub struct Plan {
     pub candidates: Vec<Candidate>,
 }
 
+impl Resources {
+    /// Those of a run: its threads, and the limit of its budget. A run without a limit may take half of the
+    /// memory that is free, and mapped files may take all of it. The rates are those that `esker doctor`
+    /// measured for the user, if it did.
+    ///
+    /// ```
+    /// use esker::catalogue::Resources;
+    /// use esker::graph::{Budget, Run, RunOptions};
+    ///
+    /// let budget = Budget::new(1 << 30);
+    /// let run = Run::new(RunOptions { threads: 2, budget, ..RunOptions::default() })?;
+    /// let resources = Resources::of(&run);
+    /// assert_eq!((resources.threads, resources.memory_bytes), (2, 1 << 30));
+    /// # Ok::<(), esker::graph::Stop>(())
+    /// ```
+    pub fn of(run: &Run) -> Self {
+        let (limit, available) = (run.budget().limit_bytes(), available_bytes());
+        let (memory_bytes, mapped_bytes) = match limit {
+            u64::MAX => (available / 2, available),
+            limit => (limit, limit),
+        };
+        let (threads, deterministic) = (run.threads(), run.deterministic());
+        Self { threads, deterministic, memory_bytes, mapped_bytes, rates: Known::of_user().rates }
+    }
+}
+
 impl Request {
     /// Whether everything is left open.
     pub fn is_free(&self) -> bool {
@@ -120,6 +146,30 @@ impl Request {
 }
 
 /// Chooses encoding and residency of a run on a version.
+///
+/// ```
+/// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target\nalice,bob\nbob,carol\n");
+/// # let path = directory.path().join("web.esker");
+/// # let read = esker::import::ReadOptions {
+/// #     properties: esker::import::PickProperties::All,
+/// #     ..Default::default()
+/// # };
+/// # let edges = [esker::import::Input::memory("web.csv", csv)];
+/// # esker::import::import_inputs(&edges, &path, &read, &Default::default())?;
+/// # let version = esker::store::Store::open(&path)?.latest()?;
+/// use esker::catalogue::{Params, Resources, find};
+/// use esker::graph::Run;
+/// use esker::plan::{Request, plan};
+///
+/// let (entry, params) = (find("pagerank")?, Params::default());
+/// let view = version.view();
+/// let resources = Resources::of(&Run::with_threads(1)?);
+/// let chosen = plan(&view, entry, &params, &Request::default(), &resources)?;
+/// assert!(chosen.fits);
+/// let view = chosen.apply(&view)?; // the view, read as the plan says
+/// # assert_eq!(view.num_edges(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// [`Stop::OverBudget`] with the limit that would suffice; [`Error::Usage`] for a request that contradicts

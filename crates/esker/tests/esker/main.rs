@@ -14,6 +14,7 @@ mod doors;
 mod dynamic;
 mod edge_ids;
 mod encodings;
+mod examples;
 mod follow;
 mod limits;
 mod matrix;
