@@ -3,6 +3,18 @@
 use esker_graph::{Direction, Graph, VertexId};
 
 /// The properties of a graph on which an estimate depends.
+///
+/// ```
+/// use esker_algo::Shape;
+/// use esker_algo::algorithm::components::wcc::estimate;
+/// use esker_graph::Csr;
+///
+/// let csr = Csr::undirected(1000, &[(0, 1, ()), (1, 2, ())])?;
+/// let shape = Shape::of(&csr.graph());
+/// assert_eq!((shape.num_vertices, shape.num_arcs), (1000, 4));
+/// assert!(estimate(shape).memory_bytes >= 4000); // a label a vertex
+/// # Ok::<(), esker_graph::Stop>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     /// Number of vertices.

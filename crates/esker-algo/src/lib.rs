@@ -1,7 +1,7 @@
 //! What is computed on a graph: algorithms, the primitives they are made of, and a serial verifier for each.
 //!
 //! ```
-//! use esker_algo::algorithm::bfs::{BfsOptions, bfs};
+//! use esker_algo::algorithm::paths::bfs::{BfsOptions, bfs};
 //! use esker_algo::check;
 //! use esker_graph::{Csr, Direction, NONE, Run};
 //!
@@ -42,3 +42,8 @@ pub mod many;
 pub mod graph500;
 
 pub use estimate::{Estimate, Shape};
+
+/// The example of README.md, run with the documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

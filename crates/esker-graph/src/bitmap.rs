@@ -7,6 +7,17 @@ use crate::id::{VertexId, vertex};
 
 /// A set of integers in `0..len`, one bit each. All operations take `&self` and use `Relaxed` accesses; the
 /// joins between threads order them.
+///
+/// ```
+/// use esker_graph::Bitmap;
+///
+/// let set = Bitmap::new(200);
+/// assert!(set.insert(7)); // any thread may insert
+/// assert!(!set.insert(7));
+/// set.insert(130);
+/// assert!(set.get(130) && !set.get(131));
+/// assert_eq!(set.iter().collect::<Vec<_>>(), [7, 130]);
+/// ```
 #[derive(Debug)]
 pub struct Bitmap {
     words: Vec<AtomicU64>,

@@ -9,6 +9,19 @@ use crate::stop::Stop;
 ///
 /// It counts; it does not allocate. The code that is about to allocate something large reserves its bytes and
 /// keeps the [`Reservation`] beside it, which gives them back when it is dropped. The default has no limit.
+///
+/// ```
+/// use esker_graph::Budget;
+///
+/// let budget = Budget::new(100);
+/// let scores = budget.reserve("scores", 60)?;
+/// assert_eq!(budget.free_bytes(), 40);
+/// let refused = budget.reserve("labels", 50).unwrap_err();
+/// assert!(refused.to_string().contains("labels"));
+/// drop(scores);
+/// assert_eq!((budget.free_bytes(), budget.peak_bytes()), (100, 60));
+/// # Ok::<(), esker_graph::Stop>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Budget(Arc<Inner>);
 

@@ -164,6 +164,16 @@ pub struct Csr<W = ()> {
 impl<W: Weight> Csr<W> {
     /// A copy of any graph, with its in-lists if it is directed and has them.
     ///
+    /// ```
+    /// use esker_graph::{Csr, Graph, Induced, Remaining};
+    ///
+    /// let csr = Csr::directed(3, &[(0, 2, ())])?;
+    /// let (graph, remaining) = (csr.graph(), Remaining::new(3, &[1])?);
+    /// let copy = Csr::copy_of(&Induced::new(&graph, &remaining))?; // without vertex 1
+    /// assert_eq!((copy.graph().num_vertices(), copy.graph().num_arcs()), (2, 1));
+    /// # Ok::<(), esker_graph::Stop>(())
+    /// ```
+    ///
     /// # Errors
     /// The first list that cannot be read.
     pub fn copy_of<G: Lists<Weight = W>>(graph: &G) -> Result<Self, G::Error> {
@@ -198,6 +208,16 @@ impl<W: Weight> Csr<W> {
 
     /// A directed graph with in-lists. Keeps duplicates and self-loops.
     ///
+    /// ```
+    /// use esker_graph::{Csr, Direction, Graph};
+    ///
+    /// let csr = Csr::directed(3, &[(0, 1, 2.5), (0, 2, 1.0), (2, 1, 4.0)])?;
+    /// let graph = csr.graph();
+    /// assert_eq!((graph.num_vertices(), graph.num_arcs()), (3, 3));
+    /// assert_eq!((graph.degree(Direction::Out, 0), graph.degree(Direction::In, 1)), (2, 2));
+    /// # Ok::<(), esker_graph::Stop>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Stop::Unsuitable`] if an end is not below `num_vertices`.
     pub fn directed(num_vertices: usize, edges: &[(VertexId, VertexId, W)]) -> Result<Self, Stop> {
@@ -211,6 +231,17 @@ impl<W: Weight> Csr<W> {
     }
 
     /// An undirected graph: each edge is entered at both ends, a self-loop once. Keeps duplicates.
+    ///
+    /// ```
+    /// use esker_graph::{Csr, Direction, Graph, Lists};
+    ///
+    /// let csr = Csr::undirected(4, &[(2, 0, ()), (2, 1, ()), (3, 3, ())])?;
+    /// let graph = csr.graph();
+    /// assert_eq!(graph.num_arcs(), 5); // two for each edge, one for the self-loop
+    /// let list = graph.with_list(Direction::Out, 2, |targets, _weights| targets.to_vec())?;
+    /// assert_eq!(list, [0, 1]); // ascending
+    /// # Ok::<(), esker_graph::Stop>(())
+    /// ```
     ///
     /// # Errors
     /// [`Stop::Unsuitable`] if an end is not below `num_vertices`.

@@ -16,6 +16,18 @@ const GRAIN: usize = 1 << 16;
 /// Every piece is translated, whole, into a buffer of the worker before it is visited: about a nanosecond an
 /// arc. Memory: that buffer, as long as the longest piece; in a scan of a selection, the selection once more.
 /// [`Remaining`] is extra.
+///
+/// ```
+/// use esker_graph::{Csr, Direction, Graph, Induced, Remaining};
+///
+/// let csr = Csr::directed(4, &[(0, 2, ()), (2, 3, ())])?; // vertex 1 has no edges
+/// let (graph, remaining) = (csr.graph(), Remaining::new(4, &[1])?);
+/// let induced = Induced::new(&graph, &remaining);
+/// assert_eq!(induced.num_vertices(), 3);
+/// assert_eq!(induced.degree(Direction::Out, 1), 1); // once vertex 2
+/// assert_eq!(remaining.origin(1), 2);
+/// # Ok::<(), esker_graph::Stop>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Induced<'g, G> {
     graph: &'g G,

@@ -87,3 +87,8 @@ pub use source::{
     wanted_blocks,
 };
 pub use stop::Stop;
+
+/// The example of README.md, run with the documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -78,6 +78,17 @@ impl<'a, W: Weight> Rows<'a, W> {
 
     /// The weights of the edges from `u` to `v`: several if they are parallel, none if there is no edge.
     /// O(log of the degree).
+    ///
+    /// ```
+    /// use esker_graph::Rows;
+    ///
+    /// // Vertex 0 has two edges to vertex 1 and one to vertex 2.
+    /// let rows = Rows::new(&[0, 3, 3, 3], &[1, 1, 2], &[10, 20, 30])?;
+    /// assert_eq!(rows.between(0, 1), [10, 20]);
+    /// assert_eq!(rows.list(0).0, [1, 1, 2]);
+    /// assert!(rows.between(1, 0).is_empty());
+    /// # Ok::<(), esker_graph::Stop>(())
+    /// ```
     pub fn between(&self, u: VertexId, v: VertexId) -> &'a [W] {
         let (targets, weights) = self.list(u);
         let first = targets.partition_point(|&target| target < v);

@@ -10,6 +10,17 @@ use crate::stop::Stop;
 use crate::team::Team;
 
 /// A flag that stops a run from another thread. Clones share the flag.
+///
+/// ```
+/// use esker_graph::{Cancel, Run, RunOptions, Stop};
+///
+/// let cancel = Cancel::default();
+/// let run = Run::new(RunOptions { threads: 1, cancel: cancel.clone(), ..RunOptions::default() })?;
+/// assert!(run.check().is_ok());
+/// cancel.cancel(); // from any thread
+/// assert!(matches!(run.check(), Err(Stop::Cancelled)));
+/// # Ok::<(), esker_graph::Stop>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
@@ -53,6 +64,24 @@ impl Progress<'_> {
 }
 
 /// A callback for progress; called on any thread of the run.
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+///
+/// use esker_graph::{Run, RunOptions};
+///
+/// let told = Arc::new(AtomicUsize::new(0));
+/// let count = Arc::clone(&told);
+/// let on_progress: esker_graph::OnProgress = Arc::new(move |progress| {
+///     count.store(progress.round, Ordering::Relaxed);
+/// });
+/// let options = RunOptions { threads: 1, on_progress: Some(on_progress), ..RunOptions::default() };
+/// let run = Run::new(options)?;
+/// run.round(10)?; // algorithms call this at the start of each round
+/// assert_eq!(told.load(Ordering::Relaxed), 1);
+/// # Ok::<(), esker_graph::Stop>(())
+/// ```
 pub type OnProgress = Arc<dyn Fn(Progress<'_>) + Send + Sync>;
 
 /// The settings of a [`Run`].
@@ -159,6 +188,20 @@ impl Stage {
 impl Run {
     /// Starts the threads.
     ///
+    /// ```
+    /// use esker_graph::{Budget, Run, RunOptions};
+    ///
+    /// let options = RunOptions {
+    ///     threads: 2,
+    ///     budget: Budget::new(1 << 30), // at most 1 GiB for all large arrays
+    ///     deterministic: true,          // the same answer whatever the timing
+    ///     ..RunOptions::default()
+    /// };
+    /// let run = Run::new(options)?;
+    /// assert_eq!((run.threads(), run.budget().free_bytes()), (2, 1 << 30));
+    /// # Ok::<(), esker_graph::Stop>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Stop::Threads`] if the system refuses them.
     pub fn new(options: RunOptions) -> Result<Self, Stop> {
@@ -255,6 +298,20 @@ impl Run {
     /// `needed_bytes` of the budget until it is dropped. A computation that is a part of another draws from
     /// the bytes of that one first.
     ///
+    /// ```
+    /// use esker_graph::{Budget, Run, RunOptions};
+    ///
+    /// let budget = Budget::new(1000);
+    /// let run = Run::new(RunOptions { threads: 1, budget, ..RunOptions::default() })?;
+    /// let search = run.begin("a search", 600)?;
+    /// assert_eq!(run.budget().free_bytes(), 400);
+    /// assert!(search.begin("a part of it", 500).is_ok()); // draws from the 600
+    /// assert!(run.begin("another search", 500).is_err());
+    /// drop(search);
+    /// assert_eq!(run.budget().free_bytes(), 1000);
+    /// # Ok::<(), esker_graph::Stop>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Stop::OverBudget`] with the limit that would suffice; [`Stop::Cancelled`].
     pub fn begin(&self, what: &str, needed_bytes: u64) -> Result<Self, Stop> {
@@ -342,6 +399,18 @@ impl Run {
     ///
     /// Each worker makes a state with `new_state` and passes it to each call of `work`. Cancellation is
     /// checked before each number. With one thread or one number everything happens on the caller's.
+    ///
+    /// ```
+    /// use esker_graph::{Run, Stop};
+    ///
+    /// let run = Run::with_threads(2)?;
+    /// let sums = run.share(100, || 0, |sum, number| {
+    ///     *sum += number;
+    ///     Ok::<(), Stop>(())
+    /// })?;
+    /// assert_eq!(sums.into_iter().sum::<usize>(), 4950); // each worker had a sum of its own
+    /// # Ok::<(), esker_graph::Stop>(())
+    /// ```
     ///
     /// # Errors
     /// The first error of `work`, or [`Stop::Cancelled`].

@@ -82,6 +82,25 @@ pub struct BackupReport {
 /// is a database that can be read; once it is opened for writing, it is no backup any more, and is not
 /// replaced by a later call. States of live answers are not copied.
 ///
+/// ```
+/// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target\nalice,bob\nbob,carol\n");
+/// # let path = directory.path().join("web.esker");
+/// # let edges = [esker_import::Input::memory("web.csv", csv)];
+/// # esker_import::import_inputs(&edges, &path, &Default::default(), &Default::default())?;
+/// use std::sync::Arc;
+///
+/// use esker_store::Store;
+/// use esker_store::backup::{BackupOptions, backup};
+/// use esker_store::io::{Disk, RealDisk};
+///
+/// let (disk, copy): (Arc<dyn Disk>, _) = (Arc::new(RealDisk), directory.path().join("copy.esker"));
+/// let run = esker_graph::Run::with_threads(1)?;
+/// let report = backup(&disk, &path, &copy, BackupOptions::default(), &run)?;
+/// assert_eq!(report.version, 1);
+/// assert_eq!(Store::open(&copy)?.latest()?.num_edges(), 2); // a backup can be read
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`Error::Invalid`] if something else is at `target`, or a backup with versions that the database does not
 /// have; [`Error::Corrupt`] and [`Error::Lost`] if a file that must be copied is damaged; the old copy stays;

@@ -25,6 +25,28 @@ const BYTES_PER_BYTE: u64 = 8;
 /// layer, which is verified anew. Snapshots taken earlier stay readable.
 ///
 /// Memory: eight bytes for each byte of the commits in the log.
+///
+/// ```
+/// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target\nalice,bob\nbob,carol\n");
+/// # let path = directory.path().join("web.esker");
+/// # let edges = [esker_import::Input::memory("web.csv", csv)];
+/// # esker_import::import_inputs(&edges, &path, &Default::default(), &Default::default())?;
+/// # let db = esker_store::Database::open(&path, Default::default())?;
+/// use std::sync::Arc;
+///
+/// use esker_graph::Run;
+/// use esker_store::Follower;
+/// use esker_store::io::RealDisk;
+///
+/// let mut follower = Follower::open(Arc::new(RealDisk), &path, Arc::new(Run::with_threads(1)?))?;
+/// let mut batch = db.batch(); // of another thread or process
+/// batch.add_edge("carol", "alice", &[])?;
+/// db.commit(batch, "a ring")?;
+/// assert_eq!(follower.newest(), 1);
+/// assert!(follower.refresh()?);
+/// assert_eq!(follower.at(follower.newest())?.num_edges(), 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Follower {
     disk: Arc<dyn Disk>,
     path: PathBuf,

@@ -1,36 +1,27 @@
 //! Where a graph is kept: a directory of immutable, checksummed files under one manifest.
 //!
-//! ```no_run
-//! use std::path::Path;
-//! use std::sync::Arc;
-//!
-//! use esker_import::read::format::ReadOptions;
-//! use esker_import::install::import;
-//! use esker_import::open::open_reader;
-//! use esker_import::options::ImportOptions;
-//! use esker_store::io::{Disk, RealDisk};
-//! use esker_store::manifest::StagingOptions;
+//! ```
+//! use esker_import::{ImportOptions, Input, ReadOptions, import_inputs};
 //! use esker_store::{Database, DatabaseOptions, Store};
 //!
-//! # fn main() -> esker_store::Result<()> {
-//! // Import a file: version 1.
-//! let disk: Arc<dyn Disk> = Arc::new(RealDisk);
-//! let reader = open_reader(&["follows.csv"], &ReadOptions::default())?;
-//! let (target, options) = (Path::new("people.esker"), ImportOptions::default());
-//! let report = import(&disk, reader, target, &options, StagingOptions::default())?;
-//! println!("{} vertices, {} edges", report.vertices, report.edges);
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let directory = tempfile::tempdir()?;
+//! # let path = directory.path().join("people.esker");
+//! // Import: version 1. `import_files` takes names of files.
+//! let edges = Input::memory("follows.csv", *b"source,target\nalice,bob\nbob,carol\n");
+//! import_inputs(&[edges], &path, &ReadOptions::default(), &ImportOptions::default())?;
 //!
 //! // Change it: a commit makes version 2, durably.
-//! let db = Database::open(target, DatabaseOptions::default())?;
+//! let db = Database::open(&path, DatabaseOptions::default())?;
 //! let mut batch = db.batch();
 //! batch.add_edge("erin", "alice", &[])?;
 //! let version = db.commit(batch, "erin follows alice")?;
-//! println!("version {version} has {} edges", db.at(version)?.num_edges());
+//! assert_eq!((version, db.at(version)?.num_edges()), (2, 3));
 //! db.close()?;
 //!
 //! // Read any version, from any process.
-//! let before = Store::open(target)?.at(1)?;
-//! println!("version 1 has {} edges", before.num_edges());
+//! let before = Store::open(&path)?.at(1)?;
+//! assert_eq!(before.num_edges(), 2);
 //! # Ok(())
 //! # }
 //! ```
@@ -88,3 +79,8 @@ pub use follower::Follower;
 pub use store::{CommitInLog, LogCheck, Store};
 pub use version::{Version, VertexEdges};
 pub use view::{View, WindowLists, WindowMove};
+
+/// The example of README.md, run with the documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -24,6 +24,20 @@ use crate::version::{State, Version};
 /// [`Store::pin`] at the latest. That call lists these commits without reading their changes; later versions
 /// stay unseen, whatever writers do. The first call that needs the changes builds a layer of them in memory,
 /// which takes time and memory linear in the commits: see [`Store::under`].
+///
+/// ```
+/// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target\nalice,bob\nbob,carol\n");
+/// # let path = directory.path().join("web.esker");
+/// # let edges = [esker_import::Input::memory("web.csv", csv)];
+/// # esker_import::import_inputs(&edges, &path, &Default::default(), &Default::default())?;
+/// use esker_store::Store;
+///
+/// let store = Store::open(&path)?; // the same short time whatever the size
+/// let newest = store.latest()?;
+/// assert_eq!((newest.num_vertices(), newest.num_edges()), (3, 2));
+/// assert_eq!(store.versions()?.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Store {
     state: Arc<State>,
@@ -308,6 +322,19 @@ impl Store {
     }
 
     /// Checks everything in the newest version: see [`crate::check`].
+    ///
+    /// ```
+    /// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target\nalice,bob\nbob,carol\n");
+    /// # let path = directory.path().join("web.esker");
+    /// # let edges = [esker_import::Input::memory("web.csv", csv)];
+    /// # esker_import::import_inputs(&edges, &path, &Default::default(), &Default::default())?;
+    /// use esker_graph::Run;
+    /// use esker_store::Store;
+    ///
+    /// let report = Store::open(&path)?.check(&Run::with_threads(1)?)?;
+    /// assert!(report.problems.is_empty() && report.columns > 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`check`]. Problems of the database are in the report.

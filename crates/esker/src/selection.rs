@@ -30,6 +30,26 @@ pub fn notes(conditions: &[Condition], snapshot: &Version) -> Result<Vec<String>
 }
 
 /// A condition on an edge property, such as `kind=depends` or `since>=2011`.
+///
+/// ```
+/// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target,since\n1,2,2019\n2,3,2022\n");
+/// # let path = directory.path().join("web.esker");
+/// # let read = esker::import::ReadOptions {
+/// #     properties: esker::import::PickProperties::All,
+/// #     ..Default::default()
+/// # };
+/// # let edges = [esker::import::Input::memory("web.csv", csv)];
+/// # esker::import::import_inputs(&edges, &path, &read, &Default::default())?;
+/// # let version = esker::store::Store::open(&path)?.latest()?;
+/// use esker::selection::{Condition, Conditions};
+///
+/// let condition: Condition = "since>=2020".parse()?;
+/// let Some(conditions) = Conditions::of(&[condition], &version)? else { panic!("there is one") };
+/// let run = esker::graph::Run::with_threads(1)?;
+/// let newer = version.view().filtered(conditions, None, false, &run)?;
+/// assert_eq!(newer.num_edges(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Condition {
     property: String,

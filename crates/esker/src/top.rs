@@ -26,6 +26,29 @@ pub struct TopVertex {
 /// Time: O(n log count); groups take one more pass over the labels for each 16 M vertices. Memory: O(count);
 /// groups take 64 MiB (128 MiB with 64-bit ids), or O(number of groups) if labels are not small integers.
 ///
+/// ```
+/// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target\nalice,bob\nbob,carol\n");
+/// # let path = directory.path().join("web.esker");
+/// # let read = esker::import::ReadOptions {
+/// #     properties: esker::import::PickProperties::All,
+/// #     ..Default::default()
+/// # };
+/// # let edges = [esker::import::Input::memory("web.csv", csv)];
+/// # esker::import::import_inputs(&edges, &path, &read, &Default::default())?;
+/// # let version = esker::store::Store::open(&path)?.latest()?;
+/// use esker::catalogue::{Job, Params, find};
+/// use esker::graph::Run;
+/// use esker::top::top;
+///
+/// let (run, params) = (Run::with_threads(1)?, Params::default().with("direction", "both"));
+/// let view = version.view();
+/// let job = Job { snapshot: &view, run: &run, params: &params, verify: false };
+/// let first = top(&find("degrees")?.run(&job)?, 1, run.cancel())?;
+/// assert_eq!(first[0].key.to_text(version.ids())?, "bob"); // one edge arrives, one leaves
+/// assert_eq!(first[0].value.number(), Some(2.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`Stop::Cancelled`].
 pub fn top(answer: &Answer, count: usize, cancel: &Cancel) -> Result<Vec<TopVertex>, Stop> {

@@ -118,6 +118,18 @@ float_value!(f32, AtomicU32);
 float_value!(f64, AtomicU64);
 
 /// One value per vertex. Memory: `size_of::<T>()` bytes per vertex.
+///
+/// ```
+/// use esker_algo::primitive::VertexValues;
+/// use esker_graph::Run;
+///
+/// let distances = VertexValues::<f64>::filled(&Run::with_threads(1)?, 3, f64::INFINITY);
+/// distances.set(0, 0.0);
+/// assert_eq!(distances.lower(2, 4.5), Some(f64::INFINITY)); // it was lowered from this
+/// assert_eq!(distances.lower(2, 7.0), None);
+/// assert_eq!(distances.into_vec(), [0.0, f64::INFINITY, 4.5]);
+/// # Ok::<(), esker_graph::Stop>(())
+/// ```
 pub struct VertexValues<T: ArrayValue> {
     cells: Vec<T::Atomic>,
 }

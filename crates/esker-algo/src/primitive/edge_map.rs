@@ -175,6 +175,33 @@ impl SwitchThresholds {
 /// Applies `op` to the edges that leave `frontier`, pushing or pulling as is cheaper. Returns the next
 /// frontier: the vertices for which `op` returned true.
 ///
+/// ```
+/// use esker_algo::primitive::{EdgeOp, Frontier, VertexArray, edge_map};
+/// use esker_graph::{Csr, NONE, Run, VertexId};
+///
+/// /// Gives each vertex that has no parent yet one.
+/// struct Adopt<'a>(&'a VertexArray);
+///
+/// impl EdgeOp<()> for Adopt<'_> {
+///     fn wants(&self, dst: VertexId) -> bool {
+///         self.0.get(dst) == NONE
+///     }
+///
+///     fn push(&self, src: VertexId, dst: VertexId, _weight: ()) -> bool {
+///         self.0.claim(dst, NONE, src) // sources race: the first one wins
+///     }
+/// }
+///
+/// let csr = Csr::directed(4, &[(0, 1, ()), (0, 2, ()), (1, 3, ())])?;
+/// let (graph, run) = (csr.graph(), Run::with_threads(2)?);
+/// let parents = VertexArray::filled(&run, 4, NONE);
+/// parents.set(0, 0);
+/// let next = edge_map(&graph, &run, &Frontier::one(&graph, 0), &Adopt(&parents))?;
+/// assert_eq!(next.len(), 2);
+/// assert_eq!(parents.into_vec(), [0, 0, 0, NONE]);
+/// # Ok::<(), esker_graph::Stop>(())
+/// ```
+///
 /// # Errors
 /// The first list that cannot be read, or cancellation.
 pub fn edge_map<G: Graph, O: EdgeOp<G::Weight>>(

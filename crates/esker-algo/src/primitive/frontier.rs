@@ -10,6 +10,17 @@ pub(super) const SERIAL_LEN_MAX: usize = 1 << 12;
 const LIST_FRACTION: usize = 32;
 
 /// A set of vertices with the number of arcs that leave it. Memory: one id a member, or one bit a vertex.
+///
+/// ```
+/// use esker_algo::primitive::Frontier;
+/// use esker_graph::Csr;
+///
+/// let csr = Csr::directed(4, &[(0, 1, ()), (0, 2, ()), (3, 0, ())])?;
+/// let mut frontier = Frontier::one(&csr.graph(), 0);
+/// frontier.add(&csr.graph(), &[3]);
+/// assert_eq!((frontier.len(), frontier.arcs()), (2, 3)); // three edges leave its members
+/// # Ok::<(), esker_graph::Stop>(())
+/// ```
 #[derive(Debug)]
 pub struct Frontier {
     members: Members,

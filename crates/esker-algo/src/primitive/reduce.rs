@@ -12,6 +12,19 @@ use super::neighbours::scan_neighbours;
 /// `directions`. Integer sums do not depend on how lists are divided into pieces; floating-point sums do,
 /// unless each list comes whole.
 ///
+/// ```
+/// use esker_algo::primitive::{VertexValues, edge_sum};
+/// use esker_graph::{Csr, Direction, Run, Select};
+///
+/// let csr = Csr::directed(3, &[(0, 1, 2.0), (0, 2, 3.0), (1, 2, 4.0)])?;
+/// let run = Run::with_threads(2)?;
+/// let sums = VertexValues::<f64>::filled(&run, 3, 0.0);
+/// let add = |_v, _targets: &[_], weights: &[f64]| weights.iter().sum();
+/// edge_sum(&csr.graph(), &run, &[Direction::Out], Select::All, &sums, add)?;
+/// assert_eq!(sums.into_vec(), [5.0, 4.0, 0.0]);
+/// # Ok::<(), esker_graph::Stop>(())
+/// ```
+///
 /// # Errors
 /// As [`Graph::scan`].
 pub fn edge_sum<G: Graph, T: ArrayValue>(

@@ -7,6 +7,17 @@ use super::frontier::{Frontier, SERIAL_LEN_MAX, all_vertices};
 /// Calls `f` once for each of `0..num_vertices`, in parallel. Each thread takes ascending ranges that start
 /// at multiples of 64.
 ///
+/// ```
+/// use esker_algo::primitive::{VertexArray, each_vertex};
+/// use esker_graph::Run;
+///
+/// let run = Run::with_threads(2)?;
+/// let squares = VertexArray::filled(&run, 5, 0);
+/// each_vertex(&run, 5, |v| squares.set(v, v * v))?;
+/// assert_eq!(squares.into_vec(), [0, 1, 4, 9, 16]);
+/// # Ok::<(), esker_graph::Stop>(())
+/// ```
+///
 /// # Errors
 /// [`Stop::Cancelled`].
 pub fn each_vertex(run: &Run, num_vertices: usize, f: impl Fn(VertexId) + Sync) -> Result<(), Stop> {
@@ -24,6 +35,14 @@ pub fn each_vertex(run: &Run, num_vertices: usize, f: impl Fn(VertexId) + Sync) 
 }
 
 /// The number of vertices in `0..num_vertices` for which `f` is true.
+///
+/// ```
+/// use esker_algo::primitive::vertex_count;
+/// use esker_graph::Run;
+///
+/// assert_eq!(vertex_count(&Run::with_threads(2)?, 100, |v| v % 3 == 0)?, 34);
+/// # Ok::<(), esker_graph::Stop>(())
+/// ```
 ///
 /// # Errors
 /// [`Stop::Cancelled`].
@@ -47,6 +66,18 @@ pub fn vertex_count(
 
 /// Calls `f` once for each member of `frontier`; in parallel unless there are few.
 ///
+/// ```
+/// use esker_algo::primitive::{Frontier, VertexArray, vertex_map};
+/// use esker_graph::{Csr, Run};
+///
+/// let (csr, run) = (Csr::directed(4, &[(0, 1, ())])?, Run::with_threads(1)?);
+/// let visits = VertexArray::filled(&run, 4, 0);
+/// let frontier = Frontier::from_list(&csr.graph(), vec![3, 1]);
+/// vertex_map(&run, &frontier, |v| _ = visits.add(v, 1))?;
+/// assert_eq!(visits.into_vec(), [0, 1, 0, 1]);
+/// # Ok::<(), esker_graph::Stop>(())
+/// ```
+///
 /// # Errors
 /// [`Stop::Cancelled`].
 pub fn vertex_map(run: &Run, frontier: &Frontier, f: impl Fn(VertexId) + Sync) -> Result<(), Stop> {
@@ -55,6 +86,17 @@ pub fn vertex_map(run: &Run, frontier: &Frontier, f: impl Fn(VertexId) + Sync) -
 }
 
 /// The members of `frontier` for which `keep` is true. Takes O(members), plus O(n/64) for a bitmap.
+///
+/// ```
+/// use esker_algo::primitive::{Frontier, vertex_filter};
+/// use esker_graph::{Csr, Run};
+///
+/// let (csr, run) = (Csr::directed(4, &[(1, 0, ()), (3, 0, ())])?, Run::with_threads(1)?);
+/// let graph = csr.graph();
+/// let odd = vertex_filter(&graph, &run, &Frontier::all(&graph), |v| v % 2 == 1)?;
+/// assert_eq!((odd.len(), odd.arcs()), (2, 2));
+/// # Ok::<(), esker_graph::Stop>(())
+/// ```
 ///
 /// # Errors
 /// [`Stop::Cancelled`].

@@ -101,6 +101,17 @@ pub struct Generator {
 impl Generator {
     /// Prepares a model. Takes a few kilobytes for any size.
     ///
+    /// ```
+    /// use esker_graph::generate::{Generator, Model, RMat, Weighting};
+    ///
+    /// let model = Model::RMat(RMat::kronecker(10, 16)); // 2^10 vertices, 16 edges for each
+    /// let generator = Generator::new(&model, Weighting::None, 42)?;
+    /// assert_eq!((generator.num_vertices(), generator.num_edges()), (1024, 16384));
+    /// let edges = generator.edges(); // all at once; `block` makes 65 536 at a time
+    /// assert_eq!(edges.len(), 16384);
+    /// # Ok::<(), esker_graph::Stop>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Stop::Unsuitable`] if the parameters contradict each other or exceed the range of ids.
     pub fn new(model: &Model, weighting: Weighting, seed: u64) -> Result<Self, Stop> {

@@ -30,6 +30,21 @@ const NUMBERED_BYTES: usize = size_of::<NumberedChange>();
 ///
 /// The changes take effect in the order given: an edge that is added and then removed does not exist. Memory:
 /// 28 bytes for an edge between integer ids.
+///
+/// ```
+/// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target\nalice,bob\nbob,carol\n");
+/// # let path = directory.path().join("web.esker");
+/// # let edges = [esker_import::Input::memory("web.csv", csv)];
+/// # esker_import::import_inputs(&edges, &path, &Default::default(), &Default::default())?;
+/// # let db = esker_store::Database::open(&path, Default::default())?;
+/// let mut batch = db.batch();
+/// batch.add_edge("alice", "dan", &[])?; // unknown ends become vertices
+/// batch.add_vertex("erin")?;
+/// batch.remove_vertex("bob")?; // with its edges
+/// let version = db.commit(batch, "several changes, all or nothing")?;
+/// assert_eq!(db.at(version)?.num_edges(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Batch {
     /// The edge properties of the database, by number.
@@ -166,6 +181,21 @@ impl Batch {
     /// property a wider type ([`crate::Database::widen_edge_property`]), if one holds the number and all of
     /// its values.
     ///
+    /// ```
+    /// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target,weight\n1,2,5\n");
+    /// # let path = directory.path().join("web.esker");
+    /// # let edges = [esker_import::Input::memory("web.csv", csv)];
+    /// # esker_import::import_inputs(&edges, &path, &Default::default(), &Default::default())?;
+    /// # let db = esker_store::Database::open(&path, Default::default())?;
+    /// let mut batch = db.batch();
+    /// batch.add_edge(2_u64, 3_u64, &[7.into()])?; // a value for each edge property
+    /// assert!(batch.add_edge(3_u64, 4_u64, &[]).is_err()); // one is missing
+    /// assert!(batch.add_edge("a", "b", &[7.into()]).is_err()); // ids are integers here
+    /// db.commit(batch, "one more")?;
+    /// assert_eq!(db.latest()?.num_edges(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Invalid`] if memory runs out, an id is not of the database's kind, or `values` do not match
     /// the edge properties.
@@ -290,6 +320,25 @@ impl Batch {
     /// Removes those edges between two vertices that a match selects, among those that there are after the
     /// earlier changes of the batch. Does nothing if there are none.
     ///
+    /// ```
+    /// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target,weight\n1,2,5\n2,3,6\n");
+    /// # let path = directory.path().join("web.esker");
+    /// # let edges = [esker_import::Input::memory("web.csv", csv)];
+    /// # esker_import::import_inputs(&edges, &path, &Default::default(), &Default::default())?;
+    /// # let db = esker_store::Database::open(&path, Default::default())?;
+    /// use esker_store::EdgeMatch;
+    ///
+    /// let weight = db.latest()?.edge_property("weight")?.number;
+    /// let mut batch = db.batch();
+    /// for (source, target) in [(1_u64, 2_u64), (2, 3)] {
+    ///     let wanted = EdgeMatch { values: &[(weight, 5.into())], at_most: None };
+    ///     batch.remove_edges(source, target, &wanted)?;
+    /// }
+    /// db.commit(batch, "without weight 5")?;
+    /// assert_eq!(db.latest()?.num_edges(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Invalid`] if memory runs out, an id is not of the database's kind, or there is no such edge
     /// property.
@@ -349,6 +398,25 @@ impl Batch {
     }
 
     /// Sets a property of a vertex, or removes its value (`None`). Adds the vertex if it does not exist.
+    ///
+    /// ```
+    /// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target\nalice,bob\nbob,carol\n");
+    /// # let path = directory.path().join("web.esker");
+    /// # let edges = [esker_import::Input::memory("web.csv", csv)];
+    /// # esker_import::import_inputs(&edges, &path, &Default::default(), &Default::default())?;
+    /// # let db = esker_store::Database::open(&path, Default::default())?;
+    /// use esker_store::format::ElementType;
+    /// use esker_store::property::PropertyValue;
+    ///
+    /// let mut batch = db.batch();
+    /// batch.define_vertex_property("age", ElementType::I32);
+    /// batch.set_vertex("bob", "age", Some(31.into()))?;
+    /// db.commit(batch, "ages")?;
+    /// let newest = db.latest()?;
+    /// let bob = newest.ids().find("bob")?;
+    /// assert_eq!(newest.vertex_property("age")?.get(bob)?, Some(PropertyValue::I32(31)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Invalid`] if memory runs out, or the id is not of the database's kind. The commit checks that

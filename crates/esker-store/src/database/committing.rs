@@ -66,6 +66,28 @@ impl Database {
     /// Commits the changes of a batch as a new version, durably (see [`DatabaseOptions::sync`]). Several
     /// threads may commit at the same time; their commits share syncs.
     ///
+    /// ```
+    /// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target\nalice,bob\nbob,carol\n");
+    /// # let path = directory.path().join("web.esker");
+    /// # let edges = [esker_import::Input::memory("web.csv", csv)];
+    /// # esker_import::import_inputs(&edges, &path, &Default::default(), &Default::default())?;
+    /// # let db = esker_store::Database::open(&path, Default::default())?;
+    /// use esker_store::CommitOptions;
+    ///
+    /// let mut batch = db.batch();
+    /// batch.add_edge("dan", "alice", &[])?;
+    /// batch.remove_edge("alice", "carol")?; // there is none
+    /// batch.count_removed();
+    /// let options = CommitOptions {
+    ///     message: "dan joins".to_owned(),
+    ///     time_ms: Some(4_000_000_000_000), // when it happened: selects versions by time
+    ///     ..CommitOptions::default()
+    /// };
+    /// let committed = db.commit_with(batch, &options)?;
+    /// assert_eq!((committed.version, committed.removed), (2, Some(0)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Invalid`] if a change is not possible, or the event time is before that of an earlier
     /// version; then nothing happened. [`Error::Io`] if the log cannot be written: the commit is not visible,

@@ -212,6 +212,20 @@ impl Database {
     /// Time: for the layers as [`crate::Store::open`], plus the time to read the log, and to freeze its
     /// commits if a crash left many.
     ///
+    /// ```
+    /// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target\nalice,bob\nbob,carol\n");
+    /// # let path = directory.path().join("web.esker");
+    /// # let edges = [esker_import::Input::memory("web.csv", csv)];
+    /// # esker_import::import_inputs(&edges, &path, &Default::default(), &Default::default())?;
+    /// use esker_store::{Database, DatabaseOptions};
+    ///
+    /// let db = Database::open(&path, DatabaseOptions::default())?;
+    /// assert!(Database::open(&path, DatabaseOptions::default()).is_err()); // one writer at a time
+    /// db.close()?;
+    /// assert!(Database::open(&path, DatabaseOptions::default()).is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`esker_format::Error::Invalid`] if there is no database, or another process is writing to it;
     /// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Lost`] if a part of the log or of the
@@ -321,6 +335,22 @@ impl Database {
     }
 
     /// An empty batch of changes.
+    ///
+    /// ```
+    /// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target\nalice,bob\nbob,carol\n");
+    /// # let path = directory.path().join("web.esker");
+    /// # let edges = [esker_import::Input::memory("web.csv", csv)];
+    /// # esker_import::import_inputs(&edges, &path, &Default::default(), &Default::default())?;
+    /// # let db = esker_store::Database::open(&path, Default::default())?;
+    /// let mut batch = db.batch();
+    /// batch.add_edge("carol", "alice", &[])?;
+    /// batch.remove_edge("alice", "bob")?;
+    /// assert_eq!(batch.len(), 2);
+    /// assert_eq!(db.latest()?.num_edges(), 2); // nothing has happened yet
+    /// db.commit(batch, "turned round")?;
+    /// assert_eq!(db.latest()?.number(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn batch(&self) -> Batch {
         let shown = self.core.shown();
         let properties = &shown.state.manifest().properties;
@@ -377,6 +407,20 @@ impl Database {
     }
 
     /// The version with a number. As [`Database::latest`] if the version is in no layer yet.
+    ///
+    /// ```
+    /// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target\nalice,bob\nbob,carol\n");
+    /// # let path = directory.path().join("web.esker");
+    /// # let edges = [esker_import::Input::memory("web.csv", csv)];
+    /// # esker_import::import_inputs(&edges, &path, &Default::default(), &Default::default())?;
+    /// # let db = esker_store::Database::open(&path, Default::default())?;
+    /// let mut batch = db.batch();
+    /// batch.remove_vertex("carol")?;
+    /// db.commit(batch, "carol leaves")?;
+    /// assert_eq!((db.at(1)?.num_edges(), db.at(2)?.num_edges()), (2, 1));
+    /// assert!(db.at(3).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`esker_format::Error::Invalid`] if the version does not exist or was forgotten.

@@ -73,6 +73,22 @@ impl Database {
     /// Another thread that compacts may renumber vertices ([`super::Renumber`]): where that can be, ask a
     /// version for the vertex and for what is read of it.
     ///
+    /// ```
+    /// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target\nalice,bob\nbob,carol\n");
+    /// # let path = directory.path().join("web.esker");
+    /// # let edges = [esker_import::Input::memory("web.csv", csv)];
+    /// # esker_import::import_inputs(&edges, &path, &Default::default(), &Default::default())?;
+    /// # let db = esker_store::Database::open(&path, Default::default())?;
+    /// let mut batch = db.batch();
+    /// batch.add_edge("dan", "alice", &[])?;
+    /// db.commit(batch, "dan joins")?;
+    /// let (dan, alice) = (db.vertex_of("dan".into())?, db.vertex_of("alice".into())?);
+    /// let (Some(dan), Some(alice)) = (dan, alice) else { panic!("both are there") };
+    /// assert!(db.has_edge(dan, alice)?); // point reads see every commit at once
+    /// assert_eq!(db.vertex_of("erin".into())?, None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Corrupt`].
     pub fn vertex_of(&self, id: ExternalId<'_>) -> Result<Option<VertexId>> {

@@ -24,6 +24,20 @@ impl Database {
 
     /// All versions, oldest first. Commits that are in no layer yet have 0 as the numbers of edges, which are
     /// not known.
+    ///
+    /// ```
+    /// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target\nalice,bob\nbob,carol\n");
+    /// # let path = directory.path().join("web.esker");
+    /// # let edges = [esker_import::Input::memory("web.csv", csv)];
+    /// # esker_import::import_inputs(&edges, &path, &Default::default(), &Default::default())?;
+    /// # let db = esker_store::Database::open(&path, Default::default())?;
+    /// let mut batch = db.batch();
+    /// batch.add_vertex("dan")?;
+    /// db.commit(batch, "dan joins")?;
+    /// let messages: Vec<_> = db.versions().into_iter().map(|version| version.message).collect();
+    /// assert_eq!(messages[1], "dan joins"); // the first says what was imported
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn versions(&self) -> Vec<VersionRecord> {
         let shown = self.core.shown();
         let hidden: BTreeSet<u64> = shown.hidden().into_iter().collect();
@@ -33,6 +47,18 @@ impl Database {
     }
 
     /// Tags a version, which keeps it whatever the retention. A tag that exists moves.
+    ///
+    /// ```
+    /// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target\nalice,bob\nbob,carol\n");
+    /// # let path = directory.path().join("web.esker");
+    /// # let edges = [esker_import::Input::memory("web.csv", csv)];
+    /// # esker_import::import_inputs(&edges, &path, &Default::default(), &Default::default())?;
+    /// # let db = esker_store::Database::open(&path, Default::default())?;
+    /// db.tag("start", 1)?;
+    /// assert_eq!(db.manifest().tags.get("start"), Some(&1));
+    /// assert!(db.tag("start", 7).is_err()); // there is no version 7
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Invalid`] if the version does not exist; [`Error::Io`].
@@ -60,6 +86,21 @@ impl Database {
     }
 
     /// Forgets a version: see [`Database::forget_all`].
+    ///
+    /// ```
+    /// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target\nalice,bob\nbob,carol\n");
+    /// # let path = directory.path().join("web.esker");
+    /// # let edges = [esker_import::Input::memory("web.csv", csv)];
+    /// # esker_import::import_inputs(&edges, &path, &Default::default(), &Default::default())?;
+    /// # let db = esker_store::Database::open(&path, Default::default())?;
+    /// let mut batch = db.batch();
+    /// batch.add_edge("carol", "alice", &[])?;
+    /// db.commit(batch, "a ring")?;
+    /// db.forget(2)?; // undoes the newest version
+    /// assert_eq!(db.latest()?.num_edges(), 2);
+    /// assert!(db.at(2).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Database::forget_all`].
@@ -113,6 +154,26 @@ impl Database {
 
     /// Sets the retention: versions that it does not keep are forgotten at once, now and later. Tagged
     /// versions and the newest are always kept.
+    ///
+    /// ```
+    /// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target\nalice,bob\nbob,carol\n");
+    /// # let path = directory.path().join("web.esker");
+    /// # let edges = [esker_import::Input::memory("web.csv", csv)];
+    /// # esker_import::import_inputs(&edges, &path, &Default::default(), &Default::default())?;
+    /// # let db = esker_store::Database::open(&path, Default::default())?;
+    /// use esker_store::format::Retention;
+    ///
+    /// for name in ["dan", "erin"] {
+    ///     let mut batch = db.batch();
+    ///     batch.add_vertex(name)?;
+    ///     db.commit(batch, name)?;
+    /// }
+    /// db.tag("start", 1)?;
+    /// db.retain(Retention::Last(1))?;
+    /// let kept: Vec<_> = db.versions().iter().map(|version| version.number).collect();
+    /// assert_eq!(kept, [1, 3]); // the tagged and the newest
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Io`].

@@ -56,6 +56,23 @@ impl Default for DynamicGraphOptions {
 /// Each edge has a payload `P`, which may be `()`. Insertion, removal and look-up take constant time. Memory,
 /// for an edge of a vertex with its own table: the size of a target and of the payload plus one byte, divided
 /// by the load (60 % to 90 %).
+///
+/// ```
+/// use esker_algo::algorithm::components::wcc::{WccOptions, wcc};
+/// use esker_graph::Run;
+/// use esker_store::DynamicGraph;
+/// use esker_store::delta::{DynamicEdges, DynamicGraphOptions};
+///
+/// let options = DynamicGraphOptions { edges: DynamicEdges::Undirected, ..Default::default() };
+/// let mut graph = DynamicGraph::<()>::new(options)?;
+/// graph.insert(0, 1, ())?;
+/// graph.insert(1, 2, ())?;
+/// graph.insert(3, 4, ())?;
+/// graph.remove(0, 1);
+/// let found = wcc(&graph, &Run::with_threads(1)?, &WccOptions::default())?;
+/// assert_eq!(found.components, 3); // 0; 1 and 2; 3 and 4
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct DynamicGraph<P = ()> {
     pub(super) out: ShardedLists<P>,

@@ -107,6 +107,29 @@ fn expect_one_database(a: &Version, b: &Version) -> Result<()> {
 /// be the newer one. The properties of an added vertex are reported as changes; those of a removed vertex are
 /// not reported.
 ///
+/// ```
+/// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target\nalice,bob\nbob,carol\n");
+/// # let path = directory.path().join("web.esker");
+/// # let edges = [esker_import::Input::memory("web.csv", csv)];
+/// # esker_import::import_inputs(&edges, &path, &Default::default(), &Default::default())?;
+/// # let db = esker_store::Database::open(&path, Default::default())?;
+/// use esker_store::diff::{Difference, diff};
+///
+/// let mut batch = db.batch();
+/// batch.add_edge("carol", "alice", &[])?;
+/// let version = db.commit(batch, "a ring")?;
+/// let (old, new) = (db.at(1)?, db.at(version)?);
+/// let mut added = Vec::new();
+/// let summary = diff(&old, &new, &esker_graph::Run::with_threads(1)?, |difference| {
+///     if let Difference::EdgeAdded(edge) = difference {
+///         added.push(new.ids().external_of(edge.source)?.to_string());
+///     }
+///     Ok(())
+/// })?;
+/// assert_eq!((summary.edges_added, added), (1, vec!["carol".to_owned()]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`Error::Invalid`] if the versions are of different databases; [`Error::Corrupt`]; cancellation; what
 /// `visit` returns.

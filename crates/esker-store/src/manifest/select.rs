@@ -13,6 +13,16 @@ const LISTED_MAX: usize = 12;
 const LATEST: &str = "latest";
 
 /// A version, as a user specifies it.
+///
+/// ```
+/// use esker_store::manifest::VersionSelector;
+///
+/// assert_eq!("latest".parse::<VersionSelector>()?, VersionSelector::Latest);
+/// assert_eq!("17".parse::<VersionSelector>()?, VersionSelector::Number(17));
+/// assert_eq!("monday".parse::<VersionSelector>()?, VersionSelector::Tag("monday".to_owned()));
+/// assert!(matches!("2026-11-29".parse::<VersionSelector>()?, VersionSelector::Time(_)));
+/// # Ok::<(), esker_store::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VersionSelector {
     /// The newest version: `latest`.

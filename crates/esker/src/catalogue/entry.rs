@@ -196,6 +196,30 @@ impl Entry {
 
     /// Runs the algorithm. Values are by vertex; the caller translates them to external ids.
     ///
+    /// ```
+    /// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target\nalice,bob\nbob,carol\n");
+    /// # let path = directory.path().join("web.esker");
+    /// # let read = esker::import::ReadOptions {
+    /// #     properties: esker::import::PickProperties::All,
+    /// #     ..Default::default()
+    /// # };
+    /// # let edges = [esker::import::Input::memory("web.csv", csv)];
+    /// # esker::import::import_inputs(&edges, &path, &read, &Default::default())?;
+    /// # let version = esker::store::Store::open(&path)?.latest()?;
+    /// use esker::answer::Value;
+    /// use esker::catalogue::{Job, Params, find};
+    /// use esker::graph::Run;
+    ///
+    /// let run = Run::with_threads(2)?;
+    /// let params = Params::default().with("source", "alice");
+    /// let view = version.view();
+    /// let job = Job { snapshot: &view, run: &run, params: &params, verify: true };
+    /// let answer = find("bfs")?.run(&job)?;
+    /// let carol = version.ids().find("carol")?;
+    /// assert_eq!(answer.columns[0].values.get(carol as usize), Value::Count(2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`crate::Error::Usage`] for options that are unknown, missing or make no sense, and for a choice of
     /// weights that the algorithm does not read; what the store or the run reports; [`crate::Error::Wrong`]

@@ -30,6 +30,16 @@ pub static CATALOGUE: &[Entry] = entries::ALL;
 
 /// The algorithm of that name.
 ///
+/// ```
+/// use esker::catalogue::find;
+///
+/// let entry = find("pagerank")?;
+/// assert!(entry.option("damping").is_some());
+/// assert_eq!(entry.columns[0], "rank");
+/// assert!(find("pagernak").unwrap_err().to_string().contains("did you mean pagerank?"));
+/// # Ok::<(), esker::Error>(())
+/// ```
+///
 /// # Errors
 /// [`Error::Usage`] that names the most similar one.
 pub fn find(name: &str) -> Result<&'static Entry> {

@@ -20,6 +20,16 @@ fn named(name: &str) -> AlgorithmOption {
 }
 
 /// Values of options by name.
+///
+/// ```
+/// use esker::catalogue::Params;
+///
+/// let params = Params::default().with("source", "alice").with("source", "bob").with("depth", "3");
+/// assert_eq!(params.all("source"), ["alice", "bob"]); // some options are repeatable
+/// assert_eq!(params.get::<u32>("depth")?, Some(3));
+/// assert_eq!(params.get_or("target", 7)?, 7);
+/// # Ok::<(), esker::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Params(BTreeMap<String, Vec<String>>);
 

@@ -98,6 +98,26 @@ static NO_VALUE: RawValue = RawValue { text: String::new(), quoted: false };
 /// Unless `allow_unknown` is set, all but the lines that add name vertices that exist, or that an earlier
 /// line adds. If it is, there is nothing to remove of unknown vertices, and properties of them add them.
 ///
+/// ```
+/// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target\nalice,bob\nbob,carol\n");
+/// # let path = directory.path().join("web.esker");
+/// # let read = esker::import::ReadOptions {
+/// #     properties: esker::import::PickProperties::All,
+/// #     ..Default::default()
+/// # };
+/// # let edges = [esker::import::Input::memory("web.csv", csv)];
+/// # esker::import::import_inputs(&edges, &path, &read, &Default::default())?;
+/// use esker::change::{Target, commit_script};
+/// use esker::store::{CommitOptions, Database, DatabaseOptions};
+///
+/// let db = Database::open(&path, DatabaseOptions::default())?;
+/// let mut script: &[u8] = b"+ carol alice\n- alice bob\n";
+/// let (target, options) = (Target::of(&db)?, CommitOptions::default());
+/// commit_script(&db, &target, &mut script, "script".as_ref(), false, &options)?;
+/// assert_eq!(db.latest()?.num_edges(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`Error::Input`] with the number of the invalid line, and nothing is committed; those of
 /// [`Database::commit`].

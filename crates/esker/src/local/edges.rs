@@ -70,6 +70,24 @@ pub(super) fn value<'a>(
 
 /// The edges of a vertex, by direction and neighbour.
 ///
+/// ```
+/// # let directory = tempfile::tempdir()?;
+/// # let csv = *b"source,target,kind\nalice,bob,friend\nbob,carol,rival\n";
+/// # let path = directory.path().join("web.esker");
+/// # let read = esker::import::ReadOptions {
+/// #     properties: esker::import::PickProperties::All,
+/// #     ..Default::default()
+/// # };
+/// # let edges = [esker::import::Input::memory("web.csv", csv)];
+/// # esker::import::import_inputs(&edges, &path, &read, &Default::default())?;
+/// # let version = esker::store::Store::open(&path)?.latest()?;
+/// use esker::local::{Incidence, edges_of};
+///
+/// let edges = edges_of(&version, version.ids().find("bob")?, Incidence::Out)?;
+/// assert_eq!((edges.len(), edges[0].values[0].to_string()), (1, "rival".to_owned()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// As [`Incidence`]; [`esker_store::Error::Corrupt`].
 pub fn edges_of(snapshot: &Version, v: VertexId, reach: Incidence) -> Result<Vec<LocalEdge<'_>>> {

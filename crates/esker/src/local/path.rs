@@ -102,6 +102,25 @@ pub struct PathOptions<'a> {
 /// The shortest paths from one vertex to another, shortest first, ties by their vertices; fewer than asked
 /// for if there are no more.
 ///
+/// ```
+/// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target\n0,1\n1,3\n0,2\n2,4\n4,3\n");
+/// # let path = directory.path().join("web.esker");
+/// # let read = esker::import::ReadOptions {
+/// #     properties: esker::import::PickProperties::All,
+/// #     ..Default::default()
+/// # };
+/// # let edges = [esker::import::Input::memory("web.csv", csv)];
+/// # esker::import::import_inputs(&edges, &path, &read, &Default::default())?;
+/// # let version = esker::store::Store::open(&path)?.latest()?;
+/// use esker::local::{PathOptions, paths};
+///
+/// let run = esker::graph::Run::with_threads(1)?;
+/// let found = paths(&version, 0, 3, PathOptions { count: 2, weight: None }, &run)?;
+/// assert_eq!(found[0].vertices, [0, 1, 3]);
+/// assert_eq!(found[1].vertices, [0, 2, 4, 3]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`Error::Usage`] for a weight that is a text, or an edge with a negative weight, anywhere in the graph;
 /// cancellation; [`esker_store::Error::Corrupt`].

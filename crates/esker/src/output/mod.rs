@@ -63,6 +63,30 @@ impl OutputFormat {
 /// Writes the columns of an answer to `path`; `-` is CSV on standard output. The file appears under its name
 /// only when it is complete; it is compressed if its name ends in `.gz`, `.zst` or `.bz2`.
 ///
+/// ```
+/// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target\nalice,bob\nbob,carol\n");
+/// # let path = directory.path().join("web.esker");
+/// # let read = esker::import::ReadOptions {
+/// #     properties: esker::import::PickProperties::All,
+/// #     ..Default::default()
+/// # };
+/// # let edges = [esker::import::Input::memory("web.csv", csv)];
+/// # esker::import::import_inputs(&edges, &path, &read, &Default::default())?;
+/// # let version = esker::store::Store::open(&path)?.latest()?;
+/// use esker::catalogue::{Job, Params, find};
+/// use esker::export::ExportOptions;
+/// use esker::graph::Run;
+///
+/// let (run, params) = (Run::with_threads(1)?, Params::default().with("direction", "out"));
+/// let view = version.view();
+/// let job = Job { snapshot: &view, run: &run, params: &params, verify: false };
+/// let answer = find("degrees")?.run(&job)?;
+/// let file = directory.path().join("degrees.csv"); // or .parquet, .arrow, .npy
+/// esker::output::write(&file, version.ids(), &answer, &ExportOptions::default())?;
+/// assert_eq!(std::fs::read_to_string(&file)?.lines().count(), 4); // a header and three rows
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// If there are no columns, the extension is unknown, the file exists (unless `options.overwrite`), the
 /// format cannot store the ids, or writing fails.

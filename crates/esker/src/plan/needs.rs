@@ -55,6 +55,27 @@ pub fn shape_of(snapshot: &View, weighted: bool) -> Result<Shape> {
 /// The estimate of an algorithm on a version, with what the version itself needs: tables of vertices, the
 /// numbers of those that are left.
 ///
+/// ```
+/// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target\nalice,bob\nbob,carol\n");
+/// # let path = directory.path().join("web.esker");
+/// # let read = esker::import::ReadOptions {
+/// #     properties: esker::import::PickProperties::All,
+/// #     ..Default::default()
+/// # };
+/// # let edges = [esker::import::Input::memory("web.csv", csv)];
+/// # esker::import::import_inputs(&edges, &path, &read, &Default::default())?;
+/// # let version = esker::store::Store::open(&path)?.latest()?;
+/// use esker::catalogue::{Params, Resources, find};
+/// use esker::graph::Run;
+/// use esker::plan::estimate_on;
+///
+/// let view = version.view();
+/// let resources = Resources::of(&Run::with_threads(1)?);
+/// let estimate = estimate_on(&view, find("wcc")?, &Params::default(), &resources)?;
+/// assert!(estimate.memory_bytes >= 4 * 3); // a label for each of three vertices
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// As [`Entry::estimate`] and [`View::num_present`].
 pub fn estimate_on(

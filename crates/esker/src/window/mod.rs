@@ -85,6 +85,28 @@ impl FromStr for Alignment {
 }
 
 /// The times of a version: where they are, what they mean, and how far they go.
+///
+/// ```
+/// # let directory = tempfile::tempdir()?;
+/// # let csv = *b"source,target,time\n1,2,86400\n2,3,172800\n3,4,176400\n";
+/// # let path = directory.path().join("web.esker");
+/// # let read = esker::import::ReadOptions {
+/// #     properties: esker::import::PickProperties::All,
+/// #     ..Default::default()
+/// # };
+/// # let edges = [esker::import::Input::memory("web.csv", csv)];
+/// # esker::import::import_inputs(&edges, &path, &read, &Default::default())?;
+/// # let version = esker::store::Store::open(&path)?.latest()?;
+/// use esker::store::windows::Copies;
+/// use esker::window::{TimeUnit, Times};
+///
+/// let run = esker::graph::Run::with_threads(1)?;
+/// let times = Times::of(&version.view(), Some("time"), Some(TimeUnit::Seconds), &run)?;
+/// assert_eq!(times.range, Some((86400, 176400)));
+/// let window = times.window("2h".parse()?, None, Copies::All)?; // ends with the latest edge
+/// assert_eq!(version.view().window("time", window, false, &run)?.num_edges(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Times {
     /// The edge property.

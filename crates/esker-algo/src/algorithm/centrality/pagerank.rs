@@ -153,6 +153,18 @@ pub fn estimate(shape: Shape, options: &PageRankOptions) -> Estimate {
 
 /// Computes the scores.
 ///
+/// ```
+/// use esker_algo::algorithm::centrality::pagerank::{PageRankOptions, pagerank};
+/// use esker_graph::{Csr, Run};
+///
+/// let csr = Csr::directed(3, &[(0, 1, ()), (1, 0, ()), (2, 0, ())])?;
+/// let options = PageRankOptions { damping: 0.5, ..PageRankOptions::default() };
+/// let found = pagerank(&csr.graph(), &Run::with_threads(1)?, &options)?;
+/// assert!(found.converged && found.scores[0] > found.scores[1]);
+/// assert!((found.scores[2] - 0.5 / 3.0).abs() < 1e-6); // nothing links to vertex 2
+/// # Ok::<(), esker_graph::Stop>(())
+/// ```
+///
 /// # Errors
 /// [`Stop::Unsuitable`] for options out of range; [`Stop::OverBudget`]; the first list that cannot be read;
 /// cancellation.

@@ -153,6 +153,17 @@ impl<const ALONE: bool> LowerDegrees<'_, ALONE> {
 
 /// Finds the coreness of every vertex.
 ///
+/// ```
+/// use esker_algo::algorithm::cohesion::kcore::kcore;
+/// use esker_graph::{Csr, Run};
+///
+/// // A triangle with a tail.
+/// let csr = Csr::undirected(4, &[(0, 1, ()), (1, 2, ()), (2, 0, ()), (2, 3, ())])?;
+/// let found = kcore(&csr.graph(), &Run::with_threads(2)?)?;
+/// assert_eq!(found.coreness, [2, 2, 2, 1]);
+/// # Ok::<(), esker_graph::Stop>(())
+/// ```
+///
 /// # Errors
 /// [`esker_graph::Stop::Unsuitable`] for a directed graph stored without in-edges;
 /// [`esker_graph::Stop::OverBudget`]; the first list that cannot be read; cancellation.

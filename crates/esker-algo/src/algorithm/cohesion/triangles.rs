@@ -332,6 +332,16 @@ fn and_count(a: &[BitLine], b: &[BitLine]) -> u64 {
 
 /// Counts the triangles.
 ///
+/// ```
+/// use esker_algo::algorithm::cohesion::triangles::{TrianglesOptions, triangles};
+/// use esker_graph::{Csr, Run};
+///
+/// let csr = Csr::undirected(4, &[(0, 1, ()), (1, 2, ()), (2, 0, ()), (2, 3, ()), (3, 1, ())])?;
+/// let found = triangles(&csr.graph(), &Run::with_threads(2)?, &TrianglesOptions::default())?;
+/// assert_eq!(found.triangles, 2);
+/// # Ok::<(), esker_graph::Stop>(())
+/// ```
+///
 /// # Errors
 /// [`Stop::Unsuitable`] for a directed graph without in-edges; [`Stop::OverBudget`]; the first list that
 /// cannot be read; cancellation.

@@ -219,6 +219,16 @@ impl<W: Ranked> Visitor<W> for FindLightest<'_> {
 
 /// Finds the minimum spanning forest of an undirected graph. Weights may be negative.
 ///
+/// ```
+/// use esker_algo::algorithm::components::msf::msf;
+/// use esker_graph::{Csr, Run};
+///
+/// let csr = Csr::undirected(4, &[(0, 1, 1.0), (1, 2, 2.0), (2, 0, 3.0)])?;
+/// let found = msf(&csr.graph(), &Run::with_threads(2)?)?;
+/// assert_eq!((found.edges.len(), found.weight, found.trees), (2, 3.0, 2)); // vertex 3 is a tree, too
+/// # Ok::<(), esker_graph::Stop>(())
+/// ```
+///
 /// # Errors
 /// [`Stop::Unsuitable`] for a directed graph or a weight that is NaN; [`Stop::OverBudget`]; the first list
 /// that cannot be read; cancellation.

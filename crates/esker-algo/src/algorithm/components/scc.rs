@@ -316,6 +316,16 @@ fn largest(run: &Run, components: &VertexArray) -> Result<usize, esker_graph::St
 
 /// Finds the strongly connected components; in an undirected graph, the connected components.
 ///
+/// ```
+/// use esker_algo::algorithm::components::scc::scc;
+/// use esker_graph::{Csr, Run};
+///
+/// let csr = Csr::directed(4, &[(0, 1, ()), (1, 2, ()), (2, 0, ()), (2, 3, ())])?;
+/// let found = scc(&csr.graph(), &Run::with_threads(2)?)?;
+/// assert_eq!((found.count, found.largest), (2, 3));
+/// # Ok::<(), esker_graph::Stop>(())
+/// ```
+///
 /// # Errors
 /// [`esker_graph::Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn scc<G: Lists>(graph: &G, run: &Run) -> Result<Scc, G::Error> {

@@ -83,6 +83,16 @@ pub fn estimate_method(shape: Shape, method: WccMethod) -> Estimate {
 
 /// Finds the components.
 ///
+/// ```
+/// use esker_algo::algorithm::components::wcc::{WccOptions, wcc};
+/// use esker_graph::{Csr, Run};
+///
+/// let csr = Csr::directed(5, &[(3, 1, ()), (4, 2, ())])?;
+/// let found = wcc(&csr.graph(), &Run::with_threads(2)?, &WccOptions::default())?;
+/// assert_eq!((found.components, found.labels), (3, vec![0, 1, 2, 1, 2]));
+/// # Ok::<(), esker_graph::Stop>(())
+/// ```
+///
 /// # Errors
 /// [`esker_graph::Stop::OverBudget`]; [`esker_graph::Stop::Unsuitable`] for contraction of a directed graph,
 /// or with a rate out of range; the first list that cannot be read; cancellation.

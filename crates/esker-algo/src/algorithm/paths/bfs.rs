@@ -235,6 +235,18 @@ impl<W: Weight> Visitor<W> for LeastParents<'_> {
 
 /// Searches from `sources` along out-edges.
 ///
+/// ```
+/// use esker_algo::algorithm::paths::bfs::{BfsOptions, bfs};
+/// use esker_graph::{Csr, NONE, Run};
+///
+/// let csr = Csr::directed(5, &[(0, 1, ()), (1, 2, ()), (0, 2, ()), (2, 3, ())])?;
+/// let run = Run::with_threads(2)?;
+/// let found = bfs(&csr.graph(), &run, &[0], &BfsOptions::default())?;
+/// assert_eq!(found.depths, Some(vec![0, 1, 1, 2, NONE]));
+/// assert_eq!((found.reached, found.parents[3]), (4, 2));
+/// # Ok::<(), esker_graph::Stop>(())
+/// ```
+///
 /// # Errors
 /// [`Stop::Unsuitable`] if a source or the target is not a vertex; [`Stop::OverBudget`]; the first list that
 /// cannot be read; cancellation.

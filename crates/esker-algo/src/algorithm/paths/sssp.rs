@@ -184,6 +184,17 @@ impl<W: Length> Visitor<W> for SampleLengths {
 
 /// Computes the distances from `source`. Without weights, every edge has length 1.
 ///
+/// ```
+/// use esker_algo::algorithm::paths::sssp::{SsspOptions, sssp};
+/// use esker_graph::{Csr, Run};
+///
+/// let csr = Csr::directed(4, &[(0, 1, 4.0), (0, 2, 1.0), (2, 1, 2.0)])?;
+/// let found = sssp(&csr.graph(), &Run::with_threads(2)?, 0, &SsspOptions::default())?;
+/// assert_eq!(found.distances, [0.0, 3.0, 1.0, f64::INFINITY]);
+/// assert_eq!(found.reached, 3);
+/// # Ok::<(), esker_graph::Stop>(())
+/// ```
+///
 /// # Errors
 /// [`Stop::Unsuitable`] if the source or the target is not a vertex, an edge met has a negative length or one
 /// that is NaN, or a shortest path has a length of 2^63 - 1 or more or, with doubles, an infinite one.

@@ -100,6 +100,16 @@ impl<W: Width> BucketRule<W> for NarrowestEdge {
 
 /// Computes the widths from `source`. Without weights, every edge has width 1.
 ///
+/// ```
+/// use esker_algo::algorithm::paths::widest::{WidestOptions, widest};
+/// use esker_graph::{Csr, Run};
+///
+/// let csr = Csr::directed(3, &[(0, 1, 2.0), (0, 2, 9.0), (2, 1, 5.0)])?;
+/// let found = widest(&csr.graph(), &Run::with_threads(1)?, 0, &WidestOptions::default())?;
+/// assert_eq!(found.widths[1], 5.0); // by vertex 2
+/// # Ok::<(), esker_graph::Stop>(())
+/// ```
+///
 /// # Errors
 /// [`Stop::Unsuitable`] if the source is not a vertex, or an edge has a width that is NaN or
 /// [`Width::UNREACHED`]; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.

@@ -374,6 +374,16 @@ impl<W: Weight> Visitor<W> for MarkTaken<'_> {
 
 /// Colours the vertices.
 ///
+/// ```
+/// use esker_algo::algorithm::sets::colouring::{ColouringOptions, colouring};
+/// use esker_graph::{Csr, Run};
+///
+/// let csr = Csr::undirected(3, &[(0, 1, ()), (1, 2, ()), (2, 0, ())])?;
+/// let found = colouring(&csr.graph(), &Run::with_threads(2)?, &ColouringOptions::default())?;
+/// assert_eq!(found.count, 3); // a triangle needs three colours
+/// # Ok::<(), esker_graph::Stop>(())
+/// ```
+///
 /// # Errors
 /// [`Stop::Unsuitable`] for a directed graph stored without in-edges; [`Stop::OverBudget`]; the first list
 /// that cannot be read; cancellation.

@@ -246,6 +246,17 @@ fn kept(run: &Run, list: &[VertexId], keep: impl Fn(VertexId) -> bool + Sync) ->
 
 /// Finds a maximal matching of an undirected graph. Self-loops are ignored.
 ///
+/// ```
+/// use esker_algo::algorithm::sets::matching::{MatchingOptions, matching};
+/// use esker_graph::{Csr, NONE, Run};
+///
+/// let csr = Csr::undirected(3, &[(0, 1, ()), (1, 2, ())])?;
+/// let found = matching(&csr.graph(), &Run::with_threads(1)?, &MatchingOptions::default())?;
+/// assert_eq!(found.edges, 1);
+/// assert_eq!(found.mates.iter().filter(|&&mate| mate == NONE).count(), 1);
+/// # Ok::<(), esker_graph::Stop>(())
+/// ```
+///
 /// # Errors
 /// [`Stop::Unsuitable`] for a directed graph; [`Stop::OverBudget`]; the first list that cannot be read;
 /// cancellation.

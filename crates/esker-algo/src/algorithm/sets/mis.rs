@@ -189,6 +189,16 @@ impl<W: Weight, G: Graph> Visitor<W> for ScanUndecided<'_, G> {
 
 /// Finds a maximal independent set.
 ///
+/// ```
+/// use esker_algo::algorithm::sets::mis::{MisOptions, mis};
+/// use esker_graph::{Csr, Run};
+///
+/// let csr = Csr::undirected(4, &[(0, 1, ()), (0, 2, ()), (0, 3, ())])?;
+/// let found = mis(&csr.graph(), &Run::with_threads(2)?, &MisOptions::default())?;
+/// assert!(found.size == 1 && found.members[0] || found.size == 3); // the centre, or all others
+/// # Ok::<(), esker_graph::Stop>(())
+/// ```
+///
 /// # Errors
 /// [`esker_graph::Stop::Unsuitable`] for a directed graph stored without in-edges;
 /// [`esker_graph::Stop::OverBudget`]; the first list that cannot be read; cancellation.

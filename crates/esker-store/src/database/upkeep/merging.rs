@@ -48,6 +48,21 @@ impl Database {
     /// Freezes, and merges all layers into one. The newest version is then as fast to read as a freshly
     /// imported graph, and data that only forgotten versions needed is gone.
     ///
+    /// ```
+    /// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target\nalice,bob\nbob,carol\n");
+    /// # let path = directory.path().join("web.esker");
+    /// # let edges = [esker_import::Input::memory("web.csv", csv)];
+    /// # esker_import::import_inputs(&edges, &path, &Default::default(), &Default::default())?;
+    /// # let db = esker_store::Database::open(&path, Default::default())?;
+    /// let mut batch = db.batch();
+    /// batch.add_edge("carol", "alice", &[])?;
+    /// db.commit(batch, "a ring")?;
+    /// db.compact(&esker_graph::Run::with_threads(1)?)?;
+    /// assert_eq!(db.manifest().layers.len(), 1);
+    /// assert_eq!(db.at(1)?.num_edges(), 2); // no version is lost
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Database::freeze`].
     pub fn compact(&self, run: &Run) -> Result<CompactReport> {
