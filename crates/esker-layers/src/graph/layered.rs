@@ -15,7 +15,7 @@ use super::arcs::{ArcSlices, seek};
 use super::points::only_tiles;
 use super::weight::ColumnWeight;
 use crate::layer::{AllLists, CodeSlice, CodedLists, ListExtents};
-use crate::stack::{Area, ListStretch, ListTable, Stack};
+use crate::stack::{Area, ChainStretch, ListTable, Stack};
 
 /// Data for reading a version in the middle of a layer: its rank, the births of arcs, and the past.
 #[derive(Debug)]
@@ -136,7 +136,7 @@ impl<'a, W: ColumnWeight> Layered<'a, W> {
     pub(super) fn visit_chain(
         &self,
         v: VertexId,
-        mut take: impl FnMut(ListStretch<'a>, &'a [W]) -> Result<Flow>,
+        mut take: impl FnMut(ChainStretch<'a>, &'a [W]) -> Result<Flow>,
     ) -> Result<Option<Vec<VertexId>>> {
         let Some(head) = self.table.head(v) else { return Ok(None) };
         let place = self.stack.place(self.layers.len(), head, self.direction, v)?;

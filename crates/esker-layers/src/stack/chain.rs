@@ -21,7 +21,7 @@ pub(crate) enum Area {
 
 /// A piece of the list of one vertex whose arcs are all visible in the version.
 #[derive(Debug, Clone)]
-pub struct ListStretch<'a> {
+pub struct ChainStretch<'a> {
     /// Position of the layer in the stack.
     pub layer: usize,
     /// The area of the layer.
@@ -35,7 +35,7 @@ pub struct ListStretch<'a> {
 }
 
 /// Takes the pieces of a list. A chain is followed through a pointer, so that the walk is compiled once.
-pub type TakeStretch<'f, 'a> = dyn FnMut(ListStretch<'a>) -> Result<Flow> + 'f;
+pub type TakeStretch<'f, 'a> = dyn FnMut(ChainStretch<'a>) -> Result<Flow> + 'f;
 
 /// The layers of a version, with the lookups that follow the chains.
 #[derive(Debug, Clone)]
@@ -259,7 +259,7 @@ impl<'a> ChainWalk<'_, 'a> {
     fn give(&mut self, layer: usize, area: Area, lists: &'a ListColumns, list: List<'a>) -> Result<()> {
         let List { start, targets } = list;
         if !self.enough && !targets.is_empty() {
-            self.enough = (self.take)(ListStretch { layer, area, lists, start, targets })? == Flow::Enough;
+            self.enough = (self.take)(ChainStretch { layer, area, lists, start, targets })? == Flow::Enough;
         }
         Ok(())
     }

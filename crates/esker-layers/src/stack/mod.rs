@@ -22,7 +22,7 @@ use crate::layer::{ListColumns, PlainLayer, Section};
 pub(crate) use bit_set::BitSet;
 pub(crate) use chain::Area;
 pub use chain::Chains;
-pub use chain::{ListStretch, TakeStretch};
+pub use chain::{ChainStretch, TakeStretch};
 pub use degrees::NewestDegrees;
 pub use table::ListTable;
 
@@ -207,7 +207,7 @@ impl Stack {
         &'a self,
         direction: Direction,
         v: VertexId,
-        mut take: impl FnMut(ListStretch<'a>) -> Result<Flow>,
+        mut take: impl FnMut(ChainStretch<'a>) -> Result<Flow>,
     ) -> Result<()> {
         self.expect_vertex(v)?;
         self.chains.visit_from(self.newest_fragment(direction, v)?, direction, v, &mut take)

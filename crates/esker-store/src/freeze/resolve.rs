@@ -7,7 +7,7 @@ use std::hint::select_unpredictable;
 use esker_format::{CopyPolicy, Result};
 use esker_graph::{Direction, Flow, VertexId};
 use esker_layers::layer::{Address, ArcChunk, ListColumns, SectionChunk};
-use esker_layers::stack::{ListStretch, ListTable};
+use esker_layers::stack::{ChainStretch, ListTable};
 
 use super::changes::{Changes, EdgeChange, REMOVAL, Tally};
 use super::known::KnownEdges;
@@ -65,7 +65,7 @@ pub(super) struct NewArc<'a> {
 /// Buffers for the arcs of one vertex.
 #[derive(Default)]
 pub(super) struct VertexBuffers<'a> {
-    pub(super) old: Vec<ListStretch<'a>>,
+    pub(super) old: Vec<ChainStretch<'a>>,
     pub(super) alive: Vec<NewArc<'a>>,
     pub(super) past: Vec<NewArc<'a>>,
     /// Tombstones: target, code, number of deleted copies.
@@ -364,7 +364,7 @@ impl<'a> Resolver<'a> {
         &self,
         v: VertexId,
         fragment: Option<(usize, usize)>,
-        old: &mut Vec<ListStretch<'a>>,
+        old: &mut Vec<ChainStretch<'a>>,
     ) -> Result<usize> {
         let mut len = 0;
         self.changes.stack.visit_from(fragment, self.direction, v, &mut |stretch| {
@@ -398,7 +398,7 @@ impl<'a> Resolver<'a> {
     /// Adds the old arcs: dead ones to `past`, the others to `alive`.
     fn copy_old(
         &self,
-        old: &[ListStretch<'a>],
+        old: &[ChainStretch<'a>],
         dead: &[(VertexId, u32, usize)],
         some_dead: &[DeadCopy<'a>],
         alive: &mut Vec<NewArc<'a>>,

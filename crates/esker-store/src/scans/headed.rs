@@ -168,8 +168,9 @@ impl Visitor<()> for FirstPiece {
         v.is_multiple_of(2)
     }
 
-    fn visit(&self, (found, missed): &mut Self::State, _: VertexId, piece: Piece<'_, ()>) -> Flow {
-        *if self.0.contains(&piece.targets[0]) { found } else { missed } += 1;
+    fn visit(&self, counts: &mut Self::State, _: VertexId, piece: Piece<'_, ()>) -> Flow {
+        let count = if self.0.contains(&piece.targets[0]) { &mut counts.0 } else { &mut counts.1 };
+        *count += 1;
         Flow::Enough
     }
 }

@@ -18,13 +18,13 @@ pub(super) const VERTEX_BYTES: u64 = 2 * size_of::<usize>() as u64;
 pub(super) const CELL_LEN: usize = 64;
 
 /// Some vertices that follow each other.
-pub(super) struct ListBlock<'b> {
+pub(super) struct CollectedBlock<'b> {
     /// Chosen ones among them have lists in the block.
     pub(super) vertices: Range<usize>,
     pub(super) chosen: &'b Bitmap,
 }
 
-impl ListBlock<'_> {
+impl CollectedBlock<'_> {
     /// The first vertex of the first word.
     pub(super) fn base(&self) -> usize {
         self.vertices.start / CELL_LEN * CELL_LEN
@@ -52,7 +52,7 @@ pub(super) struct BlockRoom<W> {
 }
 
 /// The lists of 64 vertices. That of the `i`th begins at `starts[i]` relative to the first one.
-pub(super) struct VertexCell<'r, W> {
+pub(super) struct LockedCell<'r, W> {
     targets: &'r mut [VertexId],
     weights: &'r mut [W],
     starts: &'r [usize],
@@ -61,10 +61,10 @@ pub(super) struct VertexCell<'r, W> {
 }
 
 /// The collected lists of a block.
-pub(super) type VertexCells<'r, W> = Vec<Mutex<VertexCell<'r, W>>>;
+pub(super) type LockedCells<'r, W> = Vec<Mutex<LockedCell<'r, W>>>;
 
 /// Takes the guard of some lists.
-pub(super) fn lock<'c, 'r, W>(cell: &'c Mutex<VertexCell<'r, W>>) -> MutexGuard<'c, VertexCell<'r, W>> {
+pub(super) fn lock<'c, 'r, W>(cell: &'c Mutex<LockedCell<'r, W>>) -> MutexGuard<'c, LockedCell<'r, W>> {
     cell.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -80,10 +80,10 @@ impl<W: ColumnWeight> BlockRoom<W> {
     pub(super) fn collect(
         &mut self,
         sides: [&Side<'_, W>; 2],
-        block: &ListBlock<'_>,
+        block: &CollectedBlock<'_>,
         wanted: &(dyn Fn(usize, u64) -> u64 + Sync),
         run: &Run,
-    ) -> Result<[VertexCells<'_, W>; 2]> {
+    ) -> Result<[LockedCells<'_, W>; 2]> {
         let Self { targets, weights, starts } = self;
         let mut counts = [0; 2];
         for ((starts, side), count) in starts.iter_mut().zip(sides).zip(&mut counts) {
@@ -119,14 +119,14 @@ fn cells<'r, W>(
     starts: &'r [usize],
     mut targets: &'r mut [VertexId],
     mut weights: &'r mut [W],
-) -> VertexCells<'r, W> {
+) -> LockedCells<'r, W> {
     let num_lists = starts.len() - 1;
     let cell = |first: usize| {
         let starts = &starts[first..=num_lists.min(first + CELL_LEN)];
         let len = starts[starts.len() - 1] - starts[0];
         let these = targets.split_off_mut(..len).unwrap_or_default();
         let theirs = weights.split_off_mut(..len).unwrap_or_default();
-        Mutex::new(VertexCell { targets: these, weights: theirs, starts, filled: [0; CELL_LEN] })
+        Mutex::new(LockedCell { targets: these, weights: theirs, starts, filled: [0; CELL_LEN] })
     };
     (0..num_lists).step_by(CELL_LEN).map(cell).collect()
 }
@@ -145,7 +145,7 @@ fn resized<T: Default + Clone>(elements: &mut Vec<T>, len: usize) -> &mut [T] {
     &mut elements[..len]
 }
 
-impl<W: ColumnWeight> VertexCell<'_, W> {
+impl<W: ColumnWeight> LockedCell<'_, W> {
     fn range(&self, i: usize) -> Range<usize> {
         self.starts[i] - self.starts[0]..self.starts[i + 1] - self.starts[0]
     }
@@ -212,8 +212,8 @@ fn sort<W: ColumnWeight>(targets: &mut [VertexId], weights: &mut [W], order: &mu
 
 /// The visitor of a scan that collects lists.
 struct ListCollector<'c, 'r, W> {
-    block: &'c ListBlock<'c>,
-    cells: &'c [Mutex<VertexCell<'r, W>>],
+    block: &'c CollectedBlock<'c>,
+    cells: &'c [Mutex<LockedCell<'r, W>>],
     /// Which vertices outside the block will be wanted: a pool keeps their lists.
     wanted: &'c (dyn Fn(usize, u64) -> u64 + Sync),
     /// A vertex whose list is longer than its degree.
@@ -226,7 +226,7 @@ impl<W: ColumnWeight> ListCollector<'_, '_, W> {
     where
         W: 'p,
     {
-        let mut held: Option<(usize, MutexGuard<'_, VertexCell<'_, W>>)> = None;
+        let mut held: Option<(usize, MutexGuard<'_, LockedCell<'_, W>>)> = None;
         for (v, targets, weights) in arcs.filter(|arc| self.block.has(arc.0)) {
             let place = v as usize - self.block.base();
             let (cell, i) = (place / CELL_LEN, place % CELL_LEN);

@@ -9,7 +9,7 @@ use esker_graph::{
     VertexId, drive, ones, vertex,
 };
 
-use super::block::{BLOCK_LEN, BlockRoom, CELL_LEN, ListBlock, VERTEX_BYTES, lock, sort_bytes};
+use super::block::{BLOCK_LEN, BlockRoom, CELL_LEN, CollectedBlock, VERTEX_BYTES, lock, sort_bytes};
 use super::merge::{BothLists, Merge};
 use crate::graph::list_by_list::ListByList;
 use crate::graph::points::few;
@@ -171,7 +171,7 @@ impl<'a, W: ColumnWeight> SymmetricSide<'a, W> {
         while start < self.num_vertices {
             run.check()?;
             let (end, has_any) = self.choose(start, bits, wanted, &chosen);
-            let block = ListBlock { vertices: std::mem::replace(&mut start, end)..end, chosen: &chosen };
+            let block = CollectedBlock { vertices: std::mem::replace(&mut start, end)..end, chosen: &chosen };
             if !has_any {
                 continue;
             }

@@ -36,11 +36,11 @@ impl Visitor<i32> for Digest {
         (0, 0)
     }
 
-    fn visit(&self, (count, sum): &mut Self::State, v: VertexId, piece: Piece<'_, i32>) -> Flow {
-        *count += piece.targets.len() as u64;
+    fn visit(&self, digest: &mut Self::State, v: VertexId, piece: Piece<'_, i32>) -> Flow {
+        digest.0 += piece.targets.len() as u64;
         for (&u, &weight) in piece.targets.iter().zip(piece.weights) {
             let arc = (u64::from(v) << 32 | u64::from(u)) ^ u64::from(weight.cast_unsigned()) << 20;
-            *sum = sum.wrapping_add(arc.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23));
+            digest.1 = digest.1.wrapping_add(arc.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23));
         }
         Flow::More
     }
