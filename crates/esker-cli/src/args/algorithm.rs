@@ -153,7 +153,7 @@ impl<T: SharedArgs> FromArgMatches for PerAlgorithm<T> {
                 false => Err(unknown("no algorithm is named; --list names all".to_owned())),
             };
         };
-        let entry = find(name).map_err(|error| unknown(error.to_string()))?;
+        let entry = find(name).map_err(|error| unknown(said(&error.message())))?;
         let mut params = Params::default();
         for option in entry.options {
             if option.kind == OptKind::Flag {

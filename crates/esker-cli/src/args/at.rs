@@ -18,7 +18,7 @@ pub(crate) struct AtArgs {
 
 /// Parses a version selector.
 pub(crate) fn parse_version(text: &str) -> Result<VersionSelector, String> {
-    text.parse().map_err(|error: esker::store::Error| error.to_string())
+    text.parse().map_err(|error: esker::store::Error| crate::language::said(&error.message()))
 }
 
 /// Resolves a selector to the number of a version.

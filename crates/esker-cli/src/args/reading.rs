@@ -153,7 +153,7 @@ impl ReadArgs {
 /// # Errors
 /// [`Error::Usage`] that names all formats.
 pub(crate) fn parse_format(name: &str) -> Result<Format, Error> {
-    name.parse().map_err(|error: Error| Error::usage(error.to_string()))
+    name.parse().map_err(|error: Error| Error::usage(error.message()))
 }
 
 fn delimiter(text: &str) -> Result<u8, Error> {

@@ -119,7 +119,7 @@ fn failures_name_the_cause_and_what_to_do() {
     }
     place.file("edges.csv", "from,to\nalice,bob\nbob,carol\n");
     place.fails(1, "cluster run edges.csv wcc", "edges.csv is a file, not a cluster");
-    place.fails(2, "cluster run c bfs", "bfs needs a vertex to begin with: give its id with '--source'");
+    place.fails(2, "cluster run c bfs", "bfs needs a vertex to begin with: give its id with --source");
     place.fails(2, "cluster add c -", "standard input cannot be one");
     place.fails(2, "cluster add c /dev/null", "a pipe or a device can be read once");
     let mut command = place.command("cluster add c edges.csv -m");
