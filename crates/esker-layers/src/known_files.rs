@@ -255,7 +255,7 @@ mod tests {
     use esker_graph::Direction;
 
     use super::*;
-    use crate::graph::headed::heads_directory;
+    use crate::graph::bounded::headed::heads_directory;
     use crate::layer::{DictionaryFiles, SectionColumn};
     use crate::tiles::TileFiles;
 

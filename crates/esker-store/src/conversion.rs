@@ -15,7 +15,7 @@ use esker_format::{
 use esker_graph::{Direction, Run};
 use esker_layers::FormFiles;
 use esker_layers::graph::ArcWeights;
-use esker_layers::graph::headed::{HeadedNeeds, Heads, write_heads};
+use esker_layers::graph::bounded::headed::{HeadedNeeds, Heads, write_heads};
 use esker_layers::graph::{CompleteLists, HeadedOptions, StoredWeight};
 use esker_layers::layer::PlainLayer;
 use esker_layers::stack::Stack;

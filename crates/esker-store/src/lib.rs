@@ -67,8 +67,8 @@ pub use database::{CommitSizing, Committed, Database, DatabaseOptions};
 pub use delta::DynamicGraph;
 pub use esker_format::{self as format, Error, LockHolder, Result, Sought, io};
 pub use esker_layers::graph::{
-    WEIGHTS_MAX, copied_bytes, headed, pooled, stacked, undirected_block_bytes, undirected_bytes,
-    window as windows,
+    WEIGHTS_MAX, bounded::headed, bounded::pooled, bounded::stacked, copied_bytes, undirected_block_bytes,
+    undirected_bytes, views::window as windows,
 };
 pub use esker_layers::{
     Access, FormFiles, GraphEncoding, HeadedOptions, Residency, StoredGraph, StoredWeight, graph, ids, lama,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use esker_format::{ElementType, Result};
 use esker_graph::{Run, VertexId};
-use esker_layers::graph::window::{Copies, TimeWindow};
+use esker_layers::graph::views::window::{Copies, TimeWindow};
 
 use crate::diff::{DiffEdge, Difference, diff};
 use crate::view::{AgingEdges, MovedWindow, View, WindowMove};

@@ -3,11 +3,11 @@
 use esker_format::Result;
 use esker_graph::{Run, VertexId, vertex};
 
-use super::chains::LaterLayers;
 use super::gathered::{GatheredSide, Unit};
-use super::layered::Layered;
-use super::points::odd_list;
+use super::mapped::points::odd_list;
 use super::side::Side;
+use super::versions::chains::LaterLayers;
+use super::versions::layered::Layered;
 use super::weight::ColumnWeight;
 
 /// Memory of copied lists of one direction: 8 bytes a vertex, an id and a weight an arc.

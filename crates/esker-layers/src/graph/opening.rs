@@ -8,8 +8,8 @@ use esker_format::Result;
 use esker_graph::{Direction, Remaining, Run};
 
 use super::stored::{CompleteLists, StoredGraph};
+use super::views::window::{SharedLists, TimeWindow, WindowIndex};
 use super::weight::{ArcWeights, ColumnWeight};
-use super::window::{SharedLists, TimeWindow, WindowIndex};
 use super::windowed::ArcsInTime;
 use crate::stack::Stack;
 

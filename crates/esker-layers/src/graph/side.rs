@@ -7,12 +7,12 @@ use esker_graph::{
     AnyVisitor, Direction, Flow, ListAccess, Rows, Run, Select, Source, VertexId, Visitor, collect, take_once,
 };
 
-use super::batches::{scan_compressed, scan_rows};
-use super::compressed::Compressed;
 use super::gathered::GatheredSide;
-use super::layered::{Layered, with_joined};
-use super::points::only_tiles;
-use super::sweep::sweep;
+use super::mapped::batches::{scan_compressed, scan_rows};
+use super::mapped::compressed::Compressed;
+use super::mapped::points::only_tiles;
+use super::versions::layered::{Layered, with_joined};
+use super::versions::sweep::sweep;
 use super::weight::ColumnWeight;
 use crate::layer::{Arrays, Body, Coded, Index, List, ListColumns, Section};
 use crate::stack::{ListTable, Stack};

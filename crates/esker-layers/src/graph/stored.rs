@@ -11,18 +11,18 @@ use esker_graph::{
     CsrGraph, Direction, Graph, Lists, Remaining, Reservation, Run, Select, Stop, VertexId, Visitor,
 };
 
+use super::bounded::headed::{HeadSpec, HeadedNeeds, HeadedSource, ListDegrees, StoredHeads};
+use super::bounded::pooled::PooledSide;
+use super::bounded::stacked::StackedSide;
 use super::copied::{copied_bytes, copy};
-use super::headed::{HeadSpec, HeadedNeeds, HeadedSource, ListDegrees, StoredHeads};
-use super::induced::InducedSide;
-use super::points::PointReads;
-use super::pooled::PooledSide;
+use super::mapped::points::PointReads;
 use super::residency::HeadedOptions;
 use super::side::Side;
-use super::stacked::StackedSide;
-use super::symmetric::SymmetricSide;
 use super::tiled::TiledSide;
+use super::views::induced::InducedSide;
+use super::views::symmetric::SymmetricSide;
+use super::views::widened::WidenedSide;
 use super::weight::{ArcWeights, ColumnWeight};
-use super::widened::WidenedSide;
 use crate::pool::PoolOptions;
 use crate::stack::Stack;
 use crate::tiles::{TileScan, Tiles};

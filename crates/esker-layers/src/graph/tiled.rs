@@ -5,7 +5,7 @@ use std::sync::Arc;
 use esker_format::{Error, Result};
 use esker_graph::{AnyVisitor, Direction, ListAccess, Run, Select, Source, VertexId};
 
-use super::points::{PointReads, few};
+use super::mapped::points::{PointReads, few};
 use super::weight::ColumnWeight;
 use crate::tiles::TileScan;
 

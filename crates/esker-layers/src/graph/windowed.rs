@@ -3,14 +3,14 @@
 use esker_format::{Error, Result};
 use esker_graph::{Direction, Remaining, Reservation, Run, VertexId};
 
-use super::induced::InducedSide;
 use super::side::Side;
 use super::stored::StoredGraph;
-use super::weight::ColumnWeight;
-use super::window::{
+use super::views::induced::InducedSide;
+use super::views::window::{
     FilteredArcs, JoinedSide, SORTED_TIME_BYTES, SharedLists, TimeWindow, TimedEdge, TimedLists, WindowIndex,
     WindowSide, gather, made_in_lists, sorted_times, sources_within, time_range, timed_edges,
 };
+use super::weight::ColumnWeight;
 
 /// The source of the arcs from which a window selects.
 #[allow(clippy::large_enum_variant, reason = "one for each graph, never many")]

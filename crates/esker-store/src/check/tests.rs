@@ -7,7 +7,7 @@ use esker_format::io::{Disk, FaultyDisk, RealDisk};
 use esker_format::testing::rewrite_archive;
 use esker_format::{Edit, ElementType, Encoding, HeadOrder, HeadsRecord, IdMapKind, Result};
 use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor, vertex};
-use esker_layers::graph::window::{Copies, TimeWindow};
+use esker_layers::graph::views::window::{Copies, TimeWindow};
 use esker_layers::graph::{Access, GraphEncoding, HeadedOptions};
 use esker_layers::ids::ExternalId;
 use esker_layers::pool::PoolOptions;

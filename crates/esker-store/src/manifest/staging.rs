@@ -147,7 +147,7 @@ impl Staging {
     ///
     /// # Errors
     /// As [`write_tiles`](esker_layers::tiles::write_tiles) and
-    /// [`HeadedNeeds::heads`](esker_layers::graph::headed::HeadedNeeds::heads).
+    /// [`HeadedNeeds::heads`](esker_layers::graph::bounded::headed::HeadedNeeds::heads).
     pub fn make_forms(
         &self,
         record: &LayerRecord,

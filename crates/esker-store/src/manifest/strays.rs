@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use esker_format::io::{DirectoryEntry, Disk};
 use esker_format::{LIVE_DIRECTORY, Result, archive_path, archived_name, left_live_files};
-use esker_layers::graph::headed::heads_directory;
+use esker_layers::graph::bounded::headed::heads_directory;
 use esker_layers::known_files::DirectoryKind;
 use esker_layers::tiles::TileFiles;
 

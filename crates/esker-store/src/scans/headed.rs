@@ -14,7 +14,7 @@ use crate::history::ORIGIN;
 use crate::sample::Sample;
 use crate::scans::{DB, TakeWholeLists, compare, compare_scans, large, sorted, stored};
 use crate::version::Version;
-use esker_layers::graph::headed::{HeadedNeeds, Heads, StoredHeads, write_heads};
+use esker_layers::graph::bounded::headed::{HeadedNeeds, Heads, StoredHeads, write_heads};
 
 const ENCODINGS: [Encoding; 2] = [Encoding::Plain, Encoding::Compressed];
 

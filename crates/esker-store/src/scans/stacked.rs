@@ -8,7 +8,7 @@ use esker_graph::random::Random;
 use esker_graph::{Direction, Graph, Lists, Run, VertexId, vertex};
 use esker_layers::FormFiles;
 use esker_layers::graph::ArcWeights;
-use esker_layers::graph::headed::{HeadedNeeds, Heads, StoredHeads, heads_directory, write_heads};
+use esker_layers::graph::bounded::headed::{HeadedNeeds, Heads, StoredHeads, heads_directory, write_heads};
 use esker_layers::graph::{CompleteLists, HeadedOptions, StoredWeight};
 use esker_layers::known_files::DirectoryKind;
 use esker_layers::layer::PlainLayer;

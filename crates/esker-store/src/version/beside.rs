@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use esker_format::io::Disk;
 use esker_format::{DatabaseId, Encoding, Error, HeadsRecord, LayerRecord, Origin, Result, TilesRecord};
 use esker_graph::{Operation, Setting, message};
-use esker_layers::graph::headed::StoredHeads;
+use esker_layers::graph::bounded::headed::StoredHeads;
 use esker_layers::tiles::{TileShape, Tiles};
 
 use crate::manifest::{Manifest, layer_directory};

@@ -2,7 +2,7 @@
 
 use esker_format::{Error, PropertyRecord, Result};
 use esker_graph::{Operation, Setting, VertexId, message};
-use esker_layers::graph::headed::StoredHeads;
+use esker_layers::graph::bounded::headed::StoredHeads;
 use esker_layers::layer::{PlainLayer, Section, TiledLists};
 use esker_layers::tiles::Tiles;
 

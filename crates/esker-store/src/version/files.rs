@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use esker_format::io::Disk;
 use esker_format::{Archive, Error, IdMapKind, Result};
-use esker_layers::graph::headed::StoredHeads;
+use esker_layers::graph::bounded::headed::StoredHeads;
 use esker_layers::ids::{IdFiles, IdHasher, IdMap};
 use esker_layers::known_files::DirectoryKind;
 use esker_layers::tiles::Tiles;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use esker_format::io::Disk;
 use esker_format::{Archive, Error, LayerRecord, Owner, PropertyRecord, Result, Sought, VersionRecord};
 use esker_graph::{Direction, Operation, Remaining, Reservation, Run, message};
-use esker_layers::graph::headed::StoredHeads;
+use esker_layers::graph::bounded::headed::StoredHeads;
 use esker_layers::ids::{IdHasher, IdMap};
 use esker_layers::property::{Dictionary, PropertyLayer, REMOVED_NUMBER, RemovedVertices};
 use esker_layers::stack::Stack;

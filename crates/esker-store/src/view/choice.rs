@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use esker_format::{ElementType, Error, PropertyRecord, Result};
 use esker_graph::{Direction, Remaining, Run, VertexId};
-use esker_layers::graph::headed::HeadedNeeds;
-use esker_layers::graph::pooled::PooledNeeds;
-use esker_layers::graph::window::{ArcFilter, Copies, WindowIndex};
+use esker_layers::graph::bounded::headed::HeadedNeeds;
+use esker_layers::graph::bounded::pooled::PooledNeeds;
+use esker_layers::graph::views::window::{ArcFilter, Copies, WindowIndex};
 use esker_layers::graph::{Access, GraphEncoding};
 use esker_layers::property::RemovedVertices;
 

@@ -2,7 +2,7 @@
 
 use esker_format::{Error, Result};
 use esker_graph::{Direction, VertexId};
-use esker_layers::graph::window::time_at;
+use esker_layers::graph::views::window::time_at;
 
 use super::choice::View;
 use crate::version::VertexEdges;

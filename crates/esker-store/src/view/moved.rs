@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use esker_graph::{Reservation, VertexId};
-use esker_layers::graph::window::{TimeWindow, TimedEdge};
+use esker_layers::graph::views::window::{TimeWindow, TimedEdge};
 
 /// What a window gained and lost since another one, of an earlier version or an earlier time: see
 /// `Version::window_after`. Undirected edges are named from their end with the smaller number.

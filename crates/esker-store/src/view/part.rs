@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use esker_layers::graph::window::{Combine, Copies, SharedLists, WindowIndex};
+use esker_layers::graph::views::window::{Combine, Copies, SharedLists, WindowIndex};
 use esker_layers::property::RemovedVertices;
 use esker_layers::stack::Stack;
 

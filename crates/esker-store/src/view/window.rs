@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use esker_format::{ElementType, Error, PropertyRecord, Result};
 use esker_graph::{Direction, Flow, Reservation, Run, VertexId};
-use esker_layers::graph::window::{
+use esker_layers::graph::views::window::{
     ArcFilter, Copies, FilteredArcs, SharedLists, TimeWindow, TimedEdge, WindowIndex,
 };
 use esker_layers::graph::{
@@ -208,7 +208,7 @@ impl View {
     /// As [`View::window`]; [`Error::Invalid`] for more than [`SHARED_WINDOWS_MAX`] windows, and for a
     /// filtered version.
     ///
-    /// [`SHARED_WINDOWS_MAX`]: esker_layers::graph::window::SHARED_WINDOWS_MAX
+    /// [`SHARED_WINDOWS_MAX`]: esker_layers::graph::views::window::SHARED_WINDOWS_MAX
     pub fn share_windows(&self, time: &str, windows: &[TimeWindow], run: &Run) -> Result<SharedLists> {
         if self.is_filtered() {
             return Err(Error::invalid("windows of a filtered version share no lists".to_owned()));

@@ -7,7 +7,7 @@ use esker_format::{Edit, HeadsRecord, KeptForms, Origin, Result};
 use esker_graph::Run;
 use esker_layers::FormFiles;
 use esker_layers::graph::HeadedOptions;
-use esker_layers::graph::headed::{HeadedNeeds, Heads, heads_directory, write_heads};
+use esker_layers::graph::bounded::headed::{HeadedNeeds, Heads, heads_directory, write_heads};
 use esker_layers::known_files::DirectoryKind;
 
 use crate::conversion::{FormReport, expect_layer_directory, heads_again};
@@ -143,7 +143,8 @@ mod tests {
         let snapshot = database.latest().unwrap();
         let report = check(&snapshot, run).unwrap();
         assert!(report.is_sound(), "{:?}", report.problems);
-        let length = snapshot.stored_heads().unwrap().map(esker_layers::graph::headed::StoredHeads::head_len);
+        let length =
+            snapshot.stored_heads().unwrap().map(esker_layers::graph::bounded::headed::StoredHeads::head_len);
         let headed = snapshot.view().resident(Access::Headed(OPTIONS)).unwrap();
         let graph = headed.graph::<i32>(run).unwrap();
         assert_eq!(graph.num_arcs(), snapshot.num_arcs());

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use esker_format::io::DirectoryEntry;
 use esker_format::{Result, archive_path};
-use esker_layers::graph::headed::heads_directory;
+use esker_layers::graph::bounded::headed::heads_directory;
 use esker_layers::tiles::TileFiles;
 
 use crate::conversion::FormReport;
