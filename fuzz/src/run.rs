@@ -1,11 +1,12 @@
 //! A run: threads share the cases by number, catch panics and hangs, and keep what they find.
 
+use parking_lot::Mutex;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::mutate::mutate;
@@ -178,7 +179,7 @@ pub fn run(
                 let (seeds, total) = (&seeds, &total);
                 scope.spawn(move || {
                     let report = work(target, seeds, plan, i as u64, busy, begun);
-                    total.lock().unwrap_or_else(PoisonError::into_inner).add(report);
+                    total.lock().add(report);
                 })
             })
             .collect();
@@ -189,7 +190,7 @@ pub fn run(
         }
         done.store(true, Ordering::Relaxed);
     });
-    total.into_inner().unwrap_or_else(PoisonError::into_inner)
+    total.into_inner()
 }
 
 fn work(target: &Target, seeds: &[Vec<u8>], plan: &Plan, first: u64, busy: &Busy, begun: Instant) -> Report {

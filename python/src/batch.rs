@@ -1,6 +1,6 @@
 //! Batches of changes, each committed as one version.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 use arrow_array::ArrayRef;
 use esker::change::{InputValue, convert_or_widen};
@@ -40,7 +40,7 @@ impl PyBatch {
 
     /// Takes the changes out of the batch, which closes it.
     pub(crate) fn take(&self) -> PyOutcome<esker::store::Batch> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         state.take().map(|state| state.batch).ok_or_else(ended)
     }
 
@@ -53,7 +53,7 @@ impl PyBatch {
     ) -> PyOutcome<()> {
         let cancel = Cancel::default();
         watched(py, &cancel, None, || {
-            let mut kept = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut kept = self.state.lock();
             let mut state = kept.take().ok_or_else(ended)?;
             let (mut start, count) = (0, columns.first().map_or(0, |column| column.len()));
             while start < count {
@@ -79,11 +79,7 @@ fn ended() -> PyFailure {
 #[pymethods]
 impl PyBatch {
     fn __len__(&self) -> usize {
-        self.state
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .as_ref()
-            .map_or(0, |state| state.batch.len())
+        self.state.lock().as_ref().map_or(0, |state| state.batch.len())
     }
 
     /// Adds edges, with one column per edge property.
@@ -225,7 +221,7 @@ impl PyBatch {
 
     /// The edge properties that columns name.
     fn wanted(&self, columns: &[(String, InputColumn)], len: usize) -> PyOutcome<Vec<PropertyRecord>> {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.lock();
         let records = state.as_ref().ok_or_else(ended)?.batch.edge_properties();
         let find = |(name, column): &(String, InputColumn)| {
             let Some(record) = records.iter().find(|record| record.name == *name) else {
@@ -242,7 +238,7 @@ impl PyBatch {
 
     /// For each edge property, the index of its column.
     fn column_indices(&self, columns: &[(String, InputColumn)], len: usize) -> PyOutcome<Vec<usize>> {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.lock();
         let batch = &state.as_ref().ok_or_else(ended)?.batch;
         let names: Vec<&str> = batch.given_properties().map(|record| record.name.as_str()).collect();
         let mut ids = batch.edge_properties().iter().filter(|one| one.logical == LogicalType::EdgeId);
@@ -278,7 +274,7 @@ impl PyBatch {
 
     /// The vertex property called `name`; adds it with the type of the values if it does not exist.
     fn define(&self, name: &str, values: &InputColumn) -> PyOutcome<PropertyRecord> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         let state = state.as_mut().ok_or_else(ended)?;
         if let Some(known) = state.properties.iter().find(|property| property.name == name) {
             return Ok(known.clone());

@@ -1,8 +1,9 @@
 //! Databases: reading, changing, closing.
 
+use parking_lot::Mutex;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use esker::change::{Definition, FeedOptions, FeedReport, Purpose, Target, check_message, feed, open_edges};
@@ -84,7 +85,7 @@ impl PyDatabase {
 
     /// Its handle.
     pub(crate) fn open(&self) -> PyOutcome<Handle> {
-        let handle = self.handle.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let handle = self.handle.lock().clone();
         let name = self.path.display();
         match handle {
             None => Err(PyFailure::Named("ClosedError", format!("{name} is closed; open it again"))),
@@ -143,7 +144,7 @@ impl PyDatabase {
     }
 
     fn shut(&self) -> PyOutcome<()> {
-        let mut handle = self.handle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut handle = self.handle.lock();
         match handle.take() {
             Some(Handle::Writer(writer)) if self.process == std::process::id() => {
                 match Arc::try_unwrap(writer) {
@@ -176,12 +177,12 @@ impl PyDatabase {
 
     #[getter]
     fn closed(&self) -> bool {
-        self.handle.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+        self.handle.lock().is_none()
     }
 
     #[getter]
     fn writable(&self) -> bool {
-        matches!(*self.handle.lock().unwrap_or_else(PoisonError::into_inner), Some(Handle::Writer(_)))
+        matches!(*self.handle.lock(), Some(Handle::Writer(_)))
     }
 
     fn close(&self, py: Python<'_>) -> PyOutcome<()> {

@@ -1,6 +1,7 @@
 //! Answers that follow the versions of a database.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 use esker::answer::Value;
 use esker::catalogue::find;
@@ -190,7 +191,7 @@ impl PyFollow {
         let handle = self.database.get().open()?;
         let database = self.database.get();
         let updated = watched_reading(py, &self.cancel, None, database.directory(), || {
-            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = self.state.lock();
             let update = match state.missed.take() {
                 Some(missed) => Some(missed),
                 None => state.next(&handle, &self.run)?,
@@ -216,33 +217,33 @@ impl PyFollow {
     /// The number of the version that the answer is of.
     #[getter]
     fn version(&self) -> u64 {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).follow.version()
+        self.state.lock().follow.version()
     }
 
     /// Why a state that was kept is of no use.
     #[getter]
     fn refused(&self) -> Option<String> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).refused.clone()
+        self.state.lock().refused.clone()
     }
 
     /// Keeps the state in the database; returns whether it can be kept.
     fn keep(&self, py: Python<'_>) -> PyOutcome<bool> {
         py.detach(|| {
-            let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let state = self.state.lock();
             Ok(state.follow.keep()?)
         })
     }
 
     /// The figures by name.
     fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.lock();
         facts_by_name(py, state.follow.facts())
     }
 
     /// Appends the vertices with the largest values, or the largest groups, to `rows`.
     fn top(&self, py: Python<'_>, count: usize, rows: &Bound<'_, PyList>) -> PyOutcome<()> {
         let (ranked, snapshot) = py.detach(|| {
-            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = self.state.lock();
             let ranked = state.follow.top(count, &Cancel::default())?;
             Ok::<_, PyFailure>((ranked, state.follow.snapshot().clone()))
         })?;

@@ -1,7 +1,8 @@
 //! Settings of runs and imports: threads, memory, seed, and choices given by name.
 
+use parking_lot::Mutex;
 use std::str::FromStr;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use esker::catalogue::Resources;
 use esker::change::check_message;
@@ -84,7 +85,7 @@ pub(crate) fn brief() -> PyOutcome<Arc<Run>> {
     let process = std::process::id();
     // Never wait for the lock: a thread of the parent process can have held it at the fork, and it does not
     // exist in the child.
-    let Ok(mut kept) = KEPT.try_lock() else { return Ok(Arc::new(Run::with_threads(1)?)) };
+    let Some(mut kept) = KEPT.try_lock() else { return Ok(Arc::new(Run::with_threads(1)?)) };
     if let Some((_, run)) = kept.as_ref().filter(|(of, _)| *of == process) {
         return Ok(Arc::clone(run));
     }

@@ -1,8 +1,9 @@
 //! Edges that are committed as they are handed over.
 
+use parking_lot::Mutex;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -61,7 +62,7 @@ impl Reader for ChunkReader {
     fn next_block(&mut self) -> Result<Option<InputBlock>> {
         loop {
             if let Some(block) = self.waiting.pop_front() {
-                *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(block);
+                *self.current.lock() = Some(block);
                 return Ok(Some(InputBlock { bytes: Vec::new(), first_line: 0, file: 0, input_bytes: 0 }));
             }
             let Ok(chunk) = self.chunks.recv() else { return Ok(None) };
@@ -72,7 +73,7 @@ impl Reader for ChunkReader {
 
 impl BlockParser for ChunkParser {
     fn parse(&self, _block: InputBlock) -> Result<EdgeBatch> {
-        let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.0.lock();
         Ok(current.take().unwrap_or_else(|| EdgeBatch::of_integers(Vec::new(), Vec::new(), 0)))
     }
 }
@@ -183,7 +184,7 @@ impl StreamSettings {
             duplicates: self.duplicates.as_deref().map(duplicates).transpose()?,
             stop: stop.clone(),
             on_state: Some(Arc::new(move |state: &StreamState| {
-                *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(state.clone());
+                *told.lock() = Some(state.clone());
             })),
             ..StreamOptions::default()
         })
@@ -270,8 +271,8 @@ fn open_file(
 impl PyEdgeStream {
     /// Ends the stream after a last commit. Returns the error that ended it before.
     fn end(&self) -> PyOutcome<()> {
-        drop(self.chunks.lock().unwrap_or_else(PoisonError::into_inner).take());
-        let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() else {
+        drop(self.chunks.lock().take());
+        let Some(thread) = self.thread.lock().take() else {
             return Ok(());
         };
         let (report, done) = thread.join().map_err(|_| {
@@ -279,14 +280,14 @@ impl PyEdgeStream {
             PyFailure::Named("Error", message.to_owned())
         })?;
         if let Some(report) = &report {
-            *self.state.lock().unwrap_or_else(PoisonError::into_inner) = Some(report.state.clone());
+            *self.state.lock() = Some(report.state.clone());
         }
-        *self.report.lock().unwrap_or_else(PoisonError::into_inner) = report;
+        *self.report.lock() = report;
         Ok(done?)
     }
 
     fn is_done(&self) -> bool {
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        let thread = self.thread.lock();
         thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
@@ -372,7 +373,7 @@ impl PyEdgeStream {
         for column in [Some(source), Some(target), vertices].into_iter().flatten() {
             column.expect_ids(self.has_texts)?;
         }
-        let sender = self.chunks.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let sender = self.chunks.lock().clone();
         let Some(sender) = sender else {
             return Err(PyFailure::Named("ClosedError", "the stream is closed; begin a new one".to_owned()));
         };
@@ -416,7 +417,7 @@ impl PyEdgeStream {
     /// The numbers of the versions, of edges, duplicates, late edges, edges that earlier versions had, and
     /// edges removed; `None` before the end.
     fn report(&self) -> Option<(Vec<u64>, u64, u64, u64, u64, u64)> {
-        let report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
+        let report = self.report.lock();
         report.as_ref().map(|StreamReport { fed, state, passed_over }| {
             (fed.versions.clone(), fed.edges, fed.duplicates, state.late, *passed_over, state.expired)
         })
@@ -424,7 +425,7 @@ impl PyEdgeStream {
 
     /// How far the stream is, as told last.
     fn state(&self) -> Option<StateObjects> {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.lock();
         state.as_ref().map(|state| {
             let watermark = state.watermark.map(|(mark, unit)| (mark, symbol(unit)));
             let lag = state.lag.as_secs_f64();

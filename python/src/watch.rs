@@ -1,9 +1,10 @@
 //! Runs long work on a separate thread while the calling thread handles signals and progress.
 
+use parking_lot::Mutex;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use esker::graph::Cancel;
@@ -25,11 +26,11 @@ pub(crate) struct ProgressSlot(Arc<Mutex<Option<ProgressArgs>>>);
 
 impl ProgressSlot {
     pub(crate) fn put(&self, args: ProgressArgs) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(args);
+        *self.0.lock() = Some(args);
     }
 
     fn take(&self) -> Option<ProgressArgs> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.0.lock().take()
     }
 }
 

@@ -10,9 +10,10 @@ mod more_answers;
 mod simulation;
 mod splitting;
 
+use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::{Arc, Barrier, Mutex};
+use std::sync::{Arc, Barrier};
 
 use esker_algo::algorithm::centrality::pagerank::{PageRankOptions, pagerank};
 use esker_algo::algorithm::cohesion::kcore::kcore;
@@ -53,12 +54,12 @@ struct Member {
 
 impl Publisher for Member {
     fn publish(&mut self, prepared: Prepared) -> Result<()> {
-        self.together.parts.lock().expect("parts")[self.shard] = prepared;
+        self.together.parts.lock()[self.shard] = prepared;
         if self.together.meeting.wait().is_leader() {
-            let parts = self.together.parts.lock().expect("parts");
+            let parts = self.together.parts.lock();
             let shards = parts.iter().map(|part| part.shard_version).collect();
             let (edges, delegates) = (parts[0].edges_given, &parts[0].delegates);
-            self.together.cluster.lock().expect("cluster").publish_with(shards, edges, "add", delegates)?;
+            self.together.cluster.lock().publish_with(shards, edges, "add", delegates)?;
         }
         self.together.meeting.wait();
         Ok(())
@@ -102,7 +103,7 @@ fn change_all(cluster: Cluster, job: &ChangeJob) -> Cluster {
         change(&cluster, engine, &job, &mut member)
     })
     .expect("change");
-    let cluster = together.cluster.lock().expect("cluster");
+    let cluster = together.cluster.lock();
     cluster.clone()
 }
 

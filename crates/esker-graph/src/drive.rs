@@ -5,8 +5,8 @@
 //! through a pointer once for some ten thousand entries, so that costs nothing, and the driver is compiled
 //! once for all algorithms and graphs.
 
+use parking_lot::Mutex;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use crate::bitmap::Bitmap;
 use crate::graph::{Flow, Select};
@@ -202,7 +202,7 @@ impl<'w, E: From<Stop> + Send> Drive<'_, 'w, E> {
     #[cold]
     fn defer(&self, worker: &mut dyn ScanWorker<E>, huge: &mut Vec<VertexId>) -> Result<(), E> {
         if let Some(shared) = &self.huge {
-            shared.lock().unwrap_or_else(PoisonError::into_inner).append(huge);
+            shared.lock().append(huge);
             return Ok(());
         }
         for v in huge.drain(..) {
@@ -219,7 +219,7 @@ impl<'w, E: From<Stop> + Send> Drive<'_, 'w, E> {
     /// Shares the lists that were left, now that no thread holds a vertex alone.
     fn hand_over_huge(self, workers: Vec<BoxedWorker<'w, E>>) -> Result<(), E> {
         let Some(huge) = self.huge else { return Ok(()) };
-        let huge = huge.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let huge = huge.into_inner();
         let all: Vec<(usize, Range<usize>)> = huge
             .iter()
             .enumerate()
@@ -231,7 +231,7 @@ impl<'w, E: From<Stop> + Send> Drive<'_, 'w, E> {
         let enough = Bitmap::new(huge.len());
         // Workers go on with the states that they have.
         let workers = Mutex::new(workers);
-        let next = || workers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let next = || workers.lock().pop();
         self.run.share(
             all.len(),
             || next().unwrap_or_else(|| (self.new_worker)()),

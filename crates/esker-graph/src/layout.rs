@@ -3,8 +3,8 @@
 //! A [`Layout`] says where lists lie and how they are decoded; [`scan`] gives its loops to the driver. Graphs
 //! whose lists come from elsewhere are a [`crate::Source`].
 
+use parking_lot::Mutex;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use crate::bitmap::Bitmap;
 use crate::drive::{Extents, ScanWorker, Units, drive};
@@ -89,7 +89,7 @@ pub fn scan<W, L: Layout<W>, V: Visitor<W>>(
         let (state, buffer) = (visitor.new_state(), layout.new_buffer(V::STOPS, run.deterministic()));
         Box::new(LayoutWorker { layout, visitor, state: Some(state), buffer, states: &states })
     })?;
-    Ok(states.into_inner().unwrap_or_else(PoisonError::into_inner))
+    Ok(states.into_inner())
 }
 
 struct LayoutWorker<'p, W, L: Layout<W>, V: Visitor<W>> {
@@ -104,7 +104,7 @@ struct LayoutWorker<'p, W, L: Layout<W>, V: Visitor<W>> {
 
 impl<W, L: Layout<W>, V: Visitor<W>> Drop for LayoutWorker<'_, W, L, V> {
     fn drop(&mut self) {
-        self.states.lock().unwrap_or_else(PoisonError::into_inner).extend(self.state.take());
+        self.states.lock().extend(self.state.take());
     }
 }
 

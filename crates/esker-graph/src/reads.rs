@@ -1,8 +1,9 @@
 //! Counts of what a run reads past the page cache.
 
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// The reads of one source in one way.
 #[derive(Debug, Default)]
@@ -46,13 +47,13 @@ pub struct ReadLog(Arc<Mutex<ReadCounters>>);
 impl ReadLog {
     /// The count of a source and a way.
     pub fn of(&self, source: impl Into<String>, way: &'static str) -> Arc<ReadCount> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         Arc::clone(all.entry((source.into(), way)).or_default())
     }
 
     /// All counts so far, by the name of the source.
     pub fn all(&self) -> Vec<SourceReads> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.0.lock();
         let counts = all.iter().map(|((source, way), count)| SourceReads {
             source: source.clone(),
             way,

@@ -1,8 +1,9 @@
 //! How a computation is carried out: its threads, seed, budget, progress and cancellation.
 
+use parking_lot::Mutex;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::budget::{Budget, Reservation};
 use crate::reads::ReadLog;
@@ -435,13 +436,13 @@ impl Run {
         self.on_each(workers, &|worker| {
             let mut state = new_state();
             let result = items.take(self, &mut |item| work(&mut state, item));
-            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut done = done.lock();
             match result {
                 Ok(()) => done.0[worker] = Some(state),
                 Err(error) => done.1 = done.1.take().or(Some(error)),
             }
         });
-        match done.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        match done.into_inner() {
             (states, None) => Ok(states.into_iter().flatten().collect()),
             (_, Some(error)) => Err(error),
         }

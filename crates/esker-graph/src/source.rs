@@ -5,8 +5,8 @@
 //! through a [`Sink`], so one virtual call serves a thousand arcs. [`Boxed`] wraps any graph, with one
 //! virtual call per piece, for tests.
 
+use parking_lot::Mutex;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use crate::bitmap::Bitmap;
 use crate::graph::{Direction, Flow, Graph, Lists, Patch, Piece, Select, Tile, Visitor, Weight};
@@ -188,7 +188,7 @@ pub fn collect<W: Weight, E, V: Visitor<W>>(
 ) -> Result<Vec<V::State>, E> {
     let collecting = Collecting { visitor, states: Mutex::new(Vec::new()) };
     scan(&collecting)?;
-    Ok(collecting.states.into_inner().unwrap_or_else(PoisonError::into_inner))
+    Ok(collecting.states.into_inner())
 }
 
 /// A visitor and the states of its finished workers.
@@ -205,7 +205,7 @@ struct Collector<'a, W, V: Visitor<W>> {
 
 impl<W, V: Visitor<W>> Drop for Collector<'_, W, V> {
     fn drop(&mut self) {
-        self.of.states.lock().unwrap_or_else(PoisonError::into_inner).extend(self.state.take());
+        self.of.states.lock().extend(self.state.take());
     }
 }
 

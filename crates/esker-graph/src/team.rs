@@ -18,12 +18,13 @@
 
 #![allow(unsafe_code)] // Members call a closure that the leader borrows: see `Team::lead`.
 
+use parking_lot::Mutex;
 use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a thread watches without work.
@@ -169,7 +170,7 @@ impl Team {
         }));
         let free = self.word.0.swap(number, Ordering::AcqRel) & SLOTS;
         self.wait_for((slots - free) as usize);
-        let theirs = self.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let theirs = self.panic.lock().take();
         self.is_led.store(false, Ordering::Release);
         if let Some(panic) = own.err().or(theirs) {
             resume_unwind(panic);
@@ -205,7 +206,7 @@ impl Team {
         // below. A word with this number and slots is never stored again.
         let work = unsafe { &*self.work.load(Ordering::Relaxed) };
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| (work.0)(slot as usize))) {
-            self.panic.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(panic);
+            self.panic.lock().get_or_insert(panic);
         }
         self.left.0.fetch_add(1, Ordering::Release);
         true

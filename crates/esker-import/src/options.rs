@@ -202,7 +202,7 @@ pub struct ImportReport {
 pub(super) struct Tracker {
     on_progress: Option<OnImportProgress>,
     start: Instant,
-    stage: std::sync::Mutex<Stage>,
+    stage: parking_lot::Mutex<Stage>,
     done: AtomicU64,
     total: AtomicU64,
     edges: AtomicU64,
@@ -225,7 +225,7 @@ impl Tracker {
         Self {
             on_progress,
             start: now,
-            stage: std::sync::Mutex::new(Stage { name: "", since: now, finished: Vec::new() }),
+            stage: parking_lot::Mutex::new(Stage { name: "", since: now, finished: Vec::new() }),
             done: AtomicU64::new(0),
             total: AtomicU64::new(0),
             edges: AtomicU64::new(0),
@@ -235,7 +235,7 @@ impl Tracker {
 
     /// Begins a stage of `total` units, 0 if unknown.
     pub(super) fn stage(&self, name: &'static str, total: u64) {
-        let mut stage = self.stage.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut stage = self.stage.lock();
         let now = Instant::now();
         if !stage.name.is_empty() {
             let last = (stage.name, (now - stage.since).as_secs_f64());
@@ -260,7 +260,7 @@ impl Tracker {
         let due = now_ms >= told_ms + TELL_EVERY_MS;
         if due && self.told_ms.compare_exchange(told_ms, now_ms, Ordering::Relaxed, Ordering::Relaxed).is_ok()
         {
-            let name = self.stage.lock().unwrap_or_else(std::sync::PoisonError::into_inner).name;
+            let name = self.stage.lock().name;
             self.tell(name);
         }
     }
@@ -275,6 +275,6 @@ impl Tracker {
     /// Ends the last stage; seconds of each.
     pub(super) fn finish(self) -> Vec<(&'static str, f64)> {
         self.stage("", 0);
-        self.stage.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).finished
+        self.stage.into_inner().finished
     }
 }

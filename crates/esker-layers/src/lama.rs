@@ -13,9 +13,10 @@
 //!
 //! Source: P. Macko, "LLAMA" (thesis), section 4.2.1.
 
+use parking_lot::Mutex;
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use esker_graph::{Run, Stop};
 
@@ -195,7 +196,7 @@ impl<T: Paged> Lama<T> {
             units.len(),
             || (),
             |(), unit| {
-                let mut pages = units[unit].lock().unwrap_or_else(PoisonError::into_inner);
+                let mut pages = units[unit].lock();
                 for (page, values) in (unit * UNIT_PAGES..).zip(pages.iter_mut()) {
                     let range = Self::range(page, len);
                     if wants(range.clone()) {

@@ -18,9 +18,10 @@
 //! * A copy made of hard links (`cp -al`) would share the files that grow. A writer that opens such a
 //!   database gives these files copies of their own; one that has it open stops.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::UNIX_EPOCH;
 
 use esker_format::io::{DirectoryEntry, Disk, File, Files, Lock, NamedFile, Paging, Scratch, copy, parent};
@@ -253,7 +254,7 @@ impl WriterLock {
 
 impl LockedFiles {
     fn growing(&self) -> MutexGuard<'_, Vec<(GrowingFile, HeldFile)>> {
-        self.growing.lock().unwrap_or_else(PoisonError::into_inner)
+        self.growing.lock()
     }
 
     /// Puts a file in the place of the one of its kind.
@@ -276,12 +277,12 @@ impl LockedFiles {
         self.compare(&self.lock, false)?;
         self.growing().iter().try_for_each(|(_, file)| self.compare(file, true))?;
         let settled = directory.filter(|directory| now_ns - directory.modified_ns > SETTLED_NS);
-        *self.unchanged.lock().unwrap_or_else(PoisonError::into_inner) = settled;
+        *self.unchanged.lock() = settled;
         Ok(())
     }
 
     fn expect_segment(&self) -> Result<()> {
-        let unchanged = *self.unchanged.lock().unwrap_or_else(PoisonError::into_inner);
+        let unchanged = *self.unchanged.lock();
         let is_unchanged =
             |directory: &Arc<dyn File>| directory.status().is_ok_and(|now| Some(now) == unchanged);
         if unchanged.is_none() || !self.directory.as_ref().is_some_and(is_unchanged) {

@@ -1,8 +1,9 @@
 //! The handle of a database opened for reading only.
 
+use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use esker_format::io::{Disk, MemoryDisk, RealDisk};
 use esker_format::{Error, LIVE_DIRECTORY, LiveContent, LiveFound, Result, left_live_files};
@@ -344,7 +345,7 @@ impl Store {
 
     /// Calls `f` with the commits of the log, which the first call lists.
     fn with_tail<R>(&self, f: impl FnOnce(&Self, &mut LoggedTail) -> Result<R>) -> Result<R> {
-        let mut tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tail = self.tail.lock();
         if tail.is_none() {
             *tail = Some(self.list_log(None)?);
         }

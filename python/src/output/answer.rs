@@ -1,6 +1,7 @@
 //! Answers of algorithms, for Python.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 use esker::answer::{Fact, Ranking, Value, Values};
 use esker::graph::Cancel;
@@ -41,7 +42,7 @@ impl PyAnswer {
 
     /// The answer with rows in place of vertices. Time: at first O(n), if row `v` is not vertex `v`.
     pub(crate) fn in_rows(&self) -> PyOutcome<Arc<esker::answer::Answer>> {
-        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut given = self.given.lock();
         if !given.is_in_rows {
             if let Some(order) = self.rows.order()? {
                 let answer = Arc::unwrap_or_clone(std::mem::take(&mut given.answer));
@@ -54,7 +55,7 @@ impl PyAnswer {
 
     /// The answer, for what does not depend on the order of rows.
     fn given(&self) -> Arc<esker::answer::Answer> {
-        Arc::clone(&self.given.lock().unwrap_or_else(PoisonError::into_inner).answer)
+        Arc::clone(&self.given.lock().answer)
     }
 }
 

@@ -5,7 +5,7 @@
 //! even at a hub. [`InPlaceLists`] reads the lists from the graph; [`Oriented`] copies them, renumbered by
 //! degree if that pays.
 
-use std::sync::Mutex;
+use parking_lot::Mutex;
 
 use esker_graph::{BATCH_LEN, Direction, Lists, Run, Stop, VertexId, vertex};
 use rayon::prelude::*;
@@ -158,7 +158,7 @@ impl<E: From<Stop> + Send> Oriented<E> {
         let mut lens = vec![0; n];
         let units = split_units(&starts, &mut lens, &mut targets, &mut mutual);
         run.share(units.len(), ListBuffers::default, |buffers, i| {
-            let mut unit = units[i].lock().expect("no holder panics");
+            let mut unit = units[i].lock();
             fill(graph, run, &renumbering, &starts, &mut unit, buffers)
         })?;
         drop(units);

@@ -15,8 +15,9 @@
 //!
 //! Memory: see [`NeighbourSum::vertex_bytes`].
 
+use parking_lot::Mutex;
 use std::marker::PhantomData;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 use esker_graph::{
     Bitmap, Direction, Flow, Graph, Patch, Piece, RowBlock, Run, Select, Stop, VertexId, Visitor, Weight,
@@ -247,7 +248,7 @@ fn each_chunk<T: Default + Send, S: Send>(
     let parts: Vec<_> = parts.collect();
     run.share(parts.len(), T::default, |totals, i| {
         let (first, part) = &parts[i];
-        let mut part = part.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut part = part.lock();
         let (values, shares) = &mut *part;
         let (mut values, mut shares) = (values.chunks_mut(CHUNK_LEN), shares.chunks_mut(CHUNK_LEN));
         let mut flows = [0.0; CHUNK_LEN];

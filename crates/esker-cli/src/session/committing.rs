@@ -1,9 +1,10 @@
 //! Commits of a command: says "committed as version N" as soon as one is durable, and ends the process on a
 //! signal, but never while the record of a commit is being written.
 
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use esker::store::database::CommitWatch;
@@ -77,7 +78,7 @@ impl Commits {
     }
 
     fn state(&self) -> MutexGuard<'_, CommitsState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Ends the process once no commit is being written.
@@ -87,7 +88,7 @@ impl Commits {
             text::remark_over_bar("interrupted: ending as soon as the commit in progress is durable");
         }
         while state.writing > 0 {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.changed.wait(&mut state);
         }
         state.is_ending = true;
         text::end_process(&state.failure(Failure::Interrupted))
@@ -120,7 +121,7 @@ impl CommitWatch for Commits {
     fn begin(&self) {
         let mut state = self.state();
         while state.is_ending {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.changed.wait(&mut state);
         }
         state.writing += 1;
     }

@@ -14,7 +14,7 @@
 //! Work O(n + m) for random lengths. Messages: 12 bytes for each ghost and round in which it comes nearer.
 //! Memory: 8 bytes a vertex, an id for each that is reached, 16 for an entry of a bucket.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 use esker_algo::lengths::{Length, Reach};
 use esker_algo::primitive::VertexValues;
@@ -341,7 +341,7 @@ impl<'a, W: Length<Wide: Keyed>> DistanceWindow<'a, W> {
                 let held = std::mem::replace(waiting, Box::new(Waiting::new()));
                 let relax = Relax { window: self, held: Mutex::new(Some(held)) };
                 let found = graph.scan(local.run, Direction::Out, Select::List(&frontier), &relax)?;
-                let unused = relax.held.into_inner().unwrap_or_else(PoisonError::into_inner);
+                let unused = relax.held.into_inner();
                 let mut found = found.into_iter().chain(unused);
                 *waiting = found.next().unwrap_or_else(|| Box::new(Waiting::new()));
                 found.for_each(|mut found| waiting.append(&mut found));
@@ -397,7 +397,7 @@ impl<W: Length<Wide: Keyed>> Visitor<W> for Relax<'_, W> {
     const BOXED: bool = true;
 
     fn new_state(&self) -> Self::State {
-        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let held = self.held.lock().take();
         held.unwrap_or_else(|| Box::new(Waiting::new()))
     }
 

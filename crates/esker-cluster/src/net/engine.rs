@@ -8,11 +8,11 @@
 //! If a peer ends, the engine panics in a thread of its own and in the one that calls [`Engine::exchange`]: a
 //! process that exchanges has to be a child that may be lost. See `worker.rs`.
 
+use parking_lot::Mutex;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::net::TcpStream;
 use std::rc::Rc;
-use std::sync::Mutex;
 use std::time::Duration;
 
 use esker_format::{Error, Result};
@@ -241,7 +241,7 @@ pub fn run_process<T: Send + 'static>(
     let work = Mutex::new(Some(work));
     let results =
         timely::execute::execute_from(builders, Box::new(guard), WorkerConfig::default(), move |worker| {
-            let work = work.lock().ok().and_then(|mut work| work.take());
+            let work = work.lock().take();
             work.map(|work| work(&mut Engine::new(worker)))
         });
     let results = results.map_err(|error| failed(&error))?;

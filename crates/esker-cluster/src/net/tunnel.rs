@@ -9,11 +9,12 @@
 //! send and receive through the encrypted connection: the rest of the process has one end of a pair of local
 //! sockets.
 
+use parking_lot::{Condvar, Mutex};
 use std::io::{Error as IoError, ErrorKind, Read, Result as IoResult, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
@@ -87,23 +88,19 @@ impl Tunnel {
 
     /// Waits until what was written before the writing end was shut down is sent, or a time is over.
     pub(crate) fn wait_until_sent(&self, timeout: Duration) {
-        let ends = lock(&self.state.ends);
-        let _ = self.state.sent.wait_timeout_while(ends, timeout, |ends| !ends.is_sent);
+        let mut ends = self.state.ends.lock();
+        let _ = self.state.sent.wait_while_for(&mut ends, |ends| !ends.is_sent, timeout);
     }
 
     /// Calls `on_cut` if the connection ends although the other side has not ended it. It is called before a
     /// reader sees an end.
     pub(crate) fn on_cut(&self, on_cut: impl FnOnce(IoError) + Send + 'static) {
-        let mut ends = lock(&self.state.ends);
+        let mut ends = self.state.ends.lock();
         match ends.cut.take() {
             Some(error) => on_cut(error),
             None => ends.on_cut = Some(Box::new(on_cut)),
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Encrypts a connection to a process that answers. Returns what to read and write instead.
@@ -327,7 +324,7 @@ impl TunnelState {
                 read => read.unwrap_or(0),
             };
             sealed.clear();
-            let mut tls = lock(&self.tls);
+            let mut tls = self.tls.lock();
             let written = match count {
                 0 => {
                     tls.send_close_notify();
@@ -351,7 +348,7 @@ impl TunnelState {
                 break;
             }
         }
-        lock(&self.ends).is_sent = true;
+        self.ends.lock().is_sent = true;
         self.sent.notify_all();
     }
 
@@ -389,7 +386,7 @@ impl TunnelState {
     /// Decrypts. Returns how many bytes it took, their content, and whether the other side has ended the
     /// connection.
     fn open(&self, sealed: &[u8]) -> IoResult<(usize, Vec<u8>, bool)> {
-        let (mut rest, mut tls) = (sealed, lock(&self.tls));
+        let (mut rest, mut tls) = (sealed, self.tls.lock());
         if !rest.is_empty() {
             tls.read_tls(&mut rest)?;
         }
@@ -401,7 +398,7 @@ impl TunnelState {
 
     /// Ends both directions.
     fn is_cut(&self, error: IoError) {
-        let mut ends = lock(&self.ends);
+        let mut ends = self.ends.lock();
         match ends.on_cut.take() {
             // A process that has said all it had to say is not disturbed.
             Some(on_cut) if !ends.is_sent => on_cut(error),
@@ -461,11 +458,11 @@ mod tests {
         (&here).write_all(&text).expect("write");
         here.shutdown(Shutdown::Write).expect("end");
         tunnel.wait_until_sent(Duration::from_secs(5));
-        assert!(lock(&tunnel.state.ends).is_sent);
+        assert!(tunnel.state.ends.lock().is_sent);
         let mut back = Vec::new();
         (&here).read_to_end(&mut back).expect("read");
         assert!(back == expected, "{} bytes", back.len());
-        assert!(lock(&tunnel.state.ends).cut.is_none(), "the other side said that it ended");
+        assert!(tunnel.state.ends.lock().cut.is_none(), "the other side said that it ended");
         echo.join().expect("thread");
     }
 
@@ -511,7 +508,7 @@ mod tests {
             let on_cut = move |error: IoError| telling.send(error.kind()).expect("heard");
             if is_told_early {
                 other.network().shutdown(Shutdown::Both).expect("cut");
-                while lock(&tunnel.state.ends).cut.is_none() {
+                while tunnel.state.ends.lock().cut.is_none() {
                     std::thread::yield_now();
                 }
                 tunnel.on_cut(on_cut);

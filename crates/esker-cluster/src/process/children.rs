@@ -1,11 +1,12 @@
 //! The worker processes as the command sees them: started together, ended together, and who of them failed
 //! first.
 
+use parking_lot::Mutex;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
@@ -139,7 +140,7 @@ impl Starter {
         Builder::new().name("esker-start".to_owned()).spawn(move || {
             for start in taken {
                 let child = start();
-                let is_late = is_late.lock().unwrap_or_else(PoisonError::into_inner);
+                let is_late = is_late.lock();
                 match child {
                     Ok(mut late) if *is_late => {
                         let _ = late.kill();
@@ -168,7 +169,7 @@ impl Starter {
                 Err(_) => ended = cancel.check().map_err(Error::from),
             }
         }
-        let mut is_given_up = self.is_given_up.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut is_given_up = self.is_given_up.lock();
         *is_given_up = true;
         let late = "it did not execute its program in time: it was stopped, or the machine is overloaded; should it go on later, it ends";
         match (self.started.try_recv(), ended) {

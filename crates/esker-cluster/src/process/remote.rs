@@ -4,8 +4,9 @@
 //! a worker process, connects to that, and keeps the first connection too: on it, it hears how the worker
 //! ended, and the worker is killed when it ends.
 
+use parking_lot::Mutex;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
@@ -119,7 +120,7 @@ impl RemoteWorker {
                 Ok(WorkerReport::Ended(is_signal, how)) => Fate::Ended(is_signal, how),
                 _ => Fate::Unknown,
             };
-            *told.lock().unwrap_or_else(PoisonError::into_inner) = found;
+            *told.lock() = found;
         };
         Builder::new().spawn(hear).map_err(of_system)?;
         Ok(Self { name: format!("the worker of shard {shard} on {host}"), keeper, line, fate })
@@ -131,12 +132,12 @@ impl RemoteWorker {
     }
 
     fn is_alive(&self) -> bool {
-        matches!(*self.fate.lock().unwrap_or_else(PoisonError::into_inner), Fate::Alive)
+        matches!(*self.fate.lock(), Fate::Alive)
     }
 
     /// How the worker ended, if a signal did that.
     pub(crate) fn killed(&self) -> Option<String> {
-        match &*self.fate.lock().unwrap_or_else(PoisonError::into_inner) {
+        match &*self.fate.lock() {
             Fate::Ended(true, how) => Some(format!("{} {how}", self.name)),
             _ => None,
         }
@@ -148,7 +149,7 @@ impl RemoteWorker {
         while self.is_alive() && Instant::now() < until {
             std::thread::sleep(LOOK_EVERY);
         }
-        let how = match &*self.fate.lock().unwrap_or_else(PoisonError::into_inner) {
+        let how = match &*self.fate.lock() {
             Fate::Ended(_, how) => how.clone(),
             _ => format!("is lost: {reason}"),
         };

@@ -5,12 +5,13 @@
 //! another waits for orders, and ends the process at once when the command is gone. If the engine loses a
 //! peer it panics: the panic hook reports that and ends the process before the engine can abort it.
 
+use parking_lot::Mutex;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
@@ -78,14 +79,14 @@ struct CommandChannel(Arc<Mutex<Connection>>);
 
 impl CommandChannel {
     fn send(&self, report: &WorkerReport) -> Result<()> {
-        let line = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let line = self.0.lock();
         report.send(line.stream()).map_err(|error| Error::invalid(format!("the command is gone: {error}")))
     }
 
     /// Sends the last report, and ends the process.
     fn exit(&self, code: i32, last: &WorkerReport) -> ! {
         // Held, so that no sign of life comes too late, which would end the process in another way.
-        let line = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let line = self.0.lock();
         // The command may be gone.
         let _ = last.send(line.stream());
         line.finish();

@@ -1,9 +1,10 @@
 //! Writing an archive.
 
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Error, Result};
 use crate::file::archive::{
@@ -76,10 +77,6 @@ enum MemberContent {
     File(Arc<dyn File>),
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl ArchiveWriter {
     /// Writes files in `directory`.
     pub fn new(disk: &Arc<dyn Disk>, directory: &Path) -> Self {
@@ -113,16 +110,16 @@ impl ArchiveWriter {
     /// # Errors
     /// [`Error::Io`].
     pub fn finish(&self) -> Result<()> {
-        let members = std::mem::take(&mut *locked(&self.members));
+        let members = std::mem::take(&mut *self.members.lock());
         if members.is_empty() {
             return Ok(());
         }
-        if *locked(&self.is_made) {
+        if *self.is_made.lock() {
             self.disk.sync_directory(&self.directory)?;
         }
         let (mut joined, mut list) = (JoinedFiles::create(self)?, Vec::new());
         for (name, member) in members {
-            let (offset, bytes) = match &mut *locked(&member.content) {
+            let (offset, bytes) = match &mut *member.content.lock() {
                 MemberContent::File(file) => (0, file.len()?),
                 MemberContent::Memory(bytes) => joined.append(&std::mem::take(bytes))?,
             };
@@ -196,7 +193,7 @@ impl Files for ArchiveWriter {
             is_made: Arc::clone(&self.is_made),
             content: Mutex::new(MemberContent::Memory(Vec::new())),
         });
-        match locked(&self.members).insert(name.to_owned(), Arc::clone(&member)) {
+        match self.members.lock().insert(name.to_owned(), Arc::clone(&member)) {
             None => Ok(Arc::new(MemberFile(member))),
             Some(_) => Err(Error::io("create", path)(std::io::ErrorKind::AlreadyExists.into())),
         }
@@ -220,7 +217,7 @@ impl Member {
         };
         self.gathered.release(bytes.len() as u64);
         {
-            let mut is_made = locked(&self.is_made);
+            let mut is_made = self.is_made.lock();
             if !*is_made {
                 let directory = self.path.parent().unwrap_or(Path::new("."));
                 // It may exist, with what is not Esker's.
@@ -247,7 +244,7 @@ impl File for MemberFile {
     }
 
     fn len(&self) -> Result<u64> {
-        match &*locked(&self.0.content) {
+        match &*self.0.content.lock() {
             MemberContent::Memory(bytes) => Ok(bytes.len() as u64),
             MemberContent::File(file) => file.len(),
         }
@@ -258,7 +255,7 @@ impl File for MemberFile {
     }
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
-        let mut content = locked(&self.0.content);
+        let mut content = self.0.content.lock();
         let end = offset.saturating_add(bytes.len() as u64);
         if let MemberContent::Memory(memory) = &mut *content
             && end <= self.0.small_bytes
@@ -284,7 +281,7 @@ impl File for MemberFile {
     }
 
     fn sync(&self) -> Result<()> {
-        match &*locked(&self.0.content) {
+        match &*self.0.content.lock() {
             MemberContent::Memory(_) => Ok(()),
             MemberContent::File(file) => file.sync(),
         }

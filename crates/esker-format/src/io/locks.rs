@@ -9,10 +9,10 @@
 #![allow(unsafe_code)] // rustix has no OFD locks.
 #![allow(clippy::disallowed_types, clippy::disallowed_methods)] // Part of the disk access module.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::fs;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::FlockOperation;
 
@@ -39,7 +39,7 @@ impl RealLock {
 /// The locks that handles of this process hold, by process: a forked one inherits the list.
 fn own_locks() -> MutexGuard<'static, Vec<(u32, FileId)>> {
     static LOCKS: Mutex<Vec<(u32, FileId)>> = Mutex::new(Vec::new());
-    LOCKS.lock().unwrap_or_else(PoisonError::into_inner)
+    LOCKS.lock()
 }
 
 /// Whether a handle of this process holds the lock on a file.

@@ -14,12 +14,13 @@
 #![allow(unsafe_code)] // An allocator is unsafe code, and it hands out parts of a map.
 #![allow(clippy::disallowed_types, clippy::disallowed_methods)] // Part of the disk access module.
 
+use parking_lot::Mutex;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
 
 use memmap2::{MmapOptions, MmapRaw};
 use rustix::process::{Pid, Resource, getpid, getrlimit};
@@ -152,7 +153,7 @@ impl Region {
     /// A piece of zeros; `None` if the disk is full.
     fn take(&self, bytes: usize) -> Option<*mut u8> {
         let length = (bytes as u64).checked_next_multiple_of(PART_BYTES)?;
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = self.taken.lock();
         let offset = taken.place(length)?;
         let start = offset / FOLIO_BYTES * FOLIO_BYTES;
         let end = (offset + length).next_multiple_of(FOLIO_BYTES);
@@ -173,7 +174,7 @@ impl Region {
         }
         let offset = (piece.addr() - self.map.as_ptr().addr()) as u64;
         let length = (bytes as u64).next_multiple_of(PART_BYTES);
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = self.taken.lock();
         taken.free(&self.file, offset, length);
         self.end.store(taken.end, Ordering::Relaxed);
     }
@@ -345,7 +346,7 @@ mod tests {
             PagedHeap.dealloc(second, Layout::from_size_align(600_000, 8).unwrap());
             PagedHeap.dealloc(before, Layout::from_size_align(500_000, 8).unwrap());
             PagedHeap.dealloc(small, Layout::new::<u64>());
-            let taken = REGION.get().unwrap().taken.lock().unwrap();
+            let taken = REGION.get().unwrap().taken.lock();
             assert_eq!((taken.end, taken.gaps.len(), taken.is_broken), (0, 0, false));
             drop(taken);
             let paging = Paging::begin(directory.path()).unwrap();
@@ -355,7 +356,7 @@ mod tests {
             );
             PagedHeap.dealloc(again, layout);
             assert!(!paging.lacks_space());
-            REGION.get().unwrap().taken.lock().unwrap().is_broken = true;
+            REGION.get().unwrap().taken.lock().is_broken = true;
             let refused = PagedHeap.alloc(layout);
             assert!(!is_paged(refused) && paging.lacks_space());
             PagedHeap.dealloc(refused, layout);
@@ -398,7 +399,7 @@ mod tests {
                 unsafe { piece.write_bytes(value, bytes) };
                 pieces.push((piece, bytes, value));
             }
-            let taken = region.taken.lock().unwrap();
+            let taken = region.taken.lock();
             longest = longest.max(taken.end);
             let lengths = pieces.iter().map(|piece| (piece.1 as u64).next_multiple_of(PART_BYTES));
             assert_eq!(lengths.sum::<u64>() + taken.gaps.values().sum::<u64>(), taken.end);
@@ -408,7 +409,7 @@ mod tests {
         }
         assert!(longest < 3 * 12 * 2 * FOLIO_BYTES, "{longest}");
         pieces.drain(..).for_each(|(piece, bytes, _)| region.give(piece, bytes));
-        let taken = region.taken.lock().unwrap();
+        let taken = region.taken.lock();
         assert_eq!((taken.end, taken.gaps.len(), taken.is_broken), (0, 0, false));
         assert!(region.file.metadata().unwrap().blocks() * 512 <= 1 << 20, "all space is given back");
     }

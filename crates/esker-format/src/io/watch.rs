@@ -6,10 +6,10 @@
 //! tell.
 #![allow(clippy::disallowed_types, clippy::disallowed_methods)] // Part of the disk access module.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::file_id::FileId;
 
@@ -42,7 +42,7 @@ type FileByName = (FileId, PathBuf);
 static FILES: Mutex<BTreeMap<FileByName, MappedAt>> = Mutex::new(BTreeMap::new());
 
 fn files() -> MutexGuard<'static, BTreeMap<FileByName, MappedAt>> {
-    FILES.lock().unwrap_or_else(PoisonError::into_inner)
+    FILES.lock()
 }
 
 /// The file of a map, watched until it is dropped.

@@ -189,11 +189,11 @@ impl Build<'_> {
             weight: self.weight.map(|property| &self.edges.layouts[property]),
         };
         let line = PartQueue::new(self.work, output, plan.workers);
-        let pieces: Vec<_> = buckets.pieces.into_iter().map(|p| std::sync::Mutex::new(Some(p))).collect();
+        let pieces: Vec<_> = buckets.pieces.into_iter().map(|p| parking_lot::Mutex::new(Some(p))).collect();
         let worker =
             || Sorting { build: self, policy: &policy, shelf: &buckets.shelf, plan, room: Room::default() };
         self.work.run.share(pieces.len(), worker, |sorting, bucket| {
-            let taken = pieces[bucket].lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+            let taken = pieces[bucket].lock().take();
             let done = sorting.bucket(&line, bucket, taken.unwrap_or_default());
             if done.is_err() {
                 line.fail();

@@ -1,9 +1,10 @@
 //! The first step of an import: one thread cuts the input into blocks, the others parse them and set the
 //! edges aside.
 
+use parking_lot::{Condvar, Mutex};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -122,10 +123,6 @@ struct FoundEdges {
     error: Option<(u64, Error)>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Reads everything. With a `numberer` the ids go there, in order; without, they are set aside as they are.
 pub(crate) fn gather(
     work: &Workspace,
@@ -216,7 +213,7 @@ impl Shared<'_> {
                 break;
             }
         }
-        let mut found = lock(&self.found);
+        let mut found = self.found.lock();
         found.ids.merge(worker.ids);
         for (range, own) in found.ranges.iter_mut().zip(&worker.ranges) {
             range.merge(*own);
@@ -224,7 +221,7 @@ impl Shared<'_> {
     }
 
     fn fail(&self, sequence: u64, error: Error) {
-        let mut found = lock(&self.found);
+        let mut found = self.found.lock();
         if found.error.as_ref().is_none_or(|&(first, _)| sequence < first) {
             found.error = Some((sequence, error));
         }
@@ -254,7 +251,7 @@ impl Shared<'_> {
             }
             None => self.set_ids_aside(worker, len, values, &keys)?,
         };
-        lock(&self.found).blocks.insert(sequence, raw);
+        self.found.lock().blocks.insert(sequence, raw);
         self.tracker.advance(batch.input_bytes, len as u64);
         Ok(())
     }
@@ -263,7 +260,7 @@ impl Shared<'_> {
         if batch.wide.is_empty() {
             return;
         }
-        let mut found = lock(&self.found);
+        let mut found = self.found.lock();
         for wide in batch.wide.drain(..) {
             let earliest = found.wide.entry(wide.property).or_insert((sequence, wide.clone()));
             if sequence < earliest.0 {
@@ -288,7 +285,7 @@ impl Shared<'_> {
                 ],
             });
         }
-        let mut found = lock(&self.found);
+        let mut found = self.found.lock();
         found.rejected += rejected.len() as u64;
         found.rejected_sample.insert(sequence, rejected.into_iter().take(REJECTED_SAMPLE).collect());
         // Only the earliest blocks that fill the sample are needed.
@@ -332,7 +329,7 @@ impl Shared<'_> {
     }
 
     fn into_gathered(self) -> Result<(GatheredInput, Option<Numberer>)> {
-        let found = self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let found = self.found.into_inner();
         if let Some((_, error)) = found.error {
             return Err(error);
         }
@@ -390,12 +387,12 @@ impl InOrder {
     }
 
     pub(crate) fn push(&self, sequence: u64, batch: Parted) -> Result<()> {
-        let mut queue = lock(&self.queue);
+        let mut queue = self.queue.lock();
         // The worker with the earliest batch never waits, so the others do not wait for ever; unless it was
         // cancelled.
         while sequence > queue.next + Self::AHEAD_MAX && !queue.given_up {
             self.work.check()?;
-            queue = self.moved.wait_timeout(queue, PATIENCE).unwrap_or_else(PoisonError::into_inner).0;
+            self.moved.wait_for(&mut queue, PATIENCE);
         }
         queue.waiting.insert(sequence, batch);
         loop {
@@ -408,11 +405,11 @@ impl InOrder {
     }
 
     pub(crate) fn give_up(&self) {
-        lock(&self.queue).given_up = true;
+        self.queue.lock().given_up = true;
         self.moved.notify_all();
     }
 
     pub(crate) fn into_inner(self) -> Numberer {
-        self.queue.into_inner().unwrap_or_else(PoisonError::into_inner).numberer
+        self.queue.into_inner().numberer
     }
 }

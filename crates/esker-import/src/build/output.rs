@@ -1,7 +1,7 @@
 //! Writes the columns of one direction in order, in whatever order their parts are finished.
 
+use parking_lot::{Condvar, Mutex};
 use std::collections::BTreeMap;
-use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use esker_format::{ElementType, Encoding, Error, Result, ValuesWriter, Widening};
@@ -249,22 +249,22 @@ impl<'a, 'b> PartQueue<'a, 'b> {
         Self { work, state: Mutex::new(state), moved: Condvar::new(), ahead_max }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, LineState<'b>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> parking_lot::MutexGuard<'_, LineState<'b>> {
+        self.state.lock()
     }
 
     /// Waits until `ready` or a failure; whether it was the former.
     fn wait(
         &self,
         ready: impl Fn(&LineState<'b>) -> bool,
-    ) -> Result<Option<std::sync::MutexGuard<'_, LineState<'b>>>> {
+    ) -> Result<Option<parking_lot::MutexGuard<'_, LineState<'b>>>> {
         let mut state = self.lock();
         while !ready(&state) {
             if state.failed {
                 return Ok(None);
             }
             self.work.check()?;
-            state = self.moved.wait_timeout(state, PATIENCE).unwrap_or_else(PoisonError::into_inner).0;
+            self.moved.wait_for(&mut state, PATIENCE);
         }
         Ok(Some(state))
     }
@@ -333,7 +333,7 @@ impl<'a, 'b> PartQueue<'a, 'b> {
 
     /// The output, after the last part.
     pub(crate) fn into_output(self) -> Result<DirectionOutput<'b>> {
-        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.into_inner();
         state.output.ok_or_else(|| Error::invalid("a part of the layer was not written".to_owned()))
     }
 }

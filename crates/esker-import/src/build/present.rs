@@ -4,7 +4,7 @@
 //! A set of bits tells which do; if some do not, every id is replaced by its rank, the number of smaller ids
 //! that occur.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 use esker_format::{Error, IdMapKind, Result};
 use esker_graph::{Bitmap, NONE, Reservation, VertexId, vertex};
@@ -107,7 +107,7 @@ impl PresentIds {
             blocks.len(),
             || (),
             |(), index| {
-                let mut block = blocks[index].lock().unwrap_or_else(PoisonError::into_inner);
+                let mut block = blocks[index].lock();
                 match &mut block.ends {
                     RawEnds::Narrow(chunk) => shelf.update(chunk, |pairs| {
                         // A rank is at most its id, so it fits where the id did.

@@ -1,9 +1,9 @@
 //! Property values on their way through an import: what each column turns out to hold, and the type that it
 //! gets.
 
+use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Mutex, PoisonError};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
@@ -221,7 +221,7 @@ impl PropertyTexts {
 
     /// The code of `text`, new if it is.
     fn code(&self, text: &[u8]) -> Result<u32> {
-        let mut table = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut table = self.inner.lock();
         if let Some(&code) = table.codes.get(text) {
             return Ok(code);
         }
@@ -253,7 +253,7 @@ impl PropertyTexts {
     pub(crate) fn expect_fit(all: &[Self], budget: &Budget) -> Result<()> {
         let (mut names, mut texts_bytes) = (Vec::new(), 0);
         for texts in all {
-            let table = texts.inner.lock().unwrap_or_else(PoisonError::into_inner);
+            let table = texts.inner.lock();
             texts_bytes += table.memory.bytes();
             if let Some(beyond) = &table.beyond {
                 names.push(format!("{:?}", texts.name));
@@ -271,7 +271,7 @@ impl PropertyTexts {
     /// Takes out all texts, in order of their bytes, and the rank of each code. The reservation for them
     /// stays.
     pub(crate) fn take_ranked(&self) -> (Vec<Box<[u8]>>, Vec<u32>) {
-        let mut table = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut table = self.inner.lock();
         let mut entries: Vec<(Box<[u8]>, u32)> = std::mem::take(&mut table.codes).into_iter().collect();
         entries.sort_unstable();
         let mut ranks = vec![0; entries.len()];

@@ -1,6 +1,7 @@
 //! Limits that follow from the budget, and sharing out partitions among the threads.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 use esker_format::{Error, Result};
 use esker_layers::ids::IdHasher;
@@ -66,7 +67,7 @@ pub(super) fn on_each<T: Send, R: Send>(
     work: impl Fn(T) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
     let items: Vec<_> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
-    let take = |index: usize| items[index].lock().unwrap_or_else(PoisonError::into_inner).take();
+    let take = |index: usize| items[index].lock().take();
     let done = context.work.run.share(items.len(), Vec::new, |results, index| {
         if let Some(item) = take(index) {
             results.push((index, work(item)?));

@@ -205,13 +205,13 @@ fn scatter_parallel<T: Pod + Send + Sync>(
             *part += of_piece[d];
         }
     }
-    let shares: Vec<_> = shares.into_iter().map(std::sync::Mutex::new).collect();
+    let shares: Vec<_> = shares.into_iter().map(parking_lot::Mutex::new).collect();
     run.share(
         pieces.len(),
         || vec![0usize; RADIX],
         |at, i| {
             at.fill(0);
-            let mut share = shares[i].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut share = shares[i].lock();
             for record in pieces[i] {
                 let d = digit(record);
                 share[d][at[d]] = *record;
@@ -236,14 +236,14 @@ fn sort_parts<T: Pod + Send + Sync, K: RadixKey>(
     for &len in parts.iter().filter(|&&len| len > 0) {
         let (own_to, rest_to) = to.split_at_mut(len);
         let (own_from, rest_from) = from.split_at_mut(len);
-        tasks.push(std::sync::Mutex::new((own_to, own_from)));
+        tasks.push(parking_lot::Mutex::new((own_to, own_from)));
         (to, from) = (rest_to, rest_from);
     }
     run.share(
         tasks.len(),
         || (),
         |(), i| {
-            let mut task = tasks[i].lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut task = tasks[i].lock();
             let (to, from) = &mut *task;
             sort_alone(from, to, key);
             to.copy_from_slice(from);

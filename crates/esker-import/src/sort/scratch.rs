@@ -1,9 +1,10 @@
 //! Memory, disk, threads and cancellation that the steps of an import share, and the chunks they set aside.
 
+use parking_lot::Mutex;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use bytemuck::Pod;
 #[cfg(test)]
@@ -78,7 +79,7 @@ impl ScratchFile {
 
     fn file(&self) -> Result<&dyn File> {
         if self.file.get().is_none() {
-            let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+            let _making = self.making.lock();
             if self.file.get().is_none() {
                 // Nobody else sets it while `making` is held.
                 let _ = self.file.set(self.disk.create(&self.path)?);

@@ -1,7 +1,8 @@
 //! Lines that are not UTF-8, as those of Latin-1 files.
 
+use parking_lot::Mutex;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::blocks::{count_lines, excerpt};
 use crate::read::source::InputBlock;
@@ -19,7 +20,7 @@ impl OddLine {
         let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
         let end = memchr::memchr(b'\n', rest).map_or(block.bytes.len(), |newline| at + newline);
         let place = (block.file, block.first_line + count_lines(before));
-        let mut odd = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut odd = self.0.lock();
         if odd.as_ref().is_none_or(|(file, line, _)| place < (*file, *line)) {
             *odd = Some((place.0, place.1, excerpt(&block.bytes[start..end])));
         }
@@ -27,7 +28,7 @@ impl OddLine {
 
     /// What to say of it; `paths` are those of the inputs.
     pub(crate) fn warning(&self, paths: &[Arc<PathBuf>]) -> Option<String> {
-        let odd = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let odd = self.0.lock();
         let (file, line, text) = odd.as_ref()?;
         let path = paths.get(*file)?.display();
         Some(format!(

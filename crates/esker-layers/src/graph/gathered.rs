@@ -1,7 +1,7 @@
 //! Lists that were copied to memory.
 
+use parking_lot::Mutex;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use esker_format::Result;
 use esker_graph::{Rows, Run, VertexId, Weight, vertex};
@@ -42,7 +42,7 @@ impl<W: Weight> GatheredSide<W> {
         let (mut targets, mut weights) = (vec![0; num_arcs], vec![W::default(); num_arcs]);
         let units = cut(&offsets, &mut targets, &mut weights);
         run.share(units.len(), new_state, |state, i| {
-            let unit = units[i].lock().unwrap_or_else(PoisonError::into_inner).take();
+            let unit = units[i].lock().take();
             unit.map_or(Ok(()), |unit| fill(state, unit))
         })?;
         drop(units);

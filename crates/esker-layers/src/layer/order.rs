@@ -1,7 +1,7 @@
 //! Runs work in parallel, and hands over the results in order.
 
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::BTreeMap;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use esker_format::Result;
@@ -35,14 +35,13 @@ pub(super) fn in_order<T: Send>(
         Mutex::new(ReorderBuffer { next: 0, finished: BTreeMap::new(), is_busy: false, has_failed: false });
     let (moved, put) = (Condvar::new(), Mutex::new(put));
     let ahead_max = 2 * run.threads();
-    let lock =
-        || -> MutexGuard<'_, ReorderBuffer<T>> { buffer.lock().unwrap_or_else(PoisonError::into_inner) };
+    let lock = || -> MutexGuard<'_, ReorderBuffer<T>> { buffer.lock() };
     let deliver = |index: usize, made: T| -> Result<()> {
         let mut buffer = lock();
         // The item that is due never waits here, since indices are given out in ascending order.
         while index > buffer.next + ahead_max && !buffer.has_failed {
             run.check()?;
-            buffer = moved.wait_timeout(buffer, PATIENCE).unwrap_or_else(PoisonError::into_inner).0;
+            moved.wait_for(&mut buffer, PATIENCE);
         }
         buffer.finished.insert(index, made);
         while !buffer.is_busy && !buffer.has_failed {
@@ -50,7 +49,7 @@ pub(super) fn in_order<T: Send>(
             let Some(due) = buffer.finished.remove(&next) else { break };
             buffer.is_busy = true;
             drop(buffer);
-            let done = put.lock().unwrap_or_else(PoisonError::into_inner)(due);
+            let done = put.lock()(due);
             buffer = lock();
             (buffer.is_busy, buffer.next, buffer.has_failed) = (false, next + 1, done.is_err());
             moved.notify_all();

@@ -5,8 +5,9 @@
 //! on, where these have many arcs. The parts that were read last stay in memory: reading lists in order
 //! decodes each part once, reading them at random many times.
 
+use parking_lot::Mutex;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use esker_format::{Column, PageHint, Result};
 use esker_graph::{Direction, Run, STRIP_LEN, VertexId};
@@ -139,7 +140,7 @@ impl TiledLists {
     fn part(&self, slot: usize) -> Result<Arc<DecodedPart>> {
         let part = self.find_or_add(slot)?;
         if part.targets.get().is_none() {
-            let _decoding = part.decoding.lock().unwrap_or_else(PoisonError::into_inner);
+            let _decoding = part.decoding.lock();
             if part.targets.get().is_none() {
                 let offsets = self.offsets.slice(part.slots.clone())?;
                 let targets = self.tiles.lists_of(self.direction, part.slots.start, offsets)?;
@@ -150,7 +151,7 @@ impl TiledLists {
     }
 
     fn find_or_add(&self, slot: usize) -> Result<Arc<DecodedPart>> {
-        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut parts = self.parts.lock();
         if let Some(at) = parts.iter().rposition(|part| part.slots.contains(&slot)) {
             // Moves it behind the others.
             parts[at..].rotate_left(1);

@@ -10,11 +10,12 @@
 //! * *Rewind*: the next scan begins with the extents in memory and reads the rest in order. So the extent
 //!   read last would be used last. Unlike in G-Store, nothing is moved in memory.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use esker_format::BLOCK_BYTES;
 use esker_format::io::{DIRECT_BYTES, Frame, Read, Reads, ThreadReads};
@@ -53,18 +54,6 @@ pub(crate) struct Pool<P> {
     read_bytes: AtomicU64,
     /// Counts reads for the run.
     count: Arc<ReadCount>,
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn if_free<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
-    match mutex.try_lock() {
-        Ok(guard) => Some(guard),
-        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-        Err(TryLockError::WouldBlock) => None,
-    }
 }
 
 impl<P: PagedFile> Pool<P> {
@@ -166,19 +155,19 @@ impl<P: PagedFile> Pool<P> {
     /// # Errors
     /// [`Error::Io`] of reads left behind by a failed scan.
     pub(crate) fn begin(&self, wanted: impl Fn(usize) -> bool) -> Result<MutexGuard<'_, ()>> {
-        let guard = locked(&self.scanning);
+        let guard = self.scanning.lock();
         loop {
             let mut done = Done::new();
-            let mut reads = locked(&self.reads);
+            let mut reads = self.reads.lock();
             if reads.under_way() == 0 {
                 break;
             }
             reads.finish(true, &mut done)?;
             drop(reads);
             // The scan that asked for them has reported its error.
-            let _ = self.arrive(&mut locked(&self.state), done);
+            let _ = self.arrive(&mut self.state.lock(), done);
         }
-        let mut state = locked(&self.state);
+        let mut state = self.state.lock();
         let state = &mut *state;
         for (extent, remaining) in state.remaining.iter_mut().enumerate() {
             *remaining = self.units_of(extent).filter(|&unit| wanted(unit)).count() as u32;
@@ -213,8 +202,8 @@ impl<P: PagedFile> Pool<P> {
         needed: &dyn Fn(u32) -> bool,
         ready: &mut VecDeque<u32>,
     ) -> Result<Supply> {
-        let mut state = locked(&self.state);
-        if let Some(mut reads) = if_free(&self.reads) {
+        let mut state = self.state.lock();
+        if let Some(mut reads) = self.reads.try_lock() {
             let mut done = Done::new();
             reads.finish(false, &mut done)?;
             self.arrive(&mut state, done)?;
@@ -244,14 +233,14 @@ impl<P: PagedFile> Pool<P> {
     /// # Errors
     /// The first read that failed.
     pub(crate) fn wait(&self) -> Result<bool> {
-        let Some(mut reads) = if_free(&self.reads) else { return Ok(false) };
+        let Some(mut reads) = self.reads.try_lock() else { return Ok(false) };
         if reads.under_way() == 0 {
             return Ok(false);
         }
         let mut done = Done::new();
         reads.finish(true, &mut done)?;
         drop(reads);
-        self.arrive(&mut locked(&self.state), done).map(|()| true)
+        self.arrive(&mut self.state.lock(), done).map(|()| true)
     }
 
     fn arrive(&self, state: &mut SlotState, done: Done) -> Result<()> {
@@ -386,14 +375,14 @@ impl<P: PagedFile> Pool<P> {
     /// # Errors
     /// The error of the read.
     pub(crate) fn load(&self, number: usize) -> Result<bool> {
-        let Some(_scanning) = if_free(&self.scanning) else { return Ok(false) };
-        let mut reads = locked(&self.reads);
+        let Some(_scanning) = self.scanning.try_lock() else { return Ok(false) };
+        let mut reads = self.reads.lock();
         if reads.under_way() > 0 {
             // A failed scan left them behind; the next one waits for them.
             return Ok(false);
         }
         let frame = {
-            let mut state = locked(&self.state);
+            let mut state = self.state.lock();
             match state.slots[number] {
                 Slot::Present(_) => return Ok(true),
                 Slot::UnderWay => return Ok(false),
@@ -409,7 +398,7 @@ impl<P: PagedFile> Pool<P> {
             reads.finish(true, &mut done)?;
         }
         drop(reads);
-        self.arrive(&mut locked(&self.state), done).map(|()| true)
+        self.arrive(&mut self.state.lock(), done).map(|()| true)
     }
 
     /// Holds a range, relative to the start of the data, of an extent of which a unit was given out. Verifies
@@ -430,7 +419,7 @@ impl<P: PagedFile> Pool<P> {
     /// [`Error::Corrupt`].
     pub(crate) fn hold_if_there(&self, number: usize, bytes: Range<u64>) -> Result<Option<HeldExtent>> {
         let of_extent = self.bytes_of(number);
-        let extent = match &locked(&self.state).slots[number] {
+        let extent = match &self.state.lock().slots[number] {
             Slot::Present(extent) if of_extent.start <= bytes.start && bytes.end <= of_extent.end => {
                 Arc::clone(extent)
             }
@@ -458,7 +447,7 @@ impl<P: PagedFile> Pool<P> {
     }
 
     fn forget(&self, extent: usize) {
-        let mut state = locked(&self.state);
+        let mut state = self.state.lock();
         // Nothing is taken if another thread holds a unit of it, or reads it again.
         if is_idle(&state.slots[extent])
             && let Some(frame) = take(&mut state.slots[extent])
@@ -469,7 +458,7 @@ impl<P: PagedFile> Pool<P> {
 
     /// Ends the use of a unit of an extent.
     pub(crate) fn done(&self, extent: usize) {
-        let mut state = locked(&self.state);
+        let mut state = self.state.lock();
         let remaining = &mut state.remaining[extent];
         *remaining -= 1;
         if *remaining == 0 {

@@ -11,8 +11,9 @@ mod copies;
 mod table;
 mod degrees;
 
+use parking_lot::{Mutex, MutexGuard};
 use std::ops::{Deref, RangeInclusive};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use esker_format::{Error, Result, united};
 use esker_graph::{Direction, Flow, Reservation, Run, VertexId};
@@ -369,6 +370,6 @@ impl Stack {
     fn slot(&self, direction: Direction) -> MutexGuard<'_, VertexTables> {
         let directed = self.layers[0].is_directed();
         let index = usize::from(directed && direction == Direction::In);
-        self.tables[index].lock().unwrap_or_else(PoisonError::into_inner)
+        self.tables[index].lock()
     }
 }

@@ -4,8 +4,9 @@
 //! shares all pages that this layer does not touch. The disk holds only the directories of the layers; the
 //! table of any version follows from them, so old versions cost almost nothing.
 
+use parking_lot::Mutex;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use esker_format::{Error, Result};
 use esker_graph::{Direction, Reservation, Run, VertexId};
@@ -140,7 +141,7 @@ impl ListTable {
                 step.note_fragments(unit * UNIT_LEN..vertices.len().min((unit + 1) * UNIT_LEN), &marks)
             },
         )?;
-        let marks = marks.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let marks = marks.into_inner();
         (self.special, self.chained) = (Arc::new(marks.special), Arc::new(marks.chained));
         self.skipped = marks.skipped;
         // The degrees of a layer that is read in part are counted along the chains.
@@ -216,7 +217,7 @@ impl LayerStep<'_> {
     /// Scans already skip all fragments of a vertex that is special before the layer, so its chain is not
     /// followed again.
     fn note_fragments(&self, slots: Range<usize>, marks: &Mutex<BitSetsInChange>) -> Result<()> {
-        let lock = || marks.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || marks.lock();
         let vertices = &self.vertices[slots.clone()];
         let Some(&first) = vertices.first() else { return Ok(()) };
         let were_special: Vec<bool> = {

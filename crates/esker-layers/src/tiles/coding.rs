@@ -1,9 +1,9 @@
 //! Codes edges in the order of the file, each segment on one thread, and copies chunks of older tiles between
 //! them.
 
+use parking_lot::Mutex;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 use esker_format::{Error, Result, SharedTiles};
 use esker_graph::{Run, Tile};
@@ -143,14 +143,14 @@ impl<'a> Coding<'a> {
             jobs.len(),
             || (),
             |(), job| {
-                let mut job = jobs[job].lock().unwrap_or_else(PoisonError::into_inner);
+                let mut job = jobs[job].lock();
                 let (segment, appended) = &mut *job;
                 appended.iter().try_for_each(|(tile, positions)| segment.append(*tile, positions))?;
                 if segment.room() == 0 { segment.end_tile() } else { Ok(()) }
             },
         )?;
         for job in jobs {
-            let (segment, _) = job.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let (segment, _) = job.into_inner();
             if segment.room() == 0 {
                 self.append(&segment)?;
             } else {

@@ -8,8 +8,8 @@
 //!
 //! [1] P. Kumar, H. Huang, "G-Store: High-Performance Graph Store for Trillion-Edge Processing", SC 2016.
 
+use parking_lot::Mutex;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use esker_format::memory::filled;
 use esker_format::{Error, Result};
@@ -237,11 +237,11 @@ where
             || (),
             |(), slot| {
                 let gathered = self.fill(&self.pieces[pieces.start + slot], columns)?;
-                *slots[slot].lock().unwrap_or_else(PoisonError::into_inner) = Some(gathered);
+                *slots[slot].lock() = Some(gathered);
                 Ok::<(), Error>(())
             },
         )?;
-        let slots = slots.into_iter().map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner));
+        let slots = slots.into_iter().map(|slot| slot.into_inner());
         let gathered: Vec<(&Piece, Gathered<G::Weight>)> =
             self.pieces[pieces.clone()].iter().zip(slots.flatten()).collect();
         let mut parts = Vec::new();

@@ -9,9 +9,9 @@
 //! new lists with the old tiles at hand (`convert`). Work: that of decoding and coding the groups that
 //! changed, and of copying the others.
 
+use parking_lot::Mutex;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 use esker_format::memory::{filled, reserve};
 use esker_format::{ElementType, Error, Result, Values, ValuesWriter};
@@ -274,12 +274,11 @@ impl<'a> TileMerge<'a> {
             || (),
             |(), slot| {
                 let merged = self.merge(&pieces[slot], changes)?;
-                *slots[slot].lock().unwrap_or_else(PoisonError::into_inner) = merged;
+                *slots[slot].lock() = merged;
                 Ok::<(), Error>(())
             },
         )?;
-        let merged: Vec<MergedEdges> =
-            slots.into_iter().map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner)).collect();
+        let merged: Vec<MergedEdges> = slots.into_iter().map(|slot| slot.into_inner()).collect();
         let parts: Vec<TilePart<'_, ()>> = merged.iter().flat_map(MergedEdges::parts).collect();
         self.coding.code(&parts)?;
         for merged in &merged {

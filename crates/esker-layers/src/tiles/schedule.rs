@@ -7,8 +7,8 @@
 //! its vertices are not exclusive, and a visitor may collect its own sums for it, which fit the second-level
 //! cache.
 
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use esker_format::Result;
@@ -107,7 +107,7 @@ impl<'a> Schedule<'a> {
     }
 
     fn lock(&self) -> MutexGuard<'_, ScheduleState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// A chunk for the calling thread; `None` if there are no more, or a thread failed. `supply` adds chunks
@@ -162,7 +162,7 @@ impl<'a> Schedule<'a> {
                 self.changed.notify_all();
                 return Ok(None);
             }
-            state = self.changed.wait_timeout(state, PATIENCE).unwrap_or_else(PoisonError::into_inner).0;
+            self.changed.wait_for(&mut state, PATIENCE);
         }
     }
 

@@ -1,8 +1,9 @@
 //! Writes commits as the files of a layer, when they are frozen.
 
+use parking_lot::Mutex;
 use std::borrow::Cow;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use esker_format::io::{Disk, Files};
 use esker_format::memory::{filled_by_all, reserve, with_room};
@@ -74,7 +75,7 @@ pub(crate) fn assemble(
     // Where parallel edges are kept, only a removal asks which edges there are.
     let asks = !below.layer().multigraph || edges.iter().any(|edge| edge.row == REMOVAL);
     let known = location.known.filter(|_| asks);
-    let mut known = known.map(|known| known.lock().unwrap_or_else(PoisonError::into_inner));
+    let mut known = known.map(|known| known.lock());
     let is_known = known.as_mut().map(|known| known.learn(below.stack(), edges.len(), run)).transpose()?;
     let changes = Changes {
         stack: below.stack(),

@@ -14,7 +14,7 @@ use esker_format::io::Paging;
 use esker_graph::{Direction, Reservation};
 
 use super::batch::resolve::{KEPT, Writer};
-use super::handle::{Core, locked};
+use super::handle::Core;
 use super::reservation::{CommitCosts, CommitReservation, HeldMemory};
 use super::sizing::{BATCH_STEP_BYTES, REFUSED};
 use crate::commit::Batch;
@@ -41,7 +41,7 @@ impl Core {
         }
         let is_paging = batch.memory.paging.is_some();
         if is_paging && !self.shown().unfrozen.commits.is_empty() {
-            self.freeze(&mut locked(&self.maintenance), &self.run)?;
+            self.freeze(&mut self.maintenance.lock(), &self.run)?;
         }
         let more = |costs: CommitCosts| {
             let needed =
@@ -97,7 +97,7 @@ impl Core {
             }
             drop(held);
             if !is_empty {
-                self.freeze(&mut locked(&self.maintenance), &self.run)?;
+                self.freeze(&mut self.maintenance.lock(), &self.run)?;
             } else if std::mem::take(&mut has_tables) {
                 self.drop_tables();
             } else {
@@ -178,9 +178,9 @@ impl Core {
     /// Gives up what only makes freezing and merging faster. Waits for a merge in the background, which gives
     /// back its memory when it ends.
     fn drop_tables(&self) {
-        let maintenance = locked(&self.maintenance);
+        let maintenance = self.maintenance.lock();
         self.shown().below.stack().drop_tables();
-        *locked(&maintenance.known) = KnownEdges::default();
+        *maintenance.known.lock() = KnownEdges::default();
     }
 
     /// The number of changes of a batch. The removal of a vertex counts the edges that it has so far.
@@ -221,7 +221,7 @@ impl Core {
     /// # Errors
     /// [`esker_graph::Stop::OverBudget`] if it does not fit.
     pub(super) fn reserve_kept(&self) -> Result<()> {
-        let kept = locked(&self.writer).kept_bytes();
+        let kept = self.writer.lock().kept_bytes();
         let decoded_bytes = self.shown().below.decoded_bytes_max();
         let reserved = self.options.budget.reserve(KEPT, kept + decoded_bytes)?;
         let mut held = self.memory.held();
@@ -240,7 +240,6 @@ mod tests {
     use esker_format::io::{Disk, FaultyDisk};
     use esker_graph::Budget;
 
-    use super::*;
     use crate::database::testing::model::DB;
     use crate::database::{Database, DatabaseOptions};
     use crate::sample::Sample;
@@ -263,7 +262,7 @@ mod tests {
         for u in 0..1000_u64 {
             batch.add_vertex(u).unwrap();
         }
-        let maintenance = locked(&database.core.maintenance);
+        let maintenance = database.core.maintenance.lock();
         let merge = budget.reserve("a merge", budget.free_bytes()).unwrap();
         std::thread::scope(|scope| {
             let commit = scope.spawn(|| database.commit(batch, "many").map(drop));

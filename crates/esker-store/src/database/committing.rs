@@ -12,7 +12,7 @@ use esker_format::{Error, Owner, PropertyRecord, Result, Widening};
 use esker_graph::{Direction, VertexId};
 
 use super::batch::resolve::{Earlier, Resolved, Writer};
-use super::handle::{CommitWatch, Core, Database, DatabaseOptions, locked};
+use super::handle::{CommitWatch, Core, Database, DatabaseOptions};
 use crate::commit::{Batch, CommitOptions, WiderSum, reads_edges};
 
 /// Report of a commit.
@@ -139,7 +139,7 @@ impl Database {
         if batch.names.is_empty() {
             return Ok(());
         }
-        let known = locked(&self.core.writer).vertex_properties.clone();
+        let known = self.core.writer.lock().vertex_properties.clone();
         for (name, element) in batch.wider_vertex_types(&known) {
             match batch.defined.iter_mut().find(|(defined, _)| *defined == name) {
                 Some((_, defined)) if !known.iter().any(|known| known.name == name) => {
@@ -173,7 +173,7 @@ impl Database {
     ) -> Result<(Committed, bool)> {
         let core = &self.core;
         let (committed, is_large, mut watched) = {
-            let mut writer = locked(&core.writer);
+            let mut writer = core.writer.lock();
             writer.expect_sound()?;
             core.expect_types(batch)?;
             let needs_edges =
@@ -204,19 +204,19 @@ impl Database {
             let logged = core.log.append(version, 0, &commit.encode_summary(), &payload);
             commit.checksum = logged.map_err(|error| writer.fail(error))?;
             let is_large = core.is_large(&commit);
-            locked(&core.pending).push_back(Arc::new(commit));
+            core.pending.lock().push_back(Arc::new(commit));
             (Committed { version, duplicates, removed }, is_large, watched)
         };
         let version = committed.version;
         // The lock is released, so commits of other threads share the sync.
-        core.log.wait(version).map_err(|error| locked(&core.writer).fail(error))?;
+        core.log.wait(version).map_err(|error| core.writer.lock().fail(error))?;
         watched.durable = Some(version);
         drop(watched);
         if is_large && self.freeze_attended(version, &options.cancel)? {
             return Ok((committed, true));
         }
         let visible = core.make_visible(version);
-        visible.map_err(|error| locked(&core.writer).fail(error))?;
+        visible.map_err(|error| core.writer.lock().fail(error))?;
         Ok((committed, false))
     }
 }

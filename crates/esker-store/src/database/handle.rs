@@ -1,8 +1,9 @@
 //! The handle of a database: opening, committing, and versions to read.
 
+use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use esker_format::io::{Disk, MemoryDisk, RealDisk};
 use esker_format::{CopyPolicy, Edit, Result, WriteOptions};
@@ -140,11 +141,6 @@ pub(super) struct Core {
     pub(super) _lock: WriterLock,
 }
 
-/// Locks a mutex, also if its last holder panicked.
-pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Core {
     /// Pins what is shown now. Do not hold it while waiting: publishing a commit waits for its release.
     pub(super) fn shown(&self) -> Pinned<ShownState> {
@@ -174,13 +170,13 @@ impl Core {
 
     /// The bytes of memory of the commits in no layer.
     pub(super) fn unfrozen_bytes(&self) -> usize {
-        let standby = locked(&self.standby).bytes();
+        let standby = self.standby.lock().bytes();
         self.shown().unfrozen.bytes() + standby
     }
 
     /// Makes the next durable commits visible. After an error nothing has changed.
     pub(super) fn show_commits(&self, commits: Vec<Arc<Commit>>) -> Result<()> {
-        let mut standby = locked(&self.standby);
+        let mut standby = self.standby.lock();
         let shown = self.shown();
         let unfrozen = standby.with(&shown, &commits, &self.run)?;
         self.shown.publish(shown.with(unfrozen));
@@ -190,7 +186,7 @@ impl Core {
 
     /// Publishes a state whose newest version is `below`. Its layers hold the commits up to `frozen`.
     pub(super) fn show_state(&self, state: Arc<State>, below: Version, frozen: Option<u64>) -> Result<()> {
-        let mut standby = locked(&self.standby);
+        let mut standby = self.standby.lock();
         let shown = self.shown();
         let mut unfrozen = shown.unfrozen.clone();
         if let Some(frozen) = frozen {
@@ -201,7 +197,7 @@ impl Core {
             *standby = StandbyCommits::default();
         }
         self.shown.publish(ShownState::new(state, below, unfrozen));
-        *locked(&self.newest) = None;
+        *self.newest.lock() = None;
         Ok(())
     }
 }
@@ -459,7 +455,7 @@ impl Core {
         if version < self.log.next_version() && version > self.log.durable_version() {
             self.log.wait(version)?;
         }
-        let mut pending = locked(&self.pending);
+        let mut pending = self.pending.lock();
         let count = pending.partition_point(|commit| commit.version <= version);
         if count > 0 {
             self.show_commits(pending.range(..count).cloned().collect())?;
@@ -472,14 +468,14 @@ impl Core {
     pub(super) fn whole_state(&self) -> Result<Arc<State>> {
         let (state, commits) = self.unfrozen();
         let Some(newest) = commits.last().map(|commit| commit.version) else { return Ok(state) };
-        if let Some((version, whole)) = &*locked(&self.newest)
+        if let Some((version, whole)) = &*self.newest.lock()
             && *version == newest
         {
             return Ok(Arc::clone(whole));
         }
         let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
         let whole = with_commits_in_memory(&state, &commits, &disk, self.write_options().policy, &self.run)?;
-        let mut kept = locked(&self.newest);
+        let mut kept = self.newest.lock();
         // Do not keep the result if the layers were replaced meanwhile.
         if Arc::ptr_eq(&self.state(), &state) {
             *kept = Some((newest, Arc::clone(&whole)));

@@ -1,7 +1,8 @@
 //! Turns commits into layers, on a disk or in memory.
 
+use parking_lot::Mutex;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use esker_format::io::Disk;
 use esker_format::{CopyPolicy, Edit, Error, Result};

@@ -23,7 +23,7 @@ use esker_format::io::Disk;
 use esker_format::{Encoding, Error, LogMark, PAGE_BYTES, Result, archived_name};
 use esker_graph::{Direction, Run};
 
-use super::handle::{Database, DatabaseOptions, locked};
+use super::handle::{Database, DatabaseOptions};
 use super::upkeep::merging::{MergeRequest, merge_all};
 use crate::log::{LogStart, LogSurvey};
 use crate::manifest::{Manifest, ManifestWriter, layer_directory, lock_writer};
@@ -142,7 +142,7 @@ impl Database {
         let manifest = ManifestWriter::open(&lock)?;
         let start = LogStart { mark: None, ..manifest.manifest().log_start() };
         let db = Self::open_locked(options, run, lock, manifest, start)?;
-        let mut maintenance = locked(&db.core.maintenance);
+        let mut maintenance = db.core.maintenance.lock();
         db.core.freeze(&mut maintenance, run)?;
         if !report.lost.is_empty() {
             db.core.skip_to(&mut maintenance, survey.last_version)?;

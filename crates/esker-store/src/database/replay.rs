@@ -10,7 +10,7 @@ use esker_format::Result;
 use esker_format::io::Paging;
 use esker_graph::{Reservation, Run};
 
-use super::handle::{Core, locked};
+use super::handle::Core;
 use super::layers::Maintenance;
 use super::reservation::CommitCosts;
 use crate::commit::{Commit, LoggedCommit};
@@ -31,7 +31,7 @@ impl Core {
         if logged.is_empty() {
             return Ok(());
         }
-        let mut maintenance = locked(&self.maintenance);
+        let mut maintenance = self.maintenance.lock();
         let mut reader =
             LogReader::open(Arc::clone(&self.disk), &self.path, start)?.with_cancel(run.cancel());
         let mut read = ReadCommits::default();
@@ -76,7 +76,7 @@ impl Core {
     ) -> Result<Arc<Commit>> {
         let mut commit = known.read(reader, &self.path, run.cancel())?;
         commit.paging = paging;
-        let mut writer = locked(&self.writer);
+        let mut writer = self.writer.lock();
         writer.replay(&commit, run)?;
         self.count_kept(&writer);
         Ok(Arc::new(commit))
@@ -102,7 +102,7 @@ impl Core {
         let read = std::mem::take(read);
         let Some(last) = read.commits.last().map(|commit| commit.version) else { return Ok(()) };
         let (next, _) = self.record_these(maintenance, &self.state(), &read.commits, Vec::new(), run)?;
-        self.show(&next, &mut locked(&self.writer), Some(last))?;
+        self.show(&next, &mut self.writer.lock(), Some(last))?;
         self.log.remove_through(last)
     }
 }

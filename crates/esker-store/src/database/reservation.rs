@@ -1,6 +1,6 @@
 //! Estimates the memory of commits, and holds what is reserved for them.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use esker_graph::{Budget, Reservation, VertexId};
 
@@ -50,7 +50,7 @@ impl CommitMemory {
     }
 
     pub(super) fn held(&self) -> MutexGuard<'_, HeldMemory> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        self.held.lock()
     }
 
     /// Begins a commit whose own memory is reserved.
@@ -60,8 +60,8 @@ impl CommitMemory {
     }
 
     /// Waits until a commit ends.
-    pub(super) fn wait(&self, held: MutexGuard<'_, HeldMemory>) {
-        drop(self.ended.wait(held).unwrap_or_else(PoisonError::into_inner));
+    pub(super) fn wait(&self, mut held: MutexGuard<'_, HeldMemory>) {
+        self.ended.wait(&mut held);
     }
 }
 

@@ -12,7 +12,7 @@ use esker_format::{
 };
 use esker_graph::{Operation, message};
 
-use super::handle::{Core, Database, locked};
+use super::handle::{Core, Database};
 use super::layers::Maintenance;
 use crate::manifest::Manifest;
 
@@ -64,7 +64,7 @@ impl Database {
     /// [`Error::Invalid`] if the version does not exist; [`Error::Io`].
     pub fn tag(&self, name: &str, version: u64) -> Result<()> {
         let core = &self.core;
-        let mut maintenance = locked(&core.maintenance);
+        let mut maintenance = core.maintenance.lock();
         core.expect_version(version)?;
         let tag = Edit::SetTag(TagRecord { name: name.to_owned(), version });
         if core.is_in_log(version) {
@@ -81,7 +81,7 @@ impl Database {
     /// # Errors
     /// [`Error::Invalid`] if the tag does not exist; [`Error::Io`].
     pub fn untag(&self, name: &str) -> Result<()> {
-        let mut maintenance = locked(&self.core.maintenance);
+        let mut maintenance = self.core.maintenance.lock();
         self.core.edit(&mut maintenance, &[Edit::RemoveTag { name: name.to_owned() }])
     }
 
@@ -119,7 +119,7 @@ impl Database {
     /// [`Error::Invalid`] if a version does not exist or has a tag, or none would be left; [`Error::Io`].
     pub fn forget_all(&self, versions: &[u64]) -> Result<()> {
         let core = &self.core;
-        let mut maintenance = locked(&core.maintenance);
+        let mut maintenance = core.maintenance.lock();
         let mut gone: BTreeSet<u64> = versions.iter().copied().collect();
         let Some(&last) = gone.last() else { return Ok(()) };
         self.expect_forgettable(&gone)?;
@@ -179,7 +179,7 @@ impl Database {
     /// [`Error::Io`].
     pub fn retain(&self, retention: Retention) -> Result<()> {
         let core = &self.core;
-        let mut maintenance = locked(&core.maintenance);
+        let mut maintenance = core.maintenance.lock();
         let gone = {
             let shown = core.shown();
             // What the retention so far does not keep stays forgotten.
@@ -203,7 +203,7 @@ impl Database {
     /// # Errors
     /// [`Error::Io`].
     pub fn set_write_options(&self, options: WriteOptions) -> Result<()> {
-        let mut maintenance = locked(&self.core.maintenance);
+        let mut maintenance = self.core.maintenance.lock();
         self.core.edit(&mut maintenance, &[Edit::SetOptions(options)])
     }
 
@@ -212,7 +212,7 @@ impl Database {
     /// # Errors
     /// [`Error::Invalid`] if there is no edge property of the name; [`Error::Io`].
     pub fn declare_stream(&self, stream: StreamRecord) -> Result<()> {
-        let mut maintenance = locked(&self.core.maintenance);
+        let mut maintenance = self.core.maintenance.lock();
         self.core.edit(&mut maintenance, &[Edit::SetStream(stream)])
     }
 }
@@ -270,6 +270,6 @@ impl Core {
         self.log.set_manifest(manifest.head());
         let state = self.state();
         let layers = state.layers().to_vec();
-        self.publish(&Arc::new(state.with(manifest, layers)), &mut locked(&self.writer), None)
+        self.publish(&Arc::new(state.with(manifest, layers)), &mut self.writer.lock(), None)
     }
 }

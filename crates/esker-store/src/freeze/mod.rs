@@ -14,8 +14,8 @@ mod sort;
 mod resolve;
 mod edge;
 
+use parking_lot::Mutex;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use changes::Tally;
 use esker_format::{CopyPolicy, Encoding, LayerRecord, Result};
@@ -158,10 +158,10 @@ fn freeze_direction(
     section.append_all(run, chunks.len(), |index| {
         let mut own = Tally::new(codes as usize);
         let chunk = resolver.resolve(&arcs[chunks[index].clone()], &mut own)?;
-        tally.lock().unwrap_or_else(PoisonError::into_inner).add(&own);
+        tally.lock().add(&own);
         Ok(chunk)
     })?;
-    Ok((section.finish()?, tally.into_inner().unwrap_or_else(PoisonError::into_inner)))
+    Ok((section.finish()?, tally.into_inner()))
 }
 
 /// Divides arcs into chunks so that each vertex lies in one chunk; the more property values an arc has, the

@@ -8,8 +8,8 @@
 //! Time: five or six passes over the arcs. Memory: 16 bytes (24 with 64-bit ids) an arc, the same again for
 //! the largest bucket of each thread, and for each thread a word for each of at most 2^16 ranges of vertices.
 
+use parking_lot::Mutex;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use esker_format::Result;
 use esker_format::memory::{collected, filled, filled_by_all, reserve, with_room};
@@ -162,9 +162,7 @@ fn sorted_by(
     let totals: Vec<Vec<usize>> = lens.iter().map(|lens| vec![lens.iter().sum()]).collect();
     let buckets = split_by_bucket(&mut arcs, &totals, 1).into_iter().flatten();
     let buckets: Vec<Mutex<&mut [EdgeChange]>> = buckets.map(Mutex::new).collect();
-    run.share(buckets.len(), Vec::new, |spare, index| {
-        sort(&mut buckets[index].lock().unwrap_or_else(PoisonError::into_inner), spare, cancel)
-    })?;
+    run.share(buckets.len(), Vec::new, |spare, index| sort(&mut buckets[index].lock(), spare, cancel))?;
     drop(buckets);
     Ok(arcs)
 }

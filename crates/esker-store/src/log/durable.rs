@@ -4,8 +4,9 @@
 //! thread is already syncing. Syncs never run concurrently, because the system reports a failure to only one
 //! of them. What was synced counts as durable if the files are still the database's afterwards.
 
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use esker_format::io::File;
 use esker_format::{Error, LogMark, Result};
@@ -118,7 +119,7 @@ impl Durability {
         while !is_done(&state) {
             self.refusal(&state)?;
             if state.is_syncing {
-                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                self.changed.wait(&mut state);
                 continue;
             }
             state.is_syncing = true;
@@ -150,6 +151,6 @@ impl Durability {
     }
 
     fn state(&self) -> MutexGuard<'_, DurabilityState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }

@@ -1,7 +1,8 @@
 //! Tests of the log: syncing, several threads, and readers during writes.
 
+use parking_lot::Mutex;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use esker_format::io::{Disk, Faults, RealDisk};
@@ -35,7 +36,7 @@ fn threads_append_and_wait_together() {
             scope.spawn(|| {
                 for _ in 0..50 {
                     let version = {
-                        let _turn = turn.lock().unwrap();
+                        let _turn = turn.lock();
                         let version = log.next_version();
                         append(&log, version).unwrap();
                         version

@@ -1,8 +1,9 @@
 //! Appending commits from several threads, and removing segments that are no longer needed.
 
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -262,7 +263,7 @@ impl Drop for Log {
 
 impl LogCore {
     fn tail(&self) -> MutexGuard<'_, LogTail> {
-        self.tail.lock().unwrap_or_else(PoisonError::into_inner)
+        self.tail.lock()
     }
 
     /// A record about MANIFEST: its header and summary.
@@ -379,9 +380,9 @@ impl SyncThread {
         let stopped = Arc::clone(&stop);
         let run = move || {
             let (flag, changed) = &*stopped;
-            let mut flag = flag.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut flag = flag.lock();
             while !*flag {
-                flag = changed.wait_timeout(flag, interval).unwrap_or_else(PoisonError::into_inner).0;
+                changed.wait_for(&mut flag, interval);
                 // Later appends and waits report the failure.
                 if core.durability.sync_all().is_err() {
                     return;
@@ -397,7 +398,7 @@ impl SyncThread {
 impl Drop for SyncThread {
     fn drop(&mut self) {
         let (flag, changed) = &*self.stop;
-        *flag.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        *flag.lock() = true;
         changed.notify_all();
         if let Some(thread) = self.thread.take() {
             // The thread does not panic, and a panic could not be handled here.

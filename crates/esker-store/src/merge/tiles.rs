@@ -3,8 +3,8 @@
 //! Of the lists only their lengths, the codes of their versions and their properties are written. Where a
 //! list may have changed, its old and its new form are compared, and what differs changes the tiles.
 
+use parking_lot::Mutex;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use esker_format::{Error, Result};
 use esker_graph::{Direction, Run, VertexId};
@@ -92,11 +92,11 @@ pub(super) fn merge_with(
                 |(), chunk| {
                     let range = chunks.range(chunk);
                     let changes = changes(&merge.merge_range(range.clone(), |_| true)?, range);
-                    row.lock().unwrap_or_else(PoisonError::into_inner).add(&changes)?;
+                    row.lock().add(&changes)?;
                     Ok::<(), Error>(())
                 },
             )?;
-            rest = tiles.write(row.into_inner().unwrap_or_else(PoisonError::into_inner))?;
+            rest = tiles.write(row.into_inner())?;
         }
     }
     Ok(())

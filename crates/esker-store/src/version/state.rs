@@ -1,8 +1,9 @@
 //! Versions of a graph and the state of the database that they belong to: lists and properties of single
 //! vertices.
 
+use parking_lot::Mutex;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use esker_format::io::Disk;
 use esker_format::{Archive, Error, LayerRecord, Owner, PropertyRecord, Result, Sought, VersionRecord};
@@ -303,7 +304,7 @@ impl State {
     /// The same database after a change of its manifest, with the layers that the new one names, oldest
     /// first.
     pub(crate) fn with(&self, manifest: Manifest, layers: Vec<Arc<Layer>>) -> Self {
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let last = self.last.lock().clone();
         let tiles = Beside::open(&self.disk, &self.path, &manifest, &self.tiles);
         let heads = Beside::open(&self.disk, &self.path, &manifest, &self.heads);
         let ids = self.ids.after(&self.manifest, &manifest);
@@ -317,7 +318,7 @@ impl State {
     /// As [`State::read`].
     pub(crate) fn reopened(&self, manifest: Manifest) -> Result<Self> {
         let files = OpenFiles::open(&self.disk, &self.path, &manifest, &self.layers)?;
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let last = self.last.lock().clone();
         let tiles = Beside::open(&self.disk, &self.path, &manifest, &self.tiles);
         let heads = Beside::open(&self.disk, &self.path, &manifest, &self.heads);
         let opened = Self::of(Arc::clone(&self.disk), &self.path, manifest, files);
@@ -406,7 +407,7 @@ impl State {
     /// # Errors
     /// [`Error::Invalid`] if there is none; [`Error::Corrupt`].
     pub(crate) fn version(self: &Arc<Self>, number: u64) -> Result<Version> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last.lock();
         if let Some(known) = last.as_ref().filter(|last| last.is_of(self) && last.number() == number) {
             return Ok(known.clone());
         }

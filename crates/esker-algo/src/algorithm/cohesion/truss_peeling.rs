@@ -6,7 +6,7 @@
 //! marked vertices. A list is compacted once a quarter of it is removed, so scans read little more than the
 //! remaining entries.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 use esker_graph::{NONE, Run, Stop, VertexId, vertex};
 use rayon::prelude::*;
@@ -206,7 +206,7 @@ impl TrussRound<'_> {
         removing: &[VertexId],
         scratches: &Mutex<Vec<TrussScratch>>,
     ) -> Result<Vec<TrussWorker>, Stop> {
-        let kept = || scratches.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = || scratches.lock();
         let new_state = || {
             let mut scratch = kept().pop().unwrap_or_default();
             scratch.marks.resize(self.edges.lens.len(), (NONE, 0));

@@ -15,7 +15,7 @@
 //! [1] O. Borůvka, "O jistém problému minimálním", 1926; the parallel form: S. Chung, A. Condon, "Parallel
 //!     implementation of Borůvka's minimum spanning tree algorithm", IPPS 1996.
 
-use std::sync::Mutex;
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use esker_graph::{
@@ -207,9 +207,7 @@ impl<W: Ranked> Visitor<W> for FindLightest<'_> {
             if piece.exclusive {
                 self.keep_lighter(v, lightest);
             } else {
-                let lock = self.search.locks[v as usize % LOCKS].lock();
-                // No holder of the lock panics, and the update has no partial state.
-                let _held = lock.unwrap_or_else(std::sync::PoisonError::into_inner);
+                let _held = self.search.locks[v as usize % LOCKS].lock();
                 self.keep_lighter(v, lightest);
             }
         }

@@ -16,7 +16,7 @@
 //! [3] V. Chakaravarthy et al., "Scalable Single Source Shortest Path Algorithms for Massively Parallel
 //!     Systems", IPDPS 2014.
 
-use std::sync::Mutex;
+use parking_lot::Mutex;
 
 use esker_graph::{Bitmap, Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor};
 use rayon::prelude::*;
@@ -93,7 +93,7 @@ impl<W: Length, D: Reach<W>> DeltaStepping<W, D> {
             if !found {
                 window.relax_heavy(graph, run, &mut remaining_arcs)?;
             }
-            let mut all = self.bins.lock().expect("no worker panicked");
+            let mut all = self.bins.lock();
             fault = all.iter().map(|bins| bins.fault).max().unwrap_or_default();
             if found || fault >= least {
                 break;
@@ -121,7 +121,7 @@ impl<W: Length, D: Reach<W>> DeltaStepping<W, D> {
     /// Moves one bin of all workers to `frontier`, where each vertex occurs once.
     fn take_bucket(&self, bin: usize, frontier: &mut Vec<VertexId>) {
         frontier.clear();
-        for bins in &mut *self.bins.lock().expect("no worker panicked") {
+        for bins in &mut *self.bins.lock() {
             self.take_found(&mut bins.window[bin], frontier);
         }
     }
@@ -142,11 +142,11 @@ impl<W: Length, D: Reach<W>> DeltaStepping<W, D> {
     }
 
     fn take_bins(&self) -> Box<Bins<D>> {
-        self.bins.lock().expect("no worker panicked").pop().unwrap_or_default()
+        self.bins.lock().pop().unwrap_or_default()
     }
 
     fn put_bins(&self, bins: impl IntoIterator<Item = Box<Bins<D>>>) {
-        self.bins.lock().expect("no worker panicked").extend(bins);
+        self.bins.lock().extend(bins);
     }
 }
 
@@ -292,7 +292,7 @@ impl<W: Length, D: Reach<W>> BucketWindow<'_, W, D> {
         remaining_arcs: &mut u64,
     ) -> Result<(), G::Error> {
         let (mut settled, mut arcs) = (Vec::new(), 0);
-        for bins in &mut *self.search.bins.lock().expect("no worker panicked") {
+        for bins in &mut *self.search.bins.lock() {
             settled.append(&mut bins.settled);
             arcs += std::mem::take(&mut bins.settled_arcs);
         }
@@ -358,7 +358,7 @@ impl<W: Length, D: Reach<W>, G: Graph, const ALONE: bool> Visitor<W> for RelaxLi
     const BOXED: bool = size_of::<D>() > size_of::<W>();
 
     fn new_state(&self) -> Box<Bins<D>> {
-        let held = self.bins.as_ref().and_then(|bins| bins.lock().expect("no worker panicked").take());
+        let held = self.bins.as_ref().and_then(|bins| bins.lock().take());
         held.unwrap_or_else(|| self.window.search.take_bins())
     }
 

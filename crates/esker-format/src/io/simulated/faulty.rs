@@ -33,9 +33,10 @@
 //!
 //! Not modelled: lost syncs that report success, misdirected writes, damage to names.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use esker_graph::random::Random;
 
@@ -136,7 +137,7 @@ impl FaultyDisk {
     }
 
     fn state(&self) -> MutexGuard<'_, FaultyState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Counts an operation; fails if a fault is due.

@@ -4,11 +4,12 @@
 //! bytes and copies nothing. Nothing survives the process, so syncs do nothing. To test durability, use
 //! [`crate::io::FaultyDisk`].
 
+use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::error::{Error, Result};
 use crate::io::disk::{DirectoryEntry, Disk, File, Files, Lock, NamedFile, parent};
@@ -64,11 +65,11 @@ impl MemoryDisk {
     }
 
     fn names(&self) -> RwLockReadGuard<'_, Names<MemoryInode>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner)
+        self.0.read()
     }
 
     fn names_to_change(&self) -> RwLockWriteGuard<'_, Names<MemoryInode>> {
-        self.0.write().unwrap_or_else(PoisonError::into_inner)
+        self.0.write()
     }
 
     fn find(&self, path: &Path, action: &'static str) -> Result<Arc<dyn File>> {
@@ -224,12 +225,12 @@ impl Content {
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Arc<Words>> {
-        self.words.read().unwrap_or_else(PoisonError::into_inner)
+        self.words.read()
     }
 
     /// Changes the bytes; existing maps keep the old ones.
     fn change(&self, change: impl FnOnce(&mut Words)) {
-        change(Arc::make_mut(&mut self.words.write().unwrap_or_else(PoisonError::into_inner)));
+        change(Arc::make_mut(&mut self.words.write()));
     }
 }
 
@@ -296,7 +297,7 @@ impl File for MemoryFile {
     }
 
     fn map(&self) -> Result<Map> {
-        let mut content = self.content.words.write().unwrap_or_else(PoisonError::into_inner);
+        let mut content = self.content.words.write();
         if let Some(words) = Arc::get_mut(&mut content) {
             words.shrink();
         }

@@ -8,8 +8,9 @@
 mod messages;
 mod sizes;
 
+use parking_lot::Mutex;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_ipc::reader::FileDecoder;
@@ -194,13 +195,13 @@ impl ArrowFile {
         }
         let buffer = messages::buffer(&self.content.bytes, &batch.position)?;
         let decoded = decoder.read_record_batch(&batch.position, &buffer)?;
-        self.decoders.lock().unwrap_or_else(PoisonError::into_inner).push((taken, decoder));
+        self.decoders.lock().push((taken, decoder));
         decoded.ok_or_else(|| ArrowError::IpcError("a record batch is missing".to_owned()))
     }
 
     /// The decoder that has taken in the most of the first `dictionaries` dictionaries, but no others.
     fn decoder(&self, dictionaries: usize) -> (usize, FileDecoder) {
-        let mut decoders = self.decoders.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut decoders = self.decoders.lock();
         let fits = (0..decoders.len()).filter(|&index| decoders[index].0 <= dictionaries);
         if let Some(index) = fits.max_by_key(|&index| decoders[index].0) {
             return decoders.swap_remove(index);
@@ -241,7 +242,7 @@ impl ArrowParser {
         } else {
             let kept = self.kept(run);
             // Held while decoding: workers that want the same batch wait for it.
-            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut kept = kept.lock();
             match &*kept {
                 Some(whole) => whole.clone(),
                 None => kept.insert(file.decode(index)?).clone(),
@@ -255,7 +256,7 @@ impl ArrowParser {
 
     /// The place of the batch of `run`, shared by all of its runs.
     fn kept(&self, run: RowRun) -> SharedBatch {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock();
         if let Some((_, _, place)) = kept.iter().find(|(f, s, _)| (*f, *s) == (run.file, run.section)) {
             return Arc::clone(place);
         }

@@ -1,7 +1,8 @@
 //! Rows of one column of a row group, as an Arrow array.
 
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryArray};
@@ -188,7 +189,7 @@ impl Leaf {
     /// runs.
     fn take_waiting(&self, group: usize, run_rows: usize, start: usize) -> Option<Waiting> {
         let has_long_pages = self.page_values.load(Ordering::Relaxed) as usize > run_rows;
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.waiting.lock();
         let serves = |reader: &Waiting| {
             reader.group == group && (reader.next == start || has_long_pages && reader.next < start)
         };
@@ -198,7 +199,7 @@ impl Leaf {
 
     /// Keeps a reader for the next run; of too many, the one that is furthest back goes.
     fn wait(&self, reader: Waiting) {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.waiting.lock();
         waiting.push(reader);
         if waiting.len() > self.waiting_max.load(Ordering::Relaxed)
             && let Some(last) = (0..waiting.len()).min_by_key(|&i| (waiting[i].group, waiting[i].next))

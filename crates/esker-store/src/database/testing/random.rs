@@ -12,7 +12,7 @@ use esker_layers::property::PropertyValue;
 use proptest::prelude::*;
 
 use crate::commit::CommitOptions;
-use crate::database::handle::locked;
+
 use crate::database::testing::model::{
     DB, DatabaseModel, ModelChange, commit, leave_out_removed, normal, read, verify, verify_points,
 };
@@ -174,11 +174,7 @@ fn a_durable_commit_that_cannot_be_made_visible_is_neither_lost_nor_half_visible
     let others = [ModelChange::Add(9, 2, 2, 2), ModelChange::Remove(1, 9)];
     for _ in 0..2 {
         assert!(commit(&db, &others).is_err());
-        assert_eq!(
-            locked(&db.core.pending).len(),
-            1,
-            "the first commit must wait; the second must be refused"
-        );
+        assert_eq!(db.core.pending.lock().len(), 1, "the first commit must wait; the second must be refused");
         assert_eq!(db.versions().len(), 2);
         verify_points(&db, model.newest().1, true);
     }

@@ -3,8 +3,8 @@
 //! If the policy would merge the new layer right away, the layer is made in memory only, and the merged one
 //! is what the disk gets: the changes are written once, and synced once.
 
+use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, SendError, sync_channel};
-use std::sync::{Arc, TryLockError};
 use std::time::Duration;
 
 use esker_format::io::{Disk, MemoryDisk};
@@ -12,7 +12,7 @@ use esker_format::{Edit, Error, Result};
 use esker_graph::{Cancel, Run, VertexId};
 
 use crate::commit::Commit;
-use crate::database::handle::{Core, Database, locked};
+use crate::database::handle::{Core, Database};
 use crate::database::layers::{CommitLayer, Maintenance, layer_of_commits};
 use crate::database::reservation::CommitCosts;
 use crate::database::upkeep::maintain::NextState;
@@ -61,10 +61,10 @@ impl Database {
             return outcome;
         }
         drop(receiver);
-        let before = locked(&core.maintainer).replace(thread);
+        let before = core.maintainer.lock().replace(thread);
         // Usually none is there: had it been at work, the thread would not have begun to freeze.
         if let Some(Ok(Err(error))) = before.map(std::thread::JoinHandle::join) {
-            locked(&core.writer).fail(error);
+            core.writer.lock().fail(error);
         }
         Ok(true)
     }
@@ -85,14 +85,10 @@ impl Core {
     /// # Errors
     /// If the new layer cannot be shown. Then commits are refused.
     pub(crate) fn freeze_at_once(&self, version: u64) -> Result<bool> {
-        let mut maintenance = match self.maintenance.try_lock() {
-            Ok(maintenance) => maintenance,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return Ok(false),
-        };
+        let Some(mut maintenance) = self.maintenance.try_lock() else { return Ok(false) };
         let (state, commits) = {
             // Commits leave this queue when they become visible.
-            let pending = locked(&self.pending);
+            let pending = self.pending.lock();
             let (state, mut commits) = self.unfrozen();
             let count = pending.partition_point(|commit| commit.version <= version);
             if count == 0 {
@@ -108,11 +104,11 @@ impl Core {
             Ok(None) | Err(_) => self.record_these(&mut maintenance, &state, &commits, Vec::new(), &self.run),
         };
         let Ok((next, counts)) = recorded else { return Ok(false) };
-        locked(&self.frozen).add(&counts);
+        self.frozen.lock().add(&counts);
         drop(commits);
         {
-            let mut writer = locked(&self.writer);
-            let mut pending = locked(&self.pending);
+            let mut writer = self.writer.lock();
+            let mut pending = self.pending.lock();
             self.show(&next, &mut writer, Some(version))?;
             let count = pending.partition_point(|commit| commit.version <= version);
             pending.drain(..count);
@@ -121,7 +117,7 @@ impl Core {
         if let Err(error) = self.log.remove_through(version) {
             // The commit is durable and visible; later ones are refused, as if the background thread had
             // failed.
-            locked(&self.writer).fail(error);
+            self.writer.lock().fail(error);
         }
         Ok(true)
     }

@@ -8,7 +8,7 @@ use esker_format::{
 use esker_graph::Run;
 
 use crate::database::batch::resolve::Writer;
-use crate::database::handle::{Database, locked};
+use crate::database::handle::Database;
 use crate::database::layers::Maintenance;
 use crate::database::upkeep::maintain::NextState;
 use crate::database::upkeep::merging::MergeRequest;
@@ -156,7 +156,7 @@ impl Database {
         run: &Run,
         change: impl FnOnce(&mut Maintenance, &mut Writer) -> Result<Option<NextState>>,
     ) -> Result<()> {
-        self.redefine_holding(&mut locked(&self.core.maintenance), run, change)
+        self.redefine_holding(&mut self.core.maintenance.lock(), run, change)
     }
 
     /// As [`Database::redefine`], for a caller that holds `maintenance`.
@@ -169,7 +169,7 @@ impl Database {
         let core = &self.core;
         // Freezes most commits before other commits have to wait.
         core.freeze(maintenance, run)?;
-        let mut writer = locked(&core.writer);
+        let mut writer = core.writer.lock();
         writer.expect_sound()?;
         core.make_visible(writer.next_version - 1).map_err(|error| writer.fail(error))?;
         let Some(next) = change(maintenance, &mut writer)? else { return Ok(()) };

@@ -11,7 +11,7 @@ use esker_layers::graph::bounded::headed::{HeadedNeeds, Heads, heads_directory, 
 use esker_layers::known_files::DirectoryKind;
 
 use crate::conversion::{FormReport, expect_layer_directory, heads_again};
-use crate::database::handle::{Core, Database, locked};
+use crate::database::handle::{Core, Database};
 use crate::database::layers::Maintenance;
 use crate::database::upkeep::forms::kept_forms;
 use crate::manifest::layer_directory;
@@ -26,7 +26,7 @@ impl Database {
     /// As [`HeadedNeeds::heads`]; [`esker_format::Error::Io`]; [`esker_format::Error::Corrupt`];
     /// cancellation.
     pub fn make_heads(&self, options: HeadedOptions, run: &Run) -> Result<Heads> {
-        self.core.make_chosen_heads(&mut locked(&self.core.maintenance), options, run)
+        self.core.make_chosen_heads(&mut self.core.maintenance.lock(), options, run)
     }
 }
 

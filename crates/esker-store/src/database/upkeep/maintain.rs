@@ -10,7 +10,7 @@ use esker_layers::known_files::DirectoryKind;
 use crate::commit::{Commit, LayerLocation, assemble};
 use crate::conversion::FormReport;
 use crate::database::batch::resolve::Writer;
-use crate::database::handle::{Core, Database, locked};
+use crate::database::handle::{Core, Database};
 use crate::database::layers::{LAYERS_MAX, Maintenance, all_layers_used, edits_of};
 use crate::freeze::ChangeCounts;
 use crate::manifest::{Manifest, layer_directory, not_retained};
@@ -57,7 +57,7 @@ impl Database {
     /// [`Error::Io`] if the layer cannot be written: then nothing changed, but after a failed sync of the
     /// manifest the database refuses further changes. [`Error::Corrupt`]; cancellation.
     pub fn freeze(&self, run: &Run) -> Result<Option<ChangeCounts>> {
-        let mut maintenance = locked(&self.core.maintenance);
+        let mut maintenance = self.core.maintenance.lock();
         self.core.freeze(&mut maintenance, run)
     }
 
@@ -65,8 +65,8 @@ impl Database {
     /// layer.
     pub fn frozen_changes(&self) -> Option<ChangeCounts> {
         let core = &self.core;
-        let _maintenance = locked(&core.maintenance);
-        core.unfrozen().1.is_empty().then(|| *locked(&core.frozen))
+        let _maintenance = core.maintenance.lock();
+        core.unfrozen().1.is_empty().then(|| *core.frozen.lock())
     }
 
     /// Starts freezing and merging in the background if the commits take enough memory, or a commit became a
@@ -77,13 +77,13 @@ impl Database {
         if !may_merge && (core.unfrozen_bytes() as u64) < core.unfrozen_bytes_max() {
             return;
         }
-        let mut maintainer = locked(&core.maintainer);
+        let mut maintainer = core.maintainer.lock();
         if maintainer.as_ref().is_some_and(|maintainer| !maintainer.is_finished()) {
             return;
         }
         let finished = maintainer.take().map(std::thread::JoinHandle::join);
         if let Some(Ok(Err(error))) = finished {
-            locked(&core.writer).fail(error);
+            core.writer.lock().fail(error);
             return;
         }
         let shared = Arc::clone(core);
@@ -94,7 +94,7 @@ impl Database {
 
     /// Waits for the work in the background.
     pub(crate) fn join_maintainer(&self) -> Result<()> {
-        match locked(&self.core.maintainer).take().map(std::thread::JoinHandle::join) {
+        match self.core.maintainer.lock().take().map(std::thread::JoinHandle::join) {
             Some(Ok(outcome)) => outcome,
             Some(Err(_)) => {
                 Err(Error::invalid("the background thread that freezes and merges panicked".to_owned()))
@@ -111,7 +111,7 @@ impl Core {
     }
 
     fn maintain(&self) -> Result<()> {
-        let mut maintenance = locked(&self.maintenance);
+        let mut maintenance = self.maintenance.lock();
         self.freeze(&mut maintenance, &self.run)?;
         if self.write_options().auto_merge {
             self.merge(&mut maintenance, &self.run)?;
@@ -134,7 +134,7 @@ impl Core {
         let Some((next, last, counts)) = self.record_commits(maintenance, edits, run)? else {
             return Ok(None);
         };
-        self.show(&next, &mut locked(&self.writer), Some(last))?;
+        self.show(&next, &mut self.writer.lock(), Some(last))?;
         self.settle();
         self.log.remove_through(last)?;
         Ok(Some(counts))
@@ -163,7 +163,7 @@ impl Core {
         let (state, commits) = self.unfrozen();
         let Some(last) = commits.last() else { return Ok(None) };
         let (next, counts) = self.record_these(maintenance, &state, &commits, edits, run)?;
-        locked(&self.frozen).add(&counts);
+        self.frozen.lock().add(&counts);
         Ok(Some((next, last.version, counts)))
     }
 
@@ -287,7 +287,7 @@ impl Core {
     /// Makes the log durable, and records how far it reaches.
     pub(crate) fn finish(&self) -> Result<()> {
         self.log.sync()?;
-        let mut maintenance = locked(&self.maintenance);
+        let mut maintenance = self.maintenance.lock();
         if let Some(edit) = self.mark_of_log(maintenance.manifest.manifest()) {
             self.log.note_manifest(maintenance.manifest.append(&[edit])?.head());
         }

@@ -22,7 +22,7 @@ use esker_layers::tiles::{ConvertOptions, MergedShape, TileMerge, TileReport, Ti
 use crate::apart::TargetsApart;
 use crate::buffers::LayerBuffers;
 use crate::conversion::{FormReport, HeadsLeftOut, WantedForms, weights_of};
-use crate::database::handle::{Core, Database, locked};
+use crate::database::handle::{Core, Database};
 use crate::database::layers::Maintenance;
 use crate::database::upkeep::compacting::{CompactOptions, CompactReport};
 use crate::database::upkeep::forms::{Replaced, kept_forms};
@@ -41,7 +41,7 @@ impl Database {
     /// # Errors
     /// As [`Database::freeze`].
     pub fn merge(&self, run: &Run) -> Result<usize> {
-        let mut maintenance = locked(&self.core.maintenance);
+        let mut maintenance = self.core.maintenance.lock();
         self.core.merge(&mut maintenance, run)
     }
 
@@ -86,7 +86,7 @@ impl Database {
     /// # Errors
     /// As [`Database::freeze`].
     pub fn compact_with(&self, options: CompactOptions, run: &Run) -> Result<CompactReport> {
-        let mut maintenance = locked(&self.core.maintenance);
+        let mut maintenance = self.core.maintenance.lock();
         let core = &self.core;
         core.freeze(&mut maintenance, run)?;
         core.forget_hidden(&mut maintenance)?;
@@ -175,7 +175,7 @@ impl Core {
         let forms = written.forms.clone();
         let next = self.prepare(maintenance, &state, written)?;
         self.record(maintenance, &next)?;
-        self.show(&next, &mut locked(&self.writer), None)?;
+        self.show(&next, &mut self.writer.lock(), None)?;
         Ok(forms)
     }
 

@@ -8,7 +8,7 @@ use esker_layers::tiles::{ConvertOptions, TileReport};
 
 use crate::conversion::write_tiles_of;
 use crate::conversion::{FormReport, expect_layer_directory, tiles_record};
-use crate::database::handle::{Core, Database, locked};
+use crate::database::handle::{Core, Database};
 use crate::database::layers::Maintenance;
 use crate::database::upkeep::forms::kept_forms;
 use crate::database::upkeep::maintain::NextState;
@@ -39,7 +39,7 @@ impl Database {
     /// As [`esker_layers::tiles::write_tiles`]; cancellation; [`Error::Invalid`] if the lists are kept as
     /// tiles only.
     pub fn make_tiles(&self, options: &ConvertOptions, run: &Run) -> Result<TileReport> {
-        let mut maintenance = locked(&self.core.maintenance);
+        let mut maintenance = self.core.maintenance.lock();
         self.core.make_tiles(&mut maintenance, options, run)
     }
 }
@@ -132,7 +132,7 @@ impl Core {
         let next =
             NextState::with_same_layers(Arc::new(state.with(manifest, state.layers().to_vec())), edits);
         self.record(maintenance, &next)?;
-        self.show(&next, &mut locked(&self.writer), None)
+        self.show(&next, &mut self.writer.lock(), None)
     }
 }
 

@@ -11,7 +11,7 @@ use esker_format::{Edit, Error, Result};
 use crate::commit::{Commit, LayerLocation, assemble};
 use crate::conversion::FormReport;
 use crate::database::batch::resolve::Writer;
-use crate::database::handle::{Core, locked};
+use crate::database::handle::Core;
 use crate::database::layers::{Maintenance, edits_of};
 use crate::database::upkeep::maintain::WrittenLayer;
 use crate::database::upkeep::merging::MergeRequest;
@@ -37,7 +37,7 @@ impl Core {
     /// does it. At least one other version exists.
     pub(crate) fn forget_newest(&self, maintenance: &mut Maintenance, gone: &BTreeSet<u64>) -> Result<bool> {
         // Holding the writer keeps commits out.
-        let mut writer = locked(&self.writer);
+        let mut writer = self.writer.lock();
         writer.expect_sound()?;
         self.make_visible(writer.next_version - 1).map_err(|error| writer.fail(error))?;
         let (state, commits) = self.unfrozen();
@@ -132,7 +132,7 @@ impl Core {
     /// Extends the range of the layers to `last_version`, so that the numbers of lost versions are not given
     /// again. All commits are in layers; no commit may follow before the database is opened again.
     pub(crate) fn skip_to(&self, maintenance: &mut Maintenance, last_version: u64) -> Result<()> {
-        let mut writer = locked(&self.writer);
+        let mut writer = self.writer.lock();
         let state = self.state();
         let newest = state.version(state.newest())?;
         let first = state.manifest().log_start().first_version;

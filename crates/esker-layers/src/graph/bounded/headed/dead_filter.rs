@@ -1,7 +1,5 @@
 //! Leaves deleted arcs out of heads and tails.
 
-use std::sync::PoisonError;
-
 use esker_format::{Error, HeadOrder, Result};
 use esker_graph::{Run, VertexId, vertex};
 
@@ -25,7 +23,7 @@ impl DeadFilter {
             || (),
             |(), unit| {
                 run.check()?;
-                let mut unit = units[unit].lock().unwrap_or_else(PoisonError::into_inner);
+                let mut unit = units[unit].lock();
                 let (vertices, own) = &mut *unit;
                 let mut rest = std::mem::take(own);
                 for v in vertices.clone() {

@@ -1,7 +1,7 @@
 //! Computes how long heads can be, and where each of them begins.
 
+use parking_lot::Mutex;
 use std::ops::Range;
-use std::sync::Mutex;
 
 use esker_graph::VertexId;
 

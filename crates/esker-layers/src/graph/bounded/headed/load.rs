@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use esker_format::io::Disk;
 use esker_format::{Error, HeadOrder, Result};
@@ -39,7 +39,7 @@ impl<'a> HeadedSide<'a> {
             units.len(),
             || (),
             |(), unit| {
-                let mut unit = units[unit].lock().unwrap_or_else(PoisonError::into_inner);
+                let mut unit = units[unit].lock();
                 let (vertices, own) = &mut *unit;
                 let found = stored.some(extents, &places, vertices.clone())?;
                 take_first(found, own, extents, vertices.clone(), stored.head_len, head_len);

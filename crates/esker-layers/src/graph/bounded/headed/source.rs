@@ -1,7 +1,8 @@
 //! Scans over the lists of one direction: heads first, then the tails that visitors want.
 
+use parking_lot::Mutex;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use esker_format::io::Disk;
 use esker_format::{Error, HeadOrder, Result};
@@ -112,7 +113,7 @@ impl<'a, W: ColumnWeight> HeadedSource<'a, W> {
     }
 
     fn reader(&self) -> Result<TailReader> {
-        let kept = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let kept = self.readers.lock().pop();
         kept.map_or_else(|| TailReader::new(&self.lists.file), Ok)
     }
 
@@ -296,7 +297,7 @@ struct HeadedWorker<'p, 'a, W: ColumnWeight> {
 
 impl<W: ColumnWeight> Drop for HeadedWorker<'_, '_, W> {
     fn drop(&mut self) {
-        self.source.readers.lock().unwrap_or_else(PoisonError::into_inner).extend(self.reader.take());
+        self.source.readers.lock().extend(self.reader.take());
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reads a file of lists from its beginning to its end, past the page cache, on all threads.
 
+use parking_lot::Mutex;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use esker_format::io::{Frame, Read, Reads};
 use esker_format::{BLOCK_BYTES, Result};
@@ -50,7 +50,7 @@ pub(super) fn read_stretches<T: Send, S: Send>(
         stretches.len(),
         || None,
         |worker: &mut Option<(Gather, S)>, unit| {
-            let mut stretch = stretches[unit].lock().unwrap_or_else(PoisonError::into_inner);
+            let mut stretch = stretches[unit].lock();
             let start = unit as u64 * STRETCH_BYTES;
             let bytes = start..file.bytes().min(start + STRETCH_BYTES);
             let (reader, state) = match worker {

@@ -1,7 +1,7 @@
 //! The queue from which the threads of a scan take extents that are in memory.
 
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use esker_format::Result;
@@ -51,7 +51,7 @@ impl QueuedExtent<'_> {
 
 impl ExtentQueue {
     fn lock(&self) -> MutexGuard<'_, QueueState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// An extent for the calling thread; `None` if there are no more, or a thread failed. `supply` adds
@@ -91,18 +91,16 @@ impl ExtentQueue {
                 }));
             }
             match supply(&mut state.ready)? {
-                Supply::More => self.changed.notify_all(),
+                Supply::More => {
+                    self.changed.notify_all();
+                }
                 Supply::End => return Ok(None),
                 Supply::Later => {
                     drop(state);
                     let has_waited = wait()?;
                     state = self.lock();
                     if !has_waited {
-                        state = self
-                            .changed
-                            .wait_timeout(state, PATIENCE)
-                            .unwrap_or_else(PoisonError::into_inner)
-                            .0;
+                        self.changed.wait_for(&mut state, PATIENCE);
                     }
                 }
             }

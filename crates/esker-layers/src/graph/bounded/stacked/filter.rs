@@ -1,7 +1,7 @@
 //! Leaves the arcs that a version lacks out of the pieces of its complete layer.
 
+use parking_lot::Mutex;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use esker_graph::{AnyVisitor, Patch, Piece, Sink, Tile, VertexId};
 
@@ -53,14 +53,14 @@ impl<W: ColumnWeight> AnyVisitor<W> for Reusing<'_, W> {
     }
 
     fn sink(&self) -> Box<dyn Sink<W> + '_> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let idle = self.idle.lock().pop();
         Box::new(ReusedSink { reusing: self, sink: Some(idle.unwrap_or_else(|| self.visitor.sink())) })
     }
 }
 
 impl<W> Drop for ReusedSink<'_, '_, W> {
     fn drop(&mut self) {
-        self.reusing.idle.lock().unwrap_or_else(PoisonError::into_inner).extend(self.sink.take());
+        self.reusing.idle.lock().extend(self.sink.take());
     }
 }
 

@@ -1,8 +1,9 @@
 //! Scans a complete layer together with the changes since.
 
+use parking_lot::Mutex;
 use std::borrow::Cow;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, OnceLock, PoisonError};
 
 use esker_format::{BLOCK_BYTES, Error, Result};
 use esker_graph::{AnyVisitor, Bitmap, Direction, Flow, ListAccess, Piece, Run, Select, Source, VertexId};
@@ -102,7 +103,7 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
         if let Some(changes) = self.changes.get() {
             return Ok(changes);
         }
-        let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let memory = self.memory.lock().take();
         let changes = self.version.changes(memory, run)?;
         Ok(self.changes.get_or_init(|| changes))
     }

@@ -1,7 +1,8 @@
 //! The lists of a block of vertices, collected from a scan that hands them over in pieces and in any order.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 use esker_format::Result;
 use esker_graph::{AnyVisitor, Bitmap, Patch, Piece, Run, Select, Sink, Tile, VertexId, ones, vertex};
@@ -62,11 +63,6 @@ pub(super) struct LockedCell<'r, W> {
 
 /// The collected lists of a block.
 pub(super) type LockedCells<'r, W> = Vec<Mutex<LockedCell<'r, W>>>;
-
-/// Takes the guard of some lists.
-pub(super) fn lock<'c, 'r, W>(cell: &'c Mutex<LockedCell<'r, W>>) -> MutexGuard<'c, LockedCell<'r, W>> {
-    cell.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 impl<W: ColumnWeight> BlockRoom<W> {
     /// With room for `num_arcs` arcs. A longer list makes room for itself.
@@ -233,7 +229,7 @@ impl<W: ColumnWeight> ListCollector<'_, '_, W> {
             if held.as_ref().is_none_or(|held| held.0 != cell) {
                 // Never two at a time.
                 drop(held.take());
-                held = Some((cell, lock(&self.cells[cell])));
+                held = Some((cell, self.cells[cell].lock()));
             }
             let is_right = held.as_mut().is_some_and(|held| held.1.append(i, targets, weights));
             if !is_right {

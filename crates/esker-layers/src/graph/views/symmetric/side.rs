@@ -1,7 +1,7 @@
 //! Reads the lists of both directions as one merged list.
 
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
 
 use esker_format::{Error, Result};
 use esker_graph::{
@@ -9,7 +9,7 @@ use esker_graph::{
     VertexId, drive, ones, vertex,
 };
 
-use super::block::{BLOCK_LEN, BlockRoom, CELL_LEN, CollectedBlock, VERTEX_BYTES, lock, sort_bytes};
+use super::block::{BLOCK_LEN, BlockRoom, CELL_LEN, CollectedBlock, VERTEX_BYTES, sort_bytes};
 use super::merge::{BothLists, Merge};
 use crate::graph::list_by_list::ListByList;
 use crate::graph::mapped::points::few;
@@ -180,7 +180,7 @@ impl<'a, W: ColumnWeight> SymmetricSide<'a, W> {
                 out.len(),
                 || (new_state(), Vec::new()),
                 |(state, order), cell| {
-                    let (mut out, mut incoming) = (lock(&out[cell]), lock(&incoming[cell]));
+                    let (mut out, mut incoming) = (out[cell].lock(), incoming[cell].lock());
                     for i in ones(block.chosen_in(cell)) {
                         let v = vertex(block.base() + cell * CELL_LEN + i);
                         each(state, v, [out.list(i, v, order)?, incoming.list(i, v, order)?]);
@@ -286,7 +286,7 @@ struct BorrowedSink<'s, 'v, W> {
 
 impl<W> Drop for BorrowedSink<'_, '_, W> {
     fn drop(&mut self) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).extend(self.sink.take());
+        self.idle.lock().extend(self.sink.take());
     }
 }
 
@@ -333,7 +333,7 @@ impl<W: ColumnWeight> Source<W, Error> for SymmetricSide<'_, W> {
         };
         let idle = Mutex::new(Vec::new());
         let new_state = || {
-            let sink = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let sink = idle.lock().pop();
             let sink = Some(sink.unwrap_or_else(|| visitor.sink()));
             BorrowedSink { sink, idle: &idle, targets: Vec::new(), weights: Vec::new() }
         };

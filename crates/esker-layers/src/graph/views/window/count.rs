@@ -1,8 +1,8 @@
 //! Counts the arcs of each vertex that lie in a window.
 
+use parking_lot::Mutex;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
 
 use esker_format::{Error, Result};
 use esker_graph::{Flow, Piece, Run, Select, VertexId, Visitor, vertex};
@@ -159,7 +159,7 @@ pub(super) fn count_arrays<T: Time>(
         units.len(),
         || (0, TimedBuffers::new()),
         |(loops, buffers), i| {
-            let unit = units[i].lock().unwrap_or_else(PoisonError::into_inner).take();
+            let unit = units[i].lock().take();
             let Some(counts) = unit else { return Ok(()) };
             let vertices = i * GRAIN..i * GRAIN + counts.len();
             let unit = CountUnit { vertices, counts };
