@@ -19,6 +19,7 @@ use crate::args::heads::{missing as missing_heads, order_name};
 use crate::args::size::{bytes, count, counted, seconds};
 use crate::args::write_options::{describe, describe_stream, stream_json, to_json};
 use crate::failure::{Failure, Outcome};
+use crate::language::said;
 use crate::show::text;
 
 /// Describe a database
@@ -101,11 +102,15 @@ impl InfoCommand {
                 let described = format!("{}{}", bytes(*tiles), share_of_arc(snapshot, *tiles));
                 rows.push(("tiles".to_owned(), described));
             }
-            Err(problem) => rows.push(("tiles".to_owned(), format!("UNREADABLE: {problem}"))),
+            Err(problem) => {
+                rows.push(("tiles".to_owned(), format!("UNREADABLE: {}", said(&problem.message()))))
+            }
         }
         match snapshot.stored_heads() {
             Ok(heads) => rows.extend(heads.map(heads_row)),
-            Err(problem) => rows.push(("heads".to_owned(), format!("UNREADABLE: {problem}"))),
+            Err(problem) => {
+                rows.push(("heads".to_owned(), format!("UNREADABLE: {}", said(&problem.message()))))
+            }
         }
         if let Some(length) = store.manifest().missing_heads() {
             let words = format!("none: {}", missing_heads(length, &self.database));
