@@ -48,6 +48,9 @@ fn point(text: Option<&str>) -> PyOutcome<Option<TimePoint>> {
     text.map(|text| text.parse().or_else(invalid)).transpose()
 }
 
+/// The property with the times of edges, the symbol of their unit, and the least and greatest of them.
+type VersionTimes = (String, String, Option<(i64, i64)>);
+
 /// Finds the times of a version: the property, the symbol of the unit, the least and the greatest time.
 /// Reads them all.
 #[pyfunction]
@@ -57,7 +60,7 @@ pub(crate) fn window_times(
     time: Option<&str>,
     unit: Option<&str>,
     settings: Settings,
-) -> PyOutcome<(String, String, Option<(i64, i64)>)> {
+) -> PyOutcome<VersionTimes> {
     let unit = self::unit(unit)?;
     let (run, cancel, listener) = settings.run("times")?;
     let times = watched_reading(py, &cancel, listener.as_ref(), graph.snapshot.version().path(), || {

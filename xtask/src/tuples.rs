@@ -25,7 +25,7 @@ fn tuple_parameters(code: &str) -> Vec<(usize, String)> {
         pattern.starts_with('(') && !pattern.starts_with("()")
     };
     items(code, "fn ")
-        .filter(|(_, _, rest)| parts(parenthesised(rest)).iter().any(|part| is_pattern(part)))
+        .filter(|(_, _, rest)| parts(parenthesised(rest)).iter().any(&is_pattern))
         .map(|(line, name, _)| (line, name.to_owned()))
         .collect()
 }

@@ -159,7 +159,7 @@ impl Supervisor<'_> {
                     WorkerReport::Prepared(part) => {
                         // If a worker is gone, that is noticed elsewhere.
                         let tell = || {
-                            children.lines().iter().for_each(|line| drop(WorkerOrder::Published.send(line)))
+                            children.lines().iter().for_each(|line| drop(WorkerOrder::Published.send(line)));
                         };
                         if let Some((number, edges)) = publishing.take(cluster, shard, part, tell)? {
                             report.versions.push(number);

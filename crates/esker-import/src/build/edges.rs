@@ -66,7 +66,7 @@ impl Edges {
                     path: wide.path.to_path_buf(),
                     line: Some(wide.line),
                     text: String::new(),
-                    reason: beside_fractions(name, wide.value, "other lines").into(),
+                    reason: beside_fractions(name, wide.value, "other lines"),
                 },
                 _ => error,
             })?;

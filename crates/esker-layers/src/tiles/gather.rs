@@ -241,7 +241,7 @@ where
                 Ok::<(), Error>(())
             },
         )?;
-        let slots = slots.into_iter().map(|slot| slot.into_inner());
+        let slots = slots.into_iter().map(Mutex::into_inner);
         let gathered: Vec<(&Piece, Gathered<G::Weight>)> =
             self.pieces[pieces.clone()].iter().zip(slots.flatten()).collect();
         let mut parts = Vec::new();

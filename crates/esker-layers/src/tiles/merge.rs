@@ -278,7 +278,7 @@ impl<'a> TileMerge<'a> {
                 Ok::<(), Error>(())
             },
         )?;
-        let merged: Vec<MergedEdges> = slots.into_iter().map(|slot| slot.into_inner()).collect();
+        let merged: Vec<MergedEdges> = slots.into_iter().map(Mutex::into_inner).collect();
         let parts: Vec<TilePart<'_, ()>> = merged.iter().flat_map(MergedEdges::parts).collect();
         self.coding.code(&parts)?;
         for merged in &merged {

@@ -278,12 +278,12 @@ impl Visitor<i32> for Count {
 
 /// The number of arcs, as analyses read them with an encoding and a residency.
 fn arcs(disk: &FaultyDisk, access: Access, run: &Run) -> Result<usize> {
-    arcs_of(Version::open(&shared(disk), Path::new(DB))?, access, run)
+    arcs_of(&Version::open(&shared(disk), Path::new(DB))?, access, run)
 }
 
-fn arcs_of(snapshot: Version, access: Access, run: &Run) -> Result<usize> {
-    let snapshot = snapshot.view().resident(access)?;
-    let counts = snapshot.graph::<i32>(run)?.scan(run, Direction::Out, Select::All, &Count)?;
+fn arcs_of(version: &Version, access: Access, run: &Run) -> Result<usize> {
+    let view = version.view().resident(access)?;
+    let counts = view.graph::<i32>(run)?.scan(run, Direction::Out, Select::All, &Count)?;
     Ok(counts.into_iter().sum())
 }
 
@@ -353,14 +353,14 @@ fn an_open_snapshot_outlives_its_files() {
     // New tiles take the names of the old ones; then a new layer replaces the old one.
     db.make_tiles(&ConvertOptions { group: 1, ..ConvertOptions::default() }, &run).unwrap();
     assert_eq!(
-        arcs_of(open(), Access::Pooled(GraphEncoding::Tiles, PoolOptions::default()), &run).unwrap(),
+        arcs_of(&open(), Access::Pooled(GraphEncoding::Tiles, PoolOptions::default()), &run).unwrap(),
         400_000
     );
     db.compact_to(Some(Encoding::Compressed), &run).unwrap();
     db.close().unwrap();
     assert!(disk.look(&path.join("layers/1.columns")).unwrap().is_none());
     for (access, snapshot) in snapshots {
-        assert_eq!(arcs_of(snapshot, access, &run).unwrap(), 400_000, "{access:?}");
+        assert_eq!(arcs_of(&snapshot, access, &run).unwrap(), 400_000, "{access:?}");
     }
     let report = check(&checked, &run).unwrap();
     assert!(report.is_sound(), "{:?}", report.problems);
@@ -382,7 +382,7 @@ fn a_file_cut_short_after_it_was_opened_is_an_error() {
         file.set_length(file.len().unwrap() / 2).unwrap();
     }
     for (access, snapshot) in snapshots {
-        let error = arcs_of(snapshot, access, &run).unwrap_err().to_string();
+        let error = arcs_of(&snapshot, access, &run).unwrap_err().to_string();
         assert!(error.contains("cut short") || error.contains("too early"), "{access:?}: {error}");
     }
     let report = check(&checked, &run).unwrap();

@@ -312,7 +312,7 @@ fn reading_detects_every_flipped_bit_of_a_closed_log() {
                 }
                 Err(Error::Corrupt { path: found, offset: at, .. }) => assert!(found == path && at <= offset),
                 Err(Error::Invalid(reason)) => {
-                    assert!(reason.to_string().contains("format version"), "{reason}")
+                    assert!(reason.to_string().contains("format version"), "{reason}");
                 }
                 Err(error) => panic!("{error}"),
             }

@@ -267,7 +267,7 @@ impl ScriptParser<'_> {
             }
             // Rules other than that of the last value would join the old edge and the new one.
             Some('~') if rule != Duplicates::Last => {
-                self.batch.remove_edge(u, v).map_err(|error| error.message())?
+                self.batch.remove_edge(u, v).map_err(|error| error.message())?;
             }
             _ => {}
         }
