@@ -4,7 +4,7 @@
 //! A [`Cluster`] is a directory with a manifest and a database for each shard ([`disk`], [`model`]). A vertex
 //! belongs to the shard that a seeded hash of its external id names ([`model::owner`]). An edge lies with the
 //! owner of its source, an undirected one also with the owner of its target. Edges of hubs lie on all
-//! shards ([`model::placement`]). A shard keeps ghosts: copies of vertices that other shards own.
+//! shards (`model::placement`). A shard keeps ghosts: copies of vertices that other shards own.
 //!
 //! A [`Supervisor`] starts a worker process for each shard ([`process`]), and ends them all when one fails.
 //! Workers exchange blocks through a dataflow engine ([`net::engine`]). Both sides of a connection prove that

@@ -151,7 +151,7 @@ impl Random {
         self.below(len as u64) as usize
     }
 
-    /// The next number in `[0, 1)`. See [`unit`].
+    /// The next number in `[0, 1)`. See [`fn@unit`].
     ///
     /// ```
     /// use esker_graph::random::Random;

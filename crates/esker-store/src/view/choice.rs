@@ -217,8 +217,8 @@ impl View {
         self.weight_property().map(|property| property.element)
     }
 
-    /// The same version, whose graphs are undirected: see [`StoredWeight::undirected`]. Everything else,
-    /// point reads among it, stays directed. An undirected graph stays as it is.
+    /// The same version, whose graphs are undirected: see [`esker_layers::graph::StoredWeight::undirected`].
+    /// Everything else, point reads among it, stays directed. An undirected graph stays as it is.
     #[must_use]
     pub fn as_undirected(mut self) -> Self {
         self.undirected = self.version.is_directed();
