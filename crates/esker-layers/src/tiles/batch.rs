@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use esker_graph::{Bitmap, End, Patch, Tile, VertexId, Weight, vertex};
 
-use super::batch_mask::BatchMask;
-use super::codec::{BATCH_LEN, ChunkDecoder};
+use super::codings::batch_mask::BatchMask;
+use super::codings::codec::{BATCH_LEN, ChunkDecoder};
+use super::codings::rows::{ROWS_ROOM, find_rows};
 use super::files::TileChunk;
 use super::matrix::Matrix;
-use super::rows::{ROWS_ROOM, find_rows};
 use super::schedule::EdgeEnds;
 use super::strip::STRIP_BITS;
 

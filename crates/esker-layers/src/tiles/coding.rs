@@ -8,9 +8,9 @@ use std::path::Path;
 use esker_format::{Error, Result, SharedTiles};
 use esker_graph::{Run, Tile};
 
+use super::codings::segment::TileSegment;
 use super::gather::TilePart;
 use super::reuse::OldTiles;
-use super::segment::TileSegment;
 use super::strip::STRIP_BITS;
 use super::write::TileWriter;
 

@@ -12,7 +12,7 @@ use esker_format::{
 };
 use esker_graph::{Direction, Run, Tile};
 
-use super::codec::CHUNK_LEN_MAX;
+use super::codings::codec::CHUNK_LEN_MAX;
 use super::data::TileData;
 use super::degrees::{DegreeColumns, TileDegrees};
 use super::paths::TileFiles;

@@ -12,7 +12,7 @@ use esker_format::Result;
 use esker_format::memory::filled;
 use esker_graph::{Direction, Run, Tile, VertexId, vertex};
 
-use super::codec::ChunkDecoder;
+use super::codings::codec::ChunkDecoder;
 use super::files::{Directory, TileChunk, Tiles};
 use super::strip::{STRIP_BITS, STRIP_LEN};
 

@@ -18,8 +18,8 @@ use esker_format::{ElementType, Error, Result, Values, ValuesWriter};
 use esker_graph::{Direction, Run, Tile, vertex};
 
 use super::changed::{ChangedEdge, ChangedGroup, ChangedRow, PlacedEdge, TileChanges};
-use super::codec::ChunkDecoder;
 use super::coding::{Coding, TileReport, foreign, too_many};
+use super::codings::codec::ChunkDecoder;
 use super::degrees::DegreeWriter;
 use super::files::Tiles;
 use super::gather::TilePart;

@@ -19,17 +19,12 @@
 //! [1] P. Kumar, H. Huang, "G-Store: High-Performance Graph Store for Trillion-Edge Processing", SC 2016.
 
 mod strip;
-mod vector;
-mod rows;
-mod packed;
-mod batch_mask;
-mod codec;
+mod codings;
 mod degrees;
 mod paths;
 mod data;
 mod files;
 mod lists;
-mod segment;
 mod write;
 mod gather;
 mod reuse;
@@ -50,9 +45,9 @@ mod tests;
 #[cfg(test)]
 mod disk_tests;
 
-pub(crate) use batch_mask::gallop;
 pub use changed::{ChangedEdge, ChangedRow, TileChanges};
 pub use coding::TileReport;
+pub(crate) use codings::batch_mask::gallop;
 pub use convert::{ConvertOptions, PropertyWalk, TileProperties, write_tiles};
 pub use data::TileData;
 pub(crate) use edges::{StripEdges, StripMaker, TileEdges};

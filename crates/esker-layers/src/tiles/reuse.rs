@@ -6,7 +6,7 @@ use std::ops::Range;
 use esker_format::{BLOCK_BYTES, Error, Result, SharedTiles};
 use esker_graph::{Run, Tile, VertexId};
 
-use super::codec::ChunkDecoder;
+use super::codings::codec::ChunkDecoder;
 use super::data::{OWN, SharedBlocks};
 use super::files::{Directory, TileChunk, Tiles};
 use super::strip::{STRIP_BITS, STRIP_LEN};

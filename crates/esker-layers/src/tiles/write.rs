@@ -13,9 +13,9 @@ use esker_format::{
 };
 use esker_graph::Tile;
 
+use super::codings::segment::TileSegment;
 use super::data::OWN;
 use super::paths::TileFiles;
-use super::segment::TileSegment;
 use crate::form_files::FormFiles;
 
 /// Writes the files of a layer's tiles. Memory: 24 bytes per chunk, plus some MiB. Each tile with edges has

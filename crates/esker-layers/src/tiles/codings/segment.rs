@@ -8,26 +8,26 @@ use esker_format::memory::{push, reserve};
 use esker_format::{BLOCK_BYTES, Result};
 use esker_graph::Tile;
 
-use super::codec::{CHUNK_LEN_MAX, encode};
+use crate::tiles::codings::codec::{CHUNK_LEN_MAX, encode};
 
 /// Edges of a segment. Few in tests, so that there are several.
-pub(super) const SEGMENT_LEN: usize = if cfg!(test) { 1 << 14 } else { 1 << 20 };
+pub(crate) const SEGMENT_LEN: usize = if cfg!(test) { 1 << 14 } else { 1 << 20 };
 /// No chunk begins in the last bytes of a block if fewer than this are left.
-pub(super) const ROOM_MIN: usize = 64;
+pub(crate) const ROOM_MIN: usize = 64;
 
 /// A chunk of a segment.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct CodedChunk {
-    pub(super) tile: Tile,
+pub(crate) struct CodedChunk {
+    pub(crate) tile: Tile,
     /// Where it begins in the bytes of the segment.
-    pub(super) start: usize,
+    pub(crate) start: usize,
     /// Its edges.
-    pub(super) len: usize,
+    pub(crate) len: usize,
 }
 
 /// A segment being coded. Memory: its bytes, at most four for each edge, and up to [`CHUNK_LEN_MAX`] edges.
 #[derive(Debug, Default)]
-pub(super) struct TileSegment {
+pub(crate) struct TileSegment {
     /// Whole blocks, and a last one that may be shorter.
     bytes: Vec<u8>,
     chunks: Vec<CodedChunk>,
@@ -40,18 +40,18 @@ pub(super) struct TileSegment {
 
 impl TileSegment {
     /// Edges that still belong to it.
-    pub(super) fn room(&self) -> usize {
+    pub(crate) fn room(&self) -> usize {
         SEGMENT_LEN - self.len
     }
 
     /// Whether it has no edges.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }
 
     /// Appends edges of a tile, in ascending order of position, no more than there is room for. A tile's
     /// edges may come in several calls, one after another.
-    pub(super) fn append(&mut self, tile: Tile, mut positions: &[u32]) -> Result<()> {
+    pub(crate) fn append(&mut self, tile: Tile, mut positions: &[u32]) -> Result<()> {
         if self.tile != tile {
             self.end_tile()?;
             self.tile = tile;
@@ -81,7 +81,7 @@ impl TileSegment {
     }
 
     /// Codes what was appended.
-    pub(super) fn end_tile(&mut self) -> Result<()> {
+    pub(crate) fn end_tile(&mut self) -> Result<()> {
         let mut pending = std::mem::take(&mut self.pending);
         let mut rest = pending.as_slice();
         while !rest.is_empty() {
@@ -112,17 +112,17 @@ impl TileSegment {
     }
 
     /// The bytes of the chunks, with unused ones at the ends of blocks. Everything must be coded.
-    pub(super) fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     /// The chunks.
-    pub(super) fn chunks(&self) -> &[CodedChunk] {
+    pub(crate) fn chunks(&self) -> &[CodedChunk] {
         &self.chunks
     }
 
     /// Edges from a vertex to itself.
-    pub(super) fn num_loops(&self) -> u64 {
+    pub(crate) fn num_loops(&self) -> u64 {
         self.num_loops
     }
 }

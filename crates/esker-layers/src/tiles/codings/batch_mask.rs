@@ -3,14 +3,14 @@
 //! Positions and the edges to leave out ascend alike, so sixteen positions are compared with the few edges
 //! that lie among them, and a mask of those that remain moves positions and weights together.
 
-use super::vector::{compress_by_sixteen, find_by_sixteen};
+use crate::tiles::codings::vector::{compress_by_sixteen, find_by_sixteen};
 
 /// Positions compared at a time.
 const STRIDE: usize = 16;
 
 /// A mask of the edges of a batch that remain.
 #[derive(Debug, Default)]
-pub(super) struct BatchMask {
+pub(crate) struct BatchMask {
     /// A mask for each [`STRIDE`] positions.
     masks: Vec<u16>,
 }
@@ -18,7 +18,7 @@ pub(super) struct BatchMask {
 impl BatchMask {
     /// Finds the `positions` that are among `left_out`, which then begins with the first edge that the next
     /// batch may hold. Both ascend. Returns whether there are any.
-    pub(super) fn leave_out(&mut self, positions: &[u32], left_out: &mut &[u32]) -> bool {
+    pub(crate) fn leave_out(&mut self, positions: &[u32], left_out: &mut &[u32]) -> bool {
         let (Some(&first), Some(&last)) = (positions.first(), positions.last()) else { return false };
         let mut at = gallop(left_out, |edge| edge < first);
         if left_out.get(at).is_none_or(|&edge| edge > last) {
@@ -43,7 +43,7 @@ impl BatchMask {
     }
 
     /// Retains the values of the positions that remain.
-    pub(super) fn retain<T: Copy>(&self, values: &mut Vec<T>) {
+    pub(crate) fn retain<T: Copy>(&self, values: &mut Vec<T>) {
         let mut len = 0;
         for (stride, &mask) in self.masks.iter().enumerate() {
             let start = stride * STRIDE;
@@ -56,7 +56,7 @@ impl BatchMask {
     }
 
     /// Retains the positions that remain, sixteen at a time if the processor can.
-    pub(super) fn retain_positions(&self, positions: &mut Vec<u32>) {
+    pub(crate) fn retain_positions(&self, positions: &mut Vec<u32>) {
         match compress_by_sixteen(positions, &self.masks) {
             Some(len) => positions.truncate(len),
             None => self.retain(positions),

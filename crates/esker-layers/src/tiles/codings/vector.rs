@@ -11,12 +11,12 @@ use std::arch::x86_64::{
 };
 
 #[cfg(target_arch = "x86_64")]
-use super::strip::STRIP_BITS;
+use crate::tiles::strip::STRIP_BITS;
 
 /// Numbers in a block.
 pub(crate) const BLOCK_LEN: usize = 32;
 /// Bytes of the largest block without the byte of its width.
-pub(super) const BODY_BYTES_MAX: usize = BLOCK_LEN * 4;
+pub(crate) const BODY_BYTES_MAX: usize = BLOCK_LEN * 4;
 /// Wider numbers do not fit four bytes after the shift to their first bit.
 #[cfg(target_arch = "x86_64")]
 const WIDTH_MAX: u32 = 25;
@@ -120,7 +120,7 @@ fn unpack_whole(
 /// exceeds 32 bits. Returns `None` and writes nothing if the processor lacks the instructions or the numbers
 /// are too wide.
 #[inline]
-pub(super) fn sums_by_sixteen(
+pub(crate) fn sums_by_sixteen(
     body: &[u8; BODY_BYTES_MAX + 8],
     width: u32,
     start: u32,
@@ -183,7 +183,7 @@ fn find_whole(positions: &[u32], left_out: &[u32], mut at: usize, masks: &mut Ve
 /// on. Both ascend. Returns the index of the first that may be among later positions; `None`, and nothing is
 /// done, if the processor lacks the instructions.
 #[inline]
-pub(super) fn find_by_sixteen(
+pub(crate) fn find_by_sixteen(
     positions: &[u32],
     left_out: &[u32],
     at: usize,
@@ -222,7 +222,7 @@ fn compress_whole(numbers: &mut [u32], masks: &[u16]) -> Option<usize> {
 /// Keeps the numbers whose bits are set, of a mask for each sixteen, at the front; returns how many. `None`,
 /// and nothing is done, if the processor lacks the instructions.
 #[inline]
-pub(super) fn compress_by_sixteen(numbers: &mut [u32], masks: &[u16]) -> Option<usize> {
+pub(crate) fn compress_by_sixteen(numbers: &mut [u32], masks: &[u16]) -> Option<usize> {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx512f") {
         // SAFETY: the processor has the instructions.
@@ -236,7 +236,7 @@ pub(super) fn compress_by_sixteen(numbers: &mut [u32], masks: &[u16]) -> Option<
 /// and the rows ended; does nothing if the processor lacks the instructions. The first row must be written
 /// already, and the outputs need 16 extra elements.
 #[inline]
-pub(super) fn rows_by_sixteen(
+pub(crate) fn rows_by_sixteen(
     positions: &[u32],
     rows: &mut [u32],
     ends: &mut [u32],

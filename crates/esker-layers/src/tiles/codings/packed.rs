@@ -4,7 +4,7 @@
 //! of fewer than 32 numbers ends with the last byte that they fill. Work: about five instructions per number,
 //! without branches that depend on the data.
 
-use super::vector::{BLOCK_LEN, BODY_BYTES_MAX, sums_by_sixteen};
+use crate::tiles::codings::vector::{BLOCK_LEN, BODY_BYTES_MAX, sums_by_sixteen};
 
 fn width_of(block: &[u32]) -> u32 {
     32 - block.iter().fold(0, |all, &number| all | number).leading_zeros()
@@ -15,12 +15,12 @@ fn body_bytes(len: usize, width: usize) -> usize {
 }
 
 /// Bytes of the code of some numbers.
-pub(super) fn packed_bytes(numbers: &[u32]) -> usize {
+pub(crate) fn packed_bytes(numbers: &[u32]) -> usize {
     numbers.chunks(BLOCK_LEN).map(|block| 1 + body_bytes(block.len(), width_of(block) as usize)).sum()
 }
 
 /// Appends numbers.
-pub(super) fn pack(numbers: &[u32], out: &mut Vec<u8>) {
+pub(crate) fn pack(numbers: &[u32], out: &mut Vec<u8>) {
     for block in numbers.chunks(BLOCK_LEN) {
         let width = width_of(block);
         out.push(width as u8);
@@ -52,7 +52,7 @@ fn add_up(numbers: &mut [u32; BLOCK_LEN], start: u32) -> Option<u32> {
 /// Reads the block of `len` numbers at the start of `bytes` and writes their running sums from `start`; past
 /// `len` the sums do not change. Returns the last sum and the bytes read; `None` if the block is incomplete
 /// or a sum exceeds 32 bits.
-pub(super) fn unpack_sums(
+pub(crate) fn unpack_sums(
     bytes: &[u8],
     len: usize,
     start: u32,

@@ -1,17 +1,17 @@
 //! Finds the rows of ascending positions, sixteen positions at a time if the processor can.
 
-use super::strip::STRIP_BITS;
-use super::vector::rows_by_sixteen;
+use crate::tiles::codings::vector::rows_by_sixteen;
+use crate::tiles::strip::STRIP_BITS;
 
 /// Extra elements that outputs need beyond the number of positions.
-pub(super) const ROWS_ROOM: usize = 16;
+pub(crate) const ROWS_ROOM: usize = 16;
 /// Positions compared at a time.
 const STRIDE: usize = 16;
 
 /// Writes the rows (within their strip) of ascending positions, and where each row ends. Returns the number
 /// of rows. Both outputs must be longer than the positions by [`ROWS_ROOM`]; elements behind the rows are
 /// overwritten.
-pub(super) fn find_rows(positions: &[u32], rows: &mut [u32], ends: &mut [u32]) -> usize {
+pub(crate) fn find_rows(positions: &[u32], rows: &mut [u32], ends: &mut [u32]) -> usize {
     let Some(first) = positions.first() else { return 0 };
     rows[0] = first >> STRIP_BITS;
     let (at, num_rows) = rows_by_sixteen(positions, rows, ends).unwrap_or((0, 0));

@@ -9,13 +9,13 @@
 
 use esker_format::TileCoding as Coding;
 
-use super::packed::{pack, packed_bytes, unpack_sums};
-use super::vector::BLOCK_LEN;
+use crate::tiles::codings::packed::{pack, packed_bytes, unpack_sums};
+use crate::tiles::codings::vector::BLOCK_LEN;
 
 /// The most edges of a chunk.
 pub(crate) const CHUNK_LEN_MAX: usize = 1 << 16;
 /// The most edges decoded at a time; a multiple of the numbers in a packed block.
-pub(super) const BATCH_LEN: usize = 1 << 11;
+pub(crate) const BATCH_LEN: usize = 1 << 11;
 /// Bitmaps are tried where at least one cell in this many has an edge.
 const SPARSE_CELLS: u64 = 16;
 const CODINGS: [Coding; 5] = [Coding::Pairs, Coding::Bytes, Coding::Packed, Coding::Runs, Coding::Bitmap];
@@ -131,7 +131,7 @@ fn choose(positions: &[u32]) -> Choice {
 
 /// Appends a chunk of as many of the first `positions` as fit `room` bytes, or of almost as many. Returns how
 /// many; 0 if none fit. Positions ascend and may repeat.
-pub(super) fn encode(positions: &[u32], room: usize, out: &mut Vec<u8>) -> usize {
+pub(crate) fn encode(positions: &[u32], room: usize, out: &mut Vec<u8>) -> usize {
     if let Some((len, choice)) = fitting(&positions[..positions.len().min(CHUNK_LEN_MAX)], room) {
         put(&positions[..len], &choice, out);
         return len;
@@ -301,7 +301,7 @@ fn put(positions: &[u32], choice: &Choice, out: &mut Vec<u8>) {
 
 /// Decodes a chunk in batches.
 #[derive(Debug)]
-pub(super) struct ChunkDecoder<'a> {
+pub(crate) struct ChunkDecoder<'a> {
     bytes: &'a [u8],
     at: usize,
     /// Edges not decoded yet.
@@ -321,7 +321,7 @@ pub(super) struct ChunkDecoder<'a> {
 
 impl<'a> ChunkDecoder<'a> {
     /// Begins the chunk of `len` edges at the start of `bytes`; `None` if the bytes are not a chunk.
-    pub(super) fn new(bytes: &'a [u8], len: usize) -> Option<Self> {
+    pub(crate) fn new(bytes: &'a [u8], len: usize) -> Option<Self> {
         let code = *bytes.first()?;
         let coding = *CODINGS.iter().find(|coding| **coding as u8 == code)?;
         if len > CHUNK_LEN_MAX {
@@ -350,19 +350,19 @@ impl<'a> ChunkDecoder<'a> {
     }
 
     /// Bytes of the edges decoded so far.
-    pub(super) fn num_bytes(&self) -> usize {
+    pub(crate) fn num_bytes(&self) -> usize {
         self.at + self.word * 8
     }
 
     /// Edges that are not decoded yet.
     #[cfg(test)]
-    pub(super) fn remaining(&self) -> usize {
+    pub(crate) fn remaining(&self) -> usize {
         self.remaining
     }
 
     /// Replaces the content of `positions` by the next at most [`BATCH_LEN`], ascending; by none at the end.
     /// `None` if the bytes are damaged; then the decoder must not be used again.
-    pub(super) fn next(&mut self, positions: &mut Vec<u32>) -> Option<()> {
+    pub(crate) fn next(&mut self, positions: &mut Vec<u32>) -> Option<()> {
         positions.clear();
         let len = self.remaining.min(BATCH_LEN);
         match self.coding {
