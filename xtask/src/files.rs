@@ -1,6 +1,7 @@
 //! Rules about the files of the repository: sizes, links between documents, paths of one machine, widths of
-//! comments.
+//! comments, numbers of files in a folder.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -55,8 +56,32 @@ pub(crate) fn check(root: &Path, tracked: &[PathBuf], findings: &mut Findings) -
         }
         check_paths(&path.display().to_string(), &text, is_document, findings);
     }
+    check_folders(tracked, findings);
     check_paths("commit messages", &git(root, &["log", "--format=%B"])?, true, findings);
     Ok(())
+}
+
+/// Source files that a folder may have without walls.
+const FOLDER_FILES_MAX: usize = 25;
+/// The folder that may have more: one file for each verb of the command.
+const VERBS: &str = "crates/esker-cli/src/verbs";
+
+/// Reports folders of product code with more Rust files than a reader can keep in mind.
+fn check_folders(tracked: &[PathBuf], findings: &mut Findings) {
+    let mut counts = BTreeMap::<&Path, usize>::new();
+    for path in tracked.iter().filter(|path| path.extension().is_some_and(|extension| extension == "rs")) {
+        let is_product = path.components().any(|part| part.as_os_str() == "src");
+        if let (true, Some(folder)) = (is_product, path.parent()) {
+            *counts.entry(folder).or_default() += 1;
+        }
+    }
+    for (folder, count) in counts {
+        if count > FOLDER_FILES_MAX && folder != Path::new(VERBS) {
+            let message =
+                format!("{}: {count} Rust files, at most {FOLDER_FILES_MAX}: divide it", folder.display());
+            findings.breach("wide-folder", &folder.display().to_string(), message);
+        }
+    }
 }
 
 /// Reports relative links to files that do not exist.
@@ -110,8 +135,24 @@ fn check_paths(name: &str, text: &str, is_prose: bool, findings: &mut Findings) 
 
 #[cfg(test)]
 mod tests {
-    use super::{LOCAL_FOLDERS, check_comments, check_paths};
+    use std::path::PathBuf;
+
+    use super::{FOLDER_FILES_MAX, LOCAL_FOLDERS, VERBS, check_comments, check_folders, check_paths};
     use crate::findings::Findings;
+
+    #[test]
+    fn a_folder_of_too_many_files_is_found_but_for_the_verbs() {
+        let errors_of = |folder: &str, count: usize| {
+            let files: Vec<PathBuf> =
+                (0..count).map(|i| PathBuf::from(format!("{folder}/f{i}.rs"))).collect();
+            let mut findings = Findings::default();
+            check_folders(&files, &mut findings);
+            findings.errors
+        };
+        assert_eq!(errors_of("crates/a/src/b", FOLDER_FILES_MAX), Vec::<String>::new());
+        assert_eq!(errors_of("crates/a/src/b", FOLDER_FILES_MAX + 1).len(), 1);
+        assert_eq!(errors_of(VERBS, FOLDER_FILES_MAX + 1), Vec::<String>::new());
+    }
 
     #[test]
     fn a_wide_comment_is_found_and_a_wide_text_is_not() {
