@@ -44,10 +44,13 @@ fn right_on_larger_random_graphs() {
             assert_eq!(answers[0], answers[2]);
         }
     }
-    // A giant component, smaller ones, and single vertices: all three steps have work.
-    let giant = common::skewed(20_000, 60_000, true, 9);
-    let found = checked(&giant.graph(), &giant, &common::run(2, false));
-    assert!(found.pivots > 0 && found.trimmed > 0 && found.serial > 0 && found.largest > 4000, "{found:?}");
+    // A giant component, smaller ones, and single vertices: in one of these graphs all three steps have work.
+    let does_all = |seed| {
+        let giant = common::skewed(20_000, 40_000, true, seed);
+        let found = checked(&giant.graph(), &giant, &common::run(2, false));
+        found.pivots > 0 && found.trimmed > 0 && found.serial > 0 && found.largest > 4000
+    };
+    assert!((0..16).any(does_all));
 }
 
 /// Makes a graph of `n` vertices and checks it with two threads, with and without in-edges.
