@@ -265,7 +265,7 @@ mod tests {
         commit("by hand");
         let message = roll_back(&cluster).expect_err("foreign").to_string();
         assert!(
-            message.contains("changed outside of the cluster") && message.contains("esker forget"),
+            message.contains("changed outside of the cluster") && message.contains("undo it with `forget "),
             "{message}"
         );
     }
