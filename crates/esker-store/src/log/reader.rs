@@ -12,7 +12,7 @@ use esker_graph::Cancel;
 
 use super::cursor::SegmentCursor;
 use super::options::{LogStart, log_directory};
-use super::record::{LogRecord, RECORD_HEADER_BYTES, ReadOutcome, RecordBuffer, RecordPart, find_proof};
+use super::record::{LogRecord, MANIFEST_RECORD_BYTES, ReadOutcome, RecordBuffer, RecordPart, find_proof};
 use super::segment::{FIRST_RECORD, OpenedSegment, Segment, manifest_is_stale, numbers, path_of};
 
 /// Reads the commits of a log in order of version, into one buffer. Changes nothing, and may run in
@@ -323,8 +323,10 @@ impl LogReader {
     fn look_further(&mut self, found: &ReadOutcome) -> Result<bool> {
         let Some(current) = &mut self.current else { return Ok(false) };
         if current.is_complete {
-            // The record that says that a later segment exists is not synced before that segment is made.
-            let may_be_torn = current.file_bytes - current.position <= RECORD_HEADER_BYTES;
+            // The record that says that a later segment exists is not synced before that segment is made. One
+            // about MANIFEST, which a full disk cut, may stand in its place: it does not make the log fail.
+            // That no commit stood here is checked against the start of the next segment.
+            let may_be_torn = current.file_bytes - current.position < MANIFEST_RECORD_BYTES;
             return match found {
                 ReadOutcome::Bad(reason) if !may_be_torn => Err(damaged(current, reason)),
                 _ => self.enter_next(),

@@ -8,6 +8,8 @@ use esker_graph::Cancel;
 
 /// Size of a record's header.
 pub(super) const RECORD_HEADER_BYTES: u64 = 56;
+/// Bytes of a record about MANIFEST: header, number and chain value of its last record, padding.
+pub(super) const MANIFEST_RECORD_BYTES: u64 = RECORD_HEADER_BYTES + 16;
 /// Bytes to read between two checks for cancellation.
 const CHUNK_BYTES: usize = 1 << 20;
 /// Alignment of records.

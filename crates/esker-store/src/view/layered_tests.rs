@@ -13,6 +13,7 @@ use esker_layers::pool::PoolOptions;
 use esker_layers::stack::Stack;
 use proptest::prelude::*;
 
+use super::choice::View;
 use super::tests::Collect;
 use crate::check::check;
 use crate::freeze::{Changes, EdgeChange, Growth, REMOVAL, freeze};
@@ -213,7 +214,7 @@ impl History {
             let snapshot = self.snapshot(version as u64);
             for direction in [Direction::Out, Direction::In] {
                 self.verify_points(&snapshot, version, direction);
-                self.verify_scans(&snapshot, version, direction, run);
+                self.verify_scans(&snapshot.view(), version, direction, run);
                 // Now with a table.
                 self.verify_points(&snapshot, version, direction);
             }
@@ -237,9 +238,8 @@ impl History {
         }
     }
 
-    fn verify_scans(&self, snapshot: &Version, version: usize, direction: Direction, run: &Run) {
+    fn verify_scans(&self, view: &View, version: usize, direction: Direction, run: &Run) {
         let lists = self.lists(version, direction);
-        let view = snapshot.view();
         let graph = view.graph::<i32>(run).unwrap();
         let n = lists.len();
         let odd = Bitmap::new(n);
@@ -324,7 +324,7 @@ fn layers_with_changes_of_many_thousand_vertices_are_what_their_commits_made() {
     let pool =
         Access::Pooled(GraphEncoding::Lists, PoolOptions { bytes: 1 << 28, ..PoolOptions::of_lists() });
     let snapshot = history.snapshot(newest as u64).view().resident(pool).unwrap();
-    history.verify_scans(snapshot.version(), newest, Direction::Out, &many);
+    history.verify_scans(&snapshot, newest, Direction::Out, &many);
 }
 
 /// The layer of a vertex's newest fragment is kept in a byte.
@@ -340,8 +340,8 @@ fn lists_in_more_layers_than_a_byte_counts_are_found() {
     let pool = Access::Pooled(GraphEncoding::Lists, PoolOptions::of_lists());
     let snapshot = history.snapshot(newest as u64).view().resident(pool).unwrap();
     assert!(snapshot.version().stack().layers().len() > usize::from(u8::MAX));
-    history.verify_scans(snapshot.version(), newest, Direction::Out, &run);
-    history.verify_scans(snapshot.version(), newest, Direction::In, &run);
+    history.verify_scans(&snapshot, newest, Direction::Out, &run);
+    history.verify_scans(&snapshot, newest, Direction::In, &run);
     assert!(snapshot.version().stack().table_if_made(Direction::Out).is_none());
 }
 
@@ -367,8 +367,8 @@ fn later_layers_are_read_with_any_memory_that_suffices() {
         });
         match prepared {
             Ok(()) => {
-                history.verify_scans(snapshot.version(), newest, Direction::Out, &limited);
-                history.verify_scans(snapshot.version(), newest, Direction::In, &limited);
+                history.verify_scans(&snapshot, newest, Direction::Out, &limited);
+                history.verify_scans(&snapshot, newest, Direction::In, &limited);
                 with_table.push(snapshot.version().stack().table_if_made(Direction::In).is_some());
             }
             Err(Error::Stop(Stop::OverBudget { .. })) => refused += 1,
