@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use esker::graph::random::Random;
+use esker::store::io::{Disk, RealDisk};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
@@ -281,8 +282,7 @@ fn a_shard_that_an_earlier_or_a_later_command_has_is_left_alone_and_its_machine_
     let shard = machines[1].directory.join("c/shard-1");
     let failed = format!("the worker of shard 1 on {} failed: {}", machines[1].address, shard.display());
     // As a worker that was stopped does, of a command that died.
-    let held = std::fs::File::open(shard.join("LOCK")).unwrap();
-    held.lock().unwrap();
+    let held = RealDisk.try_lock(&shard.join("LOCK")).unwrap().expect("no other has it");
     place.fails(1, "cluster add c ring.csv", &format!("{failed} is being written to by another process"));
     drop(held);
     let number = place.path().join("m1/c/shard-1.epoch");
