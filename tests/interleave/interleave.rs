@@ -23,14 +23,14 @@ mod tests {
     use loom::thread;
 
     use super::pins::Published;
-    use super::pins_testing::{Files, State, work};
+    use super::pins_testing::{CountedFiles, PinnedState, work};
 
     fn explore(readers: usize, pins: usize, states: usize, preemptions: Option<usize>) {
         let mut model = loom::model::Builder::new();
         model.preemption_bound = preemptions;
         model.check(move || {
-            let all: Vec<Files> = (0..states + 2).map(|_| Files::default()).collect();
-            let published = loom::sync::Arc::new(Published::new(State::first(&all, 2)));
+            let all: Vec<CountedFiles> = (0..states + 2).map(|_| CountedFiles::default()).collect();
+            let published = loom::sync::Arc::new(Published::new(PinnedState::first(&all, 2)));
             let threads: Vec<_> = (0..readers)
                 .map(|_| {
                     let published = loom::sync::Arc::clone(&published);
