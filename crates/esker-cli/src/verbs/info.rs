@@ -103,13 +103,13 @@ impl InfoCommand {
                 rows.push(("tiles".to_owned(), described));
             }
             Err(problem) => {
-                rows.push(("tiles".to_owned(), format!("UNREADABLE: {}", said(&problem.message()))))
+                rows.push(("tiles".to_owned(), format!("UNREADABLE: {}", said(&problem.message()))));
             }
         }
         match snapshot.stored_heads() {
             Ok(heads) => rows.extend(heads.map(heads_row)),
             Err(problem) => {
-                rows.push(("heads".to_owned(), format!("UNREADABLE: {}", said(&problem.message()))))
+                rows.push(("heads".to_owned(), format!("UNREADABLE: {}", said(&problem.message()))));
             }
         }
         if let Some(length) = store.manifest().missing_heads() {
