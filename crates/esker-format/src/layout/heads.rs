@@ -1,4 +1,4 @@
-//! The record of stored heads. `esker-layers/src/graph/headed` explains what heads are for.
+//! The record of stored heads. `esker-layers/src/graph/bounded/headed` explains what heads are for.
 
 use crate::file::field::{codes, layout};
 use crate::file::header::Stamp;

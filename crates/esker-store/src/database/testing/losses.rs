@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use esker_format::io::{Disk, Faults, FaultyDisk, MemoryDisk, RealDisk};
 use esker_format::{Encoding, Error, IdMapKind, LiveContent, Result, Retention};
-use esker_graph::random::Random;
-use esker_graph::{Direction, Run};
+use esker_graph::{Direction, Run, random::Random};
 use esker_layers::graph::HeadedOptions;
 use esker_layers::layer::Body;
 use esker_layers::tiles::ConvertOptions;
