@@ -319,21 +319,21 @@ fn replace_column(
 
 /// All answers of a database. In other ways than 0, reads on after damage that `check` finds.
 fn read_all(disk: &Arc<dyn Disk>, run: &Run, way: usize) -> Result<String, Error> {
-    let snapshot = Version::open(disk, Path::new(ROOT))?;
-    let report = check(&snapshot, run)?;
+    let version = Version::open(disk, Path::new(ROOT))?;
+    let report = check(&version, run)?;
     if way == 0
         && let Some(problem) = report.problems.into_iter().next()
     {
         return Err(problem);
     }
-    let mut content = format!("{:?}\n{:?}\n", snapshot.layer(), snapshot.manifest().tags);
+    let mut content = format!("{:?}\n{:?}\n", version.layer(), version.manifest().tags);
     for direction in [Direction::Out, Direction::In] {
-        if snapshot.has(direction) {
-            read_lists(&snapshot, direction, &mut content)?;
+        if version.has(direction) {
+            read_lists(&version, direction, &mut content)?;
         }
     }
-    read_values(&snapshot, run, &mut content)?;
-    let view = snapshot.view();
+    read_values(&version, run, &mut content)?;
+    let view = version.view();
     let graph = view.graph::<()>(run)?;
     graph.csr(run)?;
     if view.weight_type().is_some() {
@@ -343,24 +343,24 @@ fn read_all(disk: &Arc<dyn Disk>, run: &Run, way: usize) -> Result<String, Error
         ];
         content.push_str(&format!("{:?}\n", problem.map(|problem| problem.map(|error| error.to_string()))));
     }
-    if snapshot.tiles().is_ok() {
-        let tiled = snapshot.view().resident(Access::Mapped(GraphEncoding::Tiles))?;
+    if version.tiles().is_ok() {
+        let tiled = version.view().resident(Access::Mapped(GraphEncoding::Tiles))?;
         sum_arcs(&tiled, run, &mut content)?;
     }
-    if snapshot.stored_heads()?.is_some() {
-        let headed = snapshot.view().resident(Access::Headed(HEADS))?;
+    if version.stored_heads()?.is_some() {
+        let headed = version.view().resident(Access::Headed(HEADS))?;
         sum_arcs(&headed, run, &mut content)?;
     }
     // An old version of each of the layers.
     if way == 0 {
         let store = Store::open_on(Arc::clone(disk), Path::new(ROOT))?;
-        for record in snapshot.manifest().versions.iter() {
+        for record in version.manifest().versions.iter() {
             let old = store.at(record.number)?;
             content.push_str(&format!("{} edges\n", old.num_edges()));
             read_lists(&old, Direction::Out, &mut content)?;
         }
     }
-    export_all(&snapshot, run, way, &mut content)?;
+    export_all(&version, run, way, &mut content)?;
     Ok(content)
 }
 
@@ -389,11 +389,11 @@ impl Visitor<()> for ArcSum {
 }
 
 /// The removed vertices, and the values of the others.
-fn read_values(snapshot: &Version, run: &Run, content: &mut String) -> Result<(), Error> {
-    content.push_str(&format!("{:?}\n", snapshot.removed(run)?.list()));
-    for property in snapshot.vertex_properties() {
-        let values = snapshot.vertex_property(&property.name)?;
-        for v in (0..snapshot.num_vertices().min(100)).map(vertex) {
+fn read_values(version: &Version, run: &Run, content: &mut String) -> Result<(), Error> {
+    content.push_str(&format!("{:?}\n", version.removed(run)?.list()));
+    for property in version.vertex_properties() {
+        let values = version.vertex_property(&property.name)?;
+        for v in (0..version.num_vertices().min(100)).map(vertex) {
             content.push_str(&format!("{:?} ", values.get(v)?));
         }
     }
@@ -401,14 +401,14 @@ fn read_values(snapshot: &Version, run: &Run, content: &mut String) -> Result<()
 }
 
 /// Writes the version as a file.
-fn export_all(snapshot: &Version, run: &Run, way: usize, content: &mut String) -> Result<(), Error> {
+fn export_all(version: &Version, run: &Run, way: usize, content: &mut String) -> Result<(), Error> {
     let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
     let format = [Format::Csv, Format::Adjacency, Format::Parquet, Format::Sg][way % WAYS];
     let options = ExportOptions { format: Some(format), disk: Arc::clone(&disk), ..ExportOptions::default() };
-    let view = snapshot.view();
+    let view = version.view();
     let graph = StoredExport::new(&view, run)?;
     // Repaired headers may promise too many vertices to write in a test.
-    if snapshot.num_vertices() > VERTICES_MAX {
+    if version.num_vertices() > VERTICES_MAX {
         return Ok(());
     }
     let path = Path::new("exported");
@@ -417,21 +417,17 @@ fn export_all(snapshot: &Version, run: &Run, way: usize, content: &mut String) -
     Ok(())
 }
 
-pub(crate) fn read_lists(
-    snapshot: &Version,
-    direction: Direction,
-    content: &mut String,
-) -> Result<(), Error> {
+pub(crate) fn read_lists(version: &Version, direction: Direction, content: &mut String) -> Result<(), Error> {
     // Repaired headers may promise too many vertices to read in a test.
-    for v in (0..snapshot.num_vertices().min(100)).map(vertex) {
-        let edges = snapshot.edges(direction, v)?;
+    for v in (0..version.num_vertices().min(100)).map(vertex) {
+        let edges = version.edges(direction, v)?;
         let list: &[VertexId] = edges.targets();
-        let id = snapshot.ids().external_of(v)?;
-        content.push_str(&format!("{v} {id:?} {:?} {list:?}", snapshot.ids().vertex_of(id)?));
-        for property in snapshot.edge_properties() {
+        let id = version.ids().external_of(v)?;
+        content.push_str(&format!("{v} {id:?} {:?} {list:?}", version.ids().vertex_of(id)?));
+        for property in version.edge_properties() {
             let values = (0..list.len()).map(|index| edges.bits(property.number, index));
             content.push_str(&format!(" {} {:?}", property.name, values.collect::<Result<Vec<_>, _>>()?));
-            if let Some(dictionary) = snapshot.dictionary(property.number) {
+            if let Some(dictionary) = version.dictionary(property.number) {
                 let texts =
                     (0..dictionary.len().min(10)).map(|code| dictionary.text(code).map(<[u8]>::to_vec));
                 content.push_str(&format!(" {:?}", texts.collect::<Result<Vec<_>, _>>()?));

@@ -160,18 +160,18 @@ fn read_all(disk: &Arc<dyn Disk>) -> Result<Versions, Error> {
     numbers.map(|number| Ok((number, read(&store.at(number)?)?))).collect()
 }
 
-fn read(snapshot: &Version) -> Result<String, Error> {
-    let mut content = format!("{:?}\n", snapshot.record());
+fn read(version: &Version) -> Result<String, Error> {
+    let mut content = format!("{:?}\n", version.record());
     for direction in [Direction::Out, Direction::In] {
-        if snapshot.has(direction) {
-            read_lists(snapshot, direction, &mut content)?;
+        if version.has(direction) {
+            read_lists(version, direction, &mut content)?;
         }
     }
-    let removed = with_run(|run| snapshot.removed(run).map(|removed| removed.list().to_vec()))?;
+    let removed = with_run(|run| version.removed(run).map(|removed| removed.list().to_vec()))?;
     content.push_str(&format!("{removed:?}\n"));
-    for property in snapshot.vertex_properties() {
-        let values = snapshot.vertex_property(&property.name)?;
-        for v in (0..snapshot.num_vertices().min(100)).map(esker_graph::vertex) {
+    for property in version.vertex_properties() {
+        let values = version.vertex_property(&property.name)?;
+        for v in (0..version.num_vertices().min(100)).map(esker_graph::vertex) {
             content.push_str(&format!("{:?} ", values.get(v)?));
         }
     }

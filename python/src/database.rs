@@ -133,7 +133,7 @@ impl PyDatabase {
     }
 
     /// A version, the newest if `None`.
-    pub(crate) fn snapshot(handle: &Handle, at: Option<&str>) -> PyOutcome<esker::store::Version> {
+    pub(crate) fn version(handle: &Handle, at: Option<&str>) -> PyOutcome<esker::store::Version> {
         let number = at.map(|at| Self::number_of(handle, at)).transpose()?;
         Ok(match (handle, number) {
             (Handle::Reader(store), None) => store.latest()?,
@@ -198,13 +198,13 @@ impl PyDatabase {
             Handle::Writer(_) => false,
         };
         if !reads_log {
-            return Ok(PyGraph::new(reading(py, &self.path, || Self::snapshot(&open, at))?.view()));
+            return Ok(PyGraph::new(reading(py, &self.path, || Self::version(&open, at))?.view()));
         }
         let (run, cancel, listener) = settings.run(READING_LOG)?;
         let open = open.under(&Arc::new(run));
-        let snapshot =
-            watched_reading(py, &cancel, listener.as_ref(), &self.path, || Self::snapshot(&open, at))?;
-        Ok(PyGraph::new(snapshot.view()))
+        let version =
+            watched_reading(py, &cancel, listener.as_ref(), &self.path, || Self::version(&open, at))?;
+        Ok(PyGraph::new(version.view()))
     }
 
     /// All versions, as JSON.
@@ -419,7 +419,7 @@ impl PyDatabase {
         let run = Arc::new(run);
         let open = open.under(&run);
         watched_reading(py, &cancel, listener.as_ref(), &self.path, || {
-            let (a, b) = (Self::snapshot(&open, Some(a))?, Self::snapshot(&open, Some(b))?);
+            let (a, b) = (Self::version(&open, Some(a))?, Self::version(&open, Some(b))?);
             let mut lists = JsonLists::default();
             let mut differences = Differences::new(&a, &b, Style::Json, &mut lists);
             let summary = diff(&a, &b, &run, |difference| match summary_only {
@@ -433,7 +433,7 @@ impl PyDatabase {
     /// The changes of edges, or of vertices, between two versions.
     fn diff_stream(&self, a: &str, b: &str, of_edges: bool) -> PyOutcome<DifferenceStream> {
         let open = self.open()?;
-        let (a, b) = (Self::snapshot(&open, Some(a))?, Self::snapshot(&open, Some(b))?);
+        let (a, b) = (Self::version(&open, Some(a))?, Self::version(&open, Some(b))?);
         Ok(DifferenceStream { a, b, of_edges })
     }
 

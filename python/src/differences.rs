@@ -141,10 +141,10 @@ impl ChangedRows {
         let larger = if a.num_vertices() > b.num_vertices() { a } else { b };
         let signed = ids_are_signed(larger)?;
         let mut properties: Vec<PropertyRecord> = Vec::new();
-        for snapshot in [a, b] {
+        for version in [a, b] {
             let known: Vec<_> = match of_edges {
-                true => snapshot.edge_properties().cloned().collect(),
-                false => snapshot.vertex_properties().cloned().collect(),
+                true => version.edge_properties().cloned().collect(),
+                false => version.vertex_properties().cloned().collect(),
             };
             properties.extend(known.into_iter().skip(properties.len()));
         }

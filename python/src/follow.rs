@@ -81,13 +81,13 @@ pub(crate) fn follow(
             }
             Handle::Writer(_) => None,
         };
-        let snapshot = match (&follower, at) {
+        let version = match (&follower, at) {
             (Some(follower), None) => follower.at(follower.newest())?,
             (Some(follower), Some(at)) => follower.at(PyDatabase::number_of(&handle, at)?)?,
-            (None, at) => PyDatabase::snapshot(&handle, at)?,
+            (None, at) => PyDatabase::version(&handle, at)?,
         };
-        let snapshot = choice.of(&snapshot.view())?;
-        let passed = snapshot.version().number();
+        let view = choice.of(&version.view())?;
+        let passed = view.version().number();
         let open = |number| {
             let version = match (&follower, &handle) {
                 (Some(follower), _) => follower.at(number)?,
@@ -96,18 +96,18 @@ pub(crate) fn follow(
             };
             Ok(choice.of(&version.view())?)
         };
-        let moved = window.as_ref().map(|window| first_window(window, &snapshot, open, &run));
+        let moved = window.as_ref().map(|window| first_window(window, &view, open, &run));
         let moved = moved.transpose()?.flatten();
-        let (snapshot, unit) = moved.map_or((snapshot, None), |(windowed, unit)| (windowed, Some(unit)));
+        let (view, unit) = moved.map_or((view, None), |(windowed, unit)| (windowed, Some(unit)));
         let resumed = match resumes {
-            true => esker::follow::Follow::resume(&snapshot, open, entry, &params, &run)?,
+            true => esker::follow::Follow::resume(&view, open, entry, &params, &run)?,
             false => Resumed::default(),
         };
         let (passed, follow) = match resumed.follow {
             Some(follow) => (follow.version(), follow),
             None => {
                 let run = Arc::<Run>::clone(&run);
-                (passed, esker::follow::Follow::start(snapshot, entry, &params, run)?)
+                (passed, esker::follow::Follow::start(view, entry, &params, run)?)
             }
         };
         let missed = resumed.forgotten.map(|kept| FollowStep {
@@ -127,15 +127,15 @@ pub(crate) fn follow(
 impl FollowState {
     /// Goes on to the next version that moves the window, if there is one; `None` if there is none yet.
     fn next(&mut self, handle: &Handle, run: &Run) -> PyOutcome<Option<FollowStep>> {
-        while let Some(snapshot) = self.ahead(handle)? {
-            let number = snapshot.number();
-            let snapshot = self.choice.of(&snapshot.view())?;
+        while let Some(version) = self.ahead(handle)? {
+            let number = version.number();
+            let view = self.choice.of(&version.view())?;
             let Some(window) = &self.window else {
-                let step = self.follow.advance(snapshot)?;
+                let step = self.follow.advance(view)?;
                 self.passed = number;
                 return Ok(Some(step));
             };
-            let moved = window.of(&snapshot, Some(self.follow.snapshot()), run)?;
+            let moved = window.of(&view, Some(self.follow.view()), run)?;
             let step = moved.map(|(windowed, unit)| {
                 self.unit = Some(unit);
                 self.follow.advance(windowed)
@@ -196,20 +196,16 @@ impl PyFollow {
                 Some(missed) => Some(missed),
                 None => state.next(&handle, &self.run)?,
             };
-            Ok(update.map(|update| (update, state.follow.snapshot().clone(), state.unit)))
+            Ok(update.map(|update| (update, state.follow.view().clone(), state.unit)))
         })?;
         drop(handle);
-        let Some((update, snapshot, unit)) = updated else { return Ok(None) };
+        let Some((update, view, unit)) = updated else { return Ok(None) };
         let mut rows = Vec::with_capacity(update.changed.len());
         for changed in &update.changed {
             let [vertex, old, new] = [Value::Vertex(changed.vertex), changed.old, changed.new];
-            rows.push((
-                shown(py, &snapshot, vertex)?,
-                shown(py, &snapshot, old)?,
-                shown(py, &snapshot, new)?,
-            ));
+            rows.push((shown(py, &view, vertex)?, shown(py, &view, old)?, shown(py, &view, new)?));
         }
-        let end = snapshot.window_index().map(|index| index.window().until);
+        let end = view.window_index().map(|index| index.window().until);
         let end = end.zip(unit).map(|(end, unit)| (end, symbol(unit)));
         Ok(Some((update.version, rows, update.method == Method::Recompute, end)))
     }
@@ -242,11 +238,11 @@ impl PyFollow {
 
     /// Appends the vertices with the largest values, or the largest groups, to `rows`.
     fn top(&self, py: Python<'_>, count: usize, rows: &Bound<'_, PyList>) -> PyOutcome<()> {
-        let (ranked, snapshot) = py.detach(|| {
+        let (ranked, view) = py.detach(|| {
             let mut state = self.state.lock();
             let ranked = state.follow.top(count, &Cancel::default())?;
-            Ok::<_, PyFailure>((ranked, state.follow.snapshot().clone()))
+            Ok::<_, PyFailure>((ranked, state.follow.view().clone()))
         })?;
-        append_ranked(rows, &snapshot, ranked)
+        append_ranked(rows, &view, ranked)
     }
 }

@@ -31,18 +31,18 @@ use crate::watch::{reading, watched_reading};
 /// A version of a graph.
 #[pyclass(frozen, name = "Graph", module = "esker._esker")]
 pub(crate) struct PyGraph {
-    pub(crate) snapshot: View,
+    pub(crate) view: View,
     pub(crate) rows: VersionRows,
 }
 
 impl PyGraph {
     /// A version, with rows of its own.
-    pub(crate) fn new(snapshot: View) -> Self {
-        Self { rows: VersionRows::new(&snapshot), snapshot }
+    pub(crate) fn new(view: View) -> Self {
+        Self { rows: VersionRows::new(&view), view }
     }
 
     fn version(&self) -> &Version {
-        self.snapshot.version()
+        self.view.version()
     }
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn direction(name: &str) -> PyOutcome<Direction> {
 impl PyGraph {
     /// A description of the graph, as JSON.
     fn facts(&self) -> PyOutcome<String> {
-        graph_facts(&self.snapshot)
+        graph_facts(&self.view)
     }
 
     /// Runs an algorithm of the catalogue.
@@ -73,14 +73,14 @@ impl PyGraph {
         let request = reading.request()?;
         let resources = settings.resources();
         let (run, cancel, listener) = settings.run(name)?;
-        let mut snapshot = choice.of(&self.snapshot)?;
+        let mut view = choice.of(&self.view)?;
         // A window is gathered in memory if it fits there, and in-lists that are not kept are made there.
-        let lacks_in_lists = snapshot.version().is_directed() && !snapshot.version().has(Direction::In);
-        if !request.is_free() || snapshot.window_index().is_some() || lacks_in_lists {
-            snapshot = plan(&snapshot, entry, &params, &request, &resources)?.apply(&snapshot)?;
+        let lacks_in_lists = view.version().is_directed() && !view.version().has(Direction::In);
+        if !request.is_free() || view.window_index().is_some() || lacks_in_lists {
+            view = plan(&view, entry, &params, &request, &resources)?.apply(&view)?;
         }
         let answer = watched_reading(py, &cancel, listener.as_ref(), self.path(), || {
-            let job = Job { snapshot: &snapshot, run: &run, params: &params, verify };
+            let job = Job { view: &view, run: &run, params: &params, verify };
             entry.run(&job).or_else(|error| Err(with_whole_need(error, &job, entry, &resources)?))
         })?;
         Ok(PyAnswer::new(answer, &self.rows))
@@ -99,9 +99,9 @@ impl PyGraph {
         let criterion = Criterion::Change;
         let options = PageRankOptions { damping, tolerance, criterion, rounds_max, teleport: None };
         let (scores, converged) = watched_reading(py, &cancel, listener.as_ref(), self.path(), || {
-            let found = pagerank(&self.snapshot.present_graph::<()>(&run)?, &run, &options)?;
+            let found = pagerank(&self.view.present_graph::<()>(&run)?, &run, &options)?;
             // The scores of the vertices that are there, in order of vertex.
-            let scores = match (self.rows.order()?, self.snapshot.remaining(&run)?) {
+            let scores = match (self.rows.order()?, self.view.remaining(&run)?) {
                 (None, _) => found.scores,
                 (Some(order), None) => order.gather(&found.scores),
                 (Some(order), Some(remaining)) => {
@@ -124,15 +124,15 @@ impl PyGraph {
         reading: Option<AccessSettings>,
     ) -> PyOutcome<(u64, u64, u64, Option<String>)> {
         let (entry, params, resources) = (find(name)?, params(options), settings.resources());
-        let snapshot = choice.of(&self.snapshot)?;
+        let view = choice.of(&self.view)?;
         let plan = reading.map(|reading| {
-            plan(&snapshot, entry, &params, &reading.request()?, &resources).map_err(PyFailure::from)
+            plan(&view, entry, &params, &reading.request()?, &resources).map_err(PyFailure::from)
         });
         let plan = plan.transpose()?;
         let estimate = plan.as_ref().map(|plan| plan.estimate);
-        let estimate = estimate.map_or_else(|| estimate_on(&snapshot, entry, &params, &resources), Ok)?;
-        let plan = plan.map(|plan| plan.to_json(&snapshot, &resources, &PythonWords)).transpose()?;
-        let shape = shape_of(&snapshot, entry.reads_weights(&snapshot))?;
+        let estimate = estimate.map_or_else(|| estimate_on(&view, entry, &params, &resources), Ok)?;
+        let plan = plan.map(|plan| plan.to_json(&view, &resources, &PythonWords)).transpose()?;
+        let shape = shape_of(&view, entry.reads_weights(&view))?;
         let sides = if shape.directed && shape.in_edges { 2 } else { 1 };
         let list_bytes = shape.weighted_list_bytes() * sides;
         Ok((estimate.memory_bytes, estimate.read_bytes, list_bytes, plan.map(|plan| plan.to_string())))
@@ -369,9 +369,9 @@ fn with_whole_need(
     use esker::store::Error::Stop as Stopped;
     Ok(match error {
         esker::Error::Store(Stopped(Stop::OverBudget { what, needed_bytes, budget_bytes }))
-            if job.snapshot.drops_directions() =>
+            if job.view.drops_directions() =>
         {
-            let all = estimate_on(job.snapshot, entry, job.params, resources)?.memory_bytes;
+            let all = estimate_on(job.view, entry, job.params, resources)?.memory_bytes;
             let needed_bytes = needed_bytes.max(all);
             Stop::OverBudget { what, needed_bytes, budget_bytes }.into()
         }
@@ -466,7 +466,7 @@ impl PyGraph {
         column: &InputColumn,
         mut take: impl FnMut(ExternalId<'_>, Option<VertexId>) -> PyOutcome<T>,
     ) -> PyOutcome<Vec<T>> {
-        let (known, removed) = (self.version().ids(), self.snapshot.removed(&*brief()?)?);
+        let (known, removed) = (self.version().ids(), self.view.removed(&*brief()?)?);
         let mut seek = |id: ExternalId<'_>| {
             let found = known.vertex_of(id)?.filter(|&v| !removed.is_removed(v));
             take(id, found)

@@ -29,10 +29,10 @@ pub(crate) fn csr(
 ) -> PyOutcome<Option<CsrArrays>> {
     let direction = direction(direction_name)?;
     let (run, cancel, listener) = settings.run("csr")?;
-    let lists = MatrixLists { snapshot: Arc::new(graph.snapshot.clone()), direction, run: &run };
-    watched_reading(py, &cancel, listener.as_ref(), graph.snapshot.version().path(), || {
+    let lists = MatrixLists { view: Arc::new(graph.view.clone()), direction, run: &run };
+    watched_reading(py, &cancel, listener.as_ref(), graph.view.version().path(), || {
         let order = graph.rows.order()?;
-        match graph.snapshot.weight_type().filter(|_| weighted) {
+        match graph.view.weight_type().filter(|_| weighted) {
             None => lists.unweighted(order),
             Some(ElementType::I32) => lists.weighted::<i32>(order),
             Some(ElementType::I64) => lists.weighted::<i64>(order),
@@ -44,7 +44,7 @@ pub(crate) fn csr(
 
 /// The stored lists of one direction.
 struct MatrixLists<'a> {
-    snapshot: Arc<View>,
+    view: Arc<View>,
     direction: Direction,
     run: &'a Run,
 }
@@ -52,7 +52,7 @@ struct MatrixLists<'a> {
 impl MatrixLists<'_> {
     /// Calls `f` with the lists, if each is stored in one piece.
     fn with<W: StoredWeight, R>(&self, f: impl FnOnce(&Rows<'_, W>) -> R) -> PyOutcome<Option<R>> {
-        let csr = self.snapshot.graph::<W>(self.run)?.csr(self.run)?;
+        let csr = self.view.graph::<W>(self.run)?.csr(self.run)?;
         Ok(csr.as_ref().and_then(|csr| csr.rows(self.direction)).map(f))
     }
 
@@ -98,8 +98,8 @@ impl MatrixLists<'_> {
         &self,
         of: impl for<'r> FnOnce(&Rows<'r, W>) -> &'r [T],
     ) -> PyOutcome<Array> {
-        Array::within(Arc::clone(&self.snapshot), |snapshot: &View| {
-            let csr = snapshot.graph::<W>(self.run)?.csr(self.run)?;
+        Array::within(Arc::clone(&self.view), |view: &View| {
+            let csr = view.graph::<W>(self.run)?.csr(self.run)?;
             csr.as_ref().and_then(|csr| csr.rows(self.direction)).map(of).ok_or_else(vanished)
         })
     }

@@ -43,19 +43,18 @@ pub(crate) fn shortest_paths<'py>(
     steps: bool,
     settings: Settings,
 ) -> PyOutcome<Vec<PathObject<'py>>> {
-    let snapshot = &graph.snapshot;
+    let view = &graph.view;
     let (from, to) = (graph.vertex(from)?, graph.vertex(to)?);
     let weight = match weight {
-        Some(name) => Some(snapshot.version().edge_property(name)?),
-        None => snapshot.weight_property().filter(|_| !steps),
+        Some(name) => Some(view.version().edge_property(name)?),
+        None => view.weight_property().filter(|_| !steps),
     };
     let (run, cancel, listener) = settings.run("paths")?;
-    let found = watched_reading(py, &cancel, listener.as_ref(), snapshot.version().path(), || {
-        Ok(paths(snapshot.version(), from, to, PathOptions { count, weight }, &run)?)
+    let found = watched_reading(py, &cancel, listener.as_ref(), view.version().path(), || {
+        Ok(paths(view.version(), from, to, PathOptions { count, weight }, &run)?)
     })?;
     let objects = |Path { vertices, lengths }: Path| {
-        let ids =
-            vertices.into_iter().map(|v| id_object(py, snapshot.version(), v)).collect::<PyOutcome<_>>()?;
+        let ids = vertices.into_iter().map(|v| id_object(py, view.version(), v)).collect::<PyOutcome<_>>()?;
         Ok((ids, lengths.into_iter().map(LengthObject::from).collect()))
     };
     found.into_iter().map(objects).collect()

@@ -59,11 +59,11 @@ pub(crate) fn export_version(
     let run = Arc::new(Run::new(RunOptions { threads: 1, cancel: cancel.clone(), ..RunOptions::default() })?);
     let open = open.under(&run);
     watched_reading(py, &cancel, None, database.directory(), || {
-        let snapshot = PyDatabase::snapshot(&open, at)?;
+        let version = PyDatabase::version(&open, at)?;
         let values = settings.vertex_properties.as_deref();
         let table =
-            values.map(|path| vertex_properties(&snapshot.view(), path, &options, &run)).transpose()?;
-        let view = snapshot.view();
+            values.map(|path| vertex_properties(&version.view(), path, &options, &run)).transpose()?;
+        let view = version.view();
         let graph = StoredExport::new(&view, &run)?;
         let report = export(&graph, &file, &options)?;
         let is_lost = |loss: &&Loss| values.is_none() || !matches!(loss, Loss::VertexProperties(_));
@@ -93,15 +93,15 @@ pub(crate) fn check_database(
             Handle::Reader(store) => store,
             // The writer's own log is in order, it left nothing, and a database in memory has no other
             // readers.
-            Handle::Writer(_) => return Ok((check(&PyDatabase::snapshot(&open, at)?, &run)?, Vec::new())),
+            Handle::Writer(_) => return Ok((check(&PyDatabase::version(&open, at)?, &run)?, Vec::new())),
         };
         let log = store.check_log(&run);
         let frozen = store.manifest().versions.last().map_or(0, |version| version.number);
-        let snapshot = match wanted.filter(|&wanted| wanted < frozen) {
+        let version = match wanted.filter(|&wanted| wanted < frozen) {
             Some(wanted) => store.at(wanted)?,
             None => store.frozen()?,
         };
-        let mut report = check(&snapshot, &run)?;
+        let mut report = check(&version, &run)?;
         let left = match log {
             Ok(_) => store.strays()?.left,
             // No writer opens the database as it is.

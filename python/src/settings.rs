@@ -144,12 +144,12 @@ pub(crate) struct ViewSettings {
 
 impl ViewSettings {
     /// The version with these settings.
-    pub(crate) fn of(&self, snapshot: &View) -> esker::store::Result<View> {
-        let snapshot = match &self.weight {
-            Some(name) => snapshot.clone().weighted_by(name)?,
-            None => snapshot.clone(),
+    pub(crate) fn of(&self, view: &View) -> esker::store::Result<View> {
+        let view = match &self.weight {
+            Some(name) => view.clone().weighted_by(name)?,
+            None => view.clone(),
         };
-        Ok(if self.undirected { snapshot.as_undirected() } else { snapshot })
+        Ok(if self.undirected { view.as_undirected() } else { view })
     }
 }
 

@@ -60,7 +60,7 @@ impl TableStream {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // The interface allows a producer with a single form to ignore the requested schema.
         drop(requested_schema);
-        let batches = reading(py, self.rows.snapshot().version().path(), || TableBatches::new(self))?;
+        let batches = reading(py, self.rows.view().version().path(), || TableBatches::new(self))?;
         capsule::stream(py, Box::new(batches))
     }
 }
@@ -82,21 +82,21 @@ struct TableBatches {
 impl TableBatches {
     fn new(stream: &TableStream) -> PyOutcome<Self> {
         let (rows, run) = (stream.rows.clone(), brief()?);
-        let snapshot = rows.snapshot();
-        let signed = ids_are_signed(snapshot.version())?;
-        let graph = StoredExport::new(snapshot, &run)?;
+        let view = rows.view();
+        let signed = ids_are_signed(view.version())?;
+        let graph = StoredExport::new(view, &run)?;
         let num_rows = graph.num_vertices() as usize;
         let all: Vec<PropertyRecord> = match (stream.with_properties, stream.of_edges) {
             (false, _) => Vec::new(),
-            (true, true) => snapshot.version().edge_properties().cloned().collect(),
-            (true, false) => snapshot.version().vertex_properties().cloned().collect(),
+            (true, true) => view.version().edge_properties().cloned().collect(),
+            (true, false) => view.version().vertex_properties().cloned().collect(),
         };
         let mut texts = Vec::new();
         for (number, property) in all.iter().enumerate().filter(|_| stream.of_edges) {
             texts.push(property.is_text().then(|| strings(&graph, number)).transpose()?);
         }
         let keys: &[&str] = if stream.of_edges { &["source", "target"] } else { &["vertex"] };
-        let id = id_type(snapshot.version(), signed);
+        let id = id_type(view.version(), signed);
         let ids = keys.iter().map(|&key| Field::new(key, id.clone(), false));
         // As in the command: each column can be told by its name.
         let named = |one: &PropertyRecord| match keys.contains(&one.name.as_str()) {
@@ -135,7 +135,7 @@ impl TableBatches {
     }
 
     fn ids(&self, vertices: &[VertexId]) -> PyOutcome<ArrayRef> {
-        ids_array(self.rows.snapshot().version(), self.signed, &mut vertices.iter().copied().map(Some))
+        ids_array(self.rows.view().version(), self.signed, &mut vertices.iter().copied().map(Some))
     }
 
     fn edges(&mut self) -> PyOutcome<Vec<ArrayRef>> {
@@ -169,7 +169,7 @@ impl TableBatches {
         let vertices = self.vertices_of(rows)?;
         let mut columns = vec![self.ids(&vertices)?];
         for record in &self.properties {
-            let property = self.rows.snapshot().version().vertex_property(&record.name)?;
+            let property = self.rows.view().version().vertex_property(&record.name)?;
             let values = vertices.iter().map(|&v| Ok(property.get(v)?)).collect::<PyOutcome<Vec<_>>>()?;
             columns.push(column_of(record, &values));
         }
@@ -181,7 +181,7 @@ impl Iterator for TableBatches {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let path = self.rows.snapshot().version().path().to_owned();
+        let path = self.rows.view().version().path().to_owned();
         let batch = esker::guarded(&path, || self.batch());
         batch.map_err(|failure| ArrowError::ExternalError(PyErr::from(failure).into())).transpose()
     }

@@ -63,8 +63,8 @@ pub(crate) fn window_times(
 ) -> PyOutcome<VersionTimes> {
     let unit = self::unit(unit)?;
     let (run, cancel, listener) = settings.run("times")?;
-    let times = watched_reading(py, &cancel, listener.as_ref(), graph.snapshot.version().path(), || {
-        Ok(Times::of(&graph.snapshot, time, unit, &run)?)
+    let times = watched_reading(py, &cancel, listener.as_ref(), graph.view.version().path(), || {
+        Ok(Times::of(&graph.view, time, unit, &run)?)
     })?;
     Ok((times.property, symbol(times.unit).to_owned(), times.range))
 }
@@ -108,8 +108,8 @@ pub(crate) fn window_ends(
         None => return invalid("every is missing"),
     };
     let (run, cancel, listener) = settings.run("times")?;
-    watched_reading(py, &cancel, listener.as_ref(), graph.snapshot.version().path(), || {
-        let mut steps = times.ends(&graph.snapshot, step, first.as_ref(), last.as_ref(), &run)?;
+    watched_reading(py, &cancel, listener.as_ref(), graph.view.version().path(), || {
+        let mut steps = times.ends(&graph.view, step, first.as_ref(), last.as_ref(), &run)?;
         let ends: Vec<i64> = steps.by_ref().take(STEPS_MAX).collect();
         if steps.next().is_some() {
             return invalid(format!("there are more than {STEPS_MAX} windows: choose a longer step"));
@@ -213,11 +213,11 @@ pub(crate) fn window(
     let copies = copies(kind)?;
     let window = TimeWindow { after: range.0, until: range.1, copies };
     let (run, cancel, listener) = settings.run("window")?;
-    let snapshot = choice.of(&graph.snapshot)?;
-    let snapshot = watched_reading(py, &cancel, listener.as_ref(), graph.snapshot.version().path(), || {
-        Ok(snapshot.window(property, window, all_vertices, &run)?)
+    let view = choice.of(&graph.view)?;
+    let view = watched_reading(py, &cancel, listener.as_ref(), graph.view.version().path(), || {
+        Ok(view.window(property, window, all_vertices, &run)?)
     })?;
-    Ok(PyGraph { snapshot, rows: graph.rows.clone() })
+    Ok(PyGraph { view, rows: graph.rows.clone() })
 }
 
 /// The answers of an algorithm on some windows, in order: those that overlap share one reading of their
@@ -241,12 +241,12 @@ pub(crate) fn window_answers(
     let windows = ranges.into_iter().map(|(after, until)| TimeWindow { after, until, copies }).collect();
     let resources = settings.resources();
     let (run, cancel, listener) = settings.run(name)?;
-    let snapshot = choice.of(&graph.snapshot)?;
+    let view = choice.of(&graph.view)?;
     let request = Request::default();
     let job = WindowJob { entry, params: &params, request: &request, resources: &resources, all_vertices };
-    watched_reading(py, &cancel, listener.as_ref(), graph.snapshot.version().path(), || {
+    watched_reading(py, &cancel, listener.as_ref(), graph.view.version().path(), || {
         let mut answers = Vec::new();
-        WindowSeries::answers(&snapshot, property, windows, &job, &run, |found| {
+        WindowSeries::answers(&view, property, windows, &job, &run, |found| {
             answers.push(PyAnswer::new(found.answer, &graph.rows));
             Ok::<_, PyFailure>(())
         })?;
@@ -269,7 +269,7 @@ pub(crate) fn version_answers(
     let (run, cancel, listener) = settings.run(name)?;
     let mut read = Vec::new();
     for graph in &graphs {
-        read.push(choice.of(&graph.get().snapshot)?);
+        read.push(choice.of(&graph.get().view)?);
     }
     if read.first().is_none_or(|first| entry.reads_weights(first) || first.drops_directions()) {
         return Ok(Vec::new());

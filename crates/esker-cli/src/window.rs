@@ -24,16 +24,16 @@ impl WindowCommand {
         let (cancel, begin) = (cancel_on_signals()?, Instant::now());
         let mut file = self.file(&cancel)?;
         let (store, bar) = open_store(self.database.as_ref(), &self.resources, &cancel)?;
-        let snapshot = self.at.snapshot(&store);
+        let version = self.at.version(&store);
         bar.finish();
-        let snapshot = self.options.of_version(snapshot?.view())?;
+        let view = self.options.of_version(version?.view())?;
         // Rows on standard output would break into it.
         let bar = Bar::spinner(self.is_to_stdout());
         let on_round = Some(bar.on_round(entry.name));
         let run = self.resources.run(&cancel, self.seed, self.deterministic, on_round)?;
-        let times = self.of_window.times(&snapshot, self.time.as_deref(), &run)?;
+        let times = self.of_window.times(&view, self.time.as_deref(), &run)?;
         let (shown, format) = (self.shown(), self.row_format());
-        let mut series = Series { command: self, entry, params, shown, format, snapshot, times, run };
+        let mut series = Series { command: self, entry, params, shown, format, view, times, run };
         if self.follow {
             bar.finish();
             return series.follow();

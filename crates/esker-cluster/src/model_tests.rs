@@ -157,7 +157,7 @@ fn single(place: &Path, input: &Path, directed: bool, is_text: bool) -> Version 
     let reader = open_reader(&[input.display().to_string()], &ReadOptions { ids, ..ReadOptions::default() });
     let options = ImportOptions { directed: Some(directed), threads: 1, ..ImportOptions::default() };
     import(&disk, reader.expect("open"), place, &options, StagingOptions::default()).expect("import");
-    Store::open(place).and_then(|store| store.latest()).expect("snapshot")
+    Store::open(place).and_then(|store| store.latest()).expect("version")
 }
 
 /// Random edges as CSV: a few hubs, some loops, some duplicates, and several components.
@@ -181,8 +181,8 @@ fn count(cell: u64) -> Vec<Cell> {
 }
 
 /// The ids of a database, in order of vertex.
-fn ids_of(snapshot: &Version) -> Vec<OwnedId> {
-    (0..snapshot.num_vertices()).map(|v| snapshot.ids().external_of(vertex(v)).expect("id").into()).collect()
+fn ids_of(version: &Version) -> Vec<OwnedId> {
+    (0..version.num_vertices()).map(|v| version.ids().external_of(vertex(v)).expect("id").into()).collect()
 }
 
 fn expect_same_answers(cluster: &Cluster, version: u64, alone: &Version) {

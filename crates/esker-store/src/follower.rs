@@ -22,7 +22,7 @@ const BYTES_PER_BYTE: u64 = 8;
 ///
 /// A refresh costs what was committed, not what there is: it reads only the new commits in the log, and keeps
 /// layers open that are still part of the database, with all that was verified of them. A merge makes a new
-/// layer, which is verified anew. Snapshots taken earlier stay readable.
+/// layer, which is verified anew. Versions opened earlier stay readable.
 ///
 /// Memory: eight bytes for each byte of the commits in the log.
 ///
@@ -272,9 +272,9 @@ mod tests {
         database.commit(batch, "a step").unwrap();
     }
 
-    fn lists(snapshot: &Version) -> Vec<Vec<VertexId>> {
-        let list = |v| snapshot.neighbors(Direction::Out, vertex(v)).unwrap().iter().copied().collect();
-        (0..snapshot.num_vertices()).map(list).collect()
+    fn lists(version: &Version) -> Vec<Vec<VertexId>> {
+        let list = |v| version.neighbors(Direction::Out, vertex(v)).unwrap().iter().copied().collect();
+        (0..version.num_vertices()).map(list).collect()
     }
 
     #[test]

@@ -192,8 +192,8 @@ fn measure(algorithm: &str, settings: &Settings, place: &Path) -> Result<()> {
     let mut follower = Follower::open(disk, &path, Arc::clone(&run))?;
     let (entry, params) = (find(algorithm)?, params(algorithm, stream.there[0].0));
     let start = |choice, follower: &Follower| -> Result<Follow> {
-        let snapshot = follower.at(follower.newest())?;
-        Ok(Follow::start(snapshot.view(), entry, &params, Arc::clone(&run))?.with_choice(choice))
+        let version = follower.at(follower.newest())?;
+        Ok(Follow::start(version.view(), entry, &params, Arc::clone(&run))?.with_choice(choice))
     };
     let choices = [MethodChoice::Recompute, MethodChoice::Update, MethodChoice::Cheaper];
     let mut follows =

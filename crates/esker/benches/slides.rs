@@ -109,7 +109,7 @@ fn measure(algorithm: &str, part: usize, settings: &Settings, place: &Path) -> R
         let until = end as i64 - 1;
         TimeWindow { after: until - length as i64, until, copies: Copies::All }
     };
-    let window = |snapshot: View, end: usize| snapshot.window("time", range(end), true, &run);
+    let window = |view: View, end: usize| view.window("time", range(end), true, &run);
     let mut params = Params::default();
     if algorithm == "bfs" {
         params = params.with("source", edges[0].0.to_string());
@@ -146,7 +146,7 @@ fn measure(algorithm: &str, part: usize, settings: &Settings, place: &Path) -> R
         window(newest.view(), end)?;
         counting += begin.elapsed().as_secs_f64();
         let begin = Instant::now();
-        let shown = newest.view().window_after(follows[0].snapshot(), "time", range(end), true, &run)?;
+        let shown = newest.view().window_after(follows[0].view(), "time", range(end), true, &run)?;
         moving += begin.elapsed().as_secs_f64();
         turn += 1;
         for i in [1, 2 * (turn % 2), 2 - 2 * (turn % 2)] {

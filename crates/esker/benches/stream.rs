@@ -139,16 +139,11 @@ fn window(end: usize, length: usize) -> TimeWindow {
 }
 
 /// Runs an algorithm as `esker run` does; returns the seconds of all of it, and of the kernel.
-fn run_on(
-    snapshot: &View,
-    job: (&'static Entry, &Params),
-    run: &Run,
-    settings: &Settings,
-) -> Result<[f64; 2]> {
+fn run_on(view: &View, job: (&'static Entry, &Params), run: &Run, settings: &Settings) -> Result<[f64; 2]> {
     let begin = Instant::now();
-    let plan = plan(snapshot, job.0, job.1, &Request::default(), &settings.resources(run))?;
-    let snapshot = plan.apply(snapshot)?;
-    let answer = job.0.run(&Job { snapshot: &snapshot, run, params: job.1, verify: false })?;
+    let plan = plan(view, job.0, job.1, &Request::default(), &settings.resources(run))?;
+    let view = plan.apply(view)?;
+    let answer = job.0.run(&Job { view: &view, run, params: job.1, verify: false })?;
     Ok([begin.elapsed().as_secs_f64(), answer.seconds])
 }
 
@@ -205,8 +200,8 @@ fn steps(edges: &[(u64, u64)], settings: &Settings, place: &Path) -> Result<()> 
     let alone = whole.latest()?;
     let mut best = [f64::INFINITY; 2];
     for _ in 0..5 {
-        for (snapshot, best) in [&shown, &alone.view()].into_iter().zip(&mut best) {
-            *best = best.min(run_on(snapshot, pagerank, &run, settings)?[1]);
+        for (view, best) in [&shown, &alone.view()].into_iter().zip(&mut best) {
+            *best = best.min(run_on(view, pagerank, &run, settings)?[1]);
         }
     }
     println!(
@@ -323,8 +318,7 @@ fn follow_windows(
                 let next = window(end, length);
                 match follows.get_mut(i) {
                     Some(follow) => {
-                        let windowed =
-                            newest.view().window_after(follow.snapshot(), "time", next, true, &run)?;
+                        let windowed = newest.view().window_after(follow.view(), "time", next, true, &run)?;
                         follow.advance(windowed)?;
                     }
                     None => {

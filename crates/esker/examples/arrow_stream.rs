@@ -61,7 +61,7 @@ pub(crate) fn run(directory: &Path, out: &mut dyn Write) -> Result<(), Box<dyn E
     let run = Run::with_threads(1)?;
     let params = Params::default().with("source", "ann");
     let answer =
-        find("sssp")?.run(&Job { snapshot: &version.view(), run: &run, params: &params, verify: true })?;
+        find("sssp")?.run(&Job { view: &version.view(), run: &run, params: &params, verify: true })?;
     let file = directory.join("distances.arrow");
     output::write(&file, version.ids(), &answer, &ExportOptions::default())?;
 

@@ -60,7 +60,7 @@ pub(crate) fn run(directory: &Path, out: &mut dyn Write) -> Result<(), Box<dyn E
 
         follower.refresh()?; // what others committed since the last call
         let step = follow.advance(follower.at(follower.newest())?.view())?;
-        let ids = follow.snapshot().version().ids();
+        let ids = follow.view().version().ids();
         let text = |value: Value| match value {
             Value::Missing => Ok("none".to_owned()),
             value => value.to_text(ids),

@@ -45,12 +45,8 @@ fn rank(file: &str, directory: &Path, out: &mut dyn Write) -> Result<(), Box<dyn
     let version = Store::open(&database)?.latest()?;
     let run = Run::with_threads(0)?; // one thread a processor
     let params = Params::default().with("damping", "0.85");
-    let answer = find("pagerank")?.run(&Job {
-        snapshot: &version.view(),
-        run: &run,
-        params: &params,
-        verify: false,
-    })?;
+    let answer =
+        find("pagerank")?.run(&Job { view: &version.view(), run: &run, params: &params, verify: false })?;
     for ranked in top(&answer, 3, run.cancel())? {
         let (vertex, score) = (ranked.key.to_text(version.ids())?, ranked.value.number().unwrap_or(0.0));
         writeln!(out, "{vertex} {score:.3}")?;

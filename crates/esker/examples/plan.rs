@@ -53,7 +53,7 @@ pub(crate) fn run(directory: &Path, out: &mut dyn Write) -> Result<(), Box<dyn E
     }
     writeln!(out, "chosen: {}", chosen.chosen().name())?;
     let planned = chosen.apply(&view)?;
-    let answer = entry.run(&Job { snapshot: &planned, run: &run, params: &params, verify: false })?;
+    let answer = entry.run(&Job { view: &planned, run: &run, params: &params, verify: false })?;
     writeln!(out, "{} vertices ranked", answer.columns[0].values.len())?;
 
     let refused = plan_of(Resources { memory_bytes: 1 << 20, ..resources });

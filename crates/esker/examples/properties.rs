@@ -61,7 +61,7 @@ pub(crate) fn run(directory: &Path, out: &mut dyn Write) -> Result<(), Box<dyn E
     let conditions: Vec<Condition> = vec!["kind=friend".parse()?, "since<=2020".parse()?];
     let Some(conditions) = Conditions::of(&conditions, &version)? else { return Ok(()) };
     let friends = version.view().filtered(conditions, None, false, &run)?;
-    let job = Job { snapshot: &friends, run: &run, params: &Params::default(), verify: true };
+    let job = Job { view: &friends, run: &run, params: &Params::default(), verify: true };
     let largest = top(&find("wcc")?.run(&job)?, 1, run.cancel())?;
     if let Some(Value::Count(size)) = largest.first().map(|group| group.value) {
         let edges = friends.num_edges();

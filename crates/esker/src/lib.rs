@@ -21,7 +21,7 @@
 //! let view = newest.view();
 //! let run = Run::with_threads(0)?; // one thread a processor
 //! let params = Params::default().with("damping", "0.9");
-//! let job = Job { snapshot: &view, run: &run, params: &params, verify: false };
+//! let job = Job { view: &view, run: &run, params: &params, verify: false };
 //! let answer = find("pagerank")?.run(&job)?;
 //! let first = top(&answer, 1, run.cancel())?;
 //! assert_eq!(first[0].key.to_text(newest.ids())?, "wiki");

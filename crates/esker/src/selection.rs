@@ -17,11 +17,11 @@ use crate::error::{Error, Result};
 ///
 /// # Errors
 /// [`esker_store::Error::Invalid`] for an unknown property; [`esker_store::Error::Corrupt`].
-pub fn notes(conditions: &[Condition], snapshot: &Version) -> Result<Vec<String>> {
+pub fn notes(conditions: &[Condition], version: &Version) -> Result<Vec<String>> {
     let mut notes = Vec::new();
     for condition in conditions {
-        let property = snapshot.edge_property(&condition.property)?;
-        if property.is_text() && condition.code(property, snapshot)?.is_none() {
+        let property = version.edge_property(&condition.property)?;
+        if property.is_text() && condition.code(property, version)?.is_none() {
             let Condition { property, wanted, .. } = condition;
             notes.push(format!("no edge of any version has the text {wanted:?} as its {property}"));
         }
@@ -87,8 +87,8 @@ impl std::str::FromStr for Condition {
 impl Condition {
     /// The code of the wanted text in the dictionary of a property, which has each text once; `None` if no
     /// edge of any version has it.
-    fn code(&self, property: &PropertyRecord, snapshot: &Version) -> Result<Option<u64>> {
-        let Some(texts) = snapshot.dictionary(property.number) else { return Ok(None) };
+    fn code(&self, property: &PropertyRecord, version: &Version) -> Result<Option<u64>> {
+        let Some(texts) = version.dictionary(property.number) else { return Ok(None) };
         for code in 0..texts.len() {
             if texts.text(code)? == self.wanted.as_bytes() {
                 return Ok(Some(code as u64));
@@ -167,9 +167,9 @@ struct Test {
 }
 
 impl Test {
-    fn new(condition: &Condition, snapshot: &Version) -> Result<Self> {
+    fn new(condition: &Condition, version: &Version) -> Result<Self> {
         let Condition { property, met, wanted } = condition;
-        let property = snapshot.edge_property(property)?.clone();
+        let property = version.edge_property(property)?.clone();
         let refused = |reason: &str| {
             let named = Setting::Where.to_name(&property.name);
             Error::usage(message![named, format!(": {reason}")])
@@ -178,7 +178,7 @@ impl Test {
             if !matches!(met, [Ordering::Equal] | [Ordering::Less, Ordering::Greater]) {
                 return Err(refused("it holds texts, which only = and != compare"));
             }
-            let code = condition.code(&property, snapshot)?;
+            let code = condition.code(&property, version)?;
             if code.is_none() {
                 condition.expect_no_slip().map_err(|reason| refused(&reason))?;
             }
@@ -230,8 +230,8 @@ impl Conditions {
     ///
     /// # Errors
     /// [`Error::Usage`] for conditions that the properties do not fit, and for an unknown property.
-    pub fn of(conditions: &[Condition], snapshot: &Version) -> Result<Option<Arc<Self>>> {
-        let tests = conditions.iter().map(|condition| Test::new(condition, snapshot));
+    pub fn of(conditions: &[Condition], version: &Version) -> Result<Option<Arc<Self>>> {
+        let tests = conditions.iter().map(|condition| Test::new(condition, version));
         let tests = tests.collect::<Result<Vec<_>>>()?;
         Ok((!tests.is_empty()).then(|| Arc::new(Self { tests })))
     }

@@ -42,7 +42,7 @@ pub struct TopVertex {
 ///
 /// let (run, params) = (Run::with_threads(1)?, Params::default().with("direction", "both"));
 /// let view = version.view();
-/// let job = Job { snapshot: &view, run: &run, params: &params, verify: false };
+/// let job = Job { view: &view, run: &run, params: &params, verify: false };
 /// let first = top(&find("degrees")?.run(&job)?, 1, run.cancel())?;
 /// assert_eq!(first[0].key.to_text(version.ids())?, "bob"); // one edge arrives, one leaves
 /// assert_eq!(first[0].value.number(), Some(2.0));

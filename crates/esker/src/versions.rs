@@ -121,14 +121,14 @@ struct VersionHistory {
 }
 
 impl VersionHistory {
-    fn add_version(&mut self, snapshot: &Version, run: &Run) -> Result<()> {
+    fn add_version(&mut self, version: &Version, run: &Run) -> Result<()> {
         let bit = 1 << self.edges.len();
-        self.directed = snapshot.is_directed();
-        self.present.resize(snapshot.num_vertices().max(self.present.len()), 0);
-        self.present[..snapshot.num_vertices()].iter_mut().for_each(|bits| *bits |= bit);
-        let removed = snapshot.removed(run)?;
+        self.directed = version.is_directed();
+        self.present.resize(version.num_vertices().max(self.present.len()), 0);
+        self.present[..version.num_vertices()].iter_mut().for_each(|bits| *bits |= bit);
+        let removed = version.removed(run)?;
         removed.list().iter().for_each(|&v| self.present[v as usize] &= !bit);
-        self.edges.push(snapshot.num_edges());
+        self.edges.push(version.num_edges());
         Ok(())
     }
 

@@ -71,7 +71,7 @@ impl PyAnswer {
 
     /// The values of a column, without a copy.
     fn column(&self, py: Python<'_>, index: usize) -> PyOutcome<Option<Array>> {
-        let answer = reading(py, self.rows.snapshot().version().path(), || self.in_rows())?;
+        let answer = reading(py, self.rows.view().version().path(), || self.in_rows())?;
         let Some(column) = answer.columns.get(index) else { return Ok(None) };
         macro_rules! within {
             ($($kind:ident),*) => {
@@ -88,13 +88,13 @@ impl PyAnswer {
 
     /// The row of the graph of each row of the answer, ascending; `None` if it has all rows of the graph.
     fn vertices(&self, py: Python<'_>) -> PyOutcome<Option<Array>> {
-        let answer = reading(py, self.rows.snapshot().version().path(), || self.in_rows())?;
+        let answer = reading(py, self.rows.view().version().path(), || self.in_rows())?;
         Ok(Array::within(answer, |answer| answer.vertices.as_deref().ok_or(())).ok())
     }
 
     /// The rows of the sources and targets of the edges, if the rows of the answer are edges.
     fn edges(&self, py: Python<'_>) -> PyOutcome<Option<(Array, Array)>> {
-        let answer = reading(py, self.rows.snapshot().version().path(), || self.in_rows())?;
+        let answer = reading(py, self.rows.view().version().path(), || self.in_rows())?;
         let Some(edges) = answer.edges.as_ref() else { return Ok(None) };
         let end = |of: fn(&(_, _)) -> _| Array::of(edges.iter().map(of).collect::<Vec<_>>());
         Ok(Some((end(|edge| edge.0), end(|edge| edge.1))))
@@ -151,36 +151,32 @@ impl PyAnswer {
             Ok(shown.collect())
         };
         // To start a thread takes longer than to rank few rows.
-        let path = self.rows.snapshot().version().path();
+        let path = self.rows.view().version().path();
         let ranked = match self.len() <= BRIEF_LEN {
             true => reading(py, path, rank)?,
             false => watched_reading(py, &cancel, None, path, rank)?,
         };
-        append_ranked(rows, self.rows.snapshot(), ranked)
+        append_ranked(rows, self.rows.view(), ranked)
     }
 }
 
 /// Appends keys and values, with external ids, one by one, so that Ctrl-C ends the loop. The caller keeps the
 /// list: to free many tuples takes longer than Ctrl-C may.
-pub(crate) fn append_ranked(
-    rows: &Bound<'_, PyList>,
-    snapshot: &View,
-    ranked: Vec<TopVertex>,
-) -> PyOutcome<()> {
+pub(crate) fn append_ranked(rows: &Bound<'_, PyList>, view: &View, ranked: Vec<TopVertex>) -> PyOutcome<()> {
     let (py, mut checks) = (rows.py(), InterruptChecks::new());
     for one in ranked {
         checks.step(py)?;
-        rows.append((shown(py, snapshot, one.key)?, shown(py, snapshot, one.value)?))?;
+        rows.append((shown(py, view, one.key)?, shown(py, view, one.value)?))?;
     }
     Ok(())
 }
 
 /// A value as an object: vertices as their ids.
-pub(crate) fn shown<'py>(py: Python<'py>, snapshot: &View, value: Value) -> PyOutcome<Bound<'py, PyAny>> {
+pub(crate) fn shown<'py>(py: Python<'py>, view: &View, value: Value) -> PyOutcome<Bound<'py, PyAny>> {
     Ok(match value {
         Value::Missing => py.None().into_bound(py),
-        Value::Vertex(v) => id_object(py, snapshot.version(), v)?,
-        Value::Edge(u, v) => (id_object(py, snapshot.version(), u)?, id_object(py, snapshot.version(), v)?)
+        Value::Vertex(v) => id_object(py, view.version(), v)?,
+        Value::Edge(u, v) => (id_object(py, view.version(), u)?, id_object(py, view.version(), v)?)
             .into_pyobject(py)?
             .into_any(),
         Value::Integer(value) => value.into_pyobject(py).map_err(PyErr::from)?.into_any(),

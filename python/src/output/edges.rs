@@ -23,19 +23,19 @@ const BLOCK_EDGES: usize = 1 << 16;
 /// The properties of all edges between two vertices.
 pub(crate) fn values_between<'py>(
     py: Python<'py>,
-    snapshot: &Version,
+    version: &Version,
     source: VertexId,
     target: VertexId,
 ) -> PyOutcome<Vec<Bound<'py, PyDict>>> {
-    let edges = snapshot.edges(Direction::Out, source)?;
+    let edges = version.edges(Direction::Out, source)?;
     let first = edges.targets().partition_point(|&v| v < target);
     let count = edges.targets()[first..].iter().take_while(|&&v| v == target).count();
     let mut found = Vec::new();
     for index in first..first + count {
         let values = PyDict::new(py);
-        for property in snapshot.edge_properties() {
+        for property in version.edge_properties() {
             let bits = edges.bits(property.number, index)?;
-            let value = match snapshot.dictionary(property.number) {
+            let value = match version.dictionary(property.number) {
                 Some(texts) => PropertyValue::Text(texts.text(bits as usize)?),
                 None => PropertyValue::from_stored(property, bits),
             };
@@ -56,11 +56,11 @@ pub(crate) struct RowLists<'a> {
 
 impl<'a> RowLists<'a> {
     pub(crate) fn new(rows: &'a VersionRows, run: &Run) -> PyOutcome<Self> {
-        let snapshot = rows.snapshot();
+        let view = rows.view();
         // The export numbers the vertices that are there, in order of vertex: those are rows, if vertices
         // ascend with rows.
         let order = rows.order()?.filter(|order| !order.ascends());
-        Ok(Self { graph: StoredExport::new(snapshot, run)?, remaining: snapshot.remaining(run)?, order })
+        Ok(Self { graph: StoredExport::new(view, run)?, remaining: view.remaining(run)?, order })
     }
 
     pub(crate) fn graph(&self) -> &StoredExport<'a> {

@@ -13,43 +13,43 @@ use crate::language::said;
 use crate::settings::brief;
 
 /// Describes a graph.
-pub(crate) fn graph_facts(snapshot: &View) -> PyOutcome<String> {
-    let edge_properties: Vec<Value> = snapshot
+pub(crate) fn graph_facts(view: &View) -> PyOutcome<String> {
+    let edge_properties: Vec<Value> = view
         .version()
         .edge_properties()
         .map(|p| json!({ "name": p.name, "type": p.type_name(), "weight": p.weight }))
         .collect();
-    let vertex_properties: Vec<Value> = snapshot
+    let vertex_properties: Vec<Value> = view
         .version()
         .vertex_properties()
         .map(|p| json!({ "name": p.name, "type": p.type_name() }))
         .collect();
-    let weight = snapshot.weight_property();
+    let weight = view.weight_property();
     Ok(json!({
-        "path": snapshot.version().path().display().to_string(),
-        "version": snapshot.version().number(),
-        "message": snapshot.version().record().message,
-        "time_ms": snapshot.version().record().time_ms,
-        "committed_ms": snapshot.version().record().committed_ms,
-        "duplicates": snapshot.version().manifest().duplicates().name(),
-        "vertices": snapshot.num_present(&*brief()?)?,
-        "vertex_numbers": snapshot.version().num_vertices(),
-        "edges": snapshot.num_edges(),
-        "arcs": snapshot.num_arcs(),
-        "self_loops": snapshot.version().record().num_loops,
-        "directed": snapshot.version().is_directed(),
-        "multigraph": snapshot.version().layer().multigraph,
-        "in_edges": snapshot.version().has(Direction::In),
-        "text_ids": snapshot.version().ids().is_text(),
-        "ids": snapshot.version().manifest().ids.kind.name(),
-        "dense_base": snapshot.version().ids().dense_base(),
-        "order": format!("{:?}", snapshot.version().manifest().ids.order).to_lowercase(),
+        "path": view.version().path().display().to_string(),
+        "version": view.version().number(),
+        "message": view.version().record().message,
+        "time_ms": view.version().record().time_ms,
+        "committed_ms": view.version().record().committed_ms,
+        "duplicates": view.version().manifest().duplicates().name(),
+        "vertices": view.num_present(&*brief()?)?,
+        "vertex_numbers": view.version().num_vertices(),
+        "edges": view.num_edges(),
+        "arcs": view.num_arcs(),
+        "self_loops": view.version().record().num_loops,
+        "directed": view.version().is_directed(),
+        "multigraph": view.version().layer().multigraph,
+        "in_edges": view.version().has(Direction::In),
+        "text_ids": view.version().ids().is_text(),
+        "ids": view.version().manifest().ids.kind.name(),
+        "dense_base": view.version().ids().dense_base(),
+        "order": format!("{:?}", view.version().manifest().ids.order).to_lowercase(),
         "weight": weight.map(|weight| weight.name.clone()),
         "weight_type": weight.map(PropertyRecord::type_name),
         "edge_properties": edge_properties,
         "vertex_properties": vertex_properties,
-        "encoding": snapshot.version().stack().layers().first().map(|layer| format!("{:?}", layer.record().encoding).to_lowercase()),
-        "layers": snapshot.version().stack().layers().len(),
+        "encoding": view.version().stack().layers().first().map(|layer| format!("{:?}", layer.record().encoding).to_lowercase()),
+        "layers": view.version().stack().layers().len(),
         "vertex_id_bytes": size_of::<VertexId>(),
     })
     .to_string())

@@ -20,7 +20,7 @@ use crate::settings::brief;
 pub(crate) struct VersionRows(Arc<Shared>);
 
 struct Shared {
-    snapshot: View,
+    view: View,
     order: OnceLock<Option<RowOrder>>,
 }
 
@@ -36,13 +36,13 @@ pub(crate) struct RowOrder {
 
 impl VersionRows {
     /// The rows of a version.
-    pub(crate) fn new(snapshot: &View) -> Self {
-        Self(Arc::new(Shared { snapshot: snapshot.clone(), order: OnceLock::new() }))
+    pub(crate) fn new(view: &View) -> Self {
+        Self(Arc::new(Shared { view: view.clone(), order: OnceLock::new() }))
     }
 
-    /// The version.
-    pub(crate) fn snapshot(&self) -> &View {
-        &self.0.snapshot
+    /// The view.
+    pub(crate) fn view(&self) -> &View {
+        &self.0.view
     }
 
     /// The order; `None` if row `v` is vertex `v`. Time: at first O(n), and a sort if integer ids are sparse
@@ -51,13 +51,13 @@ impl VersionRows {
         if let Some(known) = self.0.order.get() {
             return Ok(known.as_ref());
         }
-        let found = RowOrder::of(&self.0.snapshot)?;
+        let found = RowOrder::of(&self.0.view)?;
         Ok(self.0.order.get_or_init(|| found).as_ref())
     }
 
     /// Number of rows.
     pub(crate) fn len(&self) -> PyOutcome<usize> {
-        Ok(self.0.snapshot.num_present(&*brief()?)?)
+        Ok(self.0.view.num_present(&*brief()?)?)
     }
 
     /// The vertex of a row, which must exist.
@@ -76,7 +76,7 @@ impl VersionRows {
 
     /// Puts vertices in the order of their rows. Does not need the order of all vertices.
     pub(crate) fn sort(&self, vertices: &mut Vec<VertexId>) -> PyOutcome<()> {
-        let ids = self.0.snapshot.version().ids();
+        let ids = self.0.view.version().ids();
         if !ids.is_text() {
             let keyed = vertices.iter().map(|&v| Ok((integer(ids.external_of(v)?)?, v)));
             let mut keyed = keyed.collect::<PyOutcome<Vec<_>>>()?;
@@ -88,17 +88,17 @@ impl VersionRows {
 }
 
 impl RowOrder {
-    fn of(snapshot: &View) -> PyOutcome<Option<Self>> {
+    fn of(view: &View) -> PyOutcome<Option<Self>> {
         let run = brief()?;
-        let remaining = snapshot.remaining(&run)?;
-        let ascends = ids_ascend(snapshot)?;
+        let remaining = view.remaining(&run)?;
+        let ascends = ids_ascend(view)?;
         let vertices = match (ascends, remaining) {
             (true, None) => return Ok(None),
             (true, Some(remaining)) => remaining.origins().to_vec(),
-            (false, None) => by_id(snapshot, |_| true)?,
-            (false, Some(remaining)) => by_id(snapshot, |v| remaining.place(v).is_some())?,
+            (false, None) => by_id(view, |_| true)?,
+            (false, Some(remaining)) => by_id(view, |v| remaining.place(v).is_some())?,
         };
-        let mut rows = vec![NONE; snapshot.version().num_vertices()];
+        let mut rows = vec![NONE; view.version().num_vertices()];
         for (row, &v) in vertices.iter().enumerate() {
             rows[v as usize] = vertex(row);
         }
@@ -198,10 +198,9 @@ fn integer(id: ExternalId<'_>) -> PyOutcome<u64> {
 }
 
 /// Whether the ids of all vertices, removed ones included, are in the order of rows.
-fn ids_ascend(snapshot: &View) -> PyOutcome<bool> {
-    let ids = snapshot.version().ids();
-    let is_identity =
-        snapshot.version().manifest().ids.kind == IdMapKind::Identity && ids.dense_base().is_some();
+fn ids_ascend(view: &View) -> PyOutcome<bool> {
+    let ids = view.version().ids();
+    let is_identity = view.version().manifest().ids.kind == IdMapKind::Identity && ids.dense_base().is_some();
     if ids.is_text() || is_identity {
         return Ok(true);
     }
@@ -217,8 +216,8 @@ fn ids_ascend(snapshot: &View) -> PyOutcome<bool> {
 }
 
 /// The vertices that are there, by ascending integer id.
-fn by_id(snapshot: &View, is_there: impl Fn(VertexId) -> bool) -> PyOutcome<Vec<VertexId>> {
-    let ids = snapshot.version().ids();
+fn by_id(view: &View, is_there: impl Fn(VertexId) -> bool) -> PyOutcome<Vec<VertexId>> {
+    let ids = view.version().ids();
     let mut keyed: Vec<(u64, VertexId)> = Vec::with_capacity(ids.num_vertices());
     let mut next = 0;
     ids.each_external(0..ids.num_vertices(), |id| {

@@ -35,7 +35,7 @@ impl PyAnswerStream {
     #[new]
     fn new(py: Python<'_>, answer: &crate::output::answer::PyAnswer) -> PyOutcome<Self> {
         Ok(Self {
-            answer: reading(py, answer.rows.snapshot().version().path(), || answer.in_rows())?,
+            answer: reading(py, answer.rows.view().version().path(), || answer.in_rows())?,
             rows: answer.rows.clone(),
         })
     }
@@ -49,7 +49,7 @@ impl PyAnswerStream {
         // The interface allows a producer with a single form to ignore the requested schema.
         drop(requested_schema);
         let batches =
-            reading(py, self.rows.snapshot().version().path(), || Batches::new(&self.answer, &self.rows))?;
+            reading(py, self.rows.view().version().path(), || Batches::new(&self.answer, &self.rows))?;
         capsule::stream(py, Box::new(batches))
     }
 }
@@ -67,10 +67,10 @@ struct Batches {
 
 impl Batches {
     fn new(answer: &Arc<Answer>, rows: &VersionRows) -> PyOutcome<Self> {
-        let snapshot = rows.snapshot();
-        let signed = ids_are_signed(snapshot.version())?;
+        let view = rows.view();
+        let signed = ids_are_signed(view.version())?;
         let num_rows = num_rows(answer);
-        let id = id_type(snapshot.version(), signed);
+        let id = id_type(view.version(), signed);
         let keys: &[&str] = if answer.edges.is_some() { &["source", "target"] } else { &["vertex"] };
         let mut fields: Vec<Field> = keys.iter().map(|&key| Field::new(key, id.clone(), false)).collect();
         let mut columns = Vec::new();
@@ -91,7 +91,7 @@ impl Batches {
         let order = self.rows.order()?;
         let ids = |rows: &mut dyn Iterator<Item = Option<VertexId>>| {
             let vertex_of = |row| order.map_or(row, |order| order.vertex(row));
-            ids_array(self.rows.snapshot().version(), self.signed, &mut rows.map(|row| row.map(vertex_of)))
+            ids_array(self.rows.view().version(), self.signed, &mut rows.map(|row| row.map(vertex_of)))
         };
         let mut arrays = Vec::with_capacity(self.schema.fields().len());
         if let Some(edges) = &self.answer.edges {
@@ -120,7 +120,7 @@ impl Iterator for Batches {
 
     fn next(&mut self) -> Option<Self::Item> {
         let left = self.next < self.num_rows;
-        let path = self.rows.snapshot().version().path().to_owned();
+        let path = self.rows.view().version().path().to_owned();
         let batch = left.then(|| esker::guarded(&path, || self.batch()));
         batch.map(|batch| batch.map_err(|failure| ArrowError::ExternalError(PyErr::from(failure).into())))
     }
@@ -182,8 +182,8 @@ fn missing<T>(values: &[T], is_missing: impl Fn(&T) -> bool) -> Option<NullBuffe
 }
 
 /// Whether all ids are text or integers below 2^63. Time: O(n) for sparse integers.
-pub(crate) fn ids_are_signed(snapshot: &Version) -> PyOutcome<bool> {
-    let ids = snapshot.ids();
+pub(crate) fn ids_are_signed(version: &Version) -> PyOutcome<bool> {
+    let ids = version.ids();
     if ids.is_text() {
         return Ok(true);
     }
@@ -198,8 +198,8 @@ pub(crate) fn ids_are_signed(snapshot: &Version) -> PyOutcome<bool> {
     Ok(are_signed)
 }
 
-pub(crate) fn id_type(snapshot: &Version, signed: bool) -> DataType {
-    match (snapshot.ids().is_text(), signed) {
+pub(crate) fn id_type(version: &Version, signed: bool) -> DataType {
+    match (version.ids().is_text(), signed) {
         (true, _) => DataType::Utf8,
         (false, true) => DataType::Int64,
         (false, false) => DataType::UInt64,
@@ -208,11 +208,11 @@ pub(crate) fn id_type(snapshot: &Version, signed: bool) -> DataType {
 
 /// An array of vertex ids, with null for `None`.
 pub(crate) fn ids_array(
-    snapshot: &Version,
+    version: &Version,
     signed: bool,
     vertices: &mut dyn Iterator<Item = Option<VertexId>>,
 ) -> PyOutcome<ArrayRef> {
-    let ids = snapshot.ids();
+    let ids = version.ids();
     if ids.is_text() {
         let text = |v: Option<VertexId>| -> PyOutcome<Option<String>> {
             Ok(v.map(|v| ids.external_of(v).map(|id| id.to_string())).transpose()?)

@@ -15,10 +15,10 @@ use crate::output::row_order::{RowOrder, VersionRows};
 /// The id of a vertex as a Python object.
 pub(crate) fn id_object<'py>(
     py: Python<'py>,
-    snapshot: &Version,
+    version: &Version,
     v: VertexId,
 ) -> PyOutcome<Bound<'py, PyAny>> {
-    Ok(match snapshot.ids().external_of(v)? {
+    Ok(match version.ids().external_of(v)? {
         ExternalId::Int(id) => id.into_pyobject(py).map_err(PyErr::from)?.into_any(),
         ExternalId::Text(text) => PyString::new(py, &String::from_utf8_lossy(text)).into_any(),
     })
@@ -91,7 +91,7 @@ pub(crate) enum PropertyRows {
 impl PropertyRows {
     /// Reads the values of all rows.
     pub(crate) fn read(rows: &VersionRows, name: &str, run: &Run) -> PyOutcome<Self> {
-        let (property, order) = (rows.snapshot().version().vertex_property(name)?, rows.order()?);
+        let (property, order) = (rows.view().version().vertex_property(name)?, rows.order()?);
         if property.record().is_text() {
             let texts = property.texts(run)?;
             let text = |v| -> PyOutcome<Option<String>> {

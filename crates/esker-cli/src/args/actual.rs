@@ -95,15 +95,15 @@ pub(crate) fn price_rows(price: &Price) -> Vec<(String, String)> {
 /// What a run read and took, beside what was predicted, in rows of a name and a value.
 pub(crate) fn actual_rows(
     plan: &Plan,
-    snapshot: &View,
+    view: &View,
     resources: &Resources,
     run: &Run,
     actual: &Actual,
 ) -> Vec<(String, String)> {
     let unknown = || "unknown".to_owned();
     let price = &plan.chosen().price;
-    let mut rows: Vec<_> = run.reads().all().iter().map(|reads| source_row(reads, snapshot)).collect();
-    rows.extend(mapped_rows(&mapped_files(snapshot.version().path())));
+    let mut rows: Vec<_> = run.reads().all().iter().map(|reads| source_row(reads, view)).collect();
+    rows.extend(mapped_rows(&mapped_files(view.version().path())));
     if let Some(mapped) = mapped_bytes(run, actual) {
         let value = format!("{} read by the system, the rest was in the page cache", bytes(mapped));
         rows.push(("mapped files".to_owned(), value));
@@ -152,18 +152,18 @@ fn mapped_rows(files: &[(String, u64)]) -> Vec<(String, String)> {
 }
 
 /// `layers/1/tiles.data, pool` and `12 MiB read, 30 MiB found in memory`.
-fn source_row(reads: &SourceReads, snapshot: &View) -> (String, String) {
+fn source_row(reads: &SourceReads, view: &View) -> (String, String) {
     let mut value = format!("{} read", bytes(reads.read_bytes));
     if reads.kept_bytes > 0 {
         let share = reads.kept_bytes as f64 / (reads.kept_bytes + reads.read_bytes) as f64 * 100.0;
         value += &format!(", {} found in memory ({share:.0} %)", bytes(reads.kept_bytes));
     }
-    (format!("{}, {}", relative(reads, snapshot), reads.way), value)
+    (format!("{}, {}", relative(reads, view), reads.way), value)
 }
 
 /// The path of a file in the database.
-fn relative<'r>(reads: &'r SourceReads, snapshot: &View) -> &'r str {
-    let of_database = snapshot.version().path().display().to_string();
+fn relative<'r>(reads: &'r SourceReads, view: &View) -> &'r str {
+    let of_database = view.version().path().display().to_string();
     let inside = reads.source.strip_prefix(&of_database).map(|rest| rest.trim_start_matches('/'));
     inside.unwrap_or(&reads.source)
 }
@@ -180,14 +180,14 @@ fn predicted_bytes(plan: &Plan, resources: &Resources) -> u64 {
 /// What a run read and took as JSON.
 pub(crate) fn actual_json(
     plan: &Plan,
-    snapshot: &View,
+    view: &View,
     resources: &Resources,
     run: &Run,
     actual: &Actual,
 ) -> Value {
     let of_source = |reads: &SourceReads| {
         json!({
-            "file": relative(reads, snapshot),
+            "file": relative(reads, view),
             "way": reads.way,
             "read_bytes": reads.read_bytes,
             "kept_bytes": reads.kept_bytes,
@@ -198,7 +198,7 @@ pub(crate) fn actual_json(
     json!({
         "reads": run.reads().all().iter().map(of_source).collect::<Vec<_>>(),
         "mapped_bytes": mapped_bytes(run, actual),
-        "mapped_files": mapped_files(snapshot.version().path()).iter().map(of_mapped).collect::<Vec<_>>(),
+        "mapped_files": mapped_files(view.version().path()).iter().map(of_mapped).collect::<Vec<_>>(),
         "seconds": actual.seconds(),
         "parts": actual.parts().into_iter().collect::<std::collections::BTreeMap<_, _>>(),
         "predicted_seconds": predicted_seconds(price, actual),

@@ -37,12 +37,12 @@ impl AlgorithmArgs {
 
     /// A version as the algorithm reads it: with the weight that was asked for, and without directions if
     /// that was.
-    pub(crate) fn of_version(&self, snapshot: View) -> store::Result<View> {
-        let snapshot = match &self.weight {
-            Some(name) => snapshot.weighted_by(name)?,
-            None => snapshot,
+    pub(crate) fn of_version(&self, view: View) -> store::Result<View> {
+        let view = match &self.weight {
+            Some(name) => view.weighted_by(name)?,
+            None => view,
         };
-        Ok(if self.as_undirected { snapshot.as_undirected() } else { snapshot })
+        Ok(if self.as_undirected { view.as_undirected() } else { view })
     }
 }
 

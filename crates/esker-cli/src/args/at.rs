@@ -28,7 +28,7 @@ pub(crate) fn number_of(store: &Store, selector: &VersionSelector) -> Result<u64
 
 impl AtArgs {
     /// Opens the selected version.
-    pub(crate) fn snapshot(&self, store: &Store) -> Result<Version, Failure> {
+    pub(crate) fn version(&self, store: &Store) -> Result<Version, Failure> {
         match &self.at {
             None => Ok(store.latest()?),
             Some(selector) => Ok(store.at(number_of(store, selector)?)?),

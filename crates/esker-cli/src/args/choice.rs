@@ -43,7 +43,7 @@ pub(crate) fn needs_window(argument: Arg) -> Arg {
 
 /// A version with choices.
 pub(crate) struct ChosenVersion {
-    pub(crate) snapshot: View,
+    pub(crate) view: View,
     /// The times, if there is a window.
     pub(crate) times: Option<Times>,
 }
@@ -66,10 +66,10 @@ impl ChoiceArgs {
 
     /// Refuses an integer in `--at` that stood for a time: it chose the version, and the window would end
     /// with the latest edge of that.
-    pub(crate) fn expect_end(&self, at: &AtArgs, snapshot: &View) -> Result<(), Failure> {
+    pub(crate) fn expect_end(&self, at: &AtArgs, view: &View) -> Result<(), Failure> {
         match at.at {
             Some(VersionSelector::Number(number))
-                if self.has_window() && number != snapshot.version().number() =>
+                if self.has_window() && number != view.version().number() =>
             {
                 Err(Failure::Usage(format!(
                     "--at {number} is a time, and does not say where the window ends: give it as a date, such as 2026-11-21T10:00:00Z"
@@ -86,26 +86,26 @@ impl ChoiceArgs {
     /// No such property, or no numbers in it.
     pub(crate) fn of(
         &self,
-        snapshot: View,
+        view: View,
         weight: Option<&str>,
         time: Option<&str>,
         until: Option<&TimePoint>,
         run: &Run,
     ) -> Result<ChosenVersion, Failure> {
-        let snapshot = match weight {
-            Some(name) => snapshot.weighted_by(name)?,
-            None => snapshot,
+        let view = match weight {
+            Some(name) => view.weighted_by(name)?,
+            None => view,
         };
         let all_vertices = self.of_window.all_vertices;
         self.selected.check_all_vertices(all_vertices, self.has_window())?;
-        if self.reverse && !snapshot.version().is_directed() {
+        if self.reverse && !view.version().is_directed() {
             return Err(Failure::Usage("--reverse has no effect: the graph is undirected".to_owned()));
         }
-        let conditions = self.selected.on(&snapshot)?;
-        let snapshot = if self.reverse { snapshot.reversed() } else { snapshot };
-        let snapshot = if self.as_undirected { snapshot.as_undirected() } else { snapshot };
+        let conditions = self.selected.on(&view)?;
+        let view = if self.reverse { view.reversed() } else { view };
+        let view = if self.as_undirected { view.as_undirected() } else { view };
         let times = match self.window {
-            Some(_) => Some(self.of_window.times_ending(&snapshot, time, run)?),
+            Some(_) => Some(self.of_window.times_ending(&view, time, run)?),
             None => None,
         };
         let window = match (&times, self.window) {
@@ -115,28 +115,28 @@ impl ChoiceArgs {
             }
             _ => None,
         };
-        let snapshot = match (conditions, window) {
-            (Some(conditions), window) => snapshot.filtered(conditions, window, all_vertices, run)?,
-            (None, Some((time, window))) => snapshot.window(time, window, all_vertices, run)?,
-            (None, None) => snapshot,
+        let view = match (conditions, window) {
+            (Some(conditions), window) => view.filtered(conditions, window, all_vertices, run)?,
+            (None, Some((time, window))) => view.window(time, window, all_vertices, run)?,
+            (None, None) => view,
         };
-        if let Some(note) = empty_note(&snapshot, times.as_ref(), run)? {
+        if let Some(note) = empty_note(&view, times.as_ref(), run)? {
             text::remark(&note);
         }
-        Ok(ChosenVersion { snapshot, times })
+        Ok(ChosenVersion { view, times })
     }
 }
 
 /// Why a view has no edges, if it has none.
-fn empty_note(snapshot: &View, times: Option<&Times>, run: &Run) -> Result<Option<String>, Failure> {
-    let Some(index) = snapshot.window_index().filter(|index| index.num_edges() == 0) else {
+fn empty_note(view: &View, times: Option<&Times>, run: &Run) -> Result<Option<String>, Failure> {
+    let Some(index) = view.window_index().filter(|index| index.num_edges() == 0) else {
         return Ok(None);
     };
     let Some(times) = times else { return Ok(Some("No edge meets the conditions".to_owned())) };
     let format = |time| times.unit.format(time);
     let (after, until) = (format(index.window().after), format(index.window().until));
-    let conditions = if snapshot.is_filtered() { " and meets the conditions" } else { "" };
-    let range = match snapshot.version().time_range(&times.property, run)? {
+    let conditions = if view.is_filtered() { " and meets the conditions" } else { "" };
+    let range = match view.version().time_range(&times.property, run)? {
         Some((first, last)) => {
             format!("the times in {:?} are {} to {}", times.property, format(first), format(last))
         }

@@ -79,12 +79,12 @@ impl AccessArgs {
     /// Plans a run on a version.
     pub(crate) fn plan(
         &self,
-        snapshot: &View,
+        view: &View,
         entry: &Entry,
         params: &Params,
         resources: &Resources,
     ) -> Result<Plan, Failure> {
-        Ok(plan(snapshot, entry, params, &self.request(), resources)?)
+        Ok(plan(view, entry, params, &self.request(), resources)?)
     }
 
     /// What the user asks for.
@@ -97,13 +97,13 @@ impl AccessArgs {
 }
 
 /// Bytes of the lists that a version has, uncompressed, with weights if the algorithm reads them.
-pub(crate) fn list_bytes(snapshot: &View, entry: &Entry) -> Result<u64, Failure> {
-    let shape = shape_of(snapshot, entry.reads_weights(snapshot))?;
+pub(crate) fn list_bytes(view: &View, entry: &Entry) -> Result<u64, Failure> {
+    let shape = shape_of(view, entry.reads_weights(view))?;
     Ok(shape.weighted_list_bytes() * if shape.directed && shape.in_edges { 2 } else { 1 })
 }
 
 /// What was chosen, in one line.
-pub(crate) fn summary(plan: &Plan, snapshot: &View) -> Result<String, Failure> {
+pub(crate) fn summary(plan: &Plan, view: &View) -> Result<String, Failure> {
     let chosen = plan.chosen();
     let whole = bytes(chosen.graph_bytes);
     let how = match (plan.graph_memory_bytes(), plan.fits) {
@@ -111,7 +111,7 @@ pub(crate) fn summary(plan: &Plan, snapshot: &View) -> Result<String, Failure> {
         (None, false) => format!("the page cache keeps what it can of {whole}"),
         (Some(memory), false) => format!("{} of memory for {whole}", bytes(memory)),
     };
-    let heads = plan.heads(snapshot, &Run::with_threads(1)?)?;
+    let heads = plan.heads(view, &Run::with_threads(1)?)?;
     let heads = heads
         .map(|heads| format!("; heads of {} neighbours, {:.0} % of all", heads.length, heads.share * 100.0));
     Ok(format!("{}: {how}{}", chosen.name(), heads.unwrap_or_default()))
@@ -137,11 +137,11 @@ pub(crate) fn estimate_rows(
 /// What was chosen, why, and the other candidates, in rows of a name and a value.
 pub(crate) fn explain(
     plan: &Plan,
-    snapshot: &View,
+    view: &View,
     entry: &Entry,
     resources: &Resources,
 ) -> Result<Vec<(String, String)>, Failure> {
-    let mut rows = estimate_rows(plan.estimate, list_bytes(snapshot, entry)?, resources);
+    let mut rows = estimate_rows(plan.estimate, list_bytes(view, entry)?, resources);
     let mut limit = format!(
         "{}: {} for the process, the rest for the arrays and the graph",
         bytes(resources.memory_bytes),
@@ -156,8 +156,8 @@ pub(crate) fn explain(
         let chosen = if plan.is_choice(one) { "chosen; " } else { "" };
         rows.push((one.name(), format!("{chosen}{}", describe(one, resources))));
     }
-    rows.extend(view(plan, snapshot).map(|view| ("view".to_owned(), view)));
-    rows.push(("a run reads".to_owned(), summary(plan, snapshot)?));
+    rows.extend(describe_view(plan, view).map(|view| ("view".to_owned(), view)));
+    rows.push(("a run reads".to_owned(), summary(plan, view)?));
     rows.extend(price_rows(&plan.chosen().price));
     rows.push(("rates".to_owned(), source_of_rates(&Known::of_user())));
     rows.push(("because".to_owned(), plan.reason.to_string()));
@@ -165,14 +165,14 @@ pub(crate) fn explain(
 }
 
 /// How the graph differs from the version, and what of it is copied to memory; `None` if neither.
-fn view(plan: &Plan, snapshot: &View) -> Option<String> {
-    let is_window = snapshot.window_index().is_some_and(|index| *index.window() != TimeWindow::WHOLE);
-    let edges = snapshot.num_edges();
+fn describe_view(plan: &Plan, view: &View) -> Option<String> {
+    let is_window = view.window_index().is_some_and(|index| *index.window() != TimeWindow::WHOLE);
+    let edges = view.num_edges();
     let parts = [
         is_window.then(|| "the edges of a window".to_owned()),
-        snapshot.is_filtered().then(|| "edges that meet conditions".to_owned()),
-        snapshot.is_reversed().then(|| "edges turned round".to_owned()),
-        snapshot.drops_directions().then(|| "read as undirected".to_owned()),
+        view.is_filtered().then(|| "edges that meet conditions".to_owned()),
+        view.is_reversed().then(|| "edges turned round".to_owned()),
+        view.drops_directions().then(|| "read as undirected".to_owned()),
         plan.gathers.then(|| format!("{} copied to memory", counted(edges, "edge", "edges"))),
         plan.makes_in_lists.then(|| "in-edges made in memory".to_owned()),
     ];

@@ -21,9 +21,9 @@ pub(crate) struct WhereArgs {
 
 impl WhereArgs {
     /// The conditions on the edges of a version; `None` if there are none.
-    pub(crate) fn on(&self, snapshot: &View) -> Result<Option<Arc<Conditions>>, Failure> {
-        text::warn_of(&notes(&self.conditions, snapshot.version())?);
-        Ok(Conditions::of(&self.conditions, snapshot.version())?)
+    pub(crate) fn on(&self, view: &View) -> Result<Option<Arc<Conditions>>, Failure> {
+        text::warn_of(&notes(&self.conditions, view.version())?);
+        Ok(Conditions::of(&self.conditions, view.version())?)
     }
 
     /// Refuses `--all-vertices` where nothing leaves edges out.
@@ -36,11 +36,11 @@ impl WhereArgs {
     }
 
     /// The version, of whose edges those remain that meet the conditions.
-    pub(crate) fn select(&self, snapshot: View, all_vertices: bool, run: &Run) -> Result<View, Failure> {
+    pub(crate) fn select(&self, view: View, all_vertices: bool, run: &Run) -> Result<View, Failure> {
         self.check_all_vertices(all_vertices, false)?;
-        match self.on(&snapshot)? {
-            Some(conditions) => Ok(snapshot.filtered(conditions, None, all_vertices, run)?),
-            None => Ok(snapshot),
+        match self.on(&view)? {
+            Some(conditions) => Ok(view.filtered(conditions, None, all_vertices, run)?),
+            None => Ok(view),
         }
     }
 }

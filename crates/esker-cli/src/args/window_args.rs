@@ -126,33 +126,28 @@ impl WindowArgs {
     }
 
     /// The times of a version, in the property of that name if one is given.
-    pub(crate) fn times(&self, snapshot: &View, name: Option<&str>, run: &Run) -> Result<Times, Failure> {
+    pub(crate) fn times(&self, view: &View, name: Option<&str>, run: &Run) -> Result<Times, Failure> {
         let unit = self.time_unit.map(TimeUnit::from);
-        Ok(Times::of(snapshot, name, unit, run)?)
+        Ok(Times::of(view, name, unit, run)?)
     }
 
     /// The same for one window: see [`Times::ending`].
-    pub(crate) fn times_ending(
-        &self,
-        snapshot: &View,
-        name: Option<&str>,
-        run: &Run,
-    ) -> Result<Times, Failure> {
-        Ok(Times::ending(snapshot, name, self.time_unit.map(TimeUnit::from), run)?)
+    pub(crate) fn times_ending(&self, view: &View, name: Option<&str>, run: &Run) -> Result<Times, Failure> {
+        Ok(Times::ending(view, name, self.time_unit.map(TimeUnit::from), run)?)
     }
 }
 
 /// A window as a line of facts: `after 2026-11-21T09:00:00Z until 2026-11-21T10:00:00Z, by "time" in
 /// seconds`.
-pub(crate) fn describe(snapshot: &View, times: &Times) -> Option<String> {
-    let window = snapshot.window_index()?.window();
+pub(crate) fn describe(view: &View, times: &Times) -> Option<String> {
+    let window = view.window_index()?.window();
     let (after, until) = (times.unit.format(window.after), times.unit.format(window.until));
     Some(format!("after {after} until {until}, by {:?} in {}", times.property, times.unit.name()))
 }
 
 /// The same for reports; `null` without a window.
-pub(crate) fn window_json(snapshot: &View, times: Option<&Times>) -> Value {
-    let Some((index, times)) = snapshot.window_index().zip(times) else { return Value::Null };
+pub(crate) fn window_json(view: &View, times: Option<&Times>) -> Value {
+    let Some((index, times)) = view.window_index().zip(times) else { return Value::Null };
     let window = index.window();
     json!({
         "property": times.property,

@@ -34,7 +34,7 @@ pub(crate) struct AskArgs {
 
 /// A version of a database to ask.
 pub(crate) struct Asked {
-    pub(crate) snapshot: Version,
+    pub(crate) version: Version,
     pub(crate) run: Run,
 }
 
@@ -42,8 +42,8 @@ impl AskArgs {
     /// Opens the version.
     pub(crate) fn open(&self) -> Result<Asked, Failure> {
         let cancel = cancel_on_signals()?;
-        let snapshot = self.at.snapshot(&open_store_with(&self.database, &cancel)?)?;
-        Ok(Asked { snapshot, run: Run::new(RunOptions { threads: 1, cancel, ..RunOptions::default() })? })
+        let version = self.at.version(&open_store_with(&self.database, &cancel)?)?;
+        Ok(Asked { version, run: Run::new(RunOptions { threads: 1, cancel, ..RunOptions::default() })? })
     }
 
     /// Prints the answer if it was asked for as one JSON value.
@@ -60,7 +60,7 @@ impl AskArgs {
 impl Asked {
     /// The vertex with an id.
     pub(crate) fn vertex(&self, id: &str) -> Result<VertexId, Failure> {
-        Ok(self.snapshot.find_vertex(id, &self.run)?)
+        Ok(self.version.find_vertex(id, &self.run)?)
     }
 
     /// The vertices with these ids.
@@ -70,12 +70,12 @@ impl Asked {
 
     /// The id of a vertex.
     pub(crate) fn id(&self, v: VertexId) -> Result<Value, Failure> {
-        answer_rows::value_json(&self.snapshot, AnswerValue::Vertex(v))
+        answer_rows::value_json(&self.version, AnswerValue::Vertex(v))
     }
 
     /// Edges as rows: source, target, properties.
     pub(crate) fn edges(&self, edges: &[LocalEdge<'_>]) -> Result<RowTable, Failure> {
-        let properties = self.snapshot.edge_properties().map(|property| property.name.clone());
+        let properties = self.version.edge_properties().map(|property| property.name.clone());
         let mut rows = RowTable::of(["source", "target"].map(str::to_owned).into_iter().chain(properties));
         for edge in edges {
             let mut row = vec![self.id(edge.source)?, self.id(edge.target)?];

@@ -58,7 +58,7 @@ pub(crate) fn refuse_reading(database: &str, given: &[String]) -> Result<(), Fai
 /// An open graph. Dropping it deletes a temporary database.
 pub(crate) struct OpenedGraph {
     /// The version to read.
-    pub(crate) snapshot: Version,
+    pub(crate) version: Version,
     /// Whether it was imported from files.
     pub(crate) is_imported: bool,
     _temporary: Option<TemporaryDirectory>,
@@ -72,14 +72,14 @@ pub(crate) fn open_graph(args: &GraphArgs<'_>, cancel: &Cancel) -> Result<Opened
     {
         refuse_reading(path, args.given)?;
         let (store, bar) = open_store(Path::new(path), resources, cancel)?;
-        let snapshot = at.snapshot(&store);
+        let version = at.version(&store);
         bar.finish();
-        if snapshot.is_err()
+        if version.is_err()
             && let Err(error @ store::Error::Stop(Stop::OverBudget { .. })) = store.latest()
         {
             return Err(with_later(error, || (args.later_bytes)(&store.frozen()?)));
         }
-        return Ok(OpenedGraph { snapshot: snapshot?, is_imported: false, _temporary: None });
+        return Ok(OpenedGraph { version: version?, is_imported: false, _temporary: None });
     }
     if let Some(database) = inputs.iter().find(|path| Path::new(path).is_dir()) {
         return Err(Failure::Usage(format!(
@@ -96,8 +96,8 @@ pub(crate) fn open_graph(args: &GraphArgs<'_>, cancel: &Cancel) -> Result<Opened
     let imported = import_files(inputs, &target, read, policy, resources, cancel, false)?;
     imported.notes.iter().for_each(|note| text::remark(&said(note)));
     text::remark_rejected(&imported.report.rejected_sample);
-    let snapshot = Store::open(&target)?.latest()?;
-    Ok(OpenedGraph { snapshot, is_imported: true, _temporary: Some(temporary) })
+    let version = Store::open(&target)?.latest()?;
+    Ok(OpenedGraph { version, is_imported: true, _temporary: Some(temporary) })
 }
 
 /// The failure of a first step. If the memory limit was too low for it, it names a limit that suffices for
@@ -118,14 +118,14 @@ pub(crate) fn with_later(
 /// The memory that an algorithm takes on a version, about: what its plan needs at least, and the tables of
 /// vertices that selections, windows and live answers have beside it.
 pub(crate) fn later_bytes_on(
-    snapshot: &Version,
+    version: &Version,
     entry: &Entry,
     params: &Params,
     request: &Request,
     resources: &ResourceArgs,
 ) -> Result<u64, Failure> {
-    let least = least_bytes(&snapshot.view(), entry, params, request, &resources.of_run(false))?;
-    Ok(least + snapshot.num_vertices() as u64 * TABLES_BYTES)
+    let least = least_bytes(&version.view(), entry, params, request, &resources.of_run(false))?;
+    Ok(least + version.num_vertices() as u64 * TABLES_BYTES)
 }
 
 /// Opens a database for reading without a memory limit. Reading the commits in its log can be interrupted.

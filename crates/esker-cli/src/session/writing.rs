@@ -98,8 +98,8 @@ impl Writing {
 
     /// The edge properties that were added since the database was opened.
     pub(crate) fn defined(&self) -> Result<Vec<String>, Failure> {
-        let snapshot = self.database.latest()?;
-        let added = snapshot.edge_properties().skip(self.num_properties);
+        let version = self.database.latest()?;
+        let added = version.edge_properties().skip(self.num_properties);
         Ok(added.map(|property| property.name.clone()).collect())
     }
 }

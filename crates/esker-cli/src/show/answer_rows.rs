@@ -13,7 +13,7 @@ use crate::show::rows::{RowFormat, RowTable};
 /// The first `count` rows of an answer by rank, or its largest groups; without a count, all of its rows in
 /// order. The figures are the row of an answer that has no others.
 pub(crate) fn answer_rows(
-    snapshot: &Version,
+    version: &Version,
     answer: &Answer,
     count: Option<usize>,
     format: RowFormat,
@@ -21,12 +21,12 @@ pub(crate) fn answer_rows(
     match (answer.columns.first(), count) {
         (None, _) if answer.edges.is_none() => Ok(figures(answer)),
         (Some(_), Some(count)) => {
-            ranked_rows(snapshot, answer, &top(answer, count, interrupt::token())?, format)
+            ranked_rows(version, answer, &top(answer, count, interrupt::token())?, format)
         }
         (column, count) => {
             let edges = answer.edges.as_ref().map(Vec::len);
             let length = edges.or(column.map(|column| column.values.len())).unwrap_or(0);
-            rows(snapshot, answer, 0..length.min(count.unwrap_or(length)), format)
+            rows(version, answer, 0..length.min(count.unwrap_or(length)), format)
         }
     }
 }
@@ -39,31 +39,31 @@ fn figures(answer: &Answer) -> RowTable {
 
 /// Rows that were ranked, or groups.
 pub(crate) fn ranked_rows(
-    snapshot: &Version,
+    version: &Version,
     answer: &Answer,
     ranked: &[TopVertex],
     format: RowFormat,
 ) -> Result<RowTable, Failure> {
     match answer.columns.first() {
         Some(column) if column.ranking.is_of_groups() && answer.edges.is_none() => {
-            groups(snapshot, column, ranked)
+            groups(version, column, ranked)
         }
-        _ => rows(snapshot, answer, ranked.iter().filter_map(|ranked| ranked.row), format),
+        _ => rows(version, answer, ranked.iter().filter_map(|ranked| ranked.row), format),
     }
 }
 
-fn groups(snapshot: &Version, column: &AnswerColumn, ranked: &[TopVertex]) -> Result<RowTable, Failure> {
+fn groups(version: &Version, column: &AnswerColumn, ranked: &[TopVertex]) -> Result<RowTable, Failure> {
     let mut rows = RowTable::of([column.name, "vertices"]);
     for ranked in ranked {
         interrupt::check()?;
-        rows.push(vec![value_json(snapshot, ranked.key)?, value_json(snapshot, ranked.value)?]);
+        rows.push(vec![value_json(version, ranked.key)?, value_json(version, ranked.value)?]);
     }
     Ok(rows)
 }
 
 /// Some rows. In forms for programs a single column is called `value`, as in files.
 fn rows(
-    snapshot: &Version,
+    version: &Version,
     answer: &Answer,
     numbers: impl Iterator<Item = usize>,
     format: RowFormat,
@@ -76,12 +76,12 @@ fn rows(
         interrupt::check()?;
         let mut values = match answer.key(number) {
             Value::Edge(u, v) => {
-                vec![value_json(snapshot, Value::Vertex(u))?, value_json(snapshot, Value::Vertex(v))?]
+                vec![value_json(version, Value::Vertex(u))?, value_json(version, Value::Vertex(v))?]
             }
-            key => vec![value_json(snapshot, key)?],
+            key => vec![value_json(version, key)?],
         };
         for column in &answer.columns {
-            values.push(value_json(snapshot, column.values.get(number))?);
+            values.push(value_json(version, column.values.get(number))?);
         }
         rows.push(values);
     }
@@ -98,15 +98,15 @@ pub(crate) fn fact_json(fact: &Fact) -> serde_json::Value {
 }
 
 /// A value as JSON, with external ids.
-pub(crate) fn value_json(snapshot: &Version, value: Value) -> Result<serde_json::Value, Failure> {
+pub(crate) fn value_json(version: &Version, value: Value) -> Result<serde_json::Value, Failure> {
     Ok(match value {
         Value::Missing => serde_json::Value::Null,
-        Value::Vertex(v) => match snapshot.ids().external_of(v)? {
+        Value::Vertex(v) => match version.ids().external_of(v)? {
             ExternalId::Int(id) => json!(id),
             text => json!(text.to_string()),
         },
         Value::Edge(u, v) => {
-            json!([value_json(snapshot, Value::Vertex(u))?, value_json(snapshot, Value::Vertex(v))?])
+            json!([value_json(version, Value::Vertex(u))?, value_json(version, Value::Vertex(v))?])
         }
         Value::Integer(value) => json!(value),
         Value::Count(value) => json!(value),

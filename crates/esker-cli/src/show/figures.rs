@@ -17,14 +17,14 @@ pub(crate) struct GraphSize {
 
 /// The name of the column with the number of edges. An undirected view joins edges of both directions, and
 /// the number of its edges is not known: it shows the number of directed ones.
-pub(crate) fn edges_name(snapshot: &View) -> &'static str {
-    if snapshot.drops_directions() { "directed_edges" } else { "edges" }
+pub(crate) fn edges_name(view: &View) -> &'static str {
+    if view.drops_directions() { "directed_edges" } else { "edges" }
 }
 
 /// The figures of an answer, after the size of its graph.
-pub(crate) fn sized_figures(entry: &Entry, snapshot: &View, size: GraphSize, answer: &Answer) -> RowTable {
+pub(crate) fn sized_figures(entry: &Entry, view: &View, size: GraphSize, answer: &Answer) -> RowTable {
     let mut rows =
-        RowTable::of(["vertices", edges_name(snapshot)].into_iter().chain(entry.figures.iter().copied()));
+        RowTable::of(["vertices", edges_name(view)].into_iter().chain(entry.figures.iter().copied()));
     let figure = |name: &&str| {
         let fact = answer.facts.iter().find(|(known, _)| known == name);
         fact.map_or(serde_json::Value::Null, |(_, fact)| fact_json(fact))

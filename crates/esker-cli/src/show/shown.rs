@@ -62,16 +62,16 @@ impl ShownRows {
     pub(crate) fn rows(
         self,
         entry: &Entry,
-        snapshot: &View,
+        view: &View,
         size: GraphSize,
         answer: &Answer,
         format: RowFormat,
     ) -> Result<RowTable, Failure> {
         match self {
             Self::Nothing => Ok(RowTable::default()),
-            Self::Figures => Ok(sized_figures(entry, snapshot, size, answer)),
-            Self::Top(count) => answer_rows(snapshot.version(), answer, Some(count), format),
-            Self::All => answer_rows(snapshot.version(), answer, None, format),
+            Self::Figures => Ok(sized_figures(entry, view, size, answer)),
+            Self::Top(count) => answer_rows(view.version(), answer, Some(count), format),
+            Self::All => answer_rows(view.version(), answer, None, format),
         }
     }
 }
@@ -96,20 +96,20 @@ impl ShownVersions {
         &mut self,
         number: u64,
         entry: &Entry,
-        snapshot: &View,
+        view: &View,
         size: GraphSize,
         answer: &Answer,
     ) -> Outcome {
         interrupt::check()?;
         if let Some(file) = &mut self.file {
             let step = StepColumn { name: "version", value: StepValue::Number(number) };
-            file.add(&[step], snapshot.version().ids(), answer)?;
+            file.add(&[step], view.version().ids(), answer)?;
         }
         if self.shown == ShownRows::Nothing {
             return Ok(());
         }
         let mut rows = RowTable::default();
-        let of_version = self.shown.rows(entry, snapshot, size, answer, self.format)?;
+        let of_version = self.shown.rows(entry, view, size, answer, self.format)?;
         rows.append("version", &json!(number), of_version);
         self.bar.aside(|| self.printed.add(rows))
     }

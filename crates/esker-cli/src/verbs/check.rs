@@ -53,8 +53,8 @@ impl CheckCommand {
             Some(selector) if unfrozen.is_ok() => number_of(&store, selector)?,
             _ => frozen,
         };
-        let snapshot = if wanted < frozen { store.at(wanted)? } else { store.frozen()? };
-        let report = check(&snapshot, &run);
+        let version = if wanted < frozen { store.at(wanted)? } else { store.frozen()? };
+        let report = check(&version, &run);
         bar.finish();
         let mut report = report?;
         let mut is_incomplete = false;

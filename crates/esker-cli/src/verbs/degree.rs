@@ -32,12 +32,12 @@ impl DegreeCommand {
         if self.vertices.is_empty() {
             return self.ask.print(&bars("degree", &self.distribution(&asked)?));
         }
-        let is_directed = asked.snapshot.is_directed();
+        let is_directed = asked.version.is_directed();
         let names =
             if is_directed { &["vertex", "out_degree", "in_degree"][..] } else { &["vertex", "degree"] };
         let mut rows = RowTable::of(names.iter().copied());
         for v in asked.vertices(&self.vertices)? {
-            let (out, incoming) = degrees(&asked.snapshot, v)?;
+            let (out, incoming) = degrees(&asked.version, v)?;
             let mut row = vec![asked.id(v)?, json!(out)];
             if is_directed {
                 row.push(json!(incoming));
@@ -48,25 +48,25 @@ impl DegreeCommand {
     }
 
     fn distribution(&self, asked: &Asked) -> Result<Histogram, Failure> {
-        let snapshot = &asked.snapshot;
+        let version = &asked.version;
         let directions = match self.direction {
-            _ if !snapshot.is_directed() => &[Direction::Out][..],
+            _ if !version.is_directed() => &[Direction::Out][..],
             DirectionArg::Out => &[Direction::Out],
             DirectionArg::In => &[Direction::In],
             DirectionArg::Both => &[Direction::Out, Direction::In],
         };
-        if let Some(_missing) = directions.iter().find(|&&direction| !snapshot.has(direction)) {
+        if let Some(_missing) = directions.iter().find(|&&direction| !version.has(direction)) {
             return Err(Failure::Usage("the database stores no in-edges: use --direction out".to_owned()));
         }
-        let removed = snapshot.removed(&asked.run)?;
+        let removed = version.removed(&asked.run)?;
         let mut counts = Vec::new();
-        for v in (0..snapshot.num_vertices()).map(vertex).filter(|&v| !removed.is_removed(v)) {
+        for v in (0..version.num_vertices()).map(vertex).filter(|&v| !removed.is_removed(v)) {
             if v & 0xffff == 0 {
                 asked.run.check()?;
             }
             let mut degree = 0;
             for &direction in directions {
-                degree += snapshot.degree(direction, v)? as u64;
+                degree += version.degree(direction, v)? as u64;
             }
             counts.push(degree);
         }

@@ -74,25 +74,25 @@ impl EstimateArgs {
         let cancel = cancel_on_signals()?;
         let (store, bar) = open_store(self.database.as_ref(), &self.resources, &cancel)?;
         let (at, until) = self.choice.version(&self.at);
-        let snapshot = at.snapshot(&store);
+        let version = at.version(&store);
         bar.finish();
         let run = self.resources.run(&cancel, 0, self.deterministic, None)?;
         let (weight, time) = (self.weight.as_deref(), self.time.as_deref());
-        let snapshot = snapshot?;
-        self.choice.expect_end(&at, &snapshot.view())?;
-        let snapshot = self.choice.of(snapshot.view(), weight, time, until.as_ref(), &run)?.snapshot;
+        let version = version?;
+        self.choice.expect_end(&at, &version.view())?;
+        let view = self.choice.of(version.view(), weight, time, until.as_ref(), &run)?.view;
         drop(run);
         let resources = self.resources.of_run(self.deterministic);
-        let plan = match self.access.plan(&snapshot, entry, params, &resources) {
+        let plan = match self.access.plan(&view, entry, params, &resources) {
             Ok(plan) => Ok(plan),
             Err(Failure::Failed(refusal)) => Err(refusal),
             Err(failure) => return Err(failure),
         };
         let estimate = match &plan {
             Ok(plan) => plan.estimate,
-            Err(_) => estimate_on(&snapshot, entry, params, &resources)?,
+            Err(_) => estimate_on(&view, entry, params, &resources)?,
         };
-        let lists = list_bytes(&snapshot, entry)?;
+        let lists = list_bytes(&view, entry)?;
         if self.json {
             return text::json(&json!({
                 "algorithm": entry.name,
@@ -102,17 +102,17 @@ impl EstimateArgs {
                 "fits": plan.is_ok(),
                 "memory_limit_bytes": resources.memory_bytes,
                 "vertex_id_bytes": size_of::<VertexId>(),
-                "plan": plan.as_ref().ok().map(|plan| plan.to_json(&snapshot, &resources, &CommandLine)).transpose()?,
+                "plan": plan.as_ref().ok().map(|plan| plan.to_json(&view, &resources, &CommandLine)).transpose()?,
                 "refusal": plan.as_ref().err(),
             }));
         }
         let mut rows = estimate_rows(estimate, lists, &resources);
         match &plan {
             Ok(plan) if self.access.explain => {
-                rows = explain(plan, &snapshot, entry, &resources)?;
+                rows = explain(plan, &view, entry, &resources)?;
             }
             Ok(plan) => {
-                rows.push(("a run reads".to_owned(), summary(plan, &snapshot)?));
+                rows.push(("a run reads".to_owned(), summary(plan, &view)?));
                 rows.extend(price_rows(&plan.chosen().price));
             }
             Err(refusal) => rows.push(("a run".to_owned(), format!("is refused: {refusal}"))),

@@ -77,7 +77,7 @@ pub(crate) struct ExportCommand {
 impl ExportCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let cancel = cancel_on_signals()?;
-        let snapshot = self.at.snapshot(&open_store_with(&self.database, &cancel)?)?;
+        let version = self.at.version(&open_store_with(&self.database, &cancel)?)?;
         let options = ExportOptions {
             format: self.format.as_deref().map(parse_format).transpose()?,
             ids: match self.ids {
@@ -93,12 +93,12 @@ impl ExportCommand {
         };
         let bar = Bar::spinner(false);
         let run = self.resources.run(&cancel, 0, false, None)?;
-        let snapshot = self.part.select(snapshot.view(), self.all_vertices, &run)?;
+        let view = self.part.select(version.view(), self.all_vertices, &run)?;
         let values = match &self.vertex_properties {
-            Some(path) => Some(vertex_properties(&snapshot, path, &options, &run)?),
+            Some(path) => Some(vertex_properties(&view, path, &options, &run)?),
             None => None,
         };
-        let graph = StoredExport::new(&snapshot, &run)?;
+        let graph = StoredExport::new(&view, &run)?;
         let report = export(&graph, &self.output, &options);
         bar.finish();
         let mut report = report?;

@@ -214,17 +214,17 @@ impl FollowCommand {
             None => follower.newest(),
             Some(selector) => number_of(&store, selector)?,
         };
-        let snapshot = self.options.of_version(follower.at(first)?.view())?;
+        let view = self.options.of_version(follower.at(first)?.view())?;
         let open = |number| Ok(self.options.of_version(follower.at(number)?.view())?);
-        let moved = self.moving()?.map(|window| first_window(&window, &snapshot, open, run));
+        let moved = self.moving()?.map(|window| first_window(&window, &view, open, run));
         let moved = moved.transpose()?.flatten();
-        let (snapshot, unit) = match moved {
+        let (view, unit) = match moved {
             Some((windowed, unit)) => (windowed, Some(unit)),
-            None => (snapshot, None),
+            None => (view, None),
         };
         let mut lost = Lost::Nothing;
         if self.keep {
-            let Resumed { follow, refused, forgotten } = Follow::resume(&snapshot, open, entry, params, run)?;
+            let Resumed { follow, refused, forgotten } = Follow::resume(&view, open, entry, params, run)?;
             if let Some(reason) = refused {
                 lost = forgotten.filter(|_| !self.initial).map_or(Lost::All, Lost::Between);
                 text::remark(&format!(
@@ -235,7 +235,7 @@ impl FollowCommand {
                 return Ok(Started { follower, follow, unit, lost });
             }
         }
-        let follow = Follow::start(snapshot, entry, params, Arc::clone(run));
+        let follow = Follow::start(view, entry, params, Arc::clone(run));
         let follow = follow.map_err(|error| with_later(error, later_bytes))?;
         Ok(Started { follower, follow, unit, lost })
     }
@@ -270,7 +270,7 @@ impl FollowCommand {
     ) -> Result<Option<(FollowStep, Option<TimeUnit>)>, Failure> {
         let to = self.options.of_version(to)?;
         let Some(window) = self.moving()? else { return Ok(Some((follow.advance(to)?, None))) };
-        let Some((windowed, unit)) = window.of(&to, Some(follow.snapshot()), run)? else { return Ok(None) };
+        let Some((windowed, unit)) = window.of(&to, Some(follow.view()), run)? else { return Ok(None) };
         Ok(Some((follow.advance(windowed)?, Some(unit))))
     }
 
@@ -380,7 +380,7 @@ impl Printed<'_> {
     }
 
     fn print_changed(&mut self, follow: &Follow, changed: impl Iterator<Item = Changed>) -> Outcome {
-        let value = |value| value_json(follow.snapshot().version(), value);
+        let value = |value| value_json(follow.view().version(), value);
         let mut changed = changed.peekable();
         loop {
             let mut rows = RowTable::of(["vertex", "old", "new"]);
@@ -406,7 +406,7 @@ impl Printed<'_> {
 
     /// Prints rows under the version, and the end of its window.
     fn print_of(&mut self, follow: &Follow, rows: RowTable) -> Outcome {
-        let end = follow.snapshot().window_index().map(|index| index.window().until);
+        let end = follow.view().window_index().map(|index| index.window().until);
         let mut found = rows;
         if let (Some(end), Some(unit)) = (end, self.unit) {
             let mut of_window = RowTable::default();
@@ -427,9 +427,9 @@ impl Printed<'_> {
         let found = match self.command.top.filter(|_| !follow.answer().columns.is_empty()) {
             Some(count) => {
                 let ranked = follow.top(count, interrupt::token())?;
-                ranked_rows(follow.snapshot().version(), follow.answer(), &ranked, self.format)?
+                ranked_rows(follow.view().version(), follow.answer(), &ranked, self.format)?
             }
-            None => answer_rows(follow.snapshot().version(), follow.answer(), self.command.top, self.format)?,
+            None => answer_rows(follow.view().version(), follow.answer(), self.command.top, self.format)?,
         };
         if self.top.as_ref() == Some(&found) {
             return Ok(());

@@ -26,17 +26,17 @@ pub(crate) struct GetCommand {
 impl GetCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let asked = self.ask.open()?;
-        let snapshot = &asked.snapshot;
-        let names: Vec<String> = snapshot.vertex_properties().map(|property| property.name.clone()).collect();
+        let version = &asked.version;
+        let names: Vec<String> = version.vertex_properties().map(|property| property.name.clone()).collect();
         let properties =
-            names.iter().map(|name| snapshot.vertex_property(name)).collect::<Result<Vec<_>, _>>()?;
-        let counts = if snapshot.is_directed() { &["out_degree", "in_degree"][..] } else { &["degree"] };
+            names.iter().map(|name| version.vertex_property(name)).collect::<Result<Vec<_>, _>>()?;
+        let counts = if version.is_directed() { &["out_degree", "in_degree"][..] } else { &["degree"] };
         let mut rows =
             RowTable::of(["vertex"].iter().chain(counts).map(|&name| name.to_owned()).chain(names));
         for v in asked.vertices(&self.vertices)? {
-            let (out, incoming) = degrees(snapshot, v)?;
+            let (out, incoming) = degrees(version, v)?;
             let mut row = vec![asked.id(v)?, json!(out)];
-            if snapshot.is_directed() {
+            if version.is_directed() {
                 row.push(json!(incoming));
             }
             for property in &properties {

@@ -45,31 +45,31 @@ impl InfoCommand {
         let files: Vec<(PathBuf, u64)> = store.files()?;
         let total: u64 = files.iter().map(|(_, bytes)| bytes).sum();
         // Describing the newest version must not take as long as reading a long log.
-        let snapshot = match self.at.at.is_some() || InLog::of(&store)?.are_few() {
-            true => self.at.snapshot(&store)?,
+        let version = match self.at.at.is_some() || InLog::of(&store)?.are_few() {
+            true => self.at.version(&store)?,
             false => store.frozen()?,
         };
         if self.json {
-            self.print_json(&store, &snapshot, &files, total, opened)
+            self.print_json(&store, &version, &files, total, opened)
         } else {
-            self.print(&store, &snapshot, total, opened)
+            self.print(&store, &version, total, opened)
         }
     }
 
-    fn print(&self, store: &Store, snapshot: &Version, total: u64, opened: f64) -> Outcome {
-        let kind = if snapshot.is_directed() { "directed" } else { "undirected" };
-        let in_edges = match (snapshot.is_directed(), snapshot.has(Direction::In)) {
+    fn print(&self, store: &Store, version: &Version, total: u64, opened: f64) -> Outcome {
+        let kind = if version.is_directed() { "directed" } else { "undirected" };
+        let in_edges = match (version.is_directed(), version.has(Direction::In)) {
             (false, _) => String::new(),
             (true, true) => ", in-edges stored".to_owned(),
             (true, false) => ", in-edges not stored".to_owned(),
         };
         let mut rows = vec![
-            ("vertices".to_owned(), describe_vertices(snapshot)?),
-            ("edges".to_owned(), format!("{} {kind}{in_edges}", count(snapshot.num_edges()))),
-            ("self-loops".to_owned(), count(snapshot.record().num_loops)),
-            ("version".to_owned(), describe_version(snapshot)),
-            ("versions".to_owned(), describe_versions(store, snapshot)?),
-            ("ids".to_owned(), describe_ids(snapshot)),
+            ("vertices".to_owned(), describe_vertices(version)?),
+            ("edges".to_owned(), format!("{} {kind}{in_edges}", count(version.num_edges()))),
+            ("self-loops".to_owned(), count(version.record().num_loops)),
+            ("version".to_owned(), describe_version(version)),
+            ("versions".to_owned(), describe_versions(store, version)?),
+            ("ids".to_owned(), describe_ids(version)),
         ];
         // Most databases have the defaults, and need no line for them.
         let options = store.manifest().options();
@@ -79,8 +79,8 @@ impl InfoCommand {
         if let Some(stream) = describe_stream(&Declared::of(store.manifest())) {
             rows.push(("stream".to_owned(), stream));
         }
-        for property in snapshot.edge_properties() {
-            let texts = snapshot.dictionary(property.number).map(Dictionary::len);
+        for property in version.edge_properties() {
+            let texts = version.dictionary(property.number).map(Dictionary::len);
             let kind = match texts {
                 Some(texts) => format!("text, {} distinct", count(texts as u64)),
                 None => property.type_name(),
@@ -88,25 +88,25 @@ impl InfoCommand {
             let role = if property.weight { ", weight" } else { "" };
             rows.push(("edge property".to_owned(), format!("{} ({kind}{role})", property.name)));
         }
-        for property in snapshot.vertex_properties() {
+        for property in version.vertex_properties() {
             rows.push((
                 "vertex property".to_owned(),
                 format!("{} ({})", property.name, property.type_name()),
             ));
         }
-        rows.push(("lists".to_owned(), describe_lists(snapshot)));
-        let tiles = tile_bytes(snapshot);
+        rows.push(("lists".to_owned(), describe_lists(version)));
+        let tiles = tile_bytes(version);
         match &tiles {
             Ok(None) => {}
             Ok(Some(tiles)) => {
-                let described = format!("{}{}", bytes(*tiles), share_of_arc(snapshot, *tiles));
+                let described = format!("{}{}", bytes(*tiles), share_of_arc(version, *tiles));
                 rows.push(("tiles".to_owned(), described));
             }
             Err(problem) => {
                 rows.push(("tiles".to_owned(), format!("UNREADABLE: {}", said(&problem.message()))));
             }
         }
-        match snapshot.stored_heads() {
+        match version.stored_heads() {
             Ok(heads) => rows.extend(heads.map(heads_row)),
             Err(problem) => {
                 rows.push(("heads".to_owned(), format!("UNREADABLE: {}", said(&problem.message()))));
@@ -116,7 +116,7 @@ impl InfoCommand {
             let words = format!("none: {}", missing_heads(length, &self.database));
             rows.push(("heads".to_owned(), words));
         }
-        rows.push(("on disk".to_owned(), format!("{}{}", bytes(total), share_of_arc(snapshot, total))));
+        rows.push(("on disk".to_owned(), format!("{}{}", bytes(total), share_of_arc(version, total))));
         rows.push(("opened in".to_owned(), seconds(opened)));
         text::facts(&rows)?;
         fail_without(tiles)
@@ -125,18 +125,18 @@ impl InfoCommand {
     fn print_json(
         &self,
         store: &Store,
-        snapshot: &Version,
+        version: &Version,
         files: &[(PathBuf, u64)],
         total: u64,
         opened: f64,
     ) -> Outcome {
-        let properties: Vec<_> = snapshot
+        let properties: Vec<_> = version
             .edge_properties()
             .map(|property| {
                 json!({ "name": property.name, "type": property.type_name(), "weight": property.weight })
             })
             .collect();
-        let vertex_properties: Vec<_> = snapshot
+        let vertex_properties: Vec<_> = version
             .vertex_properties()
             .map(|property| json!({ "name": property.name, "type": property.type_name() }))
             .collect();
@@ -147,42 +147,42 @@ impl InfoCommand {
                 json!({ "file": name.display().to_string(), "bytes": bytes })
             })
             .collect();
-        let tiles = tile_bytes(snapshot);
+        let tiles = tile_bytes(version);
         let tile_bytes = tiles.as_ref().ok().copied().flatten();
         text::json(&json!({
             "database": self.database.display().to_string(),
-            "version": snapshot.number(),
-            "message": snapshot.record().message,
-            "vertices": snapshot.num_present(&Run::with_threads(1)?)?,
-            "vertex_numbers": snapshot.num_vertices(),
-            "edges": snapshot.num_edges(),
-            "arcs": snapshot.num_arcs(),
-            "self_loops": snapshot.record().num_loops,
-            "directed": snapshot.is_directed(),
-            "in_edges": snapshot.has(Direction::In),
-            "vertex_order": format!("{:?}", snapshot.manifest().ids.order).to_lowercase(),
-            "ids": snapshot.manifest().ids.kind.name(),
+            "version": version.number(),
+            "message": version.record().message,
+            "vertices": version.num_present(&Run::with_threads(1)?)?,
+            "vertex_numbers": version.num_vertices(),
+            "edges": version.num_edges(),
+            "arcs": version.num_arcs(),
+            "self_loops": version.record().num_loops,
+            "directed": version.is_directed(),
+            "in_edges": version.has(Direction::In),
+            "vertex_order": format!("{:?}", version.manifest().ids.order).to_lowercase(),
+            "ids": version.manifest().ids.kind.name(),
             "vertex_id_bytes": size_of::<VertexId>(),
             "edge_properties": properties,
             "vertex_properties": vertex_properties,
-            "time": format_time(snapshot.record().time_ms),
-            "committed": format_time(snapshot.record().committed_ms),
-            "duplicates": snapshot.manifest().duplicates().name(),
+            "time": format_time(version.record().time_ms),
+            "committed": format_time(version.record().committed_ms),
+            "duplicates": version.manifest().duplicates().name(),
             "options": to_json(&store.manifest().options()),
             "stream": stream_json(&Declared::of(store.manifest())),
             "versions": store.versions()?.len(),
             "commits_in_log": InLog::of(store)?.commits,
             "changes_in_log": InLog::of(store)?.changes,
             "layers": store.manifest().layers.len(),
-            "encoding": name_of(base_layer(snapshot).encoding),
-            "list_bytes_per_arc": list_bytes_per_arc(snapshot),
-            "tile_bytes_per_arc": tile_bytes.map(|tiles| per_arc(snapshot, tiles)),
-            "head_length": snapshot.stored_heads()?.map(StoredHeads::head_len),
-            "head_order": snapshot.stored_heads()?.map(|heads| order_name(heads.order())),
+            "encoding": name_of(base_layer(version).encoding),
+            "list_bytes_per_arc": list_bytes_per_arc(version),
+            "tile_bytes_per_arc": tile_bytes.map(|tiles| per_arc(version, tiles)),
+            "head_length": version.stored_heads()?.map(StoredHeads::head_len),
+            "head_order": version.stored_heads()?.map(|heads| order_name(heads.order())),
             "head_length_missing": store.manifest().missing_heads(),
-            "head_bytes": snapshot.stored_heads()?.map(StoredHeads::file_bytes),
+            "head_bytes": version.stored_heads()?.map(StoredHeads::file_bytes),
             "tiles_problem": tiles.as_ref().err().map(ToString::to_string),
-            "multigraph": snapshot.layer().multigraph,
+            "multigraph": version.layer().multigraph,
             "bytes": total,
             "files": files,
             "open_seconds": opened,
@@ -192,26 +192,26 @@ impl InfoCommand {
 }
 
 /// The base layer.
-fn base_layer(snapshot: &Version) -> &LayerRecord {
-    snapshot.stack().layers()[0].record()
+fn base_layer(version: &Version) -> &LayerRecord {
+    version.stack().layers()[0].record()
 }
 
 /// Bytes per arc of the lists in the base layer, including their index but not properties.
-fn list_bytes_per_arc(snapshot: &Version) -> f64 {
-    let layer = &snapshot.stack().layers()[0];
+fn list_bytes_per_arc(version: &Version) -> f64 {
+    let layer = &version.stack().layers()[0];
     let sections = || [Some(layer.out()), layer.incoming()].into_iter().flatten();
     let arcs: usize = sections().map(|section| section.main().num_arcs()).sum();
     layer.list_bytes(|_| true) as f64 / arcs.max(1) as f64
 }
 
-fn describe_lists(snapshot: &Version) -> String {
-    let lists = match base_layer(snapshot).encoding {
+fn describe_lists(version: &Version) -> String {
+    let lists = match base_layer(version).encoding {
         Encoding::Tiles => "tiles only",
         encoding @ (Encoding::Plain | Encoding::Compressed) => name_of(encoding),
     };
-    match snapshot.num_arcs() {
+    match version.num_arcs() {
         0 => lists.to_owned(),
-        _ => format!("{lists}, {:.2} bytes/arc", list_bytes_per_arc(snapshot)),
+        _ => format!("{lists}, {:.2} bytes/arc", list_bytes_per_arc(version)),
     }
 }
 
@@ -229,8 +229,8 @@ fn heads_row(heads: &StoredHeads) -> (String, String) {
 }
 
 /// Bytes of the tiles; `None` if the version is not kept as tiles.
-fn tile_bytes(snapshot: &Version) -> esker::store::Result<Option<u64>> {
-    match snapshot.tiles() {
+fn tile_bytes(version: &Version) -> esker::store::Result<Option<u64>> {
+    match version.tiles() {
         Ok(tiles) => Ok(Some(tiles.file_bytes())),
         Err(esker::store::Error::Invalid(_)) => Ok(None),
         Err(problem) => Err(problem),
@@ -246,36 +246,36 @@ fn fail_without(tiles: esker::store::Result<Option<u64>>) -> Outcome {
 }
 
 /// `, 4.20 bytes/arc`; nothing for a graph without arcs.
-fn share_of_arc(snapshot: &Version, bytes: u64) -> String {
-    match snapshot.num_arcs() {
+fn share_of_arc(version: &Version, bytes: u64) -> String {
+    match version.num_arcs() {
         0 => String::new(),
-        _ => format!(", {:.2} bytes/arc", per_arc(snapshot, bytes)),
+        _ => format!(", {:.2} bytes/arc", per_arc(version, bytes)),
     }
 }
 
-fn per_arc(snapshot: &Version, bytes: u64) -> f64 {
-    bytes as f64 / snapshot.num_arcs().max(1) as f64
+fn per_arc(version: &Version, bytes: u64) -> f64 {
+    bytes as f64 / version.num_arcs().max(1) as f64
 }
 
-fn describe_version(snapshot: &Version) -> String {
-    let version = snapshot.record();
-    let tags = snapshot.manifest().tags.iter().filter(|(_, number)| **number == version.number);
+fn describe_version(version: &Version) -> String {
+    let record = version.record();
+    let tags = version.manifest().tags.iter().filter(|(_, number)| **number == record.number);
     let tags: String = tags.map(|(name, _)| format!(" [{name}]")).collect();
-    let committed = match version.committed_ms == version.time_ms {
+    let committed = match record.committed_ms == record.time_ms {
         true => String::new(),
-        false => format!(" (committed {})", format_time(version.committed_ms)),
+        false => format!(" (committed {})", format_time(record.committed_ms)),
     };
-    format!("{}{tags}, {}{committed}: {}", version.number, format_time(version.time_ms), version.message)
+    format!("{}{tags}, {}{committed}: {}", record.number, format_time(record.time_ms), record.message)
 }
 
-fn describe_versions(store: &Store, snapshot: &Version) -> Result<String, Failure> {
+fn describe_versions(store: &Store, version: &Version) -> Result<String, Failure> {
     let (versions, layers) = (store.versions()?, store.manifest().layers.len());
     let newest = versions.last().map_or(0, |version| version.number);
     let in_log = match InLog::of(store)? {
         InLog { commits: 0, .. } => String::new(),
         InLog { commits, changes } => {
             let commits = counted(commits as u64, "commit", "commits");
-            match snapshot.number() < newest {
+            match version.number() < newest {
                 false => format!(" and {commits} in the log"),
                 true => {
                     let changes = counted(changes, "change", "changes");
@@ -289,19 +289,19 @@ fn describe_versions(store: &Store, snapshot: &Version) -> Result<String, Failur
     Ok(format!("{} in {}{in_log}", count(versions.len() as u64), counted(layers as u64, "layer", "layers")))
 }
 
-fn describe_vertices(snapshot: &Version) -> Result<String, Failure> {
-    let present = snapshot.num_present(&Run::with_threads(1)?)?;
-    let removed = snapshot.num_vertices() - present;
+fn describe_vertices(version: &Version) -> Result<String, Failure> {
+    let present = version.num_present(&Run::with_threads(1)?)?;
+    let removed = version.num_vertices() - present;
     let shown = count(present as u64);
     Ok(if removed == 0 { shown } else { format!("{shown} (and {} removed)", count(removed as u64)) })
 }
 
-fn describe_ids(snapshot: &Version) -> String {
-    let ids = &snapshot.manifest().ids;
+fn describe_ids(version: &Version) -> String {
+    let ids = &version.manifest().ids;
     let kind = match ids.kind {
         kind if kind.is_text() => "text",
         // Commits may have added others.
-        _ if snapshot.ids().dense_base().is_some() => "consecutive integers",
+        _ if version.ids().dense_base().is_some() => "consecutive integers",
         _ => "integers with gaps",
     };
     format!("{kind}, vertex order {:?}", ids.order).to_lowercase()

@@ -24,7 +24,7 @@ pub(crate) struct NeighborsCommand {
 impl NeighborsCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let asked = self.ask.open()?;
-        let edges = edges_of(&asked.snapshot, asked.vertex(&self.vertex)?, self.direction.reach())?;
+        let edges = edges_of(&asked.version, asked.vertex(&self.vertex)?, self.direction.reach())?;
         self.ask.print(&asked.edges(&edges)?)
     }
 }

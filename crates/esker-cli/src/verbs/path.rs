@@ -38,14 +38,14 @@ pub(crate) struct PathCommand {
 impl PathCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let asked = self.ask.open()?;
-        let snapshot = &asked.snapshot;
+        let version = &asked.version;
         let weight = match &self.weight {
-            Some(name) => Some(snapshot.edge_property(name)?),
-            None => snapshot.weight_property().filter(|_| !self.steps),
+            Some(name) => Some(version.edge_property(name)?),
+            None => version.weight_property().filter(|_| !self.steps),
         };
         let (from, to) = (asked.vertex(&self.from)?, asked.vertex(&self.to)?);
         let options = PathOptions { count: self.count as usize, weight };
-        let found = paths(snapshot, from, to, options, &asked.run)?;
+        let found = paths(version, from, to, options, &asked.run)?;
         let number = (self.count > 1).then_some("path");
         let length = if weight.is_some() { "distance" } else { "steps" };
         let mut rows = RowTable::of(number.into_iter().chain(["vertex", length]));

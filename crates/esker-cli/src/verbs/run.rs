@@ -155,56 +155,55 @@ impl RunArgs {
             policy: &self.policy,
             resources: &self.resources,
             given,
-            later_bytes: &|snapshot| {
-                later_bytes_on(snapshot, entry, params, &self.access.request(), &self.resources)
+            later_bytes: &|version| {
+                later_bytes_on(version, entry, params, &self.access.request(), &self.resources)
             },
         };
         let begin = Instant::now();
         let opened = open_graph(&graph, &cancel)?;
         let opening = Some(begin.elapsed().as_secs_f64()).filter(|_| !opened.is_imported);
-        let snapshot = &opened.snapshot;
-        self.choice.expect_end(&at, &snapshot.view())?;
-        let imported = opened.snapshot.weight_property().filter(|_| opened.is_imported);
+        let version = &opened.version;
+        self.choice.expect_end(&at, &version.view())?;
+        let imported = opened.version.weight_property().filter(|_| opened.is_imported);
         // The property may have another name than the column that was asked for, such as a number.
         let weight = self.read.weight.as_deref().map(|name| imported.map_or(name, |property| &property.name));
         let bar = Bar::spinner(false);
         let reading = self.resources.run(&cancel, 0, false, Some(bar.on_round("reading the times")))?;
         let time = self.read.time.as_deref();
-        let chosen = self.choice.of(snapshot.view(), weight, time, until.as_ref(), &reading);
+        let chosen = self.choice.of(version.view(), weight, time, until.as_ref(), &reading);
         bar.finish();
         drop(reading);
-        let ChosenVersion { snapshot, times } = &chosen?;
+        let ChosenVersion { view, times } = &chosen?;
         let resources = self.resources.of_run(self.deterministic);
-        let plan = self.access.plan(snapshot, entry, params, &resources)?;
+        let plan = self.access.plan(view, entry, params, &resources)?;
         if self.access.explain {
-            text::remark_facts(&explain(&plan, snapshot, entry, &resources)?);
+            text::remark_facts(&explain(&plan, view, entry, &resources)?);
         }
-        let snapshot = &plan.apply(snapshot)?;
+        let view = &plan.apply(view)?;
         let bar = Bar::spinner(false);
         let run =
             self.resources.run(&cancel, self.seed, self.deterministic, Some(bar.on_round(entry.name)))?;
-        let answer = self.compute(entry, params, snapshot, &run);
+        let answer = self.compute(entry, params, view, &run);
         bar.finish();
         let (answer, actual) = answer?;
         let actual = actual.after(opening);
-        plan.learn(snapshot, entry, &answer, run.threads());
+        plan.learn(view, entry, &answer, run.threads());
         let is_written = self.output.as_ref().filter(|_| !self.has_chosen_rows());
         if let Some(path) = is_written {
             let options = ExportOptions { overwrite: self.force, cancel, ..ExportOptions::default() };
-            write(path, snapshot.version().ids(), &answer, &options)?;
+            write(path, view.version().ids(), &answer, &options)?;
         }
         if self.has_chosen_rows() {
-            answer_rows(snapshot.version(), &answer, self.top, self.row_format())?
-                .print(self.row_format())?;
+            answer_rows(view.version(), &answer, self.top, self.row_format())?.print(self.row_format())?;
         }
         if self.json {
-            let mut report = plan.to_json(snapshot, &resources, &CommandLine)?;
-            report["actual"] = actual_json(&plan, snapshot, &resources, &run, &actual);
-            return self.print_json(entry, snapshot, times.as_ref(), &answer, &report);
+            let mut report = plan.to_json(view, &resources, &CommandLine)?;
+            report["actual"] = actual_json(&plan, view, &resources, &run, &actual);
+            return self.print_json(entry, view, times.as_ref(), &answer, &report);
         }
-        self.print(entry, snapshot, times.as_ref(), &answer)?;
+        self.print(entry, view, times.as_ref(), &answer)?;
         if self.access.explain {
-            text::remark_facts(&actual_rows(&plan, snapshot, &resources, &run, &actual));
+            text::remark_facts(&actual_rows(&plan, view, &resources, &run, &actual));
         }
         Ok(())
     }
@@ -247,17 +246,16 @@ impl RunArgs {
         let open = |number: u64| -> Result<View, Failure> {
             let reading = self.resources.run(cancel, 0, false, None)?;
             let (weight, time) = (self.read.weight.as_deref(), self.read.time.as_deref());
-            Ok(self.choice.of(store.at(number)?.view(), weight, time, None, &reading)?.snapshot)
+            Ok(self.choice.of(store.at(number)?.view(), weight, time, None, &reading)?.view)
         };
         let on_round = shown.bar.on_round(entry.name);
         let begin = || self.resources.run(cancel, self.seed, self.deterministic, Some(Arc::clone(&on_round)));
         let mut done = 0;
         if let (Some(&first), true) = (numbers.first(), self.trials == 1 && !self.verify) {
-            let snapshot = open(first)?;
-            let is_whole =
-                snapshot.window_index().is_none() && !snapshot.drops_directions() && !snapshot.is_reversed();
-            if is_whole && self.access.request().is_free() && !entry.reads_weights(&snapshot) {
-                drop(snapshot);
+            let view = open(first)?;
+            let is_whole = view.window_index().is_none() && !view.drops_directions() && !view.is_reversed();
+            if is_whole && self.access.request().is_free() && !entry.reads_weights(&view) {
+                drop(view);
                 let open_at = |i: usize| Ok(open(numbers[i])?.version().clone());
                 done = answers_on_versions(numbers.len(), open_at, entry, params, &begin()?, |found| {
                     let number = numbers[found.index];
@@ -272,14 +270,13 @@ impl RunArgs {
                 Failure::Failed(reason) => Failure::Failed(format!("version {number}: {reason}")),
                 other => other,
             };
-            let snapshot = open(number)?;
-            let plan = self.access.plan(&snapshot, entry, params, &resources).map_err(on_version)?;
-            let snapshot = plan.apply(&snapshot)?;
-            let (answer, _) = self.compute(entry, params, &snapshot, &begin()?).map_err(on_version)?;
-            let vertices =
-                answer.vertices.as_ref().map_or(snapshot.version().num_vertices(), |rows| rows.len());
-            let size = GraphSize { vertices, edges: snapshot.num_edges() };
-            shown.add(number, entry, &snapshot, size, &answer).map_err(on_version)?;
+            let view = open(number)?;
+            let plan = self.access.plan(&view, entry, params, &resources).map_err(on_version)?;
+            let view = plan.apply(&view)?;
+            let (answer, _) = self.compute(entry, params, &view, &begin()?).map_err(on_version)?;
+            let vertices = answer.vertices.as_ref().map_or(view.version().num_vertices(), |rows| rows.len());
+            let size = GraphSize { vertices, edges: view.num_edges() };
+            shown.add(number, entry, &view, size, &answer).map_err(on_version)?;
         }
         Ok(())
     }
@@ -294,10 +291,10 @@ impl RunArgs {
         &self,
         entry: &Entry,
         params: &Params,
-        snapshot: &View,
+        view: &View,
         run: &Run,
     ) -> Result<(Answer, Actual), Failure> {
-        let job = Job { snapshot, run, params, verify: self.verify };
+        let job = Job { view, run, params, verify: self.verify };
         let (mut answer, actual) = Actual::of(|| entry.run(&job))?;
         let mut times = vec![answer.seconds];
         for _ in 1..self.trials {
@@ -311,7 +308,7 @@ impl RunArgs {
     }
 
     /// The rows of the answer on standard output, the facts on standard error.
-    fn print(&self, entry: &Entry, snapshot: &View, times: Option<&Times>, answer: &Answer) -> Outcome {
+    fn print(&self, entry: &Entry, view: &View, times: Option<&Times>, answer: &Answer) -> Outcome {
         let is_shown = !self.is_to_stdout() && (self.top.is_some() || self.output.is_none());
         if self.histogram
             && let (Some(found), Some(column)) =
@@ -320,7 +317,7 @@ impl RunArgs {
             let is_group = column.ranking.is_of_groups();
             bars(if is_group { "vertices" } else { column.name }, &found).print(self.row_format())?;
         } else if is_shown {
-            answer_rows(snapshot.version(), answer, Some(self.top.unwrap_or(SHOWN)), self.row_format())?
+            answer_rows(view.version(), answer, Some(self.top.unwrap_or(SHOWN)), self.row_format())?
                 .print(self.row_format())?;
         }
         let is_figures = is_shown && !entry.has_rows();
@@ -329,21 +326,20 @@ impl RunArgs {
             facts.iter().map(|(name, fact)| ((*name).to_owned(), fact_text(fact))).collect();
         let mut fact = |name: &str, value: String| facts.push((name.to_owned(), value));
         let vertices =
-            answer.vertices.as_ref().map_or(snapshot.version().num_vertices(), |vertices| vertices.len())
-                as u64;
-        let edges = match snapshot.drops_directions() {
+            answer.vertices.as_ref().map_or(view.version().num_vertices(), |vertices| vertices.len()) as u64;
+        let edges = match view.drops_directions() {
             true => {
-                let edges = counted(snapshot.num_edges(), "directed edge", "directed edges");
+                let edges = counted(view.num_edges(), "directed edge", "directed edges");
                 format!("{edges} read as undirected")
             }
-            false => counted(snapshot.num_edges(), "edge", "edges"),
+            false => counted(view.num_edges(), "edge", "edges"),
         };
-        let (version, vertices) = (snapshot.version().number(), counted(vertices, "vertex", "vertices"));
+        let (version, vertices) = (view.version().number(), counted(vertices, "vertex", "vertices"));
         fact("graph", format!("{vertices}, {edges}, version {version}"));
-        if let Some(window) = times.and_then(|times| describe(snapshot, times)) {
+        if let Some(window) = times.and_then(|times| describe(view, times)) {
             fact("window", window);
         }
-        if let Some(weight) = describe_weight(entry, snapshot) {
+        if let Some(weight) = describe_weight(entry, view) {
             fact("weight", weight);
         }
         fact("rounds", answer.rounds.to_string());
@@ -415,7 +411,7 @@ impl RunArgs {
     fn print_json(
         &self,
         entry: &Entry,
-        snapshot: &View,
+        view: &View,
         times: Option<&Times>,
         answer: &Answer,
         plan: &serde_json::Value,
@@ -431,23 +427,23 @@ impl RunArgs {
                     (false, Value::Vertex(_)) => "vertex",
                     _ => "group",
                 };
-                let mut row = json!({ key: value_json(snapshot.version(), ranked.key)?, "value": value_json(snapshot.version(), ranked.value)? });
+                let mut row = json!({ key: value_json(view.version(), ranked.key)?, "value": value_json(view.version(), ranked.value)? });
                 for (name, value) in further(answer, &ranked) {
-                    row[name] = value_json(snapshot.version(), value)?;
+                    row[name] = value_json(view.version(), value)?;
                 }
                 rows.push(row);
             }
         }
         let report = json!({
             "algorithm": entry.name,
-            "version": snapshot.version().number(),
-            "vertices": answer.vertices.as_ref().map_or(snapshot.version().num_vertices(), |vertices| vertices.len()),
-            edges_name(snapshot): snapshot.num_edges(),
-            "as_undirected": snapshot.drops_directions(),
-            "reversed": snapshot.is_reversed(),
-            "filtered": snapshot.is_filtered(),
-            "window": window_json(snapshot, times),
-            "weight": snapshot.weight_property().filter(|_| entry.reads_weights(snapshot)).map(|property| &property.name),
+            "version": view.version().number(),
+            "vertices": answer.vertices.as_ref().map_or(view.version().num_vertices(), |vertices| vertices.len()),
+            edges_name(view): view.num_edges(),
+            "as_undirected": view.drops_directions(),
+            "reversed": view.is_reversed(),
+            "filtered": view.is_filtered(),
+            "window": window_json(view, times),
+            "weight": view.weight_property().filter(|_| entry.reads_weights(view)).map(|property| &property.name),
             "seconds": answer.seconds,
             "rounds": answer.rounds,
             "edges_per_second": if answer.seconds > 0.0 { answer.arcs as f64 / answer.seconds } else { 0.0 },
@@ -473,15 +469,15 @@ fn further(answer: &Answer, ranked: &TopVertex) -> impl Iterator<Item = (&'stati
 }
 
 /// What a run made of the weights of edges; `None` if it had none and needed none.
-fn describe_weight(entry: &Entry, snapshot: &View) -> Option<String> {
+fn describe_weight(entry: &Entry, view: &View) -> Option<String> {
     let unread = |weight: &PropertyRecord| match entry.reads.weights {
         WeightReads::Never => format!("{}, which {} does not read", weight.name, entry.name),
         _ => format!("{0}, which {1} reads only with --weight {0}", weight.name, entry.name),
     };
-    if snapshot.counts_edges() {
-        return entry.reads_weights(snapshot).then(|| "the number of edges".to_owned());
+    if view.counts_edges() {
+        return entry.reads_weights(view).then(|| "the number of edges".to_owned());
     }
-    match (entry.reads_weights(snapshot), snapshot.weight_property()) {
+    match (entry.reads_weights(view), view.weight_property()) {
         (true, Some(weight)) => Some(weight.name.clone()),
         (true, None) => Some("none: each edge counts as 1".to_owned()),
         (false, weight) => weight.map(unread),

@@ -30,10 +30,10 @@ pub(crate) struct SubgraphCommand {
 impl SubgraphCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let asked = self.ask.open()?;
-        let (snapshot, run) = (&asked.snapshot, &asked.run);
+        let (version, run) = (&asked.version, &asked.run);
         let reach = if self.radius == 0 { DirectionArg::Out } else { self.direction }.reach();
-        let vertices = within(snapshot, &asked.vertices(&self.vertices)?, self.radius, reach, run)?;
-        let edges = between(snapshot, &vertices, run)?;
+        let vertices = within(version, &asked.vertices(&self.vertices)?, self.radius, reach, run)?;
+        let edges = between(version, &vertices, run)?;
         self.ask.print(&asked.edges(&edges)?)?;
         let (vertices, edges) = (vertices.len() as u64, edges.len() as u64);
         text::remark(&format!(

@@ -64,7 +64,7 @@ impl Series<'_> {
             if let Some((_, time_ms)) = newest.filter(|_| newest != seen) {
                 let messages = versions.iter().rev().map(|version| version.message.as_str());
                 let passed = newest_watermark(messages).unwrap_or_else(|| self.times.unit.of_ms(time_ms));
-                self.snapshot = self.command.options.of_version(store.latest()?.view())?;
+                self.view = self.command.options.of_version(store.latest()?.view())?;
                 let expiries = Expiries::of(&versions, self.times.unit);
                 let (mut ends, has_all) = self.ends_passed(&store, &expiries, step, last, passed)?;
                 if self.command.overrun == Some(OverrunArg::Skip) && ends.len() > 1 {
@@ -95,8 +95,8 @@ impl Series<'_> {
         while self.times.range.is_none() {
             self.run.check()?;
             std::thread::sleep(LOOK_EVERY);
-            self.snapshot = options.of_version(Store::open(database)?.latest()?.view())?;
-            self.times = of_window.times(&self.snapshot, time.as_deref(), &self.run)?;
+            self.view = options.of_version(Store::open(database)?.latest()?.view())?;
+            self.times = of_window.times(&self.view, time.as_deref(), &self.run)?;
         }
         Ok(())
     }
@@ -126,11 +126,10 @@ impl Series<'_> {
                 }
                 (after, counted) = (until, rest);
             }
-            let (ends, _) =
-                self.times.ends_counted(&self.snapshot, every, counted, after, passed, &self.run)?;
+            let (ends, _) = self.times.ends_counted(&self.view, every, counted, after, passed, &self.run)?;
             return Ok((ends, true));
         }
-        Ok((self.times.ends_passed(&self.snapshot, step, last, passed, &self.run)?, true))
+        Ok((self.times.ends_passed(&self.view, step, last, passed, &self.run)?, true))
     }
 
     /// The rows of the windows of all lengths that end at a time, each on the newest version that has its
@@ -154,7 +153,7 @@ impl Series<'_> {
                 )),
                 WindowVersion::Newest => {}
             }
-            self.add_rows(&mut rows, None, &self.snapshot, &[end], lengths)?;
+            self.add_rows(&mut rows, None, &self.view, &[end], lengths)?;
         }
         Ok(rows)
     }

@@ -23,7 +23,7 @@ pub(super) struct Series<'c> {
     pub(super) params: Params,
     pub(super) shown: ShownRows,
     pub(super) format: RowFormat,
-    pub(super) snapshot: View,
+    pub(super) view: View,
     pub(super) times: Times,
     pub(super) run: Run,
 }
@@ -44,7 +44,7 @@ impl Series<'_> {
         {
             return Err(Failure::Usage("--from is after --to".to_owned()));
         }
-        let mut ends = times.ends(&self.snapshot, command.step(times)?, from, to, &self.run)?;
+        let mut ends = times.ends(&self.view, command.step(times)?, from, to, &self.run)?;
         let at_once = (SHARED_WINDOWS_MAX / command.length.len()).max(1);
         loop {
             let some: Vec<i64> = ends.by_ref().take(at_once).collect();
@@ -53,7 +53,7 @@ impl Series<'_> {
             }
             let mut rows = RowTable::default();
             let file = file.as_deref_mut();
-            count += self.add_rows(&mut rows, file, &self.snapshot, &some, &command.length)?;
+            count += self.add_rows(&mut rows, file, &self.view, &some, &command.length)?;
             if self.shown != ShownRows::Nothing {
                 bar.aside(|| printed.add(rows))?;
             }
@@ -66,7 +66,7 @@ impl Series<'_> {
         &self,
         rows: &mut RowTable,
         mut file: Option<&mut StepsFile>,
-        snapshot: &View,
+        view: &View,
         ends: &[i64],
         of_lengths: &[Span],
     ) -> Result<usize, Failure> {
@@ -87,7 +87,7 @@ impl Series<'_> {
             resources: &command.resources.of_run(command.deterministic),
             all_vertices: command.of_window.all_vertices,
         };
-        let found = WindowSeries::answers(snapshot, &times.property, windows, &job, &self.run, |found| {
+        let found = WindowSeries::answers(view, &times.property, windows, &job, &self.run, |found| {
             if let Some(vertex) = &found.lacks {
                 let (length, until) = (lengths[done], times.unit.format(found.window.until));
                 text::remark(&format!(
@@ -96,10 +96,10 @@ impl Series<'_> {
             }
             if let Some(file) = &mut file {
                 let step = times.step_columns(found.window.until, lengths[done]);
-                file.add(&step, snapshot.version().ids(), &found.answer)?;
+                file.add(&step, view.version().ids(), &found.answer)?;
             }
             let size = GraphSize { vertices: found.num_vertices, edges: found.num_edges };
-            let of_window = self.shown.rows(entry, snapshot, size, &found.answer, self.format)?;
+            let of_window = self.shown.rows(entry, view, size, &found.answer, self.format)?;
             let mut of_length = RowTable::default();
             of_length.append("length", &json!(lengths[done].to_string()), of_window);
             rows.append("until", &json!(times.unit.format(found.window.until)), of_length);

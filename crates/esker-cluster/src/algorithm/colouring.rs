@@ -41,7 +41,7 @@ struct Ranks<'a, 's> {
 
 impl Ranks<'_, '_> {
     fn is_before(&self, u: VertexId, v: VertexId) -> bool {
-        let ids = self.local.snapshot.ids();
+        let ids = self.local.version.ids();
         match self.hashes[u as usize].cmp(&self.hashes[v as usize]) {
             Ordering::Equal => matches!((ids.external_of(u), ids.external_of(v)), (Ok(u), Ok(v)) if u < v),
             other => other == Ordering::Less,
@@ -97,7 +97,7 @@ pub(crate) fn colouring(
     let n = graph.num_vertices();
     let order = colour_order();
     let mut hashes = Vec::with_capacity(n);
-    local.snapshot.ids().each_external(0..n, |id| {
+    local.version.ids().each_external(0..n, |id| {
         hashes.push(order.hash(id));
         Ok(())
     })?;
@@ -120,7 +120,7 @@ pub(crate) fn colouring(
     let mut elsewhere: HashMap<VertexId, Vec<u64>> = HashMap::new();
     loop {
         for &v in &ready {
-            let neighbours = local.snapshot.neighbors(Direction::Out, v)?;
+            let neighbours = local.version.neighbors(Direction::Out, v)?;
             let others = elsewhere.remove(&v).unwrap_or_default();
             let taken = neighbours.iter().map(|&u| colours[u as usize].get()).chain(others);
             colours[v as usize].set(free.least(taken));
@@ -168,7 +168,7 @@ fn tell_parts(
     }
     let mut told = Vec::new();
     for ghost in ghosts {
-        let neighbours = local.snapshot.neighbors(Direction::Out, ghost)?;
+        let neighbours = local.version.neighbors(Direction::Out, ghost)?;
         let mut taken: Vec<u64> = neighbours.iter().map(|&u| colours[u as usize].get()).collect();
         taken.sort_unstable();
         taken.dedup();

@@ -69,15 +69,15 @@ pub fn graph500(
     sink: &mut dyn AnswerSink,
 ) -> Result<()> {
     let run = Run::new(RunOptions { threads: threads_each(engine.peers()), ..RunOptions::default() })?;
-    let snapshot = cluster
+    let version = cluster
         .open_shard(engine.index())?
         .at(cluster.manifest().version(job.version)?.shards[engine.index()])?;
-    let view = snapshot.view();
+    let view = version.view();
     let graph = view.graph::<()>(&run)?;
     graph.prepare(&run, Direction::Out)?;
-    let routes = Routes::new(&snapshot, &cluster.placement(job.version), engine)?;
+    let routes = Routes::new(&version, &cluster.placement(job.version), engine)?;
     let local =
-        Local { snapshot: &snapshot, graph: &graph, run: &run, routes: &routes, owners: cluster.owners() };
+        Local { version: &version, graph: &graph, run: &run, routes: &routes, owners: cluster.owners() };
     let generator = job.graph.generator()?;
     let generation_seconds = generate_part(&generator, engine)?;
     let bench = Bench { local: &local, numbers: numbers_of(&local)?, generator: &generator };
@@ -141,7 +141,7 @@ fn slowest(seconds: f64, engine: &mut Engine<'_>) -> Result<f64> {
 fn numbers_of(local: &Local<'_, '_>) -> Result<Vec<VertexId>> {
     let n = local.graph.num_vertices();
     let mut numbers = Vec::with_capacity(n);
-    local.snapshot.ids().each_external(0..n, |id| match id {
+    local.version.ids().each_external(0..n, |id| match id {
         ExternalId::Int(number) => {
             numbers.push(vertex(number as usize));
             Ok(())
@@ -169,7 +169,7 @@ impl Bench<'_, '_> {
         let mut bits = vec![0_u8; n.div_ceil(8)];
         // A part of the list of a delegate tells as well.
         for v in (0..self.numbers.len()).map(vertex).filter(|&v| routes.counts_list(v)) {
-            let neighbours = self.local.snapshot.neighbors(Direction::Out, v)?;
+            let neighbours = self.local.version.neighbors(Direction::Out, v)?;
             if neighbours.iter().any(|&other| other != v) {
                 let number = self.numbers[v as usize] as usize;
                 bits[number / 8] |= 1 << (number % 8);
@@ -189,7 +189,7 @@ impl Bench<'_, '_> {
     /// the shard, by number.
     fn search(&self, engine: &mut Engine<'_>, root: VertexId) -> Result<(f64, VertexArray)> {
         let (local, id) = (self.local, ExternalId::Int(root.into()));
-        let own = local.snapshot.ids().vertex_of(id)?.filter(|&v| local.routes.is_owned(v));
+        let own = local.version.ids().vertex_of(id)?.filter(|&v| local.routes.is_owned(v));
         let start: Vec<VertexId> = own.into_iter().collect();
         // All begin together.
         engine.sum([0])?;

@@ -31,7 +31,7 @@ pub(super) fn hand_over(
     }
     sink.outline(&outline)?;
     let mut rows = Handing { sink, block: Vec::new() };
-    let (mut row, ids) = (Vec::new(), local.snapshot.ids());
+    let (mut row, ids) = (Vec::new(), local.version.ids());
     match top {
         None => {
             for v in local.routes.owned() {
@@ -87,7 +87,7 @@ fn greatest(local: &Local<'_, '_>, cells: &PutCells, len: usize) -> Result<Vec<V
         if value.cmp_as_value(&least).is_lt() {
             continue;
         }
-        rows.push((value.clone(), local.snapshot.ids().external_of(v)?, v));
+        rows.push((value.clone(), local.version.ids().external_of(v)?, v));
         if rows.len() / 2 >= len.saturating_add(ROWS_ASIDE) {
             rows.select_nth_unstable_by(len - 1, first);
             rows.truncate(len);

@@ -30,7 +30,7 @@ pub(crate) enum Labels {
 impl Labels {
     /// The label of each vertex of the shard, ghosts among them.
     pub(crate) fn of(local: &Local<'_, '_>, engine: &mut Engine<'_>) -> Result<(Self, Vec<u64>)> {
-        let (ids, n) = (local.snapshot.ids(), local.graph.num_vertices());
+        let (ids, n) = (local.version.ids(), local.graph.num_vertices());
         if !ids.is_text() {
             let mut labels = Vec::with_capacity(n);
             ids.each_external(0..n, |id| {

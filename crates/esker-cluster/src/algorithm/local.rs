@@ -19,7 +19,7 @@ pub(crate) type FoundValues = (Outline, Box<PutCells>);
 
 /// The shard of this process.
 pub(crate) struct Local<'a, 's> {
-    pub(crate) snapshot: &'s Version,
+    pub(crate) version: &'s Version,
     pub(crate) graph: &'a StoredGraph<'s, ()>,
     pub(crate) run: &'a Run,
     pub(crate) routes: &'a Routes,
@@ -48,12 +48,11 @@ impl Local<'_, '_> {
     /// [`Stop::Unsuitable`] if this shard would own it but has no such vertex; [`Error::Usage`] if the id is
     /// not of the cluster's kind.
     pub(crate) fn find_owned(&self, text: &str) -> Result<Option<VertexId>> {
-        let id = typed_id(text, self.snapshot.ids().is_text())?;
+        let id = typed_id(text, self.version.ids().is_text())?;
         if self.owners.of(id) != self.routes.shard() {
             return Ok(None);
         }
-        let found =
-            self.snapshot.ids().vertex_of(id)?.filter(|&v| (v as usize) < self.snapshot.num_vertices());
+        let found = self.version.ids().vertex_of(id)?.filter(|&v| (v as usize) < self.version.num_vertices());
         found.map(Some).ok_or_else(|| unsuitable(format!("no vertex of the cluster has the id {text:?}")))
     }
 }

@@ -165,22 +165,22 @@ pub fn run(
     let options = RunOptions { threads: threads_each(engine.peers()), budget, ..RunOptions::default() };
     let run = Arc::new(Run::new(options)?);
     let store = cluster.open_shard(shard)?.under(Arc::clone(&run));
-    let snapshot = store.at(cluster.manifest().version(job.version)?.shards[shard])?;
-    let view = snapshot.view();
+    let version = store.at(cluster.manifest().version(job.version)?.shards[shard])?;
+    let view = version.view();
     let graph = view.graph::<()>(&run)?;
     // Without a limit nothing has to be counted.
     let placement = cluster.placement(job.version);
     let needed_bytes = match job.memory_bytes {
         Some(_) => {
-            let shape = count_shared(&snapshot, 0, &placement, engine)?;
+            let shape = count_shared(&version, 0, &placement, engine)?;
             shape.needs(entry.name, job.top.is_some()).memory_bytes
         }
         None => 0,
     };
     let run = run.begin(&format!("{} on shard {shard}", entry.name), needed_bytes)?;
-    let routes = Routes::new(&snapshot, &placement, engine)?;
+    let routes = Routes::new(&version, &placement, engine)?;
     let local =
-        Local { snapshot: &snapshot, graph: &graph, run: &run, routes: &routes, owners: cluster.owners() };
+        Local { version: &version, graph: &graph, run: &run, routes: &routes, owners: cluster.owners() };
     let (outline, cells) = (entry.run)(&local, engine, &Options(&job.params))?;
     let [vertices, sent] = engine.sum([routes.num_owned() as u64, engine.sent_bytes()])?;
     let outline = outline

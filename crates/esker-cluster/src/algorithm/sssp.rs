@@ -95,13 +95,13 @@ pub(crate) fn sssp(
     engine: &mut Engine<'_>,
     options: &Options<'_>,
 ) -> Result<FoundValues> {
-    match local.snapshot.view().weight_type() {
+    match local.version.view().weight_type() {
         None => search(local, local.graph, engine, options),
         Some(ElementType::I64) => {
-            search(local, &local.snapshot.view().graph::<i64>(local.run)?, engine, options)
+            search(local, &local.version.view().graph::<i64>(local.run)?, engine, options)
         }
         Some(ElementType::F64) => {
-            search(local, &local.snapshot.view().graph::<f64>(local.run)?, engine, options)
+            search(local, &local.version.view().graph::<f64>(local.run)?, engine, options)
         }
         Some(other) => Err(unsuitable(message![
             format!("cannot take weights of the type {} as lengths: make a cluster with ", other.name()),

@@ -28,7 +28,7 @@ const FIRST_TURN: u64 = 2;
 const BEFORE: u64 = FIRST_TURN - 1;
 
 pub(crate) fn wcc(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Options<'_>) -> Result<FoundValues> {
-    let (routes, ids) = (local.routes, local.snapshot.ids());
+    let (routes, ids) = (local.routes, local.version.ids());
     let roots = components_of(local.graph, local.run, &WccOptions::default())?.labels;
     let labels: Vec<Slot<u64>> = roots.iter().map(|_| Slot::new(u64::MAX)).collect();
     let lowered_in = vec![Slot::new(BEFORE); roots.len()];
@@ -74,7 +74,7 @@ pub(crate) fn wcc(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Options<'_
 /// Calls `take` with the own vertices, and the label that each gives.
 fn each_own_label(local: &Local<'_, '_>, mut take: impl FnMut(VertexId, u64)) -> Result<()> {
     let mut vertices = (0..local.graph.num_vertices()).map(vertex);
-    local.snapshot.ids().each_external(0..vertices.len(), |id| {
+    local.version.ids().each_external(0..vertices.len(), |id| {
         let Some(v) = vertices.next().filter(|&v| local.routes.is_owned(v)) else { return Ok(()) };
         let label = match id {
             ExternalId::Int(id) => id,
@@ -101,7 +101,7 @@ fn least_ids(
 ) -> Result<HashMap<u64, OwnedId>> {
     let mut least: HashMap<u64, ExternalId<'_>> = HashMap::new();
     for v in local.routes.owned() {
-        let id = local.snapshot.ids().external_of(v)?;
+        let id = local.version.ids().external_of(v)?;
         least.entry(label_of[v as usize]).and_modify(|known| *known = id.min(*known)).or_insert(id);
     }
     let mut questions = vec![Vec::new(); engine.peers()];

@@ -281,17 +281,17 @@ impl<'a> Changing<'a> {
         if !self.watch.is_on() || 2 * self.edges_given < self.watch.degree() {
             return Ok(());
         }
-        let (snapshot, old) = (self.database.latest()?, outbox.placement().clone());
-        let hubs = self.watch.find(&snapshot, &old)?;
-        self.delegates = announce(&snapshot, &hubs, self.watch.degree(), engine)?;
+        let (version, old) = (self.database.latest()?, outbox.placement().clone());
+        let hubs = self.watch.find(&version, &old)?;
+        self.delegates = announce(&version, &hubs, self.watch.degree(), engine)?;
         if self.delegates.is_empty() {
             return Ok(());
         }
         outbox.add_delegates(&self.delegates);
         let new = outbox.placement();
-        let mut moves = Moves::of(&snapshot, &hubs, &old, new, engine, self.database)?;
+        let mut moves = Moves::of(&version, &hubs, &old, new, engine, self.database)?;
         for (index, (hub, other)) in std::mem::take(&mut moves.removed).into_iter().enumerate() {
-            let (hub, other) = (snapshot.ids().external_of(hub)?, snapshot.ids().external_of(other)?);
+            let (hub, other) = (version.ids().external_of(hub)?, version.ids().external_of(other)?);
             self.batch.remove_edge(hub, other)?;
             self.make_room_after(index)?;
         }

@@ -205,8 +205,8 @@ impl Cluster {
 
     /// What the weights of edges in a shard are; `None`: edges have none.
     pub(crate) fn weights_of(&self, shard: usize) -> Result<Option<WeightKind>> {
-        let snapshot = self.open_shard(shard)?.latest()?;
-        Ok(weight_kind(&snapshot.weight_property().cloned().into_iter().collect::<Vec<_>>()))
+        let version = self.open_shard(shard)?.latest()?;
+        Ok(weight_kind(&version.weight_property().cloned().into_iter().collect::<Vec<_>>()))
     }
 
     /// An error if nothing lies in the place of a shard.

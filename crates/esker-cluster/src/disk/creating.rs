@@ -209,9 +209,9 @@ mod tests {
         let cluster = Cluster::create(&path, &options).expect("create");
         assert_eq!((cluster.num_shards(), cluster.manifest().newest().number), (3, 1));
         for shard in 0..3 {
-            let snapshot = cluster.open_shard(shard).and_then(|store| store.latest()).expect("shard");
+            let version = cluster.open_shard(shard).and_then(|store| store.latest()).expect("shard");
             assert_eq!(
-                (snapshot.num_vertices(), snapshot.is_directed(), snapshot.ids().is_text()),
+                (version.num_vertices(), version.is_directed(), version.ids().is_text()),
                 (0, false, true)
             );
         }

@@ -65,18 +65,18 @@ impl HubWatch {
     }
 
     /// The hubs among the own vertices that are no delegates. Counting begins anew.
-    pub(crate) fn find(&mut self, snapshot: &Version, placement: &Placement) -> Result<Vec<VertexId>> {
+    pub(crate) fn find(&mut self, version: &Version, placement: &Placement) -> Result<Vec<VertexId>> {
         self.counts.fill(0);
         self.has_hub = false;
         let mut hubs = Vec::new();
-        if snapshot.num_arcs() < self.degree {
+        if version.num_arcs() < self.degree {
             return Ok(hubs);
         }
-        for v in (0..snapshot.num_vertices()).map(vertex) {
-            if (snapshot.degree(Direction::Out, v)? as u64) < self.degree {
+        for v in (0..version.num_vertices()).map(vertex) {
+            if (version.degree(Direction::Out, v)? as u64) < self.degree {
                 continue;
             }
-            let id = snapshot.ids().external_of(v)?;
+            let id = version.ids().external_of(v)?;
             if placement.owners().of(id) == self.me && !placement.is_delegate(id) {
                 hubs.push(v);
             }
@@ -90,14 +90,14 @@ impl HubWatch {
 /// # Errors
 /// [`Error::Invalid`] in all processes if they are too many for one version.
 pub(crate) fn announce(
-    snapshot: &Version,
+    version: &Version,
     hubs: &[VertexId],
     degree: u64,
     engine: &mut Engine<'_>,
 ) -> Result<Vec<OwnedId>> {
     let mut block = Vec::new();
     for &hub in hubs {
-        put_id(&mut block, snapshot.ids().external_of(hub)?);
+        put_id(&mut block, version.ids().external_of(hub)?);
     }
     let blocks = engine.exchange(vec![block; engine.peers()]);
     expect_few(blocks.iter().map(Vec::len).sum(), degree, DELEGATES_BYTES_MAX)?;
@@ -105,7 +105,7 @@ pub(crate) fn announce(
     for block in blocks {
         let mut taker = Taker(&block);
         while !taker.is_empty() {
-            all.push(taker.id(snapshot.ids().is_text())?.into());
+            all.push(taker.id(version.ids().is_text())?.into());
         }
     }
     Ok(all)
@@ -145,17 +145,17 @@ struct Move<'a> {
 
 /// Visits the edges of hubs that leave shard `me`.
 fn each_move(
-    snapshot: &Version,
+    version: &Version,
     hubs: &[VertexId],
     old: &Placement,
     new: &Placement,
     me: usize,
     mut visit: impl FnMut(Move<'_>),
 ) -> Result<()> {
-    let (ids, property) = (snapshot.ids(), snapshot.weight_property());
+    let (ids, property) = (version.ids(), version.weight_property());
     for &hub in hubs {
         let source = ids.external_of(hub)?;
-        let list = snapshot.edges(Direction::Out, hub)?;
+        let list = version.edges(Direction::Out, hub)?;
         for (index, &other) in list.targets().iter().enumerate() {
             let target = ids.external_of(other)?;
             let (was, is) = (old.of_edge(source, target), new.of_edge(source, target));
@@ -191,7 +191,7 @@ impl Moves {
     /// # Errors
     /// As [`Database::reserve`]; those of the version.
     pub(crate) fn of(
-        snapshot: &Version,
+        version: &Version,
         hubs: &[VertexId],
         old: &Placement,
         new: &Placement,
@@ -200,7 +200,7 @@ impl Moves {
     ) -> Result<Self> {
         let me = engine.index();
         let (mut sent_bytes, mut removed_len, mut one) = (vec![0; engine.peers()], 0, Vec::new());
-        each_move(snapshot, hubs, old, new, me, |edge| {
+        each_move(version, hubs, old, new, me, |edge| {
             removed_len += 1;
             if let Some(to) = edge.to {
                 one.clear();
@@ -213,7 +213,7 @@ impl Moves {
         let held = database.reserve(MOVING, bytes as u64)?;
         let sent = sent_bytes.into_iter().map(Vec::with_capacity).collect();
         let mut moves = Self { sent, removed: Vec::with_capacity(removed_len), held };
-        each_move(snapshot, hubs, old, new, me, |edge| {
+        each_move(version, hubs, old, new, me, |edge| {
             moves.removed.push((edge.hub, edge.other));
             if let Some(to) = edge.to {
                 put_edge(&mut moves.sent[to], edge.source, edge.target, edge.weight);

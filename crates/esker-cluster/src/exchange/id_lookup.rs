@@ -100,13 +100,13 @@ impl<'s> OwnIds<'s> {
 /// # Errors
 /// [`Error::Invalid`] if one is not there; those of the version.
 pub(crate) fn find_asked(
-    snapshot: &Version,
+    version: &Version,
     block: &[u8],
     me: usize,
     shard: usize,
     look_up: impl Fn(&[ExternalId<'_>], &mut [Option<VertexId>]) -> Result<()>,
 ) -> Result<Vec<VertexId>> {
-    find_all(snapshot, block, look_up).map_err(|error| {
+    find_all(version, block, look_up).map_err(|error| {
         Error::invalid(message![
             format!("shard {me} cannot find the vertices that shard {shard} has edges to: "),
             error.message(),
@@ -118,11 +118,11 @@ pub(crate) fn find_asked(
 
 /// The vertices of ids in a block.
 fn find_all(
-    snapshot: &Version,
+    version: &Version,
     block: &[u8],
     look_up: impl Fn(&[ExternalId<'_>], &mut [Option<VertexId>]) -> Result<()>,
 ) -> Result<Vec<VertexId>> {
-    let is_text = snapshot.ids().is_text();
+    let is_text = version.ids().is_text();
     let mut taker = Taker(block);
     let mut vertices = Vec::new();
     let mut ids: Vec<ExternalId<'_>> = Vec::with_capacity(LOOK_UP_LEN);
@@ -139,7 +139,7 @@ fn find_all(
         }
         look_up(&ids, &mut found[..ids.len()])?;
         for (id, v) in ids.iter().zip(&found) {
-            let v = v.filter(|&v| v != NONE && (v as usize) < snapshot.num_vertices());
+            let v = v.filter(|&v| v != NONE && (v as usize) < version.num_vertices());
             vertices.push(v.ok_or_else(|| Error::invalid(format!("it has no vertex {id}")))?);
         }
     }

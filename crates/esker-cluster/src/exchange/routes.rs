@@ -53,14 +53,14 @@ impl Routes {
     ///
     /// # Errors
     /// [`esker_format::Error::Invalid`] if an owner does not know its vertex; those of the version.
-    pub(crate) fn new(snapshot: &Version, placement: &Placement, engine: &mut Engine<'_>) -> Result<Self> {
+    pub(crate) fn new(version: &Version, placement: &Placement, engine: &mut Engine<'_>) -> Result<Self> {
         let owners = placement.owners();
-        let (me, peers, n) = (engine.index(), engine.peers(), snapshot.num_vertices());
+        let (me, peers, n) = (engine.index(), engine.peers(), version.num_vertices());
         let mut owner = Vec::with_capacity(n);
-        let mut own = OwnIds::new(snapshot.ids(), owners);
+        let mut own = OwnIds::new(version.ids(), owners);
         let mut ghosts = vec![Vec::new(); peers];
         let mut questions = vec![Vec::new(); peers];
-        snapshot.ids().each_external(0..n, |id| {
+        version.ids().each_external(0..n, |id| {
             let (v, hash) = (vertex(owner.len()), owners.hash(id));
             let shard = owners.of_hash(hash);
             owner.push(shard as u16);
@@ -77,10 +77,10 @@ impl Routes {
         let mut mirrors = Vec::with_capacity(peers);
         for (shard, block) in asked.iter().enumerate() {
             let look_up = |ids: &[ExternalId<'_>], found: &mut [_]| own.vertices_of(ids, found);
-            mirrors.push(find_asked(snapshot, block, me, shard, look_up)?);
+            mirrors.push(find_asked(version, block, me, shard, look_up)?);
         }
         let owned = own.into_vertices();
-        let delegates = DelegateRoutes::of(snapshot, placement, &ghosts, &mirrors)?;
+        let delegates = DelegateRoutes::of(version, placement, &ghosts, &mirrors)?;
         Ok(Self { me, owner, ghosts, mirrors, owned, delegates })
     }
 
@@ -302,7 +302,7 @@ fn hand_over_all<T: Travels + ArrayValue, const N: usize>(
 
 impl DelegateRoutes {
     fn of(
-        snapshot: &Version,
+        version: &Version,
         placement: &Placement,
         ghosts: &[Vec<VertexId>],
         mirrors: &[Vec<VertexId>],
@@ -311,7 +311,7 @@ impl DelegateRoutes {
         let select = |list: &Vec<VertexId>| -> Result<Vec<VertexId>> {
             let mut selected = Vec::new();
             for &v in list.iter().filter(|_| count > 0) {
-                if placement.is_delegate(snapshot.ids().external_of(v)?) {
+                if placement.is_delegate(version.ids().external_of(v)?) {
                     selected.push(v);
                 }
             }
@@ -342,16 +342,16 @@ pub(crate) fn id_bytes(id: ExternalId<'_>) -> u64 {
 /// # Errors
 /// Those of the version.
 pub(crate) fn count_shared(
-    snapshot: &Version,
+    version: &Version,
     first: usize,
     placement: &Placement,
     engine: &mut Engine<'_>,
 ) -> Result<ShardShape> {
     let (me, peers) = (engine.index(), engine.peers());
     let delegate_copies = (placement.num_delegates() * (peers - 1)) as u64;
-    let mut shape = ShardShape { shards: peers as u64, delegate_copies, ..shape_of(snapshot) };
+    let mut shape = ShardShape { shards: peers as u64, delegate_copies, ..shape_of(version) };
     let mut here = vec![[0; 2]; peers];
-    snapshot.ids().each_external(first..snapshot.num_vertices().max(first), |id| {
+    version.ids().each_external(first..version.num_vertices().max(first), |id| {
         let [vertices, bytes] = &mut here[placement.owners().of(id)];
         (*vertices, *bytes) = (*vertices + 1, *bytes + id_bytes(id));
         shape.id_bytes += id_bytes(id);
@@ -379,7 +379,7 @@ pub(crate) fn count_shared(
 }
 
 /// The sizes of a shard that do not depend on its ids.
-pub(crate) fn shape_of(snapshot: &Version) -> ShardShape {
-    let (directed, text_ids) = (snapshot.is_directed(), snapshot.ids().is_text());
-    ShardShape { arcs: snapshot.num_arcs(), directed, text_ids, ..ShardShape::default() }
+pub(crate) fn shape_of(version: &Version) -> ShardShape {
+    let (directed, text_ids) = (version.is_directed(), version.ids().is_text());
+    ShardShape { arcs: version.num_arcs(), directed, text_ids, ..ShardShape::default() }
 }

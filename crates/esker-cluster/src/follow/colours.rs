@@ -46,7 +46,7 @@ fn last_hash(stretch: u64, stretches: u64) -> u64 {
 
 /// The neighbours of a vertex.
 fn list_of(step: &ShardStep<'_>, v: VertexId) -> Result<Vec<VertexId>> {
-    Ok(step.snapshot.neighbors(Direction::Out, v)?.into_owned())
+    Ok(step.version.neighbors(Direction::Out, v)?.into_owned())
 }
 
 pub(super) struct Colours {
@@ -127,7 +127,7 @@ impl Colours {
     }
 
     fn is_before(&self, step: &ShardStep<'_>, u: VertexId, v: VertexId) -> bool {
-        let ids = step.snapshot.ids();
+        let ids = step.version.ids();
         match self.hashes[u as usize].cmp(&self.hashes[v as usize]) {
             Ordering::Equal => matches!((ids.external_of(u), ids.external_of(v)), (Ok(u), Ok(v)) if u < v),
             other => other == Ordering::Less,
@@ -136,9 +136,9 @@ impl Colours {
 
     /// Takes in the new vertices of a version, and has those looked at that its edges concern.
     fn begin(&mut self, step: &ShardStep<'_>) -> Result<()> {
-        self.lists.advance(step.snapshot.num_vertices(), &step.added, &step.removed);
-        let (ids, order) = (step.snapshot.ids(), colour_order());
-        for v in (step.first_new..step.snapshot.num_vertices()).map(vertex) {
+        self.lists.advance(step.version.num_vertices(), &step.added, &step.removed);
+        let (ids, order) = (step.version.ids(), colour_order());
+        for v in (step.first_new..step.version.num_vertices()).map(vertex) {
             self.values.push(NO_COLOUR);
             self.hashes.push(order.hash(ids.external_of(v)?));
             self.is_due.push(false);

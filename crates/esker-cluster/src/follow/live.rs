@@ -20,7 +20,7 @@ pub(super) struct Delegated {
 
 /// What a version changed in a shard.
 pub(super) struct ShardStep<'a> {
-    pub(super) snapshot: &'a Version,
+    pub(super) version: &'a Version,
     pub(super) delegates: Delegated,
     pub(super) shared: &'a Shared,
     /// Vertices from this number on are new.

@@ -142,7 +142,7 @@ pub fn follow(
     // suffice.
     let mut cache = (!memory.is_limited()).then(DiffCache::default);
     let step =
-        ShardStep { snapshot: &last, shared: &shared, delegates, first_new: 0, newly_shared, added, removed };
+        ShardStep { version: &last, shared: &shared, delegates, first_new: 0, newly_shared, added, removed };
     report(live.as_mut(), &step, engine, job.version, job.initial, sink)?;
     while let Some(whole) = sink.next(cluster.manifest_mut())? {
         // A number is never given twice, so a version that is known stays what it was.
@@ -160,15 +160,8 @@ pub fn follow(
             edges_between(&last, &next, cache.as_mut(), &run, memory.held_bytes())?;
         let newly_shared = shared.extend(&next, engine)?;
         let delegates = delegated(&cluster, whole, &next, &shared)?;
-        let step = ShardStep {
-            snapshot: &next,
-            shared: &shared,
-            delegates,
-            first_new,
-            newly_shared,
-            added,
-            removed,
-        };
+        let step =
+            ShardStep { version: &next, shared: &shared, delegates, first_new, newly_shared, added, removed };
         report(live.as_mut(), &step, engine, whole, true, sink)?;
         last = next;
     }
@@ -176,11 +169,11 @@ pub fn follow(
 }
 
 /// The delegates of a version, and which of them are ghosts in this shard.
-fn delegated(cluster: &Cluster, version: u64, snapshot: &Version, shared: &Shared) -> Result<Delegated> {
-    let (placement, mut ghosts) = (cluster.placement(version), BTreeSet::new());
+fn delegated(cluster: &Cluster, number: u64, version: &Version, shared: &Shared) -> Result<Delegated> {
+    let (placement, mut ghosts) = (cluster.placement(number), BTreeSet::new());
     for id in placement.delegates() {
-        let found = snapshot.ids().vertex_of(id.as_id())?;
-        ghosts.extend(found.filter(|&v| (v as usize) < snapshot.num_vertices() && !shared.is_owned(v)));
+        let found = version.ids().vertex_of(id.as_id())?;
+        ghosts.extend(found.filter(|&v| (v as usize) < version.num_vertices() && !shared.is_owned(v)));
     }
     Ok(Delegated { any: placement.has_delegates(), ghosts })
 }
@@ -228,7 +221,7 @@ impl FollowMemory<'_> {
     /// Holds what the vertices that were not counted yet need, before any of it is allocated.
     fn count(
         &mut self,
-        snapshot: &Version,
+        version: &Version,
         cluster: &Cluster,
         engine: &mut Engine<'_>,
         run: &Run,
@@ -236,12 +229,12 @@ impl FollowMemory<'_> {
         let after = cluster.manifest().versions.iter().filter(|one| one.number > self.job.version);
         let given = after.map(|version| version.edges_given).max().unwrap_or(0);
         let placement = cluster.placement(cluster.manifest().newest().number);
-        let new = count_shared(snapshot, self.counted, &placement, engine)?;
+        let new = count_shared(version, self.counted, &placement, engine)?;
         // The arcs of a vertex that becomes a delegate move to other shards.
         let changed = 2 * given + if placement.has_delegates() { new.arcs } else { 0 };
         // In lists that grow and are copied: reserved as they come.
         let edge_bytes = changed * CHANGED_BYTES + SMALL_LISTS_BYTES;
-        self.counted = self.counted.max(snapshot.num_vertices());
+        self.counted = self.counted.max(version.num_vertices());
         self.shape.add(&new);
         let (budget, log_bytes) = (run.budget(), self.log.limit_bytes() - self.log.free_bytes());
         let bytes = PROCESS_BYTES + log_bytes + self.shape.follow_bytes(self.job.initial);
@@ -259,17 +252,17 @@ impl FollowMemory<'_> {
 /// An error if this shard owns the source of a search and has no such vertex in its newest version. In an
 /// empty cluster the source is still to come.
 fn expect_vertex(
-    snapshot: &Version,
+    version: &Version,
     cluster: &Cluster,
     shard: usize,
     is_empty: bool,
     params: &[(String, String)],
 ) -> Result<()> {
     let Some((_, source)) = params.last().filter(|_| !is_empty) else { return Ok(()) };
-    let id = spread::parse_id(source, snapshot.ids().is_text())?;
+    let id = spread::parse_id(source, version.ids().is_text())?;
     let is_there = || {
         Ok::<_, Error>(
-            snapshot.ids().vertex_of(id.as_id())?.is_some_and(|v| (v as usize) < snapshot.num_vertices()),
+            version.ids().vertex_of(id.as_id())?.is_some_and(|v| (v as usize) < version.num_vertices()),
         )
     };
     if cluster.owners().of(id.as_id()) == shard && !is_there()? {
@@ -349,7 +342,7 @@ fn report(
         if blocks.last().is_none_or(|last: &Vec<u8>| last.len() >= CHANGES_BYTES) {
             blocks.push(Vec::new());
         }
-        let id = step.snapshot.ids().external_of(v)?;
+        let id = step.version.ids().external_of(v)?;
         blocks.last_mut().into_iter().for_each(|last| put_change(last, id, old.as_ref(), &new));
         Ok(())
     })?;

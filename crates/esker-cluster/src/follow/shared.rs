@@ -50,10 +50,10 @@ impl Shared {
     ///
     /// # Errors
     /// As [`crate::exchange::routes::Routes::new`].
-    pub(super) fn extend(&mut self, snapshot: &Version, engine: &mut Engine<'_>) -> Result<Vec<VertexId>> {
+    pub(super) fn extend(&mut self, version: &Version, engine: &mut Engine<'_>) -> Result<Vec<VertexId>> {
         let mut questions = vec![Vec::new(); engine.peers()];
         let first_new = self.owner.len();
-        snapshot.ids().each_external(first_new..snapshot.num_vertices(), |id| {
+        version.ids().each_external(first_new..version.num_vertices(), |id| {
             let (v, shard) = (vertex(self.owner.len()), self.owners.of(id));
             self.owner.push(shard as u16);
             if shard == self.me {
@@ -67,8 +67,8 @@ impl Shared {
         })?;
         let mut newly_shared = Vec::new();
         for (shard, block) in engine.exchange(questions).iter().enumerate() {
-            let look_up = |ids: &[ExternalId<'_>], found: &mut [_]| snapshot.ids().vertices_of(ids, found);
-            for v in find_asked(snapshot, block, self.me, shard, look_up)? {
+            let look_up = |ids: &[ExternalId<'_>], found: &mut [_]| version.ids().vertices_of(ids, found);
+            for v in find_asked(version, block, self.me, shard, look_up)? {
                 let place = self.mirrors[shard].len() as u32;
                 self.mirrors[shard].push(v);
                 let link = GhostLink { shard: shard as u16, place, next: self.place[v as usize] };

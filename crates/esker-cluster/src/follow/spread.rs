@@ -246,7 +246,7 @@ impl<S: Spreads> Spread<S> {
         for v in (0..step.first_new).map(vertex) {
             let value = self.values.get(v);
             if self.what.is_lost(value, lost) {
-                let first = self.what.first(step.snapshot.ids().external_of(v)?);
+                let first = self.what.first(step.version.ids().external_of(v)?);
                 self.values.set_alone(v, first, step.shared);
                 self.wait(v);
             } else if self.what.spreads_again(value, lost) {
@@ -267,7 +267,7 @@ impl<S: Spreads> Spread<S> {
                 continue;
             }
             for &direction in directions {
-                for &other in step.snapshot.neighbors(direction, v)?.iter() {
+                for &other in step.version.neighbors(direction, v)?.iter() {
                     self.pass(v, other, step);
                 }
             }
@@ -301,8 +301,8 @@ impl<S: Spreads> Live for Spread<S> {
         if !lost.is_empty() {
             self.set_back(step, &lost)?;
         }
-        let ids = step.snapshot.ids();
-        for v in (step.first_new..step.snapshot.num_vertices()).map(vertex) {
+        let ids = step.version.ids();
+        for v in (step.first_new..step.version.num_vertices()).map(vertex) {
             let first = self.what.first(ids.external_of(v)?);
             self.values.push(first);
             self.wait(v);

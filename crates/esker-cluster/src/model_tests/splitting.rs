@@ -5,18 +5,18 @@ use crate::process::reshard::{NewShards, merge, rebalance, split};
 
 /// The edges of a database by external id, with the bits of their weights as numbers; undirected ones with
 /// the lesser end first.
-fn edges_of(snapshot: &Version) -> BTreeSet<(OwnedId, OwnedId, String)> {
-    let ids = ids_of(snapshot);
+fn edges_of(version: &Version) -> BTreeSet<(OwnedId, OwnedId, String)> {
+    let ids = ids_of(version);
     let mut edges = BTreeSet::new();
     for (v, id) in ids.iter().enumerate() {
-        let list = snapshot.edges(Direction::Out, vertex(v)).expect("list");
+        let list = version.edges(Direction::Out, vertex(v)).expect("list");
         for (place, &target) in list.targets().iter().enumerate() {
-            let weight = snapshot.weight_property().map_or_else(String::new, |weight| {
+            let weight = version.weight_property().map_or_else(String::new, |weight| {
                 let bits = list.bits(weight.number, place).expect("weight");
                 esker_store::property::PropertyValue::from_stored(weight, bits).to_string()
             });
             let (source, target) = (id.clone(), ids[target as usize].clone());
-            match snapshot.is_directed() || source <= target {
+            match version.is_directed() || source <= target {
                 true => edges.insert((source, target, weight)),
                 false => edges.insert((target, source, weight)),
             };
@@ -63,7 +63,7 @@ fn a_database_that_is_split_and_merged_is_the_same() {
         merge(&cluster, 1, &path("merged"), &run).expect("merge");
         let merged = Store::open(path("merged")).and_then(|store| store.latest()).expect("open");
         assert_eq!(edges_of(&merged), edges_of(&alone), "case {case}");
-        let sorted = |snapshot| ids_of(snapshot).into_iter().collect::<BTreeSet<_>>();
+        let sorted = |version| ids_of(version).into_iter().collect::<BTreeSet<_>>();
         assert_eq!(sorted(&merged), sorted(&alone));
     }
 }

@@ -201,7 +201,7 @@ pub(crate) fn check_together(
     let (me, version) = (engine.index(), cluster.manifest().newest().number);
     let part = OwnedShard::open(cluster, version, me)?;
     let mut problems = Vec::new();
-    let (mut begin, len) = (0, part.snapshot.num_vertices());
+    let (mut begin, len) = (0, part.version.num_vertices());
     loop {
         cancel.check()?;
         let end = (begin + ROUND_LEN).min(len);
@@ -225,7 +225,7 @@ pub(crate) fn check_together(
             has_more |= taker.u64()? != 0;
             while !taker.is_empty() {
                 let id = taker.id(cluster.manifest().text_ids)?;
-                if part.snapshot.ids().vertex_of(id)?.is_none() && problems.len() < PROBLEMS_MAX {
+                if part.version.ids().vertex_of(id)?.is_none() && problems.len() < PROBLEMS_MAX {
                     problems.push(format!(
                         "shard {from} has edges to the vertex {id}, which its owner, shard {me}, lacks"
                     ));
@@ -268,7 +268,7 @@ fn check_vertex(
         problems.extend(part.misplaced(v, cancel)?);
     } else if owner != part.shard
         && cluster.manifest().directed
-        && part.snapshot.degree(Direction::Out, v)? > 0
+        && part.version.degree(Direction::Out, v)? > 0
     {
         problems.push(format!(
             "shard {} has edges of the vertex {id}, which belongs to shard {owner}",

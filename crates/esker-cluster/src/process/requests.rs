@@ -259,8 +259,8 @@ mod tests {
         );
         assert_eq!(roll_back(&cluster).expect("roll back"), 2);
         assert_eq!(unpublished(&cluster).expect("nothing left"), []);
-        let snapshot = cluster.open_shard(1).and_then(|store| store.latest()).expect("open");
-        assert_eq!((snapshot.num_vertices(), snapshot.num_edges(), snapshot.number()), (0, 0, 1));
+        let version = cluster.open_shard(1).and_then(|store| store.latest()).expect("open");
+        assert_eq!((version.num_vertices(), version.num_edges(), version.number()), (0, 0, 1));
         assert_eq!(roll_back(&cluster).expect("nothing left to undo"), 0);
         commit("by hand");
         let message = roll_back(&cluster).expect_err("foreign").to_string();

@@ -51,34 +51,34 @@ const BLOCKS_AHEAD: usize = 2;
 /// [`Error::Invalid`] if the database keeps parallel edges; as [`Cluster::create`] and [`import`].
 pub fn split(
     database: &Store,
-    version: u64,
+    number: u64,
     path: &Path,
     cut: NewShards,
     run: &Run,
 ) -> Result<(Cluster, Vec<String>)> {
-    let snapshot = database.at(version)?;
-    if snapshot.layer().multigraph {
-        let path = snapshot.path().display();
+    let version = database.at(number)?;
+    if version.layer().multigraph {
+        let path = version.path().display();
         return Err(Error::invalid(message![
             format!("{path} keeps parallel edges, but a cluster holds one edge between two vertices: "),
             "import the edges with ",
             Setting::Duplicates.to("last"),
         ]));
     }
-    let weight = snapshot.weight_property().cloned();
+    let weight = version.weight_property().cloned();
     let is_integer = |weight: &PropertyRecord| matches!(weight.element, ElementType::I32 | ElementType::I64);
     let weights = weight.as_ref().map(|weight| match is_integer(weight) {
         true => WeightKind::Int,
         false => WeightKind::Float,
     });
-    let left_out = snapshot.edge_properties().filter(|property| !property.weight).map(|one| one.name.clone());
-    let left_out = left_out.chain(snapshot.vertex_properties().map(|one| one.name.clone())).collect();
-    let (directed, text_ids) = (snapshot.is_directed(), snapshot.ids().is_text());
+    let left_out = version.edge_properties().filter(|property| !property.weight).map(|one| one.name.clone());
+    let left_out = left_out.chain(version.vertex_properties().map(|one| one.name.clone())).collect();
+    let (directed, text_ids) = (version.is_directed(), version.ids().is_text());
     let NewShards { shards, seed, hub_degree } = cut;
     let options = CreateOptions { shards, directed, text_ids, weights, seed, hub_degree };
-    let message = format!("split {} version {version}", snapshot.path().display());
-    let edges_given = snapshot.num_edges();
-    let part = DatabasePart::new(0, snapshot, run)?;
+    let message = format!("split {} version {number}", version.path().display());
+    let edges_given = version.num_edges();
+    let part = DatabasePart::new(0, version, run)?;
     let delegates = hubs_of(&part, &options)?;
     let parts = ShardSource::Here(Arc::new(vec![part]), None);
     let positions = Vec::new();
@@ -94,9 +94,9 @@ fn hubs_of(part: &DatabasePart, options: &CreateOptions) -> Result<Vec<OwnedId>>
     if options.hub_degree == 0 || options.shards == 1 {
         return Ok(hubs);
     }
-    for v in (0..part.snapshot.num_vertices()).map(vertex).filter(|&v| !part.removed.is_removed(v)) {
-        if part.snapshot.degree(Direction::Out, v)? as u64 >= options.hub_degree {
-            hubs.push(part.snapshot.ids().external_of(v)?.into());
+    for v in (0..part.version.num_vertices()).map(vertex).filter(|&v| !part.removed.is_removed(v)) {
+        if part.version.degree(Direction::Out, v)? as u64 >= options.hub_degree {
+            hubs.push(part.version.ids().external_of(v)?.into());
         }
     }
     Ok(hubs)

@@ -33,15 +33,15 @@ const BLOCK_BYTES: usize = 1 << 18;
 pub(crate) struct DatabasePart {
     /// The number of the shard; 0 if it is no shard.
     shard: usize,
-    pub(crate) snapshot: Version,
+    pub(crate) version: Version,
     pub(crate) removed: RemovedVertices,
     weight: Option<PropertyRecord>,
 }
 
 impl DatabasePart {
-    pub(crate) fn new(shard: usize, snapshot: Version, run: &Run) -> Result<Self> {
-        let (removed, weight) = (snapshot.removed(run)?.clone(), snapshot.weight_property().cloned());
-        Ok(Self { shard, snapshot, removed, weight })
+    pub(crate) fn new(shard: usize, version: Version, run: &Run) -> Result<Self> {
+        let (removed, weight) = (version.removed(run)?.clone(), version.weight_property().cloned());
+        Ok(Self { shard, version, removed, weight })
     }
 }
 
@@ -115,7 +115,7 @@ impl PartsReader {
         selection: Selection,
         weights: Option<WeightKind>,
     ) -> Self {
-        let is_text = parts.iter().any(|part| part.snapshot.ids().is_text());
+        let is_text = parts.iter().any(|part| part.version.ids().is_text());
         let schema = schema_of(is_text, selection.directed, weights);
         Self { schema, parser: Arc::new(PartsParser { parts, selection, weights }), next: (0, 0) }
     }
@@ -145,7 +145,7 @@ impl Reader for PartsReader {
 
     fn next_block(&mut self) -> Result<Option<InputBlock>> {
         let (mut part, mut first) = self.next;
-        while self.parser.parts.get(part).is_some_and(|part| first >= part.snapshot.num_vertices()) {
+        while self.parser.parts.get(part).is_some_and(|part| first >= part.version.num_vertices()) {
             (part, first) = (part + 1, 0);
         }
         self.next = (part, first + BLOCK_LEN);
@@ -158,8 +158,8 @@ impl BlockParser for PartsParser {
     fn parse(&self, block: InputBlock) -> Result<EdgeBatch> {
         let first = block.first_line as usize;
         let part = &self.parts[block.file];
-        let range = first..(first + BLOCK_LEN).min(part.snapshot.num_vertices());
-        match part.snapshot.ids().is_text() {
+        let range = first..(first + BLOCK_LEN).min(part.version.num_vertices());
+        match part.version.ids().is_text() {
             true => Ok(self.gather(part, range, text_of)?.finish(text_column::<Vec<u8>>)),
             false => Ok(self.gather(part, range, integer_of)?.finish(id_column)),
         }
@@ -187,7 +187,7 @@ impl PartsParser {
         range: Range<usize>,
         own: impl Fn(ExternalId<'_>) -> Result<T>,
     ) -> Result<BatchColumns<T>> {
-        let (snapshot, ids) = (&part.snapshot, part.snapshot.ids());
+        let (version, ids) = (&part.version, part.version.ids());
         let mut found = BatchColumns::new(self.weights);
         for v in range.map(vertex).filter(|&v| !part.removed.is_removed(v)) {
             let id = ids.external_of(v)?;
@@ -197,7 +197,7 @@ impl PartsParser {
             if !self.selection.has_source(part.shard, id) {
                 continue;
             }
-            let list = snapshot.edges(Direction::Out, v)?;
+            let list = version.edges(Direction::Out, v)?;
             for (place, &target) in list.targets().iter().enumerate() {
                 let other = ids.external_of(target)?;
                 if !self.selection.has_edge(id, other) {

@@ -45,23 +45,23 @@ pub(crate) struct SharedWith {
 pub(crate) struct OwnedShard<'a> {
     cluster: &'a Cluster,
     pub(crate) shard: usize,
-    pub(crate) snapshot: Version,
+    pub(crate) version: Version,
     pub(crate) placement: Placement,
 }
 
 impl<'a> OwnedShard<'a> {
-    pub(crate) fn open(cluster: &'a Cluster, version: u64, shard: usize) -> Result<Self> {
-        let number = cluster.manifest().version(version)?.shards[shard];
-        let snapshot = cluster.open_shard(shard)?.at(number)?;
-        Ok(Self { cluster, shard, snapshot, placement: cluster.placement(version) })
+    pub(crate) fn open(cluster: &'a Cluster, cluster_version: u64, shard: usize) -> Result<Self> {
+        let number = cluster.manifest().version(cluster_version)?.shards[shard];
+        let version = cluster.open_shard(shard)?.at(number)?;
+        Ok(Self { cluster, shard, version, placement: cluster.placement(cluster_version) })
     }
 
     pub(crate) fn vertices(&self) -> impl Iterator<Item = VertexId> {
-        (0..self.snapshot.num_vertices()).map(vertex)
+        (0..self.version.num_vertices()).map(vertex)
     }
 
     pub(crate) fn id(&self, v: VertexId) -> Result<ExternalId<'_>> {
-        self.snapshot.ids().external_of(v)
+        self.version.ids().external_of(v)
     }
 
     /// The shard that owns a vertex.
@@ -72,7 +72,7 @@ impl<'a> OwnedShard<'a> {
     /// A problem if edges in the list of a delegate belong to another shard.
     pub(crate) fn misplaced(&self, v: VertexId, cancel: &Cancel) -> Result<Option<String>> {
         let (id, mut count) = (self.id(v)?, 0);
-        for (index, &other) in self.snapshot.neighbors(Direction::Out, v)?.iter().enumerate() {
+        for (index, &other) in self.version.neighbors(Direction::Out, v)?.iter().enumerate() {
             if index % CANCEL_EVERY as usize == 0 {
                 cancel.check()?;
             }
@@ -86,7 +86,7 @@ impl<'a> OwnedShard<'a> {
 
     /// What this shard shares with each one. Edges of delegates do not count.
     pub(crate) fn shared(&self, cancel: &Cancel) -> Result<Vec<SharedWith>> {
-        let direction = if self.snapshot.is_directed() { Direction::In } else { Direction::Out };
+        let direction = if self.version.is_directed() { Direction::In } else { Direction::Out };
         let mut shared = vec![SharedWith::default(); self.cluster.num_shards()];
         for v in self.vertices() {
             if v % CANCEL_EVERY == 0 {
@@ -95,7 +95,7 @@ impl<'a> OwnedShard<'a> {
             let id = self.id(v)?;
             let with = &mut shared[self.placement.owners().of(id)];
             if !self.placement.is_delegate(id) {
-                with.edges += self.snapshot.degree(direction, v)? as u64;
+                with.edges += self.version.degree(direction, v)? as u64;
             }
             with.vertices += 1;
             with.id_bytes += id_bytes(id);
@@ -153,7 +153,7 @@ pub(crate) fn carry_out(
         }
         ShardTask::Counts(version) => {
             let part = OwnedShard::open(cluster, *version, shard)?;
-            let counts = ShardCounts { edges: part.snapshot.num_edges(), shared: part.shared(cancel)? };
+            let counts = ShardCounts { edges: part.version.num_edges(), shared: part.shared(cancel)? };
             give(counts.encode())
         }
         ShardTask::Needs(version, algorithm) => {
@@ -306,28 +306,28 @@ impl ShardNeeds {
 
 fn needs_of(
     cluster: &Cluster,
-    version: u64,
+    cluster_version: u64,
     shard: usize,
     algorithm: &str,
     cancel: &Cancel,
 ) -> Result<ShardNeeds> {
     let options = RunOptions { threads: 1, cancel: cancel.clone(), ..RunOptions::default() };
     let run = Arc::new(Run::new(options)?);
-    let number = cluster.manifest().version(version)?.shards[shard];
-    let snapshot = cluster.open_shard(shard)?.under(Arc::clone(&run)).at(number)?;
-    let view = snapshot.view();
+    let number = cluster.manifest().version(cluster_version)?.shards[shard];
+    let version = cluster.open_shard(shard)?.under(Arc::clone(&run)).at(number)?;
+    let view = version.view();
     let graph = view.graph::<()>(&run)?;
-    match snapshot.view().weight_type().filter(|_| algorithm == "sssp") {
-        Some(ElementType::I64) => drop(snapshot.view().graph::<i64>(&run)?),
-        Some(_) => drop(snapshot.view().graph::<f64>(&run)?),
+    match version.view().weight_type().filter(|_| algorithm == "sssp") {
+        Some(ElementType::I64) => drop(version.view().graph::<i64>(&run)?),
+        Some(_) => drop(version.view().graph::<f64>(&run)?),
         None => {}
     }
     drop(graph);
-    let placement = cluster.placement(version);
+    let placement = cluster.placement(cluster_version);
     let copies = placement.num_delegates() * (cluster.num_shards() - 1);
-    let shape = ShardShape { delegate_copies: copies as u64, ..shape_of(&snapshot) };
-    let part = OwnedShard { cluster, shard, snapshot, placement };
-    let counts = ShardCounts { edges: part.snapshot.num_edges(), shared: part.shared(cancel)? };
+    let shape = ShardShape { delegate_copies: copies as u64, ..shape_of(&version) };
+    let part = OwnedShard { cluster, shard, version, placement };
+    let counts = ShardCounts { edges: part.version.num_edges(), shared: part.shared(cancel)? };
     Ok(ShardNeeds { shape, graph_bytes: run.budget().peak_bytes(), counts })
 }
 
@@ -392,7 +392,7 @@ fn export_shard(
     give: &mut Give<'_>,
 ) -> Result<()> {
     let part = OwnedShard::open(cluster, version, shard)?;
-    let (weight, mut out) = (part.snapshot.weight_property(), Vec::new());
+    let (weight, mut out) = (part.version.weight_property(), Vec::new());
     if shard == 0 {
         let names: &[u8] = if weight.is_some() { b"source,target,weight\n" } else { b"source,target\n" };
         out.extend_from_slice(names);
@@ -405,7 +405,7 @@ fn export_shard(
         if !part.placement.counts_list(shard, id) {
             continue;
         }
-        let list = part.snapshot.edges(Direction::Out, v)?;
+        let list = part.version.edges(Direction::Out, v)?;
         for (index, &target) in list.targets().iter().enumerate() {
             if index % CANCEL_EVERY as usize == 0 {
                 cancel.check()?;

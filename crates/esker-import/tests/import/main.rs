@@ -57,13 +57,13 @@ fn an_imported_graph_is_read_back() {
         let report =
             import_file(&input, &target, &ImportOptions { order, ..ImportOptions::default() }).unwrap();
         assert_eq!((report.rows, report.edges, report.duplicates, report.vertices), (5, 4, 1, 4));
-        let snapshot = Store::open(&target).unwrap().latest().unwrap();
-        assert_eq!((snapshot.num_vertices(), snapshot.num_edges(), snapshot.num_arcs()), (4, 4, 4));
-        assert!(snapshot.weight_property().is_some());
+        let version = Store::open(&target).unwrap().latest().unwrap();
+        assert_eq!((version.num_vertices(), version.num_edges(), version.num_arcs()), (4, 4, 4));
+        assert!(version.weight_property().is_some());
         // By degree: 0 and 1 have three ends each, 2 and 3 two.
-        assert_eq!(*snapshot.neighbors(Direction::Out, 0).unwrap(), [1]);
-        assert_eq!(*snapshot.neighbors(Direction::Out, 3).unwrap(), [3]);
-        assert_eq!(*snapshot.neighbors(Direction::In, 0).unwrap(), [2]);
+        assert_eq!(*version.neighbors(Direction::Out, 0).unwrap(), [1]);
+        assert_eq!(*version.neighbors(Direction::Out, 3).unwrap(), [3]);
+        assert_eq!(*version.neighbors(Direction::In, 0).unwrap(), [2]);
         assert_eq!(names(dir.path()).len(), 2, "{:?}", names(dir.path()));
         assert!(!target.join("scratch").exists());
     }
@@ -93,13 +93,13 @@ fn an_import_to_tiles_makes_those_that_compacting_makes() {
                 import_file(&input, &target, &ImportOptions { encoding, tiles: true, ..plain.clone() })
                     .unwrap();
             assert_eq!((report.tiles, read_all(&target)), expected, "{directed} {in_edges} {encoding:?}");
-            let snapshot = Store::open(&target).unwrap().latest().unwrap();
-            assert!(check(&snapshot, &run).unwrap().is_sound());
-            assert_eq!(snapshot.manifest().layers[0].encoding, encoding);
+            let version = Store::open(&target).unwrap().latest().unwrap();
+            assert!(check(&version, &run).unwrap().is_sound());
+            assert_eq!(version.manifest().layers[0].encoding, encoding);
             let layer = names(&target.join("layers/1"));
             let has_lists = layer.iter().any(|name| name.contains("targets"));
             assert!(!has_lists || encoding == Encoding::Plain, "{layer:?}");
-            let tiles = snapshot.view().resident(Access::Mapped(GraphEncoding::Tiles)).unwrap();
+            let tiles = version.view().resident(Access::Mapped(GraphEncoding::Tiles)).unwrap();
             assert_eq!(tiles.graph::<i32>(&run).unwrap().num_arcs(), report.arcs);
         }
         std::fs::write(&input, "").unwrap();
@@ -112,11 +112,11 @@ fn an_import_to_tiles_makes_those_that_compacting_makes() {
 
 /// The out-lists and in-lists of all vertices of a database.
 fn read_all(database: &Path) -> Vec<Vec<esker_graph::VertexId>> {
-    let snapshot = Store::open(database).unwrap().latest().unwrap();
-    let directions = [Direction::Out, Direction::In].into_iter().filter(|&direction| snapshot.has(direction));
+    let version = Store::open(database).unwrap().latest().unwrap();
+    let directions = [Direction::Out, Direction::In].into_iter().filter(|&direction| version.has(direction));
     let lists = directions.flat_map(|direction| {
-        let read = |v| snapshot.neighbors(direction, v).unwrap().to_vec();
-        (0..snapshot.num_vertices()).map(esker_graph::vertex).map(read).collect::<Vec<_>>()
+        let read = |v| version.neighbors(direction, v).unwrap().to_vec();
+        (0..version.num_vertices()).map(esker_graph::vertex).map(read).collect::<Vec<_>>()
     });
     lists.collect()
 }
@@ -175,8 +175,8 @@ fn a_forged_code_ends_an_export_with_an_error() {
     let reader = open_inputs(&[input], &read).unwrap().reader;
     import(&disk, reader, target, &ImportOptions::default(), StagingOptions::default()).unwrap();
     forge(&disk, &target.join("layers/1"), "out.property.0", 1, 200);
-    let snapshot = Version::open(&disk, target).unwrap().view();
-    let graph = StoredExport::new(&snapshot, &Run::with_threads(1).unwrap()).unwrap();
+    let view = Version::open(&disk, target).unwrap().view();
+    let graph = StoredExport::new(&view, &Run::with_threads(1).unwrap()).unwrap();
     for name in ["out.csv", "out.parquet", "out.arrow"] {
         let error =
             export(&graph, &dir.path().join(name), &ExportOptions::default()).unwrap_err().to_string();
@@ -236,8 +236,8 @@ fn a_power_loss_at_any_operation_leaves_a_complete_database_or_none() {
         disk.crash();
         let shared: Arc<dyn Disk> = Arc::new(disk.clone());
         if shared.look(&target).unwrap().is_some() {
-            let snapshot = Store::open_on(shared, &target).unwrap().latest().unwrap();
-            assert!(snapshot.num_arcs() > 2900);
+            let version = Store::open_on(shared, &target).unwrap().latest().unwrap();
+            assert!(version.num_arcs() > 2900);
             whole += 1;
         } else {
             // Only the final removal of temporary files may fail unnoticed.
@@ -282,8 +282,8 @@ fn an_import_killed_at_any_moment_leaves_a_complete_database_or_none() {
         child.kill().unwrap();
         child.wait().unwrap();
         if target.exists() {
-            let snapshot = Store::open(&target).unwrap().latest().unwrap();
-            assert_eq!(snapshot.num_arcs(), expected.arcs, "round {round}");
+            let version = Store::open(&target).unwrap().latest().unwrap();
+            assert_eq!(version.num_arcs(), expected.arcs, "round {round}");
             std::fs::remove_dir_all(&target).unwrap();
         }
     }

@@ -108,7 +108,7 @@ fn save(
     format: &str,
     vertices: Option<&Path>,
 ) -> esker_store::Result<Vec<Loss>> {
-    let snapshot = Store::open(database)?.latest()?;
+    let version = Store::open(database)?.latest()?;
     let run = Run::with_threads(1)?;
     let options = ExportOptions {
         format: Some(format.parse()?),
@@ -116,7 +116,7 @@ fn save(
         vertices: vertices.map(Path::to_owned),
         ..ExportOptions::default()
     };
-    Ok(export(&StoredExport::new(&snapshot.view(), &run)?, file, &options)?.losses)
+    Ok(export(&StoredExport::new(&version.view(), &run)?, file, &options)?.losses)
 }
 
 /// The ids of a file of vertices, which is a table without a header. It has one column, so nothing separates

@@ -169,9 +169,9 @@ fn single(settings: &Settings, path: &Path) {
     db.freeze(&run).expect("a layer");
     let frozen = begin.elapsed().as_secs_f64();
     let last = settings.singles as u64 + 1;
-    for version in [1, last / 2, last] {
-        let snapshot = db.at(version).expect("a version");
-        snapshot.view().graph::<()>(&run).expect("its graph");
+    for number in [1, last / 2, last] {
+        let version = db.at(number).expect("a version");
+        version.view().graph::<()>(&run).expect("its graph");
     }
     println!("  freeze: {frozen:.3} s; {} versions listed, three opened", db.versions().len());
     db.close().expect("closing succeeds");

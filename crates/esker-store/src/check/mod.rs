@@ -37,24 +37,24 @@ const UNIT_VERTICES: usize = 1 << 12;
 ///
 /// # Errors
 /// Cancellation. Problems of the database are in the report.
-pub fn check(snapshot: &Version, run: &Run) -> Result<Report> {
+pub fn check(version: &Version, run: &Run) -> Result<Report> {
     let mut report = Report::default();
-    check_ids(snapshot, run, &mut report)?;
-    check_dictionaries(snapshot, &mut report)?;
-    let out = check_direction(snapshot, Direction::Out, run, &mut report)?;
-    let incoming = if snapshot.is_directed() && snapshot.has(Direction::In) {
-        check_direction(snapshot, Direction::In, run, &mut report)?
+    check_ids(version, run, &mut report)?;
+    check_dictionaries(version, &mut report)?;
+    let out = check_direction(version, Direction::Out, run, &mut report)?;
+    let incoming = if version.is_directed() && version.has(Direction::In) {
+        check_direction(version, Direction::In, run, &mut report)?
     } else {
         None
     };
-    check_layers(snapshot.state(), run, &mut report)?;
-    check_tiles(snapshot.state(), run, &mut report)?;
-    check_heads(snapshot.state(), run, &mut report)?;
+    check_layers(version.state(), run, &mut report)?;
+    check_tiles(version.state(), run, &mut report)?;
+    check_heads(version.state(), run, &mut report)?;
     let Some(out) = out else {
         return Ok(report.conclude());
     };
-    let record = snapshot.record();
-    let path = || snapshot.path().to_owned();
+    let record = version.record();
+    let path = || version.path().to_owned();
     let wrong = |reason: String| Error::corrupt(path(), 0, reason);
     report.expect(out.loops == record.num_loops, "the number of self-loops matches the manifest", || {
         wrong(format!(
@@ -62,7 +62,7 @@ pub fn check(snapshot: &Version, run: &Run) -> Result<Report> {
             out.loops, record.num_loops
         ))
     });
-    let edges = if snapshot.is_directed() {
+    let edges = if version.is_directed() {
         record.num_arcs
     } else {
         out.loops + record.num_arcs.saturating_sub(out.loops) / 2
@@ -74,7 +74,7 @@ pub fn check(snapshot: &Version, run: &Run) -> Result<Report> {
             record.num_edges
         ))
     });
-    if !snapshot.is_directed() {
+    if !version.is_directed() {
         report.expect(
             out.forward == out.backward,
             "the lists of both ends contain each edge with the same properties",
@@ -93,37 +93,37 @@ pub fn check(snapshot: &Version, run: &Run) -> Result<Report> {
 }
 
 /// Verifies the files of the id map, and that it maps each vertex to an id and that id back to the vertex.
-fn check_ids(snapshot: &Version, run: &Run, report: &mut Report) -> Result<()> {
-    match snapshot.state().ids_archive() {
+fn check_ids(version: &Version, run: &Run, report: &mut Report) -> Result<()> {
+    match version.state().ids_archive() {
         Some(archive) => {
-            if !check_archive(archive, snapshot.manifest().ids_origin(), run, report)? {
+            if !check_archive(archive, version.manifest().ids_origin(), run, report)? {
                 return Ok(());
             }
         }
-        None if snapshot.manifest().ids.kind.is_in_layers() => {}
+        None if version.manifest().ids.kind.is_in_layers() => {}
         None => return Ok(()),
     }
     let check_range = |range: Range<usize>| {
         for v in range.map(vertex) {
-            let id = snapshot.ids().external_of(v)?;
-            if snapshot.ids().vertex_of(id)? != Some(v) {
+            let id = version.ids().external_of(v)?;
+            if version.ids().vertex_of(id)? != Some(v) {
                 let reason = format!("the id {id} of vertex {v} does not map back to it");
-                return Err(Error::corrupt(ids_directory(snapshot.path()), 0, reason));
+                return Err(Error::corrupt(ids_directory(version.path()), 0, reason));
             }
         }
         Ok(())
     };
     let checked =
-        run.share_ranges(snapshot.num_vertices(), UNIT_VERTICES, || (), |(), range| check_range(range));
+        run.share_ranges(version.num_vertices(), UNIT_VERTICES, || (), |(), range| check_range(range));
     if report.note(checked.map(|_| ()))? {
         report.sound.push("each vertex has an id that maps back to it".to_owned());
     }
     Ok(())
 }
 
-fn check_dictionaries(snapshot: &Version, report: &mut Report) -> Result<()> {
-    for property in snapshot.edge_properties() {
-        if let Some(dictionary) = snapshot.dictionary(property.number) {
+fn check_dictionaries(version: &Version, report: &mut Report) -> Result<()> {
+    for property in version.edge_properties() {
+        if let Some(dictionary) = version.dictionary(property.number) {
             report.note(dictionary.verify())?;
         }
     }
@@ -144,22 +144,22 @@ struct Sums {
 
 /// Verifies the files of a direction, then sums its lists; `None` if they cannot be read.
 fn check_direction(
-    snapshot: &Version,
+    version: &Version,
     direction: Direction,
     run: &Run,
     report: &mut Report,
 ) -> Result<Option<Sums>> {
     let mut readable = true;
-    for (position, layer) in snapshot.stack().layers().iter().enumerate() {
-        let section = snapshot.stack().section(position, direction)?;
-        readable &= check_section(snapshot, layer, section, run, report)?;
+    for (position, layer) in version.stack().layers().iter().enumerate() {
+        let section = version.stack().section(position, direction)?;
+        readable &= check_section(version, layer, section, run, report)?;
     }
     if !readable {
         return Ok(None);
     }
-    let version = VersionLists { snapshot, direction };
-    let sums = run.share_ranges(snapshot.num_vertices(), UNIT_VERTICES, Sums::default, |sums, range| {
-        version.add(sums, range)
+    let lists = VersionLists { version, direction };
+    let sums = run.share_ranges(version.num_vertices(), UNIT_VERTICES, Sums::default, |sums, range| {
+        lists.add(sums, range)
     });
     match sums {
         Ok(sums) => {
@@ -172,17 +172,17 @@ fn check_direction(
 
 /// Verifies the files of one direction of a layer; returns whether they can be read.
 fn check_section(
-    snapshot: &Version,
+    version: &Version,
     layer: &PlainLayer,
     section: &Section,
     run: &Run,
     report: &mut Report,
 ) -> Result<bool> {
-    let mut readable = check_lists(snapshot, section.main(), run, report)?;
+    let mut readable = check_lists(version, section.main(), run, report)?;
     let (dead, past) = (section.dead(), section.past());
     let more = dead.map(|dead| &dead.lists).into_iter().chain(past.map(|past| &past.lists));
     for lists in more {
-        readable &= check_lists(snapshot, lists, run, report)?;
+        readable &= check_lists(version, lists, run, report)?;
     }
     let codes = section.born().into_iter().chain(dead.and_then(|dead| dead.codes.as_ref()));
     let codes = codes.chain(past.into_iter().flat_map(|past| [&past.born, &past.died]));
@@ -205,7 +205,7 @@ fn check_section(
 }
 
 /// Verifies the files of some lists; returns whether they can be read.
-fn check_lists(snapshot: &Version, lists: &ListColumns, run: &Run, report: &mut Report) -> Result<bool> {
+fn check_lists(version: &Version, lists: &ListColumns, run: &Run, report: &mut Report) -> Result<bool> {
     let mut readable = true;
     match lists.body() {
         Body::Arrays(arrays) => {
@@ -235,10 +235,10 @@ fn check_lists(snapshot: &Version, lists: &ListColumns, run: &Run, report: &mut 
     if let Some(column) = lists.vertices_column() {
         readable &= report.column(column, lists.vertices(run).map(|_| ()))?;
     }
-    for (property, values) in snapshot.edge_properties().zip(lists.properties()) {
+    for (property, values) in version.edge_properties().zip(lists.properties()) {
         let intact = report.column(values, values.verify(run))?;
         readable &= intact;
-        if let Some(dictionary) = snapshot.dictionary(property.number).filter(|_| intact) {
+        if let Some(dictionary) = version.dictionary(property.number).filter(|_| intact) {
             report.note(check_codes(
                 values,
                 dictionary.len() as u64,
@@ -272,13 +272,13 @@ fn check_codes(values: &Values, codes: u64, what: &str, run: &Run) -> Result<()>
 
 /// The lists of one direction of a version; all their files are verified.
 struct VersionLists<'a> {
-    snapshot: &'a Version,
+    version: &'a Version,
     direction: Direction,
 }
 
 impl VersionLists<'_> {
     fn add(&self, sums: &mut Sums, vertices: Range<usize>) -> Result<()> {
-        let stack = self.snapshot.stack();
+        let stack = self.version.stack();
         for v in vertices.map(vertex) {
             let mut count = 0;
             stack.visit(self.direction, v, |stretch| {
@@ -299,14 +299,14 @@ impl VersionLists<'_> {
             if recorded != count {
                 let reason =
                     format!("vertex {v} has {count} neighbours, but its recorded degree is {recorded}");
-                return Err(Error::corrupt(self.snapshot.path(), 0, reason));
+                return Err(Error::corrupt(self.version.path(), 0, reason));
             }
         }
         Ok(())
     }
 
     fn add_edge(&self, sums: &mut Sums, from: VertexId, to: VertexId, properties: u64) {
-        let is_reversed = from > to && !self.snapshot.is_directed();
+        let is_reversed = from > to && !self.version.is_directed();
         let (a, b) = if is_reversed { (to, from) } else { (from, to) };
         let hash = hash(hash(hash(u64::from(a)) ^ u64::from(b)) ^ properties);
         match from.cmp(&to) {
@@ -314,7 +314,7 @@ impl VersionLists<'_> {
             std::cmp::Ordering::Greater => sums.backward = sums.backward.wrapping_add(hash),
             // An undirected graph contains a self-loop once, so there is no counterpart to compare
             // with.
-            std::cmp::Ordering::Equal if self.snapshot.is_directed() => {
+            std::cmp::Ordering::Equal if self.version.is_directed() => {
                 sums.forward = sums.forward.wrapping_add(hash);
             }
             std::cmp::Ordering::Equal => {}

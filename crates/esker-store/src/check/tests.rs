@@ -230,11 +230,11 @@ fn a_flipped_byte_never_changes_the_edges_of_a_window() {
     let run = Run::with_threads(1).unwrap();
     let window = TimeWindow { after: 20, until: 120, copies: Copies::All };
     let read = |disk: &FaultyDisk| -> Result<WindowFound> {
-        let snapshot = Version::open(&shared(disk), Path::new(DB))?;
-        let range = snapshot.time_range("weight", &run)?;
-        let snapshot = snapshot.view().window("weight", window, true, &run)?;
-        let counts = snapshot.graph::<i32>(&run)?.scan(&run, Direction::Out, Select::All, &Count)?;
-        Ok((range, counts.into_iter().sum(), snapshot.num_edges()))
+        let version = Version::open(&shared(disk), Path::new(DB))?;
+        let range = version.time_range("weight", &run)?;
+        let view = version.view().window("weight", window, true, &run)?;
+        let counts = view.graph::<i32>(&run)?.scan(&run, Direction::Out, Select::All, &Count)?;
+        Ok((range, counts.into_iter().sum(), view.num_edges()))
     };
     let layered_integers = layered(true, IdMapKind::Integers);
     for (name, disk) in [
@@ -342,12 +342,12 @@ fn large() -> (tempfile::TempDir, PathBuf) {
 }
 
 #[test]
-fn an_open_snapshot_outlives_its_files() {
+fn an_open_version_outlives_its_files() {
     let run = Run::with_threads(2).unwrap();
     let (_directory, path) = large();
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
     let open = || Version::open(&disk, &path).unwrap();
-    let snapshots = accesses().map(|access| (access, open()));
+    let versions = accesses().map(|access| (access, open()));
     let (store, checked) = (Store::open(&path).unwrap(), open());
     let db = Database::open_on(Arc::clone(&disk), &path, DatabaseOptions::default()).unwrap();
     // New tiles take the names of the old ones; then a new layer replaces the old one.
@@ -359,8 +359,8 @@ fn an_open_snapshot_outlives_its_files() {
     db.compact_to(Some(Encoding::Compressed), &run).unwrap();
     db.close().unwrap();
     assert!(disk.look(&path.join("layers/1.columns")).unwrap().is_none());
-    for (access, snapshot) in snapshots {
-        assert_eq!(arcs_of(&snapshot, access, &run).unwrap(), 400_000, "{access:?}");
+    for (access, version) in versions {
+        assert_eq!(arcs_of(&version, access, &run).unwrap(), 400_000, "{access:?}");
     }
     let report = check(&checked, &run).unwrap();
     assert!(report.is_sound(), "{:?}", report.problems);
@@ -374,15 +374,15 @@ fn a_file_cut_short_after_it_was_opened_is_an_error() {
     let (_directory, path) = large();
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
     let open = || Version::open(&disk, &path).unwrap();
-    let snapshots = accesses().map(|access| (access, open()));
+    let versions = accesses().map(|access| (access, open()));
     let checked = open();
     for name in ["out.targets", "tiles.data", "tiles/property.0"] {
         let file = path.join("layers/1").join(name);
         let file = disk.open_for_writing(&file).unwrap();
         file.set_length(file.len().unwrap() / 2).unwrap();
     }
-    for (access, snapshot) in snapshots {
-        let error = arcs_of(&snapshot, access, &run).unwrap_err().to_string();
+    for (access, version) in versions {
+        let error = arcs_of(&version, access, &run).unwrap_err().to_string();
         assert!(error.contains("cut short") || error.contains("too early"), "{access:?}: {error}");
     }
     let report = check(&checked, &run).unwrap();
@@ -405,8 +405,8 @@ fn a_forged_chain_of_fragments_is_damage_and_takes_no_memory() {
             content[end..].copy_from_slice(&checksum.to_le_bytes());
         }
     });
-    let snapshot = Version::open(&shared(&disk), Path::new(DB)).unwrap();
-    let error = snapshot.view().graph::<()>(&run).unwrap_err().to_string();
+    let version = Version::open(&shared(&disk), Path::new(DB)).unwrap();
+    let error = version.view().graph::<()>(&run).unwrap_err().to_string();
     assert!(error.contains("goes on in fragment 274877906944"), "{error}");
 }
 

@@ -84,7 +84,7 @@ impl Default for DatabaseOptions {
 /// A database opened for reading and writing. One process at a time writes; others may read meanwhile
 /// ([`crate::Store`]).
 ///
-/// All methods take `&self` and may be called from any thread. Snapshots are pinned: they never change, and
+/// All methods take `&self` and may be called from any thread. Versions are pinned: they never change, and
 /// their readers never wait.
 ///
 /// ```
@@ -291,10 +291,10 @@ impl Database {
         }
         let layers = state.layers().to_vec();
         let state = Arc::new(state.with(Manifest::clone(manifest.manifest()), layers));
-        let snapshot = state.version(state.newest())?;
-        let known = options.budget.reserve(KEPT, kept_bytes_of(&snapshot, run)?)?;
-        let writer = Writer::over(&snapshot, run)?;
-        let unfrozen = UnfrozenCommits::over(&snapshot)?;
+        let version = state.version(state.newest())?;
+        let known = options.budget.reserve(KEPT, kept_bytes_of(&version, run)?)?;
+        let writer = Writer::over(&version, run)?;
+        let unfrozen = UnfrozenCommits::over(&version)?;
         let first_own = logged.last().map_or(writer.next_version, |commit| commit.version + 1);
         let core = Core {
             disk,
@@ -307,7 +307,7 @@ impl Database {
             writer: Mutex::new(writer),
             pending: Mutex::default(),
             standby: Mutex::default(),
-            shown: Published::new(ShownState::new(state, snapshot, Twin::new(unfrozen))),
+            shown: Published::new(ShownState::new(state, version, Twin::new(unfrozen))),
             newest: Mutex::default(),
             first_own,
             frozen: Mutex::default(),

@@ -13,7 +13,7 @@ pub struct DiffEdge<'d> {
     pub source: VertexId,
     /// Its target.
     pub target: VertexId,
-    pub(super) snapshot: &'d Version,
+    pub(super) version: &'d Version,
     pub(super) edges: &'d VertexEdges<'d>,
     pub(super) index: usize,
 }
@@ -34,7 +34,7 @@ impl<'d> DiffEdge<'d> {
     /// property.
     pub fn value(&self, property: &PropertyRecord) -> Result<PropertyValue<'d>> {
         let bits = self.bits(property.number)?;
-        match self.snapshot.dictionary(property.number) {
+        match self.version.dictionary(property.number) {
             Some(dictionary) => dictionary.text(bits as usize).map(PropertyValue::Text),
             None => Ok(PropertyValue::from_stored(property, bits)),
         }

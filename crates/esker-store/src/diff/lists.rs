@@ -34,7 +34,7 @@ impl CommonTypes {
 
 /// The list of a vertex in one version.
 struct VersionList<'s> {
-    snapshot: &'s Version,
+    version: &'s Version,
     /// For each edge property, how to convert its values before they are compared.
     conversions: &'s [Option<Widening>],
     source: VertexId,
@@ -48,29 +48,29 @@ struct VersionList<'s> {
 impl<'s> VersionList<'s> {
     /// Reads a list, or its edges to some vertices; `None` if the version does not have the vertex.
     fn read(
-        snapshot: &'s Version,
+        version: &'s Version,
         conversions: &'s [Option<Widening>],
         source: VertexId,
         to: Option<&[VertexId]>,
     ) -> Result<Option<Self>> {
-        if source as usize >= snapshot.num_vertices() {
+        if source as usize >= version.num_vertices() {
             return Ok(None);
         }
         let edges = match to {
-            Some(to) => VertexEdges::to(snapshot.stack(), source, to)?,
-            None => snapshot.edges(Direction::Out, source)?,
+            Some(to) => VertexEdges::to(version.stack(), source, to)?,
+            None => version.edges(Direction::Out, source)?,
         };
-        let start = match snapshot.is_directed() {
+        let start = match version.is_directed() {
             true => 0,
             false => edges.targets().partition_point(|&target| target < source),
         };
-        let num_properties = snapshot.edge_properties().count() as u32;
-        Ok(Some(Self { snapshot, conversions, source, edges, start, num_properties }))
+        let num_properties = version.edge_properties().count() as u32;
+        Ok(Some(Self { version, conversions, source, edges, start, num_properties }))
     }
 
     fn edge(&self, index: usize) -> DiffEdge<'_> {
         let target = self.edges.targets()[index];
-        DiffEdge { source: self.source, target, snapshot: self.snapshot, edges: &self.edges, index }
+        DiffEdge { source: self.source, target, version: self.version, edges: &self.edges, index }
     }
 
     /// The copies of an edge, of which the first is at `start`.
@@ -112,8 +112,8 @@ impl CommonLayers {
     }
 
     /// The layers whose edges a version reads all.
-    fn read_whole(snapshot: &Version) -> &[Arc<PlainLayer>] {
-        let (layers, is_partial) = (snapshot.stack().layers(), snapshot.stack().rank().is_some());
+    fn read_whole(version: &Version) -> &[Arc<PlainLayer>] {
+        let (layers, is_partial) = (version.stack().layers(), version.stack().rank().is_some());
         &layers[..layers.len() - usize::from(is_partial)]
     }
 
@@ -123,11 +123,11 @@ impl CommonLayers {
     /// lists is as fast.
     fn targets(&self, a: &Version, b: &Version, v: VertexId) -> Result<Option<Vec<VertexId>>> {
         let mut targets = Vec::new();
-        for snapshot in [a, b] {
-            if self.0 == 0 || v as usize >= snapshot.num_vertices() {
+        for version in [a, b] {
+            if self.0 == 0 || v as usize >= version.num_vertices() {
                 return Ok(None);
             }
-            let stack = snapshot.stack();
+            let stack = version.stack();
             let fragment = stack.newest_fragment(Direction::Out, v)?;
             let dead = stack.visit_above(self.0, fragment, Direction::Out, v, &mut |stretch| {
                 targets.extend_from_slice(&stretch.targets);
@@ -144,8 +144,8 @@ impl CommonLayers {
         }
         targets.sort_unstable();
         targets.dedup();
-        let is_short = |snapshot: &Version| {
-            Ok::<_, Error>(snapshot.degree(Direction::Out, v)? < WHOLE_PER_TARGET * targets.len())
+        let is_short = |version: &Version| {
+            Ok::<_, Error>(version.degree(Direction::Out, v)? < WHOLE_PER_TARGET * targets.len())
         };
         Ok(if is_short(b)? { None } else { Some(targets) })
     }

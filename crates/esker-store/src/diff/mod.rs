@@ -177,10 +177,10 @@ where
         visit(difference)
     };
     let mut touched = TouchedVertices::new(newer.stack(), since, cache, run)?;
-    for snapshot in [a, b] {
-        let many = touched.len_max() >= snapshot.num_vertices() / TABLE_VERTICES_PER_TOUCHED;
-        if many && snapshot.stack().layers().len() >= TABLE_LAYERS_MIN {
-            snapshot.stack().table(Direction::Out, run)?;
+    for version in [a, b] {
+        let many = touched.len_max() >= version.num_vertices() / TABLE_VERTICES_PER_TOUCHED;
+        if many && version.stack().layers().len() >= TABLE_LAYERS_MIN {
+            version.stack().table(Direction::Out, run)?;
         }
     }
     let mut vertices = ChangedVertices::new(a, b, newer, since, run)?;

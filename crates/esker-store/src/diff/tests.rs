@@ -42,8 +42,8 @@ fn by_model(a: &Edges, b: &Edges) -> EdgeChanges {
     changes
 }
 
-fn weight(snapshot: &Version, edge: DiffEdge<'_>) -> i32 {
-    let property = snapshot.edge_properties().next().unwrap();
+fn weight(version: &Version, edge: DiffEdge<'_>) -> i32 {
+    let property = version.edge_properties().next().unwrap();
     match edge.value(property).unwrap() {
         PropertyValue::I32(weight) => weight,
         other => panic!("expected a weight, found {other:?}"),
@@ -101,7 +101,7 @@ proptest! {
         for a in 1..=history.versions.len() {
             for b in 1..=history.versions.len() {
                 let expected = by_model(&history.versions[a - 1], &history.versions[b - 1]);
-                let (old, new) = (history.snapshot(a as u64), history.snapshot(b as u64));
+                let (old, new) = (history.version(a as u64), history.version(b as u64));
                 // By itself, with what is known of the last layer, and with what it has then learned of this
                 // one.
                 let anew = found(&mut DiffCache::default(), &old, &new, &run);
@@ -122,7 +122,7 @@ fn comparing_near_versions_visits_only_vertices_changed_in_between() {
     history.freeze(&(0..100).map(commit).collect::<Vec<_>>(), CopyPolicy::Mixed, &run);
     history.freeze(&(100..110).map(commit).collect::<Vec<_>>(), CopyPolicy::Mixed, &run);
     for (a, b) in [(50, 51), (51, 53), (101, 102), (110, 111)] {
-        let newer = history.snapshot(b);
+        let newer = history.version(b);
         let mut touched = TouchedVertices::new(newer.stack(), a, None, &run).unwrap();
         let mut vertices = Vec::new();
         while let Some(v) = touched.next().unwrap() {
@@ -149,7 +149,7 @@ fn a_cache_takes_a_quarter_of_the_budget_at_most_and_only_as_long_as_the_layer_i
         let run = Run::new(options).unwrap();
         // Backwards too: then the codes that were left out are asked for.
         for version in (20..50).chain(1..20) {
-            let (old, new) = (history.snapshot(version), history.snapshot(version + 1));
+            let (old, new) = (history.version(version), history.version(version + 1));
             let anew = found(&mut DiffCache::default(), &old, &new, &plain);
             assert_eq!(found(&mut cache, &old, &new, &run), anew);
             assert!(budget.free_bytes() >= limit - limit / 4);

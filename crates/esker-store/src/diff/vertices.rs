@@ -59,8 +59,8 @@ impl<'a> ChangedVertices<'a> {
         since: u64,
         run: &Run,
     ) -> Result<Self> {
-        let vertices_of = |snapshot: &'a Version| -> Result<VertexSet<'a>> {
-            Ok(VertexSet { num_vertices: snapshot.num_vertices(), removed: snapshot.removed(run)? })
+        let vertices_of = |version: &'a Version| -> Result<VertexSet<'a>> {
+            Ok(VertexSet { num_vertices: version.num_vertices(), removed: version.removed(run)? })
         };
         let (in_a, in_b) = (vertices_of(a)?, vertices_of(b)?);
         let in_both = in_a.num_vertices.min(in_b.num_vertices);

@@ -20,15 +20,15 @@ const ENCODINGS: [Encoding; 2] = [Encoding::Plain, Encoding::Compressed];
 
 fn headed<'s>(
     disk: &Arc<dyn Disk>,
-    snapshot: &'s Version,
+    version: &'s Version,
     head_len: Option<usize>,
     run: &Run,
 ) -> Result<StoredGraph<'s, i32>> {
     let options = HeadedOptions { head_len, memory_bytes: 1 << 30 };
-    assert!(Arc::ptr_eq(disk, snapshot.state().disk()));
+    assert!(Arc::ptr_eq(disk, version.state().disk()));
     i32::open(
-        snapshot.stack(),
-        ArcWeights { property: 0, num_arcs: snapshot.num_arcs() },
+        version.stack(),
+        ArcWeights { property: 0, num_arcs: version.num_arcs() },
         CompleteLists::Headed(disk, None, options),
         None,
         run,
@@ -40,11 +40,11 @@ fn record_of(heads: &Heads) -> HeadsRecord {
 }
 
 /// Compares every scan of unweighted lists with that of the mapped ones.
-fn compare_unweighted(snapshot: &Version, lists: CompleteLists<'_, '_>, run: &Run) {
+fn compare_unweighted(version: &Version, lists: CompleteLists<'_, '_>, run: &Run) {
     let open = |lists| {
         <()>::open(
-            snapshot.stack(),
-            ArcWeights { property: 0, num_arcs: snapshot.num_arcs() },
+            version.stack(),
+            ArcWeights { property: 0, num_arcs: version.num_arcs() },
             lists,
             None,
             run,
@@ -62,16 +62,16 @@ fn compare_unweighted(snapshot: &Version, lists: CompleteLists<'_, '_>, run: &Ru
 }
 
 /// What binds heads of a database to their record.
-fn origin(snapshot: &Version) -> Origin {
-    Origin { database: snapshot.manifest().database, ..ORIGIN }
+fn origin(version: &Version) -> Origin {
+    Origin { database: version.manifest().database, ..ORIGIN }
 }
 
 /// Stores the heads of a database, and opens them.
-fn store(disk: &Arc<dyn Disk>, snapshot: &Version, head_len: usize, run: &Run) -> StoredHeads {
-    let layer = snapshot.complete_layer();
+fn store(disk: &Arc<dyn Disk>, version: &Version, head_len: usize, run: &Run) -> StoredHeads {
+    let layer = version.complete_layer();
     let options = HeadedOptions { head_len: Some(head_len), memory_bytes: 1 << 30 };
     let heads = HeadedNeeds::for_layer(layer, None, 1).unwrap().heads(layer, options, run).unwrap();
-    let (directory, origin) = (layer.directory(), origin(snapshot));
+    let (directory, origin) = (layer.directory(), origin(version));
     if disk.look(directory).unwrap().is_none() {
         disk.create_directory(directory).unwrap();
     }
@@ -87,10 +87,10 @@ proptest! {
         n in 1_usize..300, count in 0_usize..6000, directed: bool, seed: u32, head_len in 0_usize..40, threads in 1_usize..4,
     ) {
         let sample = Sample::random(n, count, directed, seed);
-        let (_, disk, snapshot) = stored(&sample);
+        let (_, disk, version) = stored(&sample);
         let run = Run::with_threads(threads).unwrap();
-        compare(&headed(&disk, &snapshot, Some(head_len), &run).unwrap(), &sample, &run);
-        compare(&headed(&disk, &snapshot, None, &run).unwrap(), &sample, &run);
+        compare(&headed(&disk, &version, Some(head_len), &run).unwrap(), &sample, &run);
+        compare(&headed(&disk, &version, None, &run).unwrap(), &sample, &run);
     }
 
     #[test]
@@ -98,10 +98,10 @@ proptest! {
         n in 1_usize..300, count in 0_usize..6000, directed: bool, seed: u32, stored_len in 0_usize..40, threads in 1_usize..4,
     ) {
         let sample = Sample::random(n, count, directed, seed);
-        let (_, disk, snapshot) = stored(&sample);
+        let (_, disk, version) = stored(&sample);
         let run = Run::with_threads(threads).unwrap();
-        let heads = store(&disk, &snapshot, stored_len, &run);
-        let (layer, stack, weight) = (snapshot.complete_layer(), snapshot.stack(), ArcWeights { property: 0, num_arcs: snapshot.num_arcs() });
+        let heads = store(&disk, &version, stored_len, &run);
+        let (layer, stack, weight) = (version.complete_layer(), version.stack(), ArcWeights { property: 0, num_arcs: version.num_arcs() });
         heads.verify(disk.as_ref(), layer, &run).unwrap();
         // As long as they are stored, shorter, longer, and what is chosen.
         for head_len in [Some(stored_len), Some(stored_len / 2), Some(stored_len + 1), None] {
@@ -124,15 +124,15 @@ proptest! {
     ) {
         let encoding = if compressed { Encoding::Compressed } else { Encoding::Plain };
         let sample = Sample { encoding, ..Sample::simple(n, count, directed, seed) };
-        let (_, disk, snapshot) = stored(&sample);
+        let (_, disk, version) = stored(&sample);
         let run = Run::with_threads(threads).unwrap();
-        let heads = store(&disk, &snapshot, head_len, &run);
-        heads.verify(disk.as_ref(), snapshot.complete_layer(), &run).unwrap();
+        let heads = store(&disk, &version, head_len, &run);
+        heads.verify(disk.as_ref(), version.complete_layer(), &run).unwrap();
         for (stored, head_len) in [(None, Some(head_len)), (None, None), (Some(&heads), None), (Some(&heads), Some(head_len / 2))] {
             let options = HeadedOptions { head_len, memory_bytes: 1 << 30 };
             let lists = CompleteLists::Headed(&disk, stored, options);
-            compare_unweighted(&snapshot, lists, &run);
-            let weighted = i32::open(snapshot.stack(), ArcWeights { property: 0, num_arcs: snapshot.num_arcs() }, lists, None, &run).unwrap();
+            compare_unweighted(&version, lists, &run);
+            let weighted = i32::open(version.stack(), ArcWeights { property: 0, num_arcs: version.num_arcs() }, lists, None, &run).unwrap();
             compare(&weighted, &sample, &run);
         }
     }
@@ -182,11 +182,11 @@ fn heads_begin_with_the_hubs_wherever_their_numbers_are() {
 
 fn heads_begin_with_the_hubs(encoding: Encoding) {
     let sample = hubs(40_000, encoding);
-    let (_, disk, snapshot) = stored(&sample);
+    let (_, disk, version) = stored(&sample);
     let run = Run::with_threads(2).unwrap();
-    let heads = store(&disk, &snapshot, 2, &run);
+    let heads = store(&disk, &version, 2, &run);
     assert_eq!(heads.order(), HeadOrder::Degree);
-    heads.verify(disk.as_ref(), snapshot.complete_layer(), &run).unwrap();
+    heads.verify(disk.as_ref(), version.complete_layer(), &run).unwrap();
     let read = || -> u64 {
         run.reads().all().iter().filter(|read| read.way == "tails").map(|read| read.read_bytes).sum()
     };
@@ -195,8 +195,8 @@ fn heads_begin_with_the_hubs(encoding: Encoding) {
         let lists = CompleteLists::Headed(&disk, stored, options);
         let before = read();
         let graph = <()>::open(
-            snapshot.stack(),
-            ArcWeights { property: 0, num_arcs: snapshot.num_arcs() },
+            version.stack(),
+            ArcWeights { property: 0, num_arcs: version.num_arcs() },
             lists,
             None,
             &run,
@@ -213,12 +213,12 @@ fn heads_begin_with_the_hubs(encoding: Encoding) {
 #[test]
 fn chosen_heads_that_are_others_are_noticed() {
     let sample = hubs(3000, Encoding::Plain);
-    let (_, disk, snapshot) = stored(&sample);
+    let (_, disk, version) = stored(&sample);
     let run = Run::with_threads(2).unwrap();
-    let layer = snapshot.complete_layer();
+    let layer = version.complete_layer();
     let options = HeadedOptions { head_len: Some(3), memory_bytes: 1 << 30 };
     let heads = HeadedNeeds::for_layer(layer, None, 1).unwrap().heads(layer, options, &run).unwrap();
-    let (directory, origin) = (layer.directory(), origin(&snapshot));
+    let (directory, origin) = (layer.directory(), origin(&version));
     disk.create_directory(directory).unwrap();
     let files = FormFiles { disk: &disk, directory, origin };
     write_heads(layer, &Heads { order: HeadOrder::First, ..heads }, &run, files).unwrap();
@@ -231,10 +231,10 @@ fn chosen_heads_that_are_others_are_noticed() {
 fn long_tails_are_read() {
     for (encoding, threads) in ENCODINGS.into_iter().flat_map(|encoding| [(encoding, 1), (encoding, 3)]) {
         let sample = large(encoding);
-        let (_, disk, snapshot) = stored(&sample);
+        let (_, disk, version) = stored(&sample);
         let run = Run::with_threads(threads).unwrap();
         for head_len in [0, 5, 100] {
-            let graph = headed(&disk, &snapshot, Some(head_len), &run).unwrap();
+            let graph = headed(&disk, &version, Some(head_len), &run).unwrap();
             let expected = sorted(
                 &sample.model().graph().scan(&run, Direction::Out, Select::All, &TakeWholeLists).unwrap(),
             );
@@ -253,10 +253,10 @@ fn memory_is_kept_to() {
 
 fn memory_is_kept(encoding: Encoding) {
     let sample = large(encoding);
-    let (_, disk, snapshot) = stored(&sample);
+    let (_, disk, version) = stored(&sample);
     let run = Run::with_threads(1).unwrap();
-    let layer = &snapshot.stack().layers()[0];
-    let (stack, weight) = (snapshot.stack(), ArcWeights { property: 0, num_arcs: snapshot.num_arcs() });
+    let layer = &version.stack().layers()[0];
+    let (stack, weight) = (version.stack(), ArcWeights { property: 0, num_arcs: version.num_arcs() });
     let with = |head_len, memory_bytes| {
         let options = HeadedOptions { head_len, memory_bytes };
         i32::open(stack, weight, CompleteLists::Headed(&disk, None, options), None, &run)
@@ -287,16 +287,14 @@ fn weights_are_verified_block_by_block_as_they_are_read() {
 fn weights_are_verified_block_by_block(encoding: Encoding) {
     // All of them were read once and kept in memory when the graph was opened.
     let sample = large(encoding);
-    let (faulty, disk, snapshot) = stored(&sample);
-    let Some(Values::I32(weights)) = snapshot.complete_layer().out().main().property(0) else {
-        panic!("i32")
-    };
+    let (faulty, disk, version) = stored(&sample);
+    let Some(Values::I32(weights)) = version.complete_layer().out().main().property(0) else { panic!("i32") };
     let (path, last) = (weights.path().to_owned(), weights.first_byte() + 4 * (weights.len() as u64 - 1));
-    drop(snapshot);
+    drop(version);
     faulty.flip(&path, last, 3).unwrap();
-    let snapshot = Version::open(&disk, Path::new(DB)).unwrap();
+    let version = Version::open(&disk, Path::new(DB)).unwrap();
     let run = Run::with_threads(2).unwrap();
-    let graph = headed(&disk, &snapshot, Some(4), &run).unwrap();
+    let graph = headed(&disk, &version, Some(4), &run).unwrap();
     let first = [1, 2, 3];
     let expected =
         sample.model().graph().scan(&run, Direction::Out, Select::List(&first), &TakeWholeLists).unwrap();
@@ -313,13 +311,13 @@ fn faults_are_errors() {
 
 fn faults_are_errors_in(encoding: Encoding) {
     let sample = large(encoding);
-    let (faulty, disk, snapshot) = stored(&sample);
+    let (faulty, disk, version) = stored(&sample);
     let run = Run::with_threads(2).unwrap();
-    let graph = headed(&disk, &snapshot, Some(4), &run).unwrap();
+    let graph = headed(&disk, &version, Some(4), &run).unwrap();
     let whole = |graph: &StoredGraph<'_, i32>| graph.scan(&run, Direction::Out, Select::All, &TakeWholeLists);
     let expected = sorted(&whole(&graph).unwrap());
     // A bit of a tail changes after the file was opened, and comes back.
-    let layer = &snapshot.stack().layers()[0];
+    let layer = &version.stack().layers()[0];
     let (path, at) = match layer.out().main().body() {
         Body::Arrays(arrays) => {
             let targets = arrays.targets_column();
@@ -335,7 +333,7 @@ fn faults_are_errors_in(encoding: Encoding) {
     let error = whole(&graph).unwrap_err();
     assert!(matches!(error, Error::Corrupt { .. }), "{error}");
     assert!(error.to_string().contains("page"), "{error}");
-    assert!(headed(&disk, &snapshot, Some(4), &run).unwrap_err().to_string().contains("checksum"));
+    assert!(headed(&disk, &version, Some(4), &run).unwrap_err().to_string().contains("checksum"));
     faulty.flip(&path, at, 3).unwrap();
     assert_eq!(sorted(&whole(&graph).unwrap()), expected);
     // Reads fail.
@@ -354,14 +352,11 @@ fn faults_are_errors_in(encoding: Encoding) {
 #[test]
 fn stored_heads_are_read_instead_of_the_lists() {
     let sample = large(Encoding::Plain);
-    let (faulty, disk, snapshot) = stored(&sample);
+    let (faulty, disk, version) = stored(&sample);
     let run = Run::with_threads(2).unwrap();
-    let heads = store(&disk, &snapshot, 1 << 20, &run);
-    let (layer, stack, weight) = (
-        snapshot.complete_layer(),
-        snapshot.stack(),
-        ArcWeights { property: 0, num_arcs: snapshot.num_arcs() },
-    );
+    let heads = store(&disk, &version, 1 << 20, &run);
+    let (layer, stack, weight) =
+        (version.complete_layer(), version.stack(), ArcWeights { property: 0, num_arcs: version.num_arcs() });
     // All lists are in the heads, so damage of the lists goes unseen, and that of the heads does not.
     let Body::Arrays(arrays) = layer.out().main().body() else { panic!("lists are arrays") };
     let targets = arrays.targets_column();
@@ -380,7 +375,7 @@ fn stored_heads_are_read_instead_of_the_lists() {
     faulty.flip(&path, 4096 + 8, 3).unwrap();
     let record =
         HeadsRecord { layer: 1, stamp: heads.origin().stamp, head_len: 1 << 20, order: heads.order() };
-    let reopened = StoredHeads::open(&disk, layer.directory(), origin(&snapshot), &record, false).unwrap();
+    let reopened = StoredHeads::open(&disk, layer.directory(), origin(&version), &record, false).unwrap();
     let error = i32::open(stack, weight, CompleteLists::Headed(&disk, Some(&reopened), options), None, &run)
         .unwrap_err();
     assert!(error.to_string().contains("out.heads"), "{error}");
@@ -393,8 +388,8 @@ fn more_tails_than_wait_at_a_time() {
         ENCODINGS.into_iter().flat_map(|encoding| [(encoding, Direction::Out), (encoding, Direction::In)])
     {
         let sample = Sample { encoding, ..Sample::random(60_000, 200_000, true, 3) };
-        let (_, disk, snapshot) = stored(&sample);
-        let graph = headed(&disk, &snapshot, Some(1), &run).unwrap();
+        let (_, disk, version) = stored(&sample);
+        let graph = headed(&disk, &version, Some(1), &run).unwrap();
         let expected =
             sorted(&sample.model().graph().scan(&run, direction, Select::All, &TakeWholeLists).unwrap());
         assert_eq!(sorted(&graph.scan(&run, direction, Select::All, &TakeWholeLists).unwrap()), expected);
@@ -411,7 +406,7 @@ fn tails_are_read_from_disk(encoding: Encoding) {
     let path = directory.path().join(DB);
     let (sample, disk): (_, Arc<dyn Disk>) = (large(encoding), Arc::new(RealDisk));
     sample.write(&disk, &path, false).unwrap();
-    let snapshot = Version::open(&disk, &path).unwrap();
+    let version = Version::open(&disk, &path).unwrap();
     let run = Run::with_threads(2).unwrap();
-    compare(&headed(&disk, &snapshot, Some(3), &run).unwrap(), &sample, &run);
+    compare(&headed(&disk, &version, Some(3), &run).unwrap(), &sample, &run);
 }

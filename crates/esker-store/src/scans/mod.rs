@@ -25,8 +25,8 @@ pub(crate) fn stored(sample: &Sample) -> (FaultyDisk, Arc<dyn Disk>, Version) {
     let disk = FaultyDisk::new(1);
     let shared: Arc<dyn Disk> = Arc::new(disk.clone());
     sample.write(&shared, Path::new(DB), false).unwrap();
-    let snapshot = Version::open(&shared, Path::new(DB)).unwrap();
-    (disk, shared, snapshot)
+    let version = Version::open(&shared, Path::new(DB)).unwrap();
+    (disk, shared, version)
 }
 
 /// Collects arcs; of each vertex no more than `most`, after which it has enough.

@@ -28,9 +28,9 @@ fn little(sides: u64) -> PoolOptions {
     }
 }
 
-fn pooled<'s>(snapshot: &'s Version, options: &PoolOptions, run: &Run) -> Result<StoredGraph<'s, i32>> {
-    let lists = CompleteLists::Pooled(snapshot.state().disk(), options);
-    i32::open(snapshot.stack(), ArcWeights { property: 0, num_arcs: snapshot.num_arcs() }, lists, None, run)
+fn pooled<'s>(version: &'s Version, options: &PoolOptions, run: &Run) -> Result<StoredGraph<'s, i32>> {
+    let lists = CompleteLists::Pooled(version.state().disk(), options);
+    i32::open(version.stack(), ArcWeights { property: 0, num_arcs: version.num_arcs() }, lists, None, run)
 }
 
 fn whole(graph: &StoredGraph<'_, i32>, run: &Run) -> Result<Vec<Arc3>> {
@@ -49,9 +49,9 @@ proptest! {
         n in 1_usize..300, count in 0_usize..6000, directed: bool, seed: u32, threads in 1_usize..4,
     ) {
         let sample = Sample::random(n, count, directed, seed);
-        let (_, _, snapshot) = stored(&sample);
+        let (_, _, version) = stored(&sample);
         let run = Run::with_threads(threads).unwrap();
-        compare(&pooled(&snapshot, &little(2), &run).unwrap(), &sample, &run);
+        compare(&pooled(&version, &little(2), &run).unwrap(), &sample, &run);
     }
 }
 
@@ -74,11 +74,11 @@ fn lists_that_go_on_in_other_extents_are_whole() {
         [(Encoding::Plain, false), (Encoding::Compressed, false), (Encoding::Compressed, true)]
     {
         let sample = across(encoding, directed);
-        let (_, _, snapshot) = stored(&sample);
+        let (_, _, version) = stored(&sample);
         let [out, incoming] = [Direction::Out, Direction::In].map(|direction| expected(&sample, direction));
         for threads in [1, 3] {
             let run = Run::with_threads(threads).unwrap();
-            let graph = pooled(&snapshot, &little(1 + u64::from(directed)), &run).unwrap();
+            let graph = pooled(&version, &little(1 + u64::from(directed)), &run).unwrap();
             for (direction, expected) in
                 [(Direction::Out, &out), (Direction::In, &incoming), (Direction::Out, &out)]
             {
@@ -97,10 +97,10 @@ fn lists_that_go_on_in_other_extents_are_whole() {
 fn what_fits_is_read_once_and_what_does_not_is_kept_in_part() {
     for encoding in ENCODINGS {
         let sample = across(encoding, false);
-        let (_, _, snapshot) = stored(&sample);
+        let (_, _, version) = stored(&sample);
         let run = Run::with_threads(2).unwrap();
-        let needs = PooledNeeds::for_layer(snapshot.complete_layer(), 2).unwrap();
-        let graph = pooled(&snapshot, &PoolOptions { bytes: 1 << 30, ..little(1) }, &run).unwrap();
+        let needs = PooledNeeds::for_layer(version.complete_layer(), 2).unwrap();
+        let graph = pooled(&version, &PoolOptions { bytes: 1 << 30, ..little(1) }, &run).unwrap();
         let mut read = 0;
         for round in 0..3 {
             whole(&graph, &run).unwrap();
@@ -113,7 +113,7 @@ fn what_fits_is_read_once_and_what_does_not_is_kept_in_part() {
             "{read} of {}",
             needs.list_bytes
         );
-        let graph = pooled(&snapshot, &little(1), &run).unwrap();
+        let graph = pooled(&version, &little(1), &run).unwrap();
         whole(&graph, &run).unwrap();
         let first = graph.read_bytes();
         whole(&graph, &run).unwrap();
@@ -124,14 +124,14 @@ fn what_fits_is_read_once_and_what_does_not_is_kept_in_part() {
 #[test]
 fn only_what_is_wanted_is_read() {
     let sample = across(Encoding::Compressed, false);
-    let (_, _, snapshot) = stored(&sample);
+    let (_, _, version) = stored(&sample);
     let run = Run::with_threads(1).unwrap();
-    let graph = pooled(&snapshot, &little(1), &run).unwrap();
+    let graph = pooled(&version, &little(1), &run).unwrap();
     let list: Vec<VertexId> = (80_000..90_000).collect();
     let found = sorted(&graph.scan(&run, Direction::Out, Select::List(&list), &TakeWholeLists).unwrap());
     let wanted = |arc: &Arc3| arc.0 >= 80_000;
     assert!(found.into_iter().eq(expected(&sample, Direction::Out).into_iter().filter(wanted)));
-    let needs = PooledNeeds::for_layer(snapshot.complete_layer(), 1).unwrap();
+    let needs = PooledNeeds::for_layer(version.complete_layer(), 1).unwrap();
     assert!(graph.read_bytes() > 0 && graph.read_bytes() < needs.list_bytes / 2);
     // Few lists are read by themselves.
     let before = graph.read_bytes();
@@ -159,9 +159,9 @@ fn compare_single_lists(graph: &StoredGraph<'_, i32>, sample: &Sample) {
 fn single_lists_come_from_the_pool_where_they_are_in_it() {
     for encoding in ENCODINGS {
         let sample = across(encoding, true);
-        let (_, _, snapshot) = stored(&sample);
+        let (_, _, version) = stored(&sample);
         let run = Run::with_threads(2).unwrap();
-        let graph = pooled(&snapshot, &PoolOptions { bytes: 1 << 30, ..little(2) }, &run).unwrap();
+        let graph = pooled(&version, &PoolOptions { bytes: 1 << 30, ..little(2) }, &run).unwrap();
         for direction in [Direction::Out, Direction::In] {
             graph.scan(&run, direction, Select::All, &CollectArcs { most: usize::MAX }).unwrap();
         }
@@ -178,11 +178,11 @@ fn single_lists_come_from_the_pool_where_they_are_in_it() {
 fn single_lists_fill_the_room_of_the_pool_and_drop_nothing_from_it() {
     for encoding in ENCODINGS {
         let sample = across(encoding, true);
-        let (_, _, snapshot) = stored(&sample);
+        let (_, _, version) = stored(&sample);
         let run = Run::with_threads(2).unwrap();
-        let list_bytes = PooledNeeds::for_layer(snapshot.complete_layer(), 2).unwrap().list_bytes;
+        let list_bytes = PooledNeeds::for_layer(version.complete_layer(), 2).unwrap().list_bytes;
         // Room for all.
-        let graph = pooled(&snapshot, &PoolOptions { bytes: 1 << 30, ..little(2) }, &run).unwrap();
+        let graph = pooled(&version, &PoolOptions { bytes: 1 << 30, ..little(2) }, &run).unwrap();
         compare_single_lists(&graph, &sample);
         let (from_pool, mapped) = graph.point_reads();
         assert!(0 < mapped && mapped < from_pool, "{encoding:?}: {from_pool} and {mapped}");
@@ -191,7 +191,7 @@ fn single_lists_fill_the_room_of_the_pool_and_drop_nothing_from_it() {
         let (again, others) = graph.point_reads();
         assert!(again - from_pool > 9 * (others - mapped), "{encoding:?}: {again} and {others}");
         // Room for four extents a direction: they are read once.
-        let graph = pooled(&snapshot, &little(2), &run).unwrap();
+        let graph = pooled(&version, &little(2), &run).unwrap();
         (0..3).for_each(|_| compare_single_lists(&graph, &sample));
         assert!(graph.point_reads().0 > 0, "{encoding:?}");
         // Reads begin at whole pages.
@@ -205,9 +205,9 @@ fn single_lists_fill_the_room_of_the_pool_and_drop_nothing_from_it() {
 
 #[test]
 fn too_little_memory_is_refused() {
-    let (_, _, snapshot) = stored(&across(Encoding::Compressed, false));
+    let (_, _, version) = stored(&across(Encoding::Compressed, false));
     let run = Run::with_threads(1).unwrap();
-    let error = pooled(&snapshot, &PoolOptions { bytes: 300_000, ..little(1) }, &run).unwrap_err();
+    let error = pooled(&version, &PoolOptions { bytes: 300_000, ..little(1) }, &run).unwrap_err();
     assert!(error.to_string().contains("give more"), "{error}");
 }
 
@@ -215,12 +215,12 @@ fn too_little_memory_is_refused() {
 fn faults_are_errors() {
     for encoding in ENCODINGS {
         let sample = large(encoding);
-        let (faulty, _, snapshot) = stored(&sample);
+        let (faulty, _, version) = stored(&sample);
         let run = Run::with_threads(2).unwrap();
-        let graph = pooled(&snapshot, &little(1), &run).unwrap();
+        let graph = pooled(&version, &little(1), &run).unwrap();
         let expected = whole(&graph, &run).unwrap();
         // A bit changes after it was read, and comes back.
-        let layer = snapshot.complete_layer();
+        let layer = version.complete_layer();
         let (path, at) = match layer.out().main().body() {
             Body::Arrays(arrays) => {
                 let targets = arrays.targets_column();
@@ -232,7 +232,7 @@ fn faults_are_errors() {
             }
             Body::Tiled(_) => panic!("there are lists"),
         };
-        let fresh = || pooled(&snapshot, &little(1), &run).unwrap();
+        let fresh = || pooled(&version, &little(1), &run).unwrap();
         faulty.flip(path, at, 3).unwrap();
         let error = whole(&fresh(), &run).unwrap_err();
         assert!(error.to_string().contains("checksum"), "{error}");
@@ -264,8 +264,8 @@ fn faults_are_errors() {
 #[test]
 fn what_is_no_list_is_found_though_its_checksum_is_right() {
     for encoding in ENCODINGS {
-        let (_, _, snapshot) = stored(&Sample { encoding, ..Sample::random(60, 400, false, 2) });
-        match snapshot.complete_layer().out().main().body() {
+        let (_, _, version) = stored(&Sample { encoding, ..Sample::random(60, 400, false, 2) });
+        match version.complete_layer().out().main().body() {
             Body::Arrays(arrays) => {
                 assert!(
                     arrays.check_targets(&[59], 0).is_ok() && arrays.check_targets(&[59, 60], 0).is_err()
@@ -309,11 +309,11 @@ fn a_real_disk_and_a_run_that_is_stopped() {
         let path = directory.path().join(format!("{encoding:?}-{DB}"));
         let sample = across(encoding, false);
         sample.write(&disk, &path, false).unwrap();
-        let snapshot = Version::open(&disk, &path).unwrap();
+        let version = Version::open(&disk, &path).unwrap();
         for by_threads in [false, true] {
             let run = Run::with_threads(2).unwrap();
             let options = PoolOptions { by_threads, ..little(1) };
-            let graph = pooled(&snapshot, &options, &run).unwrap();
+            let graph = pooled(&version, &options, &run).unwrap();
             assert!(whole(&graph, &run).unwrap() == expected(&sample, Direction::Out));
             let begin = Instant::now();
             let stopped = graph.scan(&run, Direction::Out, Select::All, &StopAtFirst(&run));

@@ -53,19 +53,19 @@ fn seal_file(content: &mut [u8]) {
 
 /// Reads everything in every way, whatever it may be.
 fn peruse(disk: &FaultyDisk, run: &Run) -> Result<()> {
-    let snapshot = Version::open(&(Arc::new(disk.clone()) as Arc<dyn Disk>), Path::new(DB))?;
+    let version = Version::open(&(Arc::new(disk.clone()) as Arc<dyn Disk>), Path::new(DB))?;
     for direction in [Direction::Out, Direction::In] {
-        for v in (0..snapshot.num_vertices().min(100)).map(vertex) {
-            let _ = snapshot.neighbors(direction, v);
-            if let (Ok(edges), Some(dictionary)) = (snapshot.edges(direction, v), snapshot.dictionary(1)) {
+        for v in (0..version.num_vertices().min(100)).map(vertex) {
+            let _ = version.neighbors(direction, v);
+            if let (Ok(edges), Some(dictionary)) = (version.edges(direction, v), version.dictionary(1)) {
                 for index in 0..edges.len() {
                     let _ =
                         edges.bits(1, index).and_then(|code| dictionary.text(code as usize).map(<[u8]>::len));
                 }
             }
-            let _ = snapshot.ids().external_of(v).and_then(|id| snapshot.ids().vertex_of(id));
+            let _ = version.ids().external_of(v).and_then(|id| version.ids().vertex_of(id));
         }
-        if let Ok(graph) = snapshot.view().graph::<i32>(run)
+        if let Ok(graph) = version.view().graph::<i32>(run)
             && graph.has(direction)
         {
             for v in (0..graph.num_vertices()).map(vertex) {
@@ -74,9 +74,9 @@ fn peruse(disk: &FaultyDisk, run: &Run) -> Result<()> {
             }
             let _ = graph.scan(run, direction, Select::All, &Collect);
         }
-        let _ = snapshot.view().graph::<()>(run).and_then(|graph| graph.prepare(run, Direction::Out));
+        let _ = version.view().graph::<()>(run).and_then(|graph| graph.prepare(run, Direction::Out));
     }
-    check(&snapshot, run).map(|_| ())
+    check(&version, run).map(|_| ())
 }
 
 proptest! {

@@ -204,42 +204,42 @@ impl History {
         lists
     }
 
-    pub(crate) fn snapshot(&self, version: u64) -> Version {
+    pub(crate) fn version(&self, number: u64) -> Version {
         let state = Arc::new(self.first.with(self.manifest.clone(), self.layers.clone()));
-        state.version(version).unwrap()
+        state.version(number).unwrap()
     }
 
     fn verify(&self, run: &Run) {
-        for version in 1..=self.versions.len() {
-            let snapshot = self.snapshot(version as u64);
+        for number in 1..=self.versions.len() {
+            let version = self.version(number as u64);
             for direction in [Direction::Out, Direction::In] {
-                self.verify_points(&snapshot, version, direction);
-                self.verify_scans(&snapshot.view(), version, direction, run);
+                self.verify_points(&version, number, direction);
+                self.verify_scans(&version.view(), number, direction, run);
                 // Now with a table.
-                self.verify_points(&snapshot, version, direction);
+                self.verify_points(&version, number, direction);
             }
-            let edges: usize = self.versions[version - 1].values().map(Vec::len).sum();
-            assert_eq!(snapshot.num_edges(), edges as u64, "edges of version {version}");
-            let report = check(&snapshot, run).unwrap();
-            assert!(report.is_sound(), "version {version}: {:?}", report.problems);
+            let edges: usize = self.versions[number - 1].values().map(Vec::len).sum();
+            assert_eq!(version.num_edges(), edges as u64, "edges of version {number}");
+            let report = check(&version, run).unwrap();
+            assert!(report.is_sound(), "version {number}: {:?}", report.problems);
         }
     }
 
-    fn verify_points(&self, snapshot: &Version, version: usize, direction: Direction) {
-        for (v, list) in self.lists(version, direction).iter().enumerate() {
-            let edges = snapshot.edges(direction, vertex(v)).unwrap();
+    fn verify_points(&self, version: &Version, number: usize, direction: Direction) {
+        for (v, list) in self.lists(number, direction).iter().enumerate() {
+            let edges = version.edges(direction, vertex(v)).unwrap();
             let weight = |index: usize| edges.bits(0, index).unwrap() as u32;
             let mut found: Vec<(VertexId, i32)> =
                 edges.targets().iter().zip(0..).map(|(&w, i)| (w, weight(i).cast_signed())).collect();
             assert!(found.is_sorted_by_key(|arc| arc.0));
             found.sort_unstable();
-            assert_eq!(&found, list, "list {v} of version {version}, {direction:?}");
-            assert_eq!(snapshot.degree(direction, vertex(v)).unwrap(), list.len());
+            assert_eq!(&found, list, "list {v} of version {number}, {direction:?}");
+            assert_eq!(version.degree(direction, vertex(v)).unwrap(), list.len());
         }
     }
 
-    fn verify_scans(&self, view: &View, version: usize, direction: Direction, run: &Run) {
-        let lists = self.lists(version, direction);
+    fn verify_scans(&self, view: &View, number: usize, direction: Direction, run: &Run) {
+        let lists = self.lists(number, direction);
         let graph = view.graph::<i32>(run).unwrap();
         let n = lists.len();
         let odd = Bitmap::new(n);
@@ -255,7 +255,7 @@ impl History {
             let expected: Vec<_> = expected
                 .flat_map(|(v, list)| list.iter().map(move |&(w, weight)| (vertex(v), w, weight)))
                 .collect();
-            assert_eq!(arcs, expected, "{name} of version {version}, {direction:?}");
+            assert_eq!(arcs, expected, "{name} of version {number}, {direction:?}");
         }
         for (v, list) in lists.iter().enumerate() {
             assert_eq!(graph.degree(direction, vertex(v)), list.len());
@@ -323,8 +323,8 @@ fn layers_with_changes_of_many_thousand_vertices_are_what_their_commits_made() {
     let (newest, many) = (history.versions.len(), Run::with_threads(128).unwrap());
     let pool =
         Access::Pooled(GraphEncoding::Lists, PoolOptions { bytes: 1 << 28, ..PoolOptions::of_lists() });
-    let snapshot = history.snapshot(newest as u64).view().resident(pool).unwrap();
-    history.verify_scans(&snapshot, newest, Direction::Out, &many);
+    let view = history.version(newest as u64).view().resident(pool).unwrap();
+    history.verify_scans(&view, newest, Direction::Out, &many);
 }
 
 /// The layer of a vertex's newest fragment is kept in a byte.
@@ -338,11 +338,11 @@ fn lists_in_more_layers_than_a_byte_counts_are_found() {
     }
     let newest = history.versions.len();
     let pool = Access::Pooled(GraphEncoding::Lists, PoolOptions::of_lists());
-    let snapshot = history.snapshot(newest as u64).view().resident(pool).unwrap();
-    assert!(snapshot.version().stack().layers().len() > usize::from(u8::MAX));
-    history.verify_scans(&snapshot, newest, Direction::Out, &run);
-    history.verify_scans(&snapshot, newest, Direction::In, &run);
-    assert!(snapshot.version().stack().table_if_made(Direction::Out).is_none());
+    let view = history.version(newest as u64).view().resident(pool).unwrap();
+    assert!(view.version().stack().layers().len() > usize::from(u8::MAX));
+    history.verify_scans(&view, newest, Direction::Out, &run);
+    history.verify_scans(&view, newest, Direction::In, &run);
+    assert!(view.version().stack().table_if_made(Direction::Out).is_none());
 }
 
 /// With little memory, later layers stay mapped and are swept in each scan, which takes a vertex table.
@@ -359,17 +359,17 @@ fn later_layers_are_read_with_any_memory_that_suffices() {
     for bytes in (0..32 << 10).step_by(256) {
         let budget = Budget::new(options.bytes + bytes);
         let limited = Run::new(RunOptions { threads: 1, budget, ..RunOptions::default() }).unwrap();
-        let snapshot = history.snapshot(newest as u64);
-        let snapshot = snapshot.view().resident(Access::Pooled(GraphEncoding::Lists, options)).unwrap();
-        let prepared = snapshot.graph::<i32>(&limited).and_then(|graph| {
+        let version = history.version(newest as u64);
+        let view = version.view().resident(Access::Pooled(GraphEncoding::Lists, options)).unwrap();
+        let prepared = view.graph::<i32>(&limited).and_then(|graph| {
             graph.prepare(&limited, Direction::Out)?;
             graph.prepare(&limited, Direction::In)
         });
         match prepared {
             Ok(()) => {
-                history.verify_scans(&snapshot, newest, Direction::Out, &limited);
-                history.verify_scans(&snapshot, newest, Direction::In, &limited);
-                with_table.push(snapshot.version().stack().table_if_made(Direction::In).is_some());
+                history.verify_scans(&view, newest, Direction::Out, &limited);
+                history.verify_scans(&view, newest, Direction::In, &limited);
+                with_table.push(view.version().stack().table_if_made(Direction::In).is_some());
             }
             Err(Error::Stop(Stop::OverBudget { .. })) => refused += 1,
             Err(other) => panic!("{other}"),

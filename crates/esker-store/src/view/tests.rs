@@ -45,31 +45,31 @@ impl Visitor<i32> for Collect {
 }
 
 /// Reads everything in every way; an answer other than the model's panics.
-fn read_all(snapshot: &Version, sample: &Sample, run: &Run) -> Result<()> {
+fn read_all(version: &Version, sample: &Sample, run: &Run) -> Result<()> {
     for v in (0..sample.num_vertices).map(vertex) {
-        assert_eq!(snapshot.ids().external_of(v)?.to_string(), sample.name(v));
-        assert_eq!(snapshot.ids().find(&sample.name(v))?, v);
+        assert_eq!(version.ids().external_of(v)?.to_string(), sample.name(v));
+        assert_eq!(version.ids().find(&sample.name(v))?, v);
     }
     let model = sample.model();
     let model = model.graph();
     for direction in [Direction::Out, Direction::In] {
-        if !snapshot.has(direction) {
+        if !version.has(direction) {
             continue;
         }
         let rows = model.rows(direction).unwrap();
         for v in (0..sample.num_vertices).map(vertex) {
             let (targets, weights) = rows.list(v);
-            assert_eq!(snapshot.neighbors(direction, v)?, targets);
-            assert_eq!(snapshot.degree(direction, v)?, targets.len());
-            let edges = snapshot.edges(direction, v)?;
+            assert_eq!(version.neighbors(direction, v)?, targets);
+            assert_eq!(version.degree(direction, v)?, targets.len());
+            let edges = version.edges(direction, v)?;
             for (index, &weight) in weights.iter().enumerate() {
                 let code = edges.bits(1, index)?;
                 assert_eq!(code, u64::from(kind_of(weight)));
-                let text = snapshot.dictionary(1).unwrap().text(code as usize)?;
+                let text = version.dictionary(1).unwrap().text(code as usize)?;
                 assert_eq!(text, KINDS[usize::from(kind_of(weight))]);
             }
         }
-        let view = snapshot.view();
+        let view = version.view();
         let graph = view.graph::<i32>(run)?;
         for v in (0..sample.num_vertices).map(vertex) {
             assert_eq!(graph.degree(direction, v), rows.degree(v));
@@ -101,12 +101,12 @@ proptest! {
         sample.ids = ids;
         let disk = stored(&sample);
         disk.set_faults(Faults { short_reads, read_only: true, ..Faults::default() });
-        let snapshot = open(&disk).unwrap();
-        prop_assert_eq!(snapshot.num_vertices(), n);
-        prop_assert_eq!(snapshot.num_edges(), count as u64);
+        let version = open(&disk).unwrap();
+        prop_assert_eq!(version.num_vertices(), n);
+        prop_assert_eq!(version.num_edges(), count as u64);
         let run = Run::with_threads(2).unwrap();
-        read_all(&snapshot, &sample, &run).unwrap();
-        let report = check(&snapshot, &run).unwrap();
+        read_all(&version, &sample, &run).unwrap();
+        let report = check(&version, &run).unwrap();
         prop_assert!(report.is_sound(), "{:?}", report.problems);
         let id_files = [0, 2, 4, 5][ids as usize - 1];
         let lists = if sample.encoding == Encoding::Compressed { 4 } else { 2 };
@@ -124,10 +124,10 @@ fn graphs_of_no_and_of_one_vertex() {
             let (in_edges, multigraph) = (directed, true);
             let sample = Sample { num_vertices: n, directed, in_edges, multigraph, edges, ids, encoding };
             let disk = stored(&sample);
-            let snapshot = open(&disk).unwrap();
-            assert_eq!(snapshot.num_arcs(), sample.edges.len() as u64);
-            read_all(&snapshot, &sample, &run).unwrap();
-            assert!(check(&snapshot, &run).unwrap().is_sound());
+            let version = open(&disk).unwrap();
+            assert_eq!(version.num_arcs(), sample.edges.len() as u64);
+            read_all(&version, &sample, &run).unwrap();
+            assert!(check(&version, &run).unwrap().is_sound());
         }
     }
 }
@@ -136,49 +136,49 @@ fn graphs_of_no_and_of_one_vertex() {
 fn what_is_not_there_is_named() {
     let mut sample = Sample::random(10, 20, true, 3);
     sample.in_edges = false;
-    let snapshot = open(&stored(&sample)).unwrap();
+    let version = open(&stored(&sample)).unwrap();
     let run = Run::with_threads(1).unwrap();
-    assert_eq!(snapshot.view().weight_type(), Some(ElementType::I32));
+    assert_eq!(version.view().weight_type(), Some(ElementType::I32));
     let told = |error: Error| error.to_string();
     assert_eq!(
-        told(snapshot.view().graph::<f64>(&run).unwrap_err()),
+        told(version.view().graph::<f64>(&run).unwrap_err()),
         "the edge property \"weight\" holds i32, not f64"
     );
     assert_eq!(
-        told(snapshot.view().weighted_by("kind").unwrap_err()),
+        told(version.view().weighted_by("kind").unwrap_err()),
         "the edge property \"kind\" holds texts and cannot be a weight; properties that can: weight"
     );
     assert_eq!(
-        told(snapshot.view().weighted_by("wait").unwrap_err()),
+        told(version.view().weighted_by("wait").unwrap_err()),
         "the edges of web.esker have no property \"wait\": they have weight, kind"
     );
-    let not_kept = told(snapshot.neighbors(Direction::In, 0).unwrap_err());
+    let not_kept = told(version.neighbors(Direction::In, 0).unwrap_err());
     assert!(not_kept.contains("without its in-edges"), "{not_kept}");
-    let view = snapshot.view();
+    let view = version.view();
     let graph = view.graph::<()>(&run).unwrap();
     assert!(!graph.has(Direction::In));
     assert!(told(graph.prepare(&run, Direction::In).unwrap_err()).contains("without its in-edges"));
     assert_eq!(
-        told(snapshot.degree(Direction::Out, 10).unwrap_err()),
+        told(version.degree(Direction::Out, 10).unwrap_err()),
         "there is no vertex 10: the graph has 10"
     );
 }
 
 #[test]
 fn dictionaries_give_texts() {
-    let snapshot = open(&stored(&Sample::random(4, 9, true, 1))).unwrap();
-    let dictionary = snapshot.dictionary(1).unwrap();
+    let version = open(&stored(&Sample::random(4, 9, true, 1))).unwrap();
+    let dictionary = version.dictionary(1).unwrap();
     for (code, text) in KINDS.iter().enumerate() {
         assert_eq!(dictionary.text(code).unwrap(), *text);
     }
     assert!(dictionary.text(3).is_err());
-    assert!(snapshot.dictionary(0).is_none());
+    assert!(version.dictionary(0).is_none());
 }
 
 /// What a reader does with a database; and what `check` says of it, if it opens.
 fn outcome(disk: &FaultyDisk, sample: &Sample, run: &Run) -> Result<()> {
-    let snapshot = open(disk)?;
-    let read = read_all(&snapshot, sample, run);
+    let version = open(disk)?;
+    let read = read_all(&version, sample, run);
     // Afresh, so that nothing counts as verified already.
     let report = check(&open(disk)?, run)?;
     match read {
@@ -287,7 +287,7 @@ fn reads_that_fail_or_are_damaged_on_the_way_are_errors() {
     let mut noticed = 0;
     for k in 1..=disk.operations() {
         disk.set_faults(Faults { flip_read_at: Some(k), ..Faults::default() });
-        match open(&disk).and_then(|snapshot| read_all(&snapshot, &sample, &run)) {
+        match open(&disk).and_then(|version| read_all(&version, &sample, &run)) {
             Ok(()) => {}
             Err(Error::Corrupt { .. }) => noticed += 1,
             Err(other) => panic!("operation {k}: {other}"),

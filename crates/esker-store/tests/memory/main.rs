@@ -136,10 +136,10 @@ type Versions = BTreeMap<u64, (u64, usize)>;
 /// Reads all versions.
 fn read(db: &Database) -> Versions {
     let arcs = |number| {
-        let snapshot = db.at(number).unwrap();
-        let vertices = (0..snapshot.num_vertices()).step_by(23).map(esker_graph::vertex);
-        let arcs = vertices.map(|v| snapshot.degree(Direction::Out, v).unwrap()).sum();
-        (snapshot.num_edges(), arcs)
+        let version = db.at(number).unwrap();
+        let vertices = (0..version.num_vertices()).step_by(23).map(esker_graph::vertex);
+        let arcs = vertices.map(|v| version.degree(Direction::Out, v).unwrap()).sum();
+        (version.num_edges(), arcs)
     };
     let v = db.vertex_of(1.into()).unwrap().unwrap();
     let newest = db.latest().unwrap();

@@ -43,10 +43,10 @@ fn newest(path: &Path) -> u64 {
     let store = Store::open(path).unwrap();
     assert!(store.check(&run()).unwrap().is_sound());
     store.check_log(&run()).unwrap();
-    let snapshot = store.latest().unwrap();
-    let newest = snapshot.number();
+    let version = store.latest().unwrap();
+    let newest = version.number();
     let list =
-        snapshot.neighbors(Direction::Out, 0).unwrap().iter().map(|&v| u64::from(v)).collect::<Vec<_>>();
+        version.neighbors(Direction::Out, 0).unwrap().iter().map(|&v| u64::from(v)).collect::<Vec<_>>();
     let expected: Vec<u64> = (1..=newest).collect();
     assert_eq!(list, expected);
     newest

@@ -213,7 +213,7 @@ impl Entry {
     /// let run = Run::with_threads(2)?;
     /// let params = Params::default().with("source", "alice");
     /// let view = version.view();
-    /// let job = Job { snapshot: &view, run: &run, params: &params, verify: true };
+    /// let job = Job { view: &view, run: &run, params: &params, verify: true };
     /// let answer = find("bfs")?.run(&job)?;
     /// let carol = version.ids().find("carol")?;
     /// assert_eq!(answer.columns[0].values.get(carol as usize), Value::Count(2));
@@ -226,15 +226,15 @@ impl Entry {
     /// if the job asks for verification and it fails.
     pub fn run(&self, job: &Job<'_>) -> Result<Answer> {
         self.check_params(job.params)?;
-        self.check_weight(job.snapshot.is_weight_chosen())?;
+        self.check_weight(job.view.is_weight_chosen())?;
         // A run of its own counts the rounds of this job alone.
         let run = job.run.begin(self.name, 0)?;
-        let snapshot = &self.reading(job.snapshot);
-        let job = Job { snapshot, run: &run, ..*job };
-        let answer = guarded(snapshot.version().path(), || (self.run)(&job))?;
+        let view = &self.reading(job.view);
+        let job = Job { view, run: &run, ..*job };
+        let answer = guarded(view.version().path(), || (self.run)(&job))?;
         Ok(match job.remaining()? {
             Some(remaining) => answer.put_back(remaining),
-            None if !job.kept_removed()?.is_empty() => answer.without_removed(snapshot.remaining(&run)?),
+            None if !job.kept_removed()?.is_empty() => answer.without_removed(view.remaining(&run)?),
             None => answer,
         })
     }
@@ -249,23 +249,23 @@ impl Entry {
     }
 
     /// Whether a run on this version reads weights, if edges have them.
-    pub fn reads_weights(&self, snapshot: &View) -> bool {
+    pub fn reads_weights(&self, view: &View) -> bool {
         match self.reads.weights {
             WeightReads::Never => false,
-            WeightReads::IfChosen => snapshot.asks_for_weights(),
+            WeightReads::IfChosen => view.asks_for_weights(),
             WeightReads::Always => true,
         }
     }
 
     /// The version, of which the lists that the algorithm reads take memory and are verified, and whose
     /// removed vertices stay where that changes nothing.
-    pub fn reading(&self, snapshot: &View) -> View {
+    pub fn reading(&self, view: &View) -> View {
         let only = match self.reads.lists {
             ListReads::Out => Some(Direction::Out),
-            ListReads::In if !self.reads_weights(snapshot) => Some(Direction::In),
+            ListReads::In if !self.reads_weights(view) => Some(Direction::In),
             ListReads::In | ListReads::Both | ListReads::BothNeeded => None,
         };
-        snapshot.clone().reading(only).keeping_removed(self.reads.ignores_isolated)
+        view.clone().reading(only).keeping_removed(self.reads.ignores_isolated)
     }
 
     /// Whether a run needs the in-lists of a directed graph. Where a graph has none, the plan makes them in

@@ -14,8 +14,8 @@ use crate::error::{Error, Result};
 /// A graph, the means, and the options.
 #[derive(Clone, Copy)]
 pub struct Job<'a> {
-    /// The version of the graph.
-    pub snapshot: &'a View,
+    /// What the run reads.
+    pub view: &'a View,
     /// Threads, seed, budget, cancellation.
     pub run: &'a Run,
     /// Options by name.
@@ -28,9 +28,9 @@ impl<'a> Job<'a> {
     /// The graph with weights of type `W`; removed vertices are not in it, or have no edges. All lists that
     /// the algorithm reads are verified here, before any clock runs.
     pub(super) fn graph<W: StoredWeight>(&self) -> Result<StoredGraph<'a, W>> {
-        let graph = self.snapshot.present_graph::<W>(self.run)?;
+        let graph = self.view.present_graph::<W>(self.run)?;
         for direction in [Direction::Out, Direction::In] {
-            let only = self.snapshot.reads_only().filter(|_| self.snapshot.version().has(direction));
+            let only = self.view.reads_only().filter(|_| self.view.version().has(direction));
             let is_read = only.is_none_or(|only| only == direction);
             if graph.has(direction) && is_read {
                 graph.prepare(self.run, direction)?;
@@ -41,13 +41,13 @@ impl<'a> Job<'a> {
 
     /// The vertices that are left, if the graph has them alone, renumbered.
     pub(super) fn remaining(&self) -> Result<Option<&'a Remaining>> {
-        Ok(self.snapshot.renumbering(self.run)?)
+        Ok(self.view.renumbering(self.run)?)
     }
 
     /// The removed vertices that are in the graph nevertheless, without edges.
     pub(super) fn kept_removed(&self) -> Result<&'a [VertexId]> {
-        let keeps = self.snapshot.keeps_removed(self.run)?;
-        Ok(if keeps { self.snapshot.removed(self.run)?.list() } else { &[] })
+        let keeps = self.view.keeps_removed(self.run)?;
+        Ok(if keeps { self.view.removed(self.run)?.list() } else { &[] })
     }
 
     /// The vertices that an option names by their external ids, each once, as the algorithm's graph numbers
@@ -55,7 +55,7 @@ impl<'a> Job<'a> {
     pub(super) fn vertices(&self, option: &str) -> Result<Vec<VertexId>> {
         let remaining = self.remaining()?;
         let find = |text: &String| -> Result<VertexId> {
-            let v = self.snapshot.find_vertex(text, self.run)?;
+            let v = self.view.find_vertex(text, self.run)?;
             Ok(remaining.map_or(v, |remaining| remaining.rank(v)))
         };
         let mut seen = HashSet::new();
@@ -65,7 +65,7 @@ impl<'a> Job<'a> {
 
     /// The external ids of all vertices that are there, if they are integers. Memory: 8 bytes a vertex.
     pub(super) fn integer_ids(&self) -> Result<Option<Vec<u64>>> {
-        let ids = self.snapshot.version().ids();
+        let ids = self.view.version().ids();
         if ids.is_text() {
             return Ok(None);
         }
@@ -92,7 +92,7 @@ impl<'a> Job<'a> {
     pub(super) fn text_ranks(&self, num_vertices: usize) -> Result<(Vec<u64>, Option<Vec<VertexId>>)> {
         let remaining = self.remaining()?;
         let origin = |v: VertexId| remaining.map_or(v, |remaining| remaining.origin(v));
-        let text = |v: VertexId| match self.snapshot.version().ids().external_of(origin(v)) {
+        let text = |v: VertexId| match self.view.version().ids().external_of(origin(v)) {
             Ok(ExternalId::Text(text)) => Ok(text),
             Ok(ExternalId::Int(_)) => Ok(&[][..]),
             Err(error) => Err(error),
@@ -127,8 +127,8 @@ impl<'a> Job<'a> {
 
     /// Whether a view is made of in-lists that only tiles have, where single lists cannot be read.
     fn scans_in_lists(&self) -> bool {
-        let is_made_of_them = self.snapshot.is_reversed() || self.snapshot.drops_directions();
-        is_made_of_them && !self.snapshot.version().has(Direction::In) && !self.snapshot.makes_in_lists()
+        let is_made_of_them = self.view.is_reversed() || self.view.drops_directions();
+        is_made_of_them && !self.view.version().has(Direction::In) && !self.view.makes_in_lists()
     }
 
     /// Hands the out-lists, and the in-lists if they are kept, to a verifier, if verification is asked for,
@@ -150,7 +150,7 @@ impl<'a> Job<'a> {
         let csr = match graph.csr(self.run)? {
             Some(csr) => csr,
             None if self.scans_in_lists() => {
-                let lists = self.snapshot.clone().resident(Access::Memory)?.making_in_lists(true);
+                let lists = self.view.clone().resident(Access::Memory)?.making_in_lists(true);
                 copy = Csr::copy_with(&lists.present_graph::<W>(self.run)?, true, self.run.cancel())?;
                 copy.graph()
             }

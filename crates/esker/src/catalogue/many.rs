@@ -86,13 +86,13 @@ impl Many {
         }
     }
 
-    /// Whether computing these graphs of versions of `snapshot` at once is possible, and faster than one by
+    /// Whether computing these graphs of versions of `view` at once is possible, and faster than one by
     /// one. `present` says for each vertex in which graphs it is.
     pub(crate) fn pays(
         &self,
         series: &GraphSeries<'_>,
         present: &[u64],
-        snapshot: &Version,
+        version: &Version,
         run: &Run,
     ) -> bool {
         match self {
@@ -103,11 +103,11 @@ impl Many {
             }
             Self::Degrees(of) => {
                 let arcs_max = u64::from(u32::MAX);
-                let receives = series.can_receive() && snapshot.has(Direction::In);
+                let receives = series.can_receive() && version.has(Direction::In);
                 (*of == DegreeOf::Out || receives) && series.num_arcs() < arcs_max
             }
             // A run on a graph without a source says so.
-            Self::Search { sources, .. } => vertices(sources, snapshot, run).is_some_and(|found| {
+            Self::Search { sources, .. } => vertices(sources, version, run).is_some_and(|found| {
                 let all = if series.len() == 64 { u64::MAX } else { (1 << series.len()) - 1 };
                 found.iter().all(|&v| present.get(v as usize).is_some_and(|graphs| graphs & all == all))
             }),
@@ -120,7 +120,7 @@ impl Many {
         &self,
         series: &GraphSeries<'_>,
         present: &[u64],
-        snapshot: &Version,
+        version: &Version,
         run: &Run,
         mut visit: impl FnMut(usize, Answer) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), ManyFailure<E>> {
@@ -139,7 +139,7 @@ impl Many {
                 visit(graph, answer).map_err(ManyFailure::Visit)
             }),
             Self::Search { sources, depth_max } => {
-                let sources = vertices(sources, snapshot, run).unwrap_or_default();
+                let sources = vertices(sources, version, run).unwrap_or_default();
                 let found = many::search(series, present, &sources, *depth_max, run)?;
                 (0..series.len()).try_for_each(|graph| {
                     run.check()?;
@@ -215,8 +215,8 @@ fn members(graph: usize, present: &[u64]) -> impl Iterator<Item = VertexId> {
 
 /// The vertices that a run names by their external ids; `None` if one of them is not there, which a run on
 /// one graph reports.
-fn vertices(names: &[String], snapshot: &Version, run: &Run) -> Option<Vec<VertexId>> {
-    names.iter().map(|name| snapshot.find_vertex(name, run).ok()).collect()
+fn vertices(names: &[String], version: &Version, run: &Run) -> Option<Vec<VertexId>> {
+    names.iter().map(|name| version.find_vertex(name, run).ok()).collect()
 }
 
 /// An answer that has a row for each vertex of a graph, with the vertices of its rows.

@@ -11,18 +11,18 @@ use super::course::FedEdge;
 ///
 /// # Errors
 /// [`esker_store::Error::Corrupt`].
-pub(super) fn has_edge(snapshot: &Version, edge: &FedEdge<'_>) -> Result<bool> {
-    let ids = snapshot.ids();
+pub(super) fn has_edge(version: &Version, edge: &FedEdge<'_>) -> Result<bool> {
+    let ids = version.ids();
     let (Some(source), Some(target)) = (ids.vertex_of(edge.source)?, ids.vertex_of(edge.target)?) else {
         return Ok(false);
     };
-    let edges = snapshot.edges(Direction::Out, source)?;
+    let edges = version.edges(Direction::Out, source)?;
     for (index, _) in edges.targets().iter().enumerate().filter(|(_, other)| **other == target) {
         let mut is_same = true;
-        let given = snapshot.edge_properties().filter(|property| property.logical != LogicalType::EdgeId);
+        let given = version.edge_properties().filter(|property| property.logical != LogicalType::EdgeId);
         for (property, wanted) in given.zip(edge.values) {
             let bits = edges.bits(property.number, index)?;
-            let value = match snapshot.dictionary(property.number) {
+            let value = match version.dictionary(property.number) {
                 Some(texts) => PropertyValue::Text(texts.text(bits as usize)?),
                 None => PropertyValue::from_stored(property, bits),
             };

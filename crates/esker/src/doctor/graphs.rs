@@ -34,7 +34,7 @@ const IMPORT_BYTES: u64 = 192 << 20;
 pub(super) fn measure(rates: Rates, directory: &Path, effort: &Effort, run: &Run) -> Result<Rates> {
     let seconds = effort.seconds / 4.0;
     let plain = make(directory, Encoding::Plain, "plain lists", effort, run)?;
-    let open = || open(&plain).map(|snapshot| snapshot.1);
+    let open = || open(&plain).map(|view| view.1);
     let one_layer = 1.0 / best(1.0, 0.0, open)?;
     let rates = rates.with(Rate::VerifyBytes, verified_bytes(&plain, seconds, run)?);
     let rates = rates.with(Rate::ScanPlain, scan(&plain, Access::default(), seconds, run)?);
@@ -108,8 +108,8 @@ fn add_layers(database: &Database, effort: &Effort, run: &Run) -> Result<()> {
 /// The newest version, nothing of it verified yet, and the seconds that opening took.
 fn open(path: &Path) -> Result<(View, f64)> {
     let begin = Instant::now();
-    let snapshot = Store::open(path)?.latest()?;
-    Ok((snapshot.view(), begin.elapsed().as_secs_f64()))
+    let version = Store::open(path)?.latest()?;
+    Ok((version.view(), begin.elapsed().as_secs_f64()))
 }
 
 /// Bytes of lists verified in a second.
@@ -118,19 +118,19 @@ fn verified_bytes(path: &Path, seconds: f64, run: &Run) -> Result<f64> {
     let lists = layer.version().complete_layer().out().main();
     let bytes = lists.list_bytes() + lists.num_lists() as u64 * 8;
     best(bytes as f64, seconds, || {
-        let (snapshot, _) = open(path)?;
+        let (view, _) = open(path)?;
         let begin = Instant::now();
-        snapshot.graph::<()>(run)?.prepare(run, Direction::Out)?;
+        view.graph::<()>(run)?.prepare(run, Direction::Out)?;
         Ok(begin.elapsed().as_secs_f64())
     })
 }
 
 /// Arcs copied to memory in a second, of lists that were verified before.
 fn copy(path: &Path, seconds: f64, run: &Run) -> Result<f64> {
-    let snapshot = open(path)?.0;
-    snapshot.graph::<()>(run)?.prepare(run, Direction::Out)?;
-    let copied = snapshot.clone().resident(Access::Memory)?;
-    best(snapshot.num_arcs() as f64, seconds, || {
+    let view = open(path)?.0;
+    view.graph::<()>(run)?.prepare(run, Direction::Out)?;
+    let copied = view.clone().resident(Access::Memory)?;
+    best(view.num_arcs() as f64, seconds, || {
         let begin = Instant::now();
         let graph = copied.graph::<()>(run)?;
         let taken = begin.elapsed().as_secs_f64();
@@ -141,9 +141,9 @@ fn copy(path: &Path, seconds: f64, run: &Run) -> Result<f64> {
 
 /// Arcs that rounds of PageRank sum over in a second.
 fn scan(path: &Path, access: Access, seconds: f64, run: &Run) -> Result<f64> {
-    let snapshot = open(path)?.0.resident(access)?;
+    let view = open(path)?.0.resident(access)?;
     let params = Params::default().with("rounds", ROUNDS.to_string()).with("tolerance", "0");
-    let job = Job { snapshot: &snapshot, run, params: &params, verify: false };
+    let job = Job { view: &view, run, params: &params, verify: false };
     let pagerank = find("pagerank")?;
-    best((snapshot.num_arcs() * ROUNDS) as f64, seconds, || Ok(pagerank.run(&job)?.seconds))
+    best((view.num_arcs() * ROUNDS) as f64, seconds, || Ok(pagerank.run(&job)?.seconds))
 }

@@ -59,9 +59,9 @@ impl Live for Anew {
             mapped_bytes: u64::MAX,
             rates: Known::of_user().rates,
         };
-        let removed = at.snapshot.removed(at.run)?;
-        let named = match at.snapshot.window_index() {
-            Some(_) => NamedVertices::of(self.entry, &self.params, at.snapshot.version(), at.run)?,
+        let removed = at.view.removed(at.run)?;
+        let named = match at.view.window_index() {
+            Some(_) => NamedVertices::of(self.entry, &self.params, at.view.version(), at.run)?,
             None => NamedVertices::default(),
         };
         let OfWindow { params, lacks } = named.in_window(&self.params, |v| !removed.is_removed(v));
@@ -70,17 +70,17 @@ impl Live for Anew {
             self.values = self
                 .entry
                 .has_rows()
-                .then(|| Values::Float(vec![f64::NAN; at.snapshot.version().num_vertices()]));
+                .then(|| Values::Float(vec![f64::NAN; at.view.version().num_vertices()]));
             return Ok(());
         }
-        let plan = plan(at.snapshot, self.entry, &params, &Request::default(), &resources);
+        let plan = plan(at.view, self.entry, &params, &Request::default(), &resources);
         let plan = plan.map_err(|error| error.of_whole_limit(at.run.budget()))?;
-        let snapshot = plan.apply(at.snapshot)?;
-        let job = Job { snapshot: &snapshot, run: at.run, params: &params, verify: false };
+        let view = plan.apply(at.view)?;
+        let job = Job { view: &view, run: at.run, params: &params, verify: false };
         let Answer { vertices, columns, facts, .. } = self.entry.run(&job)?;
         self.facts = facts;
         if let Some(column) = columns.into_iter().next() {
-            let count = at.snapshot.version().num_vertices();
+            let count = at.view.version().num_vertices();
             self.ranking = column.ranking;
             self.values = Some(match &vertices {
                 None => column.values,

@@ -42,14 +42,14 @@ pub(super) const UPDATED: &[(&str, &[&str])] = &[
 ];
 
 /// Whether there is an update of an algorithm with some options, on versions as this one.
-fn has_update(entry: &Entry, params: &Params, snapshot: &View) -> Result<bool> {
+fn has_update(entry: &Entry, params: &Params, view: &View) -> Result<bool> {
     let Some((_, options)) = UPDATED.iter().find(|(name, _)| *name == entry.name) else { return Ok(false) };
     let is_other = |option: &Opt| params.text(option.name).is_some() && !options.contains(&option.name);
     // Random ties of the vertices of a window go by their numbers in it, which slides change.
     let by_number = ["colouring", "mis", "matching"].contains(&entry.name);
     let is_suitable = |index: &WindowIndex| index.window().copies == Copies::All && !by_number;
-    if !snapshot.window_index().is_none_or(is_suitable)
-        || snapshot.drops_directions()
+    if !view.window_index().is_none_or(is_suitable)
+        || view.drops_directions()
         || entry.options.iter().any(is_other)
     {
         return Ok(false);
@@ -59,20 +59,20 @@ fn has_update(entry: &Entry, params: &Params, snapshot: &View) -> Result<bool> {
         "colouring" => params.get("passes")? == Some(1),
         // Claims depend on timing.
         "matching" => params.text("method") == Some("priorities"),
-        "pagerank" => PageRanks::has_update(params, snapshot)?,
+        "pagerank" => PageRanks::has_update(params, view)?,
         _ => true,
     })
 }
 
 /// The live answer of an algorithm.
-pub(super) fn live(entry: &'static Entry, params: &Params, snapshot: &View) -> Result<Box<dyn Live>> {
-    if !has_update(entry, params, snapshot)? {
+pub(super) fn live(entry: &'static Entry, params: &Params, view: &View) -> Result<Box<dyn Live>> {
+    if !has_update(entry, params, view)? {
         return Ok(Box::new(Anew::new(entry, params)?));
     }
     match entry.name {
         "bfs" => paths::by_steps(params),
-        "sssp" => paths::shortest(params, snapshot),
-        "widest" => paths::widest_paths(params, snapshot),
+        "sssp" => paths::shortest(params, view),
+        "widest" => paths::widest_paths(params, view),
         "colouring" => Ok(Box::new(Colours::default())),
         "kcore" => Ok(Box::new(Cores::default())),
         "mis" => Ok(Box::new(Members::default())),
@@ -100,7 +100,7 @@ impl Live for Components {
     }
 
     fn recompute(&mut self, at: At<'_>) -> Result<()> {
-        let graph = at.snapshot.graph::<()>(at.run)?;
+        let graph = at.view.graph::<()>(at.run)?;
         self.state = Some(LiveComponents::new(&wcc(&graph, at.run, &WccOptions::default())?.labels));
         Ok(())
     }
@@ -115,7 +115,7 @@ impl Live for Components {
 
     fn restore(&mut self, at: At<'_>, words: &[Vec<u64>]) -> Result<bool> {
         let [labels] = words else { return Ok(false) };
-        let n = at.snapshot.version().num_vertices();
+        let n = at.view.version().num_vertices();
         let labels = values_of(labels, n, n as u64);
         // The least vertex of a component is in it.
         let is_least = |&label: &VertexId, labels: &[VertexId]| labels.get(label as usize) == Some(&label);
@@ -151,9 +151,9 @@ struct PageRanks {
 
 impl PageRanks {
     /// Updates are of ranks without weights, and their certificate needs a damping below 1 and a tolerance.
-    fn has_update(params: &Params, snapshot: &View) -> Result<bool> {
+    fn has_update(params: &Params, view: &View) -> Result<bool> {
         let LivePageRankOptions { damping, tolerance } = Self::new(params)?.options;
-        Ok(!snapshot.is_weight_chosen() && damping < 1.0 && tolerance > 0.0)
+        Ok(!view.is_weight_chosen() && damping < 1.0 && tolerance > 0.0)
     }
 
     fn new(params: &Params) -> Result<Self> {
@@ -176,21 +176,21 @@ impl Live for PageRanks {
     }
 
     fn recompute(&mut self, at: At<'_>) -> Result<()> {
-        let (graph, removed) = (at.snapshot.graph::<()>(at.run)?, at.snapshot.removed(at.run)?.list());
+        let (graph, removed) = (at.view.graph::<()>(at.run)?, at.view.removed(at.run)?.list());
         self.state = Some(LivePageRank::new(&graph, at.run, self.options, removed, self.state.take())?);
         Ok(())
     }
 
     fn update(&mut self, at: At<'_>, change: &VersionChange, deadline: Option<Instant>) -> Result<Updated> {
         let Some(state) = &mut self.state else { return Ok(Updated::Stopped) };
-        let (points, changes) = (Points::<()>::new(at.snapshot), change.edges());
-        let read_max = (at.snapshot.version().num_vertices() as u64).saturating_add(at.snapshot.num_arcs())
-            / PUSHED_PARTS;
+        let (points, changes) = (Points::<()>::new(at.view), change.edges());
+        let read_max =
+            (at.view.version().num_vertices() as u64).saturating_add(at.view.num_arcs()) / PUSHED_PARTS;
         match state.update(&mut BoundedReader::new(&points, &changes, read_max).until(deadline)) {
             Ok(changed) => Ok(Updated::Done(changed)),
             Err(Halt::TooMuch) => {
                 let copied = copied(at)?;
-                let graph = copied.as_ref().unwrap_or(at.snapshot).graph::<()>(at.run)?;
+                let graph = copied.as_ref().unwrap_or(at.view).graph::<()>(at.run)?;
                 state.refine(&graph, at.run)?;
                 Ok(Updated::All)
             }
@@ -208,7 +208,7 @@ impl Live for PageRanks {
     }
 
     fn restore(&mut self, at: At<'_>, words: &[Vec<u64>]) -> Result<bool> {
-        self.state = LivePageRank::of_words(self.options, at.snapshot.version().num_vertices(), words);
+        self.state = LivePageRank::of_words(self.options, at.view.version().num_vertices(), words);
         Ok(self.state.is_some())
     }
 
@@ -242,7 +242,7 @@ impl Live for Cores {
     }
 
     fn recompute(&mut self, at: At<'_>) -> Result<()> {
-        let graph = at.snapshot.graph::<()>(at.run)?;
+        let graph = at.view.graph::<()>(at.run)?;
         let found = kcore(&graph, at.run)?;
         self.state = LiveCores::new(&graph, at.run, found.coreness, &found.order)?;
         Ok(())
@@ -262,13 +262,13 @@ impl Live for Cores {
 
     fn restore(&mut self, at: At<'_>, words: &[Vec<u64>]) -> Result<bool> {
         let [cores, order] = words else { return Ok(false) };
-        let n = at.snapshot.version().num_vertices();
+        let n = at.view.version().num_vertices();
         // No coreness is larger than the number of arcs.
-        let (cores, order) = (values_of(cores, n, at.snapshot.num_arcs()), values_of(order, n, n as u64));
+        let (cores, order) = (values_of(cores, n, at.view.num_arcs()), values_of(order, n, n as u64));
         let (Some(cores), Some(order)) = (cores.filter(|cores| !cores.contains(&NONE)), order) else {
             return Ok(false);
         };
-        self.state = LiveCores::new(&at.snapshot.graph::<()>(at.run)?, at.run, cores, &order)?;
+        self.state = LiveCores::new(&at.view.graph::<()>(at.run)?, at.run, cores, &order)?;
         Ok(self.state.is_some())
     }
 
@@ -305,7 +305,7 @@ impl Live for DegreesAnswer {
     }
 
     fn recompute(&mut self, at: At<'_>) -> Result<()> {
-        let graph = at.snapshot.graph::<()>(at.run)?;
+        let graph = at.view.graph::<()>(at.run)?;
         self.state = Some(LiveDegrees::new(self.of, degrees(&graph, at.run, self.of)?.degrees));
         Ok(())
     }
@@ -320,7 +320,7 @@ impl Live for DegreesAnswer {
 
     fn restore(&mut self, at: At<'_>, words: &[Vec<u64>]) -> Result<bool> {
         let [degrees] = words else { return Ok(false) };
-        let fits = degrees.len() == at.snapshot.version().num_vertices();
+        let fits = degrees.len() == at.view.version().num_vertices();
         self.state = fits.then(|| LiveDegrees::new(self.of, degrees.clone()));
         Ok(fits)
     }

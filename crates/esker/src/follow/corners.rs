@@ -32,7 +32,7 @@ impl Live for TrianglesAnswer {
     }
 
     fn recompute(&mut self, at: At<'_>) -> Result<()> {
-        let graph = at.snapshot.graph::<()>(at.run)?;
+        let graph = at.view.graph::<()>(at.run)?;
         self.state = Some(LiveTriangles(triangles(&graph, at.run, &TrianglesOptions::default())?.triangles));
         Ok(())
     }
@@ -96,7 +96,7 @@ impl Live for Clustering {
     }
 
     fn recompute(&mut self, at: At<'_>) -> Result<()> {
-        let graph = at.snapshot.graph::<()>(at.run)?;
+        let graph = at.view.graph::<()>(at.run)?;
         let found = lcc(&graph, at.run, &LccOptions::default())?;
         self.state = Some(LiveClustering::new(&graph, at.run, &found)?);
         Ok(())
@@ -118,8 +118,8 @@ impl Live for Clustering {
     }
 
     fn restore(&mut self, at: At<'_>, words: &[Vec<u64>]) -> Result<bool> {
-        let state = Self::of_words(at.snapshot.version().num_vertices(), words);
-        self.state = state.filter(|state| state.is_directed() == at.snapshot.version().is_directed());
+        let state = Self::of_words(at.view.version().num_vertices(), words);
+        self.state = state.filter(|state| state.is_directed() == at.view.version().is_directed());
         Ok(self.state.is_some())
     }
 

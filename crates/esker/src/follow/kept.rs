@@ -103,7 +103,7 @@ pub(super) fn restored(
     let at = windowed(version, newest, &content, run)?;
     let mut live = live(entry, params, &at)?;
     let Some((words, _)) = parts(content) else { return Ok(None) };
-    let fits = live.restore(At { snapshot: &at, run }, &words)?;
+    let fits = live.restore(At { view: &at, run }, &words)?;
     Ok(fits.then_some((at, live)))
 }
 
@@ -142,11 +142,11 @@ fn num_vertex_words(n: usize) -> usize {
 }
 
 /// The mark of the ids of the first `n` vertices, and a bit for each that is removed.
-fn vertex_words(snapshot: &View, run: &Run) -> Result<Vec<u64>> {
-    let n = snapshot.version().num_vertices();
+fn vertex_words(view: &View, run: &Run) -> Result<Vec<u64>> {
+    let n = view.version().num_vertices();
     let mut words = vec![0; num_vertex_words(n)];
-    words[0] = mark_of(snapshot, n)?;
-    for &v in snapshot.removed(run)?.list() {
+    words[0] = mark_of(view, n)?;
+    for &v in view.removed(run)?.list() {
         words[1 + v as usize / 64] |= 1 << (v as usize % 64);
     }
     Ok(words)
@@ -154,10 +154,10 @@ fn vertex_words(snapshot: &View, run: &Run) -> Result<Vec<u64>> {
 
 /// A number that is the same for the same ids of the last of the first `n` vertices: FNV-1a. The last
 /// vertices are those of the newest versions, which alone can be undone.
-fn mark_of(snapshot: &View, n: usize) -> Result<u64> {
+fn mark_of(view: &View, n: usize) -> Result<u64> {
     let mut mark = 0xcbf2_9ce4_8422_2325_u64;
     for v in n.saturating_sub(LAST_IDS)..n {
-        let id = snapshot.version().ids().external_of(vertex(v))?.to_string();
+        let id = view.version().ids().external_of(vertex(v))?.to_string();
         for byte in id.into_bytes().into_iter().chain([0xff]) {
             mark = (mark ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
@@ -167,25 +167,25 @@ fn mark_of(snapshot: &View, n: usize) -> Result<u64> {
 
 /// Keeps a state, durably. Returns whether it can be kept.
 pub(super) fn keep(live: &dyn Live, entry: &Entry, params: &Params, at: At<'_>) -> Result<bool> {
-    let At { snapshot, run } = at;
-    let n = snapshot.version().num_vertices();
+    let At { view, run } = at;
+    let n = view.version().num_vertices();
     let bytes = (live.num_words(n) + num_vertex_words(n)) as u64 * WORD_BYTES;
     let _memory = run.budget().reserve("a copy of the state of a live answer", bytes)?;
     let Some(mut words) = live.words() else { return Ok(false) };
-    words.push(vertex_words(snapshot, run)?);
-    let StateDeclaration { name, declared } = StateDeclaration::of(live, entry, params, snapshot, run);
-    let window = snapshot.window_index().map(|index| *index.window());
+    words.push(vertex_words(view, run)?);
+    let StateDeclaration { name, declared } = StateDeclaration::of(live, entry, params, view, run);
+    let window = view.window_index().map(|index| *index.window());
     let content = LiveContent {
         declaration: declared,
-        numbering: numbering(snapshot),
-        version: snapshot.version().number(),
-        committed_ms: snapshot.version().record().committed_ms,
-        commit: snapshot.version().record().commit,
+        numbering: numbering(view),
+        version: view.version().number(),
+        committed_ms: view.version().record().committed_ms,
+        commit: view.version().record().commit,
         after: window.map(|window| window.after as u64),
         until: window.map(|window| window.until as u64),
         arrays: words.into_iter().map(|words| LiveArray { words }).collect(),
     };
-    snapshot.version().keep_live_state(&name, &content)?;
+    view.version().keep_live_state(&name, &content)?;
     Ok(true)
 }
 
@@ -200,16 +200,16 @@ struct StateDeclaration {
 }
 
 impl StateDeclaration {
-    fn of(live: &dyn Live, entry: &Entry, params: &Params, snapshot: &View, run: &Run) -> Self {
+    fn of(live: &dyn Live, entry: &Entry, params: &Params, view: &View, run: &Run) -> Self {
         let of_property = |number: u32, element: ElementType| format!("{number}:{}", element.name());
-        let window = snapshot.window_lists().map(|lists| {
+        let window = view.window_lists().map(|lists| {
             let (window, time) = (lists.index.window(), lists.time);
             let length = window.until.wrapping_sub(window.after);
             let vertices = if lists.all_vertices { "all" } else { "ends" };
             format!(" window={length} time={} vertices={vertices}", of_property(time.number, time.element))
         });
-        let weight = snapshot.weight_property().filter(|_| live.is_weighted());
-        let chosen = weight.filter(|_| snapshot.is_weight_chosen());
+        let weight = view.weight_property().filter(|_| live.is_weighted());
+        let chosen = weight.filter(|_| view.is_weight_chosen());
         let chosen = chosen.map(|weight| format!(" weight={}", weight.number));
         let fields = [Some(options(entry, params)), window, chosen].into_iter().flatten().collect::<String>();
         // Later versions may have other weights. Their state has the same name, so that it is found, and
@@ -237,8 +237,8 @@ fn options(entry: &Entry, params: &Params) -> String {
 
 /// How the vertices of a version are numbered, in words: the kind of map of their ids, its base and the order
 /// of the import.
-fn numbering(snapshot: &View) -> String {
-    let ids = &snapshot.version().manifest().ids;
+fn numbering(view: &View) -> String {
+    let ids = &view.version().manifest().ids;
     format!("kind={} base={} order={}", ids.kind as u8, ids.base, ids.order as u8)
 }
 

@@ -15,7 +15,7 @@ use crate::error::Result;
 /// A version, and the means to compute on it.
 #[derive(Clone, Copy)]
 pub(super) struct At<'a> {
-    pub(super) snapshot: &'a View,
+    pub(super) view: &'a View,
     pub(super) run: &'a Run,
 }
 
@@ -179,7 +179,7 @@ pub(super) fn updated_within<'a, S, W: LiveWeight>(
     ) -> std::result::Result<Vec<VertexId>, Halt<esker_store::Error>>,
 ) -> Result<Updated> {
     let Some(state) = state else { return Ok(Updated::Stopped) };
-    let (points, changes) = (Points::new(at.snapshot), change.edges());
+    let (points, changes) = (Points::new(at.view), change.edges());
     match update(state, &mut BoundedReader::new(&points, &changes, read_max).until(deadline)) {
         Ok(changed) => Ok(Updated::Done(changed)),
         Err(Halt::TooMuch | Halt::Unsuitable) => Ok(Updated::Stopped),
@@ -190,14 +190,14 @@ pub(super) fn updated_within<'a, S, W: LiveWeight>(
 /// Makes the state of a version or window.
 pub(super) fn recompute(live: &mut dyn Live, at: At<'_>) -> Result<()> {
     let copied = if live.updates() && live.reads_lists() { copied(at)? } else { None };
-    live.recompute(At { snapshot: copied.as_ref().unwrap_or(at.snapshot), run: at.run })
+    live.recompute(At { view: copied.as_ref().unwrap_or(at.view), run: at.run })
 }
 
 /// A window whose edges are copied to memory, if half of what is free suffices.
-pub(super) fn copied(At { snapshot, run }: At<'_>) -> Result<Option<View>> {
+pub(super) fn copied(At { view, run }: At<'_>) -> Result<Option<View>> {
     let fits = |index: &WindowIndex| {
         index.gathered_bytes(size_of::<u64>() as u64, None) <= run.budget().free_bytes() / 2
     };
-    let index = snapshot.window_index().filter(|index| fits(index));
-    Ok(index.map(|_| snapshot.clone().resident(Access::Memory)).transpose()?)
+    let index = view.window_index().filter(|index| fits(index));
+    Ok(index.map(|_| view.clone().resident(Access::Memory)).transpose()?)
 }

@@ -105,7 +105,7 @@ pub struct Follow {
     entry: &'static Entry,
     params: Params,
     live: Box<dyn Live>,
-    snapshot: View,
+    view: View,
     run: Arc<Run>,
     /// The values as reported last.
     answer: Answer,
@@ -136,13 +136,13 @@ impl Follow {
     ///
     /// # Errors
     /// [`crate::Error::Usage`] for an algorithm that answers with edges; as [`Entry::run`].
-    pub fn start(snapshot: View, entry: &'static Entry, params: &Params, run: Arc<Run>) -> Result<Self> {
+    pub fn start(view: View, entry: &'static Entry, params: &Params, run: Arc<Run>) -> Result<Self> {
         entry.check_params(params)?;
-        entry.check_weight(snapshot.is_weight_chosen())?;
-        let live = live(entry, params, &snapshot)?;
-        let mut follow = Self::without_values(snapshot, entry, params, run, live)?;
+        entry.check_weight(view.is_weight_chosen())?;
+        let live = live(entry, params, &view)?;
+        let mut follow = Self::without_values(view, entry, params, run, live)?;
         let begin = Instant::now();
-        recompute(follow.live.as_mut(), At { snapshot: &follow.snapshot, run: &follow.run })?;
+        recompute(follow.live.as_mut(), At { view: &follow.view, run: &follow.run })?;
         let seconds = begin.elapsed().as_secs_f64();
         (follow.costs, follow.differences) = (CostModel::new(seconds), DifferenceCosts::new(seconds));
         follow.take_values()?;
@@ -201,15 +201,15 @@ impl Follow {
             let message = "a step of the live answer failed, so its state is of no version: follow it anew";
             return Err(esker_store::Error::invalid(message.to_owned()).into());
         }
-        let at = At { snapshot: &self.snapshot, run: &self.run };
+        let at = At { view: &self.view, run: &self.run };
         if self.live.updates() {
             return kept::keep(self.live.as_ref(), self.entry, &self.params, at);
         }
-        let mut live = live(self.entry, &self.params, &self.snapshot)?;
+        let mut live = live(self.entry, &self.params, &self.view)?;
         if !live.updates() {
             return Ok(false);
         }
-        let bytes = live.bytes(self.snapshot.version().num_vertices());
+        let bytes = live.bytes(self.view.version().num_vertices());
         let _memory = self.run.budget().reserve("a state of a live answer, to keep it", bytes)?;
         recompute(live.as_mut(), at)?;
         kept::keep(live.as_ref(), self.entry, &self.params, at)
@@ -217,19 +217,19 @@ impl Follow {
 
     /// With a state of the version.
     fn of_state(
-        snapshot: View,
+        view: View,
         entry: &'static Entry,
         params: &Params,
         run: Arc<Run>,
         live: Box<dyn Live>,
     ) -> Result<Self> {
-        let mut follow = Self::without_values(snapshot, entry, params, run, live)?;
+        let mut follow = Self::without_values(view, entry, params, run, live)?;
         follow.take_values()?;
         Ok(follow)
     }
 
     fn without_values(
-        snapshot: View,
+        view: View,
         entry: &'static Entry,
         params: &Params,
         run: Arc<Run>,
@@ -238,7 +238,7 @@ impl Follow {
         let memory = run.budget().reserve("the state of a live answer", 0)?;
         let changed_memory = run.budget().reserve("the changes of a live answer", 0)?;
         // Until one is timed, a recomputation counts as random reads of all arcs.
-        let reads = (snapshot.version().num_vertices() as u64).saturating_add(snapshot.num_arcs());
+        let reads = (view.version().num_vertices() as u64).saturating_add(view.num_arcs());
         let seconds = UNTIMED_SECONDS_MIN.max(reads as f64 * READ_SECONDS);
         let (costs, differences) = (CostModel::new(seconds), DifferenceCosts::new(seconds));
         let (choice, answer, params) = (MethodChoice::default(), Answer::default(), params.clone());
@@ -246,7 +246,7 @@ impl Follow {
             entry,
             params,
             live,
-            snapshot,
+            view,
             run,
             answer,
             top: None,
@@ -265,7 +265,7 @@ impl Follow {
     /// Takes the values and the figures of the state.
     fn take_values(&mut self) -> Result<()> {
         if let Some(mut values) = self.live.values() {
-            for &v in self.snapshot.removed(&self.run)?.list() {
+            for &v in self.view.removed(&self.run)?.list() {
                 set(&mut values, v, Value::Missing);
             }
             let column = AnswerColumn { name: self.entry.columns[0], values, ranking: self.live.ranking() };
@@ -287,12 +287,12 @@ impl Follow {
 
     /// The number of the version of the answer.
     pub fn version(&self) -> u64 {
-        self.snapshot.version().number()
+        self.view.version().number()
     }
 
-    /// The version that the answer belongs to.
-    pub fn snapshot(&self) -> &View {
-        &self.snapshot
+    /// The view that the answer belongs to.
+    pub fn view(&self) -> &View {
+        &self.view
     }
 
     /// The answer, with a row for each vertex, also for removed ones, which have no value.
@@ -344,15 +344,15 @@ impl Follow {
     }
 
     fn advance_to(&mut self, to: View) -> Result<FollowStep> {
-        if !to.version().continues(self.snapshot.version()) {
-            check_same_vertices(&self.snapshot, &to)?;
+        if !to.version().continues(self.view.version()) {
+            check_same_vertices(&self.view, &to)?;
             self.live = live(self.entry, &self.params, &to)?;
             return self.advance_anew(to);
         }
         let is_window = to.window_index().is_some();
-        let size = extent(&self.snapshot, &to).map_or(0, |(whole, part)| DifferenceCosts::size(whole, part));
-        let keeps_weights = !self.live.is_weighted() || to.weight_type() == self.snapshot.weight_type();
-        let has_state = self.live.updates() && keeps_weights && is_slide(&self.snapshot, &to);
+        let size = extent(&self.view, &to).map_or(0, |(whole, part)| DifferenceCosts::size(whole, part));
+        let keeps_weights = !self.live.is_weighted() || to.weight_type() == self.view.weight_type();
+        let has_state = self.live.updates() && keeps_weights && is_slide(&self.view, &to);
         let looks = self.differences.looks(self.choice, size, is_window);
         let may_go_without = is_window && (self.live.is_as_run() || !self.live.updates());
         if !looks && may_go_without && !self.differences.measures_again() {
@@ -370,7 +370,7 @@ impl Follow {
         let begin = Instant::now();
         let (weighted, time_max) = (self.live.is_weighted(), self.differences.search_time_max(self.choice));
         let change =
-            VersionChange::between(&self.snapshot, &to, weighted, &mut self.diff_cache, &self.run, time_max)?;
+            VersionChange::between(&self.view, &to, weighted, &mut self.diff_cache, &self.run, time_max)?;
         let diff_seconds = begin.elapsed().as_secs_f64();
         let step =
             if let Some(change) = change { self.advance_by(to, &change)? } else { self.advance_anew(to)? };
@@ -380,7 +380,7 @@ impl Follow {
 
     /// As [`Follow::advance`], to a version with known differences.
     fn advance_by(&mut self, to: View, change: &VersionChange) -> Result<FollowStep> {
-        self.snapshot = to;
+        self.view = to;
         self.reserve()?;
         let num_edges = change.num_edges();
         let begin = Instant::now();
@@ -399,7 +399,7 @@ impl Follow {
     /// As [`Follow::advance`], to a version with unknown differences or other weights, or a window far away.
     fn advance_anew(&mut self, to: View) -> Result<FollowStep> {
         let begin = Instant::now();
-        self.snapshot = to;
+        self.view = to;
         self.reserve()?;
         let changed = self.step_anew()?;
         // The values may be of another type now, which ranks otherwise.
@@ -415,7 +415,7 @@ impl Follow {
 
     /// Computes the state anew. Returns the vertices whose values changed.
     fn step_anew(&mut self) -> Result<Vec<Changed>> {
-        recompute(self.live.as_mut(), At { snapshot: &self.snapshot, run: &self.run })?;
+        recompute(self.live.as_mut(), At { view: &self.view, run: &self.run })?;
         self.report_all()
     }
 
@@ -427,8 +427,7 @@ impl Follow {
         }
         if let Choice::Update { time_max } = self.costs.choice(self.choice, num_edges) {
             let begin = Instant::now();
-            let (at, deadline) =
-                (At { snapshot: &self.snapshot, run: &self.run }, begin.checked_add(time_max));
+            let (at, deadline) = (At { view: &self.view, run: &self.run }, begin.checked_add(time_max));
             let changed = match self.live.update(at, change, deadline)? {
                 Updated::Done(touched) => Some(self.report(touched, change)?),
                 Updated::All => Some(self.report_all()?),
@@ -444,7 +443,7 @@ impl Follow {
         let seconds = begin.elapsed().as_secs_f64();
         self.costs.recomputed(num_edges, seconds);
         // Of a window, a recomputation without a state is cheaper.
-        if self.snapshot.window_index().is_none() {
+        if self.view.window_index().is_none() {
             self.differences.recomputed(seconds);
         }
         Ok((Method::Recompute, changed))
@@ -456,7 +455,7 @@ impl Follow {
         touched.sort_unstable();
         touched.dedup();
         report::reserve(&mut self.changed_memory, &self.run, self.entry.name, touched.len())?;
-        let (removed, column) = (self.snapshot.removed(&self.run)?, self.answer.columns.first_mut());
+        let (removed, column) = (self.view.removed(&self.run)?, self.answer.columns.first_mut());
         Ok(column.map_or_else(Vec::new, |column| {
             report::take_some(&mut column.values, self.live.as_ref(), removed, &touched)
         }))
@@ -464,7 +463,7 @@ impl Follow {
 
     /// The changes of all vertices since the last report.
     fn report_all(&mut self) -> Result<Vec<Changed>> {
-        let removed = self.snapshot.removed(&self.run)?;
+        let removed = self.view.removed(&self.run)?;
         let (column, values) = (self.answer.columns.first_mut(), self.live.values());
         let (Some(column), Some(mut values)) = (column, values) else { return Ok(Vec::new()) };
         removed.list().iter().for_each(|&v| set(&mut values, v, Value::Missing));
@@ -477,7 +476,7 @@ impl Follow {
     }
 
     fn take_facts(&mut self) -> Result<()> {
-        let removed = self.snapshot.removed(&self.run)?.count();
+        let removed = self.view.removed(&self.run)?.count();
         self.answer.facts = self.live.facts(removed);
         Ok(())
     }
@@ -489,7 +488,7 @@ impl Follow {
 
     /// Reserves the memory of the state and of the reported values.
     fn reserve(&mut self) -> Result<()> {
-        let n = self.snapshot.version().num_vertices();
+        let n = self.view.version().num_vertices();
         let bytes = self.live.bytes(n) + (n * VALUE_BYTES) as u64;
         if let Some(more) = bytes.checked_sub(self.memory.bytes()).filter(|&more| more > 0) {
             let what = format!("the state of a live {}", self.entry.name);

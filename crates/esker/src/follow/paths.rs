@@ -46,21 +46,21 @@ impl<W: LiveWeight, R: PathRule<W, Label: StateWord>> Live for Paths<W, R> {
     }
 
     fn recompute(&mut self, at: At<'_>) -> Result<()> {
-        let find = |source: &String| match at.snapshot.window_index() {
-            Some(_) => at.snapshot.version().find_vertex(source, at.run),
-            None => at.snapshot.find_vertex(source, at.run),
+        let find = |source: &String| match at.view.window_index() {
+            Some(_) => at.view.version().find_vertex(source, at.run),
+            None => at.view.find_vertex(source, at.run),
         };
         self.found = self.sources.iter().map(find).collect::<esker_store::Result<_>>()?;
-        let removed = at.snapshot.removed(at.run)?;
+        let removed = at.view.removed(at.run)?;
         self.found.retain(|&source| !removed.is_removed(source));
         self.found.sort_unstable();
         self.found.dedup();
         let (labels, parents) = match self.found.is_empty() {
             true => (
-                vec![R::unreached(); at.snapshot.version().num_vertices()],
-                vec![NONE; at.snapshot.version().num_vertices()],
+                vec![R::unreached(); at.view.version().num_vertices()],
+                vec![NONE; at.view.version().num_vertices()],
             ),
-            false => (self.compute)(&at.snapshot.graph::<W>(at.run)?, at.run, &self.found)?,
+            false => (self.compute)(&at.view.graph::<W>(at.run)?, at.run, &self.found)?,
         };
         self.state = Some(LivePaths::new(labels, parents));
         Ok(())
@@ -85,7 +85,7 @@ impl<W: LiveWeight, R: PathRule<W, Label: StateWord>> Live for Paths<W, R> {
 
     fn restore(&mut self, at: At<'_>, words: &[Vec<u64>]) -> Result<bool> {
         let [labels, parents, found] = words else { return Ok(false) };
-        let n = at.snapshot.version().num_vertices();
+        let n = at.view.version().num_vertices();
         let last = (n as u64).saturating_sub(1);
         let labels = labels.iter().map(|&word| StateWord::of_word(word)).collect::<Option<Vec<_>>>();
         let found = values_of(found, found.len(), last).filter(|found| !found.contains(&NONE));
@@ -202,8 +202,8 @@ fn by_width<W: LiveWeight + Width<Width: Shown + StateWord>>(params: &Params) ->
 
 /// Calls a function with the type of the weights.
 macro_rules! by_weight {
-    ($snapshot:expr, $work:ident, $params:expr) => {
-        match $snapshot.weight_type() {
+    ($view:expr, $work:ident, $params:expr) => {
+        match $view.weight_type() {
             None => $work::<()>($params),
             Some(ElementType::I32) => $work::<i32>($params),
             Some(ElementType::I64) => $work::<i64>($params),
@@ -215,11 +215,11 @@ macro_rules! by_weight {
 }
 
 /// Distances from a source.
-pub(super) fn shortest(params: &Params, snapshot: &View) -> Result<Box<dyn Live>> {
-    by_weight!(snapshot, by_length, params)
+pub(super) fn shortest(params: &Params, view: &View) -> Result<Box<dyn Live>> {
+    by_weight!(view, by_length, params)
 }
 
 /// Widths of paths from a source.
-pub(super) fn widest_paths(params: &Params, snapshot: &View) -> Result<Box<dyn Live>> {
-    by_weight!(snapshot, by_width, params)
+pub(super) fn widest_paths(params: &Params, view: &View) -> Result<Box<dyn Live>> {
+    by_weight!(view, by_width, params)
 }

@@ -53,16 +53,16 @@ fn weight_bits(lists: &ListColumns, property: u32, index: usize) -> Result<u64> 
 /// The lists of a version, or of a window of it, with weights of type `W`. Removed vertices keep their
 /// numbers and have no edges. Blocks that are read are verified, each once.
 pub(super) struct Points<'a, W> {
-    snapshot: &'a View,
+    view: &'a View,
     /// The number of the property that is the weight.
     property: u32,
     weight: PhantomData<W>,
 }
 
 impl<'a, W: LiveWeight> Points<'a, W> {
-    pub(super) fn new(snapshot: &'a View) -> Self {
-        let property = snapshot.weight_property().map_or(u32::MAX, |property| property.number);
-        Self { snapshot, property, weight: PhantomData }
+    pub(super) fn new(view: &'a View) -> Self {
+        let property = view.weight_property().map_or(u32::MAX, |property| property.number);
+        Self { view, property, weight: PhantomData }
     }
 }
 
@@ -71,33 +71,33 @@ impl<W: LiveWeight> live::LiveGraph for Points<'_, W> {
     type Error = Error;
 
     fn num_vertices(&self) -> usize {
-        self.snapshot.version().num_vertices()
+        self.view.version().num_vertices()
     }
 
     fn is_directed(&self) -> bool {
-        self.snapshot.version().is_directed()
+        self.view.version().is_directed()
     }
 
     fn has(&self, direction: Direction) -> bool {
-        self.snapshot.version().has(direction)
+        self.view.version().has(direction)
     }
 
     fn degree(&self, direction: Direction, v: VertexId) -> Result<usize> {
-        match self.snapshot.window_index() {
+        match self.view.window_index() {
             Some(index) => Ok(index.degree(direction, v)),
-            None => self.snapshot.version().degree(direction, v),
+            None => self.view.version().degree(direction, v),
         }
     }
 
     fn each(&self, direction: Direction, v: VertexId, mut take: impl FnMut(VertexId, W)) -> Result<()> {
-        if let Some(window) = self.snapshot.window_lists() {
+        if let Some(window) = self.view.window_lists() {
             return window.visit(direction, v, |target, lists, index| {
                 let bits = if W::IS_READ { weight_bits(lists, self.property, index)? } else { 0 };
                 take(target, W::of_bits(bits));
                 Ok(())
             });
         }
-        self.snapshot.version().stack().visit(direction, v, |stretch| {
+        self.view.version().stack().visit(direction, v, |stretch| {
             if !W::IS_READ {
                 stretch.targets.iter().for_each(|&target| take(target, W::of_bits(0)));
                 return Ok(Flow::More);

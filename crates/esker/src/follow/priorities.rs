@@ -30,7 +30,7 @@ impl Live for Colours {
     }
 
     fn recompute(&mut self, at: At<'_>) -> Result<()> {
-        let graph = at.snapshot.graph::<()>(at.run)?;
+        let graph = at.view.graph::<()>(at.run)?;
         let options = ColouringOptions { passes: NonZeroU32::MIN, ..ColouringOptions::default() };
         let colours = colouring(&graph, at.run, &options)?.colours;
         self.state = Some(LiveColouring::new(&graph, at.run.seed(), colours));
@@ -47,10 +47,10 @@ impl Live for Colours {
 
     fn restore(&mut self, at: At<'_>, words: &[Vec<u64>]) -> Result<bool> {
         let [colours] = words else { return Ok(false) };
-        let n = at.snapshot.version().num_vertices();
+        let n = at.view.version().num_vertices();
         // No vertex needs a colour that is the number of vertices.
         let colours = values_of(colours, n, n as u64).filter(|colours| !colours.contains(&NONE));
-        let graph = at.snapshot.graph::<()>(at.run)?;
+        let graph = at.view.graph::<()>(at.run)?;
         self.state = colours.map(|colours| LiveColouring::new(&graph, at.run.seed(), colours));
         Ok(self.state.is_some())
     }
@@ -87,7 +87,7 @@ impl Live for Members {
     }
 
     fn recompute(&mut self, at: At<'_>) -> Result<()> {
-        let graph = at.snapshot.graph::<()>(at.run)?;
+        let graph = at.view.graph::<()>(at.run)?;
         let members = mis(&graph, at.run, &MisOptions::default())?.members;
         self.state = Some(LiveIndependentSet::new(&graph, at.run.seed(), members));
         Ok(())
@@ -103,10 +103,10 @@ impl Live for Members {
 
     fn restore(&mut self, at: At<'_>, words: &[Vec<u64>]) -> Result<bool> {
         let [members] = words else { return Ok(false) };
-        let fits = members.len() == at.snapshot.version().num_vertices()
-            && members.iter().all(|&member| member <= 1);
+        let fits =
+            members.len() == at.view.version().num_vertices() && members.iter().all(|&member| member <= 1);
         let members = members.iter().map(|&member| member == 1).collect();
-        let graph = at.snapshot.graph::<()>(at.run)?;
+        let graph = at.view.graph::<()>(at.run)?;
         self.state = fits.then(|| LiveIndependentSet::new(&graph, at.run.seed(), members));
         Ok(fits)
     }
@@ -145,7 +145,7 @@ impl Live for Mates {
     }
 
     fn recompute(&mut self, at: At<'_>) -> Result<()> {
-        let graph = at.snapshot.graph::<()>(at.run)?;
+        let graph = at.view.graph::<()>(at.run)?;
         let options = MatchingOptions { method: MatchingMethod::Priorities };
         self.state = Some(LiveMatching::new(at.run.seed(), matching(&graph, at.run, &options)?.mates));
         Ok(())
@@ -161,7 +161,7 @@ impl Live for Mates {
 
     fn restore(&mut self, at: At<'_>, words: &[Vec<u64>]) -> Result<bool> {
         let [mates] = words else { return Ok(false) };
-        let n = at.snapshot.version().num_vertices();
+        let n = at.view.version().num_vertices();
         // Mates are those of each other.
         let is_mutual = |mates: &Vec<VertexId>| {
             let mut mates_of = mates.iter().enumerate().filter(|(_, mate)| **mate != NONE);

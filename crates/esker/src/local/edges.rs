@@ -37,14 +37,14 @@ impl Incidence {
     ///
     /// # Errors
     /// [`Error::Usage`] if in-edges are needed and not stored.
-    pub(super) fn directions(self, snapshot: &Version) -> Result<&'static [Direction]> {
+    pub(super) fn directions(self, version: &Version) -> Result<&'static [Direction]> {
         let directions: &[Direction] = match self {
-            _ if !snapshot.is_directed() => &[Direction::Out],
+            _ if !version.is_directed() => &[Direction::Out],
             Self::Out => &[Direction::Out],
             Self::In => &[Direction::In],
             Self::Both => &[Direction::Out, Direction::In],
         };
-        if directions.iter().all(|&direction| snapshot.has(direction)) {
+        if directions.iter().all(|&direction| version.has(direction)) {
             return Ok(directions);
         }
         Err(Error::usage(message![
@@ -56,13 +56,13 @@ impl Incidence {
 
 /// The value of a property of the edge at `index` of a list.
 pub(super) fn value<'a>(
-    snapshot: &'a Version,
+    version: &'a Version,
     edges: &esker_store::VertexEdges<'_>,
     property: &PropertyRecord,
     index: usize,
 ) -> Result<PropertyValue<'a>> {
     let bits = edges.bits(property.number, index)?;
-    Ok(match snapshot.dictionary(property.number) {
+    Ok(match version.dictionary(property.number) {
         Some(texts) => PropertyValue::Text(texts.text(bits as usize)?),
         None => PropertyValue::from_stored(property, bits),
     })
@@ -90,16 +90,16 @@ pub(super) fn value<'a>(
 ///
 /// # Errors
 /// As [`Incidence`]; [`esker_store::Error::Corrupt`].
-pub fn edges_of(snapshot: &Version, v: VertexId, reach: Incidence) -> Result<Vec<LocalEdge<'_>>> {
-    let directions = reach.directions(snapshot)?;
+pub fn edges_of(version: &Version, v: VertexId, reach: Incidence) -> Result<Vec<LocalEdge<'_>>> {
+    let directions = reach.directions(version)?;
     let mut found = Vec::new();
     for &direction in directions {
-        let edges = snapshot.edges(direction, v)?;
+        let edges = version.edges(direction, v)?;
         for (index, &other) in edges.targets().iter().enumerate() {
             if direction == Direction::In && other == v && directions.len() == 2 {
                 continue; // A self-loop, which the out-edges had.
             }
-            let values = snapshot.edge_properties().map(|property| value(snapshot, &edges, property, index));
+            let values = version.edge_properties().map(|property| value(version, &edges, property, index));
             let (source, target) = if direction == Direction::Out { (v, other) } else { (other, v) };
             found.push(LocalEdge { source, target, values: values.collect::<Result<_>>()? });
         }
@@ -111,11 +111,11 @@ pub fn edges_of(snapshot: &Version, v: VertexId, reach: Incidence) -> Result<Vec
 ///
 /// # Errors
 /// [`esker_store::Error::Corrupt`].
-pub fn degrees(snapshot: &Version, v: VertexId) -> Result<(usize, Option<usize>)> {
-    let out = snapshot.degree(Direction::Out, v)?;
-    let incoming = match (snapshot.is_directed(), snapshot.has(Direction::In)) {
+pub fn degrees(version: &Version, v: VertexId) -> Result<(usize, Option<usize>)> {
+    let out = version.degree(Direction::Out, v)?;
+    let incoming = match (version.is_directed(), version.has(Direction::In)) {
         (false, _) => Some(out),
-        (true, true) => Some(snapshot.degree(Direction::In, v)?),
+        (true, true) => Some(version.degree(Direction::In, v)?),
         (true, false) => None,
     };
     Ok((out, incoming))
@@ -126,13 +126,13 @@ pub fn degrees(snapshot: &Version, v: VertexId) -> Result<(usize, Option<usize>)
 /// # Errors
 /// As [`edges_of`]; cancellation.
 pub fn within(
-    snapshot: &Version,
+    version: &Version,
     from: &[VertexId],
     radius: usize,
     reach: Incidence,
     run: &Run,
 ) -> Result<Vec<VertexId>> {
-    let directions = reach.directions(snapshot)?;
+    let directions = reach.directions(version)?;
     let mut found: BTreeSet<VertexId> = from.iter().copied().collect();
     let mut frontier: Vec<VertexId> = found.iter().copied().collect();
     for _ in 0..radius {
@@ -140,7 +140,7 @@ pub fn within(
         for &v in &frontier {
             run.check()?;
             for &direction in directions {
-                let neighbours = snapshot.neighbors(direction, v)?;
+                let neighbours = version.neighbors(direction, v)?;
                 next.extend(neighbours.iter().copied().filter(|&neighbour| found.insert(neighbour)));
             }
         }
@@ -156,13 +156,13 @@ pub fn within(
 ///
 /// # Errors
 /// As [`edges_of`]; cancellation.
-pub fn between<'a>(snapshot: &'a Version, vertices: &[VertexId], run: &Run) -> Result<Vec<LocalEdge<'a>>> {
+pub fn between<'a>(version: &'a Version, vertices: &[VertexId], run: &Run) -> Result<Vec<LocalEdge<'a>>> {
     let mut found = Vec::new();
     for &v in vertices {
         run.check()?;
-        let edges = edges_of(snapshot, v, Incidence::Out)?;
+        let edges = edges_of(version, v, Incidence::Out)?;
         let is_inside = |edge: &LocalEdge<'_>| {
-            (snapshot.is_directed() || edge.target >= v) && vertices.binary_search(&edge.target).is_ok()
+            (version.is_directed() || edge.target >= v) && vertices.binary_search(&edge.target).is_ok()
         };
         found.extend(edges.into_iter().filter(is_inside));
     }

@@ -33,8 +33,8 @@ fn graph(seed: u64, directed: bool, in_edges: bool, floats: bool) -> (tempfile::
         ..ImportOptions::default()
     };
     import(&(Arc::new(RealDisk) as Arc<_>), reader, &path, &options, StagingOptions::default()).unwrap();
-    let snapshot = Store::open(&path).unwrap().latest().unwrap();
-    (directory, snapshot)
+    let version = Store::open(&path).unwrap().latest().unwrap();
+    (directory, version)
 }
 
 #[allow(clippy::disallowed_methods)] // a file of this test alone
@@ -43,7 +43,7 @@ fn write(path: &std::path::Path, text: &str) {
 }
 
 /// All simple paths from a vertex, with the least weights of parallel edges, by search in depth.
-fn all_paths(snapshot: &Version, from: VertexId, to: VertexId, weighted: bool) -> Vec<(f64, Vec<VertexId>)> {
+fn all_paths(version: &Version, from: VertexId, to: VertexId, weighted: bool) -> Vec<(f64, Vec<VertexId>)> {
     let mut found = Vec::new();
     let mut stack = vec![(0.0, vec![from])];
     while let Some((length, path)) = stack.pop() {
@@ -52,7 +52,7 @@ fn all_paths(snapshot: &Version, from: VertexId, to: VertexId, weighted: bool) -
             found.push((length, path));
             continue;
         }
-        let edges = edges_of(snapshot, last, Incidence::Out).unwrap();
+        let edges = edges_of(version, last, Incidence::Out).unwrap();
         let next: BTreeSet<VertexId> = edges.iter().map(|edge| edge.target).collect();
         for v in next.into_iter().filter(|v| !path.contains(v)) {
             let weight = |edge: &LocalEdge<'_>| edge.values[0].to_string().parse::<f64>().unwrap();
@@ -76,13 +76,13 @@ fn paths_are_those_that_an_exhaustive_search_finds() {
         (false, true, true),
     ];
     for (seed, (directed, in_edges, floats)) in (1..).zip(forms.iter().cycle().take(15).copied()) {
-        let (_directory, snapshot) = graph(seed, directed, in_edges, floats);
+        let (_directory, version) = graph(seed, directed, in_edges, floats);
         for (from, to, weighted) in [(0, 5, true), (3, 1, false), (2, 2, true), (7, 0, true), (4, 8, false)] {
-            let (from, to) = (vertex(from % snapshot.num_vertices()), vertex(to % snapshot.num_vertices()));
-            let expected = all_paths(&snapshot, from, to, weighted);
-            let weight = snapshot.weight_property().filter(|_| weighted);
+            let (from, to) = (vertex(from % version.num_vertices()), vertex(to % version.num_vertices()));
+            let expected = all_paths(&version, from, to, weighted);
+            let weight = version.weight_property().filter(|_| weighted);
             for count in [1, 3, 1000] {
-                let found = paths(&snapshot, from, to, PathOptions { count, weight }, &run).unwrap();
+                let found = paths(&version, from, to, PathOptions { count, weight }, &run).unwrap();
                 let lengths: Vec<f64> = found.iter().map(|path| path.length().into()).collect();
                 let least: Vec<f64> = expected.iter().take(count).map(|path| path.0).collect();
                 assert_eq!(lengths, least, "seed {seed}, {from} to {to}, {count} paths");
@@ -101,29 +101,29 @@ fn paths_are_those_that_an_exhaustive_search_finds() {
 fn edges_around_vertices_are_those_of_the_lists() {
     let run = Run::with_threads(1).unwrap();
     for directed in [true, false] {
-        let (_directory, snapshot) = graph(7, directed, true, false);
-        let n = snapshot.num_vertices();
+        let (_directory, version) = graph(7, directed, true, false);
+        let n = version.num_vertices();
         let everything: Vec<VertexId> = (0..n).map(vertex).collect();
-        let all = between(&snapshot, &everything, &run).unwrap();
-        assert_eq!(all.len() as u64, snapshot.num_edges());
+        let all = between(&version, &everything, &run).unwrap();
+        assert_eq!(all.len() as u64, version.num_edges());
         for v in (0..n).map(vertex) {
-            let out = edges_of(&snapshot, v, Incidence::Out).unwrap();
-            assert_eq!(out.len(), degrees(&snapshot, v).unwrap().0);
+            let out = edges_of(&version, v, Incidence::Out).unwrap();
+            assert_eq!(out.len(), degrees(&version, v).unwrap().0);
             let loops = out.iter().filter(|edge| edge.target == v).count();
-            let both = edges_of(&snapshot, v, Incidence::Both).unwrap();
+            let both = edges_of(&version, v, Incidence::Both).unwrap();
             let touching = all.iter().filter(|edge| edge.source == v || edge.target == v).count();
             assert_eq!(both.len(), touching, "directed {directed}, vertex {v}, {loops} loops");
-            let near = within(&snapshot, &[v], 1, Incidence::Both, &run).unwrap();
+            let near = within(&version, &[v], 1, Incidence::Both, &run).unwrap();
             let mut expected: BTreeSet<VertexId> =
                 both.iter().flat_map(|edge| [edge.source, edge.target]).collect();
             expected.insert(v);
             assert_eq!(near, expected.into_iter().collect::<Vec<_>>());
         }
     }
-    let (_directory, snapshot) = graph(7, true, false, false);
-    assert!(!snapshot.has(Direction::In));
-    assert!(edges_of(&snapshot, 0, Incidence::In).unwrap_err().to_string().contains("no in-edges"));
-    assert_eq!(degrees(&snapshot, 0).unwrap().1, None);
+    let (_directory, version) = graph(7, true, false, false);
+    assert!(!version.has(Direction::In));
+    assert!(edges_of(&version, 0, Incidence::In).unwrap_err().to_string().contains("no in-edges"));
+    assert_eq!(degrees(&version, 0).unwrap().1, None);
 }
 
 /// A graph with named edges, which have a weight and a kind.
@@ -136,8 +136,8 @@ fn named(edges: &str) -> (tempfile::TempDir, Version) {
     let reader = open_reader(&[file.to_str().unwrap()], &options).unwrap();
     let disk = Arc::new(RealDisk) as Arc<_>;
     import(&disk, reader, &path, &ImportOptions::default(), StagingOptions::default()).unwrap();
-    let snapshot = Store::open(&path).unwrap().latest().unwrap();
-    (directory, snapshot)
+    let version = Store::open(&path).unwrap().latest().unwrap();
+    (directory, version)
 }
 
 /// Where no search comes by, a negative length may still make a way shorter: from a to b over c it is 2, and
@@ -146,10 +146,10 @@ fn named(edges: &str) -> (tempfile::TempDir, Version) {
 fn a_negative_weight_anywhere_is_refused_and_the_message_names_the_edge() {
     let run = Run::with_threads(1).unwrap();
     let asked = |edges: &str, property: &str| {
-        let (_directory, snapshot) = named(edges);
-        let [a, b] = ["a", "b"].map(|id| snapshot.find_vertex(id, &run).unwrap());
-        let weight = snapshot.edge_property(property).ok();
-        paths(&snapshot, a, b, PathOptions { count: 1, weight }, &run)
+        let (_directory, version) = named(edges);
+        let [a, b] = ["a", "b"].map(|id| version.find_vertex(id, &run).unwrap());
+        let weight = version.edge_property(property).ok();
+        paths(&version, a, b, PathOptions { count: 1, weight }, &run)
             .map(|found| f64::from(found[0].length()))
             .map_err(|error| error.to_string())
     };
@@ -175,11 +175,11 @@ fn a_version_without_the_negative_weight_has_paths() {
     db.commit(batch, "").unwrap();
     db.close().unwrap();
     let store = Store::open(&path).unwrap();
-    for (snapshot, has_path) in [(store.at(1), false), (store.latest(), true)] {
-        let snapshot = snapshot.unwrap();
-        let [a, b] = ["a", "b"].map(|id| snapshot.find_vertex(id, &run).unwrap());
-        let options = PathOptions { count: 1, weight: snapshot.weight_property() };
-        let found = paths(&snapshot, a, b, options, &run);
+    for (version, has_path) in [(store.at(1), false), (store.latest(), true)] {
+        let version = version.unwrap();
+        let [a, b] = ["a", "b"].map(|id| version.find_vertex(id, &run).unwrap());
+        let options = PathOptions { count: 1, weight: version.weight_property() };
+        let found = paths(&version, a, b, options, &run);
         assert_eq!(found.ok().map(|found| f64::from(found[0].length())), has_path.then_some(5.0));
     }
 }

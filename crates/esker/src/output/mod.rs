@@ -79,7 +79,7 @@ impl OutputFormat {
 ///
 /// let (run, params) = (Run::with_threads(1)?, Params::default().with("direction", "out"));
 /// let view = version.view();
-/// let job = Job { snapshot: &view, run: &run, params: &params, verify: false };
+/// let job = Job { view: &view, run: &run, params: &params, verify: false };
 /// let answer = find("degrees")?.run(&job)?;
 /// let file = directory.path().join("degrees.csv"); // or .parquet, .arrow, .npy
 /// esker::output::write(&file, version.ids(), &answer, &ExportOptions::default())?;

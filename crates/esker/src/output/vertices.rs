@@ -38,19 +38,19 @@ pub struct VertexTable {
 /// [`Error::Usage`] if there are no properties, or a text is empty and would read as missing; if the file
 /// exists (unless `options.overwrite`) or writing fails; cancellation.
 pub fn vertex_properties(
-    snapshot: &View,
+    view: &View,
     path: &Path,
     options: &ExportOptions,
     run: &Run,
 ) -> Result<VertexTable> {
-    let records: Vec<PropertyRecord> = snapshot.version().vertex_properties().cloned().collect();
+    let records: Vec<PropertyRecord> = view.version().vertex_properties().cloned().collect();
     let names: Vec<&String> = records.iter().map(|property| &property.name).collect();
     if names.is_empty() {
         return Err(Error::usage("the vertices have no properties to write".to_owned()));
     }
     let properties =
-        names.iter().map(|name| Ok(snapshot.version().vertex_property(name)?)).collect::<Result<Vec<_>>>()?;
-    let removed = snapshot.removed(run)?;
+        names.iter().map(|name| Ok(view.version().vertex_property(name)?)).collect::<Result<Vec<_>>>()?;
+    let removed = view.removed(run)?;
     let mut samples = vec![Vec::new(); names.len()];
     let mut file = OutputFile::open(path, options)?;
     let mut out = b"vertex".to_vec();
@@ -59,13 +59,13 @@ pub fn vertex_properties(
         quote(name.as_bytes(), &mut out);
     }
     out.push(b'\n');
-    for v in (0..snapshot.version().num_vertices()).map(vertex).filter(|&v| !removed.is_removed(v)) {
+    for v in (0..view.version().num_vertices()).map(vertex).filter(|&v| !removed.is_removed(v)) {
         let mut values = Vec::with_capacity(properties.len());
         for property in &properties {
             values.push(property.get(v)?);
         }
         if values.iter().any(Option::is_some) {
-            write_row(snapshot, v, &values, &mut out)?;
+            write_row(view, v, &values, &mut out)?;
             add_to_samples(&values, &mut samples);
         }
         if out.len() >= CHUNK_BYTES {
@@ -109,12 +109,12 @@ fn text_of(value: PropertyValue<'_>) -> Vec<u8> {
 }
 
 fn write_row(
-    snapshot: &View,
+    view: &View,
     v: VertexId,
     values: &[Option<PropertyValue<'_>>],
     out: &mut Vec<u8>,
 ) -> Result<()> {
-    let id = snapshot.version().ids().external_of(v)?;
+    let id = view.version().ids().external_of(v)?;
     match id {
         ExternalId::Int(id) => push_u64(out, id),
         ExternalId::Text(text) => quote(text, out),

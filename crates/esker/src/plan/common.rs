@@ -11,7 +11,7 @@ use crate::catalogue::ReadPattern;
 
 /// What all candidates depend on.
 pub(super) struct Common<'a> {
-    pub(super) snapshot: &'a View,
+    pub(super) view: &'a View,
     /// The name of the algorithm.
     pub(super) algorithm: &'a str,
     pub(super) threads: usize,
@@ -31,11 +31,11 @@ impl Common<'_> {
     /// Lists in a pool or headed, if these cannot serve.
     pub(super) fn hindered(&self, path: AccessPath) -> Option<Candidate> {
         // Missing in-lists are no obstacle of the view where the database keeps tiles only.
-        let in_lists = || self.without_in_lists().filter(|_| !self.snapshot.version().keeps_only_tiles());
+        let in_lists = || self.without_in_lists().filter(|_| !self.view.version().keeps_only_tiles());
         if let Some(reason) = self.filtered().or_else(in_lists) {
             return Some(absent(path, &reason).with_substitute());
         }
-        let reason = self.unsuited.as_ref().filter(|_| self.snapshot.version().keeps_only_tiles())?;
+        let reason = self.unsuited.as_ref().filter(|_| self.view.version().keeps_only_tiles())?;
         let reason = esker_store::Error::invalid(message![
             format!("{reason}, and the lists are kept as tiles only: run it with "),
             Setting::Residency.to("mapped"),
@@ -49,12 +49,12 @@ impl Common<'_> {
     /// properties.
     pub(super) fn filtered(&self) -> Option<esker_store::Error> {
         let message = "edges are filtered list by list as they lie in mapped files, or copied to memory";
-        self.snapshot.is_filtered().then(|| esker_store::Error::invalid(message.to_owned()))
+        self.view.is_filtered().then(|| esker_store::Error::invalid(message.to_owned()))
     }
 
     /// Why lists are read with a copy in memory alone: in-lists are needed, and not kept.
     pub(super) fn without_in_lists(&self) -> Option<esker_store::Error> {
-        if !self.snapshot.makes_in_lists() {
+        if !self.view.makes_in_lists() {
             return None;
         }
         Some(esker_store::Error::invalid(message![
@@ -69,9 +69,8 @@ impl Common<'_> {
     /// Whether mapped lists suffice although in-lists are needed and not stored: those of a window are made
     /// in memory; scans read tiles.
     pub(super) fn reads_in_lists_mapped(&self, pattern: ReadPattern) -> bool {
-        let scans_tiles =
-            self.snapshot.version().keeps_only_tiles() && self.snapshot.version().stack().is_plain();
-        self.snapshot.window_index().is_some() || scans_tiles && pattern != ReadPattern::Points
+        let scans_tiles = self.view.version().keeps_only_tiles() && self.view.version().stack().is_plain();
+        self.view.window_index().is_some() || scans_tiles && pattern != ReadPattern::Points
     }
 
     /// The reads of a run from an encoding of this size.
@@ -83,9 +82,9 @@ impl Common<'_> {
 
     /// Memory of the weights beside pooled or headed lists.
     pub(super) fn weights_beside(&self) -> u64 {
-        let layer = self.snapshot.version().complete_layer();
+        let layer = self.view.version().complete_layer();
         // The times of a window are a column of their own.
-        let times = self.snapshot.window_index().map_or(0, |_| size_of::<i64>() as u64);
+        let times = self.view.window_index().map_or(0, |_| size_of::<i64>() as u64);
         let of_side = |section: &Section| {
             let arcs = section.main().num_arcs() as u64;
             [times, self.weight_bytes - times]
@@ -93,7 +92,7 @@ impl Common<'_> {
                 .iter()
                 .sum::<u64>()
         };
-        read_sections(self.snapshot, layer).map(of_side).sum()
+        read_sections(self.view, layer).map(of_side).sum()
     }
 
     /// A candidate with the needs of an encoding of `graph_bytes`.
@@ -122,8 +121,8 @@ impl Common<'_> {
 }
 
 /// The lists of a layer in the directions that a run reads.
-pub(super) fn read_sections<'a>(snapshot: &View, layer: &'a PlainLayer) -> impl Iterator<Item = &'a Section> {
-    let out = Some(layer.out()).filter(|_| snapshot.reads(Direction::Out));
-    let incoming = layer.incoming().filter(|_| snapshot.reads(Direction::In));
+pub(super) fn read_sections<'a>(view: &View, layer: &'a PlainLayer) -> impl Iterator<Item = &'a Section> {
+    let out = Some(layer.out()).filter(|_| view.reads(Direction::Out));
+    let incoming = layer.incoming().filter(|_| view.reads(Direction::In));
     out.into_iter().chain(incoming)
 }

@@ -176,15 +176,15 @@ impl Request {
 /// itself, or options of the algorithm that make no sense; [`esker_store::Error::Invalid`] if the database
 /// does not have what is requested.
 pub fn plan(
-    snapshot: &View,
+    view: &View,
     entry: &Entry,
     params: &Params,
     request: &Request,
     resources: &Resources,
 ) -> Result<Plan> {
     request.check()?;
-    let snapshot = &needs::with_in_lists(snapshot, entry, params);
-    let candidates = needs::candidates(snapshot, entry, params, resources)?;
+    let view = &needs::with_in_lists(view, entry, params);
+    let candidates = needs::candidates(view, entry, params, resources)?;
     let allowed = request.allowed(&candidates);
     let possible = || {
         let is_possible =
@@ -195,8 +195,8 @@ pub fn plan(
         |one: &&Candidate| one.is_whole(resources) && (one.unsuited.is_none() || !request.is_free());
     let fastest = possible().filter(is_good).min_by(|a, b| a.price.seconds().total_cmp(&b.price.seconds()));
     let Some(chosen) = fastest.or_else(|| possible().next()) else {
-        let needed_bytes = |one: &Candidate| one.needed_bytes(&entry.reading(snapshot), request, resources);
-        return Err(refusal(entry, &allowed, needed_bytes, resources, snapshot)?);
+        let needed_bytes = |one: &Candidate| one.needed_bytes(&entry.reading(view), request, resources);
+        return Err(refusal(entry, &allowed, needed_bytes, resources, view)?);
     };
     let limit = if chosen.is_mapped() { resources.mapped_bytes } else { resources.memory_bytes };
     let fits = chosen.whole_bytes <= limit;
@@ -206,21 +206,19 @@ pub fn plan(
         (false, _) => Reason::Asked,
         (true, true) if fits => Reason::Fits,
         (true, true) => Reason::PageCache,
-        (true, false) if chosen.residency == Residency::Memory && snapshot.makes_in_lists() => {
-            Reason::InEdges
-        }
+        (true, false) if chosen.residency == Residency::Memory && view.makes_in_lists() => Reason::InEdges,
         (true, false) if chosen.residency == Residency::Memory => Reason::Copied,
         (true, false) if others_fit => Reason::Faster,
         (true, false) => Reason::Bounded,
     };
-    let reading = entry.reading(snapshot);
+    let reading = entry.reading(view);
     let access = chosen.access(&reading, request, resources)?;
-    let mut estimate = needs::estimate_as(chosen.path(), snapshot, entry, params, resources)?;
-    let gathered = windowed::copied_bytes(snapshot, entry, estimate.memory_bytes)
+    let mut estimate = needs::estimate_as(chosen.path(), view, entry, params, resources)?;
+    let gathered = windowed::copied_bytes(view, entry, estimate.memory_bytes)
         .filter(|&bytes| chosen.can_be_copied() && bytes <= resources.memory_bytes);
     estimate.memory_bytes = gathered.unwrap_or(estimate.memory_bytes);
     let (only, gathers) = (reading.reads_only(), gathered.is_some());
-    let makes_in_lists = snapshot.makes_in_lists() && chosen.can_be_copied();
+    let makes_in_lists = view.makes_in_lists() && chosen.can_be_copied();
     Ok(Plan { access, reason, fits, only, estimate, gathers, makes_in_lists, candidates })
 }
 
@@ -230,17 +228,17 @@ pub fn plan(
 /// # Errors
 /// As [`plan()`], but for its refusals.
 pub fn least_bytes(
-    snapshot: &View,
+    view: &View,
     entry: &Entry,
     params: &Params,
     request: &Request,
     resources: &Resources,
 ) -> Result<u64> {
-    let snapshot = &needs::with_in_lists(snapshot, entry, params);
-    let candidates = needs::candidates(snapshot, entry, params, resources)?;
+    let view = &needs::with_in_lists(view, entry, params);
+    let candidates = needs::candidates(view, entry, params, resources)?;
     let allowed = request.allowed(&candidates);
     match allowed.into_iter().filter(|one| one.obstacle.is_none()).min_by_key(|one| one.least_bytes) {
-        Some(least) => least.needed_bytes(&entry.reading(snapshot), request, resources),
+        Some(least) => least.needed_bytes(&entry.reading(view), request, resources),
         None => Ok(PROCESS_BYTES),
     }
 }
@@ -251,7 +249,7 @@ fn refusal(
     candidates: &[&Candidate],
     needed_bytes: impl FnOnce(&Candidate) -> Result<u64>,
     resources: &Resources,
-    snapshot: &View,
+    view: &View,
 ) -> Result<Error> {
     let possible = candidates.iter().filter(|one| one.obstacle.is_none()).min_by_key(|one| one.least_bytes);
     Ok(match possible {
@@ -271,7 +269,7 @@ fn refusal(
                     let changed = match one.residency {
                         Residency::Memory => String::new(),
                         Residency::Mapped | Residency::Pooled | Residency::Headed => {
-                            changed(snapshot, one.encoding)?
+                            changed(view, one.encoding)?
                         }
                     };
                     format!("{} with {residency} {encoding}{changed}", entry.name)
@@ -286,9 +284,9 @@ fn refusal(
 
 /// What a refusal says of the changes that are in memory beside pools, heads and tiles; nothing if they take
 /// less than a MiB.
-fn changed(snapshot: &View, encoding: GraphEncoding) -> Result<String> {
-    let bytes = needs::changed_bytes(snapshot)?[usize::from(encoding == GraphEncoding::Tiles)];
-    Ok(match (bytes >> 20, snapshot.version().stack().layers().len()) {
+fn changed(view: &View, encoding: GraphEncoding) -> Result<String> {
+    let bytes = needs::changed_bytes(view)?[usize::from(encoding == GraphEncoding::Tiles)];
+    Ok(match (bytes >> 20, view.version().stack().layers().len()) {
         (0, _) => String::new(),
         (mib, 1) => format!(" and {mib} MiB of what later versions of its layer changed,"),
         (mib, _) => format!(" and {mib} MiB of changes in later layers, which a merge would join,"),
@@ -298,12 +296,12 @@ fn changed(snapshot: &View, encoding: GraphEncoding) -> Result<String> {
 impl Candidate {
     /// The least limit that suffices for what is requested: heads of a requested length take more than the
     /// fixed costs.
-    fn needed_bytes(&self, snapshot: &View, request: &Request, resources: &Resources) -> Result<u64> {
+    fn needed_bytes(&self, view: &View, request: &Request, resources: &Resources) -> Result<u64> {
         if self.residency != Residency::Headed || request.head_len.is_none() {
             return Ok(self.least_bytes);
         }
         let least = Resources { memory_bytes: self.least_bytes, ..*resources };
-        match self.access(snapshot, request, &least) {
+        match self.access(view, request, &least) {
             Ok(_) => Ok(self.least_bytes),
             Err(Error::Store(esker_store::Error::Stop(Stop::OverBudget { needed_bytes, .. }))) => {
                 Ok(needed_bytes)
@@ -313,7 +311,7 @@ impl Candidate {
     }
 
     /// With the memory that the limit leaves next to the fixed costs.
-    fn access(&self, snapshot: &View, request: &Request, resources: &Resources) -> Result<Access> {
+    fn access(&self, view: &View, request: &Request, resources: &Resources) -> Result<Access> {
         let spare = resources.memory_bytes.saturating_sub(self.least_bytes);
         Ok(match (self.encoding, self.residency) {
             (encoding, Residency::Mapped) => Access::Mapped(encoding),
@@ -324,13 +322,13 @@ impl Candidate {
                 Access::Pooled(GraphEncoding::Tiles, PoolOptions { bytes, ..options })
             }
             (GraphEncoding::Lists, Residency::Pooled) => {
-                let needs = snapshot.pooled_needs(resources.threads)?;
+                let needs = view.pooled_needs(resources.threads)?;
                 let bytes = spare + needs.least_bytes * self.columns;
                 Access::Pooled(GraphEncoding::Lists, PoolOptions { bytes, ..PoolOptions::of_lists() })
             }
             (GraphEncoding::Lists, Residency::Headed) => {
-                let layer = snapshot.version().complete_layer();
-                let needs = snapshot.headed_needs(resources.threads)?;
+                let layer = view.version().complete_layer();
+                let needs = view.headed_needs(resources.threads)?;
                 let memory_bytes = spare / self.columns + needs.fixed_bytes;
                 let options = HeadedOptions { head_len: request.head_len, memory_bytes };
                 if request.head_len.is_some() {
@@ -347,8 +345,8 @@ impl Candidate {
 impl Plan {
     /// Corrects the rates that are kept for the user by what a run of this plan reached, if they are
     /// doubtful: see [`Known::raise`].
-    pub fn learn(&self, snapshot: &View, entry: &Entry, answer: &Answer, threads: usize) {
-        if let Some((rate, per_second)) = reached::reached(&self.access, snapshot, entry, answer) {
+    pub fn learn(&self, view: &View, entry: &Entry, answer: &Answer, threads: usize) {
+        if let Some((rate, per_second)) = reached::reached(&self.access, view, entry, answer) {
             Known::learn(rate, per_second, threads);
         }
     }
@@ -376,8 +374,8 @@ impl Plan {
     ///
     /// # Errors
     /// As [`View::resident`].
-    pub fn apply(&self, snapshot: &View) -> Result<View> {
-        let resident = snapshot.clone().resident(self.access)?.gathered(self.gathers);
+    pub fn apply(&self, view: &View) -> Result<View> {
+        let resident = view.clone().resident(self.access)?.gathered(self.gathers);
         Ok(resident.making_in_lists(self.makes_in_lists).reading(self.only))
     }
 
@@ -385,10 +383,10 @@ impl Plan {
     ///
     /// # Errors
     /// [`Error::Store`] if that cannot be read; cancellation.
-    pub fn heads(&self, snapshot: &View, run: &Run) -> Result<Option<Heads>> {
+    pub fn heads(&self, view: &View, run: &Run) -> Result<Option<Heads>> {
         let Access::Headed(options) = self.access else { return Ok(None) };
-        let layer = snapshot.version().complete_layer();
-        let needs = snapshot.clone().reading(self.only).headed_needs(run.threads())?;
+        let layer = view.version().complete_layer();
+        let needs = view.clone().reading(self.only).headed_needs(run.threads())?;
         Ok(Some(needs.heads(layer, options, run)?))
     }
 
@@ -396,8 +394,8 @@ impl Plan {
     ///
     /// # Errors
     /// As [`Plan::heads`].
-    pub fn to_json(&self, snapshot: &View, resources: &Resources, language: &dyn Language) -> Result<Value> {
-        let heads = self.heads(snapshot, &Run::with_threads(1)?)?;
+    pub fn to_json(&self, view: &View, resources: &Resources, language: &dyn Language) -> Result<Value> {
+        let heads = self.heads(view, &Run::with_threads(1)?)?;
         Ok(json!({
             "encoding": encoding_name(self.access.encoding()),
             "residency": residency_name(self.access.residency()),

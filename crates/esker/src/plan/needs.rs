@@ -31,20 +31,17 @@ const FEW_CHANGES_FRACTION: usize = 8;
 ///
 /// # Errors
 /// As [`View::num_present`].
-pub fn shape_of(snapshot: &View, weighted: bool) -> Result<Shape> {
-    let (undirected, run) = (snapshot.drops_directions(), Run::with_threads(1)?);
-    let num_vertices = if snapshot.keeps_removed(&run)? {
-        snapshot.version().num_vertices()
-    } else {
-        snapshot.num_present(&run)?
-    };
+pub fn shape_of(view: &View, weighted: bool) -> Result<Shape> {
+    let (undirected, run) = (view.drops_directions(), Run::with_threads(1)?);
+    let num_vertices =
+        if view.keeps_removed(&run)? { view.version().num_vertices() } else { view.num_present(&run)? };
     Ok(Shape {
         num_vertices: num_vertices as u64,
         // Without directions there are fewer where edges go both ways; to count them takes a scan.
-        num_arcs: snapshot.num_arcs() * if undirected { 2 } else { 1 },
-        directed: snapshot.version().is_directed() && !undirected,
-        in_edges: snapshot.version().has(Direction::In) || snapshot.makes_in_lists(),
-        weight_bytes: match snapshot.weight_type() {
+        num_arcs: view.num_arcs() * if undirected { 2 } else { 1 },
+        directed: view.version().is_directed() && !undirected,
+        in_edges: view.version().has(Direction::In) || view.makes_in_lists(),
+        weight_bytes: match view.weight_type() {
             Some(element) if weighted => element.bytes() as u64,
             _ => 0,
         },
@@ -78,56 +75,47 @@ pub fn shape_of(snapshot: &View, weighted: bool) -> Result<Shape> {
 ///
 /// # Errors
 /// As [`Entry::estimate`] and [`View::num_present`].
-pub fn estimate_on(
-    snapshot: &View,
-    entry: &Entry,
-    params: &Params,
-    resources: &Resources,
-) -> Result<Estimate> {
-    estimate_as(AccessPath::lists(Residency::Mapped), snapshot, entry, params, resources)
+pub fn estimate_on(view: &View, entry: &Entry, params: &Params, resources: &Resources) -> Result<Estimate> {
+    estimate_as(AccessPath::lists(Residency::Mapped), view, entry, params, resources)
 }
 
 /// The same, with the given encoding and residency.
 pub(super) fn estimate_as(
     path: AccessPath,
-    snapshot: &View,
+    view: &View,
     entry: &Entry,
     params: &Params,
     resources: &Resources,
 ) -> Result<Estimate> {
-    entry.check_weight(snapshot.is_weight_chosen())?;
-    let snapshot = &entry.reading(snapshot);
-    let mut shape = shape_of(snapshot, entry.reads_weights(snapshot))?;
+    entry.check_weight(view.is_weight_chosen())?;
+    let view = &entry.reading(view);
+    let mut shape = shape_of(view, entry.reads_weights(view))?;
     // Among removed vertices, lists are renumbered and handed over piece by piece.
-    let is_scattered = path.encoding == GraphEncoding::Tiles && !snapshot.drops_directions();
-    shape.scattered = is_scattered && shape.num_vertices == snapshot.version().num_vertices() as u64;
+    let is_scattered = path.encoding == GraphEncoding::Tiles && !view.drops_directions();
+    shape.scattered = is_scattered && shape.num_vertices == view.version().num_vertices() as u64;
     let mut estimate = entry.estimate(shape, params, resources)?;
-    let numbers = snapshot.version().num_vertices() as u64;
+    let numbers = view.version().num_vertices() as u64;
     if shape.num_vertices < numbers {
         estimate.memory_bytes += Remaining::bytes(numbers, numbers - shape.num_vertices);
-    } else if snapshot.keeps_removed(&Run::with_threads(1)?)? {
+    } else if view.keeps_removed(&Run::with_threads(1)?)? {
         // The vertices of the rows; before, where PageRank may jump to.
         estimate.memory_bytes += Remaining::bytes(numbers, 0).max(numbers * size_of::<f64>() as u64);
     }
     // Beside tiles, pools and heads, later layers are gathered, unless a window leaves some of them out.
     estimate.memory_bytes += match (path.encoding, path.residency) {
-        (GraphEncoding::Lists, Residency::Mapped | Residency::Memory) => {
-            snapshot.version().stack().table_bytes()
-        }
-        _ if snapshot.window_index().is_some() => snapshot.version().stack().table_bytes(),
-        (GraphEncoding::Tiles, _) => snapshot.version().stack().degrees_bytes(|_| true),
-        (GraphEncoding::Lists, _) => {
-            snapshot.version().stack().degrees_bytes(|direction| snapshot.reads(direction))
-        }
+        (GraphEncoding::Lists, Residency::Mapped | Residency::Memory) => view.version().stack().table_bytes(),
+        _ if view.window_index().is_some() => view.version().stack().table_bytes(),
+        (GraphEncoding::Tiles, _) => view.version().stack().degrees_bytes(|_| true),
+        (GraphEncoding::Lists, _) => view.version().stack().degrees_bytes(|direction| view.reads(direction)),
     };
-    if entry.reads.ids && snapshot.version().ids().is_text() {
+    if entry.reads.ids && view.version().ids().is_text() {
         // The vertex of each rank of a text.
         estimate.memory_bytes += shape.num_vertices * size_of::<VertexId>() as u64;
     }
-    if snapshot.window_index().is_some() {
-        estimate.memory_bytes += WindowIndex::bytes(numbers, snapshot.version().is_directed());
+    if view.window_index().is_some() {
+        estimate.memory_bytes += WindowIndex::bytes(numbers, view.version().is_directed());
     }
-    if snapshot.drops_directions() {
+    if view.drops_directions() {
         estimate.memory_bytes += undirected_bytes(numbers);
     }
     Ok(estimate)
@@ -135,74 +123,72 @@ pub(super) fn estimate_as(
 
 /// Bytes of what later layers of a version change, which is in memory beside pools and heads, and beside
 /// tiles.
-pub(super) fn changed_bytes(snapshot: &View) -> Result<[u64; 2]> {
-    let needs = StackedNeeds::for_version(snapshot.version().stack(), snapshot.version().num_arcs(), 0)?;
+pub(super) fn changed_bytes(view: &View) -> Result<[u64; 2]> {
+    let needs = StackedNeeds::for_version(view.version().stack(), view.version().num_arcs(), 0)?;
     Ok([needs.rows_bytes, needs.tiles_bytes])
 }
 
 /// Memory in which the lists of both directions are collected, if a directed graph is read as undirected.
-fn collecting_bytes(snapshot: &View, shape: &Shape, from_tiles: bool) -> u64 {
-    if !snapshot.drops_directions() {
+fn collecting_bytes(view: &View, shape: &Shape, from_tiles: bool) -> u64 {
+    if !view.drops_directions() {
         return 0;
     }
-    let (n, arcs) = (snapshot.version().num_vertices() as u64, snapshot.num_arcs());
+    let (n, arcs) = (view.version().num_vertices() as u64, view.num_arcs());
     undirected_block_bytes(n, arcs, shape.weight_bytes, from_tiles)
 }
 
 /// The version, whose in-lists are made where a run needs them and they are not kept.
-pub(super) fn with_in_lists(snapshot: &View, entry: &Entry, params: &Params) -> View {
-    let needs = snapshot.drops_directions() || snapshot.is_reversed() || entry.needs_in_lists(params);
-    snapshot.clone().making_in_lists(needs)
+pub(super) fn with_in_lists(view: &View, entry: &Entry, params: &Params) -> View {
+    let needs = view.drops_directions() || view.is_reversed() || entry.needs_in_lists(params);
+    view.clone().making_in_lists(needs)
 }
 
 /// Why lists are read one by one, if they are.
-fn list_by_list(entry: &Entry, snapshot: &View, weighted: bool) -> Option<String> {
+fn list_by_list(entry: &Entry, view: &View, weighted: bool) -> Option<String> {
     match entry.reads.pattern {
         ReadPattern::Points => Some(format!("{} reads single lists at random", entry.name)),
-        _ if snapshot.is_filtered() => Some("edges are filtered list by list".to_owned()),
-        _ if reads_whole_lists(snapshot, weighted) => Some("the window is read list by list".to_owned()),
+        _ if view.is_filtered() => Some("edges are filtered list by list".to_owned()),
+        _ if reads_whole_lists(view, weighted) => Some("the window is read list by list".to_owned()),
         ReadPattern::Scans | ReadPattern::Few => None,
     }
 }
 
 /// All candidates.
 pub(super) fn candidates(
-    snapshot: &View,
+    view: &View,
     entry: &Entry,
     params: &Params,
     resources: &Resources,
 ) -> Result<Vec<Candidate>> {
-    let snapshot = &with_in_lists(&entry.reading(snapshot), entry, params);
-    let estimate = |path| estimate_as(path, snapshot, entry, params, resources);
+    let view = &with_in_lists(&entry.reading(view), entry, params);
+    let estimate = |path| estimate_as(path, view, entry, params, resources);
     let on_lists = estimate(AccessPath::lists(Residency::Mapped))?;
     let arrays_bytes = on_lists.memory_bytes;
-    let shape = shape_of(snapshot, entry.reads_weights(snapshot))?;
-    let two = [Direction::Out, Direction::In].iter().all(|&direction| snapshot.reads(direction));
+    let shape = shape_of(view, entry.reads_weights(view))?;
+    let two = [Direction::Out, Direction::In].iter().all(|&direction| view.reads(direction));
     let sections = if shape.directed && two { 2 } else { 1 };
-    let index = snapshot.window_index();
+    let index = view.window_index();
     // The times stand beside the weights.
     let weight_bytes = shape.weight_bytes + index.map_or(0, |_| size_of::<i64>() as u64);
     let weighted = shape.weight_bytes > 0;
     let common = Common {
-        snapshot,
+        view,
         algorithm: entry.name,
         threads: resources.threads,
         weight_bytes,
-        columns: 1 + u64::from(reads_weights_beside(snapshot, weighted)),
-        list_bytes: list_bytes(snapshot, weight_bytes),
+        columns: 1 + u64::from(reads_weights_beside(view, weighted)),
+        list_bytes: list_bytes(view, weight_bytes),
         reads: (on_lists.read_bytes, shape.weighted_list_bytes() * sections),
-        unsuited: list_by_list(entry, snapshot, weighted),
+        unsuited: list_by_list(entry, view, weighted),
     };
-    let [collecting, from_tiles] = [false, true].map(|tiles| collecting_bytes(snapshot, &shape, tiles));
+    let [collecting, from_tiles] = [false, true].map(|tiles| collecting_bytes(view, &shape, tiles));
     // Lists that are kept in tiles alone are decoded from these, whichever way they are read.
-    let base =
-        arrays_bytes + PROCESS_BYTES + if snapshot.version().keeps_only_tiles() { from_tiles } else { 0 };
+    let base = arrays_bytes + PROCESS_BYTES + if view.version().keeps_only_tiles() { from_tiles } else { 0 };
     let lists = mapped_lists(&common, base, entry.reads.pattern);
-    let lists = copied_or_not(lists, snapshot, entry);
-    let stacked =
-        StackedNeeds::for_version(snapshot.version().stack(), snapshot.version().num_arcs(), weight_bytes)?;
+    let lists = copied_or_not(lists, view, entry);
+    let stacked = StackedNeeds::for_version(view.version().stack(), view.version().num_arcs(), weight_bytes)?;
     // What needs memory while changes are gathered is gone when the algorithm takes its own.
-    let own_bytes = arrays_bytes.saturating_sub(snapshot.version().stack().table_bytes());
+    let own_bytes = arrays_bytes.saturating_sub(view.version().stack().table_bytes());
     let changes = |gathering: u64| stacked.mapped_bytes + gathering.saturating_sub(own_bytes);
     let on_tiles = estimate(AccessPath::tiles(Residency::Pooled))?.memory_bytes;
     let beside = stacked.tiles_bytes + changes(stacked.tiles_gathering_bytes) + from_tiles;
@@ -211,15 +197,15 @@ pub(super) fn candidates(
     let beside = stacked.rows_bytes + changes(stacked.rows_gathering_bytes) + collecting;
     let headed = headed(&common, base - saved + beside);
     let pooled_lists = pooled_lists(&common, base - saved + beside);
-    let copy = match copied_window(&lists, snapshot, entry, base) {
+    let copy = match copied_window(&lists, view, entry, base) {
         Some(copy) => copy,
         None => copied(&common, &shape, base),
     };
     let mut all = vec![lists, tiles, pooled_tiles, headed, pooled_lists, copy];
-    let work = work_on(snapshot, entry.work(&shape, params)?);
+    let work = work_on(view, entry.work(&shape, params)?);
     let costs = Costs {
         later_bytes: stacked.later_bytes,
-        chains: chains(snapshot, &shape, entry.reads.pattern),
+        chains: chains(view, &shape, entry.reads.pattern),
         ..costs(&common, work, &shape, resources, &all)?
     };
     for one in all.iter_mut().filter(|one| one.obstacle.is_none()) {
@@ -229,8 +215,8 @@ pub(super) fn candidates(
 }
 
 /// The work of an algorithm, with the scan that counts degrees where a directed graph is read as undirected.
-fn work_on(snapshot: &View, mut work: Workload) -> Workload {
-    if snapshot.drops_directions() {
+fn work_on(view: &View, mut work: Workload) -> Workload {
+    if view.drops_directions() {
         let Workload { scans, tails, even_scans, even_tails, tiles, layers, .. } = &mut work;
         for scans in [scans, tails, even_scans, even_tails, tiles, layers] {
             *scans += 1.0;
@@ -247,8 +233,8 @@ fn costs<'a>(
     resources: &'a Resources,
     candidates: &[Candidate],
 ) -> Result<Costs<'a>> {
-    let snapshot = common.snapshot;
-    let sections = read_sections(snapshot, snapshot.version().complete_layer()).count() as u64;
+    let view = common.view;
+    let sections = read_sections(view, view.version().complete_layer()).count() as u64;
     let kinds: &[&str] = if common.weight_bytes > 0 {
         &["offsets", "targets", "lists", "property"]
     } else {
@@ -257,41 +243,41 @@ fn costs<'a>(
     let sides = [(Direction::Out, "out"), (Direction::In, "in")];
     let prefixes: Vec<_> = sides
         .iter()
-        .filter(|(direction, _)| snapshot.reads(*direction))
+        .filter(|(direction, _)| view.reads(*direction))
         .flat_map(|(_, side)| kinds.iter().map(move |kind| format!("{side}.{kind}")))
         .collect();
     let tiles = candidates.iter().find(|one| one.encoding == GraphEncoding::Tiles && one.obstacle.is_none());
     // Files hold the weights of the whole version, not those of a window.
-    let weight_bytes = snapshot.version().num_arcs() * sections * common.weight_bytes;
-    let offset_bytes = snapshot.version().num_vertices() as u64 * 8 * sections;
+    let weight_bytes = view.version().num_arcs() * sections * common.weight_bytes;
+    let offset_bytes = view.version().num_vertices() as u64 * 8 * sections;
     Ok(Costs {
         rates: &resources.rates,
         work,
         threads: resources.threads,
         num_vertices: shape.num_vertices,
-        num_arcs: snapshot.num_arcs() * sections,
-        degrees: DegreeSample::of(snapshot)?,
-        num_layers: snapshot.version().stack().layers().len(),
+        num_arcs: view.num_arcs() * sections,
+        degrees: DegreeSample::of(view)?,
+        num_layers: view.version().stack().layers().len(),
         later_bytes: 0,
         chains: 0.0,
-        decodes_tiles: snapshot.version().keeps_only_tiles(),
-        merges_directions: snapshot.drops_directions(),
-        is_compressed: matches!(snapshot.version().complete_layer().out().main().body(), Body::Coded(_)),
-        lists: Stored::of(snapshot, common.list_bytes, weight_bytes, &prefixes),
+        decodes_tiles: view.version().keeps_only_tiles(),
+        merges_directions: view.drops_directions(),
+        is_compressed: matches!(view.version().complete_layer().out().main().body(), Body::Coded(_)),
+        lists: Stored::of(view, common.list_bytes, weight_bytes, &prefixes),
         tiles: tiles.map_or_else(Stored::default, |one| {
-            Stored::of(snapshot, one.graph_bytes, weight_bytes / 2, &["tiles".to_owned()])
+            Stored::of(view, one.graph_bytes, weight_bytes / 2, &["tiles".to_owned()])
         }),
         offset_bytes,
-        head_bytes: head_bytes(snapshot, sections),
+        head_bytes: head_bytes(view, sections),
     })
 }
 
 /// Bytes of all stored heads, at most; `None` if there are none, or they cannot be read, which hinders only
 /// what reads them.
-fn head_bytes(snapshot: &View, sections: u64) -> Option<u64> {
-    let heads = snapshot.version().stored_heads().ok().flatten()?;
+fn head_bytes(view: &View, sections: u64) -> Option<u64> {
+    let heads = view.version().stored_heads().ok().flatten()?;
     let (lists, arcs) =
-        (snapshot.version().num_vertices() as u64 * sections, snapshot.version().num_arcs() * sections);
+        (view.version().num_vertices() as u64 * sections, view.version().num_arcs() * sections);
     Some(head_bytes_max(heads.head_len() as u64, lists, arcs))
 }
 
@@ -307,8 +293,8 @@ fn mapped_lists(common: &Common<'_>, base: u64, pattern: ReadPattern) -> Candida
     if let Some(reason) = common.without_in_lists().filter(|_| !common.reads_in_lists_mapped(pattern)) {
         return absent(path, &reason).with_substitute();
     }
-    let is_alone = common.snapshot.version().keeps_only_tiles();
-    let base = base + common.snapshot.version().decoded_bytes_max();
+    let is_alone = common.view.version().keeps_only_tiles();
+    let base = base + common.view.version().decoded_bytes_max();
     let candidate = common.candidate(path, common.list_bytes, base, base + common.list_bytes);
     let reads_points = pattern == ReadPattern::Points || common.unsuited.is_some();
     let unsuited = (is_alone && !reads_points).then(|| "the lists are kept as tiles only".to_owned());
@@ -322,21 +308,20 @@ fn tiles(common: &Common<'_>, pattern: ReadPattern, arrays_bytes: u64, changes: 
     if let Some(reason) = common.unsuited.as_ref().filter(|_| filtered.is_none()) {
         let lists = Setting::Encoding.to("lists");
         let reason = message![format!("{reason}, and tiles hold no lists: run it with "), lists];
-        let reason = match common.snapshot.version().keeps_only_tiles() {
+        let reason = match common.view.version().keeps_only_tiles() {
             true => message![reason, " ", Setting::Residency.to("mapped")],
             false => reason,
         };
         let reason = esker_store::Error::invalid(reason);
         return both.map(|path| absent(path, &reason));
     }
-    let time = common.snapshot.window_lists().map(|lists| lists.time);
-    let tiles = match common.snapshot.version().tiles_with(time) {
+    let time = common.view.window_lists().map(|lists| lists.time);
+    let tiles = match common.view.version().tiles_with(time) {
         Ok(tiles) => tiles,
         Err(reason) => return both.map(|path| absent(path, &reason)),
     };
     // Tiles of one layer have in-edges; what later layers changed has not.
-    let without_in_lists =
-        || common.without_in_lists().filter(|_| !common.snapshot.version().stack().is_plain());
+    let without_in_lists = || common.without_in_lists().filter(|_| !common.view.version().stack().is_plain());
     if let Some(reason) = filtered.or_else(without_in_lists) {
         return both.map(|path| absent(path, &reason).with_substitute());
     }
@@ -356,14 +341,14 @@ fn tiles(common: &Common<'_>, pattern: ReadPattern, arrays_bytes: u64, changes: 
 /// How slowly lists are found in the layers of a version, and merged of two directions: what a scan loses
 /// against one of plain lists in a single layer, as a part of what it loses in eleven layers. The proportions
 /// were measured: see `docs/decisions/scanning-layers.md`.
-fn chains(snapshot: &View, shape: &Shape, pattern: ReadPattern) -> f64 {
-    let stack = snapshot.version().stack();
+fn chains(view: &View, shape: &Shape, pattern: ReadPattern) -> f64 {
+    let stack = view.version().stack();
     let later_lists: usize = stack.layers()[1..].iter().map(|layer| layer.out().main().num_lists()).sum();
     let many = later_lists >= stack.num_vertices() / FEW_CHANGES_FRACTION || stack.rank().is_some();
     // Numbers among removed vertices are translated, in batches.
-    let among_removed = shape.num_vertices < snapshot.version().num_vertices() as u64;
+    let among_removed = shape.num_vertices < view.version().num_vertices() as u64;
     match pattern {
-        _ if snapshot.drops_directions() => MERGED,
+        _ if view.drops_directions() => MERGED,
         // Each list is found along its chain.
         ReadPattern::Points if !stack.is_plain() => 1.0,
         ReadPattern::Points => 0.0,
@@ -384,12 +369,12 @@ const FEW_CHANGED: f64 = 0.25;
 /// Lists in memory.
 fn copied(common: &Common<'_>, shape: &Shape, base: u64) -> Candidate {
     let path = AccessPath::lists(Residency::Memory);
-    let snapshot = common.snapshot;
-    if snapshot.makes_in_lists() {
-        let sides = 2 * copied_bytes(shape.num_vertices, snapshot.num_arcs(), shape.weight_bytes);
+    let view = common.view;
+    if view.makes_in_lists() {
+        let sides = 2 * copied_bytes(shape.num_vertices, view.num_arcs(), shape.weight_bytes);
         return common.candidate(path, sides, base + sides, base + sides).suited();
     }
-    let read = [Direction::Out, Direction::In].map(|direction| snapshot.reads(direction));
+    let read = [Direction::Out, Direction::In].map(|direction| view.reads(direction));
     let sides = if shape.directed { read.into_iter().filter(|&reads| reads).count() as u64 } else { 1 };
     let bytes = sides * copied_bytes(shape.num_vertices, shape.num_arcs, shape.weight_bytes);
     let candidate = common.candidate(path, bytes, base + bytes, base + bytes);
@@ -403,7 +388,7 @@ fn headed(common: &Common<'_>, base: u64) -> Candidate {
     if let Some(hindered) = common.hindered(path) {
         return hindered;
     }
-    let needs = match common.snapshot.headed_needs(common.threads) {
+    let needs = match common.view.headed_needs(common.threads) {
         Ok(needs) => needs,
         Err(reason) => return absent(path, &reason),
     };
@@ -418,7 +403,7 @@ fn pooled_lists(common: &Common<'_>, base: u64) -> Candidate {
     if let Some(hindered) = common.hindered(path) {
         return hindered;
     }
-    let needs = match common.snapshot.pooled_needs(common.threads) {
+    let needs = match common.view.pooled_needs(common.threads) {
         Ok(needs) => needs,
         Err(reason) => return absent(path, &reason),
     };
@@ -428,10 +413,10 @@ fn pooled_lists(common: &Common<'_>, base: u64) -> Candidate {
 }
 
 /// Bytes of all lists that a run on a version reads, and of the weights beside them.
-fn list_bytes(snapshot: &View, weight_bytes: u64) -> u64 {
+fn list_bytes(view: &View, weight_bytes: u64) -> u64 {
     let of_layer = |layer: &PlainLayer| -> u64 {
-        let arcs: usize = read_sections(snapshot, layer).map(|section| section.main().num_arcs()).sum();
-        layer.list_bytes(|direction| snapshot.reads(direction)) + arcs as u64 * weight_bytes
+        let arcs: usize = read_sections(view, layer).map(|section| section.main().num_arcs()).sum();
+        layer.list_bytes(|direction| view.reads(direction)) + arcs as u64 * weight_bytes
     };
-    snapshot.version().stack().layers().iter().map(|layer| of_layer(layer)).sum()
+    view.version().stack().layers().iter().map(|layer| of_layer(layer)).sum()
 }

@@ -101,9 +101,9 @@ pub(super) struct Stored {
 
 impl Stored {
     /// Of this number of bytes, in files of the complete layer of a version whose names begin with a prefix.
-    pub(super) fn of(snapshot: &View, bytes: u64, weight_bytes: u64, prefixes: &[String]) -> Self {
-        let number = snapshot.version().complete_layer().record().number;
-        let share = share_on_disk(&snapshot.version().path().join(format!("layers/{number}")), prefixes);
+    pub(super) fn of(view: &View, bytes: u64, weight_bytes: u64, prefixes: &[String]) -> Self {
+        let number = view.version().complete_layer().record().number;
+        let share = share_on_disk(&view.version().path().join(format!("layers/{number}")), prefixes);
         let weight_bytes = weight_bytes.min(bytes);
         Self { bytes, weight_bytes, uncached_bytes: (bytes as f64 * share) as u64 }
     }
@@ -132,11 +132,11 @@ impl DegreeSample {
     ///
     /// # Errors
     /// [`esker_store::Error::Corrupt`]; [`esker_store::Error::Io`].
-    pub(super) fn of(snapshot: &View) -> Result<Self> {
-        let n = snapshot.version().stack().num_vertices() as u64;
-        let direction = if snapshot.reads(Direction::Out) { Direction::Out } else { Direction::In };
+    pub(super) fn of(view: &View) -> Result<Self> {
+        let n = view.version().stack().num_vertices() as u64;
+        let direction = if view.reads(Direction::Out) { Direction::Out } else { Direction::In };
         let count = DEGREE_SAMPLES.min(n);
-        let degree = |i: u64| snapshot.version().degree(direction, vertex((n / count * i) as usize));
+        let degree = |i: u64| view.version().degree(direction, vertex((n / count * i) as usize));
         let mut degrees = (0..count).map(degree).collect::<std::result::Result<Vec<_>, _>>()?;
         let (former, latter) = degrees.split_at(degrees.len() / 2);
         let ascents = former.iter().zip(latter).filter(|(first, later)| first < later).count();
@@ -144,7 +144,7 @@ impl DegreeSample {
         degrees.sort_unstable();
         let middle = degrees.get(degrees.len() / 2).map_or(1.0, |&degree| degree.max(1) as f64);
         // Of the whole version, as the degrees are, also where a window leaves few arcs.
-        let average = snapshot.version().num_arcs() as f64 / n.max(1) as f64;
+        let average = view.version().num_arcs() as f64 / n.max(1) as f64;
         Ok(Self { skew: (average / middle).max(1.0).log(SKEWED_RATIO).min(1.0), descend })
     }
 }

@@ -13,21 +13,16 @@ const VERTICES_MIN: usize = 1 << 18;
 
 /// The arcs a second that a run with this access read, if it read them as the measurement of a rate does:
 /// rounds of PageRank over a single layer.
-pub(super) fn reached(
-    access: &Access,
-    snapshot: &View,
-    entry: &Entry,
-    answer: &Answer,
-) -> Option<(Rate, f64)> {
-    let is_plain = snapshot.version().stack().is_plain() && snapshot.window_index().is_none();
-    let is_alike = is_plain && !snapshot.drops_directions() && !snapshot.version().keeps_only_tiles();
-    if entry.name != "pagerank" || snapshot.is_weight_chosen() || !is_alike {
+pub(super) fn reached(access: &Access, view: &View, entry: &Entry, answer: &Answer) -> Option<(Rate, f64)> {
+    let is_plain = view.version().stack().is_plain() && view.window_index().is_none();
+    let is_alike = is_plain && !view.drops_directions() && !view.version().keeps_only_tiles();
+    if entry.name != "pagerank" || view.is_weight_chosen() || !is_alike {
         return None;
     }
-    if snapshot.version().num_vertices() < VERTICES_MIN || answer.rounds == 0 || answer.seconds <= 0.0 {
+    if view.version().num_vertices() < VERTICES_MIN || answer.rounds == 0 || answer.seconds <= 0.0 {
         return None;
     }
-    let is_coded = matches!(snapshot.version().complete_layer().out().main().body(), Body::Coded(_));
+    let is_coded = matches!(view.version().complete_layer().out().main().body(), Body::Coded(_));
     let rate = match *access {
         Access::Mapped(GraphEncoding::Tiles) => Rate::ScanTiles,
         Access::Mapped(GraphEncoding::Lists) if is_coded => Rate::ScanCompressed,

@@ -11,15 +11,15 @@ use crate::catalogue::Entry;
 ///
 /// Arrays are copied layer by layer, which makes no vertex tables: lists that are filtered as they are read,
 /// or read one by one, need them.
-pub(super) fn copied_bytes(snapshot: &View, entry: &Entry, bytes: u64) -> Option<u64> {
-    let index = snapshot.window_index()?;
-    let weight = snapshot.weight_type().filter(|_| entry.reads_weights(snapshot));
+pub(super) fn copied_bytes(view: &View, entry: &Entry, bytes: u64) -> Option<u64> {
+    let index = view.window_index()?;
+    let weight = view.weight_type().filter(|_| entry.reads_weights(view));
     let weight_bytes = weight.map_or(0, |element| element.bytes() as u64);
-    let copies_arrays = snapshot.reads_arrays() && !reads_whole_lists(snapshot, weight.is_some());
-    let tables = if copies_arrays { snapshot.version().stack().table_bytes() } else { 0 };
-    let only = entry.reading(snapshot).gathers_only();
-    let made = if snapshot.makes_in_lists() {
-        index.made_bytes(weight_bytes) + made_joined(snapshot, weight.is_some(), weight_bytes)
+    let copies_arrays = view.reads_arrays() && !reads_whole_lists(view, weight.is_some());
+    let tables = if copies_arrays { view.version().stack().table_bytes() } else { 0 };
+    let only = entry.reading(view).gathers_only();
+    let made = if view.makes_in_lists() {
+        index.made_bytes(weight_bytes) + made_joined(view, weight.is_some(), weight_bytes)
     } else {
         0
     };
@@ -28,13 +28,8 @@ pub(super) fn copied_bytes(snapshot: &View, entry: &Entry, bytes: u64) -> Option
 
 /// The edges of a window in memory, if there is one: what `mapped` lists, as [`copied_or_not`] returned them,
 /// are copied to where that fits.
-pub(super) fn copied_window(
-    mapped: &Candidate,
-    snapshot: &View,
-    entry: &Entry,
-    base: u64,
-) -> Option<Candidate> {
-    let bytes = copied_bytes(snapshot, entry, base)?;
+pub(super) fn copied_window(mapped: &Candidate, view: &View, entry: &Entry, base: u64) -> Option<Candidate> {
+    let bytes = copied_bytes(view, entry, base)?;
     let unsuited = "the edges of a window are copied without being asked, where they fit";
     Some(Candidate {
         residency: Residency::Memory,
@@ -48,37 +43,37 @@ pub(super) fn copied_window(
 
 /// Bytes of the in-lists that are made to be joined with the out-lists, each with the times and the weights;
 /// 0 if they are not joined.
-fn made_joined(snapshot: &View, weighted: bool, weight_bytes: u64) -> u64 {
-    if !(weighted && snapshot.drops_directions() && joins(snapshot)) {
+fn made_joined(view: &View, weighted: bool, weight_bytes: u64) -> u64 {
+    if !(weighted && view.drops_directions() && joins(view)) {
         return 0;
     }
-    let num_arcs = snapshot.version().stack().arcs_scanned().max(snapshot.version().num_arcs());
-    made_joined_bytes(snapshot.version().num_vertices() as u64, num_arcs, weight_bytes)
+    let num_arcs = view.version().stack().arcs_scanned().max(view.version().num_arcs());
+    made_joined_bytes(view.version().num_vertices() as u64, num_arcs, weight_bytes)
 }
 
 /// Mapped lists, with the least memory of a run that copies the edges of a window, if that is less, or if
 /// in-lists are made from the copy.
-pub(super) fn copied_or_not(lists: Candidate, snapshot: &View, entry: &Entry) -> Candidate {
+pub(super) fn copied_or_not(lists: Candidate, view: &View, entry: &Entry) -> Candidate {
     let least_bytes = lists.least_bytes;
-    let copied = copied_bytes(snapshot, entry, least_bytes).unwrap_or(least_bytes);
-    let least_bytes = if snapshot.makes_in_lists() { copied } else { least_bytes.min(copied) };
+    let copied = copied_bytes(view, entry, least_bytes).unwrap_or(least_bytes);
+    let least_bytes = if view.makes_in_lists() { copied } else { least_bytes.min(copied) };
     Candidate { least_bytes, ..lists }
 }
 
 /// Whether copies of an edge of a window are joined.
-fn joins(snapshot: &View) -> bool {
-    snapshot.window_index().is_some_and(|index| index.window().copies != Copies::All)
+fn joins(view: &View) -> bool {
+    view.window_index().is_some_and(|index| index.window().copies != Copies::All)
 }
 
 /// Whether a window is read list by list: edges are filtered by other properties than their times, copies of
 /// an edge are joined, or weights are read beside the times.
-pub(super) fn reads_whole_lists(snapshot: &View, weighted: bool) -> bool {
-    snapshot.window_index().is_some() && (weighted || snapshot.is_filtered() || joins(snapshot))
+pub(super) fn reads_whole_lists(view: &View, weighted: bool) -> bool {
+    view.window_index().is_some() && (weighted || view.is_filtered() || joins(view))
 }
 
 /// Whether weights are read from a second graph, beside the times of a window.
-pub(super) fn reads_weights_beside(snapshot: &View, weighted: bool) -> bool {
+pub(super) fn reads_weights_beside(view: &View, weighted: bool) -> bool {
     let counts = |copies: Copies| matches!(copies, Copies::Weighted(Combine::Count));
-    let reads = |copies| weighted && !snapshot.is_filtered() && !counts(copies);
-    snapshot.window_index().is_some_and(|index| reads(index.window().copies))
+    let reads = |copies| weighted && !view.is_filtered() && !counts(copies);
+    view.window_index().is_some_and(|index| reads(index.window().copies))
 }

@@ -28,10 +28,10 @@ impl<'p> NamedVertices<'p> {
     ///
     /// # Errors
     /// As [`Version::find_vertex`].
-    pub(crate) fn of(entry: &Entry, params: &'p Params, snapshot: &Version, run: &Run) -> Result<Self> {
+    pub(crate) fn of(entry: &Entry, params: &'p Params, version: &Version, run: &Run) -> Result<Self> {
         let mut named = Vec::new();
         for option in entry.options.iter().filter(|option| matches!(option.kind, OptKind::Vertex)) {
-            let find = |text: &'p String| Ok((text.as_str(), snapshot.find_vertex(text, run)?));
+            let find = |text: &'p String| Ok((text.as_str(), version.find_vertex(text, run)?));
             let vertices: Vec<_> = params.all(option.name).iter().map(find).collect::<Result<_>>()?;
             if !vertices.is_empty() {
                 named.push((option.name, vertices));

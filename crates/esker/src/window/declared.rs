@@ -111,12 +111,8 @@ pub fn select_version(
 }
 
 /// The unit of the times in a property, if its type says so.
-pub(super) fn known_unit(
-    snapshot: &View,
-    property: &str,
-    given: Option<TimeUnit>,
-) -> Result<Option<TimeUnit>> {
-    let known = TimeUnit::of(snapshot.version().edge_property(property)?);
+pub(super) fn known_unit(view: &View, property: &str, given: Option<TimeUnit>) -> Result<Option<TimeUnit>> {
+    let known = TimeUnit::of(view.version().edge_property(property)?);
     if let (Some(known), Some(given)) = (known, given.filter(|&given| known != Some(given))) {
         let (known, given) = (known.name(), given.name());
         return Err(Error::usage(format!("the times in {property:?} are in {known}, not in {given}")));
@@ -124,11 +120,11 @@ pub(super) fn known_unit(
     Ok(known)
 }
 
-pub(super) fn only_time(snapshot: &View) -> Result<String> {
+pub(super) fn only_time(view: &View) -> Result<String> {
     let mut names: Vec<&str> =
-        snapshot.version().time_properties().map(|property| property.name.as_str()).collect();
+        view.version().time_properties().map(|property| property.name.as_str()).collect();
     if names.len() > 1 {
-        let weight = snapshot.weight_property().map(|property| property.name.as_str());
+        let weight = view.weight_property().map(|property| property.name.as_str());
         names.retain(|name| Some(*name) != weight);
     }
     match names[..] {
@@ -148,8 +144,8 @@ pub(super) fn only_time(snapshot: &View) -> Result<String> {
 
 /// Refuses the weight as the times by which edges are to be removed, unless it was named: few weights are
 /// times.
-pub(crate) fn expect_no_weight(snapshot: &View, property: &str) -> Result<()> {
-    match snapshot.weight_property() {
+pub(crate) fn expect_no_weight(view: &View, property: &str) -> Result<()> {
+    match view.weight_property() {
         Some(weight) if weight.name == property => Err(Error::usage(message![
             "no edge property but the weight can hold times: name it with ",
             Setting::Time.to_name(property),
@@ -160,9 +156,8 @@ pub(crate) fn expect_no_weight(snapshot: &View, property: &str) -> Result<()> {
 }
 
 /// The name, if it is that of an edge property that can hold times.
-fn holding_times(snapshot: &View, name: &str) -> Result<String> {
-    let known: Vec<&str> =
-        snapshot.version().time_properties().map(|property| property.name.as_str()).collect();
+fn holding_times(view: &View, name: &str) -> Result<String> {
+    let known: Vec<&str> = view.version().time_properties().map(|property| property.name.as_str()).collect();
     if known.contains(&name) {
         return Ok(name.to_owned());
     }

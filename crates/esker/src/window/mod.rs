@@ -124,8 +124,8 @@ impl Times {
     /// # Errors
     /// [`crate::Error::Usage`] if no property is named and several or none can hold times; as
     /// [`Version::time_range`](esker_store::Version::time_range).
-    pub fn of(snapshot: &View, name: Option<&str>, unit: Option<TimeUnit>, run: &Run) -> Result<Self> {
-        Self::ranging(snapshot, name, unit, |property| snapshot.version().time_range(property, run))
+    pub fn of(view: &View, name: Option<&str>, unit: Option<TimeUnit>, run: &Run) -> Result<Self> {
+        Self::ranging(view, name, unit, |property| view.version().time_range(property, run))
     }
 
     /// As [`Times::of`], for a window that ends with the latest edge or at a given time: the first time is
@@ -133,24 +133,24 @@ impl Times {
     ///
     /// # Errors
     /// As [`Times::of`].
-    pub fn ending(snapshot: &View, name: Option<&str>, unit: Option<TimeUnit>, run: &Run) -> Result<Self> {
-        let latest = |property: &str| snapshot.version().latest_time(property, run);
-        Self::ranging(snapshot, name, unit, |property| Ok(latest(property)?.map(|latest| (latest, latest))))
+    pub fn ending(view: &View, name: Option<&str>, unit: Option<TimeUnit>, run: &Run) -> Result<Self> {
+        let latest = |property: &str| view.version().latest_time(property, run);
+        Self::ranging(view, name, unit, |property| Ok(latest(property)?.map(|latest| (latest, latest))))
     }
 
     fn ranging(
-        snapshot: &View,
+        view: &View,
         name: Option<&str>,
         unit: Option<TimeUnit>,
         range: impl FnOnce(&str) -> esker_store::format::Result<Option<(i64, i64)>>,
     ) -> Result<Self> {
-        let declared = Declared::of(snapshot.version().manifest());
+        let declared = Declared::of(view.version().manifest());
         let property = match name.or(declared.time.as_deref()) {
             Some(name) => name.to_owned(),
-            None => only_time(snapshot)?,
+            None => only_time(view)?,
         };
         let range = range(&property)?;
-        let known = known_unit(snapshot, &property, unit)?;
+        let known = known_unit(view, &property, unit)?;
         let guess = || TimeUnit::guess(range.map_or(0, |range| range.1));
         let unit = known.or(unit).or(declared.unit_of(&property)).unwrap_or_else(guess);
         Ok(Self { property, unit, range })
@@ -251,7 +251,7 @@ impl Times {
     /// windows; for a number of edges, as [`View::sorted_times`].
     pub fn ends(
         &self,
-        snapshot: &View,
+        view: &View,
         step: Step,
         from: Option<&TimePoint>,
         to: Option<&TimePoint>,
@@ -266,7 +266,7 @@ impl Times {
         };
         let after = from.map_or(Ok(i64::MIN), |from| from.before(self.unit))?;
         let until = to.map_or(Ok(i64::MAX), |to| to.last(self.unit))?;
-        let (mut ends, last) = self.counted_ends(snapshot, every, after, until, run)?;
+        let (mut ends, last) = self.counted_ends(view, every, after, until, run)?;
         ends.extend(last);
         Ok(Box::new(ends.into_iter()))
     }
@@ -278,7 +278,7 @@ impl Times {
     /// As [`Times::ends`].
     pub fn ends_passed(
         &self,
-        snapshot: &View,
+        view: &View,
         step: Step,
         last: Option<i64>,
         passed: i64,
@@ -289,7 +289,7 @@ impl Times {
             Step::LengthAfter(every, origin) => LengthStep::after(every, origin),
             Step::Edges(every) => {
                 let after = last.unwrap_or(i64::MIN);
-                let (mut ends, _) = self.counted_ends(snapshot, every, after, passed, run)?;
+                let (mut ends, _) = self.counted_ends(view, every, after, passed, run)?;
                 if last.is_none() {
                     ends.drain(..ends.len().saturating_sub(1));
                 }
@@ -312,14 +312,14 @@ impl Times {
     /// As [`Times::ends`].
     pub fn ends_counted(
         &self,
-        snapshot: &View,
+        view: &View,
         every: NonZeroU64,
         counted: u64,
         after: i64,
         until: i64,
         run: &Run,
     ) -> Result<(Vec<i64>, u64)> {
-        let (times, _memory) = snapshot.sorted_times(&self.property, after, until, run)?;
+        let (times, _memory) = view.sorted_times(&self.property, after, until, run)?;
         let quota = usize::try_from(every.get() - counted).unwrap_or(usize::MAX);
         let Some(&first) = times.get(quota - 1) else {
             return Ok((Vec::new(), counted + times.len() as u64));
@@ -335,13 +335,13 @@ impl Times {
     /// of the last edge, if there are edges after them. Each count begins after the edges of the end before.
     fn counted_ends(
         &self,
-        snapshot: &View,
+        view: &View,
         every: NonZeroU64,
         after: i64,
         until: i64,
         run: &Run,
     ) -> Result<(Vec<i64>, Option<i64>)> {
-        let (times, _memory) = snapshot.sorted_times(&self.property, after, until, run)?;
+        let (times, _memory) = view.sorted_times(&self.property, after, until, run)?;
         Ok(ends_of(&times, usize::try_from(every.get()).unwrap_or(usize::MAX)))
     }
 
@@ -381,9 +381,9 @@ impl MovingWindow {
     ///
     /// # Errors
     /// As [`Times::of`] and [`View::window`].
-    pub fn of(&self, snapshot: &View, former: Option<&View>, run: &Run) -> Result<Option<(View, TimeUnit)>> {
+    pub fn of(&self, view: &View, former: Option<&View>, run: &Run) -> Result<Option<(View, TimeUnit)>> {
         let last = former.and_then(View::window_index).map(|index| index.window().until);
-        let times = Times::ending(snapshot, self.time.as_deref(), self.unit, run)?;
+        let times = Times::ending(view, self.time.as_deref(), self.unit, run)?;
         let latest = times.range.map_or(0, |range| range.1);
         let end = match self.every {
             None => latest,
@@ -392,7 +392,7 @@ impl MovingWindow {
                 times.newest_end(LengthStep::after(every, origin), latest)?.unwrap_or(latest)
             }
             Some(step) => {
-                let passed = times.ends_passed(snapshot, step, last, latest, run)?;
+                let passed = times.ends_passed(view, step, last, latest, run)?;
                 passed.last().copied().or(last).unwrap_or(latest)
             }
         };
@@ -400,10 +400,10 @@ impl MovingWindow {
             return Ok(None);
         }
         let window = times.window_until(self.length, end, self.copies)?;
-        let (snapshot, time) = (snapshot.clone(), &times.property);
+        let (view, time) = (view.clone(), &times.property);
         let windowed = match former {
-            Some(former) => snapshot.window_after(former, time, window, self.all_vertices, run)?,
-            None => snapshot.window(time, window, self.all_vertices, run)?,
+            Some(former) => view.window_after(former, time, window, self.all_vertices, run)?,
+            None => view.window(time, window, self.all_vertices, run)?,
         };
         Ok(Some((windowed, times.unit)))
     }

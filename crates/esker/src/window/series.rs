@@ -72,7 +72,7 @@ pub struct WindowAnswer {
 /// what is left of the budget of the run. Else those of fewer windows are, or each window reads the layers by
 /// itself.
 pub struct WindowSeries<'s> {
-    snapshot: &'s View,
+    view: &'s View,
     time: &'s str,
     windows: Vec<TimeWindow>,
     next: usize,
@@ -85,14 +85,8 @@ pub struct WindowSeries<'s> {
 impl<'s> WindowSeries<'s> {
     /// Windows of the edges whose times are in the property `time`. With `shares`, lists are copied to
     /// memory.
-    pub fn new(
-        snapshot: &'s View,
-        time: &'s str,
-        windows: Vec<TimeWindow>,
-        shares: bool,
-        run: &'s Run,
-    ) -> Self {
-        Self { snapshot, time, windows, next: 0, shares, lists: Vec::new(), run }
+    pub fn new(view: &'s View, time: &'s str, windows: Vec<TimeWindow>, shares: bool, run: &'s Run) -> Self {
+        Self { view, time, windows, next: 0, shares, lists: Vec::new(), run }
     }
 
     /// Calls `visit` with the answer on each window, in order.
@@ -107,7 +101,7 @@ impl<'s> WindowSeries<'s> {
     /// # Errors
     /// As [`View::window`], [`plan`] and [`Entry::run`]; what `visit` returns.
     pub fn answers<E: From<Error> + Send>(
-        snapshot: &'s View,
+        view: &'s View,
         time: &'s str,
         windows: Vec<TimeWindow>,
         job: &WindowJob<'_>,
@@ -117,19 +111,19 @@ impl<'s> WindowSeries<'s> {
         let joins = windows.iter().any(|window| window.copies != Copies::All);
         let counts = windows.iter().any(|window| matches!(window.copies, Copies::Weighted(_)));
         let may_read = job.entry.reads.weights != WeightReads::Never;
-        let reads_weights = job.entry.reads_weights(snapshot) || counts && may_read;
-        let is_plain = !snapshot.is_filtered() && !snapshot.is_reversed();
+        let reads_weights = job.entry.reads_weights(view) || counts && may_read;
+        let is_plain = !view.is_filtered() && !view.is_reversed();
         let may_share = job.request.is_free() && !reads_weights && is_plain;
         let suits =
-            |many: &Many| may_share && !joins && !snapshot.drops_directions() && many.may_pay(windows.len());
+            |many: &Many| may_share && !joins && !view.drops_directions() && many.may_pay(windows.len());
         let many = Many::of(job.entry, job.params)?.filter(suits);
-        let are_few = windows.len() < SHARED_MIN && !joins && snapshot.reads_arrays();
+        let are_few = windows.len() < SHARED_MIN && !joins && view.reads_arrays();
         let shares = may_share && (many.is_some() || !are_few);
         let named = match job.all_vertices {
             true => NamedVertices::default(),
-            false => NamedVertices::of(job.entry, job.params, snapshot.version(), run)?,
+            false => NamedVertices::of(job.entry, job.params, view.version(), run)?,
         };
-        let mut series = Self::new(snapshot, time, windows, shares, run);
+        let mut series = Self::new(view, time, windows, shares, run);
         while series.next < series.windows.len() {
             if let Some(many) = &many
                 && series.answer_many(many, job, &named, &mut visit)?
@@ -148,7 +142,7 @@ impl<'s> WindowSeries<'s> {
             }
             let windowed = job.planned(&windowed, run)?;
             let params = &*of_window.params;
-            let answer = job.entry.run(&Job { snapshot: &windowed, run, params, verify: false })?;
+            let answer = job.entry.run(&Job { view: &windowed, run, params, verify: false })?;
             let num_vertices =
                 answer.vertices.as_ref().map_or(windowed.version().num_vertices(), |vertices| vertices.len());
             let num_edges = windowed.num_edges();
@@ -167,9 +161,9 @@ impl<'s> WindowSeries<'s> {
         job: &WindowJob<'_>,
     ) -> Result<WindowAnswer> {
         let run = self.run;
-        let whole = self.snapshot.clone().window(self.time, window, true, run)?;
+        let whole = self.view.clone().window(self.time, window, true, run)?;
         let whole = job.planned(&whole, run)?;
-        let answer = job.entry.run(&Job { snapshot: &whole, run, params: job.params, verify: false })?;
+        let answer = job.entry.run(&Job { view: &whole, run, params: job.params, verify: false })?;
         Ok(WindowAnswer {
             window,
             num_vertices: windowed.num_present(run)?,
@@ -186,10 +180,10 @@ impl<'s> WindowSeries<'s> {
     pub fn next(&mut self, all_vertices: bool) -> Result<Option<(TimeWindow, View)>> {
         let Some(&window) = self.windows.get(self.next) else { return Ok(None) };
         self.share(FAN_OUT)?;
-        let (snapshot, run) = (self.snapshot.clone(), self.run);
+        let (view, run) = (self.view.clone(), self.run);
         let windowed = match self.lists.last() {
-            Some((_, lists)) => snapshot.shared_window(self.time, window, lists, all_vertices, run)?,
-            None => snapshot.window(self.time, window, all_vertices, run)?,
+            Some((_, lists)) => view.shared_window(self.time, window, lists, all_vertices, run)?,
+            None => view.window(self.time, window, all_vertices, run)?,
         };
         self.next += 1;
         Ok(Some((window, windowed)))
@@ -214,15 +208,15 @@ impl<'s> WindowSeries<'s> {
             .map_err(Error::from)?;
         let (mut present, edges) = series.presence(self.run).map_err(Error::from)?;
         if job.all_vertices {
-            let removed = self.snapshot.removed(self.run).map_err(Error::from)?;
+            let removed = self.view.removed(self.run).map_err(Error::from)?;
             present.fill(u64::MAX);
             removed.list().iter().for_each(|&v| present[v as usize] = 0);
         }
-        if !many.pays(&series, &present, self.snapshot.version(), self.run) {
+        if !many.pays(&series, &present, self.view.version(), self.run) {
             return Ok(false);
         }
         let mut done = 0;
-        let found = many.answer(&series, &present, self.snapshot.version(), self.run, |i, answer| {
+        let found = many.answer(&series, &present, self.view.version(), self.run, |i, answer| {
             done = i + 1;
             let num_vertices = answer.vertices.as_ref().map_or(present.len(), |left| left.len());
             let lacks = named.in_window(job.params, |v| present[v as usize] >> i & 1 == 1).lacks;
@@ -258,7 +252,7 @@ impl<'s> WindowSeries<'s> {
             }
             let windows = &self.windows[next..next + count];
             let free = self.run.budget().free_bytes();
-            let lists = fitting(self.snapshot.share_windows(self.time, windows, self.run), free, self.run)?;
+            let lists = fitting(self.view.share_windows(self.time, windows, self.run), free, self.run)?;
             self.lists.extend(lists.map(|lists| (next..next + count, lists)));
             count /= FAN_OUT;
         }

@@ -64,12 +64,12 @@ fn every_algorithm_is_verified_on_every_kind_of_graph() {
         ] {
             let database = format!("{name}-{:?}-{:?}.esker", kind.0, kind.1);
             let store = encoded(directory.path(), &database, &model, weighting, kind);
-            let snapshot = store.latest().unwrap();
+            let version = store.latest().unwrap();
             for entry in CATALOGUE {
                 let params = required(entry, "0");
-                let job = Job { snapshot: &snapshot.view(), run: &run, params: &params, verify: true };
+                let job = Job { view: &version.view(), run: &run, params: &params, verify: true };
                 let outcome = entry.run(&job);
-                if entry.undirected && snapshot.is_directed() {
+                if entry.undirected && version.is_directed() {
                     let refused = outcome.unwrap_err().to_string();
                     assert!(refused.contains("undirected"), "{}: {refused}", entry.name);
                     continue;
@@ -79,7 +79,7 @@ fn every_algorithm_is_verified_on_every_kind_of_graph() {
                     continue;
                 }
                 let answer = outcome.unwrap_or_else(|error| panic!("{} on {database}: {error}", entry.name));
-                let rows = answer.edges.as_ref().map_or(snapshot.num_vertices(), Vec::len);
+                let rows = answer.edges.as_ref().map_or(version.num_vertices(), Vec::len);
                 for column in &answer.columns {
                     assert_eq!(column.values.len(), rows, "{} on {database}", entry.name);
                 }
@@ -94,11 +94,10 @@ fn a_default_given_explicitly_changes_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let model = Model::RMat(RMat::kronecker(8, 6));
     let store = store(directory.path(), "g.esker", &model, Weighting::Int { max: 9 }, VertexOrder::Keep);
-    let snapshot = store.latest().unwrap();
+    let version = store.latest().unwrap();
     let run = Run::new(RunOptions { threads: 2, deterministic: true, ..RunOptions::default() }).unwrap();
     let answer = |entry: &Entry, params: &Params| {
-        let answer =
-            entry.run(&Job { snapshot: &snapshot.view(), run: &run, params, verify: false }).unwrap();
+        let answer = entry.run(&Job { view: &version.view(), run: &run, params, verify: false }).unwrap();
         (answer.columns, answer.edges, answer.facts, answer.rounds)
     };
     for entry in CATALOGUE {
@@ -131,11 +130,11 @@ fn answers_have_the_columns_and_figures_that_the_catalogue_names() {
     let directory = tempfile::tempdir().unwrap();
     let model = Model::RMat(RMat::kronecker(6, 6));
     let store = store(directory.path(), "g.esker", &model, Weighting::Int { max: 9 }, VertexOrder::Keep);
-    let snapshot = store.latest().unwrap();
+    let version = store.latest().unwrap();
     let run = Run::with_threads(1).unwrap();
     let mut found: BTreeMap<&str, (BTreeSet<&str>, BTreeSet<&str>)> = BTreeMap::new();
     for Request { entry, params, .. } in &requests("1") {
-        let answer = entry.run(&Job { snapshot: &snapshot.view(), run: &run, params, verify: true }).unwrap();
+        let answer = entry.run(&Job { view: &version.view(), run: &run, params, verify: true }).unwrap();
         let (columns, figures) = found.entry(entry.name).or_default();
         columns.extend(answer.columns.iter().map(|column| column.name));
         figures.extend(answer.facts.iter().map(|(name, _)| *name));
@@ -155,10 +154,10 @@ fn unknown_names_and_options_are_refused_with_what_there_is() {
     assert!(unknown.contains("did you mean pagerank?"), "{unknown}");
     let directory = tempfile::tempdir().unwrap();
     let store = store(directory.path(), "p.esker", &Model::Path(3), Weighting::None, VertexOrder::Keep);
-    let snapshot = store.latest().unwrap();
+    let version = store.latest().unwrap();
     let run = Run::with_threads(1).unwrap();
     let params = Params::default().with("damping", "0.5");
-    let job = Job { snapshot: &snapshot.view(), run: &run, params: &params, verify: false };
+    let job = Job { view: &version.view(), run: &run, params: &params, verify: false };
     let refused = find("scc").unwrap().run(&job).unwrap_err().to_string();
     assert_eq!(refused, "scc has no option `damping`; it takes none");
 }

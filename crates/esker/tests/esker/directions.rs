@@ -48,10 +48,10 @@ fn open(disk: &FaultyDisk) -> View {
     store.latest().expect("a version").view()
 }
 
-fn start(entry: &Entry, snapshot: &View) -> Result<(), esker::Error> {
+fn start(entry: &Entry, view: &View) -> Result<(), esker::Error> {
     let run = Run::with_threads(2).expect("threads");
     let params = required(entry, "1");
-    entry.run(&Job { snapshot, run: &run, params: &params, verify: false }).map(drop)
+    entry.run(&Job { view, run: &run, params: &params, verify: false }).map(drop)
 }
 
 /// The algorithms for directed graphs that read one direction, with the other.
@@ -71,8 +71,8 @@ fn damage_in_lists_that_an_algorithm_does_not_read_does_not_matter() {
         let ways = [("mapped lists", Access::default())].into_iter().chain(accesses(&open(&disk)));
         for (how, access) in ways {
             for damaged in [other, other.reverse()] {
-                let snapshot = open(&disk);
-                let layer = snapshot.version().complete_layer();
+                let view = open(&disk);
+                let layer = view.version().complete_layer();
                 let section = if damaged == Direction::Out { Some(layer.out()) } else { layer.incoming() };
                 let Body::Arrays(arrays) = section.expect("lists").main().body() else {
                     panic!("plain lists")
@@ -92,7 +92,7 @@ fn damage_in_lists_that_an_algorithm_does_not_read_does_not_matter() {
 
 #[test]
 fn lists_that_an_algorithm_does_not_read_take_no_memory_in_its_plan() {
-    let snapshot = open(&directed());
+    let view = open(&directed());
     let memory_bytes = 1 << 30;
     let resources = Resources {
         threads: 2,
@@ -106,7 +106,7 @@ fn lists_that_an_algorithm_does_not_read_take_no_memory_in_its_plan() {
         let request =
             Reading { encoding: Some(GraphEncoding::Lists), residency: Some(residency), head_len: None };
         let entry = find(name);
-        let planned = plan(&snapshot, entry, &required(entry, "1"), &request, &resources).expect("a plan");
+        let planned = plan(&view, entry, &required(entry, "1"), &request, &resources).expect("a plan");
         (planned.chosen().clone(), planned.only)
     };
     for residency in [Residency::Mapped, Residency::Pooled, Residency::Headed] {
@@ -116,9 +116,9 @@ fn lists_that_an_algorithm_does_not_read_take_no_memory_in_its_plan() {
         assert!(one.graph_bytes * 2 <= both.graph_bytes + 4096, "{residency:?}: {one:?} {both:?}");
         assert!(one.whole_bytes - one.least_bytes <= both.whole_bytes - both.least_bytes, "{residency:?}");
     }
-    let weighted = snapshot.clone().weighted_by("weight").expect("weights");
+    let weighted = view.clone().weighted_by("weight").expect("weights");
     assert_eq!(find("pagerank").reading(&weighted).reads_only(), None, "it needs sums of out-weights");
-    assert_eq!(find("pagerank").reading(&snapshot.as_undirected()).reads_only(), None);
+    assert_eq!(find("pagerank").reading(&view.as_undirected()).reads_only(), None);
 }
 
 /// The lists of a graph with some hundred thousand vertices do not fit one block. The verifiers read single
@@ -140,7 +140,7 @@ fn a_view_without_directions_of_many_blocks_is_that_of_single_lists() {
     }
     database.commit(batch, "").expect("a version");
     for (version, name) in [(1, "wcc"), (2, "kcore")] {
-        let snapshot = database.at(version).expect("a version").view().as_undirected();
+        let view = database.at(version).expect("a version").view().as_undirected();
         let resources = Resources {
             threads: 2,
             deterministic: false,
@@ -149,8 +149,7 @@ fn a_view_without_directions_of_many_blocks_is_that_of_single_lists() {
             rates: esker::rates::Rates::default(),
         };
         let entry = esker::catalogue::find("wcc").expect("an algorithm");
-        let chosen =
-            plan(&snapshot, entry, &Params::default(), &Reading::default(), &resources).expect("a plan");
+        let chosen = plan(&view, entry, &Params::default(), &Reading::default(), &resources).expect("a plan");
         assert_ne!(chosen.access.residency(), Residency::Mapped, "no mapped graph fits in a byte");
         // A copy in memory stands in for what an obstacle keeps from being read.
         let may_be_taken = |one: &&Candidate| {
@@ -161,12 +160,12 @@ fn a_view_without_directions_of_many_blocks_is_that_of_single_lists() {
         let least = least.reduce(f64::min).expect("a candidate");
         assert_eq!(chosen.chosen().price.seconds(), least, "{:?}", chosen.candidates);
         let mut sums = Vec::new();
-        for (how, access) in accesses(&snapshot) {
-            let snapshot = snapshot.clone().resident(access).expect("what there is");
-            let graph = snapshot.graph::<()>(&run).expect("a graph");
+        for (how, access) in accesses(&view) {
+            let view = view.clone().resident(access).expect("what there is");
+            let graph = view.graph::<()>(&run).expect("a graph");
             sums.push((graph.num_arcs(), how));
             let entry = esker::catalogue::find(name).expect("an algorithm");
-            let job = Job { snapshot: &snapshot, run: &run, params: &Params::default(), verify: true };
+            let job = Job { view: &view, run: &run, params: &Params::default(), verify: true };
             entry.run(&job).unwrap_or_else(|error| panic!("{name} on {how} of version {version}: {error}"));
         }
         assert!(sums.len() == 5 && sums.iter().all(|sum| sum.0 == sums[0].0 && sum.0 > 1 << 20), "{sums:?}");

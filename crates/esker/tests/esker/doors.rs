@@ -136,24 +136,24 @@ fn open(database: &Path) -> (Database, Target) {
     (database, target)
 }
 
-fn snapshot(database: &Path) -> Version {
+fn version(database: &Path) -> Version {
     Store::open(database).unwrap().latest().unwrap()
 }
 
 /// The ids of the vertices that are there, without those given.
-fn ids_beside(snapshot: &Version, others: &[&str]) -> Vec<String> {
-    let removed = snapshot.removed(&Run::with_threads(1).unwrap()).unwrap().clone();
-    let there = (0..snapshot.num_vertices()).map(vertex).filter(|&v| !removed.is_removed(v));
-    let ids = there.map(|v| snapshot.ids().external_of(v).unwrap().to_string());
+fn ids_beside(version: &Version, others: &[&str]) -> Vec<String> {
+    let removed = version.removed(&Run::with_threads(1).unwrap()).unwrap().clone();
+    let there = (0..version.num_vertices()).map(vertex).filter(|&v| !removed.is_removed(v));
+    let ids = there.map(|v| version.ids().external_of(v).unwrap().to_string());
     ids.filter(|id| !others.contains(&id.as_str())).collect()
 }
 
 /// The sources of the edges into the vertex 2, and the values of these.
-fn into_two(snapshot: &Version) -> Vec<(String, Vec<PropertyValue<'_>>)> {
-    let name = |v| snapshot.ids().external_of(v).unwrap().to_string();
+fn into_two(version: &Version) -> Vec<(String, Vec<PropertyValue<'_>>)> {
+    let name = |v| version.ids().external_of(v).unwrap().to_string();
     let mut found = Vec::new();
-    for v in (0..snapshot.num_vertices()).map(vertex) {
-        let edges = edges_of(snapshot, v, Incidence::Out).unwrap();
+    for v in (0..version.num_vertices()).map(vertex) {
+        let edges = edges_of(version, v, Incidence::Out).unwrap();
         found.extend(
             edges.into_iter().filter(|edge| name(edge.target) == "2").map(|edge| (name(v), edge.values)),
         );
@@ -162,7 +162,7 @@ fn into_two(snapshot: &Version) -> Vec<(String, Vec<PropertyValue<'_>>)> {
 }
 
 fn sources(database: &Path) -> Vec<String> {
-    into_two(&snapshot(database)).into_iter().map(|(source, _)| source).collect()
+    into_two(&version(database)).into_iter().map(|(source, _)| source).collect()
 }
 
 /// Adds the edges of a file, or removes them.
@@ -202,11 +202,11 @@ fn set_one(database: &Path, id: &str, name: &str, value: &str) -> Found<()> {
 
 /// The vertices that have a value of the property `p`.
 fn with_p(database: &Path) -> Vec<String> {
-    let snapshot = snapshot(database);
-    let property = snapshot.vertex_property("p").unwrap();
+    let version = version(database);
+    let property = version.vertex_property("p").unwrap();
     let has = |v: &usize| property.get(vertex(*v)).unwrap().is_some();
-    let found = (0..snapshot.num_vertices()).filter(has);
-    found.map(|v| snapshot.ids().external_of(vertex(v)).unwrap().to_string()).collect()
+    let found = (0..version.num_vertices()).filter(has);
+    found.map(|v| version.ids().external_of(vertex(v)).unwrap().to_string()).collect()
 }
 
 /// Compares what every door did with what the page promises.
@@ -250,7 +250,7 @@ fn adding(
     };
     let grown = |change: &dyn Fn(&Path) -> Found<()>| {
         let database = world.copy(base);
-        change(&database).map(|()| ids_beside(&snapshot(&database), &["2", "3"]))
+        change(&database).map(|()| ids_beside(&version(&database), &["2", "3"]))
     };
     let csv = format!("source,target\n{field},2\n");
     let plain = ReadOptions::default();
@@ -259,7 +259,7 @@ fn adding(
         ("import tsv", imported(".tsv", &format!("source\ttarget\n2\t3\n{field}\t2\n"))),
         (
             "import --vertices",
-            world.import(&edges, &vertices).map(|new| ids_beside(&snapshot(&new), &["2", "3"])),
+            world.import(&edges, &vertices).map(|new| ids_beside(&version(&new), &["2", "3"])),
         ),
         ("add csv", changed(&|db| fed(db, &world.file(".csv", &csv), &plain, Purpose::Add))),
         (
@@ -287,7 +287,7 @@ fn adding(
 /// Doors that name a vertex which exists.
 fn naming(world: &World, base: &Path, given: &Given) -> Vec<(&'static str, Found<Vec<String>>)> {
     let (field, argument) = (&given.field, given.argument());
-    let before = snapshot(base);
+    let before = version(base);
     let all: BTreeSet<String> = ids_beside(&before, &[]).into_iter().collect();
     let gone = |change: &dyn Fn(&Path) -> Found<()>, left: &dyn Fn(&Path) -> Vec<String>| {
         let database = world.copy(base);
@@ -298,7 +298,7 @@ fn naming(world: &World, base: &Path, given: &Given) -> Vec<(&'static str, Found
         let database = world.copy(base);
         change(&database).map(|()| with_p(&database))
     };
-    let there = |database: &Path| ids_beside(&snapshot(database), &[]);
+    let there = |database: &Path| ids_beside(&version(database), &[]);
     let run = Run::with_threads(1).unwrap();
     let found = told(before.find_vertex(&argument, &run));
     let csv = format!("source,target\n{field},2\n");
@@ -383,8 +383,8 @@ fn a_sample_of_a_new_input_decides_alike_in_every_format() {
         let (field, promise) = (&given.field, &given.promises[2]);
         let imported = |file: &str, read: &ReadOptions| {
             let new = world.import(file, read)?;
-            let is_text = snapshot(&new).ids().is_text();
-            let mut ids = ids_beside(&snapshot(&new), &["2", "3"]);
+            let is_text = version(&new).ids().is_text();
+            let mut ids = ids_beside(&version(&new), &["2", "3"]);
             if is_text != matches!(promise, Promise::Text(_)) {
                 ids.push(format!("texts: {is_text}"));
             }
@@ -417,18 +417,18 @@ fn shown(value: &PropertyValue<'_>) -> Vec<String> {
 
 /// The value at `place` of the edge from 3 to 2.
 fn edge_value(database: &Path, name: &str) -> Vec<String> {
-    let snapshot = snapshot(database);
-    let place = snapshot.edge_properties().position(|property| property.name == name).unwrap();
-    let found = into_two(&snapshot);
+    let version = version(database);
+    let place = version.edge_properties().position(|property| property.name == name).unwrap();
+    let found = into_two(&version);
     let of_three = found.iter().find(|(source, _)| source == "3");
     of_three.map(|(_, values)| shown(&values[place])).unwrap_or_default()
 }
 
 /// The value of a property of the vertex 3.
 fn vertex_value(database: &Path, name: &str) -> Vec<String> {
-    let snapshot = snapshot(database);
-    let v = snapshot.find_vertex("3", &Run::with_threads(1).unwrap()).unwrap();
-    let property = snapshot.vertex_property(name).unwrap();
+    let version = version(database);
+    let v = version.find_vertex("3", &Run::with_threads(1).unwrap()).unwrap();
+    let property = version.vertex_property(name).unwrap();
     let value = property.get(v).unwrap();
     value.as_ref().map(shown).unwrap_or_default()
 }

@@ -105,10 +105,10 @@ impl World {
         give_edge_ids(self.database(), &self.run).expect("ids");
         self.has_ids = true;
         let mut copies: BTreeMap<_, (Vec<String>, Vec<usize>)> = BTreeMap::new();
-        for (at, (version, edges)) in std::mem::take(&mut self.versions).into_iter().enumerate() {
-            let snapshot = self.database().at(version).expect("the version");
-            let found = self.edges_of(&snapshot, Direction::Out);
-            assert_eq!(found, self.edges_of(&snapshot, Direction::In), "version {version}");
+        for (at, (number, edges)) in std::mem::take(&mut self.versions).into_iter().enumerate() {
+            let version = self.database().at(number).expect("the version");
+            let found = self.edges_of(&version, Direction::Out);
+            assert_eq!(found, self.edges_of(&version, Direction::In), "version {number}");
             let mut nameless = found.clone();
             for (&pair, named) in &found {
                 for (id, values) in named {
@@ -122,8 +122,8 @@ impl World {
                 }
             }
             nameless.values_mut().flatten().for_each(|copy| copy.0 = None);
-            assert_eq!(sorted(&nameless), sorted(&edges), "version {version}");
-            self.versions.insert(version, found);
+            assert_eq!(sorted(&nameless), sorted(&edges), "version {number}");
+            self.versions.insert(number, found);
         }
     }
 
@@ -226,17 +226,17 @@ impl World {
 
     /// Compares all versions, and the differences between two of them.
     fn check(&mut self) {
-        for (&version, expected) in &self.versions {
-            let snapshot = self.database().at(version).expect("the version");
+        for (&number, expected) in &self.versions {
+            let version = self.database().at(number).expect("the version");
             for direction in [Direction::Out, Direction::In] {
-                let found = self.edges_of(&snapshot, direction);
-                assert_eq!(found, sorted(expected), "version {version}, {direction:?}");
+                let found = self.edges_of(&version, direction);
+                assert_eq!(found, sorted(expected), "version {number}, {direction:?}");
             }
         }
         let numbers: Vec<u64> = self.versions.keys().copied().collect();
         let mut draw = || numbers[self.draws.below(numbers.len() as u64) as usize];
         let (a, b) = (draw(), draw());
-        let [from, to] = [a, b].map(|version| self.database().at(version).expect("the version"));
+        let [from, to] = [a, b].map(|number| self.database().at(number).expect("the version"));
         let (mut removed, mut added) = (Edges::new(), Edges::new());
         let mut note = |edge: &DiffEdge<'_>, is_added: bool| {
             let ids = (if is_added { &to } else { &from }).ids();
@@ -274,15 +274,15 @@ impl World {
 
     /// The edges of a version, as the lists of one direction have them: of an undirected graph, those of the
     /// end that is lower, or higher.
-    fn edges_of(&self, snapshot: &Version, direction: Direction) -> Edges {
+    fn edges_of(&self, version: &Version, direction: Direction) -> Edges {
         let mut found = Edges::new();
-        let id = |v| match snapshot.ids().external_of(v).expect("an id") {
+        let id = |v| match version.ids().external_of(v).expect("an id") {
             ExternalId::Int(id) => id,
             ExternalId::Text(_) => panic!("ids are integers"),
         };
-        for v in (0..snapshot.num_vertices()).map(vertex) {
+        for v in (0..version.num_vertices()).map(vertex) {
             let listed = if self.directed { direction } else { Direction::Out };
-            let edges = snapshot.edges(listed, v).expect("a list");
+            let edges = version.edges(listed, v).expect("a list");
             for (index, &other) in edges.targets().iter().enumerate() {
                 let (own, other) = (id(v), id(other));
                 let is_told = if direction == Direction::Out { own <= other } else { own >= other };
@@ -290,9 +290,9 @@ impl World {
                     continue;
                 }
                 let pair = if direction == Direction::Out { (own, other) } else { (other, own) };
-                let values = snapshot.edge_properties().map(|one| {
+                let values = version.edge_properties().map(|one| {
                     let bits = edges.bits(one.number, index).expect("a value");
-                    match snapshot.dictionary(one.number) {
+                    match version.dictionary(one.number) {
                         Some(texts) => {
                             PropertyValue::Text(texts.text(bits as usize).expect("a text")).to_string()
                         }

@@ -126,7 +126,7 @@ fn told(form: &Form, answer: &Answer) -> Told {
 fn outcome(model: &Model, form: &Form, run: &Run, request: &Request) -> Option<Told> {
     let Request { entry, params, variant } = request;
     let name = entry.name;
-    let job = Job { snapshot: &form.snapshot, run, params, verify: true };
+    let job = Job { view: &form.view, run, params, verify: true };
     let undirected = entry.undirected || matches!(*variant, "contraction" | "filter" | "sample");
     let expected = match (model.weights, name) {
         _ if undirected && model.directed => Some("undirected"),
@@ -211,7 +211,7 @@ fn every_form_of_a_random_graph_is_ranked_alike_by_weights() {
             continue;
         }
         for form in &mut forms {
-            form.snapshot = form.snapshot.clone().weighted_by("weight").expect("a weight");
+            form.view = form.view.clone().weighted_by("weight").expect("a weight");
         }
         let params = Params::default().with("tolerance", "1e-13").with("rounds", "1000");
         let request = Request { entry: find("pagerank").expect("an entry"), params, variant: "weight" };
@@ -236,10 +236,10 @@ fn agree_without_directions(samples: impl Iterator<Item = Sample>, kind: &str) {
         let name = format!("{kind} {i} with weights {weights:?}");
         let directed = Model::new(name, &Sample { directed: true, ..sample }, weights);
         let undirected = directed.undirected();
-        let (name, snapshot) = ("imported as undirected".to_owned(), undirected.plain());
-        let plain = Form { name, snapshot, step: 1, first: 0 };
+        let (name, view) = ("imported as undirected".to_owned(), undirected.plain());
+        let plain = Form { name, view, step: 1, first: 0 };
         let mut forms = directed.forms(&run);
-        forms.iter_mut().for_each(|form| form.snapshot = form.snapshot.clone().as_undirected());
+        forms.iter_mut().for_each(|form| form.view = form.view.clone().as_undirected());
         agree_with(&plain, &forms, &undirected, &run);
     }
 }

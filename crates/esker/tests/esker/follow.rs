@@ -160,13 +160,8 @@ fn name(kind: Kind, v: u64) -> String {
 }
 
 /// The value of each vertex by a run of an algorithm, and the whole answer.
-fn computed(
-    snapshot: &View,
-    run: &Run,
-    algorithm: &str,
-    params: &Params,
-) -> (BTreeMap<VertexId, Value>, Answer) {
-    let job = Job { snapshot, run, params, verify: true };
+fn computed(view: &View, run: &Run, algorithm: &str, params: &Params) -> (BTreeMap<VertexId, Value>, Answer) {
+    let job = Job { view, run, params, verify: true };
     let answer = find(algorithm).unwrap().run(&job).unwrap_or_else(|error| panic!("{algorithm}: {error}"));
     let mut values = BTreeMap::new();
     for row in 0..answer.columns.first().map_or(0, |column| column.values.len()) {
@@ -204,7 +199,7 @@ fn certified(follow: &Follow, run: &Run, present: &BTreeMap<VertexId, Value>, at
     let total: f64 = scores.iter().sum();
     assert!((total - 1.0).abs() <= TOLERANCE, "{at}");
     let scores: Vec<f64> = scores.iter().map(|score| score / total).collect();
-    let graph = follow.snapshot().present_graph::<()>(run).unwrap();
+    let graph = follow.view().present_graph::<()>(run).unwrap();
     let copy = Csr::copy_of(&graph).unwrap();
     let copy = copy.graph();
     let rows = copy.rows(Direction::Out).unwrap();
@@ -219,10 +214,10 @@ pub(crate) fn agree(
     at: &str,
 ) {
     let algorithm = follow.entry().name;
-    let (mut expected, answer) = computed(follow.snapshot(), run, algorithm, params);
+    let (mut expected, answer) = computed(follow.view(), run, algorithm, params);
     if algorithm == "colouring" {
         // Random ties go by the numbers of vertices, which a run counts without the removed ones.
-        let graph = follow.snapshot().graph::<()>(run).unwrap();
+        let graph = follow.view().graph::<()>(run).unwrap();
         let options = ColouringOptions { passes: NonZeroU32::MIN, ..ColouringOptions::default() };
         let found = colouring(&graph, run, &options).unwrap();
         expected.iter_mut().for_each(|(&v, value)| *value = Value::Count(found.colours[v as usize].into()));
@@ -233,7 +228,7 @@ pub(crate) fn agree(
     }
     if algorithm == "mis" && follow.updates() {
         // As above; a vertex without edges is a member.
-        let graph = follow.snapshot().graph::<()>(run).unwrap();
+        let graph = follow.view().graph::<()>(run).unwrap();
         let members = mis(&graph, run, &MisOptions::default()).unwrap().members;
         expected.iter_mut().for_each(|(&v, value)| *value = Value::Count(members[v as usize].into()));
         let copy = Csr::copy_of(&graph).unwrap();
@@ -242,7 +237,7 @@ pub(crate) fn agree(
         assert_eq!(follow.facts(), [("size", Fact::Count(size as u64))], "{at}");
     }
     if algorithm == "matching" && follow.updates() {
-        let graph = follow.snapshot().graph::<()>(run).unwrap();
+        let graph = follow.view().graph::<()>(run).unwrap();
         let options = MatchingOptions { method: MatchingMethod::Priorities };
         let found = matching(&graph, run, &options).unwrap();
         let mate = |v: VertexId| match found.mates[v as usize] {
@@ -452,17 +447,17 @@ fn distances_go_on_where_weights_get_a_wider_type() {
     let entry = find("sssp").unwrap();
     let mut follow =
         Follow::start(stream.database.latest().unwrap().view(), entry, &params, Arc::clone(&run)).unwrap();
-    let before = follow.snapshot().weight_type();
+    let before = follow.view().weight_type();
     for weight in [PropertyValue::from(1_i64 << 40), PropertyValue::from(0.5)] {
         let mut batch = stream.database.batch();
         batch.add_edge(100, 1000, &[weight]).unwrap();
         stream.database.commit(batch, "wider").unwrap();
         follow.advance(stream.database.latest().unwrap().view()).unwrap();
         let values = &follow.answer().columns[0].values;
-        let (expected, _) = computed(follow.snapshot(), &run, "sssp", &params);
+        let (expected, _) = computed(follow.view(), &run, "sssp", &params);
         expected.iter().for_each(|(&v, &value)| assert_eq!(values.get(v as usize), value, "{v}"));
     }
-    assert_ne!(follow.snapshot().weight_type(), before);
+    assert_ne!(follow.view().weight_type(), before);
 }
 
 #[test]
@@ -470,8 +465,8 @@ fn a_source_that_was_removed_is_named() {
     let run = Arc::new(Run::with_threads(1).unwrap());
     let stream = Stream::new(4, &run);
     let params = Params::default().with("source", "101");
-    let snapshot = stream.database.latest().unwrap();
-    let mut follow = Follow::start(snapshot.view(), find("bfs").unwrap(), &params, Arc::clone(&run)).unwrap();
+    let version = stream.database.latest().unwrap();
+    let mut follow = Follow::start(version.view(), find("bfs").unwrap(), &params, Arc::clone(&run)).unwrap();
     let mut batch = stream.database.batch();
     batch.remove_vertex(101).unwrap();
     stream.database.commit(batch, "gone").unwrap();
@@ -497,9 +492,9 @@ fn what_cannot_be_followed_is_refused() {
     let run = Arc::new(Run::with_threads(1).unwrap());
     let stream = Stream::new(0, &run);
     let start = |algorithm: &str, run: &Arc<Run>| {
-        let snapshot = stream.database.latest().unwrap();
+        let version = stream.database.latest().unwrap();
         let params = Params::default();
-        Follow::start(snapshot.view(), find(algorithm).unwrap(), &params, Arc::clone(run))
+        Follow::start(version.view(), find(algorithm).unwrap(), &params, Arc::clone(run))
             .unwrap_err()
             .to_string()
     };
@@ -543,11 +538,11 @@ fn answers_on_versions_that_are_computed_together_are_those_on_each() {
             for (i, found) in found.iter().enumerate() {
                 let told = format!("{algorithm} on version {} of stream {seed}", numbers[i]);
                 assert_eq!(found.index, i);
-                let snapshot = open(i).unwrap();
-                let (expected, answer) = computed(&snapshot.view(), &run, algorithm, &params);
+                let version = open(i).unwrap();
+                let (expected, answer) = computed(&version.view(), &run, algorithm, &params);
                 assert_eq!(
                     (found.num_vertices, found.num_edges),
-                    (expected.len(), snapshot.num_edges()),
+                    (expected.len(), version.num_edges()),
                     "{told}"
                 );
                 let values = &found.answer.columns[0].values;

@@ -29,9 +29,9 @@ fn stop(error: Error) -> Option<Stop> {
     }
 }
 
-fn start(snapshot: &View, request: &Request, options: RunOptions) -> Result<(), Error> {
+fn start(view: &View, request: &Request, options: RunOptions) -> Result<(), Error> {
     let run = Run::new(options).expect("threads");
-    let job = Job { snapshot, run: &run, params: &request.params, verify: false };
+    let job = Job { view, run: &run, params: &request.params, verify: false };
     request.entry.run(&job).map(drop)
 }
 
@@ -40,7 +40,7 @@ const FRUGAL: [&str; 3] = ["triangles", "lcc", "cliques"];
 
 #[test]
 fn every_run_fits_its_estimate_and_is_refused_with_it() {
-    let snapshot = graph(2000);
+    let view = graph(2000);
     for request in requests("0") {
         let resources = Resources {
             threads: 2,
@@ -49,13 +49,12 @@ fn every_run_fits_its_estimate_and_is_refused_with_it() {
             mapped_bytes: u64::MAX,
             rates: esker::rates::Rates::default(),
         };
-        let estimate = estimate_on(&snapshot, request.entry, &request.params, &resources);
+        let estimate = estimate_on(&view, request.entry, &request.params, &resources);
         // The tables of the version are counted as well, but are not the run's.
-        let mut needed =
-            estimate.expect("an estimate").memory_bytes - snapshot.version().stack().table_bytes();
+        let mut needed = estimate.expect("an estimate").memory_bytes - view.version().stack().table_bytes();
         if request.entry.name == "bfs" && !request.params.flag("parents") {
             // The estimate counts the parents that verification would need.
-            needed -= (snapshot.version().num_vertices() * size_of::<VertexId>()) as u64;
+            needed -= (view.version().num_vertices() * size_of::<VertexId>()) as u64;
         }
         let name = format!("{} {}", request.entry.name, request.variant);
         let limited = |bytes| RunOptions {
@@ -63,8 +62,8 @@ fn every_run_fits_its_estimate_and_is_refused_with_it() {
             budget: esker::graph::Budget::new(bytes),
             ..RunOptions::default()
         };
-        start(&snapshot, &request, limited(needed)).unwrap_or_else(|error| panic!("{name}: {error}"));
-        match start(&snapshot, &request, limited(needed - 1)) {
+        start(&view, &request, limited(needed)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        match start(&view, &request, limited(needed - 1)) {
             Ok(()) => assert!(FRUGAL.contains(&request.entry.name), "{name}"),
             Err(error) => match stop(error) {
                 Some(Stop::OverBudget { needed_bytes, .. }) => assert_eq!(needed_bytes, needed, "{name}"),
@@ -76,7 +75,7 @@ fn every_run_fits_its_estimate_and_is_refused_with_it() {
 
 #[test]
 fn cancelling_in_any_round_stops_every_run_soon() {
-    let snapshot = graph(10_000);
+    let view = graph(10_000);
     for request in requests("0") {
         for (threads, last) in [(1, 1), (2, 1), (2, 2)] {
             let (cancel, cancelled_at) = (Cancel::default(), Arc::new(Mutex::new(None)));
@@ -89,7 +88,7 @@ fn cancelling_in_any_round_stops_every_run_soon() {
             });
             let options =
                 RunOptions { threads, cancel, on_progress: Some(on_progress), ..RunOptions::default() };
-            let outcome = start(&snapshot, &request, options);
+            let outcome = start(&view, &request, options);
             let name = format!("{} {}", request.entry.name, request.variant);
             let Some(at) = *cancelled_at.lock().expect("no panic") else {
                 assert!(last > 1, "{name} reports no round");
@@ -107,7 +106,7 @@ fn cancelling_in_any_round_stops_every_run_soon() {
 fn long_runs_tell_how_far_they_are() {
     const TELLING: [&str; 8] =
         ["betweenness", "closeness", "kcore", "triangles", "lcc", "cliques", "truss", "pagerank"];
-    let snapshot = graph(500);
+    let view = graph(500);
     let plain = |request: &Request| request.variant.is_empty() && TELLING.contains(&request.entry.name);
     for request in requests("0").into_iter().filter(plain) {
         let told = Arc::new(Mutex::new(Vec::new()));
@@ -117,7 +116,7 @@ fn long_runs_tell_how_far_they_are() {
             shared.lock().expect("no panic").extend(progress.done);
         });
         let options = RunOptions { threads: 1, on_progress: Some(on_progress), ..RunOptions::default() };
-        start(&snapshot, &request, options).expect("an answer");
+        start(&view, &request, options).expect("an answer");
         let name = request.entry.name;
         let told = told.lock().expect("no panic").clone();
         assert!(told.len() > 1 && told.iter().all(|(done, total)| done <= total), "{name}: {told:?}");
@@ -129,12 +128,12 @@ fn long_runs_tell_how_far_they_are() {
 
 #[test]
 fn cancelling_from_another_thread_stops_an_endless_run() {
-    let snapshot = graph(10_000);
+    let view = graph(10_000);
     let cancel = Cancel::default();
     let run = Run::new(RunOptions { threads: 2, cancel: cancel.clone(), ..RunOptions::default() });
     let run = run.expect("threads");
     let params = Params::default().with("tolerance", "0").with("rounds", usize::MAX.to_string());
-    let job = Job { snapshot: &snapshot, run: &run, params: &params, verify: false };
+    let job = Job { view: &view, run: &run, params: &params, verify: false };
     std::thread::scope(|scope| {
         let running = scope.spawn(|| find("pagerank").expect("an entry").run(&job));
         std::thread::sleep(Duration::from_millis(100));

@@ -58,31 +58,31 @@ fn remove(database: &Database, vertices: impl Iterator<Item = u64>) -> u64 {
     database.commit(batch, "fewer").unwrap()
 }
 
-fn answer(snapshot: &Version, run: &Run, algorithm: &str, params: &Params) -> Answer {
-    let job = Job { snapshot: &snapshot.view(), run, params, verify: true };
+fn answer(version: &Version, run: &Run, algorithm: &str, params: &Params) -> Answer {
+    let job = Job { view: &version.view(), run, params, verify: true };
     find(algorithm).unwrap().run(&job).unwrap_or_else(|error| panic!("{algorithm}: {error}"))
 }
 
-fn id_of(snapshot: &Version, v: esker::graph::VertexId) -> u64 {
-    match snapshot.ids().external_of(v).unwrap() {
+fn id_of(version: &Version, v: esker::graph::VertexId) -> u64 {
+    match version.ids().external_of(v).unwrap() {
         ExternalId::Int(id) => id,
         ExternalId::Text(text) => panic!("a text: {text:?}"),
     }
 }
 
-fn key(snapshot: &Version, answer: &Answer, place: usize) -> u64 {
+fn key(version: &Version, answer: &Answer, place: usize) -> u64 {
     match answer.key(place) {
-        Value::Vertex(v) => id_of(snapshot, v),
+        Value::Vertex(v) => id_of(version, v),
         other => panic!("{other:?} is no vertex"),
     }
 }
 
 /// The values of each column by external id. Labels that are vertices become the least id of the group that
 /// shares one.
-fn by_id(snapshot: &Version, answer: &Answer) -> Vec<BTreeMap<u64, Value>> {
+fn by_id(version: &Version, answer: &Answer) -> Vec<BTreeMap<u64, Value>> {
     let column = |values: &Values| {
         let mut found: BTreeMap<u64, Value> =
-            (0..values.len()).map(|i| (key(snapshot, answer, i), values.get(i))).collect();
+            (0..values.len()).map(|i| (key(version, answer, i), values.get(i))).collect();
         assert_eq!(found.len(), values.len());
         if matches!(values, Values::Vertex(_)) {
             let mut least: Vec<(Value, u64)> = Vec::new();
@@ -215,11 +215,11 @@ fn compare(is_removed: IsRemoved) {
                 if frozen {
                     db.freeze(&run).unwrap();
                 }
-                let snapshot = db.latest().unwrap();
-                assert_eq!(snapshot.num_present(&run).unwrap(), left.len());
-                assert_eq!(snapshot.num_vertices() as u64, VERTICES);
+                let version = db.latest().unwrap();
+                assert_eq!(version.num_present(&run).unwrap(), left.len());
+                assert_eq!(version.num_vertices() as u64, VERTICES);
                 let count = VERTICES as usize - left.len();
-                let keeps = snapshot.view().keeping_removed(true).keeps_removed(&run).unwrap();
+                let keeps = version.view().keeping_removed(true).keeps_removed(&run).unwrap();
                 assert_eq!(keeps, count <= VERTICES as usize / 8);
                 for (algorithm, params) in requests() {
                     let undirected =
@@ -227,13 +227,13 @@ fn compare(is_removed: IsRemoved) {
                     if directed && undirected {
                         continue;
                     }
-                    let found = answer(&snapshot, &run, algorithm, &params);
+                    let found = answer(&version, &run, algorithm, &params);
                     if VARYING.contains(&algorithm) {
                         continue;
                     }
                     let expected = answer(&never, &run, algorithm, &params);
                     assert_eq!(expected.vertices, None);
-                    agree(algorithm, [(&snapshot, &found), (&never, &expected)]);
+                    agree(algorithm, [(&version, &found), (&never, &expected)]);
                 }
             }
         }
@@ -253,11 +253,11 @@ fn files_and_rankings_have_the_ids_of_those_that_are_left() {
     let place = tempfile::tempdir().unwrap();
     let run = Run::with_threads(1).unwrap();
     for order in [VertexOrder::Keep, VertexOrder::Degree] {
-        let snapshot = broken_path(place.path(), order).latest().unwrap();
-        let found = answer(&snapshot, &run, "bfs", &Params::default().with("source", "4"));
+        let version = broken_path(place.path(), order).latest().unwrap();
+        let found = answer(&version, &run, "bfs", &Params::default().with("source", "4"));
         let write = |name: &str| {
             let path = place.path().join(format!("{order:?}-{name}"));
-            write(&path, snapshot.ids(), &found, &ExportOptions::default()).unwrap();
+            write(&path, version.ids(), &found, &ExportOptions::default()).unwrap();
             std::fs::read(path).unwrap()
         };
         let text = String::from_utf8(write("a.csv")).unwrap();
@@ -269,7 +269,7 @@ fn files_and_rankings_have_the_ids_of_those_that_are_left() {
         write("a.parquet");
         let ranked = top(&found, 10, run.cancel()).unwrap();
         let Value::Vertex(first) = ranked[0].key else { panic!("{ranked:?}") };
-        assert_eq!((ranked.len(), id_of(&snapshot, first)), (2, 3));
+        assert_eq!((ranked.len(), id_of(&version, first)), (2, 3));
     }
 }
 
@@ -281,19 +281,19 @@ fn a_removed_vertex_is_unknown_until_it_is_added_again() {
     let mut batch = db.batch();
     batch.add_vertex(2_u64).unwrap();
     let revived = db.commit(batch, "again").unwrap();
-    for (version, present) in [(1, 5), (2, 4), (revived, 5)] {
-        let snapshot = db.at(version).unwrap();
-        assert_eq!(snapshot.num_present(&run).unwrap(), present);
+    for (number, present) in [(1, 5), (2, 4), (revived, 5)] {
+        let version = db.at(number).unwrap();
+        assert_eq!(version.num_present(&run).unwrap(), present);
         let params = Params::default().with("source", "2");
-        let job = Job { snapshot: &snapshot.view(), run: &run, params: &params, verify: true };
+        let job = Job { view: &version.view(), run: &run, params: &params, verify: true };
         let searched = find("bfs").unwrap().run(&job);
-        if version == 2 {
+        if number == 2 {
             let message = searched.unwrap_err().to_string();
             assert!(message.contains("\"2\" in version 2: it was removed"), "{message}");
             continue;
         }
         let searched = searched.unwrap();
-        assert_eq!(searched.facts[0].1, Fact::Count(if version == 1 { 5 } else { 1 }));
+        assert_eq!(searched.facts[0].1, Fact::Count(if number == 1 { 5 } else { 1 }));
         assert_eq!((searched.vertices, searched.columns[0].values.len()), (None, 5));
     }
 }
@@ -303,8 +303,8 @@ fn exports_leave_them_out_and_number_densely() {
     let place = tempfile::tempdir().unwrap();
     let run = Run::with_threads(1).unwrap();
     for order in [VertexOrder::Keep, VertexOrder::Degree] {
-        let snapshot = broken_path(place.path(), order).latest().unwrap();
-        let view = snapshot.view();
+        let version = broken_path(place.path(), order).latest().unwrap();
+        let view = version.view();
         let graph = StoredExport::new(&view, &run).unwrap();
         let written = |name: &str| {
             let path = place.path().join(format!("{order:?}-{name}"));

@@ -69,9 +69,9 @@ fn limited(threads: usize, bytes: u64) -> RunOptions {
     RunOptions { threads, budget: Budget::new(bytes), ..RunOptions::default() }
 }
 
-fn start(snapshot: &View, request: &Request, options: RunOptions, verify: bool) -> Result<(), Error> {
+fn start(view: &View, request: &Request, options: RunOptions, verify: bool) -> Result<(), Error> {
     let run = Run::new(options).expect("threads");
-    let job = Job { snapshot, run: &run, params: &request.params, verify };
+    let job = Job { view, run: &run, params: &request.params, verify };
     request.entry.run(&job).map(drop)
 }
 
@@ -83,10 +83,10 @@ fn stop(error: &Error) -> Option<&Stop> {
 }
 
 /// The file that holds most of what an access reads of the complete layer, and the place of a byte in it.
-fn read_by(access: &Access, snapshot: &View) -> (PathBuf, u64) {
-    let layer = snapshot.version().complete_layer();
+fn read_by(access: &Access, view: &View) -> (PathBuf, u64) {
+    let layer = view.version().complete_layer();
     if access.encoding() == GraphEncoding::Tiles {
-        let data = snapshot.version().tiles().expect("tiles").data();
+        let data = view.version().tiles().expect("tiles").data();
         return (data.path().to_owned(), data.first_byte() + data.len() as u64 / 2);
     }
     let Body::Arrays(arrays) = layer.out().main().body() else { panic!("lists are plain") };
@@ -124,9 +124,9 @@ fn damage_below_later_layers_is_an_error_that_names_the_file_or_does_not_matter(
 
 #[test]
 fn cancelling_stops_every_run_soon() {
-    let snapshot = open(&layered());
-    for (how, access) in accesses(&snapshot) {
-        let snapshot = snapshot.clone().resident(access).expect("what there is");
+    let view = open(&layered());
+    for (how, access) in accesses(&view) {
+        let view = view.clone().resident(access).expect("what there is");
         for request in requests("1") {
             let cancel = Cancel::default();
             let token = cancel.clone();
@@ -135,7 +135,7 @@ fn cancelling_stops_every_run_soon() {
                 RunOptions { threads: 2, cancel, on_progress: Some(on_progress), ..RunOptions::default() };
             let begin = Instant::now();
             let name = format!("{} {} on {how}", request.entry.name, request.variant);
-            let error = start(&snapshot, &request, options, false).expect_err(&name);
+            let error = start(&view, &request, options, false).expect_err(&name);
             assert_eq!(stop(&error), Some(&Stop::Cancelled), "{name}: {error}");
             assert!(begin.elapsed() < Duration::from_secs(10), "{name}");
         }
@@ -145,9 +145,9 @@ fn cancelling_stops_every_run_soon() {
 #[test]
 #[allow(clippy::print_stdout)] // How many cells ran, and how many were refused.
 fn a_run_keeps_to_the_least_limit_that_its_plan_names_and_is_refused_below() {
-    let snapshot = open(&layered());
+    let view = open(&layered());
     let (mut planned, mut refused) = (0, 0);
-    for (how, access) in accesses(&snapshot) {
+    for (how, access) in accesses(&view) {
         let reading = Reading {
             encoding: Some(access.encoding()),
             residency: Some(access.residency()),
@@ -164,7 +164,7 @@ fn a_run_keeps_to_the_least_limit_that_its_plan_names_and_is_refused_below() {
                     mapped_bytes: memory_bytes,
                     rates: esker::rates::Rates::default(),
                 };
-                plan(&snapshot, entry, params, &reading, &resources)
+                plan(&view, entry, params, &reading, &resources)
             };
             let needed = match choose(1000) {
                 Err(error) if error.to_string().contains("encoding = lists") => {
@@ -180,7 +180,7 @@ fn a_run_keeps_to_the_least_limit_that_its_plan_names_and_is_refused_below() {
             };
             assert!(choose(needed - 1).is_err(), "{name}");
             let chosen = choose(needed).unwrap_or_else(|error| panic!("{name}: {error}"));
-            let read = chosen.apply(&snapshot).expect("what there is");
+            let read = chosen.apply(&view).expect("what there is");
             start(&read, &request, limited(2, needed), false)
                 .unwrap_or_else(|error| panic!("{name}: {error}"));
             planned += 1;

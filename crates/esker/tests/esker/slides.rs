@@ -170,9 +170,9 @@ fn updates_of(algorithm: &str, seed: u64, copies: Copies, params: &Params) -> (u
     };
     // The same, made from the window before; the counts are those of the edges.
     let moved = |stream: &Stream, former: &View, until: i64, at: &str| {
-        let (counted, snapshot) = (window(stream, until), stream.newest());
+        let (counted, view) = (window(stream, until), stream.newest());
         let range = *counted.window_index().unwrap().window();
-        let moved = snapshot.window_after(former, "sent", range, all_vertices, &run).unwrap();
+        let moved = view.window_after(former, "sent", range, all_vertices, &run).unwrap();
         let (index, other) = (moved.window_index().unwrap(), counted.window_index().unwrap());
         assert_eq!((index.num_edges(), index.num_arcs()), (other.num_edges(), other.num_arcs()), "{at}");
         assert_eq!(index.absent(), other.absent(), "{at}");
@@ -197,8 +197,8 @@ fn updates_of(algorithm: &str, seed: u64, copies: Copies, params: &Params) -> (u
             until = stream.now - stream.noise.below(3) as i64;
         }
         let at = format!("{algorithm}, seed {seed}, step {step}, until {until}");
-        let next = moved(&stream, follow.snapshot(), until, &at);
-        moves += usize::from(next.window_move(follow.snapshot()).is_some());
+        let next = moved(&stream, follow.view(), until, &at);
+        moves += usize::from(next.window_move(follow.view()).is_some());
         let update = follow.advance(next).unwrap_or_else(|error| panic!("{error}: {at}"));
         updates += usize::from(update.method == Method::Update);
         for changed in &update.changed {
@@ -252,12 +252,12 @@ fn windows_that_move_are_followed_by_updates() {
 }
 
 /// The list of each vertex in a window: those of the version with the times, filtered here.
-fn lists_within(snapshot: &View, window: &TimeWindow, direction: Direction, run: &Run) -> Vec<Vec<VertexId>> {
-    let timed = snapshot.clone().weighted_by("sent").unwrap();
+fn lists_within(view: &View, window: &TimeWindow, direction: Direction, run: &Run) -> Vec<Vec<VertexId>> {
+    let timed = view.clone().weighted_by("sent").unwrap();
     let list = |targets: &[VertexId], times: &mut dyn Iterator<Item = i64>| {
         targets.iter().zip(times).filter(|arc| window.contains(arc.1)).map(|arc| *arc.0).collect()
     };
-    (0..snapshot.version().num_vertices())
+    (0..view.version().num_vertices())
         .map(vertex)
         .map(|v| match timed.graph::<i32>(run) {
             Ok(graph) => graph

@@ -183,12 +183,12 @@ impl Stream {
             ("chained", Encoding::Plain, CopyPolicy::Chain),
         ] {
             let database = self.database(encoding, policy, run);
-            let mut add = |name: String, snapshot: View, last| {
-                for (how, access) in accesses(&snapshot) {
-                    let snapshot = snapshot.clone().resident(access).expect("what there is");
-                    forms.push((format!("{name}, {how}"), snapshot, last));
+            let mut add = |name: String, view: View, last| {
+                for (how, access) in accesses(&view) {
+                    let view = view.clone().resident(access).expect("what there is");
+                    forms.push((format!("{name}, {how}"), view, last));
                 }
-                forms.push((name, snapshot, last));
+                forms.push((name, view, last));
             };
             let second = database.latest().expect("a version").number() - COMMITS as u64 + 2;
             add(format!("{name} layers"), database.latest().expect("a version").view(), COMMITS);
@@ -282,12 +282,12 @@ impl Number for i64 {
 
 /// Compares all lists of a window with those that are expected, read one by one and in a scan.
 fn check<W: Number>(
-    snapshot: &View,
+    view: &View,
     expected: [&[Vec<(u64, i64)>]; 2],
     run: &Run,
 ) -> std::result::Result<(), TestCaseError> {
-    let graph = snapshot.present_graph::<W>(run).expect("a graph");
-    let remaining = snapshot.remaining(run).expect("the vertices");
+    let graph = view.present_graph::<W>(run).expect("a graph");
+    let remaining = view.remaining(run).expect("the vertices");
     let place = |v: u64| remaining.map_or(Some(vertex(v as usize)), |left| left.place(vertex(v as usize)));
     let present = (0..expected[0].len() as u64).filter(|&v| place(v).is_some()).count();
     prop_assert_eq!(graph.num_vertices(), present);
@@ -324,7 +324,7 @@ fn check<W: Number>(
             prop_assert_eq!(graph.num_arcs(), arcs.len() as u64);
             let loops = arcs.iter().filter(|arc| arc.0 == arc.1).count();
             let edges = if graph.is_directed() { arcs.len() } else { (arcs.len() + loops) / 2 };
-            prop_assert_eq!(snapshot.num_edges(), edges as u64);
+            prop_assert_eq!(view.num_edges(), edges as u64);
         }
     }
     Ok(())
@@ -338,13 +338,13 @@ proptest! {
         stream in streams(), windows in prop::collection::vec((windows(), any::<bool>()), 4),
     ) {
         let run = Run::new(RunOptions { threads: 2, ..RunOptions::default() }).expect("threads");
-        for (name, snapshot, commits) in stream.forms(&run) {
-            prop_assert_eq!(snapshot.version().time_range("time", &run).expect("times"), stream.time_range(commits), "{}", name);
+        for (name, view, commits) in stream.forms(&run) {
+            prop_assert_eq!(view.version().time_range("time", &run).expect("times"), stream.time_range(commits), "{}", name);
             for (window, all_vertices) in &windows {
                 let window = &stream.at_start(*window);
                 let lists = [Direction::Out, Direction::In].map(|one| stream.lists(window, commits, one));
                 let expected = [&lists[0][..], &lists[1][..]];
-                let shown = snapshot.clone().window("time", *window, *all_vertices, &run).expect("a window");
+                let shown = view.clone().window("time", *window, *all_vertices, &run).expect("a window");
                 for (gathers, only) in GATHERED {
                     let shown = shown.clone().gathered(gathers).reading(only);
                     let checked = check::<()>(&shown, expected, &run).and_then(|()| check::<i64>(&shown, expected, &run));
@@ -370,8 +370,8 @@ proptest! {
         let budget = Budget::new(memory);
         let tight = Run::new(RunOptions { threads: 2, budget, ..RunOptions::default() }).expect("threads");
         let windows: Vec<_> = windows.into_iter().map(|window| stream.at_start(window)).collect();
-        for (name, snapshot, commits) in stream.forms(&run).iter().step_by(3) {
-            let mut series = WindowSeries::new(snapshot, "time", windows.clone(), true, &tight);
+        for (name, view, commits) in stream.forms(&run).iter().step_by(3) {
+            let mut series = WindowSeries::new(view, "time", windows.clone(), true, &tight);
             for window in &windows {
                 let shown = match series.next(all_vertices) {
                     Ok(shown) => shown.expect("a window of each"),
@@ -422,7 +422,7 @@ proptest! {
         let windows: Vec<_> =
             windows.into_iter().map(|window| TimeWindow { copies, ..stream.at_start(window) }).collect();
         let forms = stream.forms(&run);
-        let (name, snapshot, _) = &forms[form % forms.len()];
+        let (name, view, _) = &forms[form % forms.len()];
         let resources = Resources {
             threads: 2,
             deterministic: false,
@@ -444,7 +444,7 @@ proptest! {
             let request = Request::default();
             let job = WindowJob { entry, params: &params, request: &request, resources: &resources, all_vertices };
             let mut found = Vec::new();
-            WindowSeries::answers(snapshot, "time", windows.clone(), &job, &run, |answer| {
+            WindowSeries::answers(view, "time", windows.clone(), &job, &run, |answer| {
                 found.push(answer);
                 Ok::<_, esker::Error>(())
             }).expect("answers");
@@ -452,8 +452,8 @@ proptest! {
             for (found, window) in found.iter().zip(&windows) {
                 let told = format!("{algorithm} on {name}, {window:?}");
                 prop_assert_eq!(found.window, *window);
-                let alone = snapshot.clone().window("time", *window, all_vertices, &run).expect("a window").gathered(true);
-                let expected = entry.run(&Job { snapshot: &alone, run: &run, params: &params, verify: false }).expect("an answer");
+                let alone = view.clone().window("time", *window, all_vertices, &run).expect("a window").gathered(true);
+                let expected = entry.run(&Job { view: &alone, run: &run, params: &params, verify: false }).expect("an answer");
                 let size = expected.vertices.as_ref().map_or(alone.version().num_vertices(), |left| left.len());
                 prop_assert_eq!((found.num_vertices, found.num_edges), (size, alone.num_edges()), "{}", told);
                 prop_assert_eq!(&found.answer.vertices, &expected.vertices, "{}", told);
@@ -489,20 +489,20 @@ fn every_algorithm_answers_on_a_window_as_on_its_edges() {
         let window = stream.at_start(TimeWindow { copies, ..window });
         let forms = stream.forms(&run);
         let some = forms.iter().skip(i).step_by(9);
-        for (at, (name, snapshot, commits)) in some.enumerate() {
+        for (at, (name, view, commits)) in some.enumerate() {
             let lists = stream.lists(&window, *commits, Direction::Out);
             let arcs = lists.iter().zip(0..).flat_map(|(list, u)| list.iter().map(move |&(v, w)| (u, v, w)));
             let edges =
                 arcs.filter(|&(u, v, _)| stream.directed || u <= v).map(|(u, v, w)| ((u, v), w as f64));
             let name = format!("{name}, {window:?} of stream {i}");
             let model = Model::of(name, stream.num_vertices, stream.directed, Weights::Wide, edges.collect());
-            let plain = Form { name: "imported".to_owned(), snapshot: model.plain(), step: 1, first: 0 };
+            let plain = Form { name: "imported".to_owned(), view: model.plain(), step: 1, first: 0 };
             if model.weights == Weights::None {
                 continue;
             }
-            let shown = snapshot.clone().window("time", window, true, &run).expect("a window");
-            let snapshot = shown.gathered(at % 2 == 1);
-            let form = Form { name: "window".to_owned(), snapshot, step: 1, first: 0 };
+            let shown = view.clone().window("time", window, true, &run).expect("a window");
+            let view = shown.gathered(at % 2 == 1);
+            let form = Form { name: "window".to_owned(), view, step: 1, first: 0 };
             // Where edges are joined to weighted ones, PageRank reads their weights, which it does not of an
             // import.
             let reads_alike = |weights| copies == Copies::Distinct || weights != WeightReads::IfChosen;
@@ -522,15 +522,15 @@ fn copies_count_where_the_catalogue_says_so() {
     for _ in 0..24 {
         let stream = streams().new_tree(&mut drawing).expect("a stream").current();
         let database = stream.database(Encoding::Plain, CopyPolicy::Mixed, &run);
-        let snapshot = database.latest().expect("a version");
+        let version = database.latest().expect("a version");
         let [all, joined] = [Copies::All, Copies::Distinct].map(|copies| {
             let window = TimeWindow { after: i64::MIN, until: i64::MAX, copies };
-            snapshot.view().window("time", window, true, &run).expect("a window")
+            version.view().window("time", window, true, &run).expect("a window")
         });
         // A sample draws from the lists as they are.
         for request in requests_from("0").iter().filter(|request| request.variant != "sample") {
             let (entry, params) = (request.entry, &request.params);
-            let on = |snapshot| entry.run(&Job { snapshot, run: &run, params, verify: false }).ok();
+            let on = |view| entry.run(&Job { view, run: &run, params, verify: false }).ok();
             let (Some(all), Some(joined)) = (on(&all), on(&joined)) else { continue };
             let told =
                 |answer: &Answer| format!("{:?} {:?} {:?}", answer.columns, answer.edges, answer.facts);
@@ -566,10 +566,10 @@ proptest! {
         prop_assert_eq!(report.version.is_some(), old > 0);
         prop_assert_eq!(report.until.expect("edges").0, window.after);
         let told = |error| TestCaseError::fail(format!("{window:?}: {error}"));
-        let checked = |snapshot: &View, window: &TimeWindow| {
+        let checked = |view: &View, window: &TimeWindow| {
             let lists = [Direction::Out, Direction::In].map(|one| stream.lists(window, COMMITS, one));
             // Vertices without an edge stay, as a window of all times shows.
-            let shown = snapshot.clone().window("time", all, true, &run).expect("a window");
+            let shown = view.clone().window("time", all, true, &run).expect("a window");
             let expected = [&lists[0][..], &lists[1][..]];
             check::<()>(&shown, expected, &run).and_then(|()| check::<i64>(&shown, expected, &run)).map_err(told)
         };
@@ -752,9 +752,9 @@ fn a_layer_whose_copied_lists_have_older_edges_is_read() {
     let stream = Stream { num_vertices: 3, directed: true, start, edges, commits: vec![0, 0, 0, 1] };
     let window = TimeWindow { after: start + 4, until: start + 313, copies: Copies::All };
     let lists = [Direction::Out, Direction::In].map(|one| stream.lists(&window, COMMITS, one));
-    for (name, snapshot, commits) in stream.forms(&run) {
+    for (name, view, commits) in stream.forms(&run) {
         if commits == COMMITS {
-            let shown = snapshot.window("time", window, true, &run).expect("a window");
+            let shown = view.window("time", window, true, &run).expect("a window");
             let checked = check::<i64>(&shown, [&lists[0], &lists[1]], &run);
             checked.unwrap_or_else(|error| panic!("{name}: {error}"));
         }

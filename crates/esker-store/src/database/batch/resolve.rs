@@ -468,19 +468,19 @@ impl CommitBuilder<'_> {
 }
 
 /// For each edge property, the codes of all its texts; `None` if it is a number.
-fn known_texts(snapshot: &Version) -> Result<Vec<Option<TextCodes>>> {
+fn known_texts(version: &Version) -> Result<Vec<Option<TextCodes>>> {
     let codes = |property: &PropertyRecord| {
-        let Some(dictionary) = snapshot.dictionary(property.number) else { return Ok(None) };
+        let Some(dictionary) = version.dictionary(property.number) else { return Ok(None) };
         let texts = (0..dictionary.len()).map(|code| Ok((dictionary.text(code)?.to_vec(), code as u32)));
         texts.collect::<Result<TextCodes>>().map(Some)
     };
-    snapshot.edge_properties().map(codes).collect()
+    version.edge_properties().map(codes).collect()
 }
 
 /// The memory of all texts of edge properties.
-fn text_bytes_of(snapshot: &Version) -> Result<usize> {
+fn text_bytes_of(version: &Version) -> Result<usize> {
     let mut bytes = 0;
-    for dictionary in snapshot.edge_properties().filter_map(|property| snapshot.dictionary(property.number)) {
+    for dictionary in version.edge_properties().filter_map(|property| version.dictionary(property.number)) {
         for code in 0..dictionary.len() {
             bytes += allocated_bytes(dictionary.text(code)?.len());
         }
@@ -489,11 +489,11 @@ fn text_bytes_of(snapshot: &Version) -> Result<usize> {
 }
 
 /// What [`Writer::kept_bytes`] will be for the writer over a version, at most.
-pub(crate) fn kept_bytes_of(snapshot: &Version, run: &Run) -> Result<u64> {
+pub(crate) fn kept_bytes_of(version: &Version, run: &Run) -> Result<u64> {
     // Tables have a power of two of slots, of which seven of eight may be used.
     let slots = |used: usize| (used * 8 / 7 + 1).next_power_of_two();
-    let dictionaries = snapshot.edge_properties().filter_map(|property| snapshot.dictionary(property.number));
+    let dictionaries = version.edge_properties().filter_map(|property| version.dictionary(property.number));
     let codes: usize = dictionaries.map(|dictionary| slots(dictionary.len())).sum();
-    let removed = slots(snapshot.removed(run)?.list().len());
-    Ok((text_bytes_of(snapshot)? + codes * CODE_BYTES + removed * REMOVED_BYTES) as u64)
+    let removed = slots(version.removed(run)?.list().len());
+    Ok((text_bytes_of(version)? + codes * CODE_BYTES + removed * REMOVED_BYTES) as u64)
 }

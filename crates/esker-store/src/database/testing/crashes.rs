@@ -75,10 +75,10 @@ impl CrashWorkload {
     }
 
     /// Checks that a reader finds the tiles and heads.
-    fn expect_forms(&self, snapshot: &Version) {
+    fn expect_forms(&self, version: &Version) {
         if self.has_forms {
-            assert!(snapshot.tiles().is_ok(), "{:?}", snapshot.manifest());
-            assert!(snapshot.stored_heads().unwrap().is_some(), "{:?}", snapshot.manifest());
+            assert!(version.tiles().is_ok(), "{:?}", version.manifest());
+            assert!(version.stored_heads().unwrap().is_some(), "{:?}", version.manifest());
         }
     }
 

@@ -54,10 +54,10 @@ fn forge(disk: &FaultyDisk, summary: &[u8], payload: &[u8]) {
     log.close().unwrap();
 }
 
-fn read(snapshot: &Version) -> Result<()> {
-    for v in (0..snapshot.num_vertices()).map(esker_graph::vertex) {
-        snapshot.ids().external_of(v)?;
-        let edges = snapshot.edges(Direction::Out, v)?;
+fn read(version: &Version) -> Result<()> {
+    for v in (0..version.num_vertices()).map(esker_graph::vertex) {
+        version.ids().external_of(v)?;
+        let edges = version.edges(Direction::Out, v)?;
         for index in 0..edges.len() {
             edges.bits(0, index)?;
             edges.bits(1, index)?;

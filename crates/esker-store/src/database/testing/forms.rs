@@ -46,8 +46,8 @@ impl Visitor<i32> for Digest {
     }
 }
 
-fn digest(snapshot: &Version, run: &Run, direction: Direction) -> (u64, u64) {
-    let view = snapshot.view();
+fn digest(version: &Version, run: &Run, direction: Direction) -> (u64, u64) {
+    let view = version.view();
     let graph = view.graph::<i32>(run).unwrap();
     let found = graph.scan(run, direction, Select::All, &Digest).unwrap();
     found.iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1.wrapping_add(part.1)))
@@ -76,10 +76,10 @@ fn tiled_of(num_edges: usize, directed: bool, seed: u32, run: &Run) -> (FaultyDi
 }
 
 /// Compares the tiles of a version with its lists.
-fn compare(snapshot: &Version, run: &Run) {
-    let tiled = snapshot.view().resident(TILES).unwrap();
+fn compare(version: &Version, run: &Run) {
+    let tiled = version.view().resident(TILES).unwrap();
     for direction in [Direction::Out, Direction::In] {
-        assert_eq!(digest(tiled.version(), run, direction), digest(snapshot, run, direction));
+        assert_eq!(digest(tiled.version(), run, direction), digest(version, run, direction));
     }
 }
 
@@ -93,10 +93,10 @@ fn merged(database: &Database, run: &Run) -> CompactReport {
     database.freeze(run).unwrap();
     let before = database.latest().unwrap().manifest().records;
     let report = database.compact(run).unwrap();
-    let snapshot = database.latest().unwrap();
-    assert_eq!((report.layers, snapshot.manifest().records), (1, before + 1), "one record installs all");
-    compare(&snapshot, run);
-    let checked = check(&snapshot, run).unwrap();
+    let version = database.latest().unwrap();
+    assert_eq!((report.layers, version.manifest().records), (1, before + 1), "one record installs all");
+    compare(&version, run);
+    let checked = check(&version, run).unwrap();
     assert!(checked.is_sound(), "{:?}", checked.problems);
     report
 }
@@ -198,11 +198,11 @@ fn tiles_of_every_version_equal_its_lists_whatever_is_committed_frozen_forgotten
 }
 
 /// Sums up all arcs of lists that are read one by one.
-fn digest_of_lists(snapshot: &Version, run: &Run, direction: Direction) -> (u64, u64) {
-    let view = snapshot.view();
+fn digest_of_lists(version: &Version, run: &Run, direction: Direction) -> (u64, u64) {
+    let view = version.view();
     let graph = view.graph::<i32>(run).unwrap();
     let mut sum = (0, 0);
-    for v in (0..snapshot.num_vertices()).map(vertex) {
+    for v in (0..version.num_vertices()).map(vertex) {
         graph
             .with_list(direction, v, |targets, weights| {
                 assert!(targets.is_sorted());
@@ -270,14 +270,14 @@ fn every_version_is_read_from_tiles_alone_and_merging_keeps_them_so() {
         assert_eq!(database.latest().unwrap().manifest().layers[0].encoding, Encoding::Tiles);
         let beside = CompactOptions { lists: Some(Encoding::Plain), ..tiles };
         database.compact_with(beside, &run).unwrap();
-        let snapshot = database.latest().unwrap();
-        assert_eq!(snapshot.manifest().layers[0].encoding, Encoding::Plain);
-        compare(&snapshot, &run);
+        let version = database.latest().unwrap();
+        assert_eq!(version.manifest().layers[0].encoding, Encoding::Plain);
+        compare(&version, &run);
         assert_eq!(
-            digest(&snapshot, &run, Direction::In),
+            digest(&version, &run, Direction::In),
             digest(&twin.latest().unwrap(), &run, Direction::In)
         );
-        assert!(check(&snapshot, &run).unwrap().is_sound());
+        assert!(check(&version, &run).unwrap().is_sound());
     }
 }
 
@@ -303,16 +303,16 @@ fn layers_share_what_did_not_change_and_older_versions_outlive_the_layers_that_w
             let tiles = bytes.forms.tiles.unwrap();
             assert!(tiles.groups_shared > 0 && tiles.groups_rebuilt > 0, "{is_only} {step} {tiles:?}");
             assert!(tiles.shared_bytes > tiles.data_bytes / 2 && bytes.written.all() < bytes.bytes);
-            let snapshot = database.latest().unwrap();
-            assert!(snapshot.tiles().unwrap().data().shared_bytes() > 0);
-            assert!(check(&snapshot, &run).unwrap().is_sound());
+            let version = database.latest().unwrap();
+            assert!(version.tiles().unwrap().data().shared_bytes() > 0);
+            assert!(check(&version, &run).unwrap().is_sound());
             assert_eq!(digest(&held, &run, Direction::Out), before, "a reader of the old layer");
-            drop((held, snapshot));
+            drop((held, version));
             for number in database.versions().iter().map(|version| version.number) {
                 let found = database.at(number).unwrap().view().resident(TILES).unwrap();
                 let expected = twin.at(number).unwrap();
-                let digests = [&found, &expected.view()]
-                    .map(|snapshot| digest(snapshot.version(), &run, Direction::Out));
+                let digests =
+                    [&found, &expected.view()].map(|view| digest(view.version(), &run, Direction::Out));
                 assert_eq!(digests[0], digests[1], "{is_only} {step} {number}");
             }
             database.close().unwrap();
@@ -449,9 +449,9 @@ fn tiles_are_made_anew_where_old_ones_are_damaged_or_lack_a_property() {
     let (disk, database, sample) = tiled(false, 2, &run);
     let edges = in_first_strip(&sample);
     database.add_edge_property("length", Some(ElementType::F32), false, &run).unwrap();
-    let snapshot = database.latest().unwrap();
-    assert!(snapshot.tiles().unwrap().has_property(2, ElementType::F32), "the new layer has tiles with it");
-    drop(snapshot);
+    let version = database.latest().unwrap();
+    assert!(version.tiles().unwrap().has_property(2, ElementType::F32), "the new layer has tiles with it");
+    drop(version);
     let mut batch = database.batch();
     batch.remove_edge(edges[0].0, edges[0].1).unwrap();
     database.commit(batch, "one less").unwrap();
@@ -541,8 +541,8 @@ fn a_failed_merge_leaves_the_old_tiles() {
         disk.set_faults(Faults { fail_at: Some(k), ..Faults::default() });
         failures += u32::from(database.compact(&run).is_err());
         disk.set_faults(Faults::default());
-        let snapshot = database.latest().unwrap().view().resident(TILES).unwrap();
-        assert_eq!(digest(snapshot.version(), &run, Direction::Out), before, "{k}");
+        let view = database.latest().unwrap().view().resident(TILES).unwrap();
+        assert_eq!(digest(view.version(), &run, Direction::Out), before, "{k}");
     }
     assert!(failures > 0);
 }

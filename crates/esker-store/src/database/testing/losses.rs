@@ -582,12 +582,12 @@ fn a_lost_manifest_is_made_of_the_layers() {
 fn damage_lists(files: &mut DatabaseFiles, direction: Direction, layer: usize) {
     let disk = disk_of(files);
     let store = Store::open_on(Arc::clone(&disk), Path::new(DB)).unwrap();
-    let snapshot = store.frozen().unwrap();
-    let section = snapshot.stack().section(layer, direction).unwrap();
+    let version = store.frozen().unwrap();
+    let section = version.stack().section(layer, direction).unwrap();
     let Body::Arrays(arrays) = section.main().body() else { panic!("plain lists") };
     let column = arrays.targets_column();
     let (path, at) = (column.path().to_owned(), column.first_byte() as usize);
-    drop(snapshot);
+    drop(version);
     files.get_mut(&path).unwrap()[at] ^= 1;
 }
 

@@ -266,54 +266,54 @@ pub(crate) fn commit(db: &Database, changes: &[ModelChange]) -> Result<u64> {
 }
 
 /// Reads the content of a stored version.
-pub(crate) fn read(snapshot: &Version, run: &Run) -> Result<ModelVersion> {
-    let mut version = ModelVersion::default();
-    let removed = snapshot.removed(run)?;
-    let id_of = |v| -> Result<u64> { Ok(id_behind(snapshot.ids().external_of(v)?)) };
-    let (age, name) = (snapshot.vertex_property("age").ok(), snapshot.vertex_property("name").ok());
+pub(crate) fn read(version: &Version, run: &Run) -> Result<ModelVersion> {
+    let mut model = ModelVersion::default();
+    let removed = version.removed(run)?;
+    let id_of = |v| -> Result<u64> { Ok(id_behind(version.ids().external_of(v)?)) };
+    let (age, name) = (version.vertex_property("age").ok(), version.vertex_property("name").ok());
     // All pairs of a small graph, some of a large one.
-    let step = if snapshot.num_vertices() <= IDS_MAX as usize { 1 } else { snapshot.num_vertices() / 16 };
-    for v in (0..snapshot.num_vertices()).map(esker_graph::vertex) {
+    let step = if version.num_vertices() <= IDS_MAX as usize { 1 } else { version.num_vertices() / 16 };
+    for v in (0..version.num_vertices()).map(esker_graph::vertex) {
         let id = id_of(v)?;
-        let external = model_id(snapshot.ids().is_text(), id);
-        assert_eq!(snapshot.ids().vertex_of((&external).into())?, Some(v));
-        let edges = snapshot.edges(Direction::Out, v)?;
-        for w in (0..snapshot.num_vertices()).step_by(step).map(esker_graph::vertex) {
-            assert_eq!(snapshot.has_edge(v, w)?, edges.targets().binary_search(&w).is_ok(), "edge {v} {w}");
+        let external = model_id(version.ids().is_text(), id);
+        assert_eq!(version.ids().vertex_of((&external).into())?, Some(v));
+        let edges = version.edges(Direction::Out, v)?;
+        for w in (0..version.num_vertices()).step_by(step).map(esker_graph::vertex) {
+            assert_eq!(version.has_edge(v, w)?, edges.targets().binary_search(&w).is_ok(), "edge {v} {w}");
         }
         if !removed.is_removed(v) {
-            version.vertices.insert(id);
+            model.vertices.insert(id);
         }
         for (index, &target) in edges.targets().iter().enumerate() {
             let target = id_of(target)?;
             let weight = (edges.bits(0, index)? as u32).cast_signed();
-            let kind = snapshot.dictionary(1).unwrap().text(edges.bits(1, index)? as usize)?.to_vec();
+            let kind = version.dictionary(1).unwrap().text(edges.bits(1, index)? as usize)?.to_vec();
             // Edges that are older than a property have its default value.
-            for property in snapshot.edge_properties().skip(2) {
+            for property in version.edge_properties().skip(2) {
                 let bits = edges.bits(property.number, index)?;
-                match snapshot.dictionary(property.number) {
+                match version.dictionary(property.number) {
                     Some(texts) => assert!([&b""[..], b"later"].contains(&texts.text(bits as usize)?)),
                     None => assert!([0, 7].contains(&bits)),
                 }
             }
-            if snapshot.is_directed() || id <= target {
-                version.edges.entry((id, target)).or_default().push((weight, kind));
+            if version.is_directed() || id <= target {
+                model.edges.entry((id, target)).or_default().push((weight, kind));
             }
         }
         match age.as_ref().map(|age| age.get(v)).transpose()?.flatten() {
-            Some(PropertyValue::I64(age)) => drop(version.ages.insert(id, age)),
+            Some(PropertyValue::I64(age)) => drop(model.ages.insert(id, age)),
             None => {}
             other => panic!("{other:?}"),
         }
         match name.as_ref().map(|name| name.get(v)).transpose()?.flatten() {
             Some(PropertyValue::Text(name)) => {
-                version.names.insert(id, String::from_utf8(name.to_vec()).unwrap());
+                model.names.insert(id, String::from_utf8(name.to_vec()).unwrap());
             }
             None => {}
             other => panic!("{other:?}"),
         }
     }
-    Ok(version)
+    Ok(model)
 }
 
 pub(crate) fn normal(version: &ModelVersion) -> ModelVersion {
@@ -325,9 +325,9 @@ pub(crate) fn normal(version: &ModelVersion) -> ModelVersion {
 
 pub(crate) fn verify(db: &Database, model: &DatabaseModel, run: &Run) {
     for (&number, expected) in &model.versions {
-        let snapshot = db.at(number).unwrap();
-        verify_version(&snapshot, expected, run);
-        let report = check(&snapshot, run).unwrap();
+        let version = db.at(number).unwrap();
+        verify_version(&version, expected, run);
+        let report = check(&version, run).unwrap();
         assert!(report.is_sound(), "version {number}: {:?}", report.problems);
     }
     assert!(db.versions().iter().map(|version| version.number).eq(model.versions.keys().copied()));
@@ -347,11 +347,11 @@ pub(crate) fn verify(db: &Database, model: &DatabaseModel, run: &Run) {
     verify_points(db, model.newest().1, model.directed);
 }
 
-pub(crate) fn verify_version(snapshot: &Version, expected: &ModelVersion, run: &Run) {
-    let found = read(snapshot, run).unwrap();
-    assert_eq!(normal(&found), normal(expected), "version {}", snapshot.number());
+pub(crate) fn verify_version(version: &Version, expected: &ModelVersion, run: &Run) {
+    let found = read(version, run).unwrap();
+    assert_eq!(normal(&found), normal(expected), "version {}", version.number());
     let num_edges = expected.edges.values().map(|copies| copies.len() as u64).sum::<u64>();
-    assert_eq!(snapshot.num_edges(), num_edges);
+    assert_eq!(version.num_edges(), num_edges);
 }
 
 /// Compares point reads of the newest version, including unfrozen commits, with the model.

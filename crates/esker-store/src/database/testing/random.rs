@@ -372,7 +372,7 @@ fn vertices_are_left_out_by_themselves_if_they_are_more_than_one_of_eight() {
 }
 
 #[test]
-fn the_imported_ids_go_once_no_snapshot_needs_them() {
+fn the_imported_ids_go_once_no_version_needs_them() {
     let disk = FaultyDisk::new(1);
     let (shared, run): (Arc<dyn Disk>, _) = (Arc::new(disk.clone()), Run::with_threads(2).unwrap());
     let (db, mut model) = with_removed_vertices(&shared);
@@ -480,9 +480,9 @@ fn some_of_several_edges_are_removed_and_counted_and_the_others_stay_what_they_w
             ],
         );
         db.freeze(&run).unwrap();
-        let born = |version: u64| {
-            let snapshot = db.at(version).unwrap();
-            read(&snapshot, &run).unwrap().edges.get(&(0, 1)).map_or(0, Vec::len)
+        let born = |number: u64| {
+            let version = db.at(number).unwrap();
+            read(&version, &run).unwrap().edges.get(&(0, 1)).map_or(0, Vec::len)
         };
         let left: Vec<usize> = (2..=7).map(born).collect();
         assert_eq!(left, if directed { [3, 4, 2, 2, 3, 2] } else { [3, 4, 2, 1, 2, 1] });

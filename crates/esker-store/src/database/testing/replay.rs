@@ -207,7 +207,7 @@ fn a_pinned_store_shows_no_later_version_whatever_the_writer_does() {
 
 /// A batch asked for a whole version to know the properties, which took time for each commit in the log.
 #[test]
-fn the_schema_is_that_of_the_newest_snapshot() {
+fn the_schema_is_that_of_the_newest_version() {
     let (disk, _) = killed();
     let db = Database::open_on(shared(&disk), Path::new(DB), options(1 << 30, 1 << 30)).unwrap();
     let mut batch = db.batch();

@@ -140,14 +140,14 @@ mod tests {
     /// The length of the stored heads of the newest version, after checking the database and reading the
     /// heads.
     fn stored_len(database: &Database, run: &Run) -> Option<usize> {
-        let snapshot = database.latest().unwrap();
-        let report = check(&snapshot, run).unwrap();
+        let version = database.latest().unwrap();
+        let report = check(&version, run).unwrap();
         assert!(report.is_sound(), "{:?}", report.problems);
         let length =
-            snapshot.stored_heads().unwrap().map(esker_layers::graph::bounded::headed::StoredHeads::head_len);
-        let headed = snapshot.view().resident(Access::Headed(OPTIONS)).unwrap();
+            version.stored_heads().unwrap().map(esker_layers::graph::bounded::headed::StoredHeads::head_len);
+        let headed = version.view().resident(Access::Headed(OPTIONS)).unwrap();
         let graph = headed.graph::<i32>(run).unwrap();
-        assert_eq!(graph.num_arcs(), snapshot.num_arcs());
+        assert_eq!(graph.num_arcs(), version.num_arcs());
         graph.prepare(run, Direction::Out).unwrap();
         length
     }

@@ -188,18 +188,18 @@ mod tests {
 
     /// Compares the tiles of the newest version, in each residency, with its lists.
     fn compare(database: &Database, model: &Csr<i32>, run: &Run) {
-        let snapshot = database.latest().unwrap();
-        assert!(check(&snapshot, run).unwrap().is_sound());
+        let version = database.latest().unwrap();
+        assert!(check(&version, run).unwrap().is_sound());
         let pool = PoolOptions { bytes: 1 << 20, ..PoolOptions::default() };
         for access in [TILES, Access::Pooled(GraphEncoding::Tiles, pool)] {
-            let tiled = snapshot.view().resident(access).unwrap();
+            let tiled = version.view().resident(access).unwrap();
             let (graph, lists) = (tiled.graph::<i32>(run).unwrap(), model.graph());
             assert!(graph.is_scattered() && graph.has(Direction::In) && graph.num_arcs() == lists.num_arcs());
             for direction in [Direction::Out, Direction::In] {
                 for select in [Select::All, Select::List(&[1, 7]), Select::List(&[])] {
                     assert_eq!(arcs(&graph, run, direction, select), arcs(&lists, run, direction, select));
                 }
-                if snapshot.has(direction) {
+                if version.has(direction) {
                     graph
                         .with_list(direction, 5, |list, _| assert_eq!(list.len(), lists.degree(direction, 5)))
                         .unwrap();

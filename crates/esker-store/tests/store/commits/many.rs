@@ -55,12 +55,12 @@ impl Place {
 }
 
 /// Reads a whole version: it has as many arcs as edges were added.
-fn verify_number(db: &Database, version: u64) {
-    let snapshot = db.at(version).unwrap();
-    assert_eq!(snapshot.num_edges(), NUM_IDS + version - 1);
-    let vertices = (0..snapshot.num_vertices()).map(esker_graph::vertex);
-    let arcs: usize = vertices.map(|v| snapshot.degree(Direction::Out, v).unwrap()).sum();
-    assert_eq!(arcs as u64, snapshot.num_edges());
+fn verify_number(db: &Database, number: u64) {
+    let version = db.at(number).unwrap();
+    assert_eq!(version.num_edges(), NUM_IDS + number - 1);
+    let vertices = (0..version.num_vertices()).map(esker_graph::vertex);
+    let arcs: usize = vertices.map(|v| version.degree(Direction::Out, v).unwrap()).sum();
+    assert_eq!(arcs as u64, version.num_edges());
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn one_commit(num_edges: u64) {
         let (u, v) = (number % num_ids, number / num_ids * 31 + number * 7919 % num_ids);
         batch.add_edge(u, v % num_ids, &[PropertyValue::I32(number as i32)]).unwrap();
     }
-    let version = db.commit(batch, "very many").unwrap();
+    let number = db.commit(batch, "very many").unwrap();
     let v = db.vertex_of(5.into()).unwrap().unwrap();
     let degree = db.degree(Direction::Out, v).unwrap();
     assert!((16..=17).contains(&degree), "{degree}");
@@ -139,9 +139,9 @@ fn one_commit(num_edges: u64) {
     // The import added some.
     assert_eq!(outcome.added + outcome.updated + outcome.unchanged, num_edges, "{outcome:?}");
     db.close().unwrap();
-    let snapshot = Store::open(&path).unwrap().at(version).unwrap();
-    assert_eq!(snapshot.num_edges(), outcome.added + NUM_IDS);
-    assert_eq!(snapshot.degree(Direction::Out, v).unwrap(), degree);
+    let version = Store::open(&path).unwrap().at(number).unwrap();
+    assert_eq!(version.num_edges(), outcome.added + NUM_IDS);
+    assert_eq!(version.degree(Direction::Out, v).unwrap(), degree);
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn a_commit_cancelled_at_any_moment_changes_nothing() {
         }
         batch
     };
-    let (mut cancelled, mut version) = (0, 1);
+    let (mut cancelled, mut newest) = (0, 1);
     for step in 0..20 {
         let cancel = Cancel::default();
         let options = CommitOptions { cancel: cancel.clone(), ..CommitOptions::default() };
@@ -172,20 +172,20 @@ fn a_commit_cancelled_at_any_moment_changes_nothing() {
             db.commit_with(batch, &options)
         });
         match outcome {
-            Ok(committed) => version = committed.version,
+            Ok(committed) => newest = committed.version,
             Err(Error::Stop(Stop::Cancelled)) => cancelled += 1,
             Err(other) => panic!("{other}"),
         }
-        assert_eq!(db.versions().len() as u64, version);
+        assert_eq!(db.versions().len() as u64, newest);
     }
     assert!(cancelled > 0);
     let committed = db.commit_with(batch(1), &CommitOptions::default()).unwrap();
-    assert_eq!(committed.version, version + 1);
+    assert_eq!(committed.version, newest + 1);
     db.close().unwrap();
     // The log holds what was committed, and no ids of cancelled commits.
     let db = place.open();
-    let snapshot = db.at(version + 1).unwrap();
-    assert_eq!(snapshot.num_vertices() as u64, NUM_IDS + 100_000);
+    let version = db.at(newest + 1).unwrap();
+    assert_eq!(version.num_vertices() as u64, NUM_IDS + 100_000);
 }
 
 #[test]

@@ -94,18 +94,18 @@ pub(crate) fn fill(batch: &mut Batch, changes: &[Change]) -> Result<()> {
 }
 
 /// As [`Edges::sum`], for all parts, of a version that is stored.
-pub(crate) fn sums_of(snapshot: &Version, parts: u64) -> Result<Vec<u64>> {
+pub(crate) fn sums_of(version: &Version, parts: u64) -> Result<Vec<u64>> {
     let mut sums = vec![0_u64; parts as usize];
     let id = |v| -> Result<u64> {
-        match snapshot.ids().external_of(v)? {
+        match version.ids().external_of(v)? {
             ExternalId::Int(id) => Ok(id),
             ExternalId::Text(text) => panic!("{text:?} is no integer"),
         }
     };
     let mut arcs = 0;
-    for v in (0..snapshot.num_vertices()).map(esker_graph::vertex) {
+    for v in (0..version.num_vertices()).map(esker_graph::vertex) {
         let u = id(v)?;
-        let edges = snapshot.edges(Direction::Out, v)?;
+        let edges = version.edges(Direction::Out, v)?;
         let sum = &mut sums[(u % parts) as usize];
         for (index, &target) in edges.targets().iter().enumerate() {
             let weight = (edges.bits(0, index)? as u32).cast_signed();
@@ -113,6 +113,6 @@ pub(crate) fn sums_of(snapshot: &Version, parts: u64) -> Result<Vec<u64>> {
         }
         arcs += edges.targets().len() as u64;
     }
-    assert_eq!(arcs, snapshot.num_edges(), "version {}", snapshot.number());
+    assert_eq!(arcs, version.num_edges(), "version {}", version.number());
     Ok(sums)
 }

@@ -110,14 +110,14 @@ impl Case {
         edges.values_mut().for_each(|weights| weights.sort_unstable());
     }
 
-    fn read(self, snapshot: &Version) -> Edges {
+    fn read(self, version: &Version) -> Edges {
         let mut found = Edges::new();
-        let name = |v| match snapshot.ids().external_of(v).unwrap() {
+        let name = |v| match version.ids().external_of(v).unwrap() {
             esker_store::ids::ExternalId::Int(id) => id.to_string(),
             esker_store::ids::ExternalId::Text(text) => String::from_utf8(text.to_vec()).unwrap(),
         };
-        for v in (0..snapshot.num_vertices()).map(esker_graph::vertex) {
-            let list = snapshot.edges(Direction::Out, v).unwrap();
+        for v in (0..version.num_vertices()).map(esker_graph::vertex) {
+            let list = version.edges(Direction::Out, v).unwrap();
             for (index, &target) in list.targets().iter().enumerate() {
                 let (u, w) = (name(v), name(target));
                 if self.directed || u <= w {
@@ -260,10 +260,10 @@ fn a_batch_may_follow_another_rule_that_the_database_can_follow() {
 
 /// The type and the weight of the edge from 1 to 2.
 fn weight_of(db: &Database) -> (ElementType, PropertyValue<'static>) {
-    let snapshot = db.latest().unwrap();
-    let property = snapshot.edge_properties().next().unwrap().clone();
-    let source = snapshot.ids().vertex_of(1_u64.into()).unwrap().unwrap();
-    let bits = snapshot.edges(Direction::Out, source).unwrap().bits(0, 0).unwrap();
+    let version = db.latest().unwrap();
+    let property = version.edge_properties().next().unwrap().clone();
+    let source = version.ids().vertex_of(1_u64.into()).unwrap().unwrap();
+    let bits = version.edges(Direction::Out, source).unwrap().bits(0, 0).unwrap();
     (property.element, PropertyValue::from_bits(property.element, bits))
 }
 
@@ -340,10 +340,10 @@ fn a_large_batch_is_that_of_many_small_ones() {
                 }
                 db.commit(batch, "edges").unwrap();
             }
-            let snapshot = db.latest().unwrap();
-            let vertices = (0..snapshot.num_vertices()).map(esker_graph::vertex);
-            let names = vertices.map(|v| snapshot.ids().external_of(v).unwrap().to_string());
-            (names.collect::<Vec<_>>(), case.read(&snapshot))
+            let version = db.latest().unwrap();
+            let vertices = (0..version.num_vertices()).map(esker_graph::vertex);
+            let names = vertices.map(|v| version.ids().external_of(v).unwrap().to_string());
+            (names.collect::<Vec<_>>(), case.read(&version))
         };
         assert_eq!(read(1), read(100), "{case:?}");
     }

@@ -109,7 +109,7 @@ fn read_from_outside(path: &Path, seen: &Seen, is_over: &AtomicBool) {
         for _ in 0..3 {
             let number = versions[noise.below(versions.len() as u64) as usize].number;
             match store.at(number) {
-                Ok(snapshot) => seen.note(number, &sums_of(&snapshot, COMMITTERS).unwrap()),
+                Ok(version) => seen.note(number, &sums_of(&version, COMMITTERS).unwrap()),
                 // It was in the log when it was listed, and was frozen and forgotten since.
                 Err(error) => assert!(is_forgotten(&error, number), "version {number}: {error}"),
             }

@@ -31,22 +31,22 @@ fn options() -> DatabaseOptions {
 }
 
 /// The types of weight and x.
-fn types(snapshot: &Version) -> Vec<ElementType> {
-    let numbers = snapshot.edge_properties().filter(|property| !property.is_text());
+fn types(version: &Version) -> Vec<ElementType> {
+    let numbers = version.edge_properties().filter(|property| !property.is_text());
     numbers.map(|property| property.element).collect()
 }
 
 /// All edges with their values as text, in both directions.
-fn contents(snapshot: &Version) -> Vec<String> {
-    let properties: Vec<_> = snapshot.edge_properties().cloned().collect();
+fn contents(version: &Version) -> Vec<String> {
+    let properties: Vec<_> = version.edge_properties().cloned().collect();
     let mut found = Vec::new();
     for direction in [Direction::Out, Direction::In] {
-        for v in (0..snapshot.num_vertices()).map(esker_graph::vertex) {
-            let edges = snapshot.edges(direction, v).unwrap();
+        for v in (0..version.num_vertices()).map(esker_graph::vertex) {
+            let edges = version.edges(direction, v).unwrap();
             for (index, target) in edges.targets().iter().enumerate() {
                 let values = properties.iter().map(|property| {
                     let bits = edges.bits(property.number, index).unwrap();
-                    match snapshot.dictionary(property.number) {
+                    match version.dictionary(property.number) {
                         Some(texts) => {
                             String::from_utf8(texts.text(bits as usize).unwrap().to_vec()).unwrap()
                         }
@@ -157,8 +157,8 @@ fn a_vertex_property_becomes_as_wide_as_its_values_in_every_version() {
     db.commit(batch, "").unwrap();
     db.freeze(&run).unwrap();
     set(2, PropertyValue::I32(7));
-    let shown = |snapshot: &Version| -> Vec<Option<String>> {
-        let property = snapshot.vertex_property("age").unwrap();
+    let shown = |version: &Version| -> Vec<Option<String>> {
+        let property = version.vertex_property("age").unwrap();
         (0..3).map(|v| property.get(v).unwrap().map(|value| value.to_string())).collect()
     };
     let text = |text: &str| Some(text.to_owned());
@@ -169,8 +169,8 @@ fn a_vertex_property_becomes_as_wide_as_its_values_in_every_version() {
     assert_eq!(shown(&db.at(3).unwrap()), [text("-5"), text("7"), None]);
     assert_eq!(db.latest().unwrap().vertex_properties().next().unwrap().type_name(), "f64");
     let array = |db: &Database| -> Vec<Option<f64>> {
-        let snapshot = db.latest().unwrap();
-        snapshot.vertex_property("age").unwrap().array::<f64>(&run).unwrap().iter().collect()
+        let version = db.latest().unwrap();
+        version.vertex_property("age").unwrap().array::<f64>(&run).unwrap().iter().collect()
     };
     assert_eq!(array(&db), [Some(-5.0), Some(0.5), Some(1_099_511_627_776.0)]);
     db.compact(&run).unwrap();
@@ -215,10 +215,10 @@ fn floats_of_32_bits_keep_their_value_where_the_same_batch_widens_the_property()
         batch.set_vertex(id, "score", Some(PropertyValue::F32(value))).unwrap();
     }
     db.commit(batch, "").unwrap();
-    let snapshot = db.latest().unwrap();
-    let property = snapshot.vertex_property("score").unwrap();
+    let version = db.latest().unwrap();
+    let property = version.vertex_property("score").unwrap();
     for (id, &value) in (10_u64..).zip(&floats) {
-        let v = snapshot.ids().vertex_of(ExternalId::Int(id)).unwrap().unwrap();
+        let v = version.ids().vertex_of(ExternalId::Int(id)).unwrap().unwrap();
         let Some(PropertyValue::F64(found)) = property.get(v).unwrap() else { panic!("{value}") };
         assert_eq!(found.to_bits(), f64::from(value).to_bits(), "{value}");
     }

@@ -56,7 +56,7 @@ pub(crate) fn degrees_answer(degrees: Vec<u64>, largest: u64) -> Answer {
 fn run_degrees(job: &Job<'_>) -> Result<Answer> {
     let of = degree_of(job.params);
     // Lists are not read, so they are not verified either.
-    let graph = job.snapshot.present_graph::<()>(job.run)?;
+    let graph = job.view.present_graph::<()>(job.run)?;
     let (found, seconds) = timed(|| degrees(&graph, job.run, of));
     let (found, arcs) = (found?, graph.num_arcs());
     if job.verify {

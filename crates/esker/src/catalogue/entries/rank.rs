@@ -45,7 +45,7 @@ pub(super) const PAGERANK: Entry = Entry {
     edges: false,
     verifies: "One more round changes the scores by at most 1 - damping times their error",
     run: |job| {
-        if job.snapshot.asks_for_weights() {
+        if job.view.asks_for_weights() {
             return by_weight!(job, pagerank_by);
         }
         let graph = job.graph::<()>()?;

@@ -160,7 +160,7 @@ fn sssp_options(params: &Params, target: Option<VertexId>) -> Result<SsspOptions
 /// Calls a function with the type of the weights.
 macro_rules! by_weight {
     ($job:expr, $work:ident) => {
-        match $job.snapshot.weight_type() {
+        match $job.view.weight_type() {
             None => $work::<()>($job),
             Some(ElementType::I32) => $work::<i32>($job),
             Some(ElementType::I64) => $work::<i64>($job),

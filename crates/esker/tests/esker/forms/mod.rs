@@ -110,7 +110,7 @@ pub(crate) struct Model {
 /// A database, or a version of it, and how far the ids of its vertices lie apart.
 pub(crate) struct Form {
     pub(crate) name: String,
-    pub(crate) snapshot: View,
+    pub(crate) view: View,
     /// The id of vertex `v` is `v * step + first`.
     pub(crate) step: u64,
     pub(crate) first: u64,
@@ -160,7 +160,7 @@ impl Model {
     /// The graph in every form, the plain one first. Versions of several layers have one for each commit,
     /// with deletions.
     pub(crate) fn forms(&self, run: &Run) -> Vec<Form> {
-        let form = |name: &str, snapshot| Form { name: name.to_owned(), snapshot, step: 1, first: 0 };
+        let form = |name: &str, view| Form { name: name.to_owned(), view, step: 1, first: 0 };
         let whole = |encoding| self.imported(&self.edges, encoding, CopyPolicy::default());
         let plain = whole(Encoding::Plain);
         plain.make_tiles(&ConvertOptions::default(), run).expect("tiles");
@@ -340,41 +340,41 @@ impl Model {
             database.compact(run).expect("one layer");
             tiles();
         }
-        let snapshot = database.latest().expect("a version");
-        let mut accesses = accesses(&snapshot.view());
+        let version = database.latest().expect("a version");
+        let mut accesses = accesses(&version.view());
         accesses.push(("lists", Access::default()));
         let (how, access) = accesses[self.seed as usize / 2 % accesses.len()];
         let name =
             format!("{how} among removed vertices, {}", if is_compact { "compact" } else { "over layers" });
-        Form { name, snapshot: snapshot.view().resident(access).expect("what there is"), step: 2, first: 1 }
+        Form { name, view: version.view().resident(access).expect("what there is"), step: 2, first: 1 }
     }
 
     /// A version in some of the ways to read it; other models take the others.
-    fn in_parts(&self, name: &str, snapshot: &View) -> Vec<Form> {
-        let accesses = accesses(snapshot);
+    fn in_parts(&self, name: &str, view: &View) -> Vec<Form> {
+        let accesses = accesses(view);
         let first = self.seed as usize / 2;
         let some = accesses.iter().cycle().skip(first % accesses.len()).step_by(2).take(accesses.len() / 2);
         let form = |&(how, access): &(&str, Access)| {
-            let snapshot = snapshot.clone().resident(access).expect("what there is");
-            Form { name: format!("{how} of {name}"), snapshot, step: 1, first: 0 }
+            let view = view.clone().resident(access).expect("what there is");
+            Form { name: format!("{how} of {name}"), view, step: 1, first: 0 }
         };
         some.map(form).collect()
     }
 }
 
 /// The ways to read a version in a fixed memory, and as tiles if it has them.
-pub(crate) fn accesses(snapshot: &View) -> Vec<(&'static str, Access)> {
+pub(crate) fn accesses(view: &View) -> Vec<(&'static str, Access)> {
     let pool = PoolOptions { bytes: 8 << 20, segment_bytes: 1 << 20, ..PoolOptions::default() };
     let parts = PoolOptions { bytes: 8 << 20, ..PoolOptions::of_lists() };
     let mut all = vec![
         ("pooled lists", Access::Pooled(GraphEncoding::Lists, parts)),
         ("lists in memory", Access::Memory),
     ];
-    if snapshot.version().complete_layer().record().encoding == Encoding::Plain {
+    if view.version().complete_layer().record().encoding == Encoding::Plain {
         let heads = HeadedOptions { head_len: Some(2), memory_bytes: 64 << 20 };
         all.push(("headed lists", Access::Headed(heads)));
     }
-    if snapshot.version().tiles().is_ok() {
+    if view.version().tiles().is_ok() {
         all.push(("tiles", Access::Mapped(GraphEncoding::Tiles)));
         all.push(("pooled tiles", Access::Pooled(GraphEncoding::Tiles, pool)));
     }

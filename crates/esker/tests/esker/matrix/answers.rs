@@ -102,7 +102,7 @@ fn are_alike<K: Ord>(left: &Rows<K>, right: &Rows<K>) -> bool {
 }
 
 /// The vertices of the world, by those of a version. A vertex that was removed has none.
-pub(super) fn places(world: &World, snapshot: &View) -> impl Fn(esker::graph::VertexId) -> usize {
-    let ids = snapshot.version().ids();
+pub(super) fn places(world: &World, view: &View) -> impl Fn(esker::graph::VertexId) -> usize {
+    let ids = view.version().ids();
     move |v| world.vertex(ids.external_of(v).expect("an id"))
 }

@@ -67,13 +67,13 @@ fn all_requests(source: &str) -> Vec<(Request, bool)> {
     all
 }
 
-fn job_on(snapshot: &View, request: &Request, run: &Run) -> Result<esker::answer::Answer, Error> {
-    request.entry.run(&Job { snapshot, run, params: &request.params, verify: true })
+fn job_on(view: &View, request: &Request, run: &Run) -> Result<esker::answer::Answer, Error> {
+    request.entry.run(&Job { view, run, params: &request.params, verify: true })
 }
 
 /// Runs a request within the least limit that its plan names.
 fn run_planned(
-    snapshot: &View,
+    view: &View,
     reading: &Reading,
     request: &Request,
     more: u64,
@@ -86,7 +86,7 @@ fn run_planned(
             mapped_bytes: memory_bytes,
             rates: esker::rates::Rates::default(),
         };
-        plan(snapshot, request.entry, &request.params, reading, &resources)
+        plan(view, request.entry, &request.params, reading, &resources)
     };
     let needed = match choose(0) {
         Err(Error::Store(esker::store::Error::Stop(Stop::OverBudget { needed_bytes, .. }))) => needed_bytes,
@@ -94,7 +94,7 @@ fn run_planned(
         Ok(_) => panic!("nothing fits no memory"),
     };
     let limit = needed + more;
-    let read = choose(limit)?.apply(snapshot)?;
+    let read = choose(limit)?.apply(view)?;
     job_on(&read, request, &run_within(limit))
 }
 
@@ -109,14 +109,14 @@ struct Counts {
 /// The graph of one combination without a history, and its answers.
 struct Reference {
     world: World,
-    snapshot: View,
+    view: View,
     found: BTreeMap<usize, Option<Found>>,
 }
 
 impl Reference {
     fn of(combination: Combination) -> Self {
         let world = World::of(combination);
-        Self { snapshot: world.reference(), world, found: BTreeMap::new() }
+        Self { view: world.reference(), world, found: BTreeMap::new() }
     }
 
     /// Whether two combinations have the same reference.
@@ -127,11 +127,10 @@ impl Reference {
     /// The answer to a request; `None` if it is right to refuse it.
     fn answer(&mut self, number: usize, by_weight: bool) -> Option<&Found> {
         let source = (self.world.num_vertices() / 3).to_string();
-        let snapshot = &self.snapshot;
+        let view = &self.view;
         let found = self.found.entry(number).or_insert_with(|| {
             let (request, _) = &all_requests(&source)[number];
-            let read =
-                if by_weight { snapshot.clone().weighted_by("weight").ok()? } else { snapshot.clone() };
+            let read = if by_weight { view.clone().weighted_by("weight").ok()? } else { view.clone() };
             let answer = job_on(&read, request, &run_within(1 << 30)).ok()?;
             Some(Found::of(&answer, |v| v as usize))
         });
@@ -142,15 +141,15 @@ impl Reference {
 /// All arcs of a version without weights, by the vertices of the world, must be those of the reference.
 fn has_the_lists_of(read: &View, reference: &Reference, is_directed: bool, name: &str) {
     let run = run_within(1 << 30);
-    let arcs = |snapshot: &View, place: &dyn Fn(VertexId) -> usize| {
-        let graph = snapshot.present_graph::<()>(&run).expect("a graph");
+    let arcs = |view: &View, place: &dyn Fn(VertexId) -> usize| {
+        let graph = view.present_graph::<()>(&run).expect("a graph");
         // Tiles of a database without in-lists have in-edges, but no in-lists.
         let csr = Csr::copy_with(&graph, is_directed, &Cancel::default()).expect("lists");
-        let numbers = snapshot.renumbering(&run).expect("numbers");
+        let numbers = view.renumbering(&run).expect("numbers");
         let origin = |v: VertexId| place(numbers.map_or(v, |numbers| numbers.origin(v)));
-        let view = csr.graph();
+        let csr = csr.graph();
         [Direction::Out, Direction::In].map(|direction| {
-            let Some(rows) = view.rows(direction).filter(|_| is_directed || direction == Direction::Out)
+            let Some(rows) = csr.rows(direction).filter(|_| is_directed || direction == Direction::Out)
             else {
                 return Vec::new();
             };
@@ -161,7 +160,7 @@ fn has_the_lists_of(read: &View, reference: &Reference, is_directed: bool, name:
         })
     };
     let [out, incoming] = arcs(read, &places(&reference.world, read));
-    let [expected_out, expected_in] = arcs(&reference.snapshot, &|v| v as usize);
+    let [expected_out, expected_in] = arcs(&reference.view, &|v| v as usize);
     assert_eq!(out, expected_out, "{name}: out-lists");
     assert!(incoming.is_empty() || incoming == expected_in, "{name}: in-lists");
 }

@@ -391,7 +391,7 @@ impl World {
         if !is_direct {
             self.change(&database, run);
         }
-        let version = database.latest().expect("a version").number();
+        let number = database.latest().expect("a version").number();
         match place {
             Place::Whole if !is_direct => {
                 database.compact(run).expect("one layer");
@@ -409,24 +409,24 @@ impl World {
             }
             _ => {}
         }
-        let snapshot = database.at(version).expect("a version that is kept");
-        self.viewed(snapshot.view(), run)
+        let version = database.at(number).expect("a version that is kept");
+        self.viewed(version.view(), run)
     }
 
     /// A version in the view of the combination.
-    fn viewed(&self, snapshot: View, run: &Run) -> View {
+    fn viewed(&self, view: View, run: &Run) -> View {
         let Combination { window, filtered, reversed, directions, .. } = self.combination;
         let window = window.range().map(|window| ("time", window));
         let conditions = filtered.then(|| "mark>=1".parse::<Condition>().expect("a condition"));
         let conditions =
-            Conditions::of(conditions.as_slice(), snapshot.version()).expect("a condition on a property");
-        let snapshot = match (conditions, window) {
-            (Some(conditions), _) => snapshot.filtered(conditions, window, true, run).expect("a view"),
-            (None, Some((time, window))) => snapshot.window(time, window, true, run).expect("a window"),
-            (None, None) => snapshot,
+            Conditions::of(conditions.as_slice(), view.version()).expect("a condition on a property");
+        let view = match (conditions, window) {
+            (Some(conditions), _) => view.filtered(conditions, window, true, run).expect("a view"),
+            (None, Some((time, window))) => view.window(time, window, true, run).expect("a window"),
+            (None, None) => view,
         };
-        let snapshot = if reversed { snapshot.reversed() } else { snapshot };
-        if directions.are_dropped() { snapshot.as_undirected() } else { snapshot }
+        let view = if reversed { view.reversed() } else { view };
+        if directions.are_dropped() { view.as_undirected() } else { view }
     }
 
     /// From the first layer to the version, in commits that add and delete edges and remove vertices.
