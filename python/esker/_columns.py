@@ -273,9 +273,8 @@ def _with_numbers_as_weight(found: Edges) -> Edges:
 
 
 def _of_object(data: Any, reading: Reading) -> Edges:
-    from ._graph import Graph
-
-    if isinstance(data, Graph):
+    # A graph of Esker, known by its parts as the others are: its module is above this one.
+    if hasattr(data, "edge_properties") and hasattr(data, "_native"):
         return _of_graph(data, reading)
     if hasattr(data, "tocoo") and hasattr(data, "shape"):
         return _of_matrix(data, reading)

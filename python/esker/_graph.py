@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime
 import itertools
 import json
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Literal, NamedTuple, Union, overload
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, Iterable, Iterator, Literal, NamedTuple, Union, overload
 
-from . import _columns, _html, _progress, _views
+from . import _columns, _html, _progress, _views, pyg
 from ._algorithms import Algorithm, Algorithms, Estimates
 from ._counted import counted
 from ._edges import EdgeTable, VertexTable
@@ -111,6 +111,15 @@ class _Estimates(Estimates):
         return Estimate(*sizes, None if plan is None else json.loads(plan))
 
 
+class Makers(NamedTuple):
+    """How graphs are made that no database hands out. Functions of a module above, which gives them: it makes databases."""
+
+    reopen: Callable[[str, int], Graph]
+    """Opens a version of the database at a path."""
+    rebuild: Callable[..., Graph]
+    """Makes a graph in memory, from what :func:`esker._views.settings_of` says, edges, and values of vertices."""
+
+
 class Graph(Algorithms):
     """A version of a graph, made by :meth:`esker.Database.graph`. It is immutable; changes of the database do not affect it.
 
@@ -127,6 +136,8 @@ class Graph(Algorithms):
 
     __networkx_backend__ = "esker"
 
+    _makers: ClassVar[Makers]
+
     def __init__(self, native: Any, path: str | None, owner: Any = None) -> None:
         self._native = native
         self._owner = owner
@@ -141,10 +152,10 @@ class Graph(Algorithms):
 
     def __reduce__(self) -> Any:
         if self._path is not None:
-            return _reopen, (self._path, self.version)
+            return self._makers.reopen, (self._path, self.version)
         table = self.edges()
         properties = {name: self.property(name) for name in self.vertex_properties}
-        return _views.rebuilt, (_views.settings_of(self), self.ids(), *table.ids(), table.properties, properties)
+        return self._makers.rebuild, (_views.settings_of(self), self.ids(), *table.ids(), table.properties, properties)
 
     def __copy__(self) -> Graph:
         return self
@@ -586,8 +597,6 @@ class Graph(Algorithms):
             x: The vertex properties used as features; by default all numeric ones except ``y``.
             y: The vertex property used as label.
         """
-        from . import pyg
-
         return pyg.stores(self, x, y)
 
     # -- the interface of NetworkX backends
@@ -607,9 +616,3 @@ class Graph(Algorithms):
     def number_of_edges(self) -> int:
         """Same as :attr:`num_edges`, for NetworkX."""
         return self.num_edges
-
-
-def _reopen(path: str, version: int) -> Graph:
-    from ._opening import open
-
-    return open(path).graph(version=version)

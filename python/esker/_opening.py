@@ -9,7 +9,7 @@ from typing import Any, Iterable, Literal, Mapping, overload
 from . import _columns, _esker, _progress
 from ._database import Database, open_native
 from ._errors import ExistsError, InvalidError, MistypedError
-from ._graph import Graph
+from ._graph import Graph, Makers
 from ._reports import LOG, Backup, Recovery
 from ._selectors import Path, database_path, expect_path_exists, schema_items
 from ._settings import Duplicates, Encoding, Memory, Order, ProgressOption, Sync, build_settings, head_length, run_settings, thread_count
@@ -313,3 +313,28 @@ def import_(files: Path | Iterable[Path], path: Path | None = None, *, replace: 
     database.report = report  # type: ignore[attr-defined]
     LOG.info("%r", report)
     return database
+
+
+def rebuilt(settings: dict[str, Any], ids: Any, source: Any, target: Any, properties: Mapping[str, Any], values: dict[str, Any]) -> Graph:
+    """A graph in memory from its edges, and from the values of its vertices."""
+    weight = settings["weight"] if settings["weight"] in properties else None
+    schema = {name: kind for name, kind in settings["schema"].items() if name in properties}
+    kinds = settings["vertex_schema"]
+    settings = {name: value for name, value in settings.items() if name != "vertex_schema"}
+    database = create(None, **{**settings, "weight": weight, "schema": schema})
+    others = {name: _columns.column(column, name, schema[name]) for name, column in properties.items() if name != weight}
+    with database.batch() as batch:
+        batch.add_edges(source, target, weight=properties.get(weight) if weight is not None else None, properties=others)
+        batch._first = None if batch._first is None else batch._first._replace(vertices=_columns.column(ids, "ids"))
+    if values:
+        with database.batch() as batch:
+            batch.set_vertices(ids, **{name: _columns.column(column, name, kinds.get(name)) for name, column in values.items()})
+    return database.graph()
+
+
+def reopened(path: str, version: int) -> Graph:
+    """A version of the database at ``path``."""
+    return open(path).graph(version=version)
+
+
+Graph._makers = Makers(reopened, rebuilt)

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any, Callable, Collection, Mapping, Union
 
 from . import _columns
 from ._counted import counted
+from ._edges import EdgeTable
 from ._errors import InvalidError, MistypedError, PropertyNotFoundError
+from ._settings import run_settings
 
 if TYPE_CHECKING:
     import numpy
 
-    from ._edges import EdgeTable
     from ._graph import Graph
 
 #: Types of properties that are numbers.
@@ -30,7 +31,7 @@ def of_edges(graph: Graph, table: EdgeTable, numbers: numpy.ndarray | None = Non
     source, target = (ids.take(_columns.column(end, "rows")) for end in ends)
     rows: Any = slice(None) if numbers is None else numbers
     values = {name: graph.property(name)[rows] for name in graph.vertex_properties}
-    return rebuilt({**settings_of(graph), **settings}, ids, source, target, table.properties, values)
+    return graph._makers.rebuild({**settings_of(graph), **settings}, ids, source, target, table.properties, values)
 
 
 def settings_of(graph: Graph) -> dict[str, Any]:
@@ -82,9 +83,6 @@ def part(graph: Graph, numbers: Any) -> Graph:
     """The graph of some vertices, given by number, and of the edges between them."""
     import numpy
 
-    from ._edges import EdgeTable
-    from ._settings import run_settings
-
     numbers = numpy.unique(numpy.asarray(graph._native.checked_rows(_columns.column(numbers, "vertices"))))
     found = graph._native.edges(_columns.column(numbers, "vertices"), True, run_settings())
     return of_edges(graph, EdgeTable(graph, *found), numbers)
@@ -123,22 +121,3 @@ def _expect_comparable(wanted: Any, name: str, kind: str) -> None:
     fits = is_text if kind == "text" else is_number if kind in NUMBERS else not is_text and wanted is not None
     if not fits:
         raise MistypedError(f"the edge property {name!r} is of type {kind}, and no value of it equals {wanted!r}; give a value of that type")
-
-
-def rebuilt(settings: dict[str, Any], ids: Any, source: Any, target: Any, properties: Mapping[str, Any], values: dict[str, Any]) -> Graph:
-    """A graph in memory from its edges, and from the values of its vertices."""
-    from ._opening import create
-
-    weight = settings["weight"] if settings["weight"] in properties else None
-    schema = {name: kind for name, kind in settings["schema"].items() if name in properties}
-    kinds = settings["vertex_schema"]
-    settings = {name: value for name, value in settings.items() if name != "vertex_schema"}
-    database = create(None, **{**settings, "weight": weight, "schema": schema})
-    others = {name: _columns.column(column, name, schema[name]) for name, column in properties.items() if name != weight}
-    with database.batch() as batch:
-        batch.add_edges(source, target, weight=properties.get(weight) if weight is not None else None, properties=others)
-        batch._first = None if batch._first is None else batch._first._replace(vertices=_columns.column(ids, "ids"))
-    if values:
-        with database.batch() as batch:
-            batch.set_vertices(ids, **{name: _columns.column(column, name, kinds.get(name)) for name, column in values.items()})
-    return database.graph()

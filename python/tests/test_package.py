@@ -1,5 +1,7 @@
-"""Generated files match the catalogue, and everything public is documented."""
+"""Generated files match the catalogue, everything public is documented, and no module needs one above it."""
 
+import ast
+import graphlib
 import importlib
 import inspect
 import json
@@ -56,6 +58,25 @@ def test_exceptions_are_a_tree():
             assert issubclass(kind, esker.Error), name
     assert issubclass(esker.VertexNotFoundError, KeyError) and issubclass(esker.Cancelled, Exception)
     assert str(esker.VertexNotFoundError("no vertex")) == "no vertex", "not in quotes, as a KeyError would be"
+
+
+def test_no_modules_import_each_other():
+    """Imports within functions count; those for annotations alone do not."""
+    modules = {path.stem: ast.parse(path.read_text()) for path in pathlib.Path(esker.__file__).parent.glob("*.py") if path.stem != "__init__"}
+    needs = {name: set(imported(tree, modules)) for name, tree in modules.items()}
+    assert "_graph" in needs["_database"], "imports are found"
+    list(graphlib.TopologicalSorter(needs).static_order())  # raises CycleError, which names the circle
+
+
+def imported(node, modules):
+    """The modules of a package that code imports relatively."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+            continue
+        if isinstance(child, ast.ImportFrom) and child.level == 1:
+            names = [child.module] if child.module else [alias.name for alias in child.names]
+            yield from (name for name in names if name in modules)
+        yield from imported(child, modules)
 
 
 def test_types_tell_right_uses_from_wrong_ones():

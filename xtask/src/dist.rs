@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 const OUT: &str = "target/dist";
 const PARTS: [&str; 3] = ["program", "wheel", "check"];
 /// The sizes to stay below, in megabytes.
-const PROGRAM_MB: f64 = 20.0;
+const PROGRAM_MB: f64 = 21.0;
 const WHEEL_MB: f64 = 12.0;
 /// Links the C library into the program, and packs the addresses to relocate, which saves 0.8 MB.
 const STATIC: &str = "-C target-feature=+crt-static -C link-arg=-Wl,-z,pack-relative-relocs";
@@ -93,13 +93,14 @@ fn triple(version: &str) -> Option<&str> {
     version.lines().find_map(|line| line.strip_prefix("host: "))
 }
 
-/// Builds the program: one file that needs no library.
+/// Builds the program, with `esker cluster`: one file that needs no library.
 fn program(root: &Path, out: &Path) -> Result<(), String> {
     let version = output(Command::new("rustc").arg("-vV"))?;
     let triple = triple(&version).ok_or("rustc -vV names no host")?;
     // With `--target`, the flags do not reach build scripts and macros, which cannot be linked so.
     let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--release", "-p", "esker-cli", "--target", triple]).current_dir(root);
+    cargo.args(["build", "--release", "-p", "esker-cli", "--features", "cluster", "--target", triple]);
+    cargo.current_dir(root);
     output(cargo.env("RUSTFLAGS", STATIC))?;
     let file = out.join(format!("esker-{}-{triple}", env!("CARGO_PKG_VERSION")));
     let built = root.join("target").join(triple).join("release/esker");
