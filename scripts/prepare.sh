@@ -100,7 +100,8 @@ prepare_install_packages() {
 prepare_install_rust() {
     [ -n "$prepare_rust" ] || return 0
     prepare_script=$(mktemp)
-    if curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs -o "$prepare_script" &&
+    # The host from which the script downloads Rust.
+    if curl --proto '=https' --tlsv1.2 -sSf https://static.rust-lang.org/rustup/rustup-init.sh -o "$prepare_script" &&
         sh "$prepare_script" -y -q --profile minimal --no-modify-path; then
         rm -f "$prepare_script"
         PATH=$prepare_cargo_home/bin:$PATH

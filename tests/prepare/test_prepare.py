@@ -77,7 +77,7 @@ class Prepare(unittest.TestCase):
         first, *_ = said.splitlines()
         self.assertEqual(first, f"Installing what is missing: {packages}; Rust, by rustup, for this user")
         self.assertEqual(calls[:2], ["apt-get update -q", f"apt-get install -qy --no-install-recommends {packages}"])
-        self.assertTrue(calls[2].startswith("curl --proto =https --tlsv1.2 -sSf https://sh.rustup.rs -o "), calls)
+        self.assertTrue(calls[2].startswith("curl --proto =https --tlsv1.2 -sSf https://static.rust-lang.org/rustup/rustup-init.sh -o "), calls)
         self.assertTrue(calls[3].endswith(" -y -q --profile minimal --no-modify-path"), calls)
         self.assertEqual(cargo, str(self.machine.home / ".cargo/bin/cargo"))
 
