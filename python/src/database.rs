@@ -352,7 +352,7 @@ impl PyDatabase {
             "never" => Renumber::Never,
             other => return invalid(format!("renumber must be 'auto', 'always' or 'never', not {other:?}")),
         };
-        let memory_bytes = settings.resources().memory_bytes;
+        let memory_bytes = settings.resources().memory.bytes();
         let heads = heads.map(|length| HeadedOptions {
             head_len: Some(length).filter(|&length| length > 0),
             memory_bytes,

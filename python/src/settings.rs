@@ -4,14 +4,14 @@ use parking_lot::Mutex;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use esker::MemoryLimit;
 use esker::catalogue::Resources;
 use esker::change::check_message;
 use esker::graph::{Budget, Cancel, Progress, Run, RunOptions};
 use esker::import::options::{BadLines, Duplicates, ImportOptions, ImportProgress, SelfLoops, VertexOrder};
 use esker::import::read::format::{Declaration, Format, Pick, PickIds, PickProperties, ReadOptions};
-use esker::plan::{Request, available_bytes, encoding_name, residency_name};
-use esker::rates::Known;
-use esker::store::format::{CopyPolicy, Encoding, WriteOptions, trimmed_budget};
+use esker::plan::{Request, encoding_name, residency_name};
+use esker::store::format::{CopyPolicy, Encoding, WriteOptions};
 use esker::store::manifest::parse_time;
 use esker::store::{CommitOptions, GraphEncoding, Residency, View};
 use pyo3::prelude::*;
@@ -43,13 +43,8 @@ pub(crate) struct Settings {
 impl Settings {
     /// The resources of the run, for estimates and plans.
     pub(crate) fn resources(&self) -> Resources {
-        let memory_bytes = self.memory.unwrap_or_else(|| available_bytes() / 2);
-        let threads = match self.threads {
-            0 => std::thread::available_parallelism().map_or(1, Into::into),
-            threads => threads,
-        };
-        let (deterministic, rates) = (self.deterministic, Known::of_user().rates);
-        Resources { threads, deterministic, memory_bytes, mapped_bytes: memory_bytes, rates }
+        let memory = MemoryLimit::or_of_machine(self.memory);
+        Resources::within(memory, self.threads, self.deterministic)
     }
 
     /// The run, its cancel token, and the listener for its progress.
@@ -60,7 +55,7 @@ impl Settings {
         let run = Run::new(RunOptions {
             threads: self.threads,
             seed: self.seed,
-            budget: self.memory.map_or_else(Budget::default, trimmed_budget),
+            budget: self.memory.map_or_else(Budget::default, |bytes| MemoryLimit::of(bytes).budget()),
             deterministic: self.deterministic,
             cancel: cancel.clone(),
             on_progress: slot.map(|slot| -> esker::graph::OnProgress {

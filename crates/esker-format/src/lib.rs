@@ -11,6 +11,7 @@ compile_error!("big-endian machines are not supported: arrays are mapped as stor
 mod error;
 pub mod memory;
 mod heap;
+mod memory_limit;
 pub mod io;
 pub mod value;
 mod file;
@@ -53,6 +54,7 @@ pub use layout::manifest::{
 pub use layout::options::{CopyPolicy, SpanRecord, SpanUnit, StreamRecord, StreamUnit, WriteOptions};
 pub use layout::tile::{KeptForms, SharedTiles, TileCoding, TilesRecord};
 pub use layout::version::{Duplicates, Retention, TagRecord, VersionRecord};
+pub use memory_limit::MemoryLimit;
 pub use value::edge_id::EdgeId;
 
 /// The example of README.md, run with the documentation tests.

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use esker::MemoryLimit;
 use esker::catalogue::{Entry, Job, Params, Resources, find};
 use esker::change::{CommitEvery, Purpose, StreamOptions, Target, open_edges, stream};
 use esker::follow::Follow;
@@ -80,8 +81,7 @@ impl Settings {
         Resources {
             threads: self.threads,
             deterministic: false,
-            memory_bytes: run.budget().free_bytes(),
-            mapped_bytes: u64::MAX,
+            memory: MemoryLimit::of(run.budget().free_bytes()).mapping(u64::MAX),
             rates: Known::of_user().rates,
         }
     }

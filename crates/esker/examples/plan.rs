@@ -17,6 +17,7 @@ use std::error::Error;
 use std::io::{Write, stdout};
 use std::path::Path;
 
+use esker::MemoryLimit;
 use esker::catalogue::{Job, Params, Resources, find};
 use esker::graph::{Run, Stop};
 use esker::import::{ImportOptions, Input, ReadOptions, import_inputs};
@@ -48,7 +49,7 @@ pub(crate) fn run(directory: &Path, out: &mut dyn Write) -> Result<(), Box<dyn E
     let plan_of = |resources| plan(&view, entry, &params, &Request::default(), &resources);
     let chosen = plan_of(resources)?;
     for candidate in chosen.candidates.iter().filter(|one| one.obstacle.is_none()) {
-        let verdict = if candidate.whole_bytes <= resources.memory_bytes { "fits" } else { "does not fit" };
+        let verdict = if candidate.whole_bytes <= resources.memory.bytes() { "fits" } else { "does not fit" };
         writeln!(out, "{}: {verdict}", candidate.name())?;
     }
     writeln!(out, "chosen: {}", chosen.chosen().name())?;
@@ -56,12 +57,12 @@ pub(crate) fn run(directory: &Path, out: &mut dyn Write) -> Result<(), Box<dyn E
     let answer = entry.run(&Job { view: &planned, run: &run, params: &params, verify: false })?;
     writeln!(out, "{} vertices ranked", answer.columns[0].values.len())?;
 
-    let refused = plan_of(Resources { memory_bytes: 1 << 20, ..resources });
+    let refused = plan_of(Resources { memory: MemoryLimit::of(1 << 20), ..resources });
     if let Err(esker::Error::Store(esker::store::Error::Stop(Stop::OverBudget { needed_bytes, .. }))) =
         refused
     {
         let mib = needed_bytes.div_ceil(1 << 20);
-        let suffices = plan_of(Resources { memory_bytes: needed_bytes, ..resources }).is_ok();
+        let suffices = plan_of(Resources { memory: MemoryLimit::of(needed_bytes), ..resources }).is_ok();
         writeln!(out, "with 1 MiB it is refused, and {mib} MiB would suffice: {suffices}")?;
     }
     Ok(())

@@ -86,6 +86,7 @@ pub use esker_algo as algo;
 pub use esker_graph as graph;
 pub use esker_import::{self as import, export};
 pub use esker_store as store;
+pub use esker_store::format::MemoryLimit;
 pub use guard::{check_maps, guarded, silence_panics_of_changed_maps};
 
 /// The example of README.md, run with the documentation tests.

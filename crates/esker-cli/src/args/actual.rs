@@ -174,7 +174,7 @@ fn predicted_bytes(plan: &Plan, resources: &Resources) -> u64 {
     if chosen.is_mapped() {
         return plan.estimate.memory_bytes + PROCESS_BYTES;
     }
-    chosen.whole_bytes.min(resources.memory_bytes)
+    chosen.whole_bytes.min(resources.memory.bytes())
 }
 
 /// What a run read and took as JSON.

@@ -55,7 +55,7 @@ impl HeadsArgs {
     /// The heads to store, within the memory limit.
     pub(crate) fn options(&self, resources: &ResourceArgs) -> Option<HeadedOptions> {
         let head_len = self.heads?.map(|length| length as usize);
-        Some(HeadedOptions { head_len, memory_bytes: resources.memory_bytes() })
+        Some(HeadedOptions { head_len, memory_bytes: resources.limit().bytes() })
     }
 
     /// Stores the heads, if they are asked for.

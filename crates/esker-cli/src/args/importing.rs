@@ -179,7 +179,7 @@ impl PolicyArgs {
                 BadLinesArg::Skip => BadLines::Skip,
             },
             threads: resources.threads(),
-            memory_bytes: resources.memory_bytes(),
+            memory_bytes: resources.limit().bytes(),
             message: None,
             time_ms: self.event_time,
             cancel: cancel.clone(),
@@ -226,7 +226,7 @@ pub(crate) fn import_files(
         let reason = "--both-ends has no effect with --directed: each row is an edge of its own";
         return Err(Failure::Usage(reason.to_owned()));
     }
-    let options = ReadOptions { memory_bytes: resources.memory_bytes(), ..read.options()? };
+    let options = ReadOptions { memory_bytes: resources.limit().bytes(), ..read.options()? };
     let opened = open(inputs, &options)?;
     let report = import_reader(opened.reader, target, policy, resources, cancel, replace)?;
     let seconds = begin.elapsed().as_secs_f64();

@@ -123,7 +123,7 @@ pub(crate) fn estimate_rows(
     graph_bytes: u64,
     resources: &Resources,
 ) -> Vec<(String, String)> {
-    let limit = resources.memory_bytes;
+    let limit = resources.memory.bytes();
     let verdict = if estimate.memory_bytes + PROCESS_BYTES <= limit { "fits" } else { "does NOT fit" };
     let memory = format!("{} ({verdict} the limit of {})", bytes(estimate.memory_bytes), bytes(limit));
     let reads = format!("{} of lists at most, from memory where they fit", bytes(estimate.read_bytes));
@@ -144,12 +144,14 @@ pub(crate) fn explain(
     let mut rows = estimate_rows(plan.estimate, list_bytes(view, entry)?, resources);
     let mut limit = format!(
         "{}: {} for the process, the rest for the arrays and the graph",
-        bytes(resources.memory_bytes),
+        bytes(resources.memory.bytes()),
         bytes(PROCESS_BYTES)
     );
-    if resources.mapped_bytes > resources.memory_bytes {
-        limit +=
-            &format!("; no limit was set, so mapped files may take all {}", bytes(resources.mapped_bytes));
+    if resources.memory.mapped_bytes() > resources.memory.bytes() {
+        limit += &format!(
+            "; no limit was set, so mapped files may take all {}",
+            bytes(resources.memory.mapped_bytes())
+        );
     }
     rows.push(("limit".to_owned(), limit));
     for one in &plan.candidates {
@@ -199,7 +201,7 @@ fn source_of_rates(known: &Known) -> String {
 
 /// Whether there is enough memory.
 fn is_possible(one: &Candidate, resources: &Resources) -> bool {
-    one.is_mapped() || one.least_bytes <= resources.memory_bytes
+    one.is_mapped() || one.least_bytes <= resources.memory.bytes()
 }
 
 fn describe(one: &Candidate, resources: &Resources) -> String {
@@ -208,9 +210,9 @@ fn describe(one: &Candidate, resources: &Resources) -> String {
     }
     let mut text = format!("{} of graph, ", bytes(one.graph_bytes));
     text += &if one.is_mapped() {
-        let fits = one.whole_bytes <= resources.mapped_bytes;
+        let fits = one.whole_bytes <= resources.memory.mapped_bytes();
         format!("{} in all: {}", bytes(one.whole_bytes), if fits { "fits" } else { "does not fit" })
-    } else if one.least_bytes > resources.memory_bytes {
+    } else if one.least_bytes > resources.memory.bytes() {
         format!("needs {}: more than there is", bytes(one.least_bytes))
     } else {
         format!("needs {} at least: possible", bytes(one.least_bytes))

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use clap::Args;
+use esker::MemoryLimit;
 use esker::catalogue::Resources;
 use esker::graph::{Budget, Cancel, OnProgress, Run, RunOptions};
-use esker::plan::available_bytes;
-use esker::rates::Known;
 use esker::store::DatabaseOptions;
-use esker::store::format::{return_large_blocks, trimmed_budget};
+use esker::store::format::return_large_blocks;
 
 use crate::args::size::parse_bytes;
 use crate::failure::Failure;
@@ -18,7 +18,7 @@ use crate::failure::Failure;
 const SMALL_BYTES: u64 = 1 << 30;
 
 /// The resources of a command.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Resources")]
 pub(crate) struct ResourceArgs {
     /// Number of worker threads [default: one per processor]
@@ -27,6 +27,8 @@ pub(crate) struct ResourceArgs {
     /// Memory limit, such as 256MiB or 2G [default: half of the available memory]
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     pub(crate) memory: Option<u64>,
+    #[arg(skip)]
+    limit: OnceLock<MemoryLimit>,
 }
 
 impl ResourceArgs {
@@ -35,28 +37,20 @@ impl ResourceArgs {
         self.threads.map_or(0, usize::from)
     }
 
-    /// The memory limit.
-    pub(crate) fn memory_bytes(&self) -> u64 {
-        self.memory.unwrap_or_else(|| available_bytes() / 2)
+    /// The memory limit, which the command reads once.
+    pub(crate) fn limit(&self) -> MemoryLimit {
+        *self.limit.get_or_init(|| MemoryLimit::or_of_machine(self.memory))
     }
 
-    /// The resources of a run, for its plan. Without a limit, mapped files may take all memory that is
-    /// available.
+    /// The resources of a run, for its plan.
     pub(crate) fn of_run(&self, deterministic: bool) -> Resources {
-        let threads = match self.threads() {
-            0 => std::thread::available_parallelism().map_or(1, Into::into),
-            threads => threads,
-        };
-        let available = self.memory.map_or_else(available_bytes, |_| 0);
-        let memory_bytes = self.memory.unwrap_or(available / 2);
-        let (mapped_bytes, rates) = (memory_bytes.max(available), Known::of_user().rates);
-        Resources { threads, deterministic, memory_bytes, mapped_bytes, rates }
+        Resources::within(self.limit(), self.threads(), deterministic)
     }
 
     /// Options to write a database. Its commits draw from the budget of `run` under an explicit limit, and
     /// where so little memory is available, as in a small container, that they could not do without one.
     pub(crate) fn of_database(&self, run: &Run) -> DatabaseOptions {
-        let budget = if self.memory.is_some() || self.memory_bytes() < SMALL_BYTES {
+        let budget = if self.limit().is_given() || self.limit().bytes() < SMALL_BYTES {
             return_large_blocks();
             run.budget().clone()
         } else {
@@ -76,7 +70,7 @@ impl ResourceArgs {
         Ok(Run::new(RunOptions {
             threads: self.threads(),
             seed,
-            budget: trimmed_budget(self.memory_bytes()),
+            budget: self.limit().budget(),
             deterministic,
             cancel: cancel.clone(),
             on_progress,

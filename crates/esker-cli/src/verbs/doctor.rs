@@ -202,7 +202,7 @@ mod tests {
             directory: None,
             renew: true,
             quick: false,
-            resources: ResourceArgs { threads: None, memory: None },
+            resources: ResourceArgs::default(),
             json: true,
         };
         let Err(Failure::Failed(message)) = command.conclude(&known, kept) else { panic!() };

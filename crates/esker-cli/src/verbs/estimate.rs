@@ -100,7 +100,7 @@ impl EstimateArgs {
                 "read_bytes": estimate.read_bytes,
                 "graph_bytes": lists,
                 "fits": plan.is_ok(),
-                "memory_limit_bytes": resources.memory_bytes,
+                "memory_limit_bytes": resources.memory.bytes(),
                 "vertex_id_bytes": size_of::<VertexId>(),
                 "plan": plan.as_ref().ok().map(|plan| plan.to_json(&view, &resources, &CommandLine)).transpose()?,
                 "refusal": plan.as_ref().err(),

@@ -121,7 +121,7 @@ impl Graph500Command {
         let request = self.request()?;
         let import = ImportOptions {
             threads: self.resources.threads(),
-            memory_bytes: self.resources.memory_bytes(),
+            memory_bytes: self.resources.limit().bytes(),
             encoding: self.encoding.of_lists().unwrap_or(Encoding::Plain),
             cancel,
             ..ImportOptions::default()
@@ -133,7 +133,7 @@ impl Graph500Command {
         };
         let measure = || -> Result<(Benchmark, Option<Plan>, Vec<KernelResult>), Failure> {
             let mut benchmark = Benchmark::construct(options, path, import, &run)?;
-            let limit = self.resources.memory_bytes();
+            let limit = self.resources.limit().bytes();
             let (plan, memory) = match &request {
                 Some(request) => {
                     let resources = self.resources.of_run(false);
@@ -219,7 +219,7 @@ impl Graph500Command {
         let tell = |stage: &'static str, done: u64| bar.set(stage, done as f64 / edges as f64, String::new());
         let limits = crate::cluster::graph500::ClusterLimits {
             construction_bytes: self.resources.memory,
-            search_bytes: self.resources.memory_bytes(),
+            search_bytes: self.resources.limit().bytes(),
         };
         let found = crate::cluster::graph500::measure(options, path, processes, &limits, cancel, &tell);
         bar.finish();

@@ -3,6 +3,7 @@
 use esker_algo::{Estimate, Shape};
 use esker_graph::{Direction, Setting, message};
 use esker_store::View;
+use esker_store::format::MemoryLimit;
 
 use super::job::Job;
 use super::option::Opt;
@@ -176,9 +177,7 @@ pub struct Resources {
     /// Whether the run is deterministic.
     pub deterministic: bool,
     /// The memory limit.
-    pub memory_bytes: u64,
-    /// The limit for memory and mapped files together: more than `memory_bytes` if the user set no limit.
-    pub mapped_bytes: u64,
+    pub memory: MemoryLimit,
     /// How fast the machine is.
     pub rates: Rates,
 }

@@ -4,6 +4,7 @@
 use std::time::Instant;
 
 use esker_graph::{NONE, VertexId};
+use esker_store::format::MemoryLimit;
 
 use super::change::VersionChange;
 use super::live::{At, Live, Updated};
@@ -55,8 +56,7 @@ impl Live for Anew {
         let resources = Resources {
             threads: at.run.threads(),
             deterministic: at.run.deterministic(),
-            memory_bytes: at.run.budget().free_bytes(),
-            mapped_bytes: u64::MAX,
+            memory: MemoryLimit::of(at.run.budget().free_bytes()).mapping(u64::MAX),
             rates: Known::of_user().rates,
         };
         let removed = at.view.removed(at.run)?;

@@ -144,9 +144,9 @@ impl Benchmark {
     /// # Errors
     /// Those of [`plan()`].
     pub fn plan(&mut self, request: &Request, resources: &Resources, paths: bool) -> Result<Plan> {
-        let memory_bytes = resources.memory_bytes - validation_bytes(resources.memory_bytes);
-        let mapped_bytes = resources.mapped_bytes.max(memory_bytes);
-        let resources = Resources { memory_bytes, mapped_bytes, ..*resources };
+        let limit = resources.memory.bytes();
+        let memory = resources.memory.at_most(limit - validation_bytes(limit));
+        let resources = Resources { memory, ..*resources };
         let kernel = find(if paths { "sssp" } else { "bfs" })?;
         let plan = plan(&self.view, kernel, &Params::default(), request, &resources)?;
         self.view = plan.apply(&self.view)?;

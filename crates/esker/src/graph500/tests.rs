@@ -1,5 +1,6 @@
 use esker_graph::NONE;
 use esker_graph::generate::{Generator, Model, RMat, Weighting};
+use esker_store::format::MemoryLimit;
 use esker_store::{GraphEncoding, Residency};
 
 use super::*;
@@ -47,8 +48,7 @@ fn every_residency_gives_valid_trees() {
     let resources = Resources {
         threads: 2,
         deterministic: false,
-        memory_bytes: 400 << 20,
-        mapped_bytes: 400 << 20,
+        memory: MemoryLimit::of(400 << 20),
         rates: crate::rates::Rates::default(),
     };
     let requests = [
@@ -64,7 +64,7 @@ fn every_residency_gives_valid_trees() {
         let paths = benchmark.shortest_paths(&run, roots, 1 << 20, &|_, _, _| {}).unwrap();
         assert_eq!((searches.len(), paths.len()), (5, 5));
     }
-    let little = Resources { memory_bytes: 1 << 20, mapped_bytes: 1 << 20, ..resources };
+    let little = Resources { memory: MemoryLimit::of(1 << 20), ..resources };
     assert!(benchmark.plan(&requests[1], &little, true).is_err());
     // Searches alone take less: lengths are not read.
     let headed = Request { residency: Some(Residency::Headed), ..Request::default() };

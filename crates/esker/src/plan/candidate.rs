@@ -66,7 +66,7 @@ impl Candidate {
 
     /// Whether it stays within the limits: mapped files do if all of the graph is in memory.
     pub(super) fn is_whole(&self, resources: &Resources) -> bool {
-        !self.is_mapped() || self.whole_bytes <= resources.mapped_bytes
+        !self.is_mapped() || self.whole_bytes <= resources.memory.mapped_bytes()
     }
 
     /// Whether it is lists that are copied to memory, or may be.

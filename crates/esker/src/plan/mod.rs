@@ -9,7 +9,6 @@
 
 use esker_graph::{Language, Setting, message};
 
-mod memory;
 mod access_path;
 mod price;
 mod candidate;
@@ -23,6 +22,7 @@ mod tests;
 
 use esker_algo::Estimate;
 use esker_graph::{Direction, Run, Stop};
+use esker_store::format::MemoryLimit;
 use esker_store::headed::Heads;
 use esker_store::pool::PoolOptions;
 use esker_store::{Access, GraphEncoding, HeadedOptions, Residency, View};
@@ -34,7 +34,6 @@ use crate::error::{Error, Result};
 use crate::rates::Known;
 
 pub use candidate::{Candidate, Reason, Request, encoding_name, name, residency_name};
-pub use memory::available_bytes;
 pub use needs::{PROCESS_BYTES, estimate_on, shape_of};
 pub use price::Price;
 
@@ -60,9 +59,7 @@ pub struct Plan {
 }
 
 impl Resources {
-    /// Those of a run: its threads, and the limit of its budget. A run without a limit may take half of the
-    /// memory that is free, and mapped files may take all of it. The rates are those that `esker doctor`
-    /// measured for the user, if it did.
+    /// Those of a run: its threads, and the limit of its budget, or that of the machine if it has none.
     ///
     /// ```
     /// use esker::catalogue::Resources;
@@ -71,17 +68,21 @@ impl Resources {
     /// let budget = Budget::new(1 << 30);
     /// let run = Run::new(RunOptions { threads: 2, budget, ..RunOptions::default() })?;
     /// let resources = Resources::of(&run);
-    /// assert_eq!((resources.threads, resources.memory_bytes), (2, 1 << 30));
+    /// assert_eq!((resources.threads, resources.memory.bytes()), (2, 1 << 30));
     /// # Ok::<(), esker::graph::Stop>(())
     /// ```
     pub fn of(run: &Run) -> Self {
-        let (limit, available) = (run.budget().limit_bytes(), available_bytes());
-        let (memory_bytes, mapped_bytes) = match limit {
-            u64::MAX => (available / 2, available),
-            limit => (limit, limit),
+        Self::within(MemoryLimit::of_budget(run.budget()), run.threads(), run.deterministic())
+    }
+
+    /// Those of runs that are still to start: with so many threads, one a processor if 0, and with the rates
+    /// that `esker doctor` measured for the user, if it did.
+    pub fn within(memory: MemoryLimit, threads: usize, deterministic: bool) -> Self {
+        let threads = match threads {
+            0 => std::thread::available_parallelism().map_or(1, Into::into),
+            threads => threads,
         };
-        let (threads, deterministic) = (run.threads(), run.deterministic());
-        Self { threads, deterministic, memory_bytes, mapped_bytes, rates: Known::of_user().rates }
+        Self { threads, deterministic, memory, rates: Known::of_user().rates }
     }
 }
 
@@ -188,7 +189,7 @@ pub fn plan(
     let allowed = request.allowed(&candidates);
     let possible = || {
         let is_possible =
-            |one: &&Candidate| one.obstacle.is_none() && one.least_bytes <= resources.memory_bytes;
+            |one: &&Candidate| one.obstacle.is_none() && one.least_bytes <= resources.memory.bytes();
         allowed.iter().copied().filter(is_possible)
     };
     let is_good =
@@ -198,7 +199,7 @@ pub fn plan(
         let needed_bytes = |one: &Candidate| one.needed_bytes(&entry.reading(view), request, resources);
         return Err(refusal(entry, &allowed, needed_bytes, resources, view)?);
     };
-    let limit = if chosen.is_mapped() { resources.mapped_bytes } else { resources.memory_bytes };
+    let limit = if chosen.is_mapped() { resources.memory.mapped_bytes() } else { resources.memory.bytes() };
     let fits = chosen.whole_bytes <= limit;
     let others_fit = possible().filter(is_good).any(Candidate::is_mapped);
     let reason = match (request.is_free(), chosen.is_mapped()) {
@@ -215,7 +216,7 @@ pub fn plan(
     let access = chosen.access(&reading, request, resources)?;
     let mut estimate = needs::estimate_as(chosen.path(), view, entry, params, resources)?;
     let gathered = windowed::copied_bytes(view, entry, estimate.memory_bytes)
-        .filter(|&bytes| chosen.can_be_copied() && bytes <= resources.memory_bytes);
+        .filter(|&bytes| chosen.can_be_copied() && bytes <= resources.memory.bytes());
     estimate.memory_bytes = gathered.unwrap_or(estimate.memory_bytes);
     let (only, gathers) = (reading.reads_only(), gathered.is_some());
     let makes_in_lists = view.makes_in_lists() && chosen.can_be_copied();
@@ -276,7 +277,7 @@ fn refusal(
                 }
             },
             needed_bytes: needed_bytes(one)?,
-            budget_bytes: resources.memory_bytes,
+            budget_bytes: resources.memory.bytes(),
         }
         .into(),
     })
@@ -300,7 +301,7 @@ impl Candidate {
         if self.residency != Residency::Headed || request.head_len.is_none() {
             return Ok(self.least_bytes);
         }
-        let least = Resources { memory_bytes: self.least_bytes, ..*resources };
+        let least = Resources { memory: MemoryLimit::of(self.least_bytes), ..*resources };
         match self.access(view, request, &least) {
             Ok(_) => Ok(self.least_bytes),
             Err(Error::Store(esker_store::Error::Stop(Stop::OverBudget { needed_bytes, .. }))) => {
@@ -312,7 +313,7 @@ impl Candidate {
 
     /// With the memory that the limit leaves next to the fixed costs.
     fn access(&self, view: &View, request: &Request, resources: &Resources) -> Result<Access> {
-        let spare = resources.memory_bytes.saturating_sub(self.least_bytes);
+        let spare = resources.memory.bytes().saturating_sub(self.least_bytes);
         Ok(match (self.encoding, self.residency) {
             (encoding, Residency::Mapped) => Access::Mapped(encoding),
             (_, Residency::Memory) => Access::Memory,
@@ -334,7 +335,7 @@ impl Candidate {
                 if request.head_len.is_some() {
                     // Refuse heads that are too long now, with the limit of the whole run.
                     let found = needs.heads(layer, options, &Run::with_threads(1)?);
-                    found.map_err(|error| with_rest(error, self.columns, resources.memory_bytes))?;
+                    found.map_err(|error| with_rest(error, self.columns, resources.memory.bytes()))?;
                 }
                 Access::Headed(options)
             }
@@ -402,8 +403,8 @@ impl Plan {
             "reason": self.reason.to_string(),
             "fits": self.fits,
             "arrays_bytes": self.estimate.memory_bytes,
-            "memory_limit_bytes": resources.memory_bytes,
-            "mapped_limit_bytes": resources.mapped_bytes,
+            "memory_limit_bytes": resources.memory.bytes(),
+            "mapped_limit_bytes": resources.memory.mapped_bytes(),
             "graph_memory_bytes": self.graph_memory_bytes(),
             "predicted": self.chosen().price.to_json(),
             "heads": heads.map(|heads| json!({

@@ -209,7 +209,7 @@ pub(super) fn candidates(
         ..costs(&common, work, &shape, resources, &all)?
     };
     for one in all.iter_mut().filter(|one| one.obstacle.is_none()) {
-        one.price = costs.price(one.path(), one.least_bytes, resources.memory_bytes);
+        one.price = costs.price(one.path(), one.least_bytes, resources.memory.bytes());
     }
     Ok(all)
 }

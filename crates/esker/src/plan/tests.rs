@@ -53,8 +53,7 @@ fn resources(memory_bytes: u64) -> Resources {
     Resources {
         threads: 2,
         deterministic: false,
-        memory_bytes,
-        mapped_bytes: memory_bytes,
+        memory: MemoryLimit::of(memory_bytes),
         rates: Rates::default(),
     }
 }
@@ -375,7 +374,8 @@ fn a_memory_that_no_limit_was_set_for_holds_more_mapped_files() {
     let (_directory, view) = database(12, Encoding::Plain, true);
     let all = free(&view, "wcc", 1 << 30);
     let memory_bytes = candidate(&all, POOLED_TILES).least_bytes;
-    let resources = Resources { mapped_bytes: 1 << 30, ..resources(memory_bytes) };
+    let resources =
+        Resources { memory: MemoryLimit::of(memory_bytes).mapping(1 << 30), ..resources(memory_bytes) };
     let planned =
         plan(&view, find("wcc").unwrap(), &Params::default(), &Request::default(), &resources).unwrap();
     assert_eq!((choice(&planned), planned.fits), (LISTS, true));

@@ -43,8 +43,8 @@ impl WindowJob<'_> {
     /// A window as the plan of the run reads it, within what is left of the limit: lists that windows share,
     /// and the counts of a window that joins copies, take a part of it.
     fn planned(&self, windowed: &View, run: &Run) -> Result<View> {
-        let memory_bytes = self.resources.memory_bytes.min(run.budget().free_bytes());
-        let resources = Resources { memory_bytes, ..*self.resources };
+        let memory = self.resources.memory.at_most(run.budget().free_bytes());
+        let resources = Resources { memory, ..*self.resources };
         plan(windowed, self.entry, self.params, self.request, &resources)
             .map_err(|error| error.of_whole_limit(run.budget()))?
             .apply(windowed)

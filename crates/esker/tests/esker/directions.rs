@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use esker::MemoryLimit;
 use esker::catalogue::{CATALOGUE, Entry, Job, ListReads, Params, Resources};
 use esker::graph::generate::{Generator, Model, RMat, Weighting};
 use esker::graph::{Direction, Graph, Run};
@@ -97,8 +98,7 @@ fn lists_that_an_algorithm_does_not_read_take_no_memory_in_its_plan() {
     let resources = Resources {
         threads: 2,
         deterministic: false,
-        memory_bytes,
-        mapped_bytes: memory_bytes,
+        memory: MemoryLimit::of(memory_bytes),
         rates: esker::rates::Rates::default(),
     };
     let find = |name: &str| CATALOGUE.iter().find(|entry| entry.name == name).expect("an algorithm");
@@ -144,8 +144,7 @@ fn a_view_without_directions_of_many_blocks_is_that_of_single_lists() {
         let resources = Resources {
             threads: 2,
             deterministic: false,
-            memory_bytes: 1 << 30,
-            mapped_bytes: 1,
+            memory: MemoryLimit::of(1 << 30).mapping(1),
             rates: esker::rates::Rates::default(),
         };
         let entry = esker::catalogue::find("wcc").expect("an algorithm");
@@ -154,7 +153,10 @@ fn a_view_without_directions_of_many_blocks_is_that_of_single_lists() {
         // A copy in memory stands in for what an obstacle keeps from being read.
         let may_be_taken = |one: &&Candidate| {
             let is_open = one.obstacle.is_none() || one.has_substitute;
-            is_open && one.unsuited.is_none() && !one.is_mapped() && one.least_bytes <= resources.memory_bytes
+            is_open
+                && one.unsuited.is_none()
+                && !one.is_mapped()
+                && one.least_bytes <= resources.memory.bytes()
         };
         let least = chosen.candidates.iter().filter(may_be_taken).map(|one| one.price.seconds());
         let least = least.reduce(f64::min).expect("a candidate");

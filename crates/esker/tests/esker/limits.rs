@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use esker::Error;
 use esker::catalogue::{Job, Params, Resources, find};
 use esker::graph::{Cancel, Progress, Run, RunOptions, Stop, VertexId};
 use esker::plan::estimate_on;
 use esker::store::View;
+use esker::{Error, MemoryLimit};
 
 use crate::common::Sample;
 use crate::forms::{Model, Weights};
@@ -45,8 +45,7 @@ fn every_run_fits_its_estimate_and_is_refused_with_it() {
         let resources = Resources {
             threads: 2,
             deterministic: false,
-            memory_bytes: u64::MAX,
-            mapped_bytes: u64::MAX,
+            memory: MemoryLimit::of(u64::MAX),
             rates: esker::rates::Rates::default(),
         };
         let estimate = estimate_on(&view, request.entry, &request.params, &resources);

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use esker::Error;
 use esker::catalogue::{Job, Resources};
 use esker::graph::generate::{Generator, Model, RMat, Weighting};
 use esker::graph::{Budget, Cancel, OnProgress, Run, RunOptions, Stop};
@@ -19,6 +18,7 @@ use esker::store::manifest::StagingOptions;
 use esker::store::property::PropertyValue;
 use esker::store::tiles::ConvertOptions;
 use esker::store::{Access, Database, DatabaseOptions, GraphEncoding, HeadedOptions, Store, View};
+use esker::{Error, MemoryLimit};
 
 use crate::forms::accesses;
 use crate::requests::{Request, requests};
@@ -160,8 +160,7 @@ fn a_run_keeps_to_the_least_limit_that_its_plan_names_and_is_refused_below() {
                 let resources = Resources {
                     threads: 2,
                     deterministic: false,
-                    memory_bytes,
-                    mapped_bytes: memory_bytes,
+                    memory: MemoryLimit::of(memory_bytes),
                     rates: esker::rates::Rates::default(),
                 };
                 plan(&view, entry, params, &reading, &resources)

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use esker::MemoryLimit;
 use esker::answer::{Answer, Values};
 use esker::catalogue::{CATALOGUE, Job, Params, Resources, WeightReads, find};
 use esker::change::expire;
@@ -426,8 +427,7 @@ proptest! {
         let resources = Resources {
             threads: 2,
             deterministic: false,
-            memory_bytes: 1 << 30,
-            mapped_bytes: 1 << 30,
+            memory: MemoryLimit::of(1 << 30),
             rates: Known::of_user().rates,
         };
         for algorithm in ["wcc", "pagerank", "scc", "sssp", "bfs", "degrees"] {

@@ -16,11 +16,11 @@ mod refusals;
 
 use std::collections::BTreeMap;
 
-use esker::Error;
 use esker::catalogue::{Entry, Job, Resources, WeightReads};
 use esker::graph::{Budget, Cancel, Csr, Direction, Graph, Run, RunOptions, Stop, VertexId, vertex};
 use esker::plan::{Request as Reading, plan};
 use esker::store::View;
+use esker::{Error, MemoryLimit};
 
 use self::answers::{Found, places};
 use self::axes::{Combination, Directions, READINGS, SIZES, SPARE_BYTES, allows};
@@ -82,8 +82,7 @@ fn run_planned(
         let resources = Resources {
             threads: 2,
             deterministic: true,
-            memory_bytes,
-            mapped_bytes: memory_bytes,
+            memory: MemoryLimit::of(memory_bytes),
             rates: esker::rates::Rates::default(),
         };
         plan(view, request.entry, &request.params, reading, &resources)
