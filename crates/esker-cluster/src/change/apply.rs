@@ -16,6 +16,7 @@ use esker_graph::{Budget, Run};
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
 use esker_store::{Batch, CommitOptions, Database, DatabaseOptions};
+use serde::{Deserialize, Serialize};
 
 use crate::change::input::{InputPart, Parts};
 use crate::disk::cluster::Cluster;
@@ -35,7 +36,7 @@ use crate::net::wire::Taker;
 const RESERVE_EVERY: usize = 1 << 12;
 
 /// A version of a shard that is durable, and waits for those of the other shards.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prepared {
     /// The version of the shard.
     pub shard_version: u64,

@@ -12,6 +12,7 @@ use esker_import::read::format::{Declaration, Format, Pick, PickIds, ReadOptions
 use esker_import::read::input::Input;
 use esker_store::Store;
 use esker_store::manifest::StagingOptions;
+use serde::{Deserialize, Serialize};
 
 use crate::disk::cluster::{Cluster, WEIGHT_NAME, now_ms, secret_in};
 use crate::disk::staging::{lock_new_directory, remove_leftovers};
@@ -25,7 +26,7 @@ use crate::net::hosts::{HOSTS_NAME, Host, list_of_hosts};
 pub const HUB_DEGREE: u64 = 1 << 20;
 
 /// What a new cluster is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CreateOptions {
     /// Number of shards.
     pub shards: usize,

@@ -1,22 +1,20 @@
 //! What the command tells the processes to do.
 
 use esker_algo::graph500::Graph500Trees;
-use esker_format::{DatabaseId, Error, Result};
+use esker_format::{DatabaseId, Result};
 use esker_graph::Stop;
 use esker_graph::generate::{Generator, Model, RMat, Weighting};
+use serde::{Deserialize, Serialize};
 
 use crate::disk::creating::CreateOptions;
-use crate::model::excerpt::take_database;
 use crate::model::owner::{OwnedId, Owners};
 use crate::model::placement::Placement;
-use crate::model::weights::WeightKind;
-use crate::net::wire::{Taker, put_bytes, put_u64, unknown};
 
 /// The least memory limit of a worker: four times what the edges of one round take if their ids are short.
 pub const MEMORY_BYTES_MIN: u64 = 160 << 20;
 
 /// Edges to add or to remove.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ChangeJob {
     /// The files, which every process can read.
     pub inputs: Vec<String>,
@@ -46,7 +44,7 @@ impl ChangeJob {
 }
 
 /// The graph of the Graph500 benchmark.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KroneckerGraph {
     /// Binary logarithm of the number of vertices.
     pub scale: u32,
@@ -65,18 +63,10 @@ impl KroneckerGraph {
         let model = Model::RMat(RMat::kronecker(self.scale, self.edge_factor));
         Ok(Generator::new(&model, Weighting::None, self.seed)?)
     }
-
-    fn encode(&self, out: &mut Vec<u8>) {
-        [u64::from(self.scale), self.edge_factor, self.seed].iter().for_each(|word| put_u64(out, *word));
-    }
-
-    fn decode(taker: &mut Taker<'_>) -> Result<Self> {
-        Ok(Self { scale: taker.u64()? as u32, edge_factor: taker.u64()?, seed: taker.u64()? })
-    }
 }
 
 /// The searches of the Graph500 benchmark.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Graph500Job {
     /// The graph, which the cluster holds.
     pub graph: KroneckerGraph,
@@ -109,7 +99,7 @@ impl Graph500Job {
 }
 
 /// A stream of edges: one input, which process 0 reads as it comes.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct StreamJob {
     /// The name under which versions say how far it was read; `None`: it is always read from its start.
     pub name: Option<String>,
@@ -156,7 +146,7 @@ pub(crate) fn stream_of(message: &str) -> Option<(&str, u64, Option<u64>)> {
 }
 
 /// An algorithm to run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunJob {
     /// Its name.
     pub algorithm: String,
@@ -173,7 +163,7 @@ pub struct RunJob {
 }
 
 /// An answer to keep up to date as versions are published.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FollowJob {
     /// The algorithm: one of [`crate::follow::LIVE`].
     pub algorithm: String,
@@ -188,7 +178,7 @@ pub struct FollowJob {
 }
 
 /// What is asked of one shard alone. Versions are those of the whole.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ShardTask {
     /// Make an empty shard.
     Create(CreateOptions),
@@ -213,7 +203,7 @@ pub enum ShardTask {
 }
 
 /// A shard of a cluster that is made of another one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetShard {
     /// Its number.
     pub shard: usize,
@@ -234,87 +224,8 @@ impl TargetShard {
     }
 }
 
-impl ShardTask {
-    fn encode(&self, out: &mut Vec<u8>) {
-        match self {
-            Self::Create(options) => {
-                out.push(0);
-                let weights = match options.weights {
-                    None => 0,
-                    Some(WeightKind::Int) => 1,
-                    Some(WeightKind::Float) => 2,
-                };
-                let CreateOptions { shards, directed, text_ids, seed, hub_degree, .. } = *options;
-                let words = [shards as u64, directed.into(), text_ids.into(), weights, seed, hub_degree];
-                words.iter().for_each(|word| put_u64(out, *word));
-            }
-            Self::Discard(id) => {
-                out.push(1);
-                out.extend_from_slice(&id.0);
-            }
-            Self::Unpublished => out.push(2),
-            Self::RollBack => out.push(3),
-            Self::Weights => out.push(4),
-            Self::Counts(version) => {
-                out.push(5);
-                put_u64(out, *version);
-            }
-            Self::Needs(version, algorithm) => {
-                out.push(6);
-                put_u64(out, *version);
-                put_bytes(out, algorithm.as_bytes());
-            }
-            Self::CheckFiles => out.push(7),
-            Self::Export(version) => {
-                out.push(8);
-                put_u64(out, *version);
-            }
-            Self::Portion(version, new) => {
-                out.push(9);
-                let new = new.map(|TargetShard { shard, shards, seed }| [shard as u64, shards as u64, seed]);
-                let words = [*version, u64::from(new.is_some())];
-                words.iter().chain(new.iter().flatten()).for_each(|word| put_u64(out, *word));
-            }
-        }
-    }
-
-    fn decode(taker: &mut Taker<'_>) -> Result<Self> {
-        Ok(match taker.bytes(1)?[0] {
-            0 => {
-                let (shards, directed, text_ids) =
-                    (taker.u64()? as usize, taker.u64()? != 0, taker.u64()? != 0);
-                let weights = match taker.u64()? {
-                    0 => None,
-                    1 => Some(WeightKind::Int),
-                    2 => Some(WeightKind::Float),
-                    kind => return Err(unknown(kind)),
-                };
-                let (seed, hub_degree) = (taker.u64()?, taker.u64()?);
-                Self::Create(CreateOptions { shards, directed, text_ids, weights, seed, hub_degree })
-            }
-            1 => Self::Discard(take_database(taker)?),
-            2 => Self::Unpublished,
-            3 => Self::RollBack,
-            4 => Self::Weights,
-            5 => Self::Counts(taker.u64()?),
-            6 => Self::Needs(taker.u64()?, taker.text()?),
-            7 => Self::CheckFiles,
-            8 => Self::Export(taker.u64()?),
-            9 => {
-                let (version, is_of_shard) = (taker.u64()?, taker.u64()? != 0);
-                let mut new = || {
-                    let (shard, shards) = (taker.u64()? as usize, taker.u64()? as usize);
-                    Ok::<_, Error>(TargetShard { shard, shards, seed: taker.u64()? })
-                };
-                Self::Portion(version, is_of_shard.then(&mut new).transpose()?)
-            }
-            kind => return Err(unknown(kind)),
-        })
-    }
-}
-
 /// What all processes do together.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum ClusterJob {
     /// Add or remove edges.
     Change(ChangeJob),
@@ -351,124 +262,21 @@ impl ClusterJob {
     pub(crate) fn reads_stdin(&self) -> bool {
         matches!(self, Self::Change(change) if change.reads_stdin())
     }
-
-    pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        match self {
-            Self::Change(change) => {
-                out.push(0);
-                put_u64(&mut out, change.batch_edges);
-                put_u64(&mut out, u64::from(change.removes));
-                put_u64(&mut out, change.memory_bytes.unwrap_or(u64::MAX));
-                put_u64(&mut out, u64::from(change.generated.is_some()));
-                change.generated.iter().for_each(|graph| graph.encode(&mut out));
-                put_u64(&mut out, u64::from(change.weight.is_some()));
-                put_bytes(&mut out, change.weight.as_deref().unwrap_or_default().as_bytes());
-                put_u64(&mut out, u64::from(change.stream.is_some()));
-                let stream = change.stream.clone().unwrap_or_default();
-                let (has_mark, mark) = (u64::from(stream.mark.is_some()), stream.mark.unwrap_or(0));
-                let words =
-                    [u64::from(stream.name.is_some()), stream.passed, has_mark, mark, stream.every_ms];
-                words.iter().for_each(|word| put_u64(&mut out, *word));
-                let flags = [stream.follows, stream.from_start];
-                flags.iter().for_each(|&flag| put_u64(&mut out, u64::from(flag)));
-                put_bytes(&mut out, stream.name.unwrap_or_default().as_bytes());
-                put_bytes(&mut out, change.message.as_bytes());
-                change.inputs.iter().for_each(|input| put_bytes(&mut out, input.as_bytes()));
-            }
-            Self::Run(run) => {
-                out.push(1);
-                put_u64(&mut out, run.version);
-                put_u64(&mut out, run.top.map_or(u64::MAX, |top| top as u64));
-                put_u64(&mut out, run.memory_bytes.unwrap_or(u64::MAX));
-                put_question(&mut out, &run.algorithm, &run.params);
-            }
-            Self::Follow(follow) => {
-                out.push(2);
-                put_u64(&mut out, follow.version);
-                put_u64(&mut out, u64::from(follow.initial));
-                put_u64(&mut out, follow.memory_bytes.unwrap_or(u64::MAX));
-                put_question(&mut out, &follow.algorithm, &follow.params);
-            }
-            Self::Graph500(job) => {
-                out.push(3);
-                job.graph.encode(&mut out);
-                [job.version, job.roots as u64, job.memory_bytes]
-                    .iter()
-                    .for_each(|word| put_u64(&mut out, *word));
-            }
-            Self::Check => out.push(4),
-            Self::Shard(task) => {
-                out.push(5);
-                task.encode(&mut out);
-            }
-        }
-        out
-    }
-
-    pub(crate) fn decode(bytes: &[u8]) -> Result<Self> {
-        let mut taker = Taker(bytes);
-        let kind = taker.bytes(1)?[0];
-        if kind == 0 {
-            let (batch_edges, removes) = (taker.u64()?, taker.u64()? != 0);
-            let memory_bytes = Some(taker.u64()?).filter(|&bytes| bytes != u64::MAX);
-            let is_generated = taker.u64()? != 0;
-            let generated = if is_generated { Some(KroneckerGraph::decode(&mut taker)?) } else { None };
-            let has_weight = taker.u64()? != 0;
-            let weight = Some(taker.text()?).filter(|_| has_weight);
-            let (is_stream, has_name) = (taker.u64()? != 0, taker.u64()? != 0);
-            let (passed, has_mark, mark) = (taker.u64()?, taker.u64()? != 0, taker.u64()?);
-            let mark = Some(mark).filter(|_| has_mark);
-            let mut stream = StreamJob { passed, mark, every_ms: taker.u64()?, ..StreamJob::default() };
-            (stream.follows, stream.from_start) = (taker.u64()? != 0, taker.u64()? != 0);
-            stream.name = Some(taker.text()?).filter(|_| has_name);
-            let stream = Some(stream).filter(|_| is_stream);
-            let (message, mut inputs) = (taker.text()?, Vec::new());
-            while !taker.is_empty() {
-                inputs.push(taker.text()?);
-            }
-            let job =
-                ChangeJob { inputs, message, batch_edges, removes, weight, stream, memory_bytes, generated };
-            return Ok(Self::Change(job));
-        }
-        if kind == 3 {
-            let graph = KroneckerGraph::decode(&mut taker)?;
-            let (version, roots, memory_bytes) = (taker.u64()?, taker.u64()? as usize, taker.u64()?);
-            return Ok(Self::Graph500(Graph500Job { graph, version, roots, memory_bytes }));
-        }
-        match kind {
-            4 => return Ok(Self::Check),
-            5 => return Ok(Self::Shard(ShardTask::decode(&mut taker)?)),
-            1 | 2 => {}
-            _ => return Err(unknown(kind)),
-        }
-        let (version, second) = (taker.u64()?, taker.u64()?);
-        let memory_bytes = Some(taker.u64()?).filter(|&bytes| bytes != u64::MAX);
-        let (algorithm, mut params) = (taker.text()?, Vec::new());
-        while !taker.is_empty() {
-            params.push((taker.text()?, taker.text()?));
-        }
-        if kind == 2 {
-            let initial = second != 0;
-            return Ok(Self::Follow(FollowJob { algorithm, params, version, initial, memory_bytes }));
-        }
-        let top = Some(second as usize).filter(|_| second != u64::MAX);
-        Ok(Self::Run(RunJob { algorithm, params, version, top, memory_bytes }))
-    }
-}
-
-/// Appends an algorithm and its options.
-fn put_question(out: &mut Vec<u8>, algorithm: &str, params: &[(String, String)]) {
-    put_bytes(out, algorithm.as_bytes());
-    for (name, value) in params {
-        put_bytes(out, name.as_bytes());
-        put_bytes(out, value.as_bytes());
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::weights::WeightKind;
+    use crate::net::messages::{decode, encode};
+
+    fn expect_kept(job: &ClusterJob) {
+        let encoded = encode(job).expect("encode");
+        assert_eq!(decode::<ClusterJob>(&encoded).expect("decode"), *job);
+        for end in 0..encoded.len() {
+            decode::<ClusterJob>(&encoded[..end]).expect_err("cut short");
+        }
+    }
 
     #[test]
     fn jobs_are_decoded_as_they_were() {
@@ -514,7 +322,7 @@ mod tests {
             ClusterJob::Change(generated),
             ClusterJob::Graph500(searches),
         ] {
-            assert_eq!(ClusterJob::decode(&job.encode()).expect("decode"), job);
+            expect_kept(&job);
         }
         let (shards, weights, hub_degree) = (3, Some(WeightKind::Float), 7);
         let options =
@@ -535,17 +343,9 @@ mod tests {
             ShardTask::Portion(7, Some(TargetShard { shard: 2, shards: 9, seed: u64::MAX })),
         ] {
             let job = ClusterJob::Shard(task);
-            assert_eq!(ClusterJob::decode(&job.encode()).expect("decode"), job);
+            expect_kept(&job);
         }
-        assert_eq!(ClusterJob::decode(&ClusterJob::Check.encode()).expect("decode"), ClusterJob::Check);
-        assert!(ClusterJob::decode(&[]).is_err());
-        let mut weights = ClusterJob::Shard(ShardTask::Create(options)).encode();
-        // Of a job, a task, and the kind of the weights.
-        weights[2 + 3 * 8] = 99;
-        for bytes in [&[99; 64][..], &[[5].as_slice(), &[99; 64]].concat(), &weights] {
-            let message = ClusterJob::decode(bytes).expect_err("unknown").to_string();
-            assert!(message.contains("unknown kind 99"), "{message}");
-        }
+        expect_kept(&ClusterJob::Check);
     }
 
     /// The limit that was named was that of one process.

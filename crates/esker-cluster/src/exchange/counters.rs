@@ -2,13 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use esker_format::Result;
+use serde::{Deserialize, Serialize};
 
 use crate::net::engine::Engine;
-use crate::net::wire::{Taker, put_u64};
 
 /// What a worker did during an operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct WorkerCounters {
     /// Blocks that it sent to other workers, empty ones left out.
     pub messages: u64,
@@ -23,7 +22,7 @@ pub struct WorkerCounters {
 }
 
 /// Where the time of a change went, in one worker.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ChangeTimes {
     /// Waiting for parsed input.
     pub input: Duration,
@@ -49,35 +48,6 @@ impl WorkerCounters {
             peak_memory_bytes: peak_memory_bytes().unwrap_or(0),
             times,
         }
-    }
-
-    pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        let Self { messages, sent_bytes, exchanges, peak_memory_bytes, times } = *self;
-        let ChangeTimes { input, serialise, exchange, insert, commit, publish } = times;
-        let micros =
-            [input, serialise, exchange, insert, commit, publish].map(|time| time.as_micros() as u64);
-        let words = [messages, sent_bytes, exchanges, peak_memory_bytes];
-        words.iter().chain(&micros).for_each(|word| put_u64(&mut out, *word));
-        out
-    }
-
-    pub(crate) fn decode(bytes: &[u8]) -> Result<Self> {
-        let mut taker = Taker(bytes);
-        Ok(Self {
-            messages: taker.u64()?,
-            sent_bytes: taker.u64()?,
-            exchanges: taker.u64()?,
-            peak_memory_bytes: taker.u64()?,
-            times: ChangeTimes {
-                input: Duration::from_micros(taker.u64()?),
-                serialise: Duration::from_micros(taker.u64()?),
-                exchange: Duration::from_micros(taker.u64()?),
-                insert: Duration::from_micros(taker.u64()?),
-                commit: Duration::from_micros(taker.u64()?),
-                publish: Duration::from_micros(taker.u64()?),
-            },
-        })
     }
 }
 

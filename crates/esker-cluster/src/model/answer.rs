@@ -4,12 +4,13 @@ use std::cmp::Ordering;
 
 use esker_format::Result;
 use esker_store::ids::ExternalId;
+use serde::{Deserialize, Serialize};
 
 pub use crate::model::owner::OwnedId;
-use crate::net::wire::{Taker, put_bytes, put_id, put_u64};
+use crate::net::wire::{Taker, put_id, put_u64};
 
 /// What the values of a column are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ColumnKind {
     /// Counts and distances; `u64::MAX` means no value.
     Count,
@@ -52,7 +53,7 @@ impl Cell {
 }
 
 /// The columns of an answer, and facts about the whole.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Outline {
     /// Name and kind of each column.
     pub columns: Vec<(String, ColumnKind)>,
@@ -89,40 +90,6 @@ impl Outline {
     pub(crate) fn with_fact(mut self, name: &str, value: f64) -> Self {
         self.facts.push((name.to_owned(), value));
         self
-    }
-
-    pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        put_u64(&mut out, self.rounds);
-        put_u64(&mut out, self.columns.len() as u64);
-        for (name, kind) in &self.columns {
-            put_bytes(&mut out, name.as_bytes());
-            out.push(*kind as u8);
-        }
-        for (name, value) in &self.facts {
-            put_bytes(&mut out, name.as_bytes());
-            put_u64(&mut out, value.to_bits());
-        }
-        out
-    }
-
-    pub(crate) fn decode(bytes: &[u8]) -> Result<Self> {
-        let mut taker = Taker(bytes);
-        let mut outline = Self { rounds: taker.u64()?, ..Self::default() };
-        for _ in 0..taker.u64()? {
-            let name = taker.text()?;
-            let kind = match taker.bytes(1)?[0] {
-                0 => ColumnKind::Count,
-                1 => ColumnKind::Float,
-                _ => ColumnKind::Id,
-            };
-            outline.columns.push((name, kind));
-        }
-        while !taker.is_empty() {
-            let name = taker.text()?;
-            outline.facts.push((name, f64::from_bits(taker.u64()?)));
-        }
-        Ok(outline)
     }
 }
 
@@ -189,13 +156,15 @@ pub(crate) fn take_rows(block: &[u8], kinds: &[ColumnKind], is_text: bool) -> Re
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::net::messages::{decode, encode};
 
     #[test]
     fn outlines_and_rows_are_decoded_as_they_were() {
         let columns =
             [("depth", ColumnKind::Count), ("score", ColumnKind::Float), ("component", ColumnKind::Id)];
         let outline = Outline::new(&columns, 7).with_fact("reached", 12.0).with_fact("residual", 1e-9);
-        assert_eq!(Outline::decode(&outline.encode()).expect("decode"), outline);
+        let encoded = encode(&outline).expect("encode");
+        assert_eq!(decode::<Outline>(&encoded).expect("decode"), outline);
         let kinds = columns.map(|(_, kind)| kind);
         for ids in
             [[OwnedId::Int(4), OwnedId::Int(u64::MAX)], [OwnedId::Text(vec![]), OwnedId::Text(b"bob".into())]]

@@ -1,97 +1,118 @@
 //! What a worker is told of the manifest: the versions that its job needs, and later ones as they are
 //! published. Messages and times stay with the command.
 
-use esker_format::{DatabaseId, Result};
+use esker_format::{DatabaseId, Error, Result};
+use serde::{Deserialize, Serialize};
 
 use crate::model::manifest::{ClusterManifest, Delegate, WholeVersion};
-use crate::net::wire::{Taker, put_id, put_u64};
+use crate::model::owner::OwnedId;
 
-/// Appends a manifest whose first version is number `from`.
-pub(crate) fn put_manifest(out: &mut Vec<u8>, manifest: &ClusterManifest, from: u64) {
-    out.extend_from_slice(&manifest.id.0);
-    let before = manifest.versions.iter().filter(|version| version.number < from);
-    let edges_before = manifest.edges_before + before.map(|version| version.edges_given).sum::<u64>();
-    let flags = [manifest.directed, manifest.text_ids].map(u64::from);
-    let words = [manifest.seed, flags[0], flags[1], manifest.hub_degree, edges_before];
-    words.iter().for_each(|word| put_u64(out, *word));
-    put_u64(out, manifest.shards.len() as u64);
-    manifest.shards.iter().for_each(|shard| out.extend_from_slice(&shard.0));
-    put_versions(out, manifest, from.saturating_sub(1));
-    put_delegates(out, manifest, 0);
+/// A part of a manifest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Excerpt {
+    id: DatabaseId,
+    seed: u64,
+    directed: bool,
+    text_ids: bool,
+    hub_degree: u64,
+    edges_before: u64,
+    shards: Vec<DatabaseId>,
+    news: ManifestNews,
 }
 
-/// Takes what [`put_manifest`] appended.
-pub(crate) fn take_manifest(taker: &mut Taker<'_>) -> Result<ClusterManifest> {
-    let id = take_database(taker)?;
-    let (seed, directed, text_ids) = (taker.u64()?, taker.u64()? != 0, taker.u64()? != 0);
-    let (hub_degree, edges_before, shards) = (taker.u64()?, taker.u64()?, taker.u64()?);
-    let shards = (0..shards).map(|_| take_database(taker)).collect::<Result<Vec<_>>>()?;
-    let (versions, delegates) = (Vec::new(), Vec::new());
-    let mut manifest = ClusterManifest {
-        id,
-        seed,
-        directed,
-        text_ids,
-        shards,
-        versions,
-        edges_before,
-        hub_degree,
-        delegates,
-    };
-    take_news(taker, &mut manifest)?;
-    Ok(manifest)
+/// What was published after a version.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct ManifestNews {
+    versions: Vec<ToldVersion>,
+    delegates: Vec<Delegate>,
 }
 
-/// Appends what was published after version `after`.
-pub(crate) fn put_news(out: &mut Vec<u8>, manifest: &ClusterManifest, after: u64) {
-    put_versions(out, manifest, after);
-    put_delegates(out, manifest, after);
+/// What a worker is told of a version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct ToldVersion {
+    number: u64,
+    edges_given: u64,
+    shards: Vec<u64>,
 }
 
-/// Takes what [`put_news`] appended.
-pub(crate) fn take_news(taker: &mut Taker<'_>, manifest: &mut ClusterManifest) -> Result<()> {
-    for _ in 0..taker.u64()? {
-        let (number, edges_given) = (taker.u64()?, taker.u64()?);
-        let shards = manifest.shards.iter().map(|_| taker.u64()).collect::<Result<_>>()?;
-        let message = String::new();
-        manifest.versions.push(WholeVersion { number, time_ms: 0, edges_given, message, shards });
+impl Excerpt {
+    /// A manifest whose first version is number `from`. Delegates are those of all versions.
+    pub(crate) fn of(manifest: &ClusterManifest, from: u64) -> Self {
+        let before = manifest.versions.iter().filter(|version| version.number < from);
+        let edges_before = manifest.edges_before + before.map(|version| version.edges_given).sum::<u64>();
+        let news = ManifestNews {
+            delegates: manifest.delegates.clone(),
+            ..ManifestNews::after(manifest, from.saturating_sub(1))
+        };
+        let ClusterManifest { id, seed, directed, text_ids, hub_degree, .. } = *manifest;
+        Self { id, seed, directed, text_ids, hub_degree, edges_before, shards: manifest.shards.clone(), news }
     }
-    for _ in 0..taker.u64()? {
-        let since = taker.u64()?;
-        manifest.delegates.push(Delegate { id: taker.id(manifest.text_ids)?.into(), since });
-    }
-    Ok(())
-}
 
-fn put_versions(out: &mut Vec<u8>, manifest: &ClusterManifest, after: u64) {
-    let versions = || manifest.versions.iter().filter(|version| version.number > after);
-    put_u64(out, versions().count() as u64);
-    for version in versions() {
-        put_u64(out, version.number);
-        put_u64(out, version.edges_given);
-        version.shards.iter().for_each(|shard| put_u64(out, *shard));
+    /// The manifest, as far as it was told.
+    ///
+    /// # Errors
+    /// As [`ManifestNews::publish`].
+    pub(crate) fn into_manifest(self) -> Result<ClusterManifest> {
+        let Self { id, seed, directed, text_ids, hub_degree, edges_before, shards, news } = self;
+        let (versions, delegates) = (Vec::new(), Vec::new());
+        let mut manifest = ClusterManifest {
+            id,
+            seed,
+            directed,
+            text_ids,
+            shards,
+            versions,
+            edges_before,
+            hub_degree,
+            delegates,
+        };
+        news.publish(&mut manifest)?;
+        Ok(manifest)
     }
 }
 
-fn put_delegates(out: &mut Vec<u8>, manifest: &ClusterManifest, after: u64) {
-    let delegates = || manifest.delegates.iter().filter(|delegate| delegate.since > after);
-    put_u64(out, delegates().count() as u64);
-    for delegate in delegates() {
-        put_u64(out, delegate.since);
-        put_id(out, delegate.id.as_id());
+impl ManifestNews {
+    /// What was published after version `after`.
+    pub(crate) fn after(manifest: &ClusterManifest, after: u64) -> Self {
+        let told = |version: &WholeVersion| ToldVersion {
+            number: version.number,
+            edges_given: version.edges_given,
+            shards: version.shards.clone(),
+        };
+        let versions = manifest.versions.iter().filter(|version| version.number > after).map(told);
+        let delegates = manifest.delegates.iter().filter(|delegate| delegate.since > after).cloned();
+        Self { versions: versions.collect(), delegates: delegates.collect() }
     }
-}
 
-pub(crate) fn take_database(taker: &mut Taker<'_>) -> Result<DatabaseId> {
-    let mut id = [0; 16];
-    id.copy_from_slice(taker.bytes(16)?);
-    Ok(DatabaseId(id))
+    /// Appends them to a manifest.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if a version has other shards than the manifest, or an id is of another kind.
+    pub(crate) fn publish(self, manifest: &mut ClusterManifest) -> Result<()> {
+        let is_text = |one: &Delegate| matches!(one.id, OwnedId::Text(_));
+        if self.versions.iter().any(|version| version.shards.len() != manifest.shards.len())
+            || self.delegates.iter().any(|one| is_text(one) != manifest.text_ids)
+        {
+            return Err(Error::invalid("the command told of versions of another cluster".to_owned()));
+        }
+        manifest.versions.extend(self.versions.into_iter().map(
+            |ToldVersion { number, edges_given, shards }| WholeVersion {
+                number,
+                time_ms: 0,
+                edges_given,
+                message: String::new(),
+                shards,
+            },
+        ));
+        manifest.delegates.extend(self.delegates);
+        Ok(())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::owner::OwnedId;
+    use crate::net::messages::{decode, encode};
 
     fn manifest(text_ids: bool) -> ClusterManifest {
         let version = |number| WholeVersion {
@@ -125,18 +146,31 @@ mod tests {
             let mut early = whole.clone();
             early.versions.truncate(4);
             early.delegates.truncate(3);
-            let mut out = Vec::new();
-            put_manifest(&mut out, &early, 3);
-            let mut told = take_manifest(&mut Taker(&out)).expect("told");
+            let sent = encode(&Excerpt::of(&early, 3)).expect("encode");
+            let told: Excerpt = decode(&sent).expect("told");
+            let mut told = told.into_manifest().expect("a manifest");
             assert_eq!((told.edges_given(), told.versions[0].number), (10 + 20 + 30 + 40, 3));
             assert_eq!(told.delegates, early.delegates);
-            let mut news = Vec::new();
-            put_news(&mut news, &whole, 4);
-            take_news(&mut Taker(&news), &mut told).expect("news");
+            ManifestNews::after(&whole, 4).publish(&mut told).expect("news");
             let expected =
                 ClusterManifest { versions: whole.versions[2..].to_vec(), edges_before: 30, ..whole.clone() };
             assert_eq!(told, expected);
-            assert!(take_manifest(&mut Taker(&out[..out.len() - 1])).is_err(), "cut short");
+        }
+    }
+
+    /// They would be read past their end, or taken for other vertices.
+    #[test]
+    fn versions_of_other_shards_and_delegates_of_another_kind_are_refused() {
+        for text_ids in [false, true] {
+            let mut whole = manifest(text_ids);
+            let mut news = ManifestNews::after(&whole, 4);
+            news.versions[0].shards.pop();
+            let message = news.publish(&mut whole).expect_err("a shard is missing").to_string();
+            assert!(message.contains("versions of another cluster"), "{message}");
+            ManifestNews::after(&manifest(!text_ids), 4)
+                .publish(&mut whole)
+                .expect_err("ids of another kind");
+            assert_eq!(whole, manifest(text_ids));
         }
     }
 }

@@ -17,6 +17,7 @@ use esker_format::{
 use esker_format::{header_page, read_header_page};
 use esker_store::ids::ExternalId;
 use esker_store::manifest::VersionSelector;
+use serde::{Deserialize, Serialize};
 
 use crate::model::owner::OwnedId;
 use crate::net::wire::put_id;
@@ -63,7 +64,7 @@ impl WholeVersion {
 }
 
 /// A vertex whose edges lie with the owners of their other ends.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delegate {
     /// The vertex.
     pub id: OwnedId,

@@ -7,6 +7,7 @@
 //! to be as large as the shards.
 
 use esker_graph::VertexId;
+use serde::{Deserialize, Serialize};
 
 /// What the process itself takes, and small things beside arrays.
 pub const PROCESS_BYTES: u64 = 64 << 20;
@@ -19,7 +20,7 @@ const ROW_BYTES: u64 = 72;
 const TRIANGLE_ROUND_BYTES: u64 = 96 << 20;
 
 /// The sizes of a shard that decide what a run needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ShardShape {
     /// Own vertices.
     pub owned: u64,

@@ -7,6 +7,7 @@
 use esker_format::{Error, Result, value::decimal};
 use esker_graph::random::hash;
 use esker_store::ids::ExternalId;
+use serde::{Deserialize, Serialize};
 
 /// Maps external ids to shards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +53,7 @@ impl Owners {
 }
 
 /// The external id of a vertex.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum OwnedId {
     /// An integer.
     Int(u64),

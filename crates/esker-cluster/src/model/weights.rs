@@ -5,9 +5,10 @@ use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{ArrayRef, PrimitiveArray};
 use esker_format::{ElementType, PropertyRecord};
 use esker_graph::{Message, Operation, Setting, message};
+use serde::{Deserialize, Serialize};
 
 /// What the weights of edges are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WeightKind {
     /// Integers of 64 bits.
     Int,

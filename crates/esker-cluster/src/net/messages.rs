@@ -1,122 +1,115 @@
-//! Messages for people as they travel between processes: settings and operations stay what they are, and the
-//! command that prints them has the words.
+//! Messages between processes: values as `postcard` writes them, and raw blocks after them.
+//!
+//! A message is its length in four bytes, a value, and a block that is not encoded again: rows of answers,
+//! edges. All processes run the same program, which the handshake has found out, so the encoding needs no
+//! names and no versions. A message that is cut, too long or of another program is an error; memory for it is
+//! taken as its bytes come.
 
-use esker_format::Result;
-use esker_graph::{
-    AlgorithmOption, Assignment, Call, Message, MessagePart, Operation, Setting, SettingValue,
-};
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
 
-use crate::net::wire::{Taker, put_bytes, unknown};
+use esker_format::{Error, Result};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-/// Appends a message.
-pub(crate) fn put_message(out: &mut Vec<u8>, message: &Message) {
-    put_count(out, message.parts().len());
-    for part in message.parts() {
-        match part {
-            MessagePart::Text(text) => {
-                out.push(0);
-                put_bytes(out, text.as_bytes());
-            }
-            MessagePart::Setting(setting) => {
-                out.push(1);
-                put_setting(out, setting);
-            }
-            MessagePart::Option(AlgorithmOption { name, value }) => {
-                out.push(2);
-                put_bytes(out, name.as_bytes());
-                out.push(u8::from(value.is_some()));
-                put_bytes(out, value.as_deref().unwrap_or_default().as_bytes());
-            }
-            MessagePart::Operation(Call { operation, objects, settings }) => {
-                out.push(3);
-                put_bytes(out, operation.words().as_bytes());
-                put_count(out, objects.len());
-                objects.iter().for_each(|object| put_bytes(out, object.as_bytes()));
-                put_count(out, settings.len());
-                settings.iter().for_each(|setting| put_setting(out, setting));
-            }
-        }
-    }
-}
+/// The most bytes of a message: what a worker is told of a manifest with many versions is the longest.
+const RECEIVED_BYTES_MAX: u32 = 1 << 30;
+/// The most bytes of memory for what has not come yet.
+const UNSEEN_BYTES_MAX: u32 = 1 << 20;
+/// Bytes of the length before a message.
+const HEAD_BYTES: usize = 4;
 
-/// Takes a message.
+/// The bytes of a value.
 ///
 /// # Errors
-/// If it is none, as of another Esker.
-pub(crate) fn take_message(taker: &mut Taker<'_>) -> Result<Message> {
-    let mut message = Message::default();
-    for _ in 0..taker.u32()? {
-        message = match taker.bytes(1)?[0] {
-            0 => message.and(taker.text()?),
-            1 => message.and(take_setting(taker)?),
-            2 => {
-                let name = taker.text()?;
-                let is_given = taker.bytes(1)?[0] != 0;
-                let value = Some(taker.text()?).filter(|_| is_given);
-                message.and(AlgorithmOption { name, value })
-            }
-            3 => {
-                let operation = Operation::of_words(&taker.text()?).ok_or_else(|| unknown(3_u64))?;
-                let objects = (0..taker.u32()?).map(|_| taker.text()).collect::<Result<_>>()?;
-                let settings = (0..taker.u32()?).map(|_| take_setting(taker)).collect::<Result<_>>()?;
-                message.and(Call { operation, objects, settings })
-            }
-            kind => return Err(unknown(kind)),
-        };
+/// [`Error::Invalid`] if it has parts that no message can have.
+pub(crate) fn encode(value: &impl Serialize) -> Result<Vec<u8>> {
+    postcard::to_allocvec(value).map_err(|error| Error::invalid(format!("cannot write a message: {error}")))
+}
+
+/// The value of some bytes, which are all its own.
+///
+/// # Errors
+/// [`Error::Invalid`] if they are less or more than a value.
+pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+    let (value, rest) = decode_first(bytes)?;
+    match rest.len() {
+        0 => Ok(value),
+        rest => Err(too_long(rest)),
     }
-    Ok(message)
 }
 
-fn put_count(out: &mut Vec<u8>, count: usize) {
-    out.extend_from_slice(&(count as u32).to_le_bytes());
+/// An error for a message that bytes follow.
+pub(crate) fn too_long(bytes: usize) -> Error {
+    foreign(&format!("goes on for {} after its end", esker_graph::counted(bytes as u64, "byte", "bytes")))
 }
 
-fn put_setting(out: &mut Vec<u8>, Assignment { setting, value }: &Assignment) {
-    put_bytes(out, setting.tag().as_bytes());
-    let (kind, first, second) = match value {
-        None => (0, String::new(), ""),
-        Some(SettingValue::Flag(on)) => (1 + u8::from(*on), String::new(), ""),
-        Some(SettingValue::Number(number)) => (3, number.to_string(), ""),
-        Some(SettingValue::Word(word)) => (4, word.clone(), ""),
-        Some(SettingValue::Name(name)) => (5, name.clone(), ""),
-        Some(SettingValue::Typed { name, kind }) => (6, name.clone(), kind.as_str()),
-        Some(SettingValue::Blank(what)) => (7, what.clone(), ""),
+fn decode_first<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, &[u8])> {
+    postcard::take_from_bytes(bytes).map_err(|error| match error {
+        postcard::Error::DeserializeUnexpectedEnd => foreign("ends too early"),
+        postcard::Error::SerdeDeCustom => foreign("has a part of an unknown kind"),
+        other => foreign(&format!("cannot be read ({other})")),
+    })
+}
+
+fn foreign(what: &str) -> Error {
+    Error::invalid(format!("a message between processes {what}: all processes must run the same Esker"))
+}
+
+/// Sends a value with a block.
+///
+/// # Errors
+/// That of the connection; if both together are longer than a message may be.
+pub(crate) fn send(mut stream: &TcpStream, value: &impl Serialize, block: &[u8]) -> std::io::Result<()> {
+    let mut message = postcard::to_extend(value, vec![0; HEAD_BYTES]).map_err(std::io::Error::other)?;
+    message.extend_from_slice(block);
+    let len = u32::try_from(message.len() - HEAD_BYTES).ok().filter(|&len| len <= RECEIVED_BYTES_MAX);
+    let len = len.ok_or_else(|| std::io::Error::other("a message between processes is longer than 1 GiB"))?;
+    message[..HEAD_BYTES].copy_from_slice(&len.to_le_bytes());
+    stream.write_all(&message)
+}
+
+/// Receives a value and the block after it.
+///
+/// # Errors
+/// [`Error::Invalid`] if the connection ends or its timeout passes, or as [`decode`].
+pub(crate) fn receive<T: DeserializeOwned>(mut stream: &TcpStream) -> Result<(T, Vec<u8>)> {
+    let lost = |error: std::io::Error| match error.kind() {
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => Error::invalid("it does not answer".to_owned()),
+        _ => Error::invalid(format!("the connection ended: {error}")),
     };
-    out.push(kind);
-    put_bytes(out, first.as_bytes());
-    put_bytes(out, second.as_bytes());
-}
-
-fn take_setting(taker: &mut Taker<'_>) -> Result<Assignment> {
-    let setting = Setting::of_tag(&taker.text()?).ok_or_else(|| unknown(1_u64))?;
-    let (kind, first, second) = (taker.bytes(1)?[0], taker.text()?, taker.text()?);
-    let value = match kind {
-        0 => None,
-        1 | 2 => Some(SettingValue::Flag(kind == 2)),
-        3 => Some(SettingValue::Number(first.parse().map_err(|_| unknown(kind))?)),
-        4 => Some(SettingValue::Word(first)),
-        5 => Some(SettingValue::Name(first)),
-        6 => Some(SettingValue::Typed { name: first, kind: second }),
-        7 => Some(SettingValue::Blank(first)),
-        kind => return Err(unknown(kind)),
-    };
-    Ok(Assignment { setting, value })
+    let mut head = [0; HEAD_BYTES];
+    stream.read_exact(&mut head).map_err(lost)?;
+    let len = u32::from_le_bytes(head);
+    if len > RECEIVED_BYTES_MAX {
+        return Err(foreign(&format!("states {len} bytes")));
+    }
+    let mut message = Vec::with_capacity(len.min(UNSEEN_BYTES_MAX) as usize);
+    stream.take(len.into()).read_to_end(&mut message).map_err(lost)?;
+    if message.len() < len as usize {
+        return Err(lost(ErrorKind::UnexpectedEof.into()));
+    }
+    let (value, block) = decode_first(&message)?;
+    let value_bytes = message.len() - block.len();
+    message.drain(..value_bytes);
+    Ok((value, message))
 }
 
 #[cfg(test)]
 mod tests {
-    use esker_graph::message;
+    use std::net::TcpListener;
+
+    use esker_graph::random::Random;
+    use esker_graph::{AlgorithmOption, Message, Operation, Setting, message};
 
     use super::*;
 
-    #[test]
-    fn messages_arrive_as_they_were_sent() {
+    fn said() -> Message {
         let call = Operation::Forget.on("c").on(7).with(Setting::Heads.to_some("LENGTH"));
-        let sent = message![
+        message![
             "é: ",
             Setting::Weight,
             Setting::Header.to(false),
-            Setting::Header.to(true),
             Setting::Vertices.to(u64::MAX),
             Setting::Ids.to("text"),
             Setting::Time.to_name("at"),
@@ -124,14 +117,80 @@ mod tests {
             AlgorithmOption::named("damping").to("0.5"),
             AlgorithmOption::named("damping"),
             call,
-        ];
-        for message in [sent, Message::default(), "plain".into()] {
-            let mut bytes = Vec::new();
-            put_message(&mut bytes, &message);
-            let mut taker = Taker(&bytes);
-            assert_eq!(take_message(&mut taker).expect("message"), message);
-            assert!(taker.is_empty());
-            assert!(bytes.len() < 5 || take_message(&mut Taker(&bytes[..bytes.len() - 1])).is_err());
+        ]
+    }
+
+    fn refusal<T: DeserializeOwned + std::fmt::Debug>(bytes: &[u8]) -> String {
+        decode::<T>(bytes).expect_err("no value").to_string()
+    }
+
+    #[test]
+    fn messages_for_people_arrive_as_they_were_sent() {
+        for message in [said(), Message::default(), "plain".into()] {
+            let bytes = encode(&message).expect("encode");
+            assert_eq!(decode::<Message>(&bytes).expect("decode"), message);
+            for end in 0..bytes.len() {
+                assert!(refusal::<Message>(&bytes[..end]).contains("ends too early"));
+            }
+            assert!(refusal::<Message>(&[&bytes[..], &[0]].concat()).contains("goes on for 1 byte"));
         }
+    }
+
+    #[test]
+    fn what_no_value_is_has_an_error_and_takes_no_memory() {
+        // A length of 2^63, of texts and of bytes.
+        let long = [&[0xff; 9][..], &[1]].concat();
+        assert!(refusal::<Vec<String>>(&long).contains("ends too early"));
+        assert!(refusal::<Vec<u64>>(&long).contains("ends too early"));
+        assert!(refusal::<String>(&long).contains("ends too early"));
+        assert!(refusal::<Setting>(&[0x7f]).contains("an unknown kind"));
+        assert!(refusal::<u64>(&[0xff; 11]).contains("cannot be read"));
+        assert!(refusal::<bool>(&[2]).contains("cannot be read"));
+        assert!(refusal::<String>(&[1, 0xff]).contains("cannot be read"));
+        let (bytes, mut random) = (encode(&said()).expect("encode"), Random::new(7));
+        for _ in 0..20_000 {
+            let mut mutated = bytes.clone();
+            for _ in 0..=random.below(3) {
+                let place = random.index(mutated.len());
+                mutated[place] = random.next_u64() as u8;
+            }
+            // What is still one is the same one again.
+            if let Ok(message) = decode::<Message>(&mutated) {
+                let again = encode(&message).expect("encode");
+                assert_eq!(decode::<Message>(&again).expect("decode"), message);
+            }
+        }
+    }
+
+    #[test]
+    fn a_connection_carries_values_with_blocks_and_refuses_what_is_none() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("bind");
+        let connect = || {
+            let here = TcpStream::connect(listener.local_addr().expect("address")).expect("connect");
+            (here, listener.accept().expect("accept").0)
+        };
+        let (here, there) = connect();
+        for block in [&[][..], &[7; 100_000]] {
+            let sent = std::thread::scope(|scope| {
+                let sending = scope.spawn(|| send(&here, &said(), block));
+                assert_eq!(receive::<Message>(&there).expect("receive"), (said(), block.to_vec()));
+                sending.join().expect("thread")
+            });
+            sent.expect("send");
+        }
+        let refused = |bytes: &[u8]| {
+            let (mut here, there) = connect();
+            here.write_all(bytes).expect("send");
+            drop(here);
+            receive::<Setting>(&there).expect_err("no message").to_string()
+        };
+        assert!(refused(&[1, 0, 0, 0, 0x7f]).contains("an unknown kind"));
+        assert!(refused(&[0, 0, 0, 0]).contains("ends too early"));
+        assert!(refused(&[0xff; 4]).contains("states 4294967295 bytes"));
+        // The most that a message may state, of which a byte came.
+        assert!(refused(&[0, 0, 0, 0x40, 0]).contains("the connection ended"));
+        assert!(refused(&[1]).contains("the connection ended"));
+        there.set_read_timeout(Some(std::time::Duration::from_millis(20))).expect("timeout");
+        assert!(receive::<Setting>(&there).expect_err("late").to_string().contains("does not answer"));
     }
 }

@@ -1,19 +1,11 @@
-//! Values in blocks and frames: integers are little-endian; an integer id takes eight bytes, a text four of
-//! length and its own.
+//! Values in the blocks of an exchange, and rows of answers, many of which travel one after another: integers
+//! are little-endian; an integer id takes eight bytes, a text four of length and its own.
 
 use esker_format::{Error, Result};
 use esker_store::ids::ExternalId;
 
 /// The most bytes of a message from a worker to the command.
 pub(crate) const MESSAGE_BYTES_MAX: u32 = 1 << 26;
-
-/// An error for a number that means nothing in a message.
-pub(crate) fn unknown(kind: impl Into<u64>) -> Error {
-    let kind = kind.into();
-    Error::invalid(format!(
-        "a message between processes has the unknown kind {kind}: all must run the same Esker"
-    ))
-}
 
 /// Appends an id.
 pub(crate) fn put_id(out: &mut Vec<u8>, id: ExternalId<'_>) {
@@ -69,10 +61,6 @@ impl<'a> Taker<'a> {
     pub(crate) fn counted(&mut self) -> Result<&'a [u8]> {
         let count = self.u32()? as usize;
         self.bytes(count)
-    }
-
-    pub(crate) fn text(&mut self) -> Result<String> {
-        Ok(String::from_utf8_lossy(self.counted()?).into_owned())
     }
 
     pub(crate) fn id(&mut self, is_text: bool) -> Result<ExternalId<'a>> {

@@ -10,7 +10,7 @@ use crate::disk::job::{ClusterJob, FollowJob};
 use crate::exchange::counters::WorkerCounters;
 use crate::follow::expect_live;
 use crate::model::answer::{ColumnKind, Outline, VertexRow, take_changes};
-use crate::model::excerpt::put_news;
+use crate::model::excerpt::ManifestNews;
 use crate::process::children::Workers;
 use crate::process::control::{WorkerOrder, WorkerReport};
 use crate::process::supervisor::{ReportHandler, Supervisor};
@@ -79,7 +79,7 @@ struct Following<'a> {
 impl ReportHandler for Following<'_> {
     fn take(&mut self, children: &Workers, _: usize, report: WorkerReport) -> Result<()> {
         match report {
-            WorkerReport::Outline(outline) => self.found.outline = Outline::decode(&outline)?,
+            WorkerReport::Outline(outline) => self.found.outline = outline,
             WorkerReport::Rows(block) => {
                 let kind = self.found.outline.columns.first().map_or(ColumnKind::Count, |(_, kind)| *kind);
                 self.found.rows.extend(take_changes(&block, kind, self.cluster.manifest().text_ids)?);
@@ -127,8 +127,7 @@ impl ReportHandler for Following<'_> {
         let next = self.cluster.manifest().version(self.found.version + 1)?;
         self.waits_for = children.lines().len();
         self.found = FollowedVersion { version: next.number, ..FollowedVersion::default() };
-        let mut news = Vec::new();
-        put_news(&mut news, self.cluster.manifest(), self.told);
+        let news = ManifestNews::after(self.cluster.manifest(), self.told);
         self.told = self.cluster.manifest().newest().number;
         let advance = WorkerOrder::Advance(self.found.version, news);
         // If a worker is gone, that is noticed elsewhere.

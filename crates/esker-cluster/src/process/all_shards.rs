@@ -11,9 +11,10 @@ use crate::algorithm::find;
 use crate::disk::cluster::Cluster;
 use crate::disk::job::ShardTask;
 use crate::model::needs::{PROCESS_BYTES, RunNeeds, ShardShape};
+use crate::model::weights::WeightKind;
 use crate::net::engine::{Engine, run_threads};
 use crate::net::wire::{Taker, put_id, put_u64};
-use crate::process::requests::{ask, ask_all, unpublished};
+use crate::process::requests::{ask, ask_all, ask_one, unpublished};
 use crate::process::shard_requests::{
     CANCEL_EVERY, FileCheck, OwnedShard, ShardCounts, ShardNeeds, SharedWith,
 };
@@ -46,8 +47,8 @@ pub fn counts(cluster: &Cluster, version: u64) -> Result<(Vec<GraphCounts>, Grap
     cluster.manifest().version(version)?;
     let (mut all, mut whole, mut twice) = (Vec::new(), GraphCounts::default(), 0);
     let answers = ask_all(cluster, &ShardTask::Counts(version), &Cancel::default())?;
-    for (shard, answer) in answers.iter().enumerate() {
-        let ShardCounts { edges, shared } = ShardCounts::take(&mut Taker(answer))?;
+    for (shard, answer) in answers.into_iter().enumerate() {
+        let ShardCounts { edges, shared } = answer;
         let others = shared.iter().enumerate().filter(|(other, _)| *other != shard);
         let (crossing, ghosts) =
             others.fold((0, 0), |sum, (_, one)| (sum.0 + one.edges, sum.1 + one.vertices));
@@ -80,8 +81,8 @@ pub fn estimate(
 ) -> Result<Vec<RunNeeds>> {
     find(algorithm, std::iter::empty())?;
     cluster.manifest().version(version)?;
-    let answers = ask_all(cluster, &ShardTask::Needs(version, algorithm.to_owned()), cancel)?;
-    let found = answers.iter().map(|answer| ShardNeeds::decode(answer)).collect::<Result<Vec<_>>>()?;
+    let task = ShardTask::Needs(version, algorithm.to_owned());
+    let found: Vec<ShardNeeds> = ask_all(cluster, &task, cancel)?;
     let shared = |shard: usize| &found[shard].counts.shared;
     let longest = found.iter().flat_map(|one| one.counts.shared.iter().map(|with| with.id_bytes_max)).max();
     let all_id_bytes = (0..found.len()).map(|shard| shared(shard)[shard].id_bytes).sum();
@@ -148,13 +149,7 @@ pub(crate) fn check_with(
         return Ok(report);
     }
     for shard in 0..cluster.num_shards() {
-        let mut answer = Vec::new();
-        let mut take = |block: Vec<u8>| {
-            answer = block;
-            Ok(())
-        };
-        let asked = ask(cluster, shard, &ShardTask::CheckFiles, cancel, &mut take);
-        let found = match asked.and_then(|()| FileCheck::decode(&answer)) {
+        let found = match ask_one(cluster, shard, &ShardTask::CheckFiles, cancel) {
             Err(error @ Error::Stop(_)) => return Err(error),
             Err(error) => FileCheck { problems: vec![error.to_string()], ..FileCheck::default() },
             Ok(found) => found,
@@ -287,7 +282,7 @@ pub fn export(cluster: &Cluster, version: u64, path: &Path, out: &mut dyn Write,
     cluster.manifest().version(version)?;
     if cluster.hosts().is_some() {
         // Check that all machines answer before writing: output cannot be taken back.
-        ask_all(cluster, &ShardTask::Weights, run.cancel())?;
+        ask_all::<Option<WeightKind>>(cluster, &ShardTask::Weights, run.cancel())?;
     }
     let mut lines = 0;
     for shard in 0..cluster.num_shards() {

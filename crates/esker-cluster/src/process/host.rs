@@ -110,7 +110,7 @@ fn keep(stream: TcpStream, stranger: Arc<()>, secret: &Secret, options: &HostOpt
         ));
     }
     stream.set_read_timeout(Some(PATIENCE)).map_err(lost)?;
-    let WorkerOrder::Hold(shard, directory) = WorkerOrder::receive(stream)? else {
+    let WorkerOrder::Hold { shard, directory } = WorkerOrder::receive(stream)? else {
         return Err(Error::invalid("it gave another order than to hold a shard".to_owned()));
     };
     let worker = start(here, shard, &directory, options);
@@ -144,7 +144,7 @@ fn keep(stream: TcpStream, stranger: Arc<()>, secret: &Secret, options: &HostOpt
         std::thread::sleep(LOOK_EVERY);
     };
     let report = how_ended(status);
-    if let WorkerReport::Ended(true, how) = &report
+    if let WorkerReport::Ended { is_signal: true, how } = &report
         && !is_left.load(Ordering::SeqCst)
     {
         (options.on_event)(&format!("the worker of {directory} {how}"));
@@ -158,9 +158,9 @@ fn keep(stream: TcpStream, stranger: Arc<()>, secret: &Secret, options: &HostOpt
 fn how_ended(status: ExitStatus) -> WorkerReport {
     match status.signal() {
         Some(signal) if signal != SIGABRT => {
-            WorkerReport::Ended(true, format!("was killed by {}", name_of_signal(signal)))
+            WorkerReport::Ended { is_signal: true, how: format!("was killed by {}", name_of_signal(signal)) }
         }
-        _ => WorkerReport::Ended(false, format!("ended early ({status})")),
+        _ => WorkerReport::Ended { is_signal: false, how: format!("ended early ({status})") },
     }
 }
 

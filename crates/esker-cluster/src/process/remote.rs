@@ -15,11 +15,11 @@ use esker_graph::{Cancel, Message, Operation, message};
 
 use crate::disk::cluster::Cluster;
 use crate::disk::job::{ClusterJob, ShardTask};
-use crate::model::excerpt::put_manifest;
+use crate::model::excerpt::Excerpt;
 use crate::net::connection::{Connection, UNREACHABLE};
 use crate::net::handshake::{COMMAND, KEEPER, Secret, connect};
 use crate::net::hosts::Host;
-use crate::process::control::{Remedy, WorkerOrder, WorkerReport};
+use crate::process::control::{Remedy, StartOrder, WorkerOrder, WorkerReport};
 use crate::process::shard_requests::Give;
 
 /// How long a machine may take to start a worker that connects.
@@ -35,35 +35,34 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// What workers are given to do.
 pub(crate) struct Brief {
     pub(crate) secret: Secret,
-    /// The number of the operation; 0: it changes nothing.
-    pub(crate) epoch: u64,
-    pub(crate) manifest: Vec<u8>,
-    pub(crate) job: ClusterJob,
+    epoch: u64,
+    manifest: Option<Excerpt>,
+    job: ClusterJob,
 }
 
 impl Brief {
     /// A job of a cluster, with the part of the manifest that it needs.
     pub(crate) fn of(cluster: &Cluster, job: ClusterJob) -> Result<Self> {
-        let (mut manifest, newest) = (Vec::new(), cluster.manifest().newest().number);
-        put_manifest(&mut manifest, cluster.manifest(), job.first_version(newest));
+        let newest = cluster.manifest().newest().number;
+        let manifest = Some(Excerpt::of(cluster.manifest(), job.first_version(newest)));
         Ok(Self { secret: cluster.secret()?, epoch: cluster.epoch(), manifest, job })
     }
 
     /// A task before there is a manifest, or when there will be none.
     pub(crate) fn without_cluster(secret: Secret, job: ClusterJob) -> Self {
-        Self { secret, epoch: 0, manifest: Vec::new(), job }
+        Self { secret, epoch: 0, manifest: None, job }
     }
 
     pub(crate) fn start(&self, addresses: Vec<SocketAddr>) -> WorkerOrder {
-        WorkerOrder::Start(addresses, self.epoch, self.manifest.clone(), self.job.encode())
+        let (manifest, job) = (self.manifest.clone(), self.job.clone());
+        WorkerOrder::Start(Box::new(StartOrder { addresses, epoch: self.epoch, manifest, job }))
     }
 }
 
 /// What is known of a worker from the process that started it.
 enum Fate {
     Alive,
-    /// By a signal or not, and how.
-    Ended(bool, String),
+    Ended { is_signal: bool, how: String },
     Unknown,
 }
 
@@ -104,7 +103,7 @@ impl RemoteWorker {
         let left = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
         let told = keeper.stream();
         told.set_read_timeout(Some(left)).map_err(of_system)?;
-        WorkerOrder::Hold(shard, host.directory.clone()).send(told).map_err(of_system)?;
+        WorkerOrder::Hold { shard, directory: host.directory.clone() }.send(told).map_err(of_system)?;
         let port = match WorkerReport::receive(told).map_err(|error| failed(error.message()))? {
             WorkerReport::Listening(port) => port,
             WorkerReport::Failed { reason, .. } => return Err(failed(reason)),
@@ -117,7 +116,7 @@ impl RemoteWorker {
         let (hearing, told) = (told.try_clone().map_err(of_system)?, Arc::clone(&fate));
         let hear = move || {
             let found = match WorkerReport::receive(&hearing) {
-                Ok(WorkerReport::Ended(is_signal, how)) => Fate::Ended(is_signal, how),
+                Ok(WorkerReport::Ended { is_signal, how }) => Fate::Ended { is_signal, how },
                 _ => Fate::Unknown,
             };
             *told.lock() = found;
@@ -138,7 +137,7 @@ impl RemoteWorker {
     /// How the worker ended, if a signal did that.
     pub(crate) fn killed(&self) -> Option<String> {
         match &*self.fate.lock() {
-            Fate::Ended(true, how) => Some(format!("{} {how}", self.name)),
+            Fate::Ended { is_signal: true, how } => Some(format!("{} {how}", self.name)),
             _ => None,
         }
     }
@@ -150,7 +149,7 @@ impl RemoteWorker {
             std::thread::sleep(LOOK_EVERY);
         }
         let how = match &*self.fate.lock() {
-            Fate::Ended(_, how) => how.clone(),
+            Fate::Ended { how, .. } => how.clone(),
             _ => format!("is lost: {reason}"),
         };
         Error::invalid(format!("{} {how}", self.name))

@@ -4,17 +4,17 @@ use std::thread::Builder;
 
 use esker_format::{Error, Result};
 use esker_graph::Cancel;
+use serde::de::DeserializeOwned;
 
 use crate::change::publishing::left_behind;
 use crate::disk::cluster::Cluster;
 use crate::disk::creating::{CreateOptions, NewCluster};
 use crate::disk::job::{ClusterJob, ShardTask};
-use crate::model::excerpt::take_database;
 use crate::model::weights::WeightKind;
 use crate::net::handshake::Secret;
 use crate::net::hosts::Host;
+use crate::net::messages::decode;
 use crate::net::threads::no_thread;
-use crate::net::wire::{Taker, unknown};
 use crate::process::remote::{Brief, Unanswered, ask_host};
 use crate::process::shard_requests::{Give, carry_out};
 
@@ -31,24 +31,34 @@ pub(crate) fn ask(
     Ok(ask_host(&hosts[shard], shard, &brief, cancel, take)?)
 }
 
+/// Does a task on a shard whose answer is one value.
+pub(crate) fn ask_one<T: DeserializeOwned>(
+    cluster: &Cluster,
+    shard: usize,
+    task: &ShardTask,
+    cancel: &Cancel,
+) -> Result<T> {
+    let mut answer = Vec::new();
+    ask(cluster, shard, task, cancel, &mut gather(&mut answer))?;
+    decode(&answer)
+}
+
 /// Does a task on each shard and returns the answers in the order of shards. Workers on other machines do it
 /// at the same time.
 ///
 /// # Errors
 /// The first one.
-pub(crate) fn ask_all(cluster: &Cluster, task: &ShardTask, cancel: &Cancel) -> Result<Vec<Vec<u8>>> {
+pub(crate) fn ask_all<T: DeserializeOwned>(
+    cluster: &Cluster,
+    task: &ShardTask,
+    cancel: &Cancel,
+) -> Result<Vec<T>> {
     match cluster.hosts() {
         Some(hosts) => {
             let brief = Brief::of(cluster, ClusterJob::Shard(task.clone()))?;
-            ask_hosts(hosts, &brief, cancel).into_iter().map(|answer| Ok(answer?)).collect()
+            ask_hosts(hosts, &brief, cancel).into_iter().map(|answer| decode(&answer?)).collect()
         }
-        None => (0..cluster.num_shards())
-            .map(|shard| {
-                let mut answer = Vec::new();
-                carry_out(cluster, shard, task, cancel, &mut gather(&mut answer))?;
-                Ok(answer)
-            })
-            .collect(),
+        None => (0..cluster.num_shards()).map(|shard| ask_one(cluster, shard, task, cancel)).collect(),
     }
 }
 
@@ -105,7 +115,7 @@ pub fn create_on(
     let (mut made, mut left, mut answered) = (Vec::new(), Vec::new(), Ok(()));
     let name = |shard: usize| format!("{} on {}", hosts[shard].directory, hosts[shard]);
     for (shard, answer) in answers.into_iter().enumerate() {
-        match answer.and_then(|answer| take_database(&mut Taker(&answer)).map_err(Unanswered::Lost)) {
+        match answer.and_then(|answer| decode(&answer).map_err(Unanswered::Lost)) {
             Ok(id) => made.push((shard, id)),
             Err(unanswered) => {
                 let is_lost = matches!(unanswered, Unanswered::Lost(_));
@@ -139,17 +149,13 @@ pub fn create_on(
 /// [`Error::Invalid`] if they are more than one operation can leave, so that the manifest and its seal are
 /// older copies; the first shard that cannot be read.
 pub fn unpublished(cluster: &Cluster) -> Result<Vec<(usize, u64)>> {
-    let answers = ask_all(cluster, &ShardTask::Unpublished, &Cancel::default())?;
+    let answers: Vec<Vec<(u64, String)>> = ask_all(cluster, &ShardTask::Unpublished, &Cancel::default())?;
     // What was published meanwhile is read last.
     let mut cluster = cluster.clone();
     cluster.reload()?;
     let mut found = Vec::new();
     for (shard, answer) in answers.iter().enumerate() {
-        let (mut taker, mut versions) = (Taker(answer), Vec::new());
-        while !taker.is_empty() {
-            versions.push((taker.u64()?, taker.text()?));
-        }
-        let versions = versions.iter().map(|(version, message)| (*version, &message[..]));
+        let versions = answer.iter().map(|(version, message)| (*version, &message[..]));
         found.extend(left_behind(&cluster, shard, versions)?.into_iter().map(|version| (shard, version)));
     }
     Ok(found)
@@ -166,8 +172,8 @@ pub fn roll_back(cluster: &Cluster) -> Result<usize> {
     // they come back later.
     let mut cluster = cluster.clone();
     cluster.begin()?;
-    let answers = ask_all(&cluster, &ShardTask::RollBack, &Cancel::default())?;
-    answers.iter().map(|answer| Ok(Taker(answer).u64()? as usize)).sum()
+    let undone: Vec<usize> = ask_all(&cluster, &ShardTask::RollBack, &Cancel::default())?;
+    Ok(undone.iter().sum())
 }
 
 /// What the weights of edges are; `None`: edges have none.
@@ -175,14 +181,7 @@ pub fn roll_back(cluster: &Cluster) -> Result<usize> {
 /// # Errors
 /// Those of the first shard.
 pub fn weights(cluster: &Cluster) -> Result<Option<WeightKind>> {
-    let mut answer = Vec::new();
-    ask(cluster, 0, &ShardTask::Weights, &Cancel::default(), &mut gather(&mut answer))?;
-    Ok(match answer.first() {
-        Some(1) => Some(WeightKind::Int),
-        Some(2) => Some(WeightKind::Float),
-        Some(&kind) => return Err(unknown(kind)),
-        None => None,
-    })
+    ask_one(cluster, 0, &ShardTask::Weights, &Cancel::default())
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! What is asked of a shard alone: by the command, if the shard is here, else by the worker on its machine.
-//! Answers are bytes.
+//! An answer is a value as [`encode`] writes it, or blocks of rows.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -12,6 +12,7 @@ use esker_import::export::push_f64;
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
 use esker_store::{DatabaseOptions, LogCheck, Store, Version, check::check as check_layers};
+use serde::{Deserialize, Serialize};
 
 use crate::disk::cluster::Cluster;
 use crate::disk::creating::{CreateOptions, create_shard};
@@ -20,8 +21,7 @@ use crate::disk::shard::{expect_own, open_at_newest, threads_each};
 use crate::exchange::routes::{id_bytes, shape_of};
 use crate::model::needs::ShardShape;
 use crate::model::placement::Placement;
-use crate::model::weights::WeightKind;
-use crate::net::wire::{Taker, put_bytes, put_u64};
+use crate::net::messages::encode;
 use crate::process::selection::{DatabasePart, PartsReader, Selection};
 
 /// Vertices between two checks for cancellation.
@@ -30,7 +30,7 @@ pub(crate) const CANCEL_EVERY: VertexId = 1 << 12;
 const ROWS_BYTES: usize = 1 << 18;
 
 /// What a shard shares with another one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct SharedWith {
     /// Its edges to vertices of the other one.
     pub(crate) edges: u64,
@@ -118,7 +118,7 @@ pub(crate) fn make(path: &Path, task: &ShardTask, give: &mut Give<'_>) -> Result
             let disk: Arc<dyn Disk> = Arc::new(RealDisk);
             let id = create(&disk, path, options)?;
             // The command that is not told its id cannot remove it.
-            give(id.0.to_vec()).inspect_err(|_| drop(discard(path, id)))
+            give(encode(&id)?).inspect_err(|_| drop(discard(path, id)))
         }
         ShardTask::Discard(id) => discard(path, *id),
         _ => Err(Error::invalid("the command told nothing of the cluster".to_owned())),
@@ -139,25 +139,22 @@ pub(crate) fn carry_out(
     let path = cluster.shard_path(shard);
     match task {
         ShardTask::Create(_) | ShardTask::Discard(_) => make(&path, task, give),
-        ShardTask::Unpublished => give(unpublished_of(cluster, shard)?),
+        ShardTask::Unpublished => give(encode(&unpublished_of(cluster, shard)?)?),
         ShardTask::RollBack => {
             let (options, run) = (DatabaseOptions::default(), Run::with_threads(1)?);
             let options = DatabaseOptions { threads: threads_each(1), ..options };
             let (database, count) = open_at_newest(cluster, shard, options, &run)?;
             database.close()?;
-            give((count as u64).to_le_bytes().to_vec())
+            give(encode(&count)?)
         }
-        ShardTask::Weights => {
-            let kind = cluster.weights_of(shard)?;
-            give(kind.map(|kind| if kind == WeightKind::Int { 1 } else { 2 }).into_iter().collect())
-        }
+        ShardTask::Weights => give(encode(&cluster.weights_of(shard)?)?),
         ShardTask::Counts(version) => {
             let part = OwnedShard::open(cluster, *version, shard)?;
             let counts = ShardCounts { edges: part.version.num_edges(), shared: part.shared(cancel)? };
-            give(counts.encode())
+            give(encode(&counts)?)
         }
         ShardTask::Needs(version, algorithm) => {
-            give(needs_of(cluster, *version, shard, algorithm, cancel)?.encode())
+            give(encode(&needs_of(cluster, *version, shard, algorithm, cancel)?)?)
         }
         ShardTask::CheckFiles => {
             let mut found = FileCheck::default();
@@ -166,7 +163,7 @@ pub(crate) fn carry_out(
                 Err(error @ Error::Stop(_)) => return Err(error),
                 Err(error) => found.problems.push(error.to_string()),
             }
-            give(found.encode())
+            give(encode(&found)?)
         }
         ShardTask::Export(version) => export_shard(cluster, *version, shard, cancel, give),
         ShardTask::Portion(version, new) => {
@@ -236,72 +233,28 @@ fn discard(path: &Path, id: DatabaseId) -> Result<()> {
 }
 
 /// The versions of a shard after the one of the newest version of the whole: numbers and messages.
-fn unpublished_of(cluster: &Cluster, shard: usize) -> Result<Vec<u8>> {
+fn unpublished_of(cluster: &Cluster, shard: usize) -> Result<Vec<(u64, String)>> {
     let known = cluster.manifest().newest().shards[shard];
-    let mut out = Vec::new();
-    for version in cluster.open_shard(shard)?.versions()?.iter().filter(|version| version.number > known) {
-        put_u64(&mut out, version.number);
-        put_bytes(&mut out, version.message.as_bytes());
-    }
-    Ok(out)
+    let mut versions = cluster.open_shard(shard)?.versions()?;
+    versions.retain(|version| version.number > known);
+    Ok(versions.into_iter().map(|version| (version.number, version.message)).collect())
 }
 
 /// How large a shard is, and what it shares with each one.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct ShardCounts {
     /// Edges of its version.
     pub(crate) edges: u64,
     pub(crate) shared: Vec<SharedWith>,
 }
 
-impl ShardCounts {
-    fn encode(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        put_u64(&mut out, self.edges);
-        for one in &self.shared {
-            let words = [one.edges, one.vertices, one.id_bytes, one.id_bytes_max];
-            words.iter().for_each(|word| put_u64(&mut out, *word));
-        }
-        out
-    }
-
-    pub(crate) fn take(taker: &mut Taker<'_>) -> Result<Self> {
-        let (edges, mut shared) = (taker.u64()?, Vec::new());
-        while !taker.is_empty() {
-            let [edges, vertices] = [taker.u64()?, taker.u64()?];
-            let [id_bytes, id_bytes_max] = [taker.u64()?, taker.u64()?];
-            shared.push(SharedWith { edges, vertices, id_bytes, id_bytes_max });
-        }
-        Ok(Self { edges, shared })
-    }
-}
-
 /// What the estimate of a run takes from a shard.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct ShardNeeds {
     pub(crate) shape: ShardShape,
     /// What is read of the graph to memory.
     pub(crate) graph_bytes: u64,
     pub(crate) counts: ShardCounts,
-}
-
-impl ShardNeeds {
-    fn encode(&self) -> Vec<u8> {
-        let (mut out, shape) = (Vec::new(), &self.shape);
-        let flags = [shape.directed, shape.text_ids].map(u64::from);
-        let words = [shape.arcs, shape.delegate_copies, flags[0], flags[1], self.graph_bytes];
-        words.iter().for_each(|word| put_u64(&mut out, *word));
-        out.append(&mut self.counts.encode());
-        out
-    }
-
-    pub(crate) fn decode(bytes: &[u8]) -> Result<Self> {
-        let mut taker = Taker(bytes);
-        let (arcs, delegate_copies) = (taker.u64()?, taker.u64()?);
-        let (directed, text_ids) = (taker.u64()? != 0, taker.u64()? != 0);
-        let shape = ShardShape { arcs, delegate_copies, directed, text_ids, ..ShardShape::default() };
-        Ok(Self { shape, graph_bytes: taker.u64()?, counts: ShardCounts::take(&mut taker)? })
-    }
 }
 
 fn needs_of(
@@ -332,33 +285,12 @@ fn needs_of(
 }
 
 /// What the check of the files of a shard found.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct FileCheck {
     /// Bytes that were verified.
     pub(crate) bytes: u64,
     pub(crate) notes: Vec<String>,
     pub(crate) problems: Vec<String>,
-}
-
-impl FileCheck {
-    fn encode(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        put_u64(&mut out, self.bytes);
-        put_u64(&mut out, self.notes.len() as u64);
-        self.notes.iter().chain(&self.problems).for_each(|text| put_bytes(&mut out, text.as_bytes()));
-        out
-    }
-
-    pub(crate) fn decode(bytes: &[u8]) -> Result<Self> {
-        let mut taker = Taker(bytes);
-        let (bytes, notes) = (taker.u64()?, taker.u64()?);
-        let notes = (0..notes).map(|_| taker.text()).collect::<Result<_>>()?;
-        let mut problems = Vec::new();
-        while !taker.is_empty() {
-            problems.push(taker.text()?);
-        }
-        Ok(Self { bytes, notes, problems })
-    }
 }
 
 /// Checks the files of a shard; returns the bytes that were read.

@@ -213,8 +213,8 @@ impl Supervisor<'_> {
             let mut problems = Vec::new();
             let checked =
                 self.conduct(cluster, &ClusterJob::Check, |_: &Workers, _: usize, report: WorkerReport| {
-                    if let WorkerReport::Rows(problem) = report {
-                        problems.push(String::from_utf8_lossy(&problem).into_owned());
+                    if let WorkerReport::Problem(problem) = report {
+                        problems.push(problem);
                     }
                     Ok(())
                 });
@@ -228,7 +228,7 @@ impl Supervisor<'_> {
         let is_text = cluster.manifest().text_ids;
         let conducted = self.conduct(cluster, job, |_: &Workers, _: usize, report: WorkerReport| {
             match report {
-                WorkerReport::Outline(outline) => answer.outline = Outline::decode(&outline)?,
+                WorkerReport::Outline(outline) => answer.outline = outline,
                 WorkerReport::Rows(block) => {
                     let kinds: Vec<_> = answer.outline.columns.iter().map(|(_, kind)| *kind).collect();
                     answer.rows.extend(take_rows(&block, &kinds, is_text)?);

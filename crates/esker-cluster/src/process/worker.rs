@@ -25,14 +25,12 @@ use crate::disk::job::ClusterJob;
 use crate::exchange::counters::{ChangeTimes, WorkerCounters};
 use crate::follow::{FollowSink, follow};
 use crate::model::answer::Outline;
-use crate::model::excerpt::{take_manifest, take_news};
 use crate::model::manifest::ClusterManifest;
 use crate::net::connection::Connection;
 use crate::net::engine::{Engine, run_process};
 use crate::net::handshake::{COMMAND, INPUT, Secret, accept, connect};
-use crate::net::wire::Taker;
 use crate::process::all_shards::check_together;
-use crate::process::control::{Remedy, WorkerOrder, WorkerReport};
+use crate::process::control::{Remedy, StartOrder, WorkerOrder, WorkerReport};
 use crate::process::shard_requests;
 
 /// Exit code of a worker that failed; it has said why.
@@ -204,25 +202,12 @@ pub(crate) fn name_of_signal(signal: i32) -> String {
     format!("{name} (signal {signal})")
 }
 
-/// The order to start.
-struct Started {
-    addresses: Vec<SocketAddr>,
-    epoch: u64,
-    manifest: Vec<u8>,
-    job: ClusterJob,
-    /// Whether the order to stop came before.
-    is_stopping: bool,
-}
-
-/// Waits for the order to start. A stream may be told to stop before.
-fn wait_for_start(orders: &Receiver<WorkerOrder>, timeout: Duration) -> Result<Started> {
+/// Waits for the order to start, and tells whether the order to stop came before, as for a stream.
+fn wait_for_start(orders: &Receiver<WorkerOrder>, timeout: Duration) -> Result<(StartOrder, bool)> {
     let (until, mut is_stopping) = (Instant::now() + timeout, false);
     loop {
         match orders.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(WorkerOrder::Start(addresses, epoch, manifest, job)) => {
-                let job = ClusterJob::decode(&job)?;
-                return Ok(Started { addresses, epoch, manifest, job, is_stopping });
-            }
+            Ok(WorkerOrder::Start(start)) => return Ok((*start, is_stopping)),
             Ok(WorkerOrder::Stop) => is_stopping = true,
             _ => return Err(Error::invalid("the command gave no job in time".to_owned())),
         }
@@ -236,7 +221,8 @@ fn carry_out(
     listener: &TcpListener,
     secret: &Secret,
 ) -> Result<WorkerCounters> {
-    let Started { addresses, epoch, manifest, job, is_stopping } = wait_for_start(&orders, MEET_TIMEOUT)?;
+    let (start, is_stopping) = wait_for_start(&orders, MEET_TIMEOUT)?;
+    let StartOrder { addresses, epoch, manifest, job } = start;
     let memory_bytes = match &job {
         ClusterJob::Change(change) => change.memory_bytes,
         ClusterJob::Run(run) => run.memory_bytes,
@@ -248,13 +234,14 @@ fn carry_out(
         return_large_blocks();
     }
     let mut link = Link { line: line.clone(), orders, is_stopping };
-    if let ClusterJob::Shard(task) = &job
-        && manifest.is_empty()
-    {
-        shard_requests::make(&place.directory, task, &mut |block| link.rows(block))?;
-        return Ok(WorkerCounters::default());
-    }
-    let manifest = take_manifest(&mut Taker(&manifest))?;
+    let manifest = match (manifest, &job) {
+        (Some(manifest), _) => manifest.into_manifest()?,
+        (None, ClusterJob::Shard(task)) => {
+            shard_requests::make(&place.directory, task, &mut |block| link.rows(block))?;
+            return Ok(WorkerCounters::default());
+        }
+        (None, _) => return Err(Error::invalid("the command told nothing of the cluster".to_owned())),
+    };
     let cluster = Cluster::of_worker(manifest, place.shard, &place.directory, epoch);
     if let ClusterJob::Shard(task) = &job {
         shard_requests::carry_out(&cluster, place.shard, task, &Cancel::default(), &mut |block| {
@@ -293,7 +280,7 @@ fn answer(cluster: &Cluster, engine: &mut Engine<'_>, job: &ClusterJob, link: &m
         ClusterJob::Graph500(job) => graph500(cluster, engine, job, link),
         _ => {
             let problems = check_together(cluster, engine, &Cancel::default())?;
-            problems.into_iter().try_for_each(|problem| link.rows(problem.into_bytes()))
+            problems.into_iter().try_for_each(|problem| link.line.send(&WorkerReport::Problem(problem)))
         }
     }
 }
@@ -384,7 +371,7 @@ impl Publisher for Link {
 
 impl AnswerSink for Link {
     fn outline(&mut self, outline: &Outline) -> Result<()> {
-        self.line.send(&WorkerReport::Outline(outline.encode()))
+        self.line.send(&WorkerReport::Outline(outline.clone()))
     }
 
     fn rows(&mut self, block: Vec<u8>) -> Result<()> {
@@ -396,7 +383,7 @@ impl FollowSink for Link {
     fn next(&mut self, manifest: &mut ClusterManifest) -> Result<Option<u64>> {
         match self.orders.recv() {
             Ok(WorkerOrder::Advance(whole, news)) => {
-                take_news(&mut Taker(&news), manifest)?;
+                news.publish(manifest)?;
                 Ok(Some(whole))
             }
             Ok(WorkerOrder::Stop) => Ok(None),
@@ -420,10 +407,10 @@ mod tests {
         let job = ClusterJob::Change(ChangeJob { batch_edges: 3, ..ChangeJob::default() });
         sender.send(WorkerOrder::Stop).expect("send");
         let addresses = vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 7))];
-        sender.send(WorkerOrder::Start(addresses.clone(), 9, vec![1], job.encode())).expect("send");
+        let start = StartOrder { addresses, epoch: 9, manifest: None, job };
+        sender.send(WorkerOrder::Start(Box::new(start.clone()))).expect("send");
         let started = wait_for_start(&orders, Duration::from_secs(5)).expect("a job");
-        assert_eq!((started.addresses, started.epoch, started.manifest), (addresses, 9, vec![1]));
-        assert_eq!((started.job, started.is_stopping), (job, true));
+        assert_eq!(started, (start, true));
         let Err(error) = wait_for_start(&orders, Duration::ZERO) else { panic!("there is no second job") };
         assert!(error.to_string().contains("gave no job in time"));
     }

@@ -18,6 +18,7 @@ const CHECKSUM_OFFSET: usize = PAGE_BYTES - 4;
 /// Identifies a database: a random number in the header of each of its files, which detects a stray file of
 /// another database.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct DatabaseId(pub [u8; 16]);
 
 /// Unpredictable bytes, which no two calls share.

@@ -26,12 +26,14 @@ pub use setting::{AlgorithmOption, Assignment, Setting, SettingValue};
 
 /// A sentence, or a few, for people. A plain string is a message too.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Message {
     parts: Vec<MessagePart>,
 }
 
 /// A part of a [`Message`].
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum MessagePart {
     /// Text that is the same in every interface.
     Text(String),

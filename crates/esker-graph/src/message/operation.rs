@@ -7,6 +7,7 @@ macro_rules! operations {
     ($($(#[$doc:meta])+ $variant:ident = $words:literal,)+) => {
         /// An operation that a message tells the reader to use.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         pub enum Operation {
             $($(#[$doc])+ $variant,)+
         }
@@ -88,6 +89,7 @@ impl Operation {
 
 /// An operation with what it is given.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Call {
     /// The operation.
     pub operation: Operation,

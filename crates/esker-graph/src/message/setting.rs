@@ -6,6 +6,7 @@ macro_rules! settings {
         /// What a caller can give an operation. A message names a setting so; a [`crate::Language`] has the
         /// word of one interface for it: an option of the command, an argument in Python.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         pub enum Setting {
             $($(#[$doc])+ $variant,)+
         }
@@ -191,6 +192,7 @@ impl Setting {
 
 /// An option of an algorithm, by the name that the catalogue of algorithms has for it, as in `max-depth`.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct AlgorithmOption {
     /// Its name.
     pub name: String,
@@ -222,6 +224,7 @@ impl std::fmt::Display for AlgorithmOption {
 
 /// The value that a message gives a [`Setting`].
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum SettingValue {
     /// Whether it is on.
     Flag(bool),
@@ -279,6 +282,7 @@ impl std::fmt::Display for SettingValue {
 
 /// A setting that a message names, and the value that it may have there.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Assignment {
     /// The setting.
     pub setting: Setting,
