@@ -11,13 +11,13 @@ use esker::differences::{Differences, Style, summary_json};
 use esker::graph::Run;
 use esker::import::options::ImportOptions;
 use esker::import::read::format::ReadOptions;
+use esker::session::VersionSource;
 use esker::store::database::{CompactOptions, CompactReport, Renumber, Tiling};
 use esker::store::diff::diff;
 use esker::store::format::{Retention, VersionRecord};
-use esker::store::manifest::{Manifest, VersionSelector, check_tag, parse_time};
+use esker::store::manifest::{Manifest, check_tag, parse_time};
 use esker::store::tiles::TileReport;
 use esker::store::{Database as Writer, HeadedOptions, Store};
-use esker::window::select_version;
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -56,6 +56,14 @@ pub(crate) enum Handle {
 }
 
 impl Handle {
+    /// Its versions.
+    pub(crate) fn versions(&self) -> &dyn VersionSource {
+        match self {
+            Self::Reader(store) => store,
+            Self::Writer(writer) => &***writer,
+        }
+    }
+
     /// What the database says of itself.
     pub(crate) fn manifest(&self) -> PyOutcome<Arc<Manifest>> {
         Ok(match self {
@@ -115,32 +123,18 @@ impl PyDatabase {
     }
 
     fn versions_of(handle: &Handle) -> PyOutcome<Vec<VersionRecord>> {
-        Ok(match handle {
-            Handle::Reader(store) => store.versions()?,
-            Handle::Writer(writer) => writer.versions(),
-        })
+        Ok(handle.versions().records()?)
     }
 
     /// The number of a version.
     pub(crate) fn number_of(handle: &Handle, at: &str) -> PyOutcome<u64> {
-        let selector: VersionSelector = at.parse()?;
-        let versions = Self::versions_of(handle)?;
-        let found = match handle {
-            Handle::Reader(store) => select_version(&selector, &versions, store.manifest()),
-            Handle::Writer(writer) => select_version(&selector, &versions, &writer.manifest()),
-        };
-        Ok(found?)
+        Ok(handle.versions().number_of(&at.parse()?)?)
     }
 
     /// A version, the newest if `None`.
     pub(crate) fn version(handle: &Handle, at: Option<&str>) -> PyOutcome<esker::store::Version> {
-        let number = at.map(|at| Self::number_of(handle, at)).transpose()?;
-        Ok(match (handle, number) {
-            (Handle::Reader(store), None) => store.latest()?,
-            (Handle::Reader(store), Some(number)) => store.at(number)?,
-            (Handle::Writer(writer), None) => writer.latest()?,
-            (Handle::Writer(writer), Some(number)) => writer.at(number)?,
-        })
+        let selector = at.map(str::parse).transpose()?;
+        Ok(handle.versions().selected(selector.as_ref())?)
     }
 
     fn shut(&self) -> PyOutcome<()> {

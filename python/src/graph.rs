@@ -5,10 +5,11 @@ use std::path::Path;
 
 use arrow_array::Array as _;
 use esker::algo::algorithm::centrality::pagerank::{Criterion, PageRankOptions, pagerank};
-use esker::catalogue::{Entry, Job, Params, Resources, find};
-use esker::graph::{Bitmap, Cancel, Direction, Stop, VertexId, vertex};
+use esker::catalogue::{Params, find};
+use esker::computation::Computation;
+use esker::graph::{Bitmap, Cancel, Direction, VertexId, vertex};
 use esker::import::read::source::{id_at, integer_ids};
-use esker::plan::{estimate_on, plan, shape_of};
+use esker::plan::shape_of;
 use esker::store::ids::ExternalId;
 use esker::store::{Version, View};
 use pyo3::prelude::*;
@@ -73,15 +74,15 @@ impl PyGraph {
         let request = reading.request()?;
         let resources = settings.resources();
         let (run, cancel, listener) = settings.run(name)?;
+        let computation = Computation::of(entry, &params).reading(request).verified(verify);
         let mut view = choice.of(&self.view)?;
         // A window is gathered in memory if it fits there, and in-lists that are not kept are made there.
         let lacks_in_lists = view.version().is_directed() && !view.version().has(Direction::In);
         if !request.is_free() || view.window_index().is_some() || lacks_in_lists {
-            view = plan(&view, entry, &params, &request, &resources)?.apply(&view)?;
+            view = computation.plan(&view, &resources)?.view;
         }
         let answer = watched_reading(py, &cancel, listener.as_ref(), self.path(), || {
-            let job = Job { view: &view, run: &run, params: &params, verify };
-            entry.run(&job).or_else(|error| Err(with_whole_need(error, &job, entry, &resources)?))
+            Ok(computation.run(&view, &run)?)
         })?;
         Ok(PyAnswer::new(answer, &self.rows))
     }
@@ -125,13 +126,14 @@ impl PyGraph {
     ) -> PyOutcome<(u64, u64, u64, Option<String>)> {
         let (entry, params, resources) = (find(name)?, params(options), settings.resources());
         let view = choice.of(&self.view)?;
-        let plan = reading.map(|reading| {
-            plan(&view, entry, &params, &reading.request()?, &resources).map_err(PyFailure::from)
+        let computation = Computation::of(entry, &params);
+        let planned = reading.map(|reading| {
+            computation.reading(reading.request()?).plan(&view, &resources).map_err(PyFailure::from)
         });
-        let plan = plan.transpose()?;
-        let estimate = plan.as_ref().map(|plan| plan.estimate);
-        let estimate = estimate.map_or_else(|| estimate_on(&view, entry, &params, &resources), Ok)?;
-        let plan = plan.map(|plan| plan.to_json(&view, &resources, &PythonWords)).transpose()?;
+        let planned = planned.transpose()?;
+        let estimate = planned.as_ref().map(|planned| planned.plan.estimate);
+        let estimate = estimate.map_or_else(|| computation.estimate(&view, &resources), Ok)?;
+        let plan = planned.map(|planned| planned.to_json(&PythonWords)).transpose()?;
         let shape = shape_of(&view, entry.reads_weights(&view))?;
         let sides = if shape.directed && shape.in_edges { 2 } else { 1 };
         let list_bytes = shape.weighted_list_bytes() * sides;
@@ -358,27 +360,7 @@ impl PyGraph {
     }
 }
 
-/// The refusal of a run with the limit that the whole of it needs. A graph that is read as undirected
-/// reserves memory before the algorithm does.
-fn with_whole_need(
-    error: esker::Error,
-    job: &Job<'_>,
-    entry: &Entry,
-    resources: &Resources,
-) -> PyOutcome<PyFailure> {
-    use esker::store::Error::Stop as Stopped;
-    Ok(match error {
-        esker::Error::Store(Stopped(Stop::OverBudget { what, needed_bytes, budget_bytes }))
-            if job.view.drops_directions() =>
-        {
-            let all = estimate_on(job.view, entry, job.params, resources)?.memory_bytes;
-            let needed_bytes = needed_bytes.max(all);
-            Stop::OverBudget { what, needed_bytes, budget_bytes }.into()
-        }
-        other => other.into(),
-    })
-}
-
+/// The options of an algorithm.
 pub(crate) fn params(options: Vec<(String, String)>) -> Params {
     let mut params = Params::default();
     options.into_iter().for_each(|(name, value)| params.add(&name, value));

@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use esker::catalogue::find;
-use esker::plan::Request;
+use esker::computation::Computation;
 use esker::store::windows::{Combine, Copies, TimeWindow};
 use esker::versions::answers_on_versions;
 use esker::window::{
@@ -242,8 +242,7 @@ pub(crate) fn window_answers(
     let resources = settings.resources();
     let (run, cancel, listener) = settings.run(name)?;
     let view = choice.of(&graph.view)?;
-    let request = Request::default();
-    let job = WindowJob { entry, params: &params, request: &request, resources: &resources, all_vertices };
+    let job = WindowJob { computation: Computation::of(entry, &params), resources: &resources, all_vertices };
     watched_reading(py, &cancel, listener.as_ref(), graph.view.version().path(), || {
         let mut answers = Vec::new();
         WindowSeries::answers(&view, property, windows, &job, &run, |found| {

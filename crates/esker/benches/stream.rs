@@ -19,8 +19,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use esker::MemoryLimit;
-use esker::catalogue::{Entry, Job, Params, Resources, find};
+use esker::catalogue::{Entry, Params, Resources, find};
 use esker::change::{CommitEvery, Purpose, StreamOptions, Target, open_edges, stream};
+use esker::computation::Computation;
 use esker::follow::Follow;
 use esker::graph::Run;
 use esker::graph::generate::{Generator, Model, RMat, Weighting};
@@ -29,7 +30,6 @@ use esker::import::install::import;
 use esker::import::open::open_reader;
 use esker::import::options::ImportOptions;
 use esker::import::read::format::ReadOptions;
-use esker::plan::{Request, plan};
 use esker::rates::Known;
 use esker::store::format::Duplicates;
 use esker::store::io::{Disk, RealDisk};
@@ -141,9 +141,7 @@ fn window(end: usize, length: usize) -> TimeWindow {
 /// Runs an algorithm as `esker run` does; returns the seconds of all of it, and of the kernel.
 fn run_on(view: &View, job: (&'static Entry, &Params), run: &Run, settings: &Settings) -> Result<[f64; 2]> {
     let begin = Instant::now();
-    let plan = plan(view, job.0, job.1, &Request::default(), &settings.resources(run))?;
-    let view = plan.apply(view)?;
-    let answer = job.0.run(&Job { view: &view, run, params: job.1, verify: false })?;
+    let answer = Computation::of(job.0, job.1).plan(view, &settings.resources(run))?.run(run)?;
     Ok([begin.elapsed().as_secs_f64(), answer.seconds])
 }
 
@@ -222,8 +220,8 @@ fn together(
     settings: &Settings,
 ) -> Result<()> {
     let resources = settings.resources(run);
-    let request = Request::default();
-    let job = WindowJob { entry, params, request: &request, resources: &resources, all_vertices: false };
+    let job =
+        WindowJob { computation: Computation::of(entry, params), resources: &resources, all_vertices: false };
     let mut best = [f64::INFINITY; 2];
     for _ in 0..3 {
         for (lengths, best) in [&[length, length / 2, length / 5][..], &[length]].into_iter().zip(&mut best) {

@@ -14,11 +14,7 @@ use std::error::Error;
 use std::io::{Write, stdout};
 use std::path::Path;
 
-use esker::catalogue::{Job, Params, find};
-use esker::graph::Run;
-use esker::import::{ImportOptions, ReadOptions, import_files};
-use esker::store::Store;
-use esker::top::top;
+use esker::{Params, Session};
 
 const LINKS: &str =
     "source,target\nblog,wiki\nforum,wiki\nwiki,docs\ndocs,wiki\nblog,forum\nforum,docs\nshop,docs\n";
@@ -26,7 +22,7 @@ const LINKS: &str =
 fn main() -> Result<(), Box<dyn Error>> {
     let directory = tempfile::tempdir()?;
     match std::env::args().nth(1) {
-        Some(file) => rank(&file, directory.path(), &mut stdout()),
+        Some(file) => rank(file.as_ref(), directory.path(), &mut stdout()),
         None => run(directory.path(), &mut stdout()),
     }
 }
@@ -34,22 +30,18 @@ fn main() -> Result<(), Box<dyn Error>> {
 pub(crate) fn run(directory: &Path, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let file = directory.join("links.csv");
     std::fs::write(&file, LINKS)?;
-    rank(&file.to_string_lossy(), directory, out)
+    rank(&file, directory, out)
 }
 
-fn rank(file: &str, directory: &Path, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
+fn rank(file: &Path, directory: &Path, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let database = directory.join("links.esker");
-    let report = import_files(&[file], &database, &ReadOptions::default(), &ImportOptions::default())?;
+    let report = esker::import(file, &database)?;
     writeln!(out, "{} vertices, {} edges", report.vertices, report.edges)?;
 
-    let version = Store::open(&database)?.latest()?;
-    let run = Run::with_threads(0)?; // one thread a processor
-    let params = Params::default().with("damping", "0.85");
-    let answer =
-        find("pagerank")?.run(&Job { view: &version.view(), run: &run, params: &params, verify: false })?;
-    for ranked in top(&answer, 3, run.cancel())? {
-        let (vertex, score) = (ranked.key.to_text(version.ids())?, ranked.value.number().unwrap_or(0.0));
-        writeln!(out, "{vertex} {score:.3}")?;
+    let session = Session::open(&database)?; // one thread a processor, half of the memory
+    let ranks = session.latest()?.run("pagerank", &Params::default().with("damping", "0.85"))?;
+    for (vertex, score) in ranks.top(3)? {
+        writeln!(out, "{vertex} {:.3}", score.number().unwrap_or(0.0))?;
     }
     Ok(())
 }

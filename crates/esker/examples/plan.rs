@@ -17,12 +17,9 @@ use std::error::Error;
 use std::io::{Write, stdout};
 use std::path::Path;
 
-use esker::MemoryLimit;
-use esker::catalogue::{Job, Params, Resources, find};
-use esker::graph::{Run, Stop};
+use esker::graph::Stop;
 use esker::import::{ImportOptions, Input, ReadOptions, import_inputs};
-use esker::plan::{Request, estimate_on, plan};
-use esker::store::Store;
+use esker::{MemoryLimit, Params, Session, SessionOptions};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let directory = tempfile::tempdir()?;
@@ -38,31 +35,30 @@ pub(crate) fn run(directory: &Path, out: &mut dyn Write) -> Result<(), Box<dyn E
         &ReadOptions::default(),
         &ImportOptions::default(),
     )?;
-    let (view, run) = (Store::open(&path)?.latest()?.view(), Run::with_threads(1)?);
-    let (entry, params) = (find("pagerank")?, Params::default());
+    let within = |bytes| SessionOptions { threads: 1, ..SessionOptions::within(MemoryLimit::of(bytes)) };
+    let session = Session::open_with(&path, &within(1 << 30))?;
+    let (view, params) = (session.latest()?, Params::default());
 
-    // Threads and limit of the run; the memory that is free, if the run has no limit.
-    let resources = Resources::of(&run);
-    let estimate = estimate_on(&view, entry, &params, &resources)?;
+    let estimate = view.estimate("pagerank", &params)?;
     writeln!(out, "pagerank needs {} B for each vertex", estimate.memory_bytes / 1000)?;
 
-    let plan_of = |resources| plan(&view, entry, &params, &Request::default(), &resources);
-    let chosen = plan_of(resources)?;
+    let chosen = view.plan("pagerank", &params)?.plan; // nothing is read yet
     for candidate in chosen.candidates.iter().filter(|one| one.obstacle.is_none()) {
-        let verdict = if candidate.whole_bytes <= resources.memory.bytes() { "fits" } else { "does not fit" };
+        let verdict = if candidate.whole_bytes <= 1 << 30 { "fits" } else { "does not fit" };
         writeln!(out, "{}: {verdict}", candidate.name())?;
     }
     writeln!(out, "chosen: {}", chosen.chosen().name())?;
-    let planned = chosen.apply(&view)?;
-    let answer = entry.run(&Job { view: &planned, run: &run, params: &params, verify: false })?;
-    writeln!(out, "{} vertices ranked", answer.columns[0].values.len())?;
+    let ranks = view.run("pagerank", &params)?;
+    writeln!(out, "{} vertices ranked", ranks.columns[0].values.len())?;
 
-    let refused = plan_of(Resources { memory: MemoryLimit::of(1 << 20), ..resources });
+    let plan_within = |bytes| -> esker::Result<()> {
+        Session::open_with(&path, &within(bytes))?.latest()?.plan("pagerank", &params).map(drop)
+    };
     if let Err(esker::Error::Store(esker::store::Error::Stop(Stop::OverBudget { needed_bytes, .. }))) =
-        refused
+        plan_within(1 << 20)
     {
         let mib = needed_bytes.div_ceil(1 << 20);
-        let suffices = plan_of(Resources { memory: MemoryLimit::of(needed_bytes), ..resources }).is_ok();
+        let suffices = plan_within(needed_bytes).is_ok();
         writeln!(out, "with 1 MiB it is refused, and {mib} MiB would suffice: {suffices}")?;
     }
     Ok(())

@@ -19,12 +19,12 @@ use std::error::Error;
 use std::io::{Write, stdout};
 use std::path::Path;
 
+use esker::Session;
 use esker::differences::{Differences, Style};
 use esker::graph::Run;
 use esker::import::{ImportOptions, Input, PickProperties, ReadOptions, import_inputs};
 use esker::store::diff::diff;
 use esker::store::format::Retention;
-use esker::store::manifest::VersionSelector;
 use esker::store::{CommitOptions, Database, DatabaseOptions};
 
 /// Milliseconds since 1970 of a day of March 2026.
@@ -66,10 +66,10 @@ pub(crate) fn run(directory: &Path, out: &mut dyn Write) -> Result<(), Box<dyn E
         let edges = db.at(version.number)?.num_edges();
         writeln!(out, "{}: {edges} edges, {}", version.number, version.message)?;
     }
+    let session = Session::open(&path)?;
     for (text, name) in [("before", "before"), ("2026-03-02", "at 2026-03-02")] {
-        let selector: VersionSelector = text.parse()?; // a number, a tag, a time, or latest
-        let number = selector.resolve(&db.versions(), &db.manifest().tags)?;
-        writeln!(out, "{name}: version {number}")?;
+        let view = session.at(text)?; // a number, a tag, a time, or latest
+        writeln!(out, "{name}: version {}", view.version().number())?;
     }
 
     let (old, new) = (db.at(1)?, db.at(3)?);

@@ -12,15 +12,12 @@ use std::error::Error;
 use std::io::{Write, stdout};
 use std::path::Path;
 
-use esker::answer::Value;
-use esker::catalogue::{Params, Resources, find};
-use esker::graph::Run;
+use esker::computation::Computation;
 use esker::import::{Duplicates, ImportOptions, Input, Pick, ReadOptions, import_inputs};
-use esker::plan::Request;
-use esker::store::Store;
 use esker::store::windows::Copies;
 use esker::top::top;
 use esker::window::{Alignment, Span, Times, WindowJob, WindowSeries};
+use esker::{Params, Selection, Session, Value, find};
 
 /// Who wrote to whom, and when: seconds since 1970.
 const MESSAGES: &str = "source,target,sent\n1,2,1772352000\n2,3,1772355600\n4,4,1772359200\n\
@@ -37,22 +34,22 @@ pub(crate) fn run(directory: &Path, out: &mut dyn Write) -> Result<(), Box<dyn E
     let options = ImportOptions { duplicates: Duplicates::Keep, ..ImportOptions::default() };
     import_inputs(&[Input::memory("messages.csv", MESSAGES.as_bytes())], &path, &read, &options)?;
 
-    let (view, run) = (Store::open(&path)?.latest()?.view(), Run::with_threads(2)?);
-    let times = Times::of(&view, None, None, &run)?; // the property `sent`, and its unit
+    let session = Session::open(&path)?;
+    let (view, run) = (session.latest()?, session.run());
+    let times = Times::of(&view, None, None, run)?; // the property `sent`, and its unit
     let day: Span = "1d".parse()?;
     let step = times.step(day, &Alignment::Calendar)?;
-    let ends = times.ends(&view, step, None, None, &run)?;
+    let ends = times.ends(&view, step, None, None, run)?;
     let windows = ends.map(|end| times.window_until(day, end, Copies::All)).collect::<Result<Vec<_>, _>>()?;
 
+    let params = Params::default();
     let job = WindowJob {
-        entry: find("wcc")?,
-        params: &Params::default(),
-        request: &Request::default(),
-        resources: &Resources::of(&run),
+        computation: Computation::of(find("wcc")?, &params),
+        resources: session.resources(),
         all_vertices: false, // vertices without an edge in a window are not in it
     };
     let mut lines = Vec::new();
-    WindowSeries::answers::<esker::Error>(&view, &times.property, windows, &job, &run, |found| {
+    WindowSeries::answers::<esker::Error>(&view, &times.property, windows, &job, run, |found| {
         let largest = top(&found.answer, 1, run.cancel())?;
         let Some(Value::Count(size)) = largest.first().map(|group| group.value) else { return Ok(()) };
         let until = times.unit.format(found.window.until);
@@ -63,8 +60,7 @@ pub(crate) fn run(directory: &Path, out: &mut dyn Write) -> Result<(), Box<dyn E
     lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
 
     // A single window is a view like any other: every algorithm runs on it.
-    let window = times.window("2h".parse()?, None, Copies::All)?;
-    let recent = view.window(&times.property, window, false, &run)?;
+    let recent = session.view(&Selection::latest().window("2h")?)?;
     writeln!(out, "last 2 hours: {} edges", recent.num_edges())?;
     Ok(())
 }

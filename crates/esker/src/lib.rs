@@ -3,39 +3,29 @@
 //!
 //! ```
 //! use esker::algo::algorithm::components::wcc::{WccOptions, wcc};
-//! use esker::catalogue::{Job, Params, find};
-//! use esker::graph::Run;
-//! use esker::import::{ImportOptions, Input, ReadOptions, import_inputs};
-//! use esker::store::{Database, DatabaseOptions, Store};
-//! use esker::top::top;
+//! use esker::{Params, Selection, Session, SessionOptions};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let directory = tempfile::tempdir()?;
-//! # let path = directory.path().join("web.esker");
-//! // A file becomes a database. This one is in memory; `import_files` takes names of files.
-//! let links = Input::memory("links.csv", *b"source,target\nblog,wiki\nwiki,docs\ndocs,wiki\n");
-//! import_inputs(&[links], &path, &ReadOptions::default(), &ImportOptions::default())?;
+//! # let (links, path) = (directory.path().join("links.csv"), directory.path().join("web.esker"));
+//! # std::fs::write(&links, "source,target\nblog,wiki\nwiki,docs\ndocs,wiki\n")?;
+//! esker::import(&links, &path)?; // a file becomes a database
 //!
-//! // An algorithm by its name, on a view of a version: all edges as they are, or a part, or turned round.
-//! let newest = Store::open(&path)?.latest()?; // or .at(3)
-//! let view = newest.view();
-//! let run = Run::with_threads(0)?; // one thread a processor
-//! let params = Params::default().with("damping", "0.9");
-//! let job = Job { view: &view, run: &run, params: &params, verify: false };
-//! let answer = find("pagerank")?.run(&job)?;
-//! let first = top(&answer, 1, run.cancel())?;
-//! assert_eq!(first[0].key.to_text(newest.ids())?, "wiki");
+//! // A session has one memory limit, by default half of the memory that is available.
+//! let session = Session::open_to_write(&path, &SessionOptions::default())?;
+//! let ranks = session.latest()?.run("pagerank", &Params::default().with("damping", "0.9"))?;
+//! assert_eq!(ranks.top(1)?[0].0, "wiki");
 //!
 //! // A commit makes a version, durably; older versions stay.
-//! let db = Database::open(&path, DatabaseOptions::default())?;
-//! let mut batch = db.batch();
+//! let mut batch = session.batch()?;
 //! batch.add_edge("blog", "docs", &[])?;
-//! let version = db.commit(batch, "one more link")?;
-//! let (old, new) = (db.at(1)?, db.at(version)?);
+//! session.commit(batch, "one more link")?;
+//! let (old, new) = (session.at("1")?, session.latest()?); // by number, tag or time
 //! assert_eq!((old.num_edges(), new.num_edges()), (3, 4));
 //!
-//! // An algorithm as a function, with a typed answer, on any graph.
-//! let found = wcc(&new.view().graph::<()>(&run)?, &run, &WccOptions::default())?;
+//! // A view selects edges and turns them round; an algorithm can be called as a typed function.
+//! let view = session.view(&Selection::at("1")?.reversed())?;
+//! let found = wcc(&view.graph::<()>(session.run())?, session.run(), &WccOptions::default())?;
 //! assert_eq!(found.components, 1);
 //! # Ok(())
 //! # }
@@ -43,10 +33,13 @@
 //!
 //! The folder `examples` of this crate has a program for each task. What is where:
 //!
-//! * [`import`] makes databases of files, [`mod@export`] files of databases; [`store`] opens, reads and
-//!   changes a database.
+//! * [`Session`] is the front door: it opens a database, selects, plans, runs and commits. [`Selection`] says
+//!   which graph is read, [`import()`] makes a database of a file.
+//! * [`mod@import`] has all options of imports, [`mod@export`] makes files of databases; [`store`] opens,
+//!   reads and changes a database.
 //! * [`catalogue`] has the algorithms by name, with options, estimates and verifiers; [`answer`] the one form
 //!   of all answers, [`top`] their head, [`output`] their files.
+//! * [`computation`] is the one way from an algorithm and a view to a plan and an answer.
 //! * [`plan`] chooses what a run reads and how it is kept in memory; [`doctor`] measures the [`rates`] of the
 //!   machine that its prices are computed from.
 //! * [`local`] answers small questions: the edges of a vertex, the paths between two.
@@ -70,6 +63,7 @@ pub mod histogram;
 pub mod rates;
 pub mod catalogue;
 pub mod plan;
+pub mod computation;
 pub mod output;
 pub mod window;
 pub mod versions;
@@ -80,7 +74,10 @@ pub mod selection;
 pub mod graph500;
 pub mod follow;
 pub mod doctor;
+pub mod session;
 
+pub use answer::{Answer, Value};
+pub use catalogue::{Params, find};
 pub use error::{Error, Result};
 pub use esker_algo as algo;
 pub use esker_graph as graph;
@@ -88,6 +85,7 @@ pub use esker_import::{self as import, export};
 pub use esker_store as store;
 pub use esker_store::format::MemoryLimit;
 pub use guard::{check_maps, guarded, silence_panics_of_changed_maps};
+pub use session::{NewDatabase, Selection, Session, SessionOptions, import, import_with};
 
 /// The example of README.md, run with the documentation tests.
 #[cfg(doctest)]

@@ -1,9 +1,9 @@
 //! `--at`: selects a version of a database.
 
 use clap::Args;
+use esker::session::VersionSource;
 use esker::store::manifest::VersionSelector;
 use esker::store::{Store, Version};
-use esker::window::select_version;
 
 use crate::failure::Failure;
 
@@ -23,16 +23,13 @@ pub(crate) fn parse_version(text: &str) -> Result<VersionSelector, String> {
 
 /// Resolves a selector to the number of a version.
 pub(crate) fn number_of(store: &Store, selector: &VersionSelector) -> Result<u64, Failure> {
-    Ok(select_version(selector, &store.versions()?, store.manifest())?)
+    Ok(store.number_of(selector)?)
 }
 
 impl AtArgs {
     /// Opens the selected version.
     pub(crate) fn version(&self, store: &Store) -> Result<Version, Failure> {
-        match &self.at {
-            None => Ok(store.latest()?),
-            Some(selector) => Ok(store.at(number_of(store, selector)?)?),
-        }
+        Ok(store.selected(self.at.as_ref())?)
     }
 }
 

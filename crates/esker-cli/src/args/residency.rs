@@ -2,9 +2,9 @@
 
 use clap::{Args, ValueEnum};
 use esker::algo::Estimate;
-use esker::catalogue::{Entry, Params, Resources};
+use esker::catalogue::{Entry, Resources};
 use esker::graph::Run;
-use esker::plan::{Candidate, PROCESS_BYTES, Plan, Request, name, plan, shape_of};
+use esker::plan::{Candidate, PROCESS_BYTES, Plan, Request, name, shape_of};
 use esker::rates::Known;
 use esker::store::manifest::format_time;
 use esker::store::windows::TimeWindow;
@@ -76,17 +76,6 @@ impl ResidencyArgs {
 }
 
 impl AccessArgs {
-    /// Plans a run on a version.
-    pub(crate) fn plan(
-        &self,
-        view: &View,
-        entry: &Entry,
-        params: &Params,
-        resources: &Resources,
-    ) -> Result<Plan, Failure> {
-        Ok(plan(view, entry, params, &self.request(), resources)?)
-    }
-
     /// What the user asks for.
     pub(crate) fn request(&self) -> Request {
         self.residency.request(self.encoding.map(|encoding| match encoding {

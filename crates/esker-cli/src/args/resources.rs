@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use clap::Args;
-use esker::MemoryLimit;
 use esker::catalogue::Resources;
-use esker::graph::{Budget, Cancel, OnProgress, Run, RunOptions};
+use esker::graph::{Budget, Cancel, OnProgress, Run};
 use esker::store::DatabaseOptions;
 use esker::store::format::return_large_blocks;
+use esker::{MemoryLimit, SessionOptions};
 
 use crate::args::size::parse_bytes;
 use crate::failure::Failure;
@@ -67,15 +67,9 @@ impl ResourceArgs {
         deterministic: bool,
         on_progress: Option<OnProgress>,
     ) -> Result<Run, Failure> {
-        Ok(Run::new(RunOptions {
-            threads: self.threads(),
-            seed,
-            budget: self.limit().budget(),
-            deterministic,
-            cancel: cancel.clone(),
-            on_progress,
-            ..RunOptions::default()
-        })?)
+        let cancel = cancel.clone();
+        let (threads, memory) = (self.threads(), self.limit());
+        Ok(SessionOptions { threads, memory, seed, deterministic, cancel, on_progress }.start()?)
     }
 }
 

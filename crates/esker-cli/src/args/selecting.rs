@@ -5,9 +5,10 @@ use std::sync::Arc;
 use clap::Args;
 use esker::graph::Run;
 use esker::selection::{Condition, Conditions, notes};
+use esker::session::check_all_vertices;
 use esker::store::View;
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::Failure;
 use crate::show::text;
 
 /// Conditions on edges.
@@ -16,7 +17,7 @@ pub(crate) struct WhereArgs {
     /// Only edges whose property meets a condition: kind=depends, kind!=breaks, since>=2011 and so on; all of
     /// several. Vertices without such an edge are left out
     #[arg(long = "where", value_name = "CONDITION")]
-    conditions: Vec<Condition>,
+    pub(crate) conditions: Vec<Condition>,
 }
 
 impl WhereArgs {
@@ -26,18 +27,9 @@ impl WhereArgs {
         Ok(Conditions::of(&self.conditions, view.version())?)
     }
 
-    /// Refuses `--all-vertices` where nothing leaves edges out.
-    pub(crate) fn check_all_vertices(&self, all_vertices: bool, has_window: bool) -> Outcome {
-        if all_vertices && !has_window && self.conditions.is_empty() {
-            let message = "--all-vertices has no effect: only --window and --where leave out edges, and with them vertices";
-            return Err(Failure::Usage(message.to_owned()));
-        }
-        Ok(())
-    }
-
     /// The version, of whose edges those remain that meet the conditions.
     pub(crate) fn select(&self, view: View, all_vertices: bool, run: &Run) -> Result<View, Failure> {
-        self.check_all_vertices(all_vertices, false)?;
+        check_all_vertices(all_vertices, !self.conditions.is_empty())?;
         match self.on(&view)? {
             Some(conditions) => Ok(view.filtered(conditions, None, all_vertices, run)?),
             None => Ok(view),

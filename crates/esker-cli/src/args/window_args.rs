@@ -119,7 +119,7 @@ impl WindowArgs {
             length,
             every,
             time,
-            unit: self.time_unit.map(TimeUnit::from),
+            unit: self.unit(),
             copies: self.copies()?,
             all_vertices: self.all_vertices,
         })
@@ -127,13 +127,12 @@ impl WindowArgs {
 
     /// The times of a version, in the property of that name if one is given.
     pub(crate) fn times(&self, view: &View, name: Option<&str>, run: &Run) -> Result<Times, Failure> {
-        let unit = self.time_unit.map(TimeUnit::from);
-        Ok(Times::of(view, name, unit, run)?)
+        Ok(Times::of(view, name, self.unit(), run)?)
     }
 
-    /// The same for one window: see [`Times::ending`].
-    pub(crate) fn times_ending(&self, view: &View, name: Option<&str>, run: &Run) -> Result<Times, Failure> {
-        Ok(Times::ending(view, name, self.time_unit.map(TimeUnit::from), run)?)
+    /// The unit of the times, if it is given.
+    pub(crate) fn unit(&self) -> Option<TimeUnit> {
+        self.time_unit.map(TimeUnit::from)
     }
 }
 

@@ -2,14 +2,15 @@
 
 use clap::Args;
 use esker::catalogue::{Entry, Params};
+use esker::computation::Computation;
 use esker::graph::VertexId;
-use esker::plan::estimate_on;
+use esker::session::VersionSource;
 use serde_json::json;
 
 use crate::args::actual::price_rows;
 use crate::args::algorithm::{PerAlgorithm, SharedArgs};
 use crate::args::at::AtArgs;
-use crate::args::choice::{ChoiceArgs, needs_window};
+use crate::args::choice::{ChoiceArgs, needs_window, select};
 use crate::args::residency::{AccessArgs, estimate_rows, explain, list_bytes, summary};
 use crate::args::resources::ResourceArgs;
 use crate::args::window_args::TIME_HELP;
@@ -70,27 +71,25 @@ impl EstimateCommand {
 }
 
 impl EstimateArgs {
-    fn carry_out(&self, entry: &Entry, params: &Params) -> Outcome {
+    fn carry_out(&self, entry: &'static Entry, params: &Params) -> Outcome {
         let cancel = cancel_on_signals()?;
         let (store, bar) = open_store(self.database.as_ref(), &self.resources, &cancel)?;
-        let (at, until) = self.choice.version(&self.at);
-        let version = at.version(&store);
+        let selection = self.choice.selection(&self.at, self.weight.as_deref(), self.time.as_deref())?;
+        let version = store.selected(selection.selector());
         bar.finish();
         let run = self.resources.run(&cancel, 0, self.deterministic, None)?;
-        let (weight, time) = (self.weight.as_deref(), self.time.as_deref());
-        let version = version?;
-        self.choice.expect_end(&at, &version.view())?;
-        let view = self.choice.of(version.view(), weight, time, until.as_ref(), &run)?.view;
+        let view = select(&selection, &version?, &run)?.view;
         drop(run);
         let resources = self.resources.of_run(self.deterministic);
-        let plan = match self.access.plan(&view, entry, params, &resources) {
-            Ok(plan) => Ok(plan),
+        let computation = Computation::of(entry, params).reading(self.access.request());
+        let planned = match computation.plan(&view, &resources).map_err(Failure::from) {
+            Ok(planned) => Ok(planned),
             Err(Failure::Failed(refusal)) => Err(refusal),
             Err(failure) => return Err(failure),
         };
-        let estimate = match &plan {
-            Ok(plan) => plan.estimate,
-            Err(_) => estimate_on(&view, entry, params, &resources)?,
+        let estimate = match &planned {
+            Ok(planned) => planned.plan.estimate,
+            Err(_) => computation.estimate(&view, &resources)?,
         };
         let lists = list_bytes(&view, entry)?;
         if self.json {
@@ -99,15 +98,15 @@ impl EstimateArgs {
                 "memory_bytes": estimate.memory_bytes,
                 "read_bytes": estimate.read_bytes,
                 "graph_bytes": lists,
-                "fits": plan.is_ok(),
+                "fits": planned.is_ok(),
                 "memory_limit_bytes": resources.memory.bytes(),
                 "vertex_id_bytes": size_of::<VertexId>(),
-                "plan": plan.as_ref().ok().map(|plan| plan.to_json(&view, &resources, &CommandLine)).transpose()?,
-                "refusal": plan.as_ref().err(),
+                "plan": planned.as_ref().ok().map(|planned| planned.to_json(&CommandLine)).transpose()?,
+                "refusal": planned.as_ref().err(),
             }));
         }
         let mut rows = estimate_rows(estimate, lists, &resources);
-        match &plan {
+        match planned.as_ref().map(|planned| &planned.plan) {
             Ok(plan) if self.access.explain => {
                 rows = explain(plan, &view, entry, &resources)?;
             }

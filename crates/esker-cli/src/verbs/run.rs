@@ -6,11 +6,13 @@ use std::time::Instant;
 
 use clap::Args;
 use esker::answer::{Answer, Fact, Value};
-use esker::catalogue::{Entry, Job, Params, WeightReads};
+use esker::catalogue::{Entry, Params, WeightReads};
+use esker::computation::{Computation, Planned};
 use esker::export::ExportOptions;
 use esker::graph::{Cancel, Run};
 use esker::histogram::Histogram;
 use esker::output::write;
+use esker::session::Selected;
 use esker::store::format::PropertyRecord;
 use esker::store::{Store, View};
 use esker::top::{TopVertex, top};
@@ -21,7 +23,7 @@ use serde_json::json;
 use crate::args::actual::{Actual, actual_json, actual_rows};
 use crate::args::algorithm::{PerAlgorithm, Requested, SharedArgs};
 use crate::args::at::{AtArgs, VersionRange, all_numbers, parse_range};
-use crate::args::choice::{ChoiceArgs, ChosenVersion, needs_window};
+use crate::args::choice::{ChoiceArgs, needs_window, select};
 use crate::args::importing::PolicyArgs;
 use crate::args::reading::ReadArgs;
 use crate::args::residency::{AccessArgs, explain};
@@ -147,7 +149,9 @@ impl RunArgs {
         if self.spans_versions() {
             return self.run_versions(requested, &cancel);
         }
-        let (at, until) = self.choice.version(&self.at);
+        let (weight, time) = (self.read.weight.as_deref(), self.read.time.as_deref());
+        let mut selection = self.choice.selection(&self.at, weight, time)?;
+        let at = AtArgs { at: selection.selector().cloned() };
         let graph = GraphArgs {
             inputs: &self.inputs,
             at: &at,
@@ -163,31 +167,30 @@ impl RunArgs {
         let opened = open_graph(&graph, &cancel)?;
         let opening = Some(begin.elapsed().as_secs_f64()).filter(|_| !opened.is_imported);
         let version = &opened.version;
-        self.choice.expect_end(&at, &version.view())?;
-        let imported = opened.version.weight_property().filter(|_| opened.is_imported);
         // The property may have another name than the column that was asked for, such as a number.
-        let weight = self.read.weight.as_deref().map(|name| imported.map_or(name, |property| &property.name));
+        if let (true, Some(weight)) = (opened.is_imported && weight.is_some(), version.weight_property()) {
+            selection.weight = Some(weight.name.clone());
+        }
         let bar = Bar::spinner(false);
         let reading = self.resources.run(&cancel, 0, false, Some(bar.on_round("reading the times")))?;
-        let time = self.read.time.as_deref();
-        let chosen = self.choice.of(version.view(), weight, time, until.as_ref(), &reading);
+        let selected = select(&selection, version, &reading);
         bar.finish();
         drop(reading);
-        let ChosenVersion { view, times } = &chosen?;
+        let Selected { view, times, .. } = &selected?;
         let resources = self.resources.of_run(self.deterministic);
-        let plan = self.access.plan(view, entry, params, &resources)?;
+        let planned = self.computation(entry, params).plan(view, &resources)?;
         if self.access.explain {
-            text::remark_facts(&explain(&plan, view, entry, &resources)?);
+            text::remark_facts(&explain(&planned.plan, view, entry, &resources)?);
         }
-        let view = &plan.apply(view)?;
+        let (view, plan) = (&planned.view, &planned.plan);
         let bar = Bar::spinner(false);
         let run =
             self.resources.run(&cancel, self.seed, self.deterministic, Some(bar.on_round(entry.name)))?;
-        let answer = self.compute(entry, params, view, &run);
+        let answer = self.compute(&planned, &run);
         bar.finish();
         let (answer, actual) = answer?;
         let actual = actual.after(opening);
-        plan.learn(view, entry, &answer, run.threads());
+        planned.learn(&answer, &run);
         let is_written = self.output.as_ref().filter(|_| !self.has_chosen_rows());
         if let Some(path) = is_written {
             let options = ExportOptions { overwrite: self.force, cancel, ..ExportOptions::default() };
@@ -197,13 +200,13 @@ impl RunArgs {
             answer_rows(view.version(), &answer, self.top, self.row_format())?.print(self.row_format())?;
         }
         if self.json {
-            let mut report = plan.to_json(view, &resources, &CommandLine)?;
-            report["actual"] = actual_json(&plan, view, &resources, &run, &actual);
+            let mut report = planned.to_json(&CommandLine)?;
+            report["actual"] = actual_json(plan, view, &resources, &run, &actual);
             return self.print_json(entry, view, times.as_ref(), &answer, &report);
         }
         self.print(entry, view, times.as_ref(), &answer)?;
         if self.access.explain {
-            text::remark_facts(&actual_rows(&plan, view, &resources, &run, &actual));
+            text::remark_facts(&actual_rows(plan, view, &resources, &run, &actual));
         }
         Ok(())
     }
@@ -243,10 +246,11 @@ impl RunArgs {
         cancel: &Cancel,
     ) -> Outcome {
         let Requested { entry, params, .. } = requested;
+        let (weight, time) = (self.read.weight.as_deref(), self.read.time.as_deref());
+        let selection = self.choice.selection(&AtArgs { at: None }, weight, time)?;
         let open = |number: u64| -> Result<View, Failure> {
             let reading = self.resources.run(cancel, 0, false, None)?;
-            let (weight, time) = (self.read.weight.as_deref(), self.read.time.as_deref());
-            Ok(self.choice.of(store.at(number)?.view(), weight, time, None, &reading)?.view)
+            Ok(select(&selection, &store.at(number)?, &reading)?.view)
         };
         let on_round = shown.bar.on_round(entry.name);
         let begin = || self.resources.run(cancel, self.seed, self.deterministic, Some(Arc::clone(&on_round)));
@@ -271,14 +275,20 @@ impl RunArgs {
                 other => other,
             };
             let view = open(number)?;
-            let plan = self.access.plan(&view, entry, params, &resources).map_err(on_version)?;
-            let view = plan.apply(&view)?;
-            let (answer, _) = self.compute(entry, params, &view, &begin()?).map_err(on_version)?;
+            let planned = self.computation(entry, params).plan(&view, &resources);
+            let planned = planned.map_err(|error| on_version(error.into()))?;
+            let (answer, _) = self.compute(&planned, &begin()?).map_err(on_version)?;
+            let view = planned.view;
             let vertices = answer.vertices.as_ref().map_or(view.version().num_vertices(), |rows| rows.len());
             let size = GraphSize { vertices, edges: view.num_edges() };
             shown.add(number, entry, &view, size, &answer).map_err(on_version)?;
         }
         Ok(())
+    }
+
+    /// The computation, in the encoding and residency that are asked for.
+    fn computation<'p>(&self, entry: &'static Entry, params: &'p Params) -> Computation<'p> {
+        Computation::of(entry, params).reading(self.access.request()).verified(self.verify)
     }
 
     /// Whether several versions are asked for.
@@ -287,19 +297,12 @@ impl RunArgs {
     }
 
     /// The answer of the last trial, with the median of all times, and what the first took.
-    fn compute(
-        &self,
-        entry: &Entry,
-        params: &Params,
-        view: &View,
-        run: &Run,
-    ) -> Result<(Answer, Actual), Failure> {
-        let job = Job { view, run, params, verify: self.verify };
-        let (mut answer, actual) = Actual::of(|| entry.run(&job))?;
+    fn compute(&self, planned: &Planned<'_>, run: &Run) -> Result<(Answer, Actual), Failure> {
+        let (mut answer, actual) = Actual::of(|| planned.run(run))?;
         let mut times = vec![answer.seconds];
         for _ in 1..self.trials {
             drop(std::mem::take(&mut answer)); // Two at a time are more than was estimated.
-            answer = entry.run(&job)?;
+            answer = planned.run(run)?;
             times.push(answer.seconds);
         }
         times.sort_by(f64::total_cmp);

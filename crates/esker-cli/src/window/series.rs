@@ -1,6 +1,7 @@
 //! The windows of a command: their rows, and the file of their values.
 
 use esker::catalogue::{Entry, Params};
+use esker::computation::Computation;
 use esker::graph::Run;
 use esker::output::StepsFile;
 use esker::store::View;
@@ -81,9 +82,7 @@ impl Series<'_> {
         }
         let (mut done, ends) = (0, windows.iter().map(|window| window.until).collect::<Vec<_>>());
         let job = WindowJob {
-            entry,
-            params: &self.params,
-            request: &command.access.request(),
+            computation: Computation::of(entry, &self.params).reading(command.access.request()),
             resources: &command.resources.of_run(command.deterministic),
             all_vertices: command.of_window.all_vertices,
         };

@@ -37,6 +37,8 @@ macro_rules! settings {
 settings! {
     /// Whether vertices or edge properties that are missing are added.
     AddMissing = "add_missing",
+    /// Whether vertices stay that a view leaves without an edge.
+    AllVertices = "all_vertices",
     /// Whether a run reads a directed graph as an undirected one.
     AsUndirected = "as_undirected",
     /// The version that is read.
@@ -109,6 +111,8 @@ settings! {
     Replace = "replace",
     /// Where a graph lies while it is read.
     Residency = "residency",
+    /// Whether a run turns each edge round.
+    Reverse = "reverse",
     /// The number of rounds.
     Rounds = "rounds",
     /// The number of samples.
@@ -151,6 +155,8 @@ settings! {
     Weights = "weights",
     /// Conditions on properties.
     Where = "where",
+    /// The length of time whose edges a run reads.
+    Window = "window",
 }
 
 impl Setting {

@@ -9,10 +9,9 @@ use esker_store::format::MemoryLimit;
 use super::change::VersionChange;
 use super::live::{At, Live, Updated};
 use crate::answer::{Answer, Fact, Ranking, Value, Values};
-use crate::catalogue::{Entry, Job, Params, Resources};
+use crate::catalogue::{Entry, Params, Resources};
+use crate::computation::Computation;
 use crate::error::{Error, Result};
-use crate::plan::{Request, plan};
-use crate::rates::Known;
 use crate::window::absent::{NamedVertices, OfWindow};
 
 /// The answer of an algorithm on the newest step.
@@ -53,12 +52,8 @@ impl Live for Anew {
     }
 
     fn recompute(&mut self, at: At<'_>) -> Result<()> {
-        let resources = Resources {
-            threads: at.run.threads(),
-            deterministic: at.run.deterministic(),
-            memory: MemoryLimit::of(at.run.budget().free_bytes()).mapping(u64::MAX),
-            rates: Known::of_user().rates,
-        };
+        let unlimited = MemoryLimit::of(u64::MAX);
+        let resources = Resources::within(unlimited, at.run.threads(), at.run.deterministic());
         let removed = at.view.removed(at.run)?;
         let named = match at.view.window_index() {
             Some(_) => NamedVertices::of(self.entry, &self.params, at.view.version(), at.run)?,
@@ -73,11 +68,8 @@ impl Live for Anew {
                 .then(|| Values::Float(vec![f64::NAN; at.view.version().num_vertices()]));
             return Ok(());
         }
-        let plan = plan(at.view, self.entry, &params, &Request::default(), &resources);
-        let plan = plan.map_err(|error| error.of_whole_limit(at.run.budget()))?;
-        let view = plan.apply(at.view)?;
-        let job = Job { view: &view, run: at.run, params: &params, verify: false };
-        let Answer { vertices, columns, facts, .. } = self.entry.run(&job)?;
+        let planned = Computation::of(self.entry, &params).plan_beside(at.view, &resources, at.run)?;
+        let Answer { vertices, columns, facts, .. } = planned.run(at.run)?;
         self.facts = facts;
         if let Some(column) = columns.into_iter().next() {
             let count = at.view.version().num_vertices();

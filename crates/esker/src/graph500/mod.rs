@@ -29,8 +29,9 @@ use esker_store::manifest::StagingOptions;
 use esker_store::{Access, Store, StoredGraph, Version, View};
 
 use crate::catalogue::{Params, Resources, find};
+use crate::computation::Computation;
 use crate::error::{Error, Result};
-use crate::plan::{Plan, Request, plan};
+use crate::plan::{Plan, Request};
 
 pub use statistics::{Harmonic, Statistics};
 
@@ -142,15 +143,16 @@ impl Benchmark {
     /// lengths, follow.
     ///
     /// # Errors
-    /// Those of [`plan()`].
+    /// Those of [`Computation::plan`].
     pub fn plan(&mut self, request: &Request, resources: &Resources, paths: bool) -> Result<Plan> {
         let limit = resources.memory.bytes();
         let memory = resources.memory.at_most(limit - validation_bytes(limit));
         let resources = Resources { memory, ..*resources };
         let kernel = find(if paths { "sssp" } else { "bfs" })?;
-        let plan = plan(&self.view, kernel, &Params::default(), request, &resources)?;
-        self.view = plan.apply(&self.view)?;
-        Ok(plan)
+        let params = Params::default();
+        let planned = Computation::of(kernel, &params).reading(*request).plan(&self.view, &resources)?;
+        self.view = planned.view;
+        Ok(planned.plan)
     }
 
     /// Draws distinct roots from the vertices with an edge to another vertex.

@@ -11,9 +11,9 @@ use esker_store::windows::{Copies, SHARED_WINDOWS_MAX, SharedLists, TimeWindow};
 
 use super::absent::{NamedVertices, OfWindow};
 use crate::answer::Answer;
-use crate::catalogue::{Entry, Job, Many, ManyFailure, Params, Resources, WeightReads};
+use crate::catalogue::{Many, ManyFailure, Params, Resources, WeightReads};
+use crate::computation::Computation;
 use crate::error::{Error, Result};
-use crate::plan::{Request, plan};
 
 /// Windows whose lists are copied again from those of this many times as many. So a window is selected from
 /// lists that are not much longer than its own, if it overlaps with its neighbours.
@@ -27,12 +27,8 @@ const SHARED_MIN: usize = 8;
 /// What is computed on each window, and how.
 #[derive(Debug, Clone, Copy)]
 pub struct WindowJob<'j> {
-    /// The algorithm.
-    pub entry: &'static Entry,
-    /// Its options.
-    pub params: &'j Params,
-    /// The wanted encoding and residency.
-    pub request: &'j Request,
+    /// The algorithm, its options, and how it is to read each window.
+    pub computation: Computation<'j>,
     /// The resources of the run on a window.
     pub resources: &'j Resources,
     /// Whether vertices without an edge in a window are kept.
@@ -40,14 +36,12 @@ pub struct WindowJob<'j> {
 }
 
 impl WindowJob<'_> {
-    /// A window as the plan of the run reads it, within what is left of the limit: lists that windows share,
+    /// The run on a window, with options of it, within what is left of the limit: lists that windows share,
     /// and the counts of a window that joins copies, take a part of it.
-    fn planned(&self, windowed: &View, run: &Run) -> Result<View> {
-        let memory = self.resources.memory.at_most(run.budget().free_bytes());
-        let resources = Resources { memory, ..*self.resources };
-        plan(windowed, self.entry, self.params, self.request, &resources)
-            .map_err(|error| error.of_whole_limit(run.budget()))?
-            .apply(windowed)
+    fn answer(&self, windowed: &View, params: &Params, run: &Run) -> Result<(Answer, View)> {
+        let planned =
+            Computation { params, ..self.computation }.plan_beside(windowed, self.resources, run)?;
+        Ok((planned.run(run)?, planned.view))
     }
 }
 
@@ -99,7 +93,7 @@ impl<'s> WindowSeries<'s> {
     /// vertices, are left out.
     ///
     /// # Errors
-    /// As [`View::window`], [`plan`] and [`Entry::run`]; what `visit` returns.
+    /// As [`View::window`], [`Computation::plan`] and [`Computation::run`]; what `visit` returns.
     pub fn answers<E: From<Error> + Send>(
         view: &'s View,
         time: &'s str,
@@ -110,18 +104,18 @@ impl<'s> WindowSeries<'s> {
     ) -> std::result::Result<(), E> {
         let joins = windows.iter().any(|window| window.copies != Copies::All);
         let counts = windows.iter().any(|window| matches!(window.copies, Copies::Weighted(_)));
-        let may_read = job.entry.reads.weights != WeightReads::Never;
-        let reads_weights = job.entry.reads_weights(view) || counts && may_read;
+        let may_read = job.computation.entry.reads.weights != WeightReads::Never;
+        let reads_weights = job.computation.entry.reads_weights(view) || counts && may_read;
         let is_plain = !view.is_filtered() && !view.is_reversed();
-        let may_share = job.request.is_free() && !reads_weights && is_plain;
+        let may_share = job.computation.request.is_free() && !reads_weights && is_plain;
         let suits =
             |many: &Many| may_share && !joins && !view.drops_directions() && many.may_pay(windows.len());
-        let many = Many::of(job.entry, job.params)?.filter(suits);
+        let many = Many::of(job.computation.entry, job.computation.params)?.filter(suits);
         let are_few = windows.len() < SHARED_MIN && !joins && view.reads_arrays();
         let shares = may_share && (many.is_some() || !are_few);
         let named = match job.all_vertices {
             true => NamedVertices::default(),
-            false => NamedVertices::of(job.entry, job.params, view.version(), run)?,
+            false => NamedVertices::of(job.computation.entry, job.computation.params, view.version(), run)?,
         };
         let mut series = Self::new(view, time, windows, shares, run);
         while series.next < series.windows.len() {
@@ -131,18 +125,16 @@ impl<'s> WindowSeries<'s> {
                 continue;
             }
             let Some((window, windowed)) = series.next(job.all_vertices)? else { break };
-            let mut of_window = OfWindow { params: Cow::Borrowed(job.params), lacks: None };
+            let mut of_window = OfWindow { params: Cow::Borrowed(job.computation.params), lacks: None };
             if !named.is_empty() {
                 let removed = windowed.removed(run).map_err(Error::from)?;
-                of_window = named.in_window(job.params, |v| !removed.is_removed(v));
+                of_window = named.in_window(job.computation.params, |v| !removed.is_removed(v));
             }
             if let Some(lacks) = of_window.lacks {
                 visit(series.answer_without(lacks, window, &windowed, job)?)?;
                 continue;
             }
-            let windowed = job.planned(&windowed, run)?;
-            let params = &*of_window.params;
-            let answer = job.entry.run(&Job { view: &windowed, run, params, verify: false })?;
+            let (answer, windowed) = job.answer(&windowed, &of_window.params, run)?;
             let num_vertices =
                 answer.vertices.as_ref().map_or(windowed.version().num_vertices(), |vertices| vertices.len());
             let num_edges = windowed.num_edges();
@@ -162,8 +154,7 @@ impl<'s> WindowSeries<'s> {
     ) -> Result<WindowAnswer> {
         let run = self.run;
         let whole = self.view.clone().window(self.time, window, true, run)?;
-        let whole = job.planned(&whole, run)?;
-        let answer = job.entry.run(&Job { view: &whole, run, params: job.params, verify: false })?;
+        let (answer, _) = job.answer(&whole, job.computation.params, run)?;
         Ok(WindowAnswer {
             window,
             num_vertices: windowed.num_present(run)?,
@@ -219,7 +210,7 @@ impl<'s> WindowSeries<'s> {
         let found = many.answer(&series, &present, self.view.version(), self.run, |i, answer| {
             done = i + 1;
             let num_vertices = answer.vertices.as_ref().map_or(present.len(), |left| left.len());
-            let lacks = named.in_window(job.params, |v| present[v as usize] >> i & 1 == 1).lacks;
+            let lacks = named.in_window(job.computation.params, |v| present[v as usize] >> i & 1 == 1).lacks;
             let answer = if lacks.is_some() { answer.emptied() } else { answer };
             let (num_edges, lacks) = (edges[i], lacks.map(str::to_owned));
             visit(WindowAnswer { window: windows[i], num_vertices, num_edges, answer, lacks })

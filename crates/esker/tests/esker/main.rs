@@ -20,5 +20,6 @@ mod limits;
 mod matrix;
 mod removed;
 mod residencies;
+mod session;
 mod slides;
 mod windows;

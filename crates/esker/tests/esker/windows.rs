@@ -8,13 +8,13 @@ use esker::MemoryLimit;
 use esker::answer::{Answer, Values};
 use esker::catalogue::{CATALOGUE, Job, Params, Resources, WeightReads, find};
 use esker::change::expire;
+use esker::computation::Computation;
 use esker::graph::{
     Budget, Direction, Flow, Graph, Lists, Piece, Run, RunOptions, Select, VertexId, Visitor, vertex,
 };
 use esker::import::install::import;
 use esker::import::options::{Duplicates, ImportOptions, VertexOrder};
 use esker::import::read::source::{EdgeBatch, IdKind, Numbers, Schema};
-use esker::plan::Request;
 use esker::rates::Known;
 use esker::store::format::CopyPolicy;
 use esker::store::format::Encoding;
@@ -441,8 +441,7 @@ proptest! {
                     continue;
                 }
             }
-            let request = Request::default();
-            let job = WindowJob { entry, params: &params, request: &request, resources: &resources, all_vertices };
+            let job = WindowJob { computation: Computation::of(entry, &params), resources: &resources, all_vertices };
             let mut found = Vec::new();
             WindowSeries::answers(view, "time", windows.clone(), &job, &run, |answer| {
                 found.push(answer);

@@ -11,10 +11,10 @@
 use esker_graph::random::Random;
 
 /// The value of each axis.
-pub(super) type Row = Vec<usize>;
+pub(crate) type Row = Vec<usize>;
 
 /// A row in the making: axes without a value are open.
-pub(super) type Partial = [Option<usize>];
+pub(crate) type Partial = [Option<usize>];
 
 /// Rows that are made for one that is kept.
 const CANDIDATES: usize = 6;
@@ -126,7 +126,7 @@ fn complete(
 /// Rows in which every tuple of values of `strength` axes stands that some allowed row has. The axes have
 /// `sizes` values each. `allows` says whether a row may be; of one in the making, whether the values that it
 /// has may stand together. The same seed makes the same rows.
-pub(super) fn covering(
+pub(crate) fn covering(
     sizes: &[usize],
     strength: usize,
     allows: &dyn Fn(&Partial) -> bool,

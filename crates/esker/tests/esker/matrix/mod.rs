@@ -8,7 +8,7 @@
 //! values of any axis, or of any two; how the graph is read and the limit are axes too. `ESKER_SEED` makes
 //! another array, `ESKER_ARRAYS` several. `cargo xtask prove properties` has all triples.
 
-mod covering;
+pub(crate) mod covering;
 mod axes;
 mod world;
 mod answers;

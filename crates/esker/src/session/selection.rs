@@ -1,0 +1,244 @@
+//! Which graph of a database is computed on.
+
+use esker_graph::{Run, Setting, message};
+use esker_store::manifest::VersionSelector;
+use esker_store::windows::Copies;
+use esker_store::{Version, View};
+
+use crate::error::{Error, Result};
+use crate::selection::{Condition, Conditions, notes};
+use crate::window::{Span, TimePoint, TimeUnit, Times};
+
+/// A version, and which of its edges a run reads in which direction.
+///
+/// Choices combine whatever the order of the calls: window, conditions, direction, joining of copies, as
+/// [docs/views.md](https://github.com/esker-graph/esker/blob/main/docs/views.md) says.
+///
+/// ```
+/// use esker::Selection;
+///
+/// let friends = Selection::at("monday")?.filtered("kind=friend")?.filtered("since>=2020")?.undirected();
+/// let last_hour = Selection::latest().window("1h")?.weighted_by("bytes");
+/// # let _ = (friends, last_hour);
+/// # Ok::<(), esker::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Selection {
+    /// The version; `None`: the newest. In a window, a time is the end of the window, in the newest version.
+    pub version: Option<VersionSelector>,
+    /// The edge property that is the weight; `None`: that of the import.
+    pub weight: Option<String>,
+    /// Only edges that meet all of these.
+    pub conditions: Vec<Condition>,
+    /// Only edges of a range of times.
+    pub window: Option<WindowSelection>,
+    /// Whether vertices stay that the conditions or the window leave without an edge.
+    pub all_vertices: bool,
+    /// Whether each edge is turned round.
+    pub reversed: bool,
+    /// Whether directions are dropped.
+    pub undirected: bool,
+}
+
+/// A window by its length, which ends with the latest edge or at a given time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WindowSelection {
+    /// The length.
+    pub length: Span,
+    /// The end; `None`: the latest time of an edge.
+    pub until: Option<TimePoint>,
+    /// The edge property that holds the times; `None`: as declared, or the only one that can.
+    pub time: Option<String>,
+    /// The unit of the times; `None`: as declared, or guessed.
+    pub unit: Option<TimeUnit>,
+    /// What becomes of several edges from one vertex to another.
+    pub copies: Copies,
+}
+
+impl WindowSelection {
+    /// Of a length, ending with the latest edge.
+    pub fn of(length: Span) -> Self {
+        Self { length, until: None, time: None, unit: None, copies: Copies::All }
+    }
+}
+
+/// The view that a selection gives.
+#[derive(Debug, Clone)]
+pub struct Selected {
+    /// The view.
+    pub view: View,
+    /// The times of its edges, if there is a window.
+    pub times: Option<Times>,
+    /// Conditions that no edge can meet.
+    pub warnings: Vec<String>,
+    /// Why the view has no edges, if it has none.
+    pub note: Option<String>,
+}
+
+impl Selection {
+    /// The newest version, as it is stored.
+    pub fn latest() -> Self {
+        Self::default()
+    }
+
+    /// A version by number, tag or time, such as `3`, `monday` or `2026-11-21`.
+    ///
+    /// # Errors
+    /// If the text is none of these.
+    pub fn at(version: &str) -> Result<Self> {
+        Ok(Self { version: Some(version.parse()?), ..Self::default() })
+    }
+
+    /// The version with a number.
+    pub fn version(number: u64) -> Self {
+        Self { version: Some(VersionSelector::Number(number)), ..Self::default() }
+    }
+
+    /// With the weights of edges in a property.
+    #[must_use]
+    pub fn weighted_by(self, property: impl Into<String>) -> Self {
+        Self { weight: Some(property.into()), ..self }
+    }
+
+    /// Only edges that meet a condition, such as `kind=friend`, beside those before.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the text is no condition.
+    pub fn filtered(mut self, condition: &str) -> Result<Self> {
+        self.conditions.push(condition.parse().map_err(|reason: String| Error::usage(reason))?);
+        Ok(self)
+    }
+
+    /// Only edges of a length of time, such as `1h`, up to the latest or to the time of [`Selection::at`].
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the text is no length.
+    pub fn window(self, length: &str) -> Result<Self> {
+        let length = length.parse().map_err(|reason: String| Error::usage(reason))?;
+        Ok(Self { window: Some(WindowSelection::of(length)), ..self })
+    }
+
+    /// With the vertices that are left without an edge.
+    #[must_use]
+    pub fn with_all_vertices(self) -> Self {
+        Self { all_vertices: true, ..self }
+    }
+
+    /// With each edge turned round.
+    #[must_use]
+    pub fn reversed(self) -> Self {
+        Self { reversed: true, ..self }
+    }
+
+    /// Without directions.
+    #[must_use]
+    pub fn undirected(self) -> Self {
+        Self { undirected: true, ..self }
+    }
+
+    /// What selects the version: not a time that is the end of the window.
+    pub fn selector(&self) -> Option<&VersionSelector> {
+        self.version.as_ref().filter(|_| self.end().is_none())
+    }
+
+    /// The end of the window that [`Selection::version`] gives.
+    fn end(&self) -> Option<TimePoint> {
+        match (&self.window, &self.version) {
+            (Some(_), Some(VersionSelector::Time(time))) => Some(TimePoint::of_nanoseconds(*time)),
+            _ => None,
+        }
+    }
+
+    /// The selected view of a version. A window reads times, and counts edges; so do conditions.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for choices without effect, conditions that the properties do not fit, and a window
+    /// whose end a number cannot say; no such property; the first block that cannot be read; the memory
+    /// limit of `run`.
+    pub fn of(&self, version: &Version, run: &Run) -> Result<Selected> {
+        self.check(version)?;
+        let view = match &self.weight {
+            Some(property) => version.view().weighted_by(property)?,
+            None => version.view(),
+        };
+        if self.reversed && !version.is_directed() {
+            return Err(Error::usage(message![Setting::Reverse, " has no effect: the graph is undirected"]));
+        }
+        let warnings = notes(&self.conditions, version)?;
+        let conditions = Conditions::of(&self.conditions, version)?;
+        let view = if self.reversed { view.reversed() } else { view };
+        let view = if self.undirected { view.as_undirected() } else { view };
+        let mut times = None;
+        let mut range = None;
+        if let Some(window) = &self.window {
+            let found = Times::ending(&view, window.time.as_deref(), window.unit, run)?;
+            let end = self.end();
+            range =
+                Some(found.window(window.length, window.until.as_ref().or(end.as_ref()), window.copies)?);
+            times = Some(found);
+        }
+        let window = times.as_ref().map(|times| times.property.as_str()).zip(range);
+        let view = match (conditions, window) {
+            (Some(conditions), window) => view.filtered(conditions, window, self.all_vertices, run)?,
+            (None, Some((time, window))) => view.window(time, window, self.all_vertices, run)?,
+            (None, None) => view,
+        };
+        let note = empty_note(&view, times.as_ref(), run)?;
+        Ok(Selected { view, times, warnings, note })
+    }
+
+    /// Refuses choices that have no effect, and an integer that stood for a time: it chose the version, and
+    /// the window would end with the latest edge of that.
+    fn check(&self, version: &Version) -> Result<()> {
+        check_all_vertices(self.all_vertices, self.window.is_some() || !self.conditions.is_empty())?;
+        match self.version {
+            Some(VersionSelector::Number(number)) if self.window.is_some() && number != version.number() => {
+                Err(Error::usage(message![
+                    Setting::At.to(number),
+                    " is a time, and does not say where the window ends: give it as a date, such as \
+                     2026-11-21T10:00:00Z"
+                ]))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Refuses to keep all vertices where nothing leaves out edges.
+///
+/// # Errors
+/// [`Error::Usage`].
+pub fn check_all_vertices(all_vertices: bool, leaves_out: bool) -> Result<()> {
+    if all_vertices && !leaves_out {
+        let all = Setting::AllVertices;
+        let (window, conditions) = (Setting::Window, Setting::Where);
+        let message = message![
+            all,
+            " has no effect: only ",
+            window,
+            " and ",
+            conditions,
+            " leave out edges, and with them vertices"
+        ];
+        return Err(Error::usage(message));
+    }
+    Ok(())
+}
+
+/// Why a view has no edges, if it has none.
+fn empty_note(view: &View, times: Option<&Times>, run: &Run) -> Result<Option<String>> {
+    let Some(index) = view.window_index().filter(|index| index.num_edges() == 0) else {
+        return Ok(None);
+    };
+    let Some(times) = times else { return Ok(Some("No edge meets the conditions".to_owned())) };
+    let format = |time| times.unit.format(time);
+    let (after, until) = (format(index.window().after), format(index.window().until));
+    let conditions = if view.is_filtered() { " and meets the conditions" } else { "" };
+    let range = match view.version().time_range(&times.property, run)? {
+        Some((first, last)) => {
+            format!("the times in {:?} are {} to {}", times.property, format(first), format(last))
+        }
+        None => "the graph has no edges".to_owned(),
+    };
+    Ok(Some(format!("No edge is later than {after}, not later than {until}{conditions}: {range}")))
+}
