@@ -12,7 +12,7 @@ use crate::window::{Span, TimePoint, TimeUnit, Times};
 /// A version, and which of its edges a run reads in which direction.
 ///
 /// Choices combine whatever the order of the calls: window, conditions, direction, joining of copies, as
-/// [docs/views.md](https://github.com/esker-graph/esker/blob/main/docs/views.md) says.
+/// `docs/views.md` says.
 ///
 /// ```
 /// use esker::Selection;
