@@ -13,10 +13,10 @@
 //! let ranks = session.latest()?.run("pagerank", &Params::default())?;
 //! assert_eq!(ranks.top(1)?[0].0, "wiki");
 //!
-//! let view = session.view(&Selection::version(1).undirected())?;
-//! let planned = view.plan("wcc", &Params::default())?; // nothing is read yet
+//! let (view, params) = (session.view(&Selection::version(1).undirected())?, Params::default());
+//! let planned = view.plan("wcc", &params)?; // nothing is read yet
 //! assert!(planned.plan.fits);
-//! assert_eq!(view.verify("wcc", &Params::default())?.top(1)?.len(), 1); // checked by a serial verifier
+//! assert_eq!(view.verify("wcc", &params)?.top(1)?.len(), 1); // checked by a serial verifier
 //! # Ok(())
 //! # }
 //! ```
