@@ -30,7 +30,8 @@ use crate::error::{Error, Result};
 /// As [`import_with`].
 pub fn import(file: impl AsRef<Path>, target: impl AsRef<Path>) -> Result<ImportReport> {
     let read = ReadOptions { properties: esker_import::PickProperties::All, ..ReadOptions::default() };
-    import_with(&[file.as_ref().to_string_lossy()], target, &read, SessionOptions::default().import_options())
+    let options = SessionOptions::default().import_options();
+    import_with(&[file.as_ref().to_string_lossy()], target, &read, &options)
 }
 
 /// As [`import()`], from several files, with options.
@@ -42,7 +43,7 @@ pub fn import(file: impl AsRef<Path>, target: impl AsRef<Path>) -> Result<Import
 ///
 /// std::fs::write(&file, "1 2\n1 2\n2 3\n")?;
 /// let options = ImportOptions { duplicates: Duplicates::Keep, ..ImportOptions::default() };
-/// let report = esker::import_with(&[file.to_string_lossy()], &database, &ReadOptions::default(), options)?;
+/// let report = esker::import_with(&[file.to_string_lossy()], &database, &ReadOptions::default(), &options)?;
 /// assert_eq!(report.edges, 3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -53,10 +54,10 @@ pub fn import_with<S: AsRef<str>>(
     files: &[S],
     target: impl AsRef<Path>,
     read: &ReadOptions,
-    options: ImportOptions,
+    options: &ImportOptions,
 ) -> Result<ImportReport> {
     let read = ReadOptions { memory_bytes: read.memory_bytes.min(options.memory_bytes), ..read.clone() };
-    Ok(import_files(files, target, &read, &options)?)
+    Ok(import_files(files, target, &read, options)?)
 }
 
 impl SessionOptions {
