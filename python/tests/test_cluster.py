@@ -210,7 +210,7 @@ def test_searches_begin_with_several_vertices_and_end_at_a_depth(tmp_path):
     depths = cluster.run("bfs", source=[1, 7], max_depth=2).to_pydict()
     assert depths == {"vertex": [1, 2, 3, 4, 5, 6, 7], "depth": [0, 1, 2, None, None, 1, 0]}
     assert cluster.run("bfs", source=1)["depth"].to_pylist() == [0, 1, 2, 3, 4, None, None]
-    with pytest.raises(esker.InvalidError, match="sssp begins with one vertex"):
+    with pytest.raises(esker.InvalidError, match="sssp takes one value of source"):
         cluster.run("sssp", source=[1, 7])
 
 

@@ -6,6 +6,7 @@ mod tables;
 mod changing;
 mod streaming;
 mod splitting;
+mod params;
 mod running;
 mod estimating;
 mod following;

@@ -12,7 +12,7 @@
 //! (`net::tunnel`). A version of the whole exists once every shard has synced its part and the manifest names
 //! all parts.
 //!
-//! The folders, bottom to top: [`net`], [`model`], [`disk`], `exchange`, `change`, [`algorithm`], [`follow`],
+//! Bottom to top: [`net`], [`model`], [`disk`], `exchange`, `change`, [`algorithm`], [`follow`], [`catalogue`],
 //! [`process`].
 //!
 //! `docs/concepts/cluster.md` says what users may rely on, `docs/internals/cluster.md` how it is done.
@@ -26,6 +26,7 @@ mod exchange;
 mod change;
 pub mod algorithm;
 pub mod follow;
+pub mod catalogue;
 pub mod process;
 #[cfg(test)]
 mod model_tests;

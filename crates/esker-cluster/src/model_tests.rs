@@ -30,7 +30,8 @@ use esker_import::read::format::{PickIds, ReadOptions};
 use esker_store::manifest::StagingOptions;
 use esker_store::{Store, Version};
 
-use crate::algorithm::{AnswerSink, run};
+use crate::algorithm::AnswerSink;
+use crate::catalogue::run;
 use crate::change::apply::{Prepared, Publisher, change};
 use crate::disk::cluster::Cluster;
 use crate::disk::creating::CreateOptions;

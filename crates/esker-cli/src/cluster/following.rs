@@ -11,6 +11,7 @@ use esker_cluster::disk::job::FollowJob;
 use esker_cluster::model::answer::{Cell, ColumnKind, OwnedId};
 use serde_json::json;
 
+use super::params::algorithms;
 use super::running::{cell_json, id_json, top_groups, top_values};
 use super::tables::{ArrowStream, ArrowTable};
 use super::workers::{HostsArg, number_of, supervised};
@@ -22,6 +23,12 @@ use crate::show::progress::Bar;
 use crate::show::rows::{PrintedRows, RowFormat, RowTable};
 use crate::show::text;
 
+const EXAMPLES: &str = "Examples:
+  esker cluster follow web.cluster wcc   # until Ctrl-C
+  esker cluster follow web.cluster wcc --top 3 --format csv
+  esker cluster follow web.cluster bfs --source alice --memory 2GiB
+  esker cluster follow web.cluster colouring --from 1 --once   # what each version so far changed";
+
 /// Keep an answer up to date as versions are published, and print the changes
 ///
 /// Computes the answer for the newest version, then waits for versions that other commands publish, and
@@ -30,22 +37,13 @@ use crate::show::text;
 /// change; removals of edges cost more, see docs/concepts/cluster.md. Values are those of `esker cluster run`
 /// on that version.
 #[derive(Debug, Args)]
-#[command(after_help = "Algorithms:
-  wcc        weakly connected components, each named by its least id
-  bfs        number of edges from --source to each vertex that it reaches
-  colouring  colours that differ at the ends of every edge of an undirected cluster
-
-Examples:
-  esker cluster follow web.cluster wcc   # until Ctrl-C
-  esker cluster follow web.cluster wcc --top 3 --format csv
-  esker cluster follow web.cluster bfs --source alice --memory 2GiB
-  esker cluster follow web.cluster colouring --from 1 --once   # what each version so far changed")]
+#[command(after_help = format!("{}\n\n{EXAMPLES}", algorithms(|entry| entry.live.is_some())))]
 pub(super) struct ClusterFollowCommand {
     /// The cluster
     cluster: PathBuf,
     #[command(flatten)]
     hosts: HostsArg,
-    /// The algorithm: wcc, bfs or colouring
+    /// The algorithm: one of those below
     algorithm: String,
     /// bfs: the vertex to begin with
     #[arg(long, value_name = "ID")]

@@ -11,6 +11,7 @@ use esker_cluster::model::answer::{Cell, ColumnKind, OwnedId, VertexRow};
 use esker_cluster::{ClusterAnswer, write_id};
 use serde_json::{Value, json};
 
+use super::params::{AlgorithmParams, algorithms};
 use super::tables::ArrowTable;
 use super::workers::{HostsArg, WholeAtArg, explain, supervised, with_output, workers_json};
 use crate::args::size::{bytes, count, parse_bytes, seconds};
@@ -28,46 +29,16 @@ const SHOWN: usize = 10;
 /// Results go to standard output, time and figures to standard error. They are the same for any number of
 /// shards.
 #[derive(Debug, Args)]
-#[command(after_help = "Algorithms:
-  degrees    number of edges of each vertex
-  bfs        number of edges from the nearest --source to each vertex that it reaches
-  wcc        weakly connected components, each named by its least id
-  pagerank   stationary distribution of a random surfer
-  kcore      core number of each vertex of an undirected cluster
-  colouring  colours that differ at the ends of every edge of an undirected cluster
-  sssp       length of the shortest path from --source to each vertex that it reaches
-  triangles  number of triangles, and of those that each vertex is in
-  cdlp       communities by label propagation, as Graphalytics defines it")]
+#[command(after_help = algorithms(|_| true))]
 pub(crate) struct ClusterRunCommand {
     /// The cluster
     cluster: PathBuf,
     #[command(flatten)]
     hosts: HostsArg,
-    /// The algorithm: degrees, bfs, wcc, pagerank, kcore, colouring, sssp, triangles or cdlp
+    /// The algorithm: one of those below
     algorithm: String,
-    /// bfs, sssp: the vertex to begin with; for bfs it may be given several times
-    #[arg(long, value_name = "ID")]
-    source: Vec<String>,
-    /// bfs: the greatest number of edges from a source; vertices beyond count as unreached [default: no
-    /// limit]
-    #[arg(long, value_name = "N")]
-    max_depth: Option<String>,
-    /// pagerank: the chance to follow an edge [default: 0.85]
-    #[arg(long, value_name = "D")]
-    damping: Option<String>,
-    /// pagerank: ends once all scores together differ from the exact ones by less [default: 5e-6]
-    #[arg(long, value_name = "T")]
-    tolerance: Option<String>,
-    /// pagerank: the greatest number of rounds [default: 100]
-    #[arg(long, value_name = "N")]
-    rounds: Option<String>,
-    /// sssp: width of the windows of distances that are settled together, or auto [default: auto: the mean
-    /// length]
-    #[arg(long, value_name = "WIDTH")]
-    delta: Option<String>,
-    /// cdlp: number of iterations [default: 10]
-    #[arg(long, value_name = "N")]
-    iterations: Option<String>,
+    #[command(flatten)]
+    params: AlgorithmParams,
     #[command(flatten)]
     at: WholeAtArg,
     /// Show the N vertices with the largest values, or the N largest components
@@ -99,23 +70,9 @@ impl ClusterRunCommand {
         }
         let cancel = cancel_on_signals()?;
         let cluster = self.hosts.open(&self.cluster)?;
-        let given = [
-            ("max-depth", &self.max_depth),
-            ("damping", &self.damping),
-            ("tolerance", &self.tolerance),
-            ("rounds", &self.rounds),
-            ("delta", &self.delta),
-            ("iterations", &self.iterations),
-        ];
-        if self.algorithm == "sssp" && self.source.len() > 1 {
-            return Err(Failure::Usage("sssp begins with one vertex: give one --source".to_owned()));
-        }
-        let sources = self.source.iter().map(|id| ("source".to_owned(), id.clone()));
-        let given = given.iter().filter_map(|(name, value)| Some(((*name).to_owned(), (*value).clone()?)));
-        let params = sources.chain(given);
         let job = RunJob {
             algorithm: self.algorithm.clone(),
-            params: params.collect(),
+            params: self.params.0.clone(),
             version: self.at.number(&cluster)?,
             top: self.output.is_none().then(|| self.top.unwrap_or(SHOWN)),
             memory_bytes: self.memory,

@@ -521,7 +521,7 @@ fn an_answer_follows_versions_as_they_are_published() {
     place.fails(2, "cluster follow c wcc --top 3 --initial", "cannot be used with");
     place.fails(1, "cluster follow c wcc --once --memory 1MiB", "raise the limit to at least");
     place.fails(1, "cluster follow c colouring --once", "colouring needs an undirected cluster");
-    place.fails(2, "cluster follow c pagerank --once", "those of wcc, bfs, colouring can");
+    place.fails(2, "cluster follow c pagerank --once", "those of bfs, wcc, colouring can");
     place.fails(1, "cluster follow c bfs --source z --once", "no vertex of the cluster has the id \"z\"");
     place.fails(1, "cluster follow c wcc --from 9 --once", "the cluster has no version 9");
     place.fails(2, "cluster follow c wcc --format table", "--once prints all of them");

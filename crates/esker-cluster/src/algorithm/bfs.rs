@@ -18,9 +18,11 @@ use esker_algo::primitive::{EdgeOp, Frontier, VertexArray, Way, edge_map};
 use esker_format::{Error, Result};
 use esker_graph::{Graph, NONE, Setting, VertexId, Weight, message};
 
+use super::entry::{ClusterAlgorithm, RunOption};
 use super::local::{FoundValues, Local, Options};
 use crate::exchange::routes::Routes;
 use crate::model::answer::{Cell, ColumnKind, Outline};
+use crate::model::needs::{AlgorithmNeeds, Sends, ShardShape};
 use crate::net::engine::Engine;
 
 /// What a search notes of the vertices that it reaches.
@@ -194,11 +196,40 @@ impl Notes for LevelDepths {
     }
 }
 
-pub(crate) fn bfs(
-    local: &Local<'_, '_>,
-    engine: &mut Engine<'_>,
-    options: &Options<'_>,
-) -> Result<FoundValues> {
+/// Its entry in the catalogue.
+pub(crate) const ENTRY: ClusterAlgorithm = ClusterAlgorithm {
+    name: "bfs",
+    about: "number of edges from the nearest of some vertices to each vertex that they reach",
+    options: &[
+        RunOption {
+            name: "source",
+            value_name: "ID",
+            about: "a vertex to begin with, of several if it is given again (required)",
+            is_list: true,
+        },
+        RunOption {
+            name: "max-depth",
+            value_name: "N",
+            about: "the greatest number of edges; vertices beyond count as unreached [default: no limit]",
+            is_list: false,
+        },
+    ],
+    reads_weights: false,
+    needs,
+    run: bfs,
+};
+
+fn needs(shape: &ShardShape) -> AlgorithmNeeds {
+    let id = size_of::<VertexId>() as u64;
+    // Each ghost is told of once, and each mirror in a large level.
+    let told = 12 * shape.ghosts + 4 * shape.mirrors;
+    AlgorithmNeeds {
+        array_bytes: 6 * id * shape.vertices() + shape.full_degrees_bytes(),
+        sends: Sends::InAll(told + shape.delegate_bytes()),
+    }
+}
+
+fn bfs(local: &Local<'_, '_>, engine: &mut Engine<'_>, options: &Options<'_>) -> Result<FoundValues> {
     let mut start = Vec::new();
     for source in options.texts("source") {
         start.extend(local.find_owned(source)?);

@@ -13,19 +13,43 @@
 use esker_format::{Error, Result};
 use esker_graph::{Direction, Graph, Lists, VertexId, vertex};
 
+use super::entry::{ClusterAlgorithm, RunOption};
 use super::labels::Labels;
 use super::local::{FoundValues, Local, Options};
 use crate::model::answer::{Cell, ColumnKind, Outline};
+use crate::model::needs::{AlgorithmNeeds, Sends, ShardShape};
 use crate::net::engine::Engine;
 
 /// Labels with how often they occur.
 type LabelCounts = Vec<(u64, u64)>;
 
-pub(crate) fn cdlp(
-    local: &Local<'_, '_>,
-    engine: &mut Engine<'_>,
-    options: &Options<'_>,
-) -> Result<FoundValues> {
+/// Its entry in the catalogue.
+pub(crate) const ENTRY: ClusterAlgorithm = ClusterAlgorithm {
+    name: "cdlp",
+    about: "communities by label propagation, as Graphalytics defines it",
+    options: &[RunOption {
+        name: "iterations",
+        value_name: "N",
+        about: "number of iterations [default: 10]",
+        is_list: false,
+    }],
+    reads_weights: false,
+    needs,
+    run: cdlp,
+};
+
+fn needs(shape: &ShardShape) -> AlgorithmNeeds {
+    let counted = if shape.directed { shape.arcs } else { 0 };
+    // Communities have names too if ids are integers.
+    let arrays = 88 * shape.vertices() + 2 * shape.names_bytes() + 64 * counted;
+    let told = (12 * shape.mirrors + 24 * counted).max(8 * shape.owned).max(shape.named_bytes());
+    AlgorithmNeeds {
+        array_bytes: arrays + 64 * shape.arcs_of_parts(),
+        sends: Sends::ARound(told.max(shape.ghost_id_bytes) + 24 * shape.arcs_of_parts()),
+    }
+}
+
+fn cdlp(local: &Local<'_, '_>, engine: &mut Engine<'_>, options: &Options<'_>) -> Result<FoundValues> {
     let routes = local.routes;
     let iterations = options.integer("iterations", 10)?;
     let (names, mut labels) = Labels::of(local, engine)?;

@@ -18,8 +18,10 @@ use esker_algo::primitive::{EdgeOp, Frontier, VertexValues, Way, edge_map_way};
 use esker_format::Result;
 use esker_graph::{Direction, Flow, Graph, Piece, Select, VertexId, Visitor, Weight};
 
+use super::entry::ClusterAlgorithm;
 use super::local::{FoundValues, Local, Options, expect_undirected};
 use crate::model::answer::{Cell, ColumnKind, Outline};
+use crate::model::needs::{AlgorithmNeeds, Sends, ShardShape};
 use crate::model::owner::Owners;
 use crate::net::engine::Engine;
 
@@ -87,11 +89,27 @@ impl<W: Weight> EdgeOp<W> for Release<'_, '_> {
     }
 }
 
-pub(crate) fn colouring(
-    local: &Local<'_, '_>,
-    engine: &mut Engine<'_>,
-    _: &Options<'_>,
-) -> Result<FoundValues> {
+/// Its entry in the catalogue.
+pub(crate) const ENTRY: ClusterAlgorithm = ClusterAlgorithm {
+    name: "colouring",
+    about: "colours that differ at the ends of every edge of an undirected graph",
+    options: &[],
+    reads_weights: false,
+    needs,
+    run: colouring,
+};
+
+fn needs(shape: &ShardShape) -> AlgorithmNeeds {
+    let id = size_of::<VertexId>() as u64;
+    // Colours that are taken beside each part of a list.
+    let beside = 12 * shape.delegate_copies + 12 * shape.arcs_of_parts();
+    AlgorithmNeeds {
+        array_bytes: (21 + 4 * id) * shape.vertices() + shape.full_degrees_bytes(),
+        sends: Sends::ARound((12 * shape.mirrors).max(shape.ghost_id_bytes) + beside),
+    }
+}
+
+fn colouring(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Options<'_>) -> Result<FoundValues> {
     let (graph, routes, run) = (local.graph, local.routes, local.run);
     expect_undirected("colouring", graph.is_directed())?;
     let n = graph.num_vertices();

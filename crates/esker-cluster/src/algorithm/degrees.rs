@@ -7,15 +7,32 @@
 use esker_format::Result;
 use esker_graph::{Direction, Graph};
 
+use super::entry::ClusterAlgorithm;
 use super::local::{FoundValues, Local, Options};
 use crate::model::answer::{Cell, ColumnKind, Outline};
+use crate::model::needs::{AlgorithmNeeds, Sends, ShardShape};
 use crate::net::engine::Engine;
 
-pub(crate) fn degrees(
-    local: &Local<'_, '_>,
-    engine: &mut Engine<'_>,
-    _: &Options<'_>,
-) -> Result<FoundValues> {
+/// Its entry in the catalogue.
+pub(crate) const ENTRY: ClusterAlgorithm = ClusterAlgorithm {
+    name: "degrees",
+    about: "number of edges of each vertex",
+    options: &[],
+    reads_weights: false,
+    needs,
+    run: degrees,
+};
+
+fn needs(shape: &ShardShape) -> AlgorithmNeeds {
+    let per_vertex = if shape.directed { 24 } else { 8 };
+    let ghosts = if shape.directed { 8 * shape.ghosts } else { 0 };
+    AlgorithmNeeds {
+        array_bytes: per_vertex * shape.vertices() + shape.full_degrees_bytes(),
+        sends: Sends::InAll(ghosts + shape.delegate_bytes()),
+    }
+}
+
+fn degrees(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Options<'_>) -> Result<FoundValues> {
     let (graph, routes) = (local.graph, local.routes);
     let n = graph.num_vertices();
     let out = local.out_degrees(engine)?;

@@ -14,8 +14,10 @@ use esker_algo::primitive::{EdgeOp, Frontier, VertexValues, Way, edge_map_way};
 use esker_format::Result;
 use esker_graph::{Direction, Flow, Graph, Piece, Select, VertexId, Visitor, Weight};
 
+use super::entry::ClusterAlgorithm;
 use super::local::{FoundValues, Local, Options, expect_undirected};
 use crate::model::answer::{Cell, ColumnKind, Outline};
+use crate::model::needs::{AlgorithmNeeds, Sends, ShardShape};
 use crate::net::engine::Engine;
 
 /// The core number of a vertex that is not removed yet.
@@ -50,7 +52,25 @@ impl Visitor<()> for Loops {
     }
 }
 
-pub(crate) fn kcore(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Options<'_>) -> Result<FoundValues> {
+/// Its entry in the catalogue.
+pub(crate) const ENTRY: ClusterAlgorithm = ClusterAlgorithm {
+    name: "kcore",
+    about: "core number of each vertex of an undirected graph",
+    options: &[],
+    reads_weights: false,
+    needs,
+    run: kcore,
+};
+
+fn needs(shape: &ShardShape) -> AlgorithmNeeds {
+    let id = size_of::<VertexId>() as u64;
+    AlgorithmNeeds {
+        array_bytes: (20 + 6 * id) * shape.vertices() + shape.full_degrees_bytes(),
+        sends: Sends::ARound((12 * shape.ghosts).max(shape.ghost_id_bytes) + shape.delegate_bytes()),
+    }
+}
+
+fn kcore(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Options<'_>) -> Result<FoundValues> {
     let (graph, routes, run) = (local.graph, local.routes, local.run);
     expect_undirected("kcore", graph.is_directed())?;
     let n = graph.num_vertices();

@@ -22,9 +22,11 @@ use esker_algo::primitive::{ArrayValue, VertexValues};
 use esker_format::{Error, Result};
 use esker_graph::{Bitmap, Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor, vertex};
 
+use super::entry::{ClusterAlgorithm, RunOption};
 use super::local::{FoundValues, Local, Options};
 use crate::exchange::routes::Routes;
 use crate::model::answer::{Cell, ColumnKind, Outline};
+use crate::model::needs::{AlgorithmNeeds, Sends, ShardShape};
 use crate::net::engine::Engine;
 use crate::net::wire::Travels;
 
@@ -234,11 +236,44 @@ impl Scores {
     }
 }
 
-pub(crate) fn pagerank(
-    local: &Local<'_, '_>,
-    engine: &mut Engine<'_>,
-    options: &Options<'_>,
-) -> Result<FoundValues> {
+/// Its entry in the catalogue.
+pub(crate) const ENTRY: ClusterAlgorithm = ClusterAlgorithm {
+    name: "pagerank",
+    about: "stationary distribution of a random surfer",
+    options: &[
+        RunOption {
+            name: "damping",
+            value_name: "D",
+            about: "chance to follow an edge, from 0 to 1 [default: 0.85]",
+            is_list: false,
+        },
+        RunOption {
+            name: "tolerance",
+            value_name: "T",
+            about: "ends once all scores together change by less [default: 0.000001]",
+            is_list: false,
+        },
+        RunOption {
+            name: "rounds",
+            value_name: "N",
+            about: "the greatest number of rounds [default: 100]",
+            is_list: false,
+        },
+    ],
+    reads_weights: false,
+    needs,
+    run: pagerank,
+};
+
+fn needs(shape: &ShardShape) -> AlgorithmNeeds {
+    let told = if shape.directed { shape.ghosts } else { shape.mirrors };
+    AlgorithmNeeds {
+        array_bytes: 33 * shape.vertices() + 8 * shape.owned + shape.full_degrees_bytes(),
+        sends: Sends::ARound((8 * told).max(shape.ghost_id_bytes) + shape.delegate_bytes()),
+    }
+}
+
+fn pagerank(local: &Local<'_, '_>, engine: &mut Engine<'_>, options: &Options<'_>) -> Result<FoundValues> {
     let (graph, routes) = (local.graph, local.routes);
     let damping = options.number("damping", 0.85)?;
     let tolerance = options.number("tolerance", PageRankOptions::default().tolerance)?;

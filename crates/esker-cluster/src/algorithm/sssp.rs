@@ -23,9 +23,11 @@ use esker_graph::{
     Bitmap, Direction, Flow, Graph, Lists, Piece, Select, Setting, VertexId, Visitor, message,
 };
 
+use super::entry::{ClusterAlgorithm, RunOption};
 use super::local::{FoundValues, Local, Options, unsuitable};
 use crate::exchange::routes::Routes;
 use crate::model::answer::{Cell, ColumnKind, Outline};
+use crate::model::needs::{AlgorithmNeeds, Sends, ShardShape};
 use crate::net::engine::Engine;
 
 /// Edges from which the default width of a window is taken, in each process.
@@ -90,11 +92,38 @@ impl Keyed for f64 {
 /// What distances over edges with these weights are computed in.
 type Distance<W> = <W as Length>::Wide;
 
-pub(crate) fn sssp(
-    local: &Local<'_, '_>,
-    engine: &mut Engine<'_>,
-    options: &Options<'_>,
-) -> Result<FoundValues> {
+/// Its entry in the catalogue.
+pub(crate) const ENTRY: ClusterAlgorithm = ClusterAlgorithm {
+    name: "sssp",
+    about: "length of the shortest path from a vertex to each vertex that it reaches",
+    options: &[
+        RunOption {
+            name: "source",
+            value_name: "ID",
+            about: "the vertex to begin with (required)",
+            is_list: false,
+        },
+        RunOption {
+            name: "delta",
+            value_name: "WIDTH",
+            about: "width of the windows of distances that are settled together, or auto [default: auto: the mean length]",
+            is_list: false,
+        },
+    ],
+    reads_weights: true,
+    needs,
+    run: sssp,
+};
+
+fn needs(shape: &ShardShape) -> AlgorithmNeeds {
+    let (n, id) = (shape.vertices(), size_of::<VertexId>() as u64);
+    AlgorithmNeeds {
+        array_bytes: (8 + 2 * id) * n + 32 * shape.arcs.min(4 * n) + shape.full_degrees_bytes(),
+        sends: Sends::ARound((12 * shape.ghosts).max(shape.ghost_id_bytes) + shape.delegate_bytes()),
+    }
+}
+
+fn sssp(local: &Local<'_, '_>, engine: &mut Engine<'_>, options: &Options<'_>) -> Result<FoundValues> {
     match local.version.view().weight_type() {
         None => search(local, local.graph, engine, options),
         Some(ElementType::I64) => {

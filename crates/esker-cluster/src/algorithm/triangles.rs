@@ -15,20 +15,37 @@ use std::collections::HashMap;
 
 use esker_format::{Error, Result};
 
+use super::entry::ClusterAlgorithm;
 use super::full_lists::{address, full_lists, number_of, shard_of};
 use super::local::{FoundValues, Local, Options};
 use crate::model::answer::{Cell, ColumnKind, Outline};
+use crate::model::needs::{AlgorithmNeeds, Sends, ShardShape};
 use crate::net::engine::Engine;
 use crate::net::wire::{Taker, put_u64};
 
 /// Bytes that a process sends in a round, about.
 const ROUND_BYTES: usize = 1 << 24;
 
-pub(crate) fn triangles(
-    local: &Local<'_, '_>,
-    engine: &mut Engine<'_>,
-    _: &Options<'_>,
-) -> Result<FoundValues> {
+/// Its entry in the catalogue.
+pub(crate) const ENTRY: ClusterAlgorithm = ClusterAlgorithm {
+    name: "triangles",
+    about: "number of triangles, and of those that each vertex is in",
+    options: &[],
+    reads_weights: false,
+    needs,
+    run: triangles,
+};
+
+fn needs(shape: &ShardShape) -> AlgorithmNeeds {
+    let (n, ends, round) = (shape.vertices(), shape.ends(), ROUND_BYTES as u64);
+    let sent = round + 16 * n + 8 * ends;
+    AlgorithmNeeds {
+        array_bytes: 48 * n + 32 * ends + 6 * round + 64 * shape.arcs_of_parts(),
+        sends: Sends::ARound(sent.max(shape.ghost_id_bytes) + 24 * shape.arcs_of_parts()),
+    }
+}
+
+fn triangles(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Options<'_>) -> Result<FoundValues> {
     let me = local.routes.shard();
     let mut lists = full_lists(local, engine)?;
     let degrees = NeighbourDegrees::of(&lists, me, engine)?;

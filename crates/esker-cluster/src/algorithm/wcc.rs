@@ -15,8 +15,10 @@ use esker_format::Result;
 use esker_graph::{Graph, VertexId, vertex};
 use esker_store::ids::ExternalId;
 
+use super::entry::ClusterAlgorithm;
 use super::local::{FoundValues, Local, Options};
 use crate::model::answer::{Cell, ColumnKind, Outline, OwnedId};
+use crate::model::needs::{AlgorithmNeeds, Sends, ShardShape};
 use crate::net::engine::Engine;
 use crate::net::wire::{Taker, put_id, put_u64};
 
@@ -27,7 +29,25 @@ const FIRST_TURN: u64 = 2;
 /// What is known before counts as lowered in this turn, so that it is sent in both of the first two.
 const BEFORE: u64 = FIRST_TURN - 1;
 
-pub(crate) fn wcc(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Options<'_>) -> Result<FoundValues> {
+/// Its entry in the catalogue.
+pub(crate) const ENTRY: ClusterAlgorithm = ClusterAlgorithm {
+    name: "wcc",
+    about: "weakly connected components, each named by its least id",
+    options: &[],
+    reads_weights: false,
+    needs,
+    run: wcc,
+};
+
+fn needs(shape: &ShardShape) -> AlgorithmNeeds {
+    let id = size_of::<VertexId>() as u64;
+    AlgorithmNeeds {
+        array_bytes: (24 + id) * shape.vertices() + shape.names_bytes() + shape.full_degrees_bytes(),
+        sends: Sends::ARound((12 * shape.ghosts.max(shape.mirrors)).max(shape.named_bytes())),
+    }
+}
+
+fn wcc(local: &Local<'_, '_>, engine: &mut Engine<'_>, _: &Options<'_>) -> Result<FoundValues> {
     let (routes, ids) = (local.routes, local.version.ids());
     let roots = components_of(local.graph, local.run, &WccOptions::default())?.labels;
     let labels: Vec<Slot<u64>> = roots.iter().map(|_| Slot::new(u64::MAX)).collect();

@@ -165,7 +165,7 @@ pub struct RunJob {
 /// An answer to keep up to date as versions are published.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FollowJob {
-    /// The algorithm: one of [`crate::follow::LIVE`].
+    /// The algorithm: one whose answer can be kept, see [`crate::catalogue`].
     pub algorithm: String,
     /// Options, as a user types them.
     pub params: Vec<(String, String)>,

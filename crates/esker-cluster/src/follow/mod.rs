@@ -38,9 +38,6 @@ use live::{Delegated, Live, ShardStep};
 use shared::Shared;
 use spread::{Components, Depths, Spread, TextComponents};
 
-/// The algorithms that can be followed, each with its options.
-pub const LIVE: &[(&str, &[&str])] = &[("wcc", &[]), ("bfs", &["source"]), ("colouring", &[])];
-
 /// Bytes of neighbour lists that are kept in memory for colours. Fewer in tests, so that lists do not fit.
 const KEPT_BYTES_MAX: usize = if cfg!(test) { 1 << 11 } else { 1 << 28 };
 /// Bytes of changes handed over together, about.
@@ -62,46 +59,71 @@ pub trait FollowSink: AnswerSink {
     fn followed(&mut self, version: u64) -> Result<()>;
 }
 
-/// Checks that the answer of an algorithm can be kept.
-///
-/// # Errors
-/// [`Error::Usage`] with what can be; [`Error::Invalid`] if the cluster is of the wrong kind.
-pub fn expect_live(algorithm: &str, params: &[(String, String)], directed: bool) -> Result<()> {
-    let Some((_, options)) = LIVE.iter().find(|(name, _)| *name == algorithm) else {
-        let names: Vec<_> = LIVE.iter().map(|(name, _)| *name).collect();
-        return Err(Error::usage(format!(
-            "the answer of {algorithm:?} cannot be kept while versions are published: those of {} can",
-            names.join(", ")
-        )));
-    };
-    if let Some((name, _)) = params.iter().find(|(name, _)| !options.contains(&name.as_str())) {
-        return Err(Error::usage(format!("{algorithm} has no option {name:?}")));
-    }
-    if algorithm == "bfs" && params.is_empty() {
-        return Err(Error::usage(message![
-            "bfs needs a vertex to begin with: give its id with ",
-            Setting::Source
-        ]));
-    }
-    if algorithm == "colouring" {
-        expect_undirected(algorithm, directed)?;
-    }
-    Ok(())
+/// How the answer of an algorithm is kept.
+pub struct LiveAlgorithm {
+    /// Whether it needs a vertex to begin with, which is its only option.
+    has_source: bool,
+    needs_undirected: bool,
+    start: fn(&FollowJob, &ClusterManifest) -> Result<Box<dyn Live>>,
 }
 
-fn start(cluster: &Cluster, job: &FollowJob) -> Result<Box<dyn Live>> {
-    let (directed, text_ids) = (cluster.manifest().directed, cluster.manifest().text_ids);
-    expect_live(&job.algorithm, &job.params, directed)?;
-    Ok(match job.algorithm.as_str() {
-        "wcc" if text_ids => Box::new(Spread::new(TextComponents, directed)),
-        "wcc" => Box::new(Spread::new(Components, directed)),
-        "bfs" => {
-            let source = job.params.last().map(|(_, value)| value.as_str()).unwrap_or_default();
-            Box::new(Spread::new(Depths::new(source, text_ids)?, directed))
+impl std::fmt::Debug for LiveAlgorithm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LiveAlgorithm").finish_non_exhaustive()
+    }
+}
+
+/// Weakly connected components.
+pub(crate) const LIVE_COMPONENTS: LiveAlgorithm = LiveAlgorithm {
+    has_source: false,
+    needs_undirected: false,
+    start: |_, manifest| {
+        Ok(match manifest.text_ids {
+            true => Box::new(Spread::new(TextComponents, manifest.directed)),
+            false => Box::new(Spread::new(Components, manifest.directed)),
+        })
+    },
+};
+
+/// The depths of a search.
+pub(crate) const LIVE_DEPTHS: LiveAlgorithm = LiveAlgorithm {
+    has_source: true,
+    needs_undirected: false,
+    start: |job, manifest| {
+        let source = job.params.last().map(|(_, value)| value.as_str()).unwrap_or_default();
+        Ok(Box::new(Spread::new(Depths::new(source, manifest.text_ids)?, manifest.directed)))
+    },
+};
+
+/// Colours.
+pub(crate) const LIVE_COLOURS: LiveAlgorithm = LiveAlgorithm {
+    has_source: false,
+    needs_undirected: true,
+    // Under a limit there may be no room for lists.
+    start: |job, _| Ok(Box::new(Colours::new(if job.memory_bytes.is_none() { KEPT_BYTES_MAX } else { 0 }))),
+};
+
+impl LiveAlgorithm {
+    /// Checks that an answer can be kept.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] with what is missing; [`Stop::Unsuitable`] if the cluster is of the wrong kind.
+    pub(crate) fn expect(&self, job: &FollowJob, directed: bool) -> Result<()> {
+        let algorithm = &job.algorithm;
+        if let Some((name, _)) = job.params.iter().find(|(name, _)| !self.has_source || name != "source") {
+            return Err(Error::usage(format!("{algorithm} has no option {name:?}")));
         }
-        // Under a limit there may be no room for them.
-        _ => Box::new(Colours::new(if job.memory_bytes.is_none() { KEPT_BYTES_MAX } else { 0 })),
-    })
+        if self.has_source && job.params.is_empty() {
+            return Err(Error::usage(message![
+                format!("{algorithm} needs a vertex to begin with: give its id with "),
+                Setting::Source
+            ]));
+        }
+        if self.needs_undirected {
+            expect_undirected(algorithm, directed)?;
+        }
+        Ok(())
+    }
 }
 
 /// Keeps an answer on the shard of this process, together with all other processes, until there is no further
@@ -109,7 +131,8 @@ fn start(cluster: &Cluster, job: &FollowJob) -> Result<Box<dyn Live>> {
 ///
 /// # Errors
 /// The first error of the shard, of an option or of the sink.
-pub fn follow(
+pub(crate) fn follow(
+    kept: &LiveAlgorithm,
     cluster: &Cluster,
     engine: &mut Engine<'_>,
     job: &FollowJob,
@@ -123,7 +146,8 @@ pub fn follow(
     let mut memory = FollowMemory { job, held, log, shape: ShardShape::default(), counted: 0 };
     let options = RunOptions { threads: threads_each(engine.peers()), budget, ..RunOptions::default() };
     let run = Arc::new(Run::new(options)?);
-    let (mut live, mut cluster) = (start(cluster, job)?, cluster.clone());
+    kept.expect(job, cluster.manifest().directed)?;
+    let (mut live, mut cluster) = ((kept.start)(job, cluster.manifest())?, cluster.clone());
     let path = cluster.shard_path(shard);
     let mut follower = Follower::open(Arc::new(RealDisk), &path, log_run)?;
     let mut last = follower.at(cluster.manifest().version(job.version)?.shards[shard])?;
@@ -131,7 +155,7 @@ pub fn follow(
     memory.count_newest(&mut follower, &last, &cluster, engine, &run)?;
     let mut shared = Shared::new(cluster.owners(), engine);
     let newly_shared = shared.extend(&last, engine)?;
-    if job.algorithm == "bfs" {
+    if kept.has_source {
         let newest = follower.at(cluster.manifest().newest().shards[shard])?;
         let is_empty = engine.sum([newest.num_vertices() as u64])? == [0];
         expect_vertex(&newest, &cluster, shard, is_empty, &job.params)?;

@@ -16,8 +16,6 @@ pub const PROCESS_BYTES: u64 = 64 << 20;
 const EXCHANGE_BYTES: u64 = 48;
 /// Bytes of a row while the greatest are found.
 const ROW_BYTES: u64 = 72;
-/// What a round of `triangles` holds.
-const TRIANGLE_ROUND_BYTES: u64 = 96 << 20;
 
 /// The sizes of a shard that decide what a run needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -68,6 +66,15 @@ pub struct RunNeeds {
     pub sends: Sends,
 }
 
+/// What an algorithm itself needs in a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct AlgorithmNeeds {
+    /// Memory of its arrays, and of what it holds of parts of lists.
+    pub(crate) array_bytes: u64,
+    /// What it sends, besides the ids of shared vertices.
+    pub(crate) sends: Sends,
+}
+
 impl ShardShape {
     /// Adds the sizes of vertices that came later.
     pub(crate) fn add(&mut self, later: &Self) {
@@ -84,7 +91,8 @@ impl ShardShape {
         (self.directed, self.text_ids) = (later.directed, later.text_ids);
     }
 
-    fn vertices(&self) -> u64 {
+    /// Own vertices and ghosts.
+    pub(crate) fn vertices(&self) -> u64 {
         self.owned + self.ghosts
     }
 
@@ -121,106 +129,46 @@ impl ShardShape {
         kept + 100 * n + rows + exchanged
     }
 
-    /// What an algorithm needs, of which the `top` greatest values, or all, are wanted.
-    pub(crate) fn needs(&self, algorithm: &str, has_top: bool) -> RunNeeds {
-        let (n, shared, id) = (self.vertices(), self.ghosts + self.mirrors, size_of::<VertexId>() as u64);
-        // Of texts: names of own vertices, twice, and the maps that find them.
-        let names =
-            if self.text_ids { 96 * self.owned + 4 * self.id_bytes + 4 * self.told_names() } else { 0 };
-        // The ids of own vertices that name labels, and those that others are told.
-        let named = if self.text_ids { 8 * self.owned + self.id_bytes.max(self.told_names()) } else { 0 };
-        // The neighbours of own vertices in both directions.
-        let ends = if self.directed { 2 * self.arcs } else { self.arcs };
-        let arrays = match algorithm {
-            "degrees" => {
-                if self.directed {
-                    24 * n
-                } else {
-                    8 * n
-                }
-            }
-            "bfs" => 6 * id * n,
-            "wcc" => (24 + id) * n + names,
-            "pagerank" => 33 * n + 8 * self.owned,
-            "kcore" => (20 + 6 * id) * n,
-            "colouring" => (21 + 4 * id) * n,
-            "sssp" => (8 + 2 * id) * n + 32 * self.arcs.min(4 * n),
-            "triangles" => 48 * n + 32 * ends + TRIANGLE_ROUND_BYTES,
-            // Communities have names too if ids are integers.
-            _ => 88 * n + 2 * names + if self.directed { 64 * self.arcs } else { 0 },
-        };
-        // Full degrees, the labels beside parts of lists, and the lists themselves.
-        let parts = match algorithm {
-            _ if self.delegate_copies == 0 => 0,
-            "triangles" | "cdlp" => 64 * self.arcs,
-            _ => 8 * n,
-        };
-        let rows = if has_top { ROW_BYTES * self.owned } else { 0 };
-        let ids = self.ghost_id_bytes;
-        let sends = match algorithm {
-            "degrees" => Sends::InAll(ids + if self.directed { 8 * self.ghosts } else { 0 }),
-            // Each ghost is told of once, and each mirror in a large level.
-            "bfs" => Sends::InAll(ids + 12 * self.ghosts + 4 * self.mirrors),
-            "pagerank" => {
-                Sends::ARound((8 * if self.directed { self.ghosts } else { self.mirrors }).max(ids))
-            }
-            "kcore" | "sssp" => Sends::ARound((12 * self.ghosts).max(ids)),
-            "colouring" => Sends::ARound((12 * self.mirrors).max(ids)),
-            "wcc" => Sends::ARound((12 * self.ghosts.max(self.mirrors)).max(named).max(ids)),
-            "triangles" => Sends::ARound((TRIANGLE_ROUND_BYTES / 6 + 16 * n + 8 * ends).max(ids)),
-            _ => {
-                let labels = 12 * self.mirrors + if self.directed { 24 * self.arcs } else { 0 };
-                Sends::ARound(labels.max(8 * self.owned).max(named).max(ids))
-            }
-        };
-        let sends = match (sends, algorithm) {
-            (sends, "wcc") => sends,
-            (Sends::InAll(bytes), _) => Sends::InAll(bytes + 24 * self.delegate_copies),
-            (Sends::ARound(bytes), "triangles" | "cdlp") if self.delegate_copies > 0 => {
-                Sends::ARound(bytes + 24 * self.arcs)
-            }
-            // Colours: those that are taken beside each part of a list.
-            (Sends::ARound(bytes), "colouring") if self.delegate_copies > 0 => {
-                Sends::ARound(bytes + 12 * self.delegate_copies + 12 * self.arcs)
-            }
-            (Sends::ARound(bytes), _) => Sends::ARound(bytes + 24 * self.delegate_copies),
-        };
-        // What is exchanged by the algorithm comes after the ids.
-        let exchanged = self.finding_bytes().max(EXCHANGE_BYTES * shared);
-        let memory_bytes = self.routes_bytes() + arrays + parts + rows + exchanged;
-        RunNeeds { memory_bytes, sends }
+    /// Of texts: names of own vertices, twice, and the maps that find them.
+    pub(crate) fn names_bytes(&self) -> u64 {
+        if self.text_ids { 96 * self.owned + 4 * self.id_bytes + 4 * self.told_names() } else { 0 }
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+    /// The ids of own vertices that name labels, and those that others are told.
+    pub(crate) fn named_bytes(&self) -> u64 {
+        if self.text_ids { 8 * self.owned + self.id_bytes.max(self.told_names()) } else { 0 }
+    }
 
-    /// One long id must not make the estimate count every label as that long.
-    #[test]
-    fn one_long_id_adds_about_its_length() {
-        let (owned, ghosts, mean) = (100_000, 50_000, 12);
-        let short = ShardShape {
-            owned,
-            ghosts,
-            mirrors: ghosts,
-            id_bytes: mean * (owned + ghosts),
-            ghost_id_bytes: mean * ghosts,
-            mirror_id_bytes: mean * ghosts,
-            id_bytes_max: mean + 8,
-            all_id_bytes: 2 * mean * owned,
-            shards: 2,
-            text_ids: true,
-            ..ShardShape::default()
+    /// The neighbours of own vertices in both directions.
+    pub(crate) fn ends(&self) -> u64 {
+        if self.directed { 2 * self.arcs } else { self.arcs }
+    }
+
+    /// Memory of full degrees, if parts of lists are elsewhere.
+    pub(crate) fn full_degrees_bytes(&self) -> u64 {
+        if self.delegate_copies == 0 { 0 } else { 8 * self.vertices() }
+    }
+
+    /// A number for each arc, if parts of lists are elsewhere.
+    pub(crate) fn arcs_of_parts(&self) -> u64 {
+        if self.delegate_copies == 0 { 0 } else { self.arcs }
+    }
+
+    /// Bytes that tell the copies of delegates of their values, and their owners of those of the parts.
+    pub(crate) fn delegate_bytes(&self) -> u64 {
+        24 * self.delegate_copies
+    }
+
+    /// What a run of an algorithm needs, of which the `top` greatest values, or all, are wanted.
+    pub(crate) fn needs(&self, own: AlgorithmNeeds, has_top: bool) -> RunNeeds {
+        let rows = if has_top { ROW_BYTES * self.owned } else { 0 };
+        // What is exchanged by the algorithm comes after the ids.
+        let exchanged = self.finding_bytes().max(EXCHANGE_BYTES * (self.ghosts + self.mirrors));
+        let memory_bytes = self.routes_bytes() + own.array_bytes + rows + exchanged;
+        let sends = match own.sends {
+            Sends::InAll(bytes) => Sends::InAll(self.ghost_id_bytes + bytes),
+            Sends::ARound(bytes) => Sends::ARound(bytes.max(self.ghost_id_bytes)),
         };
-        let id_bytes_max = 60_000;
-        let (id_bytes, all_id_bytes) = (short.id_bytes + id_bytes_max, short.all_id_bytes + id_bytes_max);
-        let long = ShardShape { id_bytes, id_bytes_max, all_id_bytes, ..short };
-        for algorithm in ["wcc", "cdlp"] {
-            let (without, with) = (short.needs(algorithm, false), long.needs(algorithm, false));
-            let more = with.memory_bytes - without.memory_bytes;
-            // The bound of the short ones may have been their greatest length.
-            assert!(more < 16 * (id_bytes_max + short.all_id_bytes), "{algorithm}: {more}");
-        }
+        RunNeeds { memory_bytes, sends }
     }
 }

@@ -4,8 +4,9 @@ use esker_format::Error;
 use esker_graph::Stop;
 
 use super::*;
+use crate::catalogue::follow;
 use crate::disk::job::FollowJob;
-use crate::follow::{FollowSink, follow};
+use crate::follow::FollowSink;
 use crate::model::answer::take_changes;
 use crate::model::manifest::ClusterManifest;
 
@@ -239,7 +240,7 @@ fn what_cannot_be_followed_is_refused() {
         });
         followed.expect("both end").into_iter().flatten().next().expect("refused")
     };
-    assert!(refused("pagerank", &[]).contains("those of wcc, bfs, colouring can"));
+    assert!(refused("pagerank", &[]).contains("those of bfs, wcc, colouring can"));
     assert!(refused("wcc", &[("source", "1")]).contains("wcc has no option \"source\""));
     assert!(refused("bfs", &[]).contains("bfs needs a vertex to begin with"));
     assert!(refused("bfs", &[("source", "x")]).contains("\"x\" is not an id"));

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use esker_format::{Error, Result};
 
+use crate::catalogue::CatalogueEntry;
 use crate::disk::cluster::Cluster;
 use crate::disk::job::{ClusterJob, FollowJob};
 use crate::exchange::counters::WorkerCounters;
-use crate::follow::expect_live;
 use crate::model::answer::{ColumnKind, Outline, VertexRow, take_changes};
 use crate::model::excerpt::ManifestNews;
 use crate::process::children::Workers;
@@ -43,7 +43,7 @@ impl Supervisor<'_> {
         once: bool,
         take: &mut dyn FnMut(FollowedVersion) -> Result<()>,
     ) -> Result<Vec<WorkerCounters>> {
-        expect_live(&job.algorithm, &job.params, cluster.manifest().directed)?;
+        CatalogueEntry::expect_live(job, cluster.manifest().directed)?;
         cluster.manifest().version(job.version)?;
         let course = Following {
             cluster: cluster.clone(),

@@ -7,7 +7,7 @@ use std::path::Path;
 use esker_format::{Error, Result};
 use esker_graph::{Cancel, Direction, Run};
 
-use crate::algorithm::find;
+use crate::catalogue::CatalogueEntry;
 use crate::disk::cluster::Cluster;
 use crate::disk::job::ShardTask;
 use crate::model::needs::{PROCESS_BYTES, RunNeeds, ShardShape};
@@ -79,7 +79,7 @@ pub fn estimate(
     has_top: bool,
     cancel: &Cancel,
 ) -> Result<Vec<RunNeeds>> {
-    find(algorithm, std::iter::empty())?;
+    let entry = CatalogueEntry::of(algorithm)?;
     cluster.manifest().version(version)?;
     let task = ShardTask::Needs(version, algorithm.to_owned());
     let found: Vec<ShardNeeds> = ask_all(cluster, &task, cancel)?;
@@ -102,7 +102,7 @@ pub fn estimate(
             shards: found.len() as u64,
             ..found[shard].shape
         };
-        let needs = shape.needs(algorithm, has_top);
+        let needs = entry.needs(&shape, has_top);
         let memory_bytes = PROCESS_BYTES + found[shard].graph_bytes + needs.memory_bytes;
         RunNeeds { memory_bytes, ..needs }
     });

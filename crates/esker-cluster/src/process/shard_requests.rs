@@ -14,6 +14,7 @@ use esker_store::property::PropertyValue;
 use esker_store::{DatabaseOptions, LogCheck, Store, Version, check::check as check_layers};
 use serde::{Deserialize, Serialize};
 
+use crate::catalogue::CatalogueEntry;
 use crate::disk::cluster::Cluster;
 use crate::disk::creating::{CreateOptions, create_shard};
 use crate::disk::job::{ShardTask, TargetShard};
@@ -264,13 +265,14 @@ fn needs_of(
     algorithm: &str,
     cancel: &Cancel,
 ) -> Result<ShardNeeds> {
+    let reads_weights = CatalogueEntry::of(algorithm)?.algorithm.reads_weights;
     let options = RunOptions { threads: 1, cancel: cancel.clone(), ..RunOptions::default() };
     let run = Arc::new(Run::new(options)?);
     let number = cluster.manifest().version(cluster_version)?.shards[shard];
     let version = cluster.open_shard(shard)?.under(Arc::clone(&run)).at(number)?;
     let view = version.view();
     let graph = view.graph::<()>(&run)?;
-    match version.view().weight_type().filter(|_| algorithm == "sssp") {
+    match version.view().weight_type().filter(|_| reads_weights) {
         Some(ElementType::I64) => drop(version.view().graph::<i64>(&run)?),
         Some(_) => drop(version.view().graph::<f64>(&run)?),
         None => {}

@@ -13,6 +13,7 @@ use esker_format::io::input_bytes;
 use esker_format::{Error, Result};
 use esker_graph::{Cancel, Operation, Run, Stop, message};
 
+use crate::catalogue::CatalogueEntry;
 use crate::change::publishing::{Publishing, position_of};
 use crate::disk::cluster::Cluster;
 use crate::disk::job::{ChangeJob, ClusterJob, Graph500Job, RunJob, stream_of};
@@ -186,7 +187,7 @@ impl Supervisor<'_> {
     /// # Errors
     /// The first failure; the message names the worker.
     pub fn run(&self, cluster: &Cluster, job: &RunJob) -> Result<ClusterAnswer> {
-        crate::algorithm::find(&job.algorithm, job.params.iter().map(|(name, _)| name.as_str()))?;
+        CatalogueEntry::of(&job.algorithm)?.expect_options(&job.params)?;
         cluster.manifest().version(job.version)?;
         self.answer(cluster, &ClusterJob::Run(job.clone()))
     }

@@ -18,12 +18,13 @@ use std::time::{Duration, Instant};
 use esker_format::{Error, Result, return_large_blocks};
 use esker_graph::Cancel;
 
-use crate::algorithm::{AnswerSink, graph500, run};
+use crate::algorithm::{AnswerSink, graph500};
+use crate::catalogue::{follow, run};
 use crate::change::apply::{Prepared, Publisher, change};
 use crate::disk::cluster::{Cluster, read_secret};
 use crate::disk::job::ClusterJob;
 use crate::exchange::counters::{ChangeTimes, WorkerCounters};
-use crate::follow::{FollowSink, follow};
+use crate::follow::FollowSink;
 use crate::model::answer::Outline;
 use crate::model::manifest::ClusterManifest;
 use crate::net::connection::Connection;
