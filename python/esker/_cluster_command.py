@@ -28,10 +28,6 @@ _END_TIMEOUT = 10
 _SAME_SIGNAL = 0.5
 #: Exit codes of a command that a signal ended.
 INTERRUPTED = (130, -signal.SIGINT, -signal.SIGTERM)
-#: Exit code of a command that failed after its change was published.
-DONE = 3
-#: What such a command ends its message with, if a signal ended it.
-INTERRUPTED_AFTER = ", then interrupted"
 
 
 class Finished(NamedTuple):
@@ -56,6 +52,11 @@ def find(command: Path | None) -> str:
     return os.path.abspath(found)
 
 
+def _environment() -> dict[str, str]:
+    """The environment of commands, which has them print a failure as a line of JSON."""
+    return {**os.environ, "ESKER_ERRORS": "json"}
+
+
 def run(words: list[str]) -> Finished:
     """Runs a command to its end. A cancellation ends it as Ctrl-C does; the outcome tells whether the work has stopped or was done.
 
@@ -64,7 +65,7 @@ def run(words: list[str]) -> Finished:
     """
     _cancel.current()
     process = subprocess.Popen(
-        words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", errors="replace"
+        words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", errors="replace", env=_environment()
     )
     asked = False
     with process:
@@ -113,7 +114,7 @@ def running(words: list[str]) -> Iterator[Running]:
     """Starts a command, which ends with the block as after Ctrl-C."""
     _cancel.current()
     with tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, bufsize=0)
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, bufsize=0, env=_environment())
         try:
             yield Running(process, errors)
         except KeyboardInterrupt:

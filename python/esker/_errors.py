@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 
 class Error(Exception):
     """Base class of all exceptions of Esker."""
@@ -107,31 +105,3 @@ class WrongAnswerError(Error, AssertionError):
 
 class EskerWarning(UserWarning):
     """Category of all warnings of Esker."""
-
-
-_CALLS = {"compact": "compact", "check": "check", "log": "versions", "import": "import_", "info": "info", "forget": "forget"}
-_ARGUMENTS = {"src": "source", "dst": "target", "property": "properties", "force": "replace=True", "undirected": "directed=False"}
-_ARGUMENTS |= {"no-weight": "weight=False", "no-properties": "properties=False", "deterministic": "deterministic=True"}
-_ARGUMENTS |= {"ids numbers": "vertex numbers as ids", "new": "add_vertices", "define NAME:TYPE": "define_edge_property"}
-_ARGUMENTS |= {"batch N": "batch_edges"}
-_COMMAND = re.compile(r"`esker ([a-z]+)((?: [^`]*)?)`")
-_OPTION = re.compile(
-    r"(?<![\w-])--(ids numbers|define NAME:TYPE|batch N|[a-z][a-z-]*)"
-    r"(?: (text|int|skip|stop|drop|keep|sum|min|max|headed|pooled|mapped|memory|lists|tiles|plain|compressed|sample|graph500)\b)?"
-)
-
-
-def in_python(message: str) -> str:
-    """A message of the library in terms of Python: ``--ids text`` becomes ``ids='text'``, ```esker compact``` becomes ``compact()``. Quoted texts
-    stay as they are."""
-
-    def argument(found: re.Match[str]) -> str:
-        name = _ARGUMENTS.get(found[1], found[1].replace("-", "_"))
-        return f"{name}={found[2]!r}" if found[2] else name
-
-    def command(found: re.Match[str]) -> str:
-        options = _OPTION.sub(argument, found[2]).split()
-        return f"{_CALLS[found[1]]}({', '.join(options)})" if found[1] in _CALLS else found[0]
-
-    parts = re.split(r'("(?:[^"\\]|\\.)*")', message)
-    return "".join(part if part.startswith('"') else _OPTION.sub(argument, _COMMAND.sub(command, part)) for part in parts)

@@ -1,10 +1,11 @@
 //! Converts errors of Esker to Python exceptions.
 
 use esker::graph::Stop;
-use esker::store::{CommitSizing, Error as StoreError, Sought};
+use esker::store::{CommitSizing, Error as StoreError, ErrorKind, Reported};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
+use serde::Deserialize;
 
 use crate::language::said;
 
@@ -108,54 +109,86 @@ fn raise(py: Python<'_>, failure: PyFailure) -> PyErr {
 }
 
 fn raise_store(py: Python<'_>, error: &StoreError, message: &str) -> PyErr {
-    use std::io::ErrorKind::{AlreadyExists, NotFound, PermissionDenied};
+    let class = class_of(error.kind());
     match error {
-        StoreError::Io { path, source, .. } => {
-            let class = match source.kind() {
-                NotFound => "NotFoundError",
-                AlreadyExists => "ExistsError",
-                PermissionDenied => "PermissionDeniedError",
-                _ => "StorageError",
-            };
-            named(py, class, message, |exception| {
-                exception.setattr("errno", source.raw_os_error())?;
-                exception.setattr("filename", path.display().to_string())
-            })
-        }
-        StoreError::Corrupt { path, offset, .. } => named(py, "CorruptError", message, |exception| {
+        StoreError::Io { path, source, .. } => named(py, class, message, |exception| {
+            exception.setattr("errno", source.raw_os_error())?;
+            exception.setattr("filename", path.display().to_string())
+        }),
+        StoreError::Corrupt { path, offset, .. } => named(py, class, message, |exception| {
             exception.setattr("path", path.display().to_string())?;
             exception.setattr("offset", offset)
         }),
         StoreError::Lost { path, .. } => {
-            named(py, "LostError", message, |exception| exception.setattr("path", path.display().to_string()))
+            named(py, class, message, |exception| exception.setattr("path", path.display().to_string()))
         }
-        StoreError::Input { path, line, text, reason } => named(py, "InputError", message, |exception| {
+        StoreError::Input { path, line, text, reason } => named(py, class, message, |exception| {
             exception.setattr("path", path.display().to_string())?;
             exception.setattr("line", line)?;
             exception.setattr("text", text)?;
             exception.setattr("reason", said(reason))
         }),
-        StoreError::Locked { .. } => named(py, "LockedError", message, |_| Ok(())),
-        StoreError::Exists(_) => named(py, "ExistsError", message, |_| Ok(())),
-        StoreError::NotFound { what, .. } => {
-            let class = match what {
-                Sought::File => "NotFoundError",
-                Sought::Vertex => "VertexNotFoundError",
-                Sought::Version => "VersionNotFoundError",
-            };
-            named(py, class, message, |_| Ok(()))
-        }
-        StoreError::Invalid(_) | StoreError::Usage(_) => named(py, "InvalidError", message, |_| Ok(())),
-        StoreError::Stop(Stop::Cancelled) => named(py, "Cancelled", "cancelled", |_| Ok(())),
+        StoreError::Stop(Stop::Cancelled) => named(py, class, "cancelled", |_| Ok(())),
         StoreError::Stop(Stop::OverBudget { needed_bytes, budget_bytes, .. }) => {
-            named(py, "MemoryLimitError", message, |exception| {
+            named(py, class, message, |exception| {
                 exception.setattr("needed_bytes", needed_bytes)?;
                 exception.setattr("limit_bytes", budget_bytes)
             })
         }
-        StoreError::Stop(Stop::Unsuitable(_)) => named(py, "UnsuitableError", message, |_| Ok(())),
-        StoreError::Stop(Stop::Threads(_)) => named(py, "Error", message, |_| Ok(())),
+        StoreError::Usage(_)
+        | StoreError::Invalid(_)
+        | StoreError::Locked { .. }
+        | StoreError::Exists(_)
+        | StoreError::NotFound { .. }
+        | StoreError::Stop(Stop::Unsuitable(_) | Stop::Threads(_))
+        | StoreError::Reported(_) => named(py, class, message, |_| Ok(())),
     }
+}
+
+/// The class of `esker._errors` for an error.
+fn class_of(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::Io => "StorageError",
+        ErrorKind::PermissionDenied => "PermissionDeniedError",
+        ErrorKind::Corrupt => "CorruptError",
+        ErrorKind::Lost => "LostError",
+        ErrorKind::Input | ErrorKind::InputLine => "InputError",
+        ErrorKind::Usage | ErrorKind::Invalid => "InvalidError",
+        ErrorKind::Locked => "LockedError",
+        ErrorKind::Exists => "ExistsError",
+        ErrorKind::FileNotFound => "NotFoundError",
+        ErrorKind::VertexNotFound => "VertexNotFoundError",
+        ErrorKind::VersionNotFound => "VersionNotFoundError",
+        ErrorKind::Cancelled => "Cancelled",
+        ErrorKind::OverBudget => "MemoryLimitError",
+        ErrorKind::Unsuitable => "UnsuitableError",
+        ErrorKind::Threads | ErrorKind::ProcessLost => "Error",
+        ErrorKind::WrongAnswer => "WrongAnswerError",
+    }
+}
+
+/// What the command prints of a failure if `ESKER_ERRORS` is `json`.
+#[derive(Deserialize)]
+struct CommandFailure {
+    error: Reported,
+    /// What was done before it.
+    done: Option<String>,
+}
+
+/// The exception for a failure of the command, a line of JSON. None if it is no such line.
+#[pyfunction]
+pub(crate) fn command_failure(py: Python<'_>, line: &str) -> Option<Py<PyAny>> {
+    let CommandFailure { error, done } = serde_json::from_str(line).ok()?;
+    let said = match error.kind {
+        ErrorKind::Cancelled => "cancelled".to_owned(),
+        _ => said(&error.message),
+    };
+    let message = match (done, error.kind) {
+        (None, _) => said,
+        (Some(done), ErrorKind::Cancelled) => format!("{done}, then {said}"),
+        (Some(done), _) => format!("{done}, but then: {said}"),
+    };
+    Some(named(py, class_of(error.kind), &message, |_| Ok(())).into_value(py).into_any())
 }
 
 fn named(

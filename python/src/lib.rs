@@ -56,6 +56,8 @@ mod _esker {
     #[pymodule_export]
     use super::differences::DifferenceStream;
     #[pymodule_export]
+    use super::failure::command_failure;
+    #[pymodule_export]
     use super::follow::{PyFollow, follow};
     #[pymodule_export]
     use super::graph::PyGraph;

@@ -115,12 +115,14 @@ def said(kind, call):
 
 
 def test_a_cancellation_after_the_change_names_the_version():
-    done = Finished(3, "", "esker: version 13 is published, then interrupted\n")
+    line = '{"done":"version 13 is published","error":{"kind":"%s","message":{"parts":[{"Text":"the disk is full"}]}}}'
+    done = Finished(3, "", f"a note\n{line % 'Cancelled'}\n")
     error = _cluster_errors.failure(done)
     assert type(error) is esker.Cancelled
     assert str(error) == "version 13 is published, then cancelled"
-    other = _cluster_errors.failure(done._replace(errors="esker: version 13 is published, but then: the disk is full\n"))
-    assert type(other) is esker.Error
+    other = _cluster_errors.failure(done._replace(errors=line % "Io"))
+    assert type(other) is esker.StorageError
+    assert str(other) == "version 13 is published, but then: the disk is full"
 
 
 def test_messages_of_the_command_speak_python(texts, tmp_path):
@@ -136,8 +138,8 @@ def test_messages_of_the_command_speak_python(texts, tmp_path):
         "the table: the edge from 1 to 2 has the weight 2.5, but the weights of this cluster are integers: "
         "make one with esker.cluster(..., weights='float')"
     )
-    assert said(ValueError, add([1], ["x"])) == 'the table: the weight column "weight" does not hold numbers: name another with weight' + unchanged
-    assert said(ValueError, add([-1])).startswith('row 1 of the table: the column "source" has a negative id; a cluster with ids=\'text\' takes it')
+    assert said(ValueError, add([1], ["x"])) == 'the table: the weight column "weight" does not hold numbers: name another with weight, or none with weight=False' + unchanged
+    assert said(ValueError, add([-1])).startswith('row 1 of the table: the column "source" has a negative id; import it with ids=\'text\'')
     assert said(ValueError, lambda: cluster.add({"x": [1], "y": [2], "z": [3], "weight": [1]})).startswith("the table: cannot tell")
     assert said(ValueError, lambda: cluster.add({"source": [1], "target": [2]})).startswith("the table has no column of weights, but")
     assert said(ValueError, add([1, 2], [1, 2])) == "columns must have the same length: source has 2 elements, target has 1"
@@ -180,7 +182,7 @@ def test_ids_of_64_bits_are_read_or_refused_with_a_remedy(tmp_path):
     edges = cluster.edges()
     assert edges.schema.types == [pyarrow.uint64()] * 2
     assert sorted(zip(*edges.to_pydict().values())) == [(1, 2), (1, 2**63 - 1), (bigger, big)]
-    with pytest.raises(esker.UnsuitableError, match=r"exceeds 9223372036854775807, .*: merge\(\)"):
+    with pytest.raises(esker.UnsuitableError, match=r"exceeds 9223372036854775807, .* merge\(\) makes"):
         cluster.run("wcc")
     with pytest.raises(esker.UnsuitableError, match=r"merge\(\)"), cluster.follow("wcc", initial=True) as steps:
         next(steps)

@@ -15,7 +15,6 @@ import polars as pl
 import pytest
 
 import esker
-from esker._errors import in_python
 
 
 def test_a_result_is_a_mapping(web):
@@ -253,24 +252,6 @@ def test_a_commit_beyond_the_limit_says_what_would_do(path, tmp_path):
         assert len(db.versions()) == 21
     with esker.open(path, "rw", memory=needed) as db:
         db.import_(file)
-
-
-@pytest.mark.parametrize(
-    "said, meant",
-    [
-        ("take all ids as texts with --ids text", "take all ids as texts with ids='text'"),
-        ("name another with --weight, or none with --no-weight", "name another with weight, or none with weight=False"),
-        ("give either --source or --samples", "give either source or samples"),
-        ("choose others with --src and --dst", "choose others with source and target"),
-        ("`esker compact --encoding tiles` makes those", "compact(encoding='tiles') makes those"),
-        ("`esker log` lists them", "versions() lists them"),
-        ('line 3 is malformed: "a --src b"', 'line 3 is malformed: "a --src b"'),
-        ("use --bad-lines skip to skip such lines", "use bad_lines='skip' to skip such lines"),
-        ("a -- b, x--y and 5 --- 6", "a -- b, x--y and 5 --- 6"),
-    ],
-)
-def test_messages_speak_python(said, meant):
-    assert in_python(said) == meant
 
 
 def test_no_message_names_an_option_of_the_command(web, tmp_path):

@@ -15,6 +15,7 @@ use std::panic::{catch_unwind, resume_unwind};
 use std::path::Path;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use esker::store::{ErrorKind, Reported};
 
 /// An embedded, persistent, versioned graph store with a parallel analytics engine.
 #[derive(Debug, Parser)]
@@ -86,30 +87,22 @@ fn numbers_may_be_negative(command: &mut clap::Command) {
     command.get_subcommands_mut().for_each(numbers_may_be_negative);
 }
 
-/// Ends the process with a message about the command line. Says in words what Rust says of numbers.
+/// Ends the process with a message about the command line.
 fn clarify(error: &clap::Error) -> ! {
-    const WORDS: [(&str, &str); 4] = [
-        ("invalid digit found in string", "it takes a whole number, 0 or more"),
-        ("cannot parse integer from empty string", "it takes a whole number"),
-        ("number too large to fit in target type", "the number is too large"),
-        ("invalid float literal", "it takes a number"),
-    ];
-    // A number of 1 or more, without the end of the range of its type.
-    let said = error
-        .to_string()
-        .replace(" is not in 1..18446744073709551615", ": it takes a whole number, 1 or more");
-    let said = said.replace(" is not in 1..4294967295", ": it takes a whole number, 1 or more");
-    match WORDS.iter().find(|(rust, _)| said.contains(rust)) {
-        Some((rust, clear)) => {
-            show::text::warn(said.replace(rust, clear).trim_end());
-            std::process::exit(error.exit_code())
-        }
-        None if said != error.to_string() => {
-            show::text::warn(said.trim_end());
-            std::process::exit(error.exit_code())
-        }
-        None => error.exit(),
+    if !error.use_stderr() {
+        error.exit()
     }
+    let (said, plain) = (error.to_string(), args::mistake::clear(&error.to_string()));
+    if show::text::as_json() {
+        let (kind, message) = (ErrorKind::Usage, args::mistake::message(error));
+        show::text::warn_as_json(&Reported { kind, message }, None);
+    } else if plain == said {
+        // In colours.
+        error.exit()
+    } else {
+        show::text::warn(plain.trim_end());
+    }
+    std::process::exit(error.exit_code())
 }
 
 /// Lets a commit that exceeds the memory limit lie in a scratch file.

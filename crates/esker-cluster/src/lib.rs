@@ -12,8 +12,8 @@
 //! (`net::tunnel`). A version of the whole exists once every shard has synced its part and the manifest names
 //! all parts.
 //!
-//! Bottom to top: [`net`], [`model`], [`disk`], `exchange`, `change`, [`algorithm`], [`follow`], [`catalogue`],
-//! [`process`].
+//! Bottom to top: [`net`], [`model`], [`disk`], `exchange`, `change`, [`algorithm`], [`follow`],
+//! [`catalogue`], [`process`].
 //!
 //! `docs/concepts/cluster.md` says what users may rely on, `docs/internals/cluster.md` how it is done.
 

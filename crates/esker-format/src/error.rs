@@ -70,6 +70,68 @@ pub enum Error {
     },
     /// The run was cancelled, or needs more memory than its budget.
     Stop(Stop),
+    /// An error of another process.
+    Reported(Reported),
+}
+
+/// What an error is, without its facts. What other processes report keeps this.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum ErrorKind {
+    /// The operating system refused an operation on a file.
+    Io,
+    /// The operating system denied permission.
+    PermissionDenied,
+    /// A file is damaged.
+    Corrupt,
+    /// A file is gone or was replaced by an older copy.
+    Lost,
+    /// An input cannot be read.
+    Input,
+    /// A line of an input cannot be parsed.
+    InputLine,
+    /// A setting makes no sense, or names what the input does not have.
+    Usage,
+    /// The request does not fit this database or these options.
+    Invalid,
+    /// Another writer has locked the database or cluster.
+    Locked,
+    /// Something exists in the place of what was to be made.
+    Exists,
+    /// A file, a database or a cluster is not there.
+    FileNotFound,
+    /// No vertex has the id.
+    VertexNotFound,
+    /// No version has the number, tag or time.
+    VersionNotFound,
+    /// The run was cancelled.
+    Cancelled,
+    /// The run needs more memory than its budget.
+    OverBudget,
+    /// The graph or the options do not allow the computation.
+    Unsuitable,
+    /// The system starts no threads.
+    Threads,
+    /// A process of the operation was lost, or its connection.
+    ProcessLost,
+    /// A verifier rejected an answer: a bug in Esker.
+    WrongAnswer,
+}
+
+/// An error as it crosses from one process to another: what callers tell it apart by, and what it says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Reported {
+    /// What it is.
+    pub kind: ErrorKind,
+    /// What it says.
+    pub message: Message,
+}
+
+impl From<&Error> for Reported {
+    fn from(error: &Error) -> Self {
+        Self { kind: error.kind(), message: error.message() }
+    }
 }
 
 /// Who has locked a database or a cluster.
@@ -134,6 +196,40 @@ impl Error {
         Self::NotFound { what, reason: reason.into() }
     }
 
+    /// Makes an [`Error::Reported`].
+    pub fn reported(kind: ErrorKind, message: impl Into<Message>) -> Self {
+        Self::Reported(Reported { kind, message: message.into() })
+    }
+
+    /// What it is, without its facts.
+    pub fn kind(&self) -> ErrorKind {
+        use std::io::ErrorKind as OfSystem;
+        match self {
+            Self::Io { source, .. } => match source.kind() {
+                OfSystem::NotFound => ErrorKind::FileNotFound,
+                OfSystem::AlreadyExists => ErrorKind::Exists,
+                OfSystem::PermissionDenied => ErrorKind::PermissionDenied,
+                _ => ErrorKind::Io,
+            },
+            Self::Corrupt { .. } => ErrorKind::Corrupt,
+            Self::Lost { .. } => ErrorKind::Lost,
+            Self::Input { line: Some(_), .. } => ErrorKind::InputLine,
+            Self::Input { line: None, .. } => ErrorKind::Input,
+            Self::Usage(_) => ErrorKind::Usage,
+            Self::Invalid(_) => ErrorKind::Invalid,
+            Self::Locked { .. } => ErrorKind::Locked,
+            Self::Exists(_) => ErrorKind::Exists,
+            Self::NotFound { what: Sought::File, .. } => ErrorKind::FileNotFound,
+            Self::NotFound { what: Sought::Vertex, .. } => ErrorKind::VertexNotFound,
+            Self::NotFound { what: Sought::Version, .. } => ErrorKind::VersionNotFound,
+            Self::Stop(Stop::Cancelled) => ErrorKind::Cancelled,
+            Self::Stop(Stop::OverBudget { .. }) => ErrorKind::OverBudget,
+            Self::Stop(Stop::Unsuitable(_)) => ErrorKind::Unsuitable,
+            Self::Stop(Stop::Threads(_)) => ErrorKind::Threads,
+            Self::Reported(reported) => reported.kind,
+        }
+    }
+
     /// What it says. `Display` says the same in the words of the library.
     pub fn message(&self) -> Message {
         match self {
@@ -157,6 +253,7 @@ impl Error {
             | Self::NotFound { reason, .. } => reason.clone(),
             Self::Locked { path, holder } => locked(path, *holder).into(),
             Self::Stop(stop) => stop.message(),
+            Self::Reported(reported) => reported.message.clone(),
         }
     }
 
@@ -169,6 +266,7 @@ impl Error {
             Self::Invalid(reason) => Self::Invalid(reason.and(more)),
             Self::Exists(reason) => Self::Exists(reason.and(more)),
             Self::NotFound { what, reason } => Self::NotFound { what, reason: reason.and(more) },
+            Self::Reported(Reported { kind, message }) => Self::reported(kind, message.and(more)),
             other => other,
         }
     }

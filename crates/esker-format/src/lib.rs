@@ -23,7 +23,7 @@ mod layout;
 #[cfg(test)]
 mod document;
 
-pub use error::{Error, LockHolder, Result, Sought};
+pub use error::{Error, ErrorKind, LockHolder, Reported, Result, Sought};
 pub use file::archive::{Archive, archive_path, archived_name};
 pub use file::archive_writer::ArchiveWriter;
 pub use file::column::{Column, ColumnReader, PageHint};

@@ -65,7 +65,7 @@ mod follower;
 pub use commit::{Batch, CommitOptions, EdgeMatch};
 pub use database::{CommitSizing, Committed, Database, DatabaseOptions};
 pub use delta::DynamicGraph;
-pub use esker_format::{self as format, Error, LockHolder, Result, Sought, io};
+pub use esker_format::{self as format, Error, ErrorKind, LockHolder, Reported, Result, Sought, io};
 pub use esker_layers::graph::{
     WEIGHTS_MAX, bounded::headed, bounded::pooled, bounded::stacked, copied_bytes, undirected_block_bytes,
     undirected_bytes, views::window as windows,

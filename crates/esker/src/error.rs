@@ -1,6 +1,7 @@
 //! Errors of the facade.
 
 use esker_graph::{Budget, Message, Stop};
+use esker_store::ErrorKind;
 
 /// An error of the facade.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +32,15 @@ impl Error {
     /// Makes an [`Error::Usage`].
     pub fn usage(reason: impl Into<Message>) -> Self {
         Self::Usage(reason.into())
+    }
+
+    /// What it is, without its facts.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Store(error) => error.kind(),
+            Self::Usage(_) => ErrorKind::Usage,
+            Self::Wrong { .. } => ErrorKind::WrongAnswer,
+        }
     }
 
     /// What it says. `Display` says the same in the words of the library.

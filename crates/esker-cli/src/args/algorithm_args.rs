@@ -5,6 +5,7 @@ use esker::catalogue::{Entry, Params, find};
 use esker::store::{self, View};
 
 use crate::failure::Failure;
+use crate::language::said;
 
 /// Options of an algorithm, the weight that it reads, and whether it reads the directions of edges.
 #[derive(Debug, Clone, Args)]
@@ -28,7 +29,7 @@ impl AlgorithmArgs {
         let mut params = Params::default();
         self.options.iter().for_each(|(name, value)| params.add(name, value));
         entry.check_params(&params).map_err(|error| match Failure::from(error) {
-            Failure::Usage(message) => Failure::Usage(by_name(message, entry)),
+            Failure::Library(error) => Failure::Usage(by_name(said(&error.message), entry)),
             other => other,
         })?;
         entry.check_weight(self.weight.is_some())?;

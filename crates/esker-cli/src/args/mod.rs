@@ -1,5 +1,6 @@
 //! Options that several verbs have, and what they stand for.
 
+pub(crate) mod mistake;
 pub(crate) mod size;
 pub(crate) mod resources;
 pub(crate) mod reading;

@@ -14,6 +14,7 @@ use super::workers::{
 use crate::args::size::{counted, rate, seconds};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::stop_on_signals;
+use crate::language::said;
 use crate::session::committing::describe_versions;
 use crate::show::progress::Bar;
 use crate::show::text;
@@ -100,7 +101,7 @@ impl ChangeArgs {
                 let now = rate(edges as f64, begin.elapsed().as_secs_f64(), "edges");
                 bar.set(&format!("{verb}: {}, {now}", counted(edges, "edge", "edges")), 0.0, String::new());
             }
-            News::Note(note) if !self.json => text::remark_over_bar(note),
+            News::Note(note) if !self.json => text::remark_over_bar(&said(note)),
             News::Note(_) => {}
         };
         let changed =

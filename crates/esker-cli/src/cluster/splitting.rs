@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use esker::graph::{Run, RunOptions};
-use esker::store::Store;
 use esker::store::io::{Disk, RealDisk};
+use esker::store::{Error, Store};
 use esker_cluster::{Cluster, HUB_DEGREE, NewShards, merge, rebalance, split};
 
 use super::workers::{HostsArg, WholeAtArg, random_seed};
@@ -120,7 +120,10 @@ impl ClusterMergeCommand {
         let (run, cluster) = (run()?, self.hosts.open(&self.cluster)?);
         let version = self.at.number(&cluster)?;
         if RealDisk.look(&self.database)?.is_some() {
-            return Err(Failure::Failed(format!("{} exists: give another name", self.database.display())));
+            return Err(Error::Exists(
+                format!("{} exists: give another name", self.database.display()).into(),
+            )
+            .into());
         }
         merge(&cluster, version, &self.database, &run)?;
         let newest = Store::open(&self.database)?.latest()?;

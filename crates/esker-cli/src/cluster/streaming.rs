@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use esker::change::CommitEvery;
+use esker::store::{Error, Sought};
 use esker_cluster::disk::job::{ChangeJob, StreamJob};
 use esker_cluster::{ChangeReport, Cluster, News};
 use serde_json::json;
@@ -17,6 +18,7 @@ use crate::args::commit_every::EveryArg;
 use crate::args::size::{counted, rate, seconds};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::stop_on_signals;
+use crate::language::said;
 use crate::session::committing::describe_versions;
 use crate::show::progress::Bar;
 use crate::show::text;
@@ -85,7 +87,7 @@ impl ClusterStreamCommand {
                 let now = rate(edges as f64, begin.elapsed().as_secs_f64(), "edges");
                 bar.set(&format!("stream: {}, {now}", counted(edges, "edge", "edges")), 0.0, String::new());
             }
-            News::Note(note) if !self.json => text::remark_over_bar(note),
+            News::Note(note) if !self.json => text::remark_over_bar(&said(note)),
             News::Note(_) => {}
         };
         let streamed =
@@ -111,7 +113,9 @@ impl ClusterStreamCommand {
             Some(name) => Some(name.clone()),
             None if self.input == "-" => None,
             None if !is_here => inputs.first().cloned(),
-            None => Some(file().map_err(|_| Failure::Failed(format!("cannot find {}", self.input)))?),
+            None => Some(
+                file().map_err(|_| Error::not_found(Sought::File, format!("cannot find {}", self.input)))?,
+            ),
         };
         let (batch_edges, every_ms) = match self.commit_every.0 {
             CommitEvery::Edges(edges) => (edges.min(BATCH_EDGES_MAX), 0),

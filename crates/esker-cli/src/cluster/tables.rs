@@ -8,6 +8,8 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
+use esker::graph::{Operation, message};
+use esker::store::ErrorKind;
 use esker_cluster::model::answer::{Cell, ColumnKind, OwnedId, VertexRow};
 
 use crate::failure::{Failure, Outcome};
@@ -106,11 +108,16 @@ fn id_of(cell: &Cell) -> Option<&OwnedId> {
 }
 
 fn ids<'a>(text_ids: bool, ids: impl Iterator<Item = Option<&'a OwnedId>>) -> Result<ArrayRef, Failure> {
-    let refused = |id: String, why: String| Failure::Failed(format!("the vertex id {id} {why}; write .csv"));
+    let refused = |id: String, why: String| {
+        let elsewhere = "; CSV holds all ids, and so does the answer of a database that ";
+        let made =
+            message![format!("the vertex id {id} {why}{elsewhere}"), Operation::ClusterMerge, " makes"];
+        Failure::of(ErrorKind::Unsuitable, made)
+    };
     if text_ids {
         let text = |id: Option<&'a OwnedId>| match id {
             Some(OwnedId::Text(text)) => std::str::from_utf8(text).map(Some).map_err(|_| {
-                let why = "is not UTF-8, which Arrow requires".to_owned();
+                let why = "is not UTF-8, as texts of Arrow have to be".to_owned();
                 refused(format!("{:?}", String::from_utf8_lossy(text)), why)
             }),
             _ => Ok(None),
@@ -118,9 +125,9 @@ fn ids<'a>(text_ids: bool, ids: impl Iterator<Item = Option<&'a OwnedId>>) -> Re
         return Ok(Arc::new(ids.map(text).collect::<Result<StringArray, Failure>>()?));
     }
     let integer = |id: Option<&OwnedId>| match id {
-        Some(OwnedId::Int(id)) => {
-            i64::try_from(*id).map(Some).map_err(|_| refused(id.to_string(), format!("exceeds {}", i64::MAX)))
-        }
+        Some(OwnedId::Int(id)) => i64::try_from(*id).map(Some).map_err(|_| {
+            refused(id.to_string(), format!("exceeds {}, the greatest integer of the column", i64::MAX))
+        }),
         _ => Ok(None),
     };
     Ok(Arc::new(ids.map(integer).collect::<Result<Int64Array, Failure>>()?))

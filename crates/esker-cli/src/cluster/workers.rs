@@ -7,10 +7,10 @@ use std::process::Command;
 use clap::Args;
 use esker::graph::Cancel;
 use esker::import::read::input::{Input, expand};
-use esker::store::Error;
 use esker::store::format::DatabaseId;
 use esker::store::io::{Cursor, Disk, Files, RealDisk, parent};
 use esker::store::manifest::VersionSelector;
+use esker::store::{Error, ErrorKind};
 use esker_cluster::disk::job::MEMORY_BYTES_MIN;
 use esker_cluster::process::worker::{Meeting, WorkerPlace};
 use esker_cluster::{ChangeReport, ChangeTimes, Cluster, News, SILENCE, Supervisor, WorkerCounters};
@@ -194,9 +194,9 @@ pub(super) fn with_output<T>(
     if path == Path::new("-") {
         return write(&mut BufWriter::new(std::io::stdout().lock()));
     }
-    let exists = || Failure::Failed(format!("{} exists: give another name", path.display()));
+    let exists = || Error::Exists(format!("{} exists: give another name", path.display()).into());
     if RealDisk.look(path)?.is_some() {
-        return Err(exists());
+        return Err(exists().into());
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let unfinished = parent(path).join(format!(".{name}.writing-{}", DatabaseId::random()));
@@ -204,8 +204,8 @@ pub(super) fn with_output<T>(
     let written = write(&mut out).and_then(|written| {
         out.flush()?;
         RealDisk.rename(&unfinished, path).map_err(|error| match error {
-            Error::Io { source, .. } if source.kind() == std::io::ErrorKind::AlreadyExists => exists(),
-            other => other.into(),
+            error if error.kind() == ErrorKind::Exists => exists(),
+            other => other,
         })?;
         Ok(written)
     });
@@ -234,6 +234,8 @@ mod tests {
         with_output(&path, |out| Ok(out.write_all(b"whole")?)).unwrap();
         assert_eq!((std::fs::read(&path).unwrap(), entries()), (b"whole".to_vec(), 1));
         let again = with_output(&path, |_| Ok(()));
-        assert!(matches!(again, Err(Failure::Failed(reason)) if reason.contains("out.csv exists")));
+        let again = again.expect_err("it exists");
+        assert_eq!(again.reported().kind, ErrorKind::Exists);
+        assert!(again.words().is_some_and(|words| words.contains("out.csv exists")));
     }
 }

@@ -105,10 +105,8 @@ impl CommitsState {
     }
 
     fn failure(&self, failure: Failure) -> Failure {
-        if let (true, Failure::Failed(reason)) = (self.is_unknown, &failure) {
-            return Failure::Failed(format!(
-                "{reason}; `esker log` shows whether the last changes were committed or not"
-            ));
+        if self.is_unknown && matches!(failure, Failure::Failed(_) | Failure::Library(_)) {
+            return failure.between("", "; `esker log` shows whether the last changes were committed or not");
         }
         if self.versions.is_empty() || !self.is_complete {
             return failure;
@@ -159,7 +157,7 @@ mod tests {
     fn a_failure_names_what_is_committed_once_that_is_everything() {
         let failure = |state: &CommitsState| {
             let failure = state.failure(Failure::Failed("the disk is full".to_owned()));
-            (failure.exit_code(), format!("{failure:?}"))
+            (failure.exit_code(), failure.words().unwrap_or_default())
         };
         let mut state = CommitsState::default();
         assert_eq!(failure(&state).0, 1);

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use esker::import::export::escaped;
 use esker::import::read::source::Rejected;
+use esker::store::Reported;
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Outcome};
@@ -51,10 +52,8 @@ pub(crate) fn print(text: &str) -> Outcome {
         true => message(text),
         false => Cow::Borrowed(text),
     };
-    writeln!(out, "{text}").map_err(|error| match Failure::from(error) {
-        Failure::Failed(reason) => Failure::Failed(format!("cannot write to standard output: {reason}")),
-        other => other,
-    })
+    writeln!(out, "{text}")
+        .map_err(|error| Failure::from(error).between("cannot write to standard output: ", ""))
 }
 
 /// Prints a JSON value, indented.
@@ -107,17 +106,27 @@ fn warn_over_bar(text: &str) {
 
 /// Prints the message of a failure and ends the process.
 pub(crate) fn end_process(failure: &Failure) -> ! {
-    match failure {
-        Failure::Usage(message)
-        | Failure::Failed(message)
-        | Failure::Done(message)
-        | Failure::Unfinished(message) => {
-            warn_over_bar(&format!("esker: {message}"));
-        }
-        Failure::Interrupted => warn_over_bar("esker: interrupted"),
-        Failure::PipeClosed => {}
+    if as_json() {
+        let done = match failure {
+            Failure::Done(failure) => Some(failure.done.as_str()),
+            _ => None,
+        };
+        warn_as_json(&failure.reported(), done);
+    } else if let Some(words) = failure.words() {
+        warn_over_bar(&format!("esker: {words}"));
     }
     std::process::exit(failure.exit_code())
+}
+
+/// Whether a failure is printed as JSON, for the Python package: `ESKER_ERRORS=json`.
+pub(crate) fn as_json() -> bool {
+    std::env::var_os("ESKER_ERRORS").is_some_and(|form| form == "json")
+}
+
+/// Prints a failure as a line of JSON: what it is, what it says, and what was done before it.
+pub(crate) fn warn_as_json(reported: &Reported, done: Option<&str>) {
+    let said = json!({ "error": reported, "done": done });
+    let _ = writeln!(std::io::stderr().lock(), "{said}");
 }
 
 /// Prints a sample of the skipped lines on standard error.

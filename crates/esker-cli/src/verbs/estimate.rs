@@ -5,6 +5,7 @@ use esker::catalogue::{Entry, Params};
 use esker::computation::Computation;
 use esker::graph::VertexId;
 use esker::session::VersionSource;
+use esker::store::ErrorKind;
 use serde_json::json;
 
 use crate::args::actual::price_rows;
@@ -16,7 +17,7 @@ use crate::args::resources::ResourceArgs;
 use crate::args::window_args::TIME_HELP;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
-use crate::language::CommandLine;
+use crate::language::{CommandLine, said};
 use crate::session::opening::open_store;
 use crate::show::text;
 
@@ -84,7 +85,7 @@ impl EstimateArgs {
         let computation = Computation::of(entry, params).reading(self.access.request());
         let planned = match computation.plan(&view, &resources).map_err(Failure::from) {
             Ok(planned) => Ok(planned),
-            Err(Failure::Failed(refusal)) => Err(refusal),
+            Err(Failure::Library(refusal)) if refusal.kind != ErrorKind::Usage => Err(said(&refusal.message)),
             Err(failure) => return Err(failure),
         };
         let estimate = match &planned {

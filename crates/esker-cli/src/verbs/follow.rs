@@ -339,11 +339,7 @@ impl KeepPause {
 
 /// A failure, with the version that it is about.
 fn of_version(failure: Failure, number: u64) -> Failure {
-    match failure {
-        Failure::Failed(reason) => Failure::Failed(format!("version {number}: {reason}")),
-        Failure::Usage(reason) => Failure::Usage(format!("version {number}: {reason}")),
-        other => other,
-    }
+    failure.between(&format!("version {number}: "), "")
 }
 
 impl Printed<'_> {

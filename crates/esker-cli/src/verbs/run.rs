@@ -270,10 +270,7 @@ impl RunArgs {
         }
         let resources = self.resources.of_run(self.deterministic);
         for &number in &numbers[done..] {
-            let on_version = |failure| match failure {
-                Failure::Failed(reason) => Failure::Failed(format!("version {number}: {reason}")),
-                other => other,
-            };
+            let on_version = |failure: Failure| failure.between(&format!("version {number}: "), "");
             let view = open(number)?;
             let planned = self.computation(entry, params).plan(&view, &resources);
             let planned = planned.map_err(|error| on_version(error.into()))?;

@@ -105,12 +105,9 @@ impl Series<'_> {
             done += 1;
             Ok::<_, Failure>(())
         });
-        found.map_err(|failure| match failure {
-            Failure::Failed(reason) => {
-                let end = ends.get(done).copied().unwrap_or(0);
-                Failure::Failed(format!("the window until {}: {reason}", times.unit.format(end)))
-            }
-            other => other,
+        found.map_err(|failure| {
+            let end = ends.get(done).copied().unwrap_or(0);
+            failure.between(&format!("the window until {}: ", times.unit.format(end)), "")
         })?;
         Ok(done)
     }

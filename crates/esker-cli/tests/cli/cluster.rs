@@ -375,7 +375,7 @@ fn a_stream_that_fails_does_not_report_success() {
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!((output.status.code(), &output.stdout[..]), (Some(1), &b""[..]), "{message}");
     assert!(message.contains("esker: edges.csv:4: the source is not an integer"), "{message}");
-    assert!(message.contains("correct the input, and run the command again"), "{message}");
+    assert!(message.contains("correct the input, and try again"), "{message}");
 }
 
 /// Up to a version's worth of edges was in no version, and could not be read again under the name of the

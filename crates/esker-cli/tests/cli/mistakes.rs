@@ -279,3 +279,28 @@ fn heads_whose_files_are_gone_hinder_only_what_reads_them() {
     place.ok("compact g.esker --heads 3");
     place.ok("run wcc g.esker --residency headed --memory 200MiB");
 }
+
+#[test]
+fn a_failure_is_a_line_of_json_if_the_environment_asks() {
+    let place = Place::new();
+    place.file("edges.csv", "source,target\n1,2\n");
+    place.ok("import edges.csv web.esker");
+    let failure = |line: &str| -> (Option<i32>, serde_json::Value) {
+        let output = place.command(line).env("ESKER_ERRORS", "json").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), serde_json::from_str(said.lines().last().unwrap_or_default()).expect(&said))
+    };
+    let (code, found) = failure("info none.esker");
+    assert_eq!((code, &found["error"]["kind"]), (Some(1), &"FileNotFound".into()), "{found}");
+    let (code, found) = failure("run bfs web.esker --source 7");
+    assert_eq!((code, &found["error"]["kind"]), (Some(1), &"VertexNotFound".into()), "{found}");
+    let (code, found) = failure("import edges.csv web.esker");
+    assert_eq!((code, &found["error"]["kind"]), (Some(1), &"Exists".into()), "{found}");
+    let setting = serde_json::json!({ "Setting": { "setting": "Replace", "value": { "Flag": true } } });
+    let parts = found["error"]["message"]["parts"].as_array().expect("parts");
+    assert!(parts.contains(&setting), "{found}");
+    let (code, found) = failure("run bfs web.esker --source 1 --threads x");
+    let option = serde_json::json!({ "Option": { "name": "threads", "value": null } });
+    assert_eq!((code, &found["error"]["message"]["parts"][1]), (Some(2), &option), "{found}");
+    assert_eq!((&found["error"]["kind"], &found["done"]), (&"Usage".into(), &serde_json::Value::Null));
+}

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use esker_format::{Error, Result};
+use esker_format::{Error, Result, Sought};
 use esker_graph::{Direction, Graph, Message, Operation, Run, Setting, Stop, VertexId, message, vertex};
 use esker_store::{StoredGraph, Version};
 
@@ -45,7 +45,7 @@ impl Local<'_, '_> {
     /// The vertex whose id a user typed, if this shard owns it.
     ///
     /// # Errors
-    /// [`Stop::Unsuitable`] if this shard would own it but has no such vertex; [`Error::Usage`] if the id is
+    /// [`Error::NotFound`] if this shard would own it but has no such vertex; [`Error::Usage`] if the id is
     /// not of the cluster's kind.
     pub(crate) fn find_owned(&self, text: &str) -> Result<Option<VertexId>> {
         let id = typed_id(text, self.version.ids().is_text())?;
@@ -53,7 +53,7 @@ impl Local<'_, '_> {
             return Ok(None);
         }
         let found = self.version.ids().vertex_of(id)?.filter(|&v| (v as usize) < self.version.num_vertices());
-        found.map(Some).ok_or_else(|| unsuitable(format!("no vertex of the cluster has the id {text:?}")))
+        found.map(Some).ok_or_else(|| no_vertex(text))
     }
 }
 
@@ -69,6 +69,11 @@ pub(crate) fn expect_undirected(algorithm: &str, directed: bool) -> Result<()> {
 /// The error of a question that the graph cannot answer, whichever worker finds out.
 pub(crate) fn unsuitable(reason: impl Into<Message>) -> Error {
     Stop::unsuitable(reason.into()).into()
+}
+
+/// The error of a vertex that no shard has.
+pub(crate) fn no_vertex(id: &str) -> Error {
+    Error::not_found(Sought::Vertex, format!("no vertex of the cluster has the id {id:?}"))
 }
 
 /// The options of a run, as a user typed them.

@@ -36,7 +36,7 @@ pub use entry::{ClusterAlgorithm, RunOption};
 pub use graph500::graph500;
 use handing_over::hand_over;
 use local::{Local, Options};
-pub(crate) use local::{expect_undirected, unsuitable};
+pub(crate) use local::{expect_undirected, no_vertex};
 
 /// Runs an algorithm on the shard of this process, together with all other processes, and hands over the rows
 /// of the vertices that this shard owns.

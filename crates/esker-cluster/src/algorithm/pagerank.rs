@@ -250,7 +250,7 @@ pub(crate) const ENTRY: ClusterAlgorithm = ClusterAlgorithm {
         RunOption {
             name: "tolerance",
             value_name: "T",
-            about: "ends once all scores together change by less [default: 0.000001]",
+            about: "ends once all scores together differ from the exact ones by less [default: 5e-6]",
             is_list: false,
         },
         RunOption {
@@ -279,7 +279,7 @@ fn pagerank(local: &Local<'_, '_>, engine: &mut Engine<'_>, options: &Options<'_
     let tolerance = options.number("tolerance", PageRankOptions::default().tolerance)?;
     let rounds_max = options.integer("rounds", 100)?;
     if !(0.0..=1.0).contains(&damping) {
-        return Err(Error::usage(format!("damping {damping} is not in 0..=1")));
+        return Err(Error::usage(format!("damping must be from 0 to 1, not {damping}")));
     }
     let len = graph.num_vertices();
     let degrees = local.out_degrees(engine)?;

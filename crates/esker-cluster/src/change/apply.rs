@@ -12,7 +12,7 @@
 //! all others for a version.
 
 use esker_format::{Error, Result, trimmed_budget};
-use esker_graph::{Budget, Run};
+use esker_graph::{Budget, Message, Run};
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
 use esker_store::{Batch, CommitOptions, Database, DatabaseOptions};
@@ -60,7 +60,7 @@ pub trait Publisher {
     fn progress(&mut self, edges: u64);
 
     /// Told how an input is read.
-    fn note(&mut self, _: &str) {}
+    fn note(&mut self, _: &Message) {}
 
     /// Told before a commit, which may take long.
     fn committing(&mut self) {}

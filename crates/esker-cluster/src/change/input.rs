@@ -57,7 +57,7 @@ pub(crate) struct Parts {
     /// Which column holds the weights, if they are wanted.
     pub(crate) weight: Option<usize>,
     /// How the inputs are read; that of one process is enough.
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Vec<Message>,
     stream: Option<StreamCourse>,
     /// The names of the inputs.
     input: String,
@@ -65,12 +65,12 @@ pub(crate) struct Parts {
 }
 
 /// The reader of a job, and how it reads.
-fn open_reader(job: &ChangeJob, options: &ReadOptions) -> Result<(Box<dyn Reader>, Vec<String>)> {
+fn open_reader(job: &ChangeJob, options: &ReadOptions) -> Result<(Box<dyn Reader>, Vec<Message>)> {
     if let Some(graph) = &job.generated {
         return Ok((Box::new(GeneratorReader::new(graph.generator()?)), Vec::new()));
     }
     let opened = open(&job.inputs, options)?;
-    Ok((opened.reader, opened.notes.iter().map(Message::to_string).collect()))
+    Ok((opened.reader, opened.notes))
 }
 
 /// How far a stream is.

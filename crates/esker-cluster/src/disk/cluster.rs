@@ -373,7 +373,7 @@ impl Cluster {
         match self.disk.identify(&path)? {
             Some(named) if named.id == locked => Ok(()),
             _ => Err(Error::invalid(format!(
-                "stopped changing {}: {} was removed, renamed or replaced, or the directory was; the version is not published: see who did that, and                  run the command again",
+                "stopped changing {}: {} was removed, renamed or replaced, or the directory was; the version is not published: see who did that, and try again",
                 self.path.display(),
                 path.display()
             ))),

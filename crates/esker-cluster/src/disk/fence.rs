@@ -38,7 +38,7 @@ pub(crate) fn enter(disk: &dyn Disk, shard: &Path, epoch: u64) -> Result<()> {
     let last = last(disk, &path)?;
     if last > epoch {
         return Err(Error::invalid(format!(
-            "{} was opened by operation {last} of its cluster, as {} says, and this is operation {epoch}, an earlier one: run the command again; if \
+            "{} was opened by operation {last} of its cluster, as {} says, and this is operation {epoch}, an earlier one: try again; if \
              that fails too, the clock of its machine was put back and {EPOCH_NAME} lost: remove {} once no worker of an earlier command is left",
             shard.display(),
             path.display(),
@@ -103,7 +103,7 @@ mod tests {
         }
         let message = enter(&disk, &shard, 8).expect_err("earlier").to_string();
         assert!(message.starts_with("/c/shard-3 was opened by operation 9 of its cluster"), "{message}");
-        assert!(message.contains("run the command again"), "{message}");
+        assert!(message.contains("try again"), "{message}");
         assert!(message.contains("remove /c/shard-3.epoch once"), "{message}");
         enter(&disk, &path.join("shard-4"), 8).expect("another shard");
         disk.remove_file(&path.join("shard-3.epoch")).expect("lose");

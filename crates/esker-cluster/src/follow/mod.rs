@@ -24,7 +24,7 @@ use esker_graph::{Budget, Operation, Reservation, Run, RunOptions, Setting, Stop
 use esker_store::diff::{DiffCache, Difference, diff};
 use esker_store::{Follower, Version};
 
-use crate::algorithm::{AnswerSink, expect_undirected, unsuitable};
+use crate::algorithm::{AnswerSink, expect_undirected, no_vertex};
 use crate::disk::cluster::Cluster;
 use crate::disk::job::FollowJob;
 use crate::disk::shard::threads_each;
@@ -290,7 +290,7 @@ fn expect_vertex(
         )
     };
     if cluster.owners().of(id.as_id()) == shard && !is_there()? {
-        return Err(unsuitable(format!("no vertex of the cluster has the id {source:?}")));
+        return Err(no_vertex(source));
     }
     Ok(())
 }

@@ -268,7 +268,7 @@ pub fn run_threads<T: Send + 'static>(
 }
 
 fn failed(reason: &str) -> Error {
-    Error::invalid(format!("the exchange between processes failed: {reason}; run the command again"))
+    Error::invalid(format!("the exchange between processes failed: {reason}; try again"))
 }
 
 #[cfg(test)]

@@ -55,7 +55,7 @@ impl Supervisor<'_> {
             told: cluster.manifest().newest().number,
             take,
         };
-        Ok(self.conduct(cluster, &ClusterJob::Follow(job.clone()), course)?)
+        self.conduct(cluster, &ClusterJob::Follow(job.clone()), course)
     }
 }
 

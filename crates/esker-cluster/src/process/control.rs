@@ -2,8 +2,8 @@
 
 use std::net::{SocketAddr, TcpStream};
 
-use esker_format::{Error, Result};
-use esker_graph::{Message, Stop};
+use esker_format::{Error, Reported, Result};
+use esker_graph::Message;
 use serde::{Deserialize, Serialize};
 
 use crate::change::apply::Prepared;
@@ -12,39 +12,6 @@ use crate::exchange::counters::WorkerCounters;
 use crate::model::answer::Outline;
 use crate::model::excerpt::{Excerpt, ManifestNews};
 use crate::net::messages;
-
-/// What a person has to do about a failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Remedy {
-    /// Start again: a process or a connection was lost.
-    Repeat,
-    /// Correct the input.
-    MendInput,
-    /// Give other arguments.
-    MendUsage,
-    /// Raise the memory limit.
-    RaiseMemory,
-    /// What the message says of an input; the worker that met the mistake does not matter.
-    AsSaid,
-    /// Ask something that the graph can answer; which worker found out does not matter.
-    MendQuestion,
-    /// What the message says.
-    Other,
-}
-
-impl Remedy {
-    /// Of an error of the work itself.
-    pub(crate) fn of(error: &Error) -> Self {
-        match error {
-            Error::Input { line: Some(_), .. } => Self::MendInput,
-            Error::Input { line: None, .. } => Self::AsSaid,
-            Error::Usage(_) => Self::MendUsage,
-            Error::Stop(Stop::OverBudget { .. }) => Self::RaiseMemory,
-            Error::Stop(Stop::Unsuitable(_)) => Self::MendQuestion,
-            _ => Self::Other,
-        }
-    }
-}
 
 /// What a worker says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -56,7 +23,7 @@ pub(crate) enum WorkerReport {
     /// So many edges have been read by all workers.
     Progress(u64),
     /// How an input is read.
-    Note(String),
+    Note(Message),
     /// The version of its shard is durable.
     Prepared(Prepared),
     /// The outline of an answer.
@@ -68,7 +35,7 @@ pub(crate) enum WorkerReport {
     /// It is done, and this is what it counted.
     Done(WorkerCounters),
     /// It has failed, for this reason.
-    Failed { remedy: Remedy, reason: Message },
+    Failed(Reported),
     /// It has lost the connection to another worker.
     PeerLost(String),
     /// It commits, and says nothing else until that is done.
@@ -109,7 +76,7 @@ pub(crate) struct StartOrder {
 impl WorkerReport {
     /// That it has failed with this error.
     pub(crate) fn failed(error: &Error) -> Self {
-        Self::Failed { remedy: Remedy::of(error), reason: error.message() }
+        Self::Failed(error.into())
     }
 
     pub(crate) fn send(&self, stream: &TcpStream) -> std::io::Result<()> {
@@ -168,7 +135,7 @@ mod tests {
             WorkerReport::Listening(65535),
             WorkerReport::Beat,
             WorkerReport::Progress(1 << 40),
-            WorkerReport::Note("a.csv: edges as CSV".to_owned()),
+            WorkerReport::Note("a.csv: edges as CSV".into()),
             WorkerReport::Prepared(prepared.clone()),
             WorkerReport::Prepared(Prepared { mark: Some(u64::MAX), ..prepared }),
             WorkerReport::Prepared(hubs),
@@ -186,13 +153,8 @@ mod tests {
                 sent_bytes: 1 << 33,
                 ..WorkerCounters::default()
             }),
-            WorkerReport::Failed { remedy: Remedy::Repeat, reason: "no".to_owned().into() },
-            WorkerReport::Failed { remedy: Remedy::MendInput, reason: String::new().into() },
-            WorkerReport::Failed { remedy: Remedy::MendUsage, reason: "no".to_owned().into() },
-            WorkerReport::Failed { remedy: Remedy::RaiseMemory, reason: "no".to_owned().into() },
-            WorkerReport::Failed { remedy: Remedy::AsSaid, reason: "no".to_owned().into() },
-            WorkerReport::Failed { remedy: Remedy::MendQuestion, reason: "no".to_owned().into() },
-            WorkerReport::Failed { remedy: Remedy::Other, reason: "no".to_owned().into() },
+            WorkerReport::failed(&Error::usage("no")),
+            WorkerReport::failed(&Error::invalid(String::new())),
             WorkerReport::PeerLost("gone".to_owned()),
             WorkerReport::Ended { is_signal: true, how: "was killed".to_owned() },
             WorkerReport::Ended { is_signal: false, how: String::new() },

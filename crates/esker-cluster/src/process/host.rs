@@ -21,7 +21,7 @@ use esker_graph::Cancel;
 use crate::disk::cluster::read_secret;
 use crate::net::handshake::{KEEPER, PATIENCE, Secret, introduced};
 use crate::net::threads::no_thread;
-use crate::process::control::{Remedy, WorkerOrder, WorkerReport};
+use crate::process::control::{WorkerOrder, WorkerReport};
 use crate::process::worker::{Meeting, SIGABRT, WorkerPlace, name_of_signal};
 
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -117,9 +117,7 @@ fn keep(stream: TcpStream, stranger: Arc<()>, secret: &Secret, options: &HostOpt
     let (port, child) = match worker {
         Ok(started) => started,
         Err(error) => {
-            WorkerReport::Failed { remedy: Remedy::Other, reason: error.message() }
-                .send(stream)
-                .map_err(lost)?;
+            WorkerReport::failed(&error).send(stream).map_err(lost)?;
             return Err(error);
         }
     };

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use esker_format::{Error, Result};
+use esker_format::{Error, ErrorKind, Reported, Result};
 use esker_graph::{Cancel, Message, Operation, message};
 
 use crate::disk::cluster::Cluster;
@@ -19,7 +19,7 @@ use crate::model::excerpt::Excerpt;
 use crate::net::connection::{Connection, UNREACHABLE};
 use crate::net::handshake::{COMMAND, KEEPER, Secret, connect};
 use crate::net::hosts::Host;
-use crate::process::control::{Remedy, StartOrder, WorkerOrder, WorkerReport};
+use crate::process::control::{StartOrder, WorkerOrder, WorkerReport};
 use crate::process::shard_requests::Give;
 
 /// How long a machine may take to start a worker that connects.
@@ -106,7 +106,7 @@ impl RemoteWorker {
         WorkerOrder::Hold { shard, directory: host.directory.clone() }.send(told).map_err(of_system)?;
         let port = match WorkerReport::receive(told).map_err(|error| failed(error.message()))? {
             WorkerReport::Listening(port) => port,
-            WorkerReport::Failed { reason, .. } => return Err(failed(reason)),
+            WorkerReport::Failed(Reported { message, .. }) => return Err(failed(message)),
             _ => return Err(failed("it answers in another way: all must run the same Esker".into())),
         };
         told.set_read_timeout(None).and_then(|()| keeper.watch_peer(true)).map_err(of_system)?;
@@ -228,11 +228,12 @@ pub(crate) fn ask_host(
                 wait_until_ended(std::slice::from_ref(&worker));
                 return Ok(());
             }
-            WorkerReport::Failed { remedy, reason } => {
-                return Err(Unanswered::Refused(match remedy {
-                    Remedy::MendUsage => Error::Usage(reason),
-                    _ => Error::invalid(message![format!("{}: ", worker.name), reason]),
-                }));
+            WorkerReport::Failed(Reported { kind, message }) => {
+                let message = match kind {
+                    ErrorKind::Usage => message,
+                    _ => message![format!("{}: ", worker.name), message],
+                };
+                return Err(Unanswered::Refused(Error::reported(kind, message)));
             }
             _ => {}
         }

@@ -3,7 +3,7 @@
 use std::thread::Builder;
 
 use esker_format::{Error, Result};
-use esker_graph::Cancel;
+use esker_graph::{Cancel, message};
 use serde::de::DeserializeOwned;
 
 use crate::change::publishing::left_behind;
@@ -137,7 +137,10 @@ pub fn create_on(
         }
         match left.is_empty() {
             true => error,
-            false => Error::invalid(format!("{error}; remove what was made: {}", left.join(", "))),
+            false => Error::reported(
+                error.kind(),
+                message![error.message(), format!("; remove what was made: {}", left.join(", "))],
+            ),
         }
     })
 }
@@ -194,7 +197,7 @@ mod tests {
     use super::*;
     use crate::disk::shard::message_of;
     use crate::net::handshake::{COMMAND, KEEPER, accept};
-    use crate::process::control::{Remedy, WorkerOrder, WorkerReport};
+    use crate::process::control::{WorkerOrder, WorkerReport};
 
     /// Has a machine answer so when it is to make a shard. Returns the message of the command.
     fn answered_by(answer: Option<WorkerReport>) -> String {
@@ -231,8 +234,7 @@ mod tests {
             message.ends_with("; remove what was made: a/b on 127.0.0.1:PORT (if it is there)"),
             "{message}"
         );
-        let message =
-            answered_by(Some(WorkerReport::Failed { remedy: Remedy::Other, reason: "no room".into() }));
+        let message = answered_by(Some(WorkerReport::failed(&Error::invalid("no room"))));
         assert!(message.ends_with("the worker of shard 0 on 127.0.0.1:PORT: no room"), "{message}");
     }
 

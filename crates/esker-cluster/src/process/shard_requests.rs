@@ -177,10 +177,8 @@ pub(crate) fn carry_out(
 /// mark from the start.
 fn create(disk: &Arc<dyn Disk>, path: &Path, options: &CreateOptions) -> Result<DatabaseId> {
     if disk.look(path)?.is_some() {
-        return Err(Error::invalid(format!(
-            "{} exists: give another directory, or remove this one if no cluster has it",
-            path.display()
-        )));
+        let remedy = "give another directory, or remove this one if no cluster has it";
+        return Err(Error::Exists(format!("{} exists: {remedy}", path.display()).into()));
     }
     let mut missing: Vec<_> = Vec::new();
     let mut above = parent(path);

@@ -10,8 +10,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use esker_format::io::input_bytes;
-use esker_format::{Error, Result};
-use esker_graph::{Cancel, Operation, Run, Stop, message};
+use esker_format::{Error, ErrorKind, Result};
+use esker_graph::{Cancel, Message, Operation, Run, Stop, message};
 
 use crate::catalogue::CatalogueEntry;
 use crate::change::publishing::{Publishing, position_of};
@@ -22,12 +22,12 @@ use crate::model::answer::{Outline, VertexRow, take_rows};
 use crate::model::manifest::WholeVersion;
 use crate::process::all_shards::{CheckReport, check, check_with, estimate};
 use crate::process::children::Workers;
-use crate::process::control::{Remedy, WorkerOrder, WorkerReport};
+use crate::process::control::{WorkerOrder, WorkerReport};
 use crate::process::forward::Forwarding;
 use crate::process::remote::Brief;
 use crate::process::requests::{roll_back, unpublished};
 use crate::process::stopping::Stopping;
-use crate::process::watch::{Ending, TICK, Watch};
+use crate::process::watch::{TICK, Watch};
 use crate::process::worker::WorkerCommand;
 
 /// A worker that says nothing for so long is given up.
@@ -61,7 +61,7 @@ pub enum News<'a> {
     /// So many edges have been read.
     Edges(u64),
     /// How an input is read.
-    Note(&'a str),
+    Note(&'a Message),
 }
 
 /// How operations are supervised.
@@ -172,14 +172,13 @@ impl Supervisor<'_> {
                 Ok(())
             },
         );
-        let Ending { error, remedy } = match conducting {
+        match conducting {
             Ok(workers) => {
                 (report.workers, report.undone) = (workers, left_behind);
-                return Ok(());
+                Ok(())
             }
-            Err(ending) => ending,
-        };
-        Err(take_back(cluster, report, begin, left_behind, error, remedy))
+            Err(error) => Err(take_back(cluster, report, begin, left_behind, error)),
+        }
     }
 
     /// Runs an algorithm on a version of the whole.
@@ -219,7 +218,7 @@ impl Supervisor<'_> {
                     }
                     Ok(())
                 });
-            checked.map(|_| problems).map_err(Error::from)
+            checked.map(|_| problems)
         })
     }
 
@@ -240,10 +239,10 @@ impl Supervisor<'_> {
         });
         match (conducted, job) {
             (Ok(workers), _) => answer.workers = workers,
-            (Err(ending), ClusterJob::Run(run)) if ending.remedy == Remedy::RaiseMemory => {
-                return Err(self.sufficient_limit(cluster, run, ending.error)?);
+            (Err(error), ClusterJob::Run(run)) if error.kind() == ErrorKind::OverBudget => {
+                return Err(self.sufficient_limit(cluster, run, error)?);
             }
-            (Err(ending), _) => return Err(ending.error),
+            (Err(error), _) => return Err(error),
         }
         Ok(answer)
     }
@@ -268,7 +267,7 @@ impl Supervisor<'_> {
         cluster: &Cluster,
         job: &ClusterJob,
         mut course: impl ReportHandler,
-    ) -> std::result::Result<Vec<WorkerCounters>, Ending> {
+    ) -> Result<Vec<WorkerCounters>> {
         let stream = matches!(job, ClusterJob::Change(change) if change.stream.is_some());
         let brief = Brief::of(cluster, job.clone())?;
         let started = Workers::start(cluster, &brief.secret, self.command, job.reads_stdin(), &self.cancel)?;
@@ -284,7 +283,7 @@ impl Supervisor<'_> {
                 }
             }
             if !stream || stopping.is_over(Instant::now()) {
-                self.cancel.check().map_err(Error::from)?;
+                self.cancel.check()?;
             }
             input.as_ref().map_or(Ok(()), Forwarding::check)?;
             course.look(&watch.children)?;
@@ -309,7 +308,7 @@ impl Supervisor<'_> {
                     let reason = watch.first_cause(reason);
                     // What fails while a stream ends is a failure: edges that were read are in no version.
                     if !stream {
-                        self.cancel.check().map_err(Error::from)?;
+                        self.cancel.check()?;
                     }
                     return Err(reason.into());
                 }
@@ -329,7 +328,6 @@ fn take_back(
     begin: u64,
     left_behind: usize,
     error: Error,
-    remedy: Remedy,
 ) -> Error {
     // If publishing failed, the manifest may have the version: then it counts.
     let taken_back = cluster.settle().and_then(|()| roll_back(cluster));
@@ -340,26 +338,28 @@ fn take_back(
     let is_reported = |version: &&WholeVersion| report.versions.contains(&version.number);
     report.edges =
         cluster.manifest().versions.iter().filter(is_reported).map(|version| version.edges_given).sum();
-    let advice = match remedy {
-        Remedy::Repeat => "; run the command again",
-        Remedy::MendInput => "; correct the input, and run the command again",
+    let advice = match error.kind() {
+        ErrorKind::ProcessLost => "; try again",
+        ErrorKind::InputLine => "; correct the input, and try again",
         _ => "",
     };
-    let outcome = match taken_back {
+    let outcome: Message = match taken_back {
         Ok(_) => {
             report.undone = left_behind;
-            format!("; all shards are at version {left} of the cluster{advice}")
+            format!("; all shards are at version {left} of the cluster{advice}").into()
         }
         Err(failed) if error.to_string().contains(&failed.to_string()) => {
-            format!("; the cluster stays at version {left}")
+            format!("; the cluster stays at version {left}").into()
         }
-        Err(failed) => format!(
-            "; the cluster stays at version {left}; the next command that changes it takes the shards back, for now that fails: {failed}"
-        ),
+        Err(failed) => message![
+            format!(
+                "; the cluster stays at version {left}; its next change takes the shards back, for now that fails: "
+            ),
+            failed.message(),
+        ],
     };
-    match error {
-        Error::Stop(Stop::Cancelled) | Error::Usage(_) => error,
-        error @ (Error::Invalid(_) | Error::Exists(_) | Error::NotFound { .. }) => error.and(outcome),
-        error => Error::invalid(message![error.message(), outcome]),
+    match error.kind() {
+        ErrorKind::Cancelled | ErrorKind::Usage => error,
+        kind => Error::reported(kind, message![error.message(), outcome]),
     }
 }

@@ -4,12 +4,12 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use esker_format::{Error, Result};
-use esker_graph::{Message, Stop, message};
+use esker_format::{Error, ErrorKind, Reported, Result};
+use esker_graph::message;
 
 use crate::exchange::counters::WorkerCounters;
 use crate::process::children::Workers;
-use crate::process::control::{Remedy, WorkerReport};
+use crate::process::control::WorkerReport;
 
 /// How often the command looks at what is not reported.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
@@ -37,36 +37,19 @@ pub(crate) struct Watch {
 /// Why an operation ends, and how much that explains: the greater the nearer to the cause.
 pub(crate) struct EndReason {
     weight: u8,
-    reason: Message,
-    remedy: Remedy,
+    reported: Reported,
 }
 
-/// Why an operation ended early.
-pub(crate) struct Ending {
-    pub(crate) error: Error,
-    pub(crate) remedy: Remedy,
-}
-
-impl From<Error> for Ending {
-    fn from(error: Error) -> Self {
-        Self { error, remedy: Remedy::Other }
+impl EndReason {
+    /// A process or a connection was lost.
+    fn lost(weight: u8, message: String) -> Self {
+        Self { weight, reported: Reported { kind: ErrorKind::ProcessLost, message: message.into() } }
     }
 }
 
-impl From<EndReason> for Ending {
-    fn from(EndReason { reason, remedy, .. }: EndReason) -> Self {
-        let error = match remedy {
-            Remedy::MendUsage => Error::Usage(reason),
-            Remedy::MendQuestion => Stop::Unsuitable(reason).into(),
-            _ => Error::Invalid(reason),
-        };
-        Self { error, remedy }
-    }
-}
-
-impl From<Ending> for Error {
-    fn from(ending: Ending) -> Self {
-        ending.error
+impl From<EndReason> for Error {
+    fn from(reason: EndReason) -> Self {
+        Self::Reported(reason.reported)
     }
 }
 
@@ -115,8 +98,7 @@ impl Watch {
                 self.heard(shard, report).map(|report| Some((shard, report)))
             }
             Ok((shard, None)) if self.done[shard].is_none() && !self.explained[shard] => {
-                let reason = format!("{} ended without a word", self.children.name(shard)).into();
-                Err(EndReason { weight: 1, reason, remedy: Remedy::Repeat })
+                Err(EndReason::lost(1, format!("{} ended without a word", self.children.name(shard))))
             }
             Ok((_, None)) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => {
@@ -131,24 +113,27 @@ impl Watch {
     /// Takes note of a report; a reason if it is one.
     fn heard(&mut self, shard: usize, report: WorkerReport) -> std::result::Result<WorkerReport, EndReason> {
         let name = self.children.name(shard);
-        self.explained[shard] |= matches!(report, WorkerReport::Failed { .. } | WorkerReport::PeerLost(_));
+        self.explained[shard] |= matches!(report, WorkerReport::Failed(_) | WorkerReport::PeerLost(_));
         match report {
-            // Which worker met a mistake of the user does not matter, but where its files are does.
-            WorkerReport::Failed { remedy: remedy @ (Remedy::MendUsage | Remedy::MendQuestion), reason } => {
-                Err(EndReason { weight: 2, reason, remedy })
-            }
-            WorkerReport::Failed { remedy: remedy @ (Remedy::MendInput | Remedy::AsSaid), reason } => {
-                let is_there = matches!(self.children, Workers::There(_));
-                let reason = if is_there { message![format!("{name}: "), reason] } else { reason };
-                Err(EndReason { weight: 2, reason, remedy })
-            }
-            WorkerReport::Failed { remedy, reason } => {
-                let reason = message![format!("{name} failed: "), reason];
-                Err(EndReason { weight: 2, reason, remedy })
+            WorkerReport::Failed(Reported { kind, message }) => {
+                let message = match (kind, &self.children) {
+                    // Which worker met a mistake of the user does not matter, but where its files are does.
+                    (ErrorKind::Usage | ErrorKind::Unsuitable | ErrorKind::VertexNotFound, _)
+                    | (ErrorKind::Input | ErrorKind::InputLine | ErrorKind::FileNotFound, Workers::Here(_)) => {
+                        message
+                    }
+                    (
+                        ErrorKind::Input | ErrorKind::InputLine | ErrorKind::FileNotFound,
+                        Workers::There(_),
+                    ) => {
+                        message![format!("{name}: "), message]
+                    }
+                    _ => message![format!("{name} failed: "), message],
+                };
+                Err(EndReason { weight: 2, reported: Reported { kind, message } })
             }
             WorkerReport::PeerLost(peer) => {
-                let reason = format!("{name} lost the connection to {peer}").into();
-                Err(EndReason { weight: 0, reason, remedy: Remedy::Repeat })
+                Err(EndReason::lost(0, format!("{name} lost the connection to {peer}")))
             }
             WorkerReport::Done(counters) => {
                 self.done[shard] = Some(counters);
@@ -167,8 +152,7 @@ impl Watch {
             Workers::Here(_) => "it was stopped, or the machine is overloaded",
             Workers::There(_) => "it was stopped, or its machine is down, overloaded or cut off",
         };
-        let reason = format!("{name} has not answered for {seconds} s: {why}").into();
-        Err(EndReason { weight: 3, reason, remedy: Remedy::Repeat })
+        Err(EndReason::lost(3, format!("{name} has not answered for {seconds} s: {why}")))
     }
 
     /// Listens a moment longer, and returns the best of all reasons.
@@ -176,7 +160,7 @@ impl Watch {
         let until = Instant::now() + GRACE;
         while best.weight < 3 && Instant::now() < until {
             if let Some(text) = self.children.killed() {
-                return EndReason { weight: 3, reason: text.into(), remedy: Remedy::Repeat };
+                return EndReason::lost(3, text);
             }
             if let Err(reason) = self.next(Duration::MAX, TICK)
                 && reason.weight > best.weight

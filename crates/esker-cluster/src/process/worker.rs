@@ -16,7 +16,7 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use esker_format::{Error, Result, return_large_blocks};
-use esker_graph::Cancel;
+use esker_graph::{Cancel, Message};
 
 use crate::algorithm::{AnswerSink, graph500};
 use crate::catalogue::{follow, run};
@@ -31,7 +31,7 @@ use crate::net::connection::Connection;
 use crate::net::engine::{Engine, run_process};
 use crate::net::handshake::{COMMAND, INPUT, Secret, accept, connect};
 use crate::process::all_shards::check_together;
-use crate::process::control::{Remedy, StartOrder, WorkerOrder, WorkerReport};
+use crate::process::control::{StartOrder, WorkerOrder, WorkerReport};
 use crate::process::shard_requests;
 
 /// Exit code of a worker that failed; it has said why.
@@ -170,7 +170,7 @@ fn report_panics(line: &CommandChannel) {
                 let place =
                     info.location().map(|location| format!(" ({}:{})", location.file(), location.line()));
                 let text = format!("it panicked: {message}{}", place.unwrap_or_default());
-                WorkerReport::Failed { remedy: Remedy::Other, reason: text.into() }
+                WorkerReport::failed(&Error::invalid(text))
             }
         };
         line.exit(EXIT_FAILED, &report)
@@ -356,8 +356,8 @@ impl Publisher for Link {
         let _ = self.line.send(&WorkerReport::Progress(edges));
     }
 
-    fn note(&mut self, note: &str) {
-        let _ = self.line.send(&WorkerReport::Note(note.to_owned()));
+    fn note(&mut self, note: &Message) {
+        let _ = self.line.send(&WorkerReport::Note(note.clone()));
     }
 
     fn committing(&mut self) {
