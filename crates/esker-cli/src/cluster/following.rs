@@ -16,11 +16,12 @@ use super::running::{cell_json, id_json, top_groups, top_values};
 use super::tables::{ArrowStream, ArrowTable};
 use super::workers::{HostsArg, number_of, supervised};
 use crate::args::at::parse_version;
+use crate::args::followed_rows::FollowedRowsArgs;
 use crate::args::size::{count, counted, parse_bytes};
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::interrupt::cancel_on_signals;
 use crate::show::progress::Bar;
-use crate::show::rows::{PrintedRows, RowFormat, RowTable};
+use crate::show::rows::{PrintedRows, RowTable};
 use crate::show::text;
 
 const EXAMPLES: &str = "Examples:
@@ -52,26 +53,12 @@ pub(super) struct ClusterFollowCommand {
     /// or latest
     #[arg(long, value_name = "VERSION", value_parser = parse_version)]
     from: Option<VersionSelector>,
-    /// End with the newest version that there is, without waiting for others
-    #[arg(long)]
-    once: bool,
-    /// Print the values of the first version too, as changes from nothing
-    #[arg(long, conflicts_with = "top")]
-    initial: bool,
-    /// Print the N vertices with the largest values, or the N largest components, of the first version and of
-    /// each that changes them
-    #[arg(long, value_name = "N")]
-    top: Option<usize>,
+    #[command(flatten)]
+    rows: FollowedRowsArgs,
     /// Memory limit of each worker, such as 2GiB; refused with one that suffices for the versions there are
     /// if that is too little [default: none]
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     memory: Option<u64>,
-    /// Form of the rows on standard output [default: jsonl; with --once table]
-    #[arg(long, value_enum, value_name = "FORM")]
-    format: Option<RowFormat>,
-    /// Print the rows as JSON: an object a line, or with --once an array of objects
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
     /// Write an Arrow stream with a batch for each version, from the first one on: the vertices that it
     /// changed, their old values and new ones
     #[arg(long, conflicts_with_all = ["format", "json", "top"])]
@@ -135,16 +122,7 @@ impl RankedRows {
 
 impl ClusterFollowCommand {
     pub(super) fn carry_out(&self) -> Outcome {
-        let format = match self.format {
-            Some(format) => format,
-            None if !self.once => RowFormat::Jsonl,
-            None if self.json => RowFormat::Json,
-            None => RowFormat::Table,
-        };
-        if !self.once && matches!(format, RowFormat::Table | RowFormat::Json) {
-            let message = "rows are printed as they come, as jsonl or csv; --once prints all of them as a table or json";
-            return Err(Failure::Usage(message.to_owned()));
-        }
+        let format = self.rows.format()?;
         let cancel = cancel_on_signals()?;
         let cluster = self.hosts.open(&self.cluster)?;
         let newest = cluster.manifest().newest().number;
@@ -153,7 +131,7 @@ impl ClusterFollowCommand {
             algorithm: self.algorithm.clone(),
             params: params.collect(),
             version: self.from.as_ref().map_or(Ok(newest), |from| number_of(&cluster, from))?,
-            initial: self.initial || self.top.is_some(),
+            initial: self.rows.initial || self.rows.top.is_some(),
             memory_bytes: self.memory,
         };
         let bar = Bar::spinner(false);
@@ -169,8 +147,9 @@ impl ClusterFollowCommand {
                 Error::invalid("cannot print".to_owned())
             })
         };
-        let ended =
-            supervised(cancel, &|_| {}, |supervisor| supervisor.follow(&cluster, &job, self.once, &mut take));
+        let ended = supervised(cancel, &|_| {}, |supervisor| {
+            supervisor.follow(&cluster, &job, self.rows.once, &mut take)
+        });
         bar.finish();
         if let Some(failure) = failed {
             return Err(failure);
@@ -207,7 +186,7 @@ impl ClusterFollowCommand {
         if self.arrow {
             return print_arrow(followed, text_ids, &mut printed.stream);
         }
-        let rows = match self.top {
+        let rows = match self.rows.top {
             Some(len) => {
                 let Some(found) = printed.ranked.take(followed, len) else { return Ok(()) };
                 let mut of_version = RowTable::default();

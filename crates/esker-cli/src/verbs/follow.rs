@@ -22,6 +22,7 @@ use serde_json::json;
 use crate::args::algorithm_args::AlgorithmArgs;
 use crate::args::at::{number_of, parse_version};
 use crate::args::choice::needs_window;
+use crate::args::followed_rows::FollowedRowsArgs;
 use crate::args::resources::ResourceArgs;
 use crate::args::size::counted;
 use crate::args::window_args::{TIME_HELP, WindowArgs};
@@ -71,25 +72,11 @@ pub(crate) struct FollowCommand {
     algorithm: String,
     #[command(flatten)]
     options: AlgorithmArgs,
-    /// Print the N vertices with the largest values, or the N largest groups, of the first version and of
-    /// each that changes them
-    #[arg(long, value_name = "N")]
-    top: Option<usize>,
-    /// Form of the rows on standard output [default: jsonl; with --once table]
-    #[arg(long, value_enum, value_name = "FORM")]
-    format: Option<RowFormat>,
-    /// Print the rows as JSON: an object a line, or with --once an array of objects
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
-    /// Print the values of the first version too, as changes from nothing
-    #[arg(long, conflicts_with = "top")]
-    initial: bool,
+    #[command(flatten)]
+    rows: FollowedRowsArgs,
     /// Begin with this version instead of the newest: a number, a tag or a time
     #[arg(long, value_name = "VERSION", value_parser = parse_version)]
     from: Option<VersionSelector>,
-    /// End with the newest version that there is, without waiting for others
-    #[arg(long)]
-    once: bool,
     /// Keep the state in the directory of the database, about once a second and at the end, and go on from
     /// the state that an earlier run of the same command kept, printing what changed since
     #[arg(long, conflicts_with = "from")]
@@ -164,16 +151,7 @@ struct Printed<'c> {
 impl FollowCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let (entry, params) = self.options.of(&self.algorithm)?;
-        let format = match self.format {
-            Some(format) => format,
-            None if !self.once => RowFormat::Jsonl,
-            None if self.json => RowFormat::Json,
-            None => RowFormat::Table,
-        };
-        if !self.once && matches!(format, RowFormat::Table | RowFormat::Json) {
-            let message = "rows are printed as they come, as jsonl or csv; --once prints all of them as a table or json";
-            return Err(Failure::Usage(message.to_owned()));
-        }
+        let format = self.rows.format()?;
         let cancel = cancel_on_signals()?;
         let bar = Bar::spinner(false);
         let on_round = Some(bar.on_round(entry.name));
@@ -226,7 +204,7 @@ impl FollowCommand {
         if self.keep {
             let Resumed { follow, refused, forgotten } = Follow::resume(&view, open, entry, params, run)?;
             if let Some(reason) = refused {
-                lost = forgotten.filter(|_| !self.initial).map_or(Lost::All, Lost::Between);
+                lost = forgotten.filter(|_| !self.rows.initial).map_or(Lost::All, Lost::Between);
                 text::remark(&format!(
                     "the state that was kept is of no use: {reason}; computing it anew, and {lost}"
                 ));
@@ -304,7 +282,7 @@ impl FollowCommand {
                 pause.keep_if_due(printed, follow)?;
                 run.check()?;
             }
-            if self.once {
+            if self.rows.once {
                 return Ok(());
             }
             while !follower.refresh()? {
@@ -353,14 +331,14 @@ impl Printed<'_> {
         let (name, version) = (follow.entry().name, follow.version());
         let method = if follow.updates() { "" } else { ", computed anew at each step" };
         text::remark(&format!("following {name} from version {version}{method}: {}", figures.join(", ")));
-        if self.command.top.is_some() {
+        if self.command.rows.top.is_some() {
             return self.print_top(follow);
         }
         match (follow.answer().columns.first(), lost) {
             (Some(_), Lost::Between(kept)) => {
                 self.print_changed(follow, follow.changed_since(&kept).into_iter())
             }
-            (Some(column), lost) if self.command.initial || matches!(lost, Lost::All) => {
+            (Some(column), lost) if self.command.rows.initial || matches!(lost, Lost::All) => {
                 self.print_initial(follow, &column.values)
             }
             _ => self.print_top(follow),
@@ -394,7 +372,7 @@ impl Printed<'_> {
     fn update(&mut self, follow: &mut Follow, update: &FollowStep) -> Outcome {
         self.versions += 1;
         self.recomputed += u64::from(update.method == Method::Recompute);
-        if self.command.top.is_some() || follow.answer().columns.is_empty() {
+        if self.command.rows.top.is_some() || follow.answer().columns.is_empty() {
             return self.print_top(follow);
         }
         self.print_changed(follow, update.changed.iter().copied())
@@ -417,15 +395,17 @@ impl Printed<'_> {
     /// Prints the first rows, or the figures of an answer without rows, if they are not those that were
     /// printed last.
     fn print_top(&mut self, follow: &mut Follow) -> Outcome {
-        if self.command.top.is_none() && !follow.answer().columns.is_empty() {
+        if self.command.rows.top.is_none() && !follow.answer().columns.is_empty() {
             return Ok(());
         }
-        let found = match self.command.top.filter(|_| !follow.answer().columns.is_empty()) {
+        let found = match self.command.rows.top.filter(|_| !follow.answer().columns.is_empty()) {
             Some(count) => {
                 let ranked = follow.top(count, interrupt::token())?;
                 ranked_rows(follow.view().version(), follow.answer(), &ranked, self.format)?
             }
-            None => answer_rows(follow.view().version(), follow.answer(), self.command.top, self.format)?,
+            None => {
+                answer_rows(follow.view().version(), follow.answer(), self.command.rows.top, self.format)?
+            }
         };
         if self.top.as_ref() == Some(&found) {
             return Ok(());
