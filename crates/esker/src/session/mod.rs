@@ -294,12 +294,14 @@ impl SessionView<'_> {
         Computation::of(find(algorithm)?, params).estimate(self, &self.session.resources)
     }
 
-    /// Plans a run within the memory limit of the session. Nothing is computed yet.
+    /// Plans a run within what is free of the memory limit of the session: views take some of it. Nothing is
+    /// computed yet.
     ///
     /// # Errors
-    /// As [`Computation::plan`].
+    /// As [`Computation::plan_beside`].
     pub fn plan<'p>(&self, algorithm: &str, params: &'p Params) -> Result<Planned<'p>> {
-        Computation::of(find(algorithm)?, params).plan(self, &self.session.resources)
+        let computation = Computation::of(find(algorithm)?, params);
+        computation.plan_beside(self, &self.session.resources, &self.session.run)
     }
 
     /// Runs an algorithm of the catalogue.
