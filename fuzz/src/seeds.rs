@@ -127,6 +127,60 @@ fn gap(directed: bool, lists: &[&[u32]], weight: bool) -> Vec<u8> {
     bytes
 }
 
+pub(crate) fn graphml() -> Vec<Vec<u8>> {
+    texts(&[
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n<!-- made -->\n\
+         <key id=\"w\" for=\"edge\" attr.name=\"weight\" attr.type=\"double\"><default>1</default></key>\n\
+         <key id=\"n\" for=\"node\" attr.name=\"name\" attr.type=\"string\"/>\n<graph edgedefault=\"directed\">\n\
+         <node id=\"a\"><data key=\"n\">x &amp; &#233;<![CDATA[<y>]]></data></node><node id=\"b\"/>\n\
+         <edge source=\"a\" target=\"b\"><data key=\"w\">2.5</data></edge>\n<edge source=\"b\" target=\"a\"/>\n\
+         </graph></graphml>\n",
+        "<graphml><key id=\"g\" for=\"node\" yfiles.type=\"nodegraphics\"/><key id=\"b\" for=\"all\" attr.name=\"b\" \
+         attr.type=\"boolean\"/><graph edgedefault=\"undirected\"><node id=\"1\"><data key=\"g\"><y:Shape/></data><port name=\"p\"/>\
+         <graph edgedefault=\"undirected\"><node id=\"2\"/></graph></node><edge id=\"e\" source=\"1\" target=\"2\" \
+         directed=\"false\"><data key=\"b\">true</data></edge></graph></graphml>",
+        "<graphml><key id=\"t\" for=\"edge\" attr.name=\"t\" attr.type=\"string\" esker.type=\"date\" esker.weight=\"false\"/>\
+         <graph><edge source=\"5\" target=\"7\"><data key=\"t\">2024-02-29</data></edge></graph></graphml>",
+    ])
+}
+
+pub(crate) fn gexf() -> Vec<Vec<u8>> {
+    texts(&[
+        "<?xml version=\"1.0\"?>\n<gexf xmlns=\"http://gexf.net/1.3\" version=\"1.3\"><graph defaultedgetype=\"directed\" \
+         timeformat=\"date\">\n<attributes class=\"node\"><attribute id=\"0\" title=\"age\" type=\"integer\"><default>3</default>\
+         </attribute></attributes>\n<attributes class=\"edge\"><attribute id=\"0\" title=\"kind\" type=\"string\"/></attributes>\n\
+         <nodes><node id=\"a\" label=\"A\" start=\"2024-01-01\"><attvalues><attvalue for=\"0\" value=\"7\"/></attvalues></node>\
+         <node id=\"b\"><viz:color r=\"1\"/><spells><spell start=\"2024-01-01\" endopen=\"2024-02-01\"/></spells></node></nodes>\n\
+         <edges><edge id=\"0\" source=\"a\" target=\"b\" weight=\"2.5\" type=\"mutual\"><attvalues><attvalue for=\"0\" value=\"x\"/>\
+         </attvalues></edge>\n<edge source=\"b\" target=\"a\" weight=\"1\"><attvalues><attvalue for=\"0\" value=\"y\"/></attvalues>\
+         </edge></edges></graph></gexf>\n",
+        "<gexf><graph><nodes><node id=\"1\"><nodes><node id=\"2\"/></nodes></node></nodes><edges><edge source=\"1\" target=\"2\"/>\
+         <edge source=\"2\" target=\"1\" type=\"undirected\" weight=\"3\"/></edges></graph></gexf>",
+    ])
+}
+
+pub(crate) fn node_link() -> Vec<Vec<u8>> {
+    texts(&[
+        "{\"directed\": false, \"multigraph\": true, \"graph\": {\"name\": \"x\"},\n\"nodes\": [{\"id\": 0, \"a\": 1.5, \"b\": null},\n\
+         {\"id\": 1, \"a\": NaN, \"c\": [1, {\"d\": \"}\"}]}],\n\"edges\": [{\"source\": 0, \"target\": 1, \"key\": 0, \"w\": 7},\n\
+         {\"source\": 1, \"target\": 1, \"w\": -2, \"directed\": false}]}\n",
+        "{\"nodes\":[{\"name\":\"caf\\u00e9 \\\"q\\\"\"},{\"name\":\"b\"}],\"links\":[{\"source\":0,\"target\":1,\"value\":true}]}",
+        "{\"edges\":[{\"from\":\"a\",\"to\":\"b\",\"data\":{\"t\":\"2024-02-29\"}}],\"nodes\":[\"a\",\"b\",\"c\"]}",
+        "{\"graph\": {\"esker\": {\"vertices\": {\"n\": \"i32\"}, \"edges\": {\"t\": \"date\"}, \"weight\": \"w\"}}, \"nodes\": \
+         [{\"id\": \"a\", \"n\": 1}], \"edges\": [{\"source\": \"a\", \"target\": \"a\", \"t\": \"2024-02-29\", \"w\": 1.0}]}",
+    ])
+}
+
+pub(crate) fn cytoscape() -> Vec<Vec<u8>> {
+    texts(&[
+        "{\"data\": [], \"directed\": true, \"elements\": {\"nodes\": [{\"data\": {\"id\": \"a\", \"value\": \"a\", \"n\": 1}},\n\
+         {\"data\": {\"id\": \"b\"}, \"position\": {\"x\": 1}}], \"edges\": [{\"data\": {\"id\": \"e\", \"source\": \"a\", \"target\": \
+         \"b\", \"w\": 0.5}}]}}\n",
+        "{\"elements\":[{\"group\":\"nodes\",\"data\":{\"id\":\"1\"}},{\"data\":{\"source\":\"1\",\"target\":\"2\"}},{\"data\":\
+         {\"id\":\"2\"}}]}",
+    ])
+}
+
 pub(crate) fn sg() -> Vec<Vec<u8>> {
     vec![
         gap(false, &[&[1, 2], &[0], &[0, 2]], false),

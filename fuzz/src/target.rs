@@ -46,7 +46,7 @@ const DATABASE: &str = "database";
 const LOG: &str = "log";
 
 /// Every reader, the files of a database, and its log.
-pub const TARGETS: [Target; 22] = [
+pub const TARGETS: [Target; 26] = [
     target("el", "web.el", Some(Format::EdgeList), true, seeds::edge_list),
     target("wel", "web.wel", Some(Format::WeightedEdgeList), true, seeds::weighted_edge_list),
     target("snap", "web.txt", Some(Format::Snap), true, seeds::snap),
@@ -63,6 +63,10 @@ pub const TARGETS: [Target; 22] = [
     target("graph500-64", "web.packed", Some(Format::Graph500Wide), false, seeds::graph500_wide),
     target("parquet", "web.parquet", Some(Format::Parquet), false, seeds::parquet),
     target("arrow", "web.arrow", Some(Format::Arrow), false, seeds::arrow),
+    target("graphml", "web.graphml", Some(Format::GraphMl), true, seeds::graphml),
+    target("gexf", "web.gexf", Some(Format::Gexf), true, seeds::gexf),
+    target("node-link", "web.json", Some(Format::NodeLink), true, seeds::node_link),
+    target("cytoscape", "web.cyjs", Some(Format::Cytoscape), true, seeds::cytoscape),
     target("gzip", "web.csv.gz", None, false, seeds::gzip),
     target("zstd", "web.csv.zst", None, false, seeds::zstd),
     target("bzip2", "web.csv.bz2", None, false, seeds::bzip2),

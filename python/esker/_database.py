@@ -806,6 +806,7 @@ class Database:
         event_time: EventTime = None,
         batch_edges: int | None = None,
         schema: Mapping[str, str] | None = None,
+        default: Mapping[str, Any] | None = None,
     ) -> ImportReport:
         """Imports files; the format and the compression are detected. A new database is created by the import pipeline. Into a database with
         edges, the files are added as one commit, or as one commit per ``batch_edges`` edges.
@@ -843,6 +844,7 @@ class Database:
             event_time: When what the edges record happened, as in :meth:`batch`.
             batch_edges: Number of edges per commit, when adding to a database with edges.
             schema: The types of properties by name, as for :func:`esker.create`; a column that is declared becomes a property.
+            default: Values of properties by name for edges that have none, where a format leaves out what is missing (GraphML, GEXF, JSON).
 
         Raises:
             InputError: A line is malformed; the message gives the file, the line and a remedy.
@@ -866,7 +868,9 @@ class Database:
             raise InvalidError(f"the database was created with num_vertices={count}; leave out vertices={vertices!r}, or num_vertices")
         vertices = count if vertices is None else vertices
         schema = {**(new.get("schema") or {}), **dict(schema_items(schema))}
-        read = read_settings(format, source, target, weight, time, properties, ids, delimiter, header, quotes, vertices, schema, both_ends)
+        read = read_settings(
+            format, source, target, weight, time, properties, ids, delimiter, header, quotes, vertices, schema, both_ends, default
+        )
         with _progress.listening(progress if progress is not None else new.get("progress"), "import") as callback:
             settings = build_settings(
                 directed=new.get("directed") if directed is None else directed,

@@ -47,6 +47,7 @@ def read_settings(
     vertices: Path | int | None,
     schema: Mapping[str, str] | None,
     both_ends: bool = False,
+    default: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The settings for reading files."""
 
@@ -74,7 +75,17 @@ def read_settings(
         "vertices": None if vertices is None else _vertices_text(vertices),
         "both_ends": both_ends,
         "schema": schema_items(schema),
+        "default": _default_items(default),
     }
+
+
+def _default_items(default: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    """Values of edges that lack one, as names and texts."""
+    if default is None:
+        return []
+    if not isinstance(default, Mapping) or not all(isinstance(name, str) for name in default):
+        raise MistypedError("default must be values by name, as in {'weight': 1}")
+    return [(name, str(value).lower() if isinstance(value, bool) else str(value)) for name, value in default.items()]
 
 
 def schema_items(schema: Mapping[str, str] | None) -> list[tuple[str, str]]:

@@ -9,7 +9,9 @@ use esker::catalogue::Resources;
 use esker::change::check_message;
 use esker::graph::{Budget, Cancel, Progress, Run, RunOptions};
 use esker::import::options::{BadLines, Duplicates, ImportOptions, ImportProgress, SelfLoops, VertexOrder};
-use esker::import::read::format::{Declaration, Format, Pick, PickIds, PickProperties, ReadOptions};
+use esker::import::read::format::{
+    Declaration, DefaultValue, Format, Pick, PickIds, PickProperties, ReadOptions,
+};
 use esker::plan::{Request, encoding_name, residency_name};
 use esker::store::format::{CopyPolicy, Encoding, WriteOptions};
 use esker::store::manifest::parse_time;
@@ -271,6 +273,8 @@ pub(crate) struct ReadSettings {
     both_ends: bool,
     /// Declared properties: names and types.
     schema: Vec<(String, String)>,
+    /// Values of edges that lack one: names and values.
+    default: Vec<(String, String)>,
 }
 
 impl ReadSettings {
@@ -305,6 +309,7 @@ impl ReadSettings {
             vertices: self.vertices,
             both_ends: self.both_ends,
             schema: declarations(self.schema)?,
+            defaults: self.default.into_iter().map(|(name, value)| DefaultValue { name, value }).collect(),
             ..ReadOptions::default()
         })
     }

@@ -324,6 +324,7 @@ impl PyEdgeStream {
                 .map(values)
                 .collect::<PyOutcome<_>>()?,
             vertices: vertices.map(|column| column.ids(range(column.len()), self.has_texts)).transpose()?,
+            vertex_values: Vec::new(),
             rejected: Vec::new(),
             wide: Vec::new(),
         })

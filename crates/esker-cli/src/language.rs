@@ -15,6 +15,9 @@ impl Language for CommandLine {
         let name = option_name(*setting);
         match (setting, value) {
             (Setting::VertexNumbers, _) => "--ids numbers".to_owned(),
+            (Setting::Default, Some(SettingValue::Typed { name: property, kind })) => {
+                format!("--default {property}={kind}")
+            }
             (Setting::Directed, Some(SettingValue::Flag(false))) => "--undirected".to_owned(),
             (_, None | Some(SettingValue::Flag(true))) => format!("--{name}"),
             (_, Some(SettingValue::Flag(false))) => format!("--no-{name}"),

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use esker_format::Error;
 
+use crate::attributed;
 use crate::binary;
 use crate::read::format::Format;
 use crate::read::input_format::{Choices, InputFormat};
@@ -37,6 +38,10 @@ pub(crate) static FORMATS: [FormatEntry; Format::COUNT] = [
     entry(Format::Graph500Wide, &binary::GRAPH500_64, &write::GRAPH500_64),
     entry(Format::Parquet, &binary::PARQUET, &write::PARQUET),
     entry(Format::Arrow, &binary::ARROW, &write::ARROW),
+    entry(Format::GraphMl, &attributed::GRAPHML, &write::GRAPHML),
+    entry(Format::Gexf, &attributed::GEXF, &write::GEXF),
+    entry(Format::NodeLink, &attributed::NODE_LINK, &write::NODE_LINK),
+    entry(Format::Cytoscape, &attributed::CYTOSCAPE, &write::CYTOSCAPE),
 ];
 
 const fn entry(format: Format, input: &'static InputFormat, export: &'static ExportFormat) -> FormatEntry {

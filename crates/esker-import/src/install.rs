@@ -19,6 +19,7 @@ use esker_store::manifest::{Staging, StagingOptions, check_event_time};
 
 use super::build::built::{Built, BuiltIds, BuiltProperty};
 use super::build::pipeline::{Destination, build_layer};
+use super::build::vertex_values;
 use super::open::open_inputs;
 use super::options::{
     Duplicates, ImportOptions, ImportProgress, ImportReport, MEMORY_BYTES_MIN, VertexOrder,
@@ -121,8 +122,10 @@ pub fn import(
     let built = build_layer(reader, options, place, &layer, staging.hasher())?;
 
     let dictionaries = write_dictionaries(&layer, &built.properties)?;
-    let Built { mut report, loops, in_edges, ids, properties, weight, time, work } = built;
+    let Built { mut report, loops, in_edges, ids, properties, weight, time, vertex_rows, work } = built;
     let run = Arc::clone(&work.run);
+    let of_vertices = vertex_values::write(vertex_rows, &work, &staging)?;
+    report.warnings.extend(of_vertices.warnings);
     let id_map = write_ids(&work, &staging, ids, report.order.order)?;
     work.check()?;
     drop(work);
@@ -141,6 +144,7 @@ pub fn import(
     );
     record.encoding = options.encoding;
     record.dictionaries = dictionaries;
+    record.vertex_properties = of_vertices.records.iter().map(|property| property.number).collect();
     let mut edits = vec![Edit::AddLayer(record.clone()), Edit::SetIdMap(id_map)];
     let mut stream = None;
     edits.push(Edit::SetDuplicates(options.duplicates));
@@ -152,7 +156,7 @@ pub fn import(
             false => report.no_time = Some((time.name.clone(), time.type_name())),
         }
     }
-    edits.extend(properties.iter().cloned().map(Edit::AddProperty));
+    edits.extend(properties.iter().cloned().chain(of_vertices.records).map(Edit::AddProperty));
     edits.extend(stream);
     let now_ms = UNIX_EPOCH.elapsed().map_or(0, |age| age.as_millis() as u64);
     let time_ms = options.time_ms.unwrap_or(now_ms);

@@ -38,6 +38,7 @@ pub mod numbering;
 pub mod number;
 pub mod binary;
 pub(crate) mod text;
+pub(crate) mod attributed;
 mod write;
 mod formats;
 mod sniff;

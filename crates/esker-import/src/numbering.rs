@@ -24,6 +24,8 @@ pub struct Numbered {
     pub num_vertices: u64,
     /// The numbers of source and target of every edge, in the order of the input. Finished: all in blocks.
     pub edges: Spool<[VertexId; 2]>,
+    /// The numbers of the vertices named without an edge, in the order of the input, if they were to be kept.
+    pub vertices: Spool<VertexId>,
     /// The keys, to be written once the vertex order is known.
     pub map: Box<dyn NumberedIds>,
 }

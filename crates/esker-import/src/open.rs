@@ -66,6 +66,12 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
     if input.choices < Choices::Columns {
         refuse_columns(input.title, options)?;
     }
+    if !options.defaults.is_empty() && !input.takes_defaults {
+        return Err(Error::usage(message![
+            Setting::Default,
+            format!(" means nothing for a {}, in which every edge has all values; leave it out", input.title),
+        ]));
+    }
     let OpenedInput { mut reader, mut notes } = (input.open)(inputs, head, options)?;
     if matches!(options.weight, Pick::Column(_)) && reader.schema().weight.is_none() {
         return Err(Error::invalid(format!("{} has no weights to import", first.path().display())));

@@ -41,16 +41,16 @@ fn refuse_foreign(head: &[u8]) -> Result<(), String> {
         [0x1f, 0x9d, ..] => refused("compressed with compress", "unpack it with uncompress"),
         [0x89, b'H', b'D', b'F', ..] => refused("HDF5", "export its edges as CSV or Parquet"),
         _ if head.get(257..262) == Some(b"ustar") => refused("a tar archive", "unpack it first"),
-        _ if starts_with_word(head, b"<?xml") || starts_with_word(head, b"<graphml") => {
-            refused("XML, perhaps GraphML", "export its edges as CSV")
+        _ if starts_with_word(head, b"<?xml") => {
+            refused("XML, but neither GraphML nor GEXF", "export its edges as CSV")
         }
         _ if is_json_lines(head) => refused(
             "JSON with an object a line",
             "make a CSV of its edges first, for example: jq -r '[.source, .target] | @csv' file | esker import - ...",
         ),
         _ if is_json(head) => refused(
-            "JSON",
-            "make a CSV of its edges first, for example: jq -r '.links[] | [.source, .target] | @csv' file | esker import - ...",
+            "JSON without arrays of nodes and of edges or links",
+            "make a CSV of its edges first, for example: jq -r '.list[] | [.source, .target] | @csv' file | esker import - ...",
         ),
         _ => match foreign(head) {
             Some(what) => refused(what, "export its edges as CSV, for example with NetworkX"),
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn formats_are_told_apart() {
-        let table: [(&str, &[u8], Format); 19] = [
+        let table: [(&str, &[u8], Format); 26] = [
             ("a.txt", b"PAR1....", Format::Parquet),
             ("a", b"ARROW1\0\0", Format::Arrow),
             ("a", b"\xff\xff\xff\xff\x10\x01\0\0", Format::Arrow),
@@ -138,6 +138,13 @@ mod tests {
             ("a.tsv", b"1\t2", Format::Tsv),
             ("a.txt", b"# x, y\n1\t2", Format::Snap),
             ("a.txt", b"a,b", Format::Csv),
+            ("a", b"<?xml version=\"1.0\"?>\n<!-- x --><graphml xmlns=\"y\">", Format::GraphMl),
+            ("a.xml", b" <graphml>", Format::GraphMl),
+            ("a.xml", b"\xef\xbb\xbf<?xml version='1.0'?><gexf>", Format::Gexf),
+            ("a", b"{\"directed\": true, \"nodes\": [], \"links\" : []}", Format::NodeLink),
+            ("a.json", b"{\"edges\":[{", Format::NodeLink),
+            ("a.json", b"{\"elements\": {\"nodes\": [", Format::Cytoscape),
+            ("a.txt", b"{\"elements\": [{\"data\"", Format::Cytoscape),
             ("-", b"", Format::Snap),
             ("-", b"c d\np q\n", Format::Snap),
         ];
@@ -145,9 +152,7 @@ mod tests {
             assert_eq!(sniff(name, head), Ok(format), "{name}");
         }
         assert!(sniff("a.zip", b"PK\x03\x04").unwrap_err().starts_with("the file is a zip archive"));
-        for json in
-            ["{\"nodes\": [], \"links\": []}", " {\n  \"a\": 1}", "{}", "[{\"source\": 1}]", "[[1, 2]]", "[]"]
-        {
+        for json in [" {\n  \"a\": 1}", "{}", "[{\"source\": 1}]", "[[1, 2]]", "[]", "{\"nodes\": {}}"] {
             assert!(sniff("a.json", json.as_bytes()).unwrap_err().starts_with("the file is JSON"), "{json}");
         }
         for (head, what) in [
@@ -163,6 +168,9 @@ mod tests {
             let told = sniff("a.txt", head.as_bytes()).unwrap_err();
             assert!(told.starts_with(&format!("the file is {what}; ")), "{head}: {told}");
         }
+        assert!(
+            sniff("a.xml", b"<?xml version='1.0'?><html>").unwrap_err().contains("neither GraphML nor GEXF")
+        );
         assert!(sniff("a", b"{\"source\": 1}\n").unwrap_err().contains("jq -r '[.source, .target]"));
         for text in ["graph theory\n", "graph,network\n", "digraph 1\n", "creator work\n", "version 1\n2 3\n"]
         {

@@ -212,6 +212,7 @@ impl BlockParser for ColumnParser {
             target: ids(&self.columns.target, edges.clone())?,
             properties: properties.collect::<PyOutcome<_>>().map_err(store_error)?,
             vertices: vertices.map(|column| ids(column, range(column.len()))).transpose()?,
+            vertex_values: Vec::new(),
             rejected: Vec::new(),
             wide: Vec::new(),
         })

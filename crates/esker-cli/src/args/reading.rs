@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use esker::import::read::format::{
-    Declaration, Format, Pick, PickIds, PickProperties, ReadOptions, parse_schema,
+    Declaration, DefaultValue, Format, Pick, PickIds, PickProperties, ReadOptions, parse_schema,
 };
 use esker::store::Error;
 
@@ -72,6 +72,10 @@ pub(crate) struct ReadArgs {
     /// its first lines show]
     #[arg(long, value_name = "NAME:TYPE,...")]
     pub(crate) schema: Vec<SchemaArg>,
+    /// Value of a property for edges that have none, where a format leaves out what is missing; may be
+    /// repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) default: Vec<DefaultValue>,
     /// Type of the vertex ids
     #[arg(long, value_enum, default_value_t)]
     pub(crate) ids: IdsArg,
@@ -119,6 +123,7 @@ impl ReadArgs {
                 columns => PickProperties::Columns(columns.to_vec()),
             },
             schema: self.schema.iter().flat_map(|schema| schema.0.iter().cloned()).collect(),
+            defaults: self.default.clone(),
             ids: match self.ids {
                 IdsArg::Auto => PickIds::Auto,
                 IdsArg::Int => PickIds::Int,

@@ -53,6 +53,8 @@ settings! {
     CommitEvery = "commit_every",
     /// The damping of PageRank.
     Damping = "damping",
+    /// The value of edges that lack one.
+    Default = "default",
     /// An edge property that a change adds.
     Define = "define",
     /// What separates columns.

@@ -410,6 +410,7 @@ pub(super) fn batch(
             .map(|(column, own)| as_values(column, own.as_ref().is_some_and(is_unsigned)))
             .collect(),
         vertices: None,
+        vertex_values: Vec::new(),
         rejected: rejected.collect(),
         wide: Vec::new(),
         input_bytes: origin.input_bytes,

@@ -3,6 +3,7 @@
 use esker_format::{ElementType, LogicalType, PropertyType};
 use esker_graph::VertexId;
 
+use crate::build::vertex_rows::SortedRows;
 use crate::numbering::NumberedIds;
 use crate::options::ImportReport;
 use crate::read::source::Schema;
@@ -91,6 +92,8 @@ pub(crate) struct Built {
     pub(crate) weight: Option<usize>,
     /// Which of them was named as the time.
     pub(crate) time: Option<usize>,
+    /// The properties of the vertices, still to be written.
+    pub(crate) vertex_rows: SortedRows,
     /// Memory and threads for what remains to be done.
     pub(crate) work: Workspace,
 }

@@ -13,6 +13,7 @@ use esker_graph::{Setting, message};
 use esker_layers::ids::IdHasher;
 
 use crate::build::values::{PropertyTexts, Range, RawValues, TextCache, set_aside};
+use crate::build::vertex_rows::{NamedVertices, RowGatherer, VertexRows};
 use crate::number::{Numberer, Parted};
 use crate::numbering::Keys;
 use crate::options::{BadLines, Tracker};
@@ -44,6 +45,8 @@ pub(crate) struct RawBlock {
     pub(crate) ends: RawEnds,
     pub(crate) values: Vec<RawValues>,
     pub(crate) vertices: Option<ShelvedChunk<u64>>,
+    /// How many vertices are named without an edge, and the rows of their properties.
+    pub(crate) named: NamedVertices,
 }
 
 /// The least and the greatest integer id of an input.
@@ -79,6 +82,8 @@ pub(crate) struct GatheredInput {
     /// For each property.
     pub(crate) ranges: Vec<Range>,
     pub(crate) texts: Vec<PropertyTexts>,
+    /// The properties of vertices.
+    pub(crate) rows: VertexRows,
     pub(crate) rejected: u64,
     pub(crate) rejected_sample: Vec<Rejected>,
     /// By property: the first integer that no float equals, where its line is known.
@@ -88,6 +93,12 @@ pub(crate) struct GatheredInput {
 impl GatheredInput {
     pub(crate) fn num_edges(&self) -> u64 {
         self.blocks.iter().map(|block| block.len as u64).sum()
+    }
+
+    /// Takes out the properties of vertices.
+    pub(crate) fn split(mut self) -> (Self, VertexRows) {
+        let rows = std::mem::take(&mut self.rows);
+        (self, rows)
     }
 
     /// Number of integer ids that were read, repetitions included.
@@ -103,6 +114,7 @@ struct Shared<'a> {
     parser: Arc<dyn BlockParser>,
     shelf: Shelf,
     texts: Vec<PropertyTexts>,
+    rows: RowGatherer,
     bad_lines: BadLines,
     tracker: &'a Tracker,
     stop: AtomicBool,
@@ -144,6 +156,7 @@ pub(crate) fn gather(
         parser: reader.parser(),
         shelf: Shelf::new(work, keep_free_bytes),
         texts,
+        rows: RowGatherer::new(work, keep_free_bytes),
         bad_lines,
         tracker,
         stop: AtomicBool::new(false),
@@ -243,13 +256,14 @@ impl Shared<'_> {
             worker.ranges[i].merge(range);
             values.push(raw);
         }
+        let named = self.rows.take(sequence, &batch)?;
         let keys = Keys { source: batch.source, target: batch.target, vertices: batch.vertices };
         let raw = match &self.numberer {
             Some(numberer) => {
                 numberer.push(sequence, numberer.prepare(&keys)?)?;
-                RawBlock { len, ends: RawEnds::Elsewhere, values, vertices: None }
+                RawBlock { len, ends: RawEnds::Elsewhere, values, vertices: None, named }
             }
-            None => self.set_ids_aside(worker, len, values, &keys)?,
+            None => RawBlock { named, ..self.set_ids_aside(worker, len, values, &keys)? },
         };
         self.found.lock().blocks.insert(sequence, raw);
         self.tracker.advance(batch.input_bytes, len as u64);
@@ -325,7 +339,7 @@ impl Shared<'_> {
         } else {
             RawEnds::Wide(self.shelf.put(source.iter().zip(target).map(|(&u, &v)| [u, v]).collect())?)
         };
-        Ok(RawBlock { len, ends, values, vertices })
+        Ok(RawBlock { len, ends, values, vertices, named: NamedVertices::default() })
     }
 
     fn into_gathered(self) -> Result<(GatheredInput, Option<Numberer>)> {
@@ -334,13 +348,16 @@ impl Shared<'_> {
             return Err(error);
         }
         PropertyTexts::expect_fit(&self.texts, &self.work.budget)?;
+        let mut blocks: Vec<RawBlock> = found.blocks.into_values().collect();
+        let rows = self.rows.finish(blocks.iter_mut().map(|block| std::mem::take(&mut block.named)));
         let sample = found.rejected_sample.into_values().flatten().take(REJECTED_SAMPLE).collect();
         let gathered = GatheredInput {
-            blocks: found.blocks.into_values().collect(),
+            blocks,
             shelf: self.shelf,
             ids: found.ids,
             ranges: found.ranges,
             texts: self.texts,
+            rows,
             rejected: found.rejected,
             rejected_sample: sample,
             wide: found.wide.into_iter().map(|(property, (_, wide))| (property, wide)).collect(),

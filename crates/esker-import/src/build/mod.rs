@@ -1,6 +1,8 @@
 //! From batches of edges to the columns of a base layer.
 
 pub(crate) mod values;
+pub(crate) mod renumbered;
+pub(crate) mod vertex_rows;
 pub(crate) mod gather;
 pub(crate) mod present;
 pub(crate) mod edges;
@@ -13,5 +15,6 @@ pub(crate) mod output;
 pub(crate) mod direction;
 pub(crate) mod buffers;
 pub(crate) mod built;
+pub(crate) mod vertex_values;
 pub(crate) mod prepared;
 pub(crate) mod pipeline;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use esker_format::io::Disk;
 use esker_format::{ElementType, Error, Result};
-use esker_graph::{Direction, Reservation, VertexId};
+use esker_graph::{Direction, VertexId};
 use esker_layers::ids::IdHasher;
 use esker_layers::layer::PlainWriter;
 
@@ -19,6 +19,7 @@ use crate::build::order::{DEGREE_CLASSES, by_degree, choose, hot_degree, sample}
 use crate::build::output::{DirectionOutput, WrittenLists};
 use crate::build::prepared::{options_for, run_of, schema_of};
 use crate::build::present::PresentIds;
+use crate::build::renumbered::Renumbered;
 use crate::build::scatter::EdgeArcs;
 use crate::number::Numberer;
 use crate::numbering::{Numbered, NumberedIds};
@@ -54,17 +55,17 @@ pub(crate) fn build_layer(
 ) -> Result<Built> {
     let schema = schema_of(&*reader, options);
     let options = &options_for(&*reader, &schema, options);
-    check_weight(&schema, options.duplicates)?;
-    check_types(&schema)?;
+    check_weight(&schema, options.duplicates).and_then(|()| check_types(&schema))?;
     let buffers = ColumnBuffers::new(schema.properties.len(), options.memory_bytes)?;
-    let run = run_of(options)?;
-    let work = Workspace::on(place.disk, Arc::new(run), options.memory_bytes, place.directory);
+    let run = Arc::new(run_of(options)?);
+    let work = Workspace::on(place.disk, run, options.memory_bytes, place.directory);
     let tracker = Tracker::new(options.on_progress.clone());
     let parser = reader.parser();
-    let numbered = read_and_number(&work, hasher, reader, &schema, options, &tracker)?;
+    let NumberedInput { gathered, base, num_vertices, pairs, map } =
+        read_and_number(&work, hasher, reader, &schema, options, &tracker)?;
     let warnings = parser.warnings();
     drop(parser);
-    let NumberedInput { gathered, base, num_vertices, pairs, map } = numbered;
+    let (gathered, of_vertices) = gathered.split();
     let mut edges = Edges::new(gathered, &schema, options.duplicates, base, num_vertices, pairs)?;
     let directed = options.directed.or(schema.directed).unwrap_or(true);
     let order = order(&work, &mut edges, options.order, directed, &tracker)?;
@@ -110,9 +111,10 @@ pub(crate) fn build_layer(
         reserved_bytes: work.budget.peak_bytes(),
     };
     let properties = BuiltProperty::all(&schema, types, dictionaries);
+    let vertex_rows = of_vertices.in_order(&work, &order.renumbered)?;
     let ids = ids_of(&work, map, order.renumbered, base)?;
     let (in_edges, weight, time) = (directed && options.in_edges, schema.weight, schema.time);
-    Ok(Built { report, loops, in_edges, ids, properties, weight, time, work })
+    Ok(Built { report, loops, in_edges, ids, properties, weight, time, vertex_rows, work })
 }
 
 /// The error for an edge between the vertices `ends` that the input has more than once; `is_either`: in
@@ -196,15 +198,18 @@ fn read_and_number(
         IdKind::Text => Some(Numberer::new(work, hasher).of_texts()),
         _ => None,
     };
-    let (gathered, numberer) = gather(work, reader, options.bad_lines, numberer, keep_free_bytes, tracker)?;
+    let (mut gathered, numberer) =
+        gather(work, reader, options.bad_lines, numberer, keep_free_bytes, tracker)?;
     drop(parsing);
-    if let Some(numberer) = numberer {
+    if let Some(mut numberer) = numberer {
         tracker.stage("number", 0);
-        return Ok(numbered(gathered, numberer.finish()?));
+        numberer.keep_vertices(!gathered.rows.is_empty());
+        return numbered(gathered, numberer.finish()?);
     }
     if let IdKind::Numbered { first, num_vertices } = schema.ids {
         check_numbered(&gathered.ids, first, num_vertices, schema.format)?;
         check_borne_out(num_vertices, gathered.num_edges(), work.budget.limit_bytes(), schema)?;
+        gathered.rows.replace_ids(|id| id - first)?;
         return Ok(NumberedInput { gathered, base: first, num_vertices, pairs: None, map: None });
     }
     number_integers(work, hasher, gathered, tracker)
@@ -218,9 +223,9 @@ fn ids_of(
     base: u64,
 ) -> Result<BuiltIds> {
     Ok(match (map, renumbered) {
-        (Some(map), renumbered) => BuiltIds::Mapped { map, renumbered: into_spool(work, renumbered)? },
+        (Some(map), renumbered) => BuiltIds::Mapped { map, renumbered: renumbered.into_spool(work)? },
         (None, Renumbered::No) => BuiltIds::Identity { base },
-        (None, renumbered) => match into_spool(work, renumbered)? {
+        (None, renumbered) => match renumbered.into_spool(work)? {
             Some(renumbered) => BuiltIds::Permuted { base, renumbered },
             None => BuiltIds::Identity { base },
         },
@@ -243,21 +248,27 @@ fn number_integers(
         let num_vertices = present.len();
         let (base, map) = match present.has_gaps() {
             true => (0, Some(present.close_gaps(&mut gathered)?)),
-            false => (ids.min, None),
+            false => {
+                gathered.rows.replace_ids(|id| id - ids.min)?;
+                (ids.min, None)
+            }
         };
         return Ok(NumberedInput { gathered, base, num_vertices, pairs: None, map });
     }
-    let numberer = number_in_order(work, &gathered, Numberer::new(work, hasher), tracker)?;
-    let mut numbered = numbered(gathered, numberer.finish()?);
+    let mut numberer = Numberer::new(work, hasher);
+    numberer.keep_vertices(!gathered.rows.is_empty());
+    let numberer = number_in_order(work, &gathered, numberer, tracker)?;
+    let mut numbered = numbered(gathered, numberer.finish()?)?;
     if numbered.num_vertices - 1 == ids.max - ids.min {
         (numbered.base, numbered.map) = (ids.min, None);
     }
     Ok(numbered)
 }
 
-fn numbered(gathered: GatheredInput, numbered: Numbered) -> NumberedInput {
-    let Numbered { num_vertices, edges, map } = numbered;
-    NumberedInput { gathered, base: 0, num_vertices, pairs: Some(edges), map: Some(map) }
+fn numbered(mut gathered: GatheredInput, numbered: Numbered) -> Result<NumberedInput> {
+    let Numbered { num_vertices, edges, vertices, map } = numbered;
+    gathered.rows.number(&vertices)?;
+    Ok(NumberedInput { gathered, base: 0, num_vertices, pairs: Some(edges), map: Some(map) })
 }
 
 fn check_numbered(ids: &IdStats, first: u64, count: u64, format: &str) -> Result<()> {
@@ -315,28 +326,6 @@ fn number_in_order(
         },
     )?;
     Ok(line.into_inner())
-}
-
-/// New numbers of the vertices.
-enum Renumbered {
-    No,
-    /// In memory: applied as edges are divided.
-    Memory(Vec<VertexId>, Reservation),
-    /// Too many for that: applied to the edges already.
-    Disk(Spool<VertexId>),
-}
-
-fn into_spool(work: &Workspace, renumbered: Renumbered) -> Result<Option<Spool<VertexId>>> {
-    match renumbered {
-        Renumbered::No => Ok(None),
-        Renumbered::Disk(spool) => Ok(Some(spool)),
-        Renumbered::Memory(vertices, room) => {
-            drop(room);
-            let mut spool = Spool::new(work, 0);
-            spool.push_block(vertices)?;
-            Ok(Some(spool))
-        }
-    }
 }
 
 /// The order of the vertices, and how many arcs each range of them has.

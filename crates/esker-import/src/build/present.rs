@@ -101,6 +101,7 @@ impl PresentIds {
     pub(crate) fn close_gaps(mut self, gathered: &mut GatheredInput) -> Result<Box<dyn NumberedIds>> {
         let ranks = Ranks::of(&self.set);
         let rank = |id: u64| u64::from(ranks.of_member((id - self.least) as VertexId));
+        gathered.rows.replace_ids(rank)?;
         let shelf = &gathered.shelf;
         let blocks: Vec<Mutex<&mut RawBlock>> = gathered.blocks.iter_mut().map(Mutex::new).collect();
         self.work.run.share(

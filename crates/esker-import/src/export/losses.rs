@@ -222,8 +222,9 @@ fn of_properties(graph: &dyn ExportGraph, format: Format) -> Result<Vec<Loss>> {
     if !lost.is_empty() {
         losses.push(Loss::EdgeProperties(format, lost));
     }
-    if !graph.vertex_properties().is_empty() {
-        losses.push(Loss::VertexProperties(graph.vertex_properties()));
+    let of_vertices = graph.vertex_records();
+    if !of_vertices.is_empty() && !written.keeps_vertex_properties {
+        losses.push(Loss::VertexProperties(of_vertices.into_iter().map(|property| property.name).collect()));
     }
     if !texts.is_empty() {
         losses.push(Loss::TextValues(format, texts));

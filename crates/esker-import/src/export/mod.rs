@@ -17,7 +17,8 @@ use esker_graph::{Bitmap, Setting, message};
 use crate::formats::{ending, names};
 use crate::read::format::Format;
 use crate::write::{
-    EdgeStream, ExportShape, GeneratorExport, ListExport, VertexNames, WriteGraph, pump, write_vertices,
+    EdgeStream, ExportShape, GeneratorExport, ListExport, VertexNames, WriteGraph, pump, write_elements,
+    write_vertices,
 };
 
 pub use crate::write::{
@@ -88,7 +89,7 @@ fn export_edges(
 ) -> Result<ExportReport> {
     let written = format.export();
     match written.write {
-        WriteGraph::Edges(_) | WriteGraph::Files(_) => {
+        WriteGraph::Edges(_) | WriteGraph::Files(_) | WriteGraph::Elements(_) => {
             let both_ends = written.lists_both_ends(options);
             let mut stream = ListExport::new(graph, both_ends, &options.cancel)?;
             export_stream(&mut stream, path, options)
@@ -132,6 +133,11 @@ pub(crate) fn export_stream(
             (vec![output.finish()?], edges)
         }
         WriteGraph::Files(write) => write(stream, &shape, path, options)?,
+        WriteGraph::Elements(make) => {
+            let mut output = OutputFile::open(path, options)?;
+            let edges = write_elements(stream, &shape, options, make().as_mut(), &mut output)?;
+            (vec![output.finish()?], edges)
+        }
         WriteGraph::Lists(_) => {
             return Err(Error::invalid(format!(
                 "{title} lists the neighbours of each vertex, which a stream of edges cannot give: make a database of \

@@ -56,6 +56,7 @@ pub(crate) struct Numberer {
     route: LaneWriter<u8>,
     parts: Vec<LaneWriter<u8>>,
     stretches: Vec<IdStretch>,
+    keeps_vertices: bool,
 }
 
 /// Ids of the input that are ends of edges, and then some that are vertices without an edge.
@@ -76,8 +77,14 @@ impl Numberer {
                 .map(|_| LaneWriter::new(&context.shelf, context.block_bytes))
                 .collect(),
             stretches: vec![IdStretch::default()],
+            keeps_vertices: false,
             context,
         }
+    }
+
+    /// Gives the numbers of vertices named without an edge too, because they have properties.
+    pub(crate) fn keep_vertices(&mut self, keeps: bool) {
+        self.keeps_vertices = keeps;
     }
 
     /// The same for keys that are texts, also if there will be none.
@@ -123,10 +130,10 @@ impl Numberer {
         drop(firsts);
         let pairs = numbers.into_iter().zip(ranks).collect();
         let numbers = on_each(&context, pairs, |(numbers, ranks)| translate(&context, &numbers, &ranks))?;
-        let edges = gather_edges(&context, route, numbers, &self.stretches)?;
+        let gathered = gather_edges(&context, route, numbers, &self.stretches, self.keeps_vertices)?;
         let num_vertices = route_of_keys.len();
         let map = Box::new(DistinctIds::<K>::new(context.next_phase(), route_of_keys, keys));
-        Ok(Numbered { num_vertices, edges, map })
+        Ok(Numbered { num_vertices, edges: gathered.edges, vertices: gathered.vertices, map })
     }
 }
 
@@ -176,15 +183,23 @@ impl Numberer {
     }
 }
 
-/// The edges in input order.
+/// The numbers of the ids of an input, in its order.
+struct GatheredNumbers {
+    edges: Spool<[VertexId; 2]>,
+    vertices: Spool<VertexId>,
+}
+
+/// The edges in input order, and the vertices named without an edge if they are to be kept.
 fn gather_edges(
     context: &Context,
     route: Lane<u8>,
     numbers: Vec<Lane<VertexId>>,
     stretches: &[IdStretch],
-) -> Result<Spool<[VertexId; 2]>> {
+    keeps_vertices: bool,
+) -> Result<GatheredNumbers> {
     let block_len = SPOOL_BLOCK_BYTES / size_of::<[VertexId; 2]>();
     let mut edges = Spool::new(&context.work, context.keep_free_after_bytes);
+    let mut vertices = Spool::new(&context.work, context.keep_free_after_bytes);
     let mut gather = Gather::new(route.into_reader(), numbers);
     let mut next = || gather.next()?.ok_or_else(garbled);
     for stretch in stretches {
@@ -198,11 +213,15 @@ fn gather_edges(
             left -= len;
         }
         for _ in 0..stretch.num_vertices {
-            next()?;
+            let number = next()?;
+            if keeps_vertices {
+                vertices.push(number)?;
+            }
         }
     }
     edges.finish()?;
-    Ok(edges)
+    vertices.finish()?;
+    Ok(GatheredNumbers { edges, vertices })
 }
 
 #[cfg(test)]

@@ -42,11 +42,19 @@ pub enum Format {
     Parquet,
     /// Apache Arrow's IPC file or stream.
     Arrow,
+    /// GraphML: an XML document of nodes and edges with attributes.
+    GraphMl,
+    /// GEXF: an XML document of nodes and edges with attributes, as Gephi writes it.
+    Gexf,
+    /// JSON with arrays of nodes and of edges or links.
+    NodeLink,
+    /// JSON with the elements of Cytoscape.
+    Cytoscape,
 }
 
 impl Format {
     /// How many there are.
-    pub(crate) const COUNT: usize = Self::Arrow as usize + 1;
+    pub(crate) const COUNT: usize = Self::Cytoscape as usize + 1;
 }
 
 /// Which column to take for something that an input may or may not have.
@@ -129,6 +137,28 @@ impl FromStr for Declaration {
     }
 }
 
+/// What edges get that have no value of a property, written `NAME=VALUE`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DefaultValue {
+    /// The name of the property.
+    pub name: String,
+    /// The value, as a file would have it.
+    pub value: String,
+}
+
+impl FromStr for DefaultValue {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((name, value)) if !name.is_empty() => {
+                Ok(Self { name: name.to_owned(), value: value.to_owned() })
+            }
+            _ => Err(format!("{text:?} has no name and value; write NAME=VALUE, as in weight=1")),
+        }
+    }
+}
+
 /// Declared properties, written `NAME:TYPE[,NAME:TYPE…]`.
 ///
 /// # Errors
@@ -182,6 +212,8 @@ pub struct ReadOptions {
     pub time: Pick,
     /// Other columns to keep.
     pub properties: PickProperties,
+    /// Values for edges that lack one.
+    pub defaults: Vec<DefaultValue>,
     /// The types of properties; a column that is declared becomes a property.
     pub schema: Vec<Declaration>,
     /// Whether the edges go to a database, whose properties have their types already. Then no message
@@ -221,6 +253,7 @@ impl Default for ReadOptions {
             weight: Pick::Auto,
             time: Pick::Auto,
             properties: PickProperties::None,
+            defaults: Vec::new(),
             schema: Vec::new(),
             types_are_fixed: false,
             ids: PickIds::Auto,

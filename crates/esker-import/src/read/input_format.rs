@@ -60,6 +60,8 @@ pub(crate) struct InputFormat {
     pub(crate) begins: fn(&[u8]) -> bool,
     /// Why a file that has one of the endings and begins so is of another format, in words.
     pub(crate) mistaken: fn(&[u8]) -> Option<&'static str>,
+    /// Whether edges may lack a value, so that defaults mean something.
+    pub(crate) takes_defaults: bool,
     /// Whether an input is one of several files of a graph, by the names of the files beside it.
     pub(crate) is_part: fn(&Input) -> bool,
 }
@@ -81,6 +83,7 @@ impl InputFormat {
             endings: &[],
             begins: |_| false,
             mistaken: |_| None,
+            takes_defaults: false,
             is_part: |_| false,
         }
     }

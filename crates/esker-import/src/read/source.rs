@@ -113,6 +113,18 @@ pub struct WideInteger {
     pub line: u64,
 }
 
+/// Values of a property of the vertices that a batch names.
+#[derive(Debug, Clone)]
+pub struct VertexColumn {
+    /// The name of the property.
+    pub name: Arc<str>,
+    /// Its type, if the input says it and all values here are of it.
+    pub property_type: Option<PropertyType>,
+    /// A value for each of [`EdgeBatch::vertices`], null where there is none: `Int64`, `UInt64`, `Float64`
+    /// (never NaN), `Boolean` or `Binary` (texts). A property exists also if all are null.
+    pub values: ArrayRef,
+}
+
 /// Edges in the order of the input: Arrow arrays of equal length, without nulls.
 ///
 /// Ids are `UInt64` or `Binary` (texts, UTF-8 is not required), and all batches of one import are of one
@@ -131,6 +143,9 @@ pub struct EdgeBatch {
     /// Vertices named without an edge (vertex files, isolated vertices of adjacency formats that have sparse
     /// ids).
     pub vertices: Option<ArrayRef>,
+    /// Properties of `vertices`, each name once. Batches may differ in the names, and in the types of a
+    /// property: the import unites them.
+    pub vertex_values: Vec<VertexColumn>,
     /// What was left out.
     pub rejected: Vec<Rejected>,
     /// For each property that has integers that no float equals, the first: for messages. Formats without
@@ -148,6 +163,7 @@ impl EdgeBatch {
             target: id_column(target),
             properties: Vec::new(),
             vertices: None,
+            vertex_values: Vec::new(),
             rejected: Vec::new(),
             wide: Vec::new(),
             input_bytes,

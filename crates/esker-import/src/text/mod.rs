@@ -2,14 +2,14 @@
 
 mod digits;
 mod line;
-mod column;
+pub(crate) mod column;
 pub(crate) mod names;
-mod blocks;
+pub(crate) mod blocks;
 pub(crate) mod shape;
 mod columns;
 mod fast;
 mod odd;
-mod reasons;
+pub(crate) mod reasons;
 mod table_parser;
 pub(crate) mod table;
 mod tables;

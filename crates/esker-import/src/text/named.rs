@@ -154,6 +154,7 @@ impl BlockParser for NamedParser {
             target: vertices.slice(0, 0),
             properties: vec![Numbers::Int(Vec::new()).finish(); self.num_properties],
             vertices: Some(vertices),
+            vertex_values: Vec::new(),
             rejected: Vec::new(),
             wide: Vec::new(),
             input_bytes: 0,

@@ -233,6 +233,7 @@ impl<'a> PendingBlock<'a> {
             target: ids(self.targets),
             properties: self.properties.into_iter().map(values).collect(),
             vertices: None,
+            vertex_values: Vec::new(),
             rejected: self.rejected,
             wide: self.wide,
             input_bytes,

@@ -289,6 +289,7 @@ impl BlockParser for Parser {
             target: vertices.slice(0, 0),
             properties: vec![Numbers::Int(Vec::new()).finish(); self.num_properties],
             vertices: Some(vertices),
+            vertex_values: Vec::new(),
             rejected,
             wide: Vec::new(),
             input_bytes: block.input_bytes,

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use esker_format::Result;
 
+use super::elements::MakeStyle;
 use super::graph::{EdgeStream, ExportGraph};
 use super::options::ExportOptions;
 use super::sink::OutputFile;
@@ -26,6 +27,8 @@ pub(crate) enum WriteGraph {
     Edges(BeginEdges),
     /// Edge by edge, to several files.
     Files(WriteFiles),
+    /// All vertices, then edge by edge, to one file.
+    Elements(MakeStyle),
     /// List by list, to one file. A stream of edges has no lists.
     Lists(WriteLists),
 }
@@ -113,6 +116,8 @@ pub(crate) struct ExportFormat {
     pub(crate) has_integer_ids: bool,
     /// Whether each edge has a weight: 1 if the graph has none.
     pub(crate) invents_weights: bool,
+    /// Whether a file has the properties of vertices.
+    pub(crate) keeps_vertex_properties: bool,
 }
 
 impl ExportFormat {
@@ -136,6 +141,7 @@ impl ExportFormat {
             first_number: None,
             has_integer_ids: false,
             invents_weights: false,
+            keeps_vertex_properties: false,
         }
     }
     /// Whether a file that lists edges has undirected ones at both of their ends.

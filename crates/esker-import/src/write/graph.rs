@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use arrow_array::builder::{ArrayBuilder, Float64Builder, Int64Builder, UInt32Builder, UInt64Builder};
 use arrow_array::{ArrayRef, BinaryArray};
-use esker_format::{LogicalType, Result};
+use esker_format::{LogicalType, PropertyRecord, Result};
 use esker_graph::{Cancel, Direction, VertexId, vertex};
+use esker_layers::property::PropertyValue;
 
 /// Edges in a block.
 pub(super) const BLOCK_EDGES: u64 = 1 << 16;
@@ -115,9 +116,18 @@ pub trait ExportGraph: Sync {
         false
     }
 
-    /// The names of the properties of vertices, which no format holds.
-    fn vertex_properties(&self) -> Vec<String> {
+    /// The properties of vertices.
+    fn vertex_records(&self) -> Vec<PropertyRecord> {
         Vec::new()
+    }
+
+    /// The values of `v`, one or none for each of [`ExportGraph::vertex_records`].
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    fn vertex_values<'a>(&'a self, _v: VertexId, values: &mut [Option<PropertyValue<'a>>]) -> Result<()> {
+        values.fill(None);
+        Ok(())
     }
 
     /// Whether lists of this direction are kept.

@@ -7,10 +7,10 @@ use arrow_array::builder::{
     ArrayBuilder, BinaryBuilder, Float64Builder, Int64Builder, PrimitiveBuilder, UInt32Builder, UInt64Builder,
 };
 use arrow_array::types::ArrowPrimitiveType;
-use esker_format::{Column, Element, ElementType, Error, IdMapKind, Result, Values};
+use esker_format::{Column, Element, ElementType, Error, IdMapKind, PropertyRecord, Result, Values};
 use esker_graph::{Direction, Remaining, Run, VertexId};
 use esker_layers::ids::ExternalId;
-use esker_layers::property::Dictionary;
+use esker_layers::property::{Dictionary, PropertyValue, VertexProperty};
 use esker_store::View;
 
 use super::graph::{BlockBuilder, ExportGraph, PropertyInfo, PropertyKind};
@@ -28,6 +28,7 @@ pub struct StoredExport<'a> {
     weight: Option<usize>,
     /// How many texts the dictionary of each property has; 0 for those that are not of texts.
     num_texts: Vec<usize>,
+    of_vertices: Vec<VertexProperty>,
 }
 
 impl<'a> StoredExport<'a> {
@@ -59,6 +60,11 @@ impl<'a> StoredExport<'a> {
                 .iter()
                 .map(|record| view.version().dictionary(record.number).map_or(0, Dictionary::len))
                 .collect(),
+            of_vertices: view
+                .version()
+                .vertex_properties()
+                .map(|record| view.version().vertex_property(&record.name))
+                .collect::<Result<_>>()?,
         })
     }
 
@@ -87,8 +93,16 @@ impl ExportGraph for StoredExport<'_> {
         self.view.version().layer().multigraph
     }
 
-    fn vertex_properties(&self) -> Vec<String> {
-        self.view.version().vertex_properties().map(|property| property.name.clone()).collect()
+    fn vertex_records(&self) -> Vec<PropertyRecord> {
+        self.of_vertices.iter().map(|property| property.record().clone()).collect()
+    }
+
+    fn vertex_values<'b>(&'b self, v: VertexId, values: &mut [Option<PropertyValue<'b>>]) -> Result<()> {
+        let origin = self.origin(v)?;
+        for (value, property) in values.iter_mut().zip(&self.of_vertices) {
+            *value = property.get(origin)?;
+        }
+        Ok(())
     }
 
     fn has(&self, direction: Direction) -> bool {

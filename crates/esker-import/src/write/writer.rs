@@ -129,7 +129,7 @@ pub fn push_quoted(out: &mut Vec<u8>, text: &[u8], delimiter: u8) {
     out.push(b'"');
 }
 
-fn as_vertex(v: u64) -> VertexId {
+pub(super) fn as_vertex(v: u64) -> VertexId {
     vertex(v as usize)
 }
 

@@ -16,7 +16,7 @@ use esker_store::io::{Disk, RealDisk};
 use esker_store::manifest::StagingOptions;
 
 /// A format and the end of its files' names.
-const FORMATS: [(&str, &str); 16] = [
+const FORMATS: [(&str, &str); 20] = [
     ("el", "el"),
     ("wel", "wel"),
     ("snap", "txt"),
@@ -33,6 +33,10 @@ const FORMATS: [(&str, &str); 16] = [
     ("graph500-64", "packed"),
     ("parquet", "parquet"),
     ("arrow", "arrow"),
+    ("graphml", "graphml"),
+    ("gexf", "gexf"),
+    ("node-link", "json"),
+    ("cytoscape", "cyjs"),
 ];
 /// Five ends of edges, and two vertices that have none.
 const IDS: [[&str; 7]; 6] = [

@@ -25,6 +25,7 @@ use esker_graph::Run;
 use esker_layers::FormFiles;
 use esker_layers::ids::{IdFiles, IdHasher};
 use esker_layers::layer::PlainWriter;
+use esker_layers::property::PropertyFiles;
 
 use super::account::{Header, write_account};
 use super::content::Manifest;
@@ -113,6 +114,11 @@ impl Staging {
     /// A writer for layer 1.
     pub fn plain_layer(&self) -> PlainWriter<'_> {
         PlainWriter::new(&self.layer, self.layer.directory(), self.origin())
+    }
+
+    /// The files of a vertex property in layer 1.
+    pub fn property_files<'a>(&'a self, record: &'a PropertyRecord) -> PropertyFiles<'a> {
+        PropertyFiles { disk: &self.layer, directory: self.layer.directory(), origin: self.origin(), record }
     }
 
     /// The files of layer 1, if its lists are to be kept as tiles alone: see [`Staging::make_forms`].

@@ -6,7 +6,7 @@ use esker_import::open::{Opened, open, open_inputs};
 use esker_import::read::format::{Declaration, Format, Pick, PickIds, PickProperties, ReadOptions};
 use esker_import::read::input::Input;
 use esker_import::read::source::{EdgeBatch, Reader, Rejected, Schema, WideInteger, id_at as external_id};
-use esker_store::format::{ElementType, PropertyRecord};
+use esker_store::format::{Duplicates, ElementType, PropertyRecord};
 use esker_store::ids::ExternalId;
 use esker_store::{Error, Result};
 
@@ -354,6 +354,21 @@ pub(super) fn id_at<'a>(
         }
         id => id,
     }
+}
+
+/// Returns the size of the input in bytes, and the flags `reverse` and `once` of a feed.
+pub(super) fn directions(
+    target: &Target,
+    reader: &dyn Reader,
+    rule: Duplicates,
+) -> (Option<u64>, bool, bool) {
+    let schema = reader.schema();
+    let undirected = schema.directed == Some(false);
+    let reverse = schema.stands_for_both(target.directed);
+    // The other rules give the same result for an edge read once or twice.
+    let counts = matches!(rule, Duplicates::Keep | Duplicates::Sum | Duplicates::Refuse);
+    let once = undirected && schema.both_ends && !target.directed && counts;
+    (schema.input_bytes, reverse, once)
 }
 
 /// The error for an edge to add or to remove whose value cannot be taken: that at `place` among the

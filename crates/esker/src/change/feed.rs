@@ -9,7 +9,7 @@ use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use esker_import::options::BadLines;
 use esker_import::read::source::{
-    EdgeBatch, IdKind, Reader, Rejected, id_at as external_id, integer_ids, limit_decoding,
+    EdgeBatch, IdKind, Rejected, id_at as external_id, integer_ids, limit_decoding,
 };
 use esker_store::format::{Duplicates, PropertyRecord};
 use esker_store::ids::ExternalId;
@@ -18,9 +18,10 @@ use esker_store::{CommitOptions, CommitSizing, Database, EdgeMatch, Error, Resul
 
 use super::bounds::expect_borne_out;
 use super::clock::DeclaredTimes;
-use super::columns::{EdgeInput, Purpose, id_at, not_taken, stopped_by};
+use super::columns::{EdgeInput, Purpose, directions, id_at, not_taken, stopped_by};
 use super::course::{Course, FedEdge, FedEdges, within};
 use super::feed_options::{FeedOptions, FeedReport};
+use super::given::GivenProperties;
 use super::target::Target;
 use super::value::{InputValue, convert_or_widen};
 
@@ -34,7 +35,7 @@ const BLOCK_BYTES: u64 = 4 << 20;
 const AHEAD_PARTS: u64 = 64;
 /// Interval between checks for cancellation while waiting for input.
 const CANCEL_EVERY: Duration = Duration::from_millis(50);
-/// The longest sleep at a time before an edge whose time has not come.
+/// The longest sleep before an edge whose time has not come.
 const WAIT_AT_MOST: Duration = Duration::from_millis(10);
 /// Vertices between two checks for cancellation.
 const CANCEL_EVERY_VERTICES: u64 = 1 << 16;
@@ -140,6 +141,7 @@ pub(super) fn feed_by(
         options,
         course,
         batch,
+        given: GivenProperties::new(target),
         rule,
         pending: FeedReport::default(),
         report,
@@ -168,17 +170,6 @@ pub(super) fn feed_by(
     fed
 }
 
-/// Returns the size of the input in bytes, and the flags [`Feeder::reverse`] and [`Feeder::once`].
-fn directions(target: &Target, reader: &dyn Reader, rule: Duplicates) -> (Option<u64>, bool, bool) {
-    let schema = reader.schema();
-    let undirected = schema.directed == Some(false);
-    let reverse = schema.stands_for_both(target.directed);
-    // The other rules give the same result for an edge read once or twice.
-    let counts = matches!(rule, Duplicates::Keep | Duplicates::Sum | Duplicates::Refuse);
-    let once = undirected && schema.both_ends && !target.directed && counts;
-    (schema.input_bytes, reverse, once)
-}
-
 struct Feeder<'a> {
     /// The number of changes in `batch` when their memory was last reserved.
     roomed_at: usize,
@@ -196,6 +187,7 @@ struct Feeder<'a> {
     options: &'a FeedOptions,
     course: &'a mut dyn Course,
     batch: esker_store::Batch,
+    given: GivenProperties<'a>,
     rule: Duplicates,
     /// Set once a commit did not fit. From then on nothing is committed; the rest of the input is read only
     /// to find the limit that would suffice.
@@ -273,7 +265,7 @@ impl Feeder<'_> {
             for index in 0..vertices.len() {
                 let id = id_at(vertices, index, self.target.text_ids, &mut text);
                 match self.purpose {
-                    Purpose::Add => self.batch.add_vertex(id)?,
+                    Purpose::Add => self.given.add(&mut self.batch, id, &rows.vertex_values, index)?,
                     Purpose::Remove => self.batch.remove_vertex(id)?,
                 }
                 self.pending.vertices += 1;

@@ -1,9 +1,11 @@
 //! Changes to a database from user input: files and streams of edges, tables of vertex properties, scripts.
 
 mod target;
+mod definitions;
 mod room;
 mod define;
 mod value;
+mod given;
 mod columns;
 mod bounds;
 mod course;

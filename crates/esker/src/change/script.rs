@@ -33,11 +33,11 @@ use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
 use esker_store::{Batch, CommitOptions, Database, EdgeMatch, Error, Result};
 
+use super::definitions::Definitions;
 use super::named::ScriptVertices;
 use super::room::Room;
 use super::target::Target;
 use super::value::{InputValue, convert_or_widen};
-use super::vertices::Definitions;
 
 /// Lines, and bytes of lines, between two reservations of the memory of the batch.
 const ROOM_EVERY_LINES: u64 = 1 << 10;

@@ -1,7 +1,6 @@
 //! Sets properties of vertices, from a table or for one vertex.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::io::Read;
 
 use esker_graph::{Budget, Message, Reservation, Setting, Stop, message};
@@ -12,6 +11,7 @@ use esker_import::rows::{BadRow, FieldPlace, TextRows, check_encoding};
 use esker_store::format::{PropertyRecord, PropertyType, value::decimal};
 use esker_store::{Batch, CommitOptions, CommitSizing, Database, Error, Result};
 
+use super::definitions::Definitions;
 use super::room::Room;
 use super::target::Target;
 use super::value::{InputValue, convert_or_widen, describe};
@@ -31,52 +31,6 @@ pub struct SetReport {
     pub unset: u64,
     /// Names of new properties, each with a description of its type.
     pub defined: Vec<(String, String)>,
-}
-
-/// The vertex properties of a database and those that a batch adds.
-pub(super) struct Definitions<'a> {
-    target: &'a Target,
-    new: HashMap<String, PropertyRecord>,
-}
-
-impl<'a> Definitions<'a> {
-    pub(super) fn new(target: &'a Target) -> Self {
-        Self { target, new: HashMap::new() }
-    }
-
-    fn find(&self, name: &str) -> Option<&PropertyRecord> {
-        self.target.vertex_property(name).or_else(|| self.new.get(name))
-    }
-
-    /// Returns an error if the property does not exist.
-    pub(super) fn expect(&self, name: &str) -> Result<()> {
-        if self.find(name).is_some() {
-            return Ok(());
-        }
-        let names: Vec<&str> =
-            self.target.vertex_properties.iter().map(|property| property.name.as_str()).collect();
-        Err(Error::invalid(format!(
-            "cannot remove a value of {name:?}, which is not a vertex property: the vertices of {} have {}",
-            self.target.name,
-            if names.is_empty() { "no properties".to_owned() } else { names.join(", ") }
-        )))
-    }
-
-    /// The property called `name`; if it does not exist, adds it with a type.
-    pub(super) fn define(
-        &mut self,
-        batch: &mut Batch,
-        name: &str,
-        property_type: PropertyType,
-    ) -> PropertyRecord {
-        if let Some(known) = self.find(name) {
-            return known.clone();
-        }
-        batch.define_vertex_property(name, property_type.clone());
-        let record = PropertyRecord::of_vertices(name, property_type);
-        self.new.insert(name.to_owned(), record.clone());
-        record
-    }
 }
 
 /// Sets properties of vertices from a table, as one version. The first column is the id; the other columns

@@ -1,0 +1,252 @@
+//! JSON documents of nodes and edges: node-link data, and elements of Cytoscape.
+
+use esker_format::{Error, PropertyType, Result};
+use esker_graph::{Setting, message};
+use esker_layers::property::PropertyValue;
+
+use super::digits::push_f64;
+use super::elements::{ElementId, ElementShape, ElementStyle, push_value, utf8};
+use super::format::{EndsWritten, ExportFormat, KeptProperties, ReadAs, WriteGraph};
+use super::graphml::type_of;
+use crate::attributed::{self, JSON_EDGES, JSON_ESKER, JSON_IDS, JSON_VERTICES, JSON_WEIGHT};
+
+/// Node-link data.
+pub(crate) static NODE_LINK: ExportFormat = ExportFormat {
+    states_vertices: true,
+    keeps_vertex_properties: true,
+    ..ExportFormat::new(
+        WriteGraph::Elements(|| Box::new(JsonStyle::new(false))),
+        KeptProperties::All,
+        ReadAs::Told,
+        EndsWritten::IfAsked,
+    )
+};
+
+/// Elements of Cytoscape.
+pub(crate) static CYTOSCAPE: ExportFormat =
+    ExportFormat { write: WriteGraph::Elements(|| Box::new(JsonStyle::new(true))), ..NODE_LINK };
+
+struct JsonStyle {
+    is_cytoscape: bool,
+    title: &'static str,
+    /// Names in quotes, each with a comma before it and a colon behind it.
+    of_vertices: Vec<Vec<u8>>,
+    of_edges: Vec<Vec<u8>>,
+    /// Whether an element stands before the next in its array.
+    follows: bool,
+    value: Vec<u8>,
+}
+
+impl JsonStyle {
+    fn new(is_cytoscape: bool) -> Self {
+        let title = if is_cytoscape { attributed::CYTOSCAPE.title } else { attributed::NODE_LINK.title };
+        Self {
+            is_cytoscape,
+            title,
+            of_vertices: Vec::new(),
+            of_edges: Vec::new(),
+            follows: false,
+            value: Vec::new(),
+        }
+    }
+
+    fn names<'a>(&self, names: impl Iterator<Item = &'a str>, reserved: &[&str]) -> Result<Vec<Vec<u8>>> {
+        names
+            .map(|name| {
+                if reserved.contains(&name) {
+                    return Err(Error::invalid(message![
+                        format!("a property called {name:?} has no place in a {}: write csv or parquet, or no properties with ", self.title),
+                        Setting::Properties.to(false),
+                    ]));
+                }
+                let mut quoted = b", ".to_vec();
+                push_quoted(&mut quoted, name.as_bytes(), self.title)?;
+                quoted.extend_from_slice(b": ");
+                Ok(quoted)
+            })
+            .collect()
+    }
+
+    fn begin(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(if self.follows { b",\n" } else { b"\n" });
+        out.extend_from_slice(if self.is_cytoscape { b"{\"data\": {" } else { b"{" });
+        self.follows = true;
+    }
+
+    fn end(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(if self.is_cytoscape { b"}}" } else { b"}" });
+    }
+
+    fn push_id(&self, out: &mut Vec<u8>, id: ElementId<'_>) -> Result<()> {
+        match id.is_text {
+            true => push_quoted(out, id.text, self.title),
+            false => {
+                out.extend_from_slice(id.text);
+                Ok(())
+            }
+        }
+    }
+
+    fn push_value(&mut self, out: &mut Vec<u8>, value: &PropertyValue<'_>) -> Result<()> {
+        match value {
+            PropertyValue::Boolean(value) => out.extend_from_slice(if *value { b"true" } else { b"false" }),
+            PropertyValue::F64(value) => push_float(out, *value),
+            PropertyValue::F32(value) => push_float(out, f64::from(*value)),
+            PropertyValue::Text(_)
+            | PropertyValue::Date(_)
+            | PropertyValue::Timestamp(_)
+            | PropertyValue::EdgeId(_) => {
+                self.value.clear();
+                push_value(&mut self.value, value);
+                push_quoted(out, &self.value, self.title)?;
+            }
+            number => push_value(out, number),
+        }
+        Ok(())
+    }
+}
+
+impl ElementStyle for JsonStyle {
+    fn head(&mut self, shape: &ElementShape<'_>, out: &mut Vec<u8>) -> Result<()> {
+        let of_vertices: &[&str] = if self.is_cytoscape {
+            &["id", "value", "data", "attributes"]
+        } else {
+            &["id", "data", "attributes"]
+        };
+        let of_edges = ["source", "target", "id", "key", "directed", "undirected", "data", "attributes"];
+        self.of_vertices =
+            self.names(shape.vertex_properties.iter().map(|own| own.name.as_str()), of_vertices)?;
+        self.of_edges = self.names(shape.edge_properties.iter().map(|own| own.name.as_str()), &of_edges)?;
+        let (directed, multigraph) = (shape.directed, shape.is_multigraph);
+        out.extend_from_slice(
+            format!(
+                "{{\"directed\": {directed}, \"multigraph\": {multigraph}, \"graph\": {{\"{JSON_ESKER}\": {{"
+            )
+            .as_bytes(),
+        );
+        let types = shape.vertex_properties.iter().map(|own| (own.name.as_str(), own.property_type()));
+        push_types(out, JSON_VERTICES, types, self.title)?;
+        out.extend_from_slice(b", ");
+        push_types(
+            out,
+            JSON_EDGES,
+            shape.edge_properties.iter().map(|own| (own.name.as_str(), type_of(own))),
+            self.title,
+        )?;
+        if let Some(weight) = shape.weight {
+            out.extend_from_slice(format!(", \"{JSON_WEIGHT}\": ").as_bytes());
+            push_quoted(out, shape.edge_properties[weight].name.as_bytes(), self.title)?;
+        }
+        if shape.text_ids {
+            out.extend_from_slice(format!(", \"{JSON_IDS}\": \"text\"").as_bytes());
+        }
+        out.extend_from_slice(b"}}, ");
+        out.extend_from_slice(if self.is_cytoscape {
+            b"\"data\": [], \"elements\": {\"nodes\": ["
+        } else {
+            b"\"nodes\": ["
+        });
+        Ok(())
+    }
+
+    fn vertex(
+        &mut self,
+        id: ElementId<'_>,
+        values: &[Option<PropertyValue<'_>>],
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        self.begin(out);
+        out.extend_from_slice(b"\"id\": ");
+        if self.is_cytoscape {
+            // There ids are texts; NetworkX reads the other name.
+            push_quoted(out, id.text, self.title)?;
+            out.extend_from_slice(b", \"value\": ");
+        }
+        self.push_id(out, id)?;
+        for (index, value) in values.iter().enumerate() {
+            if let Some(value) = value {
+                out.extend_from_slice(&self.of_vertices[index]);
+                self.push_value(out, value)?;
+            }
+        }
+        self.end(out);
+        Ok(())
+    }
+
+    fn between(&mut self, out: &mut Vec<u8>) {
+        self.follows = false;
+        out.extend_from_slice(b"\n], \"edges\": [");
+    }
+
+    fn edge(
+        &mut self,
+        ends: [ElementId<'_>; 2],
+        values: &[PropertyValue<'_>],
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        self.begin(out);
+        out.extend_from_slice(b"\"source\": ");
+        self.push_id(out, ends[0])?;
+        out.extend_from_slice(b", \"target\": ");
+        self.push_id(out, ends[1])?;
+        for (index, value) in values.iter().enumerate() {
+            out.extend_from_slice(&self.of_edges[index]);
+            self.push_value(out, value)?;
+        }
+        self.end(out);
+        Ok(())
+    }
+
+    fn tail(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(if self.is_cytoscape { b"\n]}}\n" } else { b"\n]}\n" });
+    }
+}
+
+fn push_types<'a>(
+    out: &mut Vec<u8>,
+    owner: &str,
+    types: impl Iterator<Item = (&'a str, PropertyType)>,
+    title: &str,
+) -> Result<()> {
+    out.extend_from_slice(format!("\"{owner}\": {{").as_bytes());
+    for (index, (name, own)) in types.enumerate() {
+        out.extend_from_slice(if index > 0 { b", " } else { b"" });
+        push_quoted(out, name.as_bytes(), title)?;
+        out.extend_from_slice(b": ");
+        push_quoted(out, own.to_string().as_bytes(), title)?;
+    }
+    out.push(b'}');
+    Ok(())
+}
+
+/// Appends a number that a reader takes for a float, also if it is whole.
+fn push_float(out: &mut Vec<u8>, value: f64) {
+    let start = out.len();
+    push_f64(out, value);
+    if out[start..].iter().all(|byte| byte.is_ascii_digit() || *byte == b'-') {
+        out.extend_from_slice(b".0");
+    }
+}
+
+/// Appends a text in quotes.
+///
+/// # Errors
+/// If it is not UTF-8.
+fn push_quoted(out: &mut Vec<u8>, text: &[u8], title: &str) -> Result<()> {
+    out.push(b'"');
+    if text.iter().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')) {
+        out.extend_from_slice(text);
+    } else {
+        for character in utf8(text, title)?.chars() {
+            match character {
+                '"' => out.extend_from_slice(b"\\\""),
+                '\\' => out.extend_from_slice(b"\\\\"),
+                '\n' => out.extend_from_slice(b"\\n"),
+                '\0'..='\x1f' => out.extend_from_slice(format!("\\u{:04x}", u32::from(character)).as_bytes()),
+                other => out.extend_from_slice(other.encode_utf8(&mut [0; 4]).as_bytes()),
+            }
+        }
+    }
+    out.push(b'"');
+    Ok(())
+}
