@@ -127,6 +127,14 @@ fn gap(directed: bool, lists: &[&[u32]], weight: bool) -> Vec<u8> {
     bytes
 }
 
+pub(crate) fn networkx() -> Vec<Vec<u8>> {
+    texts(&[
+        "# edges\na b {'weight': 2.5, 'kind': \"it's\", 'x': None}\nb c {'weight': 1, 'kind': 'a\\n\\x23', 'x': [1, (2, '}')]}\n",
+        "#x.py\n# GMT Sun Nov 29 16:28:29 2026\n# \n1 2 3\n2\n3 1\n",
+        "#x.py\n# GMT Sun Nov 29 16:28:29 2026\n# \na 2\nb {'w': np.float64(2.5)}\nc {'w': True}\nb 0\nc 1\nc {'w': False}\n",
+    ])
+}
+
 pub(crate) fn graphml() -> Vec<Vec<u8>> {
     texts(&[
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n<!-- made -->\n\

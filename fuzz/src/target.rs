@@ -46,7 +46,7 @@ const DATABASE: &str = "database";
 const LOG: &str = "log";
 
 /// Every reader, the files of a database, and its log.
-pub const TARGETS: [Target; 26] = [
+pub const TARGETS: [Target; 27] = [
     target("el", "web.el", Some(Format::EdgeList), true, seeds::edge_list),
     target("wel", "web.wel", Some(Format::WeightedEdgeList), true, seeds::weighted_edge_list),
     target("snap", "web.txt", Some(Format::Snap), true, seeds::snap),
@@ -67,6 +67,7 @@ pub const TARGETS: [Target; 26] = [
     target("gexf", "web.gexf", Some(Format::Gexf), true, seeds::gexf),
     target("node-link", "web.json", Some(Format::NodeLink), true, seeds::node_link),
     target("cytoscape", "web.cyjs", Some(Format::Cytoscape), true, seeds::cytoscape),
+    target("networkx", "web.adjlist", Some(Format::NetworkxList), true, seeds::networkx),
     target("gzip", "web.csv.gz", None, false, seeds::gzip),
     target("zstd", "web.csv.zst", None, false, seeds::zstd),
     target("bzip2", "web.csv.bz2", None, false, seeds::bzip2),

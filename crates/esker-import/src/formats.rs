@@ -42,6 +42,7 @@ pub(crate) static FORMATS: [FormatEntry; Format::COUNT] = [
     entry(Format::Gexf, &attributed::GEXF, &write::GEXF),
     entry(Format::NodeLink, &attributed::NODE_LINK, &write::NODE_LINK),
     entry(Format::Cytoscape, &attributed::CYTOSCAPE, &write::CYTOSCAPE),
+    entry(Format::NetworkxList, &attributed::NETWORKX, &write::NETWORKX),
 ];
 
 const fn entry(format: Format, input: &'static InputFormat, export: &'static ExportFormat) -> FormatEntry {

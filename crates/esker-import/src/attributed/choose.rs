@@ -38,6 +38,8 @@ pub(super) struct ChosenProperties {
     pub(super) time: Option<usize>,
     /// Names of attributes that are not kept, though nothing asked for that.
     pub(super) unread: Vec<String>,
+    /// Names of all attributes that are not kept.
+    pub(super) left_out: Vec<String>,
 }
 
 impl ChosenProperties {
@@ -79,6 +81,7 @@ pub(super) fn choose(
     for EdgeAttribute { name, shown, default, is_weight } in found {
         let is_called_weight = is_weight || (!is_weight_said && name.eq_ignore_ascii_case("weight"));
         if options.weight == Pick::Skip && is_called_weight {
+            chosen.left_out.push(name);
             continue;
         }
         let is_time = named(&options.time, &name);
@@ -86,6 +89,7 @@ pub(super) fn choose(
         let by_default = options.weight == Pick::Auto && is_called_weight;
         if listed.as_ref().is_some_and(|listed| !listed.contains(&name.as_str())) && !is_named && !by_default
         {
+            chosen.left_out.push(name.clone());
             chosen.unread.push(name);
             continue;
         }

@@ -9,6 +9,7 @@ mod xml;
 mod graphml;
 mod gexf;
 mod json;
+mod lists;
 
 pub(crate) use gexf::GEXF;
 pub(crate) use graphml::{GRAPHML, IDS as GRAPHML_IDS, TYPE as GRAPHML_TYPE, WEIGHT as GRAPHML_WEIGHT};
@@ -16,3 +17,4 @@ pub(crate) use json::{
     CYTOSCAPE, EDGES as JSON_EDGES, ESKER as JSON_ESKER, IDS as JSON_IDS, NODE_LINK,
     VERTICES as JSON_VERTICES, WEIGHT as JSON_WEIGHT,
 };
+pub(crate) use lists::NETWORKX;

@@ -50,11 +50,13 @@ pub enum Format {
     NodeLink,
     /// JSON with the elements of Cytoscape.
     Cytoscape,
+    /// Lists of NetworkX: edges with dictionaries, and adjacency lists.
+    NetworkxList,
 }
 
 impl Format {
     /// How many there are.
-    pub(crate) const COUNT: usize = Self::Cytoscape as usize + 1;
+    pub(crate) const COUNT: usize = Self::NetworkxList as usize + 1;
 }
 
 /// Which column to take for something that an input may or may not have.

@@ -153,7 +153,7 @@ impl EdgeWriter for ElementWriter<'_> {
 }
 
 /// The value of an edge.
-fn value_at<'a>(
+pub(super) fn value_at<'a>(
     info: &PropertyInfo,
     block: &ExportBlock,
     property: usize,
@@ -187,6 +187,15 @@ pub(super) fn push_value(out: &mut Vec<u8>, value: &PropertyValue<'_>) {
         PropertyValue::F64(value) => push_f64(out, *value),
         PropertyValue::F32(value) => push_f64(out, f64::from(*value)),
         other => out.extend_from_slice(other.to_string().as_bytes()),
+    }
+}
+
+/// Appends a number that a reader takes for a float, also if it is whole.
+pub(super) fn push_float(out: &mut Vec<u8>, value: f64) {
+    let start = out.len();
+    push_f64(out, value);
+    if out[start..].iter().all(|byte| byte.is_ascii_digit() || *byte == b'-') {
+        out.extend_from_slice(b".0");
     }
 }
 

@@ -4,8 +4,7 @@ use esker_format::{Error, PropertyType, Result};
 use esker_graph::{Setting, message};
 use esker_layers::property::PropertyValue;
 
-use super::digits::push_f64;
-use super::elements::{ElementId, ElementShape, ElementStyle, push_value, utf8};
+use super::elements::{ElementId, ElementShape, ElementStyle, push_float, push_value, utf8};
 use super::format::{EndsWritten, ExportFormat, KeptProperties, ReadAs, WriteGraph};
 use super::graphml::type_of;
 use crate::attributed::{self, JSON_EDGES, JSON_ESKER, JSON_IDS, JSON_VERTICES, JSON_WEIGHT};
@@ -217,15 +216,6 @@ fn push_types<'a>(
     }
     out.push(b'}');
     Ok(())
-}
-
-/// Appends a number that a reader takes for a float, also if it is whole.
-fn push_float(out: &mut Vec<u8>, value: f64) {
-    let start = out.len();
-    push_f64(out, value);
-    if out[start..].iter().all(|byte| byte.is_ascii_digit() || *byte == b'-') {
-        out.extend_from_slice(b".0");
-    }
 }
 
 /// Appends a text in quotes.

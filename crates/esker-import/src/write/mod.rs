@@ -17,6 +17,7 @@ mod xml;
 mod graphml;
 mod gexf;
 mod json;
+mod networkx;
 mod adjacency;
 mod graphalytics;
 
@@ -32,6 +33,7 @@ pub(crate) use graphalytics::GRAPHALYTICS;
 pub(crate) use graphml::GRAPHML;
 pub(crate) use json::{CYTOSCAPE, NODE_LINK};
 pub(crate) use lines::{CSV, DIMACS, EL, GRAPH500, GRAPH500_64, MTX, SNAP, TSV, WEL};
+pub(crate) use networkx::NETWORKX;
 pub use options::{ExportOptions, OutputCompression, WriteIds};
 pub use sink::OutputFile;
 pub use stored::StoredExport;

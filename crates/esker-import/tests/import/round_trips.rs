@@ -16,7 +16,7 @@ use esker_store::io::{Disk, RealDisk};
 use esker_store::manifest::StagingOptions;
 
 /// A format and the end of its files' names.
-const FORMATS: [(&str, &str); 20] = [
+const FORMATS: [(&str, &str); 21] = [
     ("el", "el"),
     ("wel", "wel"),
     ("snap", "txt"),
@@ -37,6 +37,7 @@ const FORMATS: [(&str, &str); 20] = [
     ("gexf", "gexf"),
     ("node-link", "json"),
     ("cytoscape", "cyjs"),
+    ("networkx", "edgelist"),
 ];
 /// Five ends of edges, and two vertices that have none.
 const IDS: [[&str; 7]; 6] = [
@@ -180,6 +181,7 @@ fn refusal(format: Format, (directed, weights, ids, _): Kind) -> Option<&'static
         () if format == Format::Metis && directed => Some("is undirected"),
         () if needs_ids && ids >= 4 => Some("are texts"),
         () if is_plain && ids == 5 => Some("cannot stand in a plain edge list"),
+        () if format == Format::NetworkxList && ids == 5 => Some("cannot stand in a NetworkX list"),
         () => None,
     }
 }

@@ -65,7 +65,7 @@ fn json_that_would_do_harm_is_refused() {
     refused("a.json", &with("]}", "]} {}"), "behind the document");
     let deep =
         with("\"id\": 2", &format!("\"id\": 2, \"x\": {}{}", "[".repeat(100_000), "]".repeat(100_000)));
-    refused("a.json", &deep, "recursion limit");
+    refused("a.json", &deep, "longer than 65536 bytes");
     let long = with("\"id\": 2", &format!("\"id\": 2, \"x\": \"{}\"", "x".repeat(3 << 20)));
     refused("a.json", &long, "longer");
     refused("a.json", r#"{"nodes": {"a": {}}, "edges": []}"#, "JSON");

@@ -234,3 +234,36 @@ fn edges_without_a_value() {
     let error = text_meaning("a.csv", "source,target\na,b\n", &read).unwrap_err().to_string();
     assert!(error.contains("means nothing for a CSV"), "{error}");
 }
+
+/// The lists of NetworkX were read as tables: neighbours as weights, braces as vertices.
+#[test]
+fn lists_of_networkx() {
+    let edges =
+        "a\nb\ncafé\n-> weight:f32 (weight), kind:text\na,b,2.0,likes\nb,café,0.5,knows\ncafé,a,3.0,likes\n";
+    check("networkx-3.6.1-mixed.edgelist", edges);
+    check("networkx-3.6.1-mixed.multiline", edges);
+    check("networkx-3.6.1-mixed.adjlist", "a\nb\ncafé\n-> \na,b\nb,café\ncafé,a\n");
+    let list = "#x.py\n# GMT Sun Nov 29 16:28:29 2026\n#\n1 2 3\n2\n7\n";
+    assert_eq!(
+        text_meaning("a.txt", list, &ReadOptions::default()).unwrap().0,
+        "1\n2\n3\n7\n-> \n1,2\n1,3\n"
+    );
+    let groups = "#x.py\n# GMT Sun Nov 29 16:28:29 2026\n#\n1 2\n2 {'w': np.float64(2.5)}\n3 {'w': 1}\n2 0\n3 0\n4 0\n";
+    for block_bytes in [1, 1 << 20] {
+        let read = ReadOptions { block_bytes, ..ReadOptions::default() };
+        let shown = text_meaning("a.txt", groups, &read).unwrap().0;
+        assert_eq!(shown, "1\n2\n3\n4\n-> w:f32\n1,2,2.5\n1,3,1.0\n");
+    }
+    let edge = r#"a b {'s': "it's {x}, \\x23 é", 'n': (1, 'a}'), 'b': True, 'm': nan}"#;
+    let (shown, _) = text_meaning("a.txt", edge, &ReadOptions::default()).unwrap();
+    assert_eq!(shown, "a\nb\n-> s:text, n:text, b:bool\na,b,\"it's {x}, # é\",\"(1, 'a}')\",true\n");
+    for (list, why) in [
+        ("a b {'w': 1}\nb c {'w' 2}\n", "a.txt:2: a colon is missing"),
+        ("a b {'w': 1}\nb c {}\n", "a.txt:2: the edge has no \"w\""),
+        ("a b {}\nb c {'w': 2}\n", "a.txt:2: the edge has \"w\", which the first edges lack"),
+        ("#\n# GMT x\n#\na 2\nb {}\n", "cut short"),
+    ] {
+        let error = text_meaning("a.txt", list, &ReadOptions::default()).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
+}

@@ -313,7 +313,7 @@ impl JsonParser {
     ) -> Self {
         let Seen { directed, id, types } = seen;
         let kept = chosen.properties.iter().enumerate().map(|(place, own)| (own.name.clone(), Some(place)));
-        let places = kept.chain(chosen.unread.iter().map(|name| (name.clone(), None))).collect();
+        let places = kept.chain(chosen.left_out.iter().map(|name| (name.clone(), None))).collect();
         let elements = Elements {
             path,
             text_ids,

@@ -1,0 +1,378 @@
+//! Lists as NetworkX writes them: edges with dictionaries, and adjacency lists on one line or on several.
+
+mod literal;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use esker_format::{LogicalType, Result};
+use esker_graph::{Message, Setting, message};
+
+use self::literal::{Pairs, dictionary};
+use super::choose::{EdgeAttribute, Shown, are_text_ids, choose};
+use super::rows::{Elements, Notices, ReadEdge, Rows};
+use super::value::Attribute;
+use crate::read::format::ReadOptions;
+use crate::read::head::InputHead;
+use crate::read::input::Input;
+use crate::read::input_format::{Choices, InputFormat, OpenedInput, one, without_mark};
+use crate::read::source::{BlockParser, EdgeBatch, IdKind, InputBlock, Reader, Schema};
+use crate::read::typed;
+use crate::text::blocks::{LineBlocks, PartialInput, count_lines};
+
+/// Lists of NetworkX.
+pub(crate) static NETWORKX: InputFormat = InputFormat {
+    endings: &["adjlist"],
+    begins: |head| list_of(without_mark(head)).is_some(),
+    takes_defaults: true,
+    ..InputFormat::new("networkx", "NetworkX list", Choices::Columns, open)
+};
+
+/// Lines that are looked at.
+const SAMPLE_LINES: usize = 1000;
+
+/// What a line holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ListKind {
+    /// Two vertices and a dictionary.
+    Edges,
+    /// A vertex and its neighbours.
+    Neighbours,
+    /// A vertex and the number of its neighbours, of which each has a line with a dictionary.
+    Groups,
+}
+
+/// Lines that are no comments, with the place where each begins.
+fn lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let mut at = 0;
+    let all = text.split(|byte| *byte == b'\n').map(move |line| {
+        let start = at;
+        at += line.len() + 1;
+        (start, line.trim_ascii())
+    });
+    all.filter(|(_, line)| !line.is_empty() && line[0] != b'#')
+}
+
+/// The first two words of a line, and what stands behind each.
+fn words(line: &[u8]) -> [&[u8]; 4] {
+    let split = |text: &[u8]| -> (usize, usize) {
+        let end = text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len());
+        let next = text[end..].iter().position(|byte| !byte.is_ascii_whitespace());
+        (end, next.map_or(text.len(), |next| end + next))
+    };
+    let (end, next) = split(line);
+    let rest = &line[next..];
+    let (second_end, second_next) = split(rest);
+    [&line[..end], rest, &rest[..second_end], &rest[second_next..]]
+}
+
+fn is_dictionary(text: &[u8]) -> bool {
+    text.first() == Some(&b'{') && text.last() == Some(&b'}')
+}
+
+/// Which list begins so; `None` if nothing says that it is one of NetworkX.
+fn list_of(head: &[u8]) -> Option<ListKind> {
+    let is_cut = !head.ends_with(b"\n");
+    let mut content: Vec<&[u8]> = lines(head).map(|(_, line)| line).take(SAMPLE_LINES + 1).collect();
+    if is_cut && content.len() > 1 {
+        content.pop();
+    }
+    let [_, _, _, behind] = words(content.first()?);
+    if is_dictionary(behind) {
+        return Some(ListKind::Edges);
+    }
+    // Three comments, of which the second is the time.
+    let mut comments = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let starts = |line: Option<&[u8]>, with: &[u8]| line.is_some_and(|line| line.starts_with(with));
+    let is_signed =
+        starts(comments.next(), b"#") && starts(comments.next(), b"# GMT ") && starts(comments.next(), b"#");
+    if !is_signed {
+        return None;
+    }
+    let has_dictionaries = content.iter().any(|line| is_dictionary(words(line)[1]));
+    let are_empty = content.iter().all(|line| words(line)[1] == b"0");
+    Some(if has_dictionaries || are_empty { ListKind::Groups } else { ListKind::Neighbours })
+}
+
+struct ListReader {
+    schema: Schema,
+    blocks: LineBlocks,
+    parser: Arc<ListParser>,
+    /// Of groups: what was read and not handed out, and the line on which it begins.
+    rest: Vec<u8>,
+    line: u64,
+    is_done: bool,
+}
+
+struct ListParser {
+    elements: Elements,
+    kind: ListKind,
+    /// Names of attributes that are not kept.
+    left_out: Vec<String>,
+}
+
+fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<OpenedInput> {
+    let input = one(inputs, NETWORKX.title)?;
+    let path = input.path();
+    let kind = list_of(without_mark(&head.bytes)).unwrap_or(ListKind::Neighbours);
+    let (ids, attributes) = sample(without_mark(&head.bytes), kind);
+    let chosen = choose(NETWORKX.title, attributes, true, options)?;
+    let text_ids = are_text_ids(false, ids.iter().map(String::as_bytes), options);
+    let schema = Schema {
+        format: NETWORKX.name,
+        ids: if text_ids { IdKind::Text } else { IdKind::Int },
+        properties: chosen.names(),
+        types: chosen.types(),
+        weight: chosen.weight,
+        time: chosen.time,
+        directed: None,
+        both_ends: false,
+        input_bytes: input.stored_bytes(),
+    };
+    let skip_bytes = head.bytes.len() - without_mark(&head.bytes).len();
+    let part = PartialInput {
+        input: input.clone(),
+        skip_bytes,
+        skip_lines: 0,
+        quoted: None,
+        opened: Some((head.stream, head.bytes)),
+    };
+    let blocks = LineBlocks::new(vec![part], options);
+    let elements = Elements {
+        path,
+        text_ids,
+        directed: true,
+        properties: chosen.properties,
+        notices: Notices::default(),
+    };
+    let mut notes = Vec::new();
+    if !chosen.unread.is_empty() {
+        notes.push(Message::from(format!("Edge attributes not read: {}", chosen.unread.join(", "))));
+    }
+    let parser = Arc::new(ListParser { elements, kind, left_out: chosen.left_out });
+    let reader = ListReader { schema, blocks, parser, rest: Vec::new(), line: 1, is_done: false };
+    let mut opened = OpenedInput::titled(Box::new(reader), inputs, &NETWORKX);
+    opened.notes.extend(notes);
+    Ok(opened)
+}
+
+/// The ids of the first lines, and the attributes of their edges.
+fn sample(head: &[u8], kind: ListKind) -> (Vec<String>, Vec<EdgeAttribute>) {
+    let end = memchr::memrchr(b'\n', head).map_or(head.len(), |end| end + 1);
+    let (mut ids, mut attributes) = (Vec::new(), Vec::<EdgeAttribute>::new());
+    let mut texts: HashMap<String, Vec<Vec<u8>>> = HashMap::new();
+    for (_, line) in lines(&head[..end]).take(SAMPLE_LINES) {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let [first, behind, second, rest] = words(line);
+        ids.push(text(first));
+        let pairs = match kind {
+            ListKind::Neighbours => {
+                ids.extend(behind.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).map(text));
+                continue;
+            }
+            ListKind::Edges => {
+                ids.push(text(second));
+                rest
+            }
+            ListKind::Groups => behind,
+        };
+        let Ok(Ok(pairs)) = std::str::from_utf8(pairs).map(dictionary) else { continue };
+        for (name, value) in pairs {
+            let shown = match value {
+                None => continue,
+                Some(Attribute::Boolean(_)) => Shown::Typed(LogicalType::Boolean.into()),
+                Some(Attribute::Text(text)) => {
+                    texts.entry(name.clone().into_owned()).or_default().push(text.as_bytes().to_vec());
+                    Shown::Texts
+                }
+                Some(_) => Shown::Numbers,
+            };
+            match attributes.iter_mut().find(|known| known.name == name) {
+                None => attributes.push(EdgeAttribute {
+                    name: name.into_owned(),
+                    shown,
+                    default: None,
+                    is_weight: false,
+                }),
+                Some(known) if known.shown != shown => known.shown = Shown::Texts,
+                Some(_) => {}
+            }
+        }
+    }
+    for attribute in attributes.iter_mut().filter(|attribute| attribute.shown == Shown::Texts) {
+        // Times are texts in quotes, as in a table.
+        let values = texts.get(&attribute.name).into_iter().flatten().map(Vec::as_slice);
+        if let Some(own) = typed::sniff(values) {
+            attribute.shown = Shown::Typed(own.into());
+        }
+    }
+    (ids, attributes)
+}
+
+impl Reader for ListReader {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn parser(&self) -> Arc<dyn BlockParser> {
+        Arc::clone(&self.parser) as _
+    }
+
+    fn next_block(&mut self) -> Result<Option<InputBlock>> {
+        if self.parser.kind != ListKind::Groups {
+            return self.blocks.next_block();
+        }
+        let mut input_bytes = 0;
+        while !self.is_done {
+            let Some(block) = self.blocks.next_block()? else {
+                self.is_done = true;
+                break;
+            };
+            self.rest.extend_from_slice(&block.bytes);
+            input_bytes += block.input_bytes;
+            let end = whole_groups(&self.rest);
+            if end > 0 {
+                let rest = self.rest.split_off(end);
+                return Ok(Some(self.hand_out(rest, input_bytes)));
+            }
+        }
+        match self.rest.is_empty() {
+            true => Ok(None),
+            false => Ok(Some(self.hand_out(Vec::new(), input_bytes))),
+        }
+    }
+}
+
+impl ListReader {
+    fn hand_out(&mut self, rest: Vec<u8>, input_bytes: u64) -> InputBlock {
+        let bytes = std::mem::replace(&mut self.rest, rest);
+        let first_line = self.line;
+        self.line += count_lines(&bytes);
+        InputBlock { bytes, first_line, file: 0, input_bytes }
+    }
+}
+
+/// Where the last whole group ends, that is not the last line.
+fn whole_groups(bytes: &[u8]) -> usize {
+    let (mut end, mut left) = (0, 0_u64);
+    for (at, line) in lines(bytes) {
+        if left == 0 {
+            end = at;
+            left = count_of(line).unwrap_or(0);
+        } else {
+            left -= 1;
+        }
+    }
+    end
+}
+
+/// How many neighbours follow a vertex.
+fn count_of(line: &[u8]) -> Option<u64> {
+    std::str::from_utf8(words(line)[1]).ok()?.parse().ok()
+}
+
+impl BlockParser for ListParser {
+    fn parse(&self, block: InputBlock) -> Result<EdgeBatch> {
+        let mut rows = Rows::new(&self.elements, &block.bytes, block.first_line);
+        let text = match std::str::from_utf8(&block.bytes) {
+            Ok(text) => text,
+            Err(error) => {
+                let reason = "the text is not UTF-8; convert it, for example with iconv";
+                return Err(rows.broken(error.valid_up_to(), reason));
+            }
+        };
+        match self.kind {
+            ListKind::Edges => {
+                for (at, line) in lines(text.as_bytes()) {
+                    let [source, _, target, pairs] = words(line).map(as_text);
+                    self.edge(&mut rows, at, source, target, pairs)?;
+                }
+            }
+            ListKind::Neighbours => {
+                for (at, line) in lines(text.as_bytes()) {
+                    let [source, behind, ..] = words(line).map(as_text);
+                    let mut neighbours = behind.split_ascii_whitespace().peekable();
+                    if neighbours.peek().is_none() {
+                        rows.vertex(at, Some(&Attribute::Text(source.into())), &[]);
+                    }
+                    for target in neighbours {
+                        self.edge(&mut rows, at, source, target, "{}")?;
+                    }
+                }
+            }
+            ListKind::Groups => self.groups(&mut rows, text)?,
+        }
+        Ok(rows.finish(block.input_bytes))
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.elements.notices.sentences()
+    }
+}
+
+/// A part of a text that was cut at blanks.
+fn as_text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap_or_default()
+}
+
+impl ListParser {
+    fn groups(&self, rows: &mut Rows<'_>, text: &str) -> Result<()> {
+        let (mut source, mut left) = ("", 0_u64);
+        for (at, line) in lines(text.as_bytes()) {
+            let [first, behind, ..] = words(line).map(as_text);
+            if left > 0 {
+                self.edge(rows, at, source, first, behind)?;
+                left -= 1;
+                continue;
+            }
+            let Some(count) = count_of(line) else {
+                return Err(rows.broken(at, "the number of neighbours belongs behind the vertex"));
+            };
+            (source, left) = (first, count);
+            if count == 0 {
+                rows.vertex(at, Some(&Attribute::Text(source.into())), &[]);
+            }
+        }
+        if left > 0 {
+            let reason = format!("the file is cut short: {left} more neighbours of {source:?} belong here");
+            return Err(rows.broken(text.len(), reason));
+        }
+        Ok(())
+    }
+
+    fn edge(&self, rows: &mut Rows<'_>, at: usize, source: &str, target: &str, pairs: &str) -> Result<()> {
+        let pairs: Pairs<'_> = match dictionary(if pairs.is_empty() { "{}" } else { pairs }) {
+            Ok(pairs) => pairs,
+            Err(reason) => {
+                rows.reject(at, reason);
+                return Ok(());
+            }
+        };
+        let properties = &self.elements.properties;
+        let mut values: Vec<Option<Attribute<'_>>> = vec![None; properties.len()];
+        for (name, value) in pairs {
+            match properties.iter().position(|property| property.name == name) {
+                Some(place) => values[place] = value,
+                None if value.is_none() || self.left_out.iter().any(|other| *other == name) => {}
+                None => {
+                    rows.reject(at, unknown(&name));
+                    return Ok(());
+                }
+            }
+        }
+        let end = |text: &str| (!text.is_empty()).then(|| Attribute::Text(text.to_owned().into()));
+        let (source, target) = (end(source), end(target));
+        let (source, target) = (source.as_ref(), target.as_ref());
+        rows.edge(at, &ReadEdge { source, target, directed: None, is_mutual: false, values: &values })
+    }
+}
+
+/// Why an attribute that the first edges lack is refused.
+fn unknown(name: &str) -> Message {
+    message![
+        format!("the edge has {name:?}, which the first edges lack; declare it with "),
+        Setting::Schema.to_type(name, "TYPE"),
+        ", and give the others a value with ",
+        Setting::Default.to_type(name, "VALUE"),
+    ]
+}
