@@ -87,6 +87,11 @@ impl Format {
         Self::all().find(|format| format.input().endings.contains(&ending))
     }
 
+    /// Whether a file names vertices besides edges, and their properties.
+    pub fn names_vertices(self) -> bool {
+        self.input().takes_defaults
+    }
+
     /// How it is read.
     pub(crate) fn input(self) -> &'static InputFormat {
         FORMATS[self as usize].input

@@ -382,6 +382,13 @@ fn read_options(job: &ChangeJob, text_ids: bool, is_weighted: bool) -> ReadOptio
 
 /// A batch, if all of its lines were understood.
 fn sound(batch: EdgeBatch) -> Result<EdgeBatch> {
+    if let Some(column) = batch.vertex_values.iter().find(|own| !own.is_empty()) {
+        return Err(Error::invalid(format!(
+            "the vertices of the input have the property {:?}, and an import of a cluster takes edges only: write the \
+             edges as a table",
+            column.name
+        )));
+    }
     let Some(rejected) = batch.rejected.first() else { return Ok(batch) };
     Err(Error::Input {
         path: rejected.path.to_path_buf(),

@@ -125,6 +125,13 @@ pub struct VertexColumn {
     pub values: ArrayRef,
 }
 
+impl VertexColumn {
+    /// Whether no vertex has a value.
+    pub fn is_empty(&self) -> bool {
+        self.values.null_count() == self.values.len()
+    }
+}
+
 /// Edges in the order of the input: Arrow arrays of equal length, without nulls.
 ///
 /// Ids are `UInt64` or `Binary` (texts, UTF-8 is not required), and all batches of one import are of one

@@ -106,6 +106,18 @@ pub fn open_edges(
     }
 }
 
+/// Refuses to remove the edges of a document that names vertices: these would go with them.
+pub(super) fn refuse_vertices(schema: &Schema, purpose: Purpose) -> Result<()> {
+    let names_vertices = schema.format.parse().is_ok_and(Format::names_vertices);
+    if purpose == Purpose::Add || !names_vertices {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "{} names vertices besides edges, so it does not say what to delete: give a table of edges, or a file of vertices",
+        schema.format
+    )))
+}
+
 /// The edge properties that an input must have.
 struct Wanted<'t> {
     target: &'t Target,

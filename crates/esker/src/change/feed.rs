@@ -18,7 +18,7 @@ use esker_store::{CommitOptions, CommitSizing, Database, EdgeMatch, Error, Resul
 
 use super::bounds::expect_borne_out;
 use super::clock::DeclaredTimes;
-use super::columns::{EdgeInput, Purpose, directions, id_at, not_taken, stopped_by};
+use super::columns::{EdgeInput, Purpose, directions, id_at, not_taken, refuse_vertices, stopped_by};
 use super::course::{Course, FedEdge, FedEdges, within};
 use super::feed_options::{FeedOptions, FeedReport};
 use super::given::GivenProperties;
@@ -110,6 +110,7 @@ pub(super) fn feed_by(
     report: &mut FeedReport,
 ) -> Result<()> {
     let EdgeInput { mut reader, purpose, properties, places, .. } = input;
+    refuse_vertices(reader.schema(), purpose)?;
     let mut batch = database.batch();
     options.duplicates.map_or(Ok(()), |rule| batch.set_duplicates(rule))?;
     let rule = batch.duplicates();
