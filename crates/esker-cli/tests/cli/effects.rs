@@ -163,7 +163,7 @@ fn how_a_file_is_read_is_said() {
     assert!(said.contains("its first line, foo,bar, is an edge: --header"), "{said}");
     let (_, said) = printed(&place, "import h.csv i.esker --header");
     assert!(!said.contains("is an edge"), "{said}");
-    place.file("j.json", "{\"nodes\": [], \"links\": []}\n");
+    place.file("j.json", "{\"users\": [], \"pairs\": []}\n");
     let output = place.run("import j.json j.esker");
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("the file is JSON"), "{output:?}");

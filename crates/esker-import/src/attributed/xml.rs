@@ -158,7 +158,9 @@ impl XmlBlocks {
     }
 
     /// An error if a document that ends so does not end.
-    fn expect_end(&self, bytes: &[u8]) -> Result<()> {
+    fn expect_end(&self, all: &[u8]) -> Result<()> {
+        // Behind the last vertex or edge, wherever the block begins.
+        let bytes = &all[last_border(all).unwrap_or(0)..];
         let is_end = |at: usize| {
             let name =
                 bytes[at + 2..].split(|byte| matches!(byte, b'>' | b' ' | b'\n' | b'\t' | b'\r')).next();
@@ -170,7 +172,7 @@ impl XmlBlocks {
         if found {
             return Ok(());
         }
-        let line = self.line + count_lines(bytes);
+        let line = self.line + count_lines(all);
         let reason = format!("the file is cut short: </{}> is missing at its end", self.root);
         Err(input_error(&self.path, Some(line), b"", reason))
     }

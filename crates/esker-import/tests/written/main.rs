@@ -254,7 +254,7 @@ fn lists_of_networkx() {
         let shown = text_meaning("a.txt", groups, &read).unwrap().0;
         assert_eq!(shown, "1\n2\n3\n4\n-> w:f32\n1,2,2.5\n1,3,1.0\n");
     }
-    let edge = r#"a b {'s': "it's {x}, \\x23 é", 'n': (1, 'a}'), 'b': True, 'm': nan}"#;
+    let edge = r#"a b {'s': "it's {x}, \x23 é", 'n': (1, 'a}'), 'b': True, 'm': nan}"#;
     let (shown, _) = text_meaning("a.txt", edge, &ReadOptions::default()).unwrap();
     assert_eq!(shown, "a\nb\n-> s:text, n:text, b:bool\na,b,\"it's {x}, # é\",\"(1, 'a}')\",true\n");
     for (list, why) in [

@@ -65,7 +65,7 @@ impl<'p> GexfWalk<'p> {
                 Event::Eof => break,
                 Event::Start(element) => self.start(at, &element, false)?,
                 Event::Empty(element) => self.start(at, &element, true)?,
-                Event::End(element) => self.end(at, element.local_name().as_ref())?,
+                Event::End(element) => self.end(at, element.name().as_ref())?,
                 Event::GeneralRef(found) => {
                     xml::reference(&found).map_err(|reason| self.rows.broken(at, reason))?;
                 }
@@ -238,10 +238,16 @@ impl<'p> GexfWalk<'p> {
     }
 
     fn end(&mut self, at: usize, name: &str) -> Result<()> {
+        if name.contains('<') {
+            return Err(self
+                .rows
+                .broken(at, "this is no XML: the character < stands within a tag; write &lt;"));
+        }
         if self.skipped > 0 {
             self.skipped -= 1;
             return Ok(());
         }
+        let name = name.rsplit(':').next().unwrap_or(name);
         match (name, self.open) {
             ("node", OpenElement::Vertex) | ("edge", OpenElement::Edge) => self.close(),
             ("node" | "edge", OpenElement::None) => Ok(()),

@@ -65,7 +65,7 @@ impl<'p, 'a> GraphmlWalk<'p, 'a> {
                 Event::Eof => break,
                 Event::Start(element) => self.start(at, &element, false)?,
                 Event::Empty(element) => self.start(at, &element, true)?,
-                Event::End(element) => self.end(at, element.local_name().as_ref())?,
+                Event::End(element) => self.end(at, element.name().as_ref())?,
                 Event::Text(text) if self.takes_text() => self.push_text(text.xml10_content()),
                 Event::CData(text) if self.takes_text() => self.push_text(text.xml10_content()),
                 Event::GeneralRef(found) => match xml::reference(&found) {
@@ -242,10 +242,16 @@ impl<'p, 'a> GraphmlWalk<'p, 'a> {
     }
 
     fn end(&mut self, at: usize, name: &str) -> Result<()> {
+        if name.contains('<') {
+            return Err(self
+                .rows
+                .broken(at, "this is no XML: the character < stands within a tag; write &lt;"));
+        }
         if self.skipped > 0 {
             self.skipped -= 1;
             return Ok(());
         }
+        let name = name.rsplit(':').next().unwrap_or(name);
         let expected = match (&self.key, self.open) {
             (Some(_), _) => "data",
             (None, OpenElement::Vertex) => "node",

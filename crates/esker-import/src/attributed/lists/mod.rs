@@ -18,7 +18,7 @@ use crate::read::input::Input;
 use crate::read::input_format::{Choices, InputFormat, OpenedInput, one, without_mark};
 use crate::read::source::{BlockParser, EdgeBatch, IdKind, InputBlock, Reader, Schema};
 use crate::read::typed;
-use crate::text::blocks::{LineBlocks, PartialInput, count_lines};
+use crate::text::blocks::{LineBlocks, PartialInput, count_lines, input_error};
 
 /// Lists of NetworkX.
 pub(crate) static NETWORKX: InputFormat = InputFormat {
@@ -30,6 +30,10 @@ pub(crate) static NETWORKX: InputFormat = InputFormat {
 
 /// Lines that are looked at.
 const SAMPLE_LINES: usize = 1000;
+
+/// The share of a memory limit that the neighbours of one vertex may take, and what they may take anyway.
+const GROUP_SHARE: u64 = 16;
+const GROUP_BYTES_MIN: u64 = 1 << 24;
 
 /// What a line holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,6 +106,8 @@ struct ListReader {
     rest: Vec<u8>,
     line: u64,
     is_done: bool,
+    /// Bytes that the neighbours of a vertex may take.
+    group_bytes_max: usize,
 }
 
 struct ListParser {
@@ -138,6 +144,8 @@ fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<Open
         opened: Some((head.stream, head.bytes)),
     };
     let blocks = LineBlocks::new(vec![part], options);
+    let group_bytes = (options.memory_bytes / GROUP_SHARE).max(GROUP_BYTES_MIN);
+    let group_bytes_max = usize::try_from(group_bytes).unwrap_or(usize::MAX);
     let elements = Elements {
         path,
         text_ids,
@@ -150,7 +158,8 @@ fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<Open
         notes.push(Message::from(format!("Edge attributes not read: {}", chosen.unread.join(", "))));
     }
     let parser = Arc::new(ListParser { elements, kind, left_out: chosen.left_out });
-    let reader = ListReader { schema, blocks, parser, rest: Vec::new(), line: 1, is_done: false };
+    let reader =
+        ListReader { schema, blocks, parser, rest: Vec::new(), line: 1, is_done: false, group_bytes_max };
     let mut opened = OpenedInput::titled(Box::new(reader), inputs, &NETWORKX);
     opened.notes.extend(notes);
     Ok(opened)
@@ -231,6 +240,11 @@ impl Reader for ListReader {
             self.rest.extend_from_slice(&block.bytes);
             input_bytes += block.input_bytes;
             let end = whole_groups(&self.rest);
+            if end == 0 && self.rest.len() > self.group_bytes_max {
+                let reason =
+                    format!("the neighbours of a vertex take more than {} bytes", self.group_bytes_max);
+                return Err(input_error(&self.parser.elements.path, Some(self.line), b"", reason));
+            }
             if end > 0 {
                 let rest = self.rest.split_off(end);
                 return Ok(Some(self.hand_out(rest, input_bytes)));
