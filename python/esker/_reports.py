@@ -155,13 +155,11 @@ class Recovery(NamedTuple):
 
 
 def read_report(text: str, duplicates: str | None, rule: str) -> ImportReport:
-    """Parses a report, logs its notes, and warns of skipped lines, of texts that are not UTF-8, and of duplicate edges if ``duplicates``, the rule asked for,
+    """Parses a report, logs its notes, and warns of skipped lines, of columns that are not read, of texts that are not UTF-8, and of duplicate edges if ``duplicates``, the rule asked for,
     is ``None``. ``rule`` is the rule of the database."""
     report = ImportReport(json.loads(text))
     for note in report.get("notes", ()):
         LOG.info("%s", note)
-        if note.startswith("Leaving out"):
-            warnings.warn(note, EskerWarning, stacklevel=3)
     if report.get("rejected"):
         first = report["rejected_sample"][0]
         warnings.warn(

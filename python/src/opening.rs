@@ -125,10 +125,12 @@ pub(crate) fn import_files(
 ) -> PyOutcome<(String, Option<PyDatabase>)> {
     let begin = Instant::now();
     let (options, listener) = settings.options()?;
-    let read = ReadOptions { memory_bytes: options.memory_bytes, ..read.options()? };
+    let (memory_bytes, directed) = (options.memory_bytes, options.directed);
+    let read = ReadOptions { memory_bytes, directed, ..read.options()? };
     watched(py, &options.cancel, listener.as_ref(), || {
         let opened = open_files(&inputs, &read)?;
-        let (report, database) = build(opened.reader, target.as_deref(), &options, replace)?;
+        let (mut report, database) = build(opened.reader, target.as_deref(), &options, replace)?;
+        report.warnings.splice(0..0, opened.warnings);
         let seconds = begin.elapsed().as_secs_f64();
         Ok((import_facts(&report, Some(opened.format.name()), &opened.notes, seconds), database))
     })

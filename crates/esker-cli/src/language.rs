@@ -1,5 +1,7 @@
 //! The words of the command line for settings and operations that messages of the library name.
 
+use std::borrow::Cow;
+
 use esker::graph::{AlgorithmOption, Assignment, Call, Language, Message, Setting, SettingValue};
 
 /// Options and verbs of `esker`.
@@ -21,6 +23,7 @@ impl Language for CommandLine {
             (Setting::Directed, Some(SettingValue::Flag(false))) => "--undirected".to_owned(),
             (_, None | Some(SettingValue::Flag(true))) => format!("--{name}"),
             (_, Some(SettingValue::Flag(false))) => format!("--no-{name}"),
+            (_, Some(SettingValue::Name(column))) => format!("--{name} {}", quoted(column)),
             (_, Some(value)) => format!("--{name} {value}"),
         }
     }
@@ -44,6 +47,15 @@ impl CommandLine {
         words.extend(call.objects.iter().cloned());
         words.extend(call.settings.iter().map(|setting| self.setting(setting)));
         words.join(" ")
+    }
+}
+
+/// A name from the data as one word of a command.
+fn quoted(name: &str) -> Cow<'_, str> {
+    let is_plain = |sign: char| sign.is_alphanumeric() || "_-.:/@%+=,".contains(sign);
+    match !name.is_empty() && name.chars().all(is_plain) {
+        true => Cow::Borrowed(name),
+        false => Cow::Owned(format!("'{}'", name.replace('\'', "'\\''"))),
     }
 }
 
@@ -72,6 +84,8 @@ mod tests {
         let options = [
             (Setting::SourceColumn.into(), "--src"),
             (Setting::BadLines.to("skip"), "--bad-lines skip"),
+            (Setting::SourceColumn.to_name("id.orig_h"), "--src id.orig_h"),
+            (Setting::SourceColumn.to_name("From Bank"), "--src 'From Bank'"),
             (Setting::Weight.to(false), "--no-weight"),
             (Setting::Header.to(true), "--header"),
             (Setting::Directed.to(false), "--undirected"),

@@ -10,7 +10,7 @@ use esker_format::{
     Owner, PropertyRecord, Result, SpanRecord, SpanUnit, StreamRecord, StreamUnit, VersionRecord,
     VertexOrder as StoredOrder, trimmed_budget,
 };
-use esker_graph::{Run, RunOptions, Stop, VertexId};
+use esker_graph::{Message, Run, RunOptions, Stop, VertexId};
 use esker_layers::ids::{IdFiles, PermutationWriter};
 use esker_layers::layer::PlainWriter;
 use esker_layers::tiles::ConvertOptions;
@@ -20,7 +20,7 @@ use esker_store::manifest::{Staging, StagingOptions, check_event_time};
 use super::build::built::{Built, BuiltIds, BuiltProperty};
 use super::build::pipeline::{Destination, build_layer};
 use super::build::vertex_values;
-use super::open::open_inputs;
+use super::open::{Opened, open_inputs};
 use super::options::{
     Duplicates, ImportOptions, ImportProgress, ImportReport, MEMORY_BYTES_MIN, VertexOrder,
 };
@@ -83,7 +83,11 @@ pub fn import_inputs(
     options: &ImportOptions,
 ) -> Result<ImportReport> {
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
-    import(&disk, open_inputs(inputs, read)?.reader, target.as_ref(), options, StagingOptions::default())
+    let read = ReadOptions { directed: read.directed.or(options.directed), ..read.clone() };
+    let Opened { reader, warnings, .. } = open_inputs(inputs, &read)?;
+    let mut report = import(&disk, reader, target.as_ref(), options, StagingOptions::default())?;
+    report.warnings.splice(0..0, warnings);
+    Ok(report)
 }
 
 /// Imports everything that `reader` gives into a new database at `target`, on any disk.
@@ -125,7 +129,7 @@ pub fn import(
     let Built { mut report, loops, in_edges, ids, properties, weight, time, vertex_rows, work } = built;
     let run = Arc::clone(&work.run);
     let of_vertices = vertex_values::write(vertex_rows, &work, &staging)?;
-    report.warnings.extend(of_vertices.warnings);
+    report.warnings.extend(of_vertices.warnings.into_iter().map(Message::from));
     let id_map = write_ids(&work, &staging, ids, report.order.order)?;
     work.check()?;
     drop(work);

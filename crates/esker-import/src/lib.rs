@@ -34,6 +34,7 @@
 
 pub mod sort;
 pub mod read;
+pub(crate) mod columns;
 pub mod numbering;
 pub mod number;
 pub mod binary;
@@ -52,6 +53,7 @@ pub mod export;
 #[cfg(test)]
 mod tests;
 
+pub use columns::ends_of_names;
 pub use install::{import_files, import_inputs};
 pub use options::{Duplicates, ImportOptions, ImportReport};
 pub use read::format::{Format, Pick, PickProperties, ReadOptions};

@@ -22,6 +22,8 @@ pub struct Opened {
     pub format: Format,
     /// What each input was taken for, in words a user can check.
     pub notes: Vec<Message>,
+    /// What may not be as the user expects it, such as columns that are not read.
+    pub warnings: Vec<Message>,
 }
 
 /// Opens what the user named: files, patterns, `-` for standard input (see [`expand`]).
@@ -73,6 +75,7 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
         ]));
     }
     let OpenedInput { mut reader, mut notes } = (input.open)(inputs, head, options)?;
+    let warnings = reader.warnings();
     if matches!(options.weight, Pick::Column(_)) && reader.schema().weight.is_none() {
         return Err(Error::invalid(format!("{} has no weights to import", first.path().display())));
     }
@@ -97,7 +100,7 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
     if options.both_ends {
         reader = Box::new(BothEnds::new(reader)?);
     }
-    Ok(Opened { reader, format, notes })
+    Ok(Opened { reader, format, notes, warnings })
 }
 
 /// The format of an input, by the files beside it, its first bytes and its name.

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 pub use esker_format::Duplicates;
 use esker_format::{Encoding, WriteOptions};
-use esker_graph::Cancel;
+use esker_graph::{Cancel, Message};
 use esker_layers::tiles::TileReport;
 
 use super::read::source::Rejected;
@@ -181,7 +181,7 @@ pub struct ImportReport {
     /// Whether ids are integers; else they are texts.
     pub integer_ids: bool,
     /// What a person should know of the input, although all of it was taken.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Message>,
     /// Self-loops left out.
     pub self_loops: u64,
     /// Lines or rows left out because they could not be understood.

@@ -94,7 +94,7 @@ pub(crate) fn import_facts(
         "self_loops": report.self_loops,
         "rejected": report.rejected,
         "rejected_sample": rejected(&report.rejected_sample),
-        "warnings": report.warnings,
+        "warnings": report.warnings.iter().map(said).collect::<Vec<_>>(),
         "order": format!("{:?}", report.order.order).to_lowercase(),
         "order_reason": report.order.reason,
         "versions": [1],
@@ -114,7 +114,7 @@ pub(crate) fn feed_facts(report: &FeedReport, notes: &[Message], seconds: f64) -
         "rule": report.rule.map(esker::import::options::Duplicates::name),
         "rejected": report.rejected,
         "rejected_sample": rejected(&report.rejected_sample),
-        "warnings": report.warnings,
+        "warnings": report.warnings.iter().map(said).collect::<Vec<_>>(),
         "versions": report.versions,
         "seconds": seconds,
     })

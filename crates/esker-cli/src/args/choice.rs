@@ -76,7 +76,7 @@ impl ChoiceArgs {
 /// The selected view of a version. Says what a person should know of it.
 pub(crate) fn select(selection: &Selection, version: &Version, run: &Run) -> Result<Selected, Failure> {
     let selected = selection.of(version, run)?;
-    text::warn_of(&selected.warnings);
+    selected.warnings.iter().for_each(|warning| text::warn(&format!("warning: {warning}")));
     selected.note.iter().for_each(|note| text::remark(note));
     Ok(selected)
 }

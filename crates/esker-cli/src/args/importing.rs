@@ -149,13 +149,18 @@ impl PolicyArgs {
         Self { writes: writes.clone(), ..self.clone() }
     }
 
+    /// Whether edges are directed, if an option says it.
+    fn direction(&self) -> Option<bool> {
+        match (self.directed, self.undirected) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            _ => None,
+        }
+    }
+
     fn options(&self, resources: &ResourceArgs, cancel: &Cancel) -> ImportOptions {
         ImportOptions {
-            directed: match (self.directed, self.undirected) {
-                (true, _) => Some(true),
-                (_, true) => Some(false),
-                _ => None,
-            },
+            directed: self.direction(),
             in_edges: !self.no_in_edges,
             order: match self.order {
                 OrderArg::Auto => VertexOrder::Auto,
@@ -226,11 +231,14 @@ pub(crate) fn import_files(
         let reason = "--both-ends has no effect with --directed: each row is an edge of its own";
         return Err(Failure::Usage(reason.to_owned()));
     }
-    let options = ReadOptions { memory_bytes: resources.limit().bytes(), ..read.options()? };
+    let (memory_bytes, directed) = (resources.limit().bytes(), policy.direction());
+    let options = ReadOptions { memory_bytes, directed, ..read.options()? };
     let opened = open(inputs, &options)?;
-    let report = import_reader(opened.reader, target, policy, resources, cancel, replace)?;
+    text::warn_of(&opened.warnings);
+    let mut report = import_reader(opened.reader, target, policy, resources, cancel, replace)?;
     let seconds = begin.elapsed().as_secs_f64();
     text::warn_of(&report.warnings);
+    report.warnings.splice(0..0, opened.warnings);
     Ok(Imported { report, format: Some(opened.format), notes: opened.notes, seconds })
 }
 

@@ -23,7 +23,8 @@ pub(crate) struct WhereArgs {
 impl WhereArgs {
     /// The conditions on the edges of a version; `None` if there are none.
     pub(crate) fn on(&self, view: &View) -> Result<Option<Arc<Conditions>>, Failure> {
-        text::warn_of(&notes(&self.conditions, view.version())?);
+        let notes = notes(&self.conditions, view.version())?;
+        notes.iter().for_each(|note| text::warn(&format!("warning: {note}")));
         Ok(Conditions::of(&self.conditions, view.version())?)
     }
 

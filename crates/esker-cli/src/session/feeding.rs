@@ -254,7 +254,7 @@ fn print_json(path: &Path, report: &FeedReport, written: &WriteSummary, taken: f
         "duplicates": report.duplicates,
         "rejected": report.rejected,
         "rejected_sample": text::rejected_json(&report.rejected_sample),
-        "warnings": report.warnings,
+        "warnings": report.warnings.iter().map(said).collect::<Vec<_>>(),
         "changes": written.json(),
         "seconds": taken,
     }))

@@ -8,6 +8,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use esker::graph::Message;
 use esker::import::export::escaped;
 use esker::import::read::source::Rejected;
 use esker::store::Reported;
@@ -137,8 +138,8 @@ pub(crate) fn remark_rejected(sample: &[Rejected]) {
 }
 
 /// Prints the warnings of an input.
-pub(crate) fn warn_of(warnings: &[String]) {
-    warnings.iter().for_each(|warning| warn(&format!("warning: {warning}")));
+pub(crate) fn warn_of(warnings: &[Message]) {
+    warnings.iter().for_each(|warning| warn(&format!("warning: {}", said(warning))));
 }
 
 /// A sample of the skipped lines as JSON.

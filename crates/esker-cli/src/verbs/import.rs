@@ -219,7 +219,7 @@ fn print_json(target: &Path, imported: &Imported, heads: Option<Heads>) -> Outco
         "database": target.display().to_string(),
         "format": imported.format.map(Format::name),
         "notes": imported.notes.iter().map(said).collect::<Vec<_>>(),
-        "warnings": report.warnings,
+        "warnings": report.warnings.iter().map(said).collect::<Vec<_>>(),
         "rows": report.rows,
         "vertices": report.vertices,
         "edges": report.edges,

@@ -154,10 +154,11 @@ impl StreamCommand {
         }
         let database = self.open(&stop)?;
         let target = Target::of(&database)?;
-        let Some(input) = self.open_input(&target, &stop)? else { return Err(Failure::Interrupted) };
+        let Some(mut input) = self.open_input(&target, &stop)? else { return Err(Failure::Interrupted) };
         if !self.json {
             input.notes.iter().for_each(|note| text::remark(&said(note)));
         }
+        text::warn_of(&std::mem::take(&mut input.warnings));
         let mut report = None;
         let options = self.options(&database, &stop, begin)?;
         let done = stream(&database, &target, input, &options, &mut report);
@@ -247,7 +248,7 @@ impl StreamCommand {
             value["duplicates"] = json!(fed.duplicates);
             value["rejected_lines"] = json!(fed.rejected);
             value["rejected_sample"] = json!(text::rejected_json(&fed.rejected_sample));
-            value["warnings"] = json!(fed.warnings);
+            value["warnings"] = json!(fed.warnings.iter().map(said).collect::<Vec<_>>());
             value["done"] = json!(is_done);
             return text::print(&value.to_string());
         }

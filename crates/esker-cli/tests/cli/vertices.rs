@@ -90,7 +90,7 @@ fn a_count_of_vertices_that_cannot_be_meant_is_refused() {
             "import edges.el no.esker --vertices 3",
             "names vertex 3, but --vertices 3 promises ids from 0 to 2",
         ),
-        ("import texts.csv no.esker --vertices 3", "name a file of ids"),
+        ("import texts.csv no.esker --no-header --vertices 3", "name a file of ids"),
         ("import g.mtx no.esker --vertices 3", "the format mtx states how many"),
         ("delete g.esker --vertices 3", "name a file of ids to delete"),
         ("add g.esker huge.mtx", "but 4000000000 vertices are stated for it"),

@@ -70,7 +70,8 @@ fn open_reader(job: &ChangeJob, options: &ReadOptions) -> Result<(Box<dyn Reader
         return Ok((Box::new(GeneratorReader::new(graph.generator()?)), Vec::new()));
     }
     let opened = open(&job.inputs, options)?;
-    Ok((opened.reader, opened.notes))
+    let warnings = opened.warnings.into_iter().map(|warning| Message::from("warning: ").and(warning));
+    Ok((opened.reader, opened.notes.into_iter().chain(warnings).collect()))
 }
 
 /// How far a stream is.

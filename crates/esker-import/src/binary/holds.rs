@@ -6,6 +6,8 @@ use arrow_schema::{DataType, TimeUnit};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Holds {
     Numbers,
+    /// Numbers that need not be whole.
+    Fractions,
     /// Dates or times: numbers in a file, but no ids.
     Times,
     /// Times of day or lengths of time: numbers in this unit, which no type of a property keeps.
@@ -17,7 +19,7 @@ pub(super) enum Holds {
 
 impl Holds {
     pub(super) fn is_numbers(self) -> bool {
-        matches!(self, Self::Numbers | Self::Times)
+        matches!(self, Self::Numbers | Self::Fractions | Self::Times)
     }
 
     pub(super) fn are_spans(self) -> bool {
@@ -26,8 +28,9 @@ impl Holds {
 
     pub(super) fn of(data_type: &DataType) -> Self {
         match data_type {
-            DataType::Boolean | DataType::Float16 | DataType::Float32 | DataType::Float64 => Self::Numbers,
-            DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) => Self::Numbers,
+            DataType::Boolean => Self::Numbers,
+            DataType::Float16 | DataType::Float32 | DataType::Float64 => Self::Fractions,
+            DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) => Self::Fractions,
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Self::Texts,
             DataType::Binary | DataType::LargeBinary | DataType::BinaryView => Self::Texts,
             DataType::FixedSizeBinary(_) => Self::Texts,

@@ -10,7 +10,7 @@ use crate::read::input_format::InputFormat;
 use crate::read::source::IdKind;
 
 impl Picked {
-    /// How a file is read, for the user: which columns are taken for what, and which are left out.
+    /// How a file is read, for the user: which columns are taken for what.
     pub(super) fn notes(&self, path: &Arc<PathBuf>, format: &InputFormat, ids: IdKind) -> Vec<Message> {
         let role = |role: &str, name: &str| match name == role {
             true => name.to_owned(),
@@ -24,11 +24,23 @@ impl Picked {
             }
         }));
         let (path, ids) = (path.display(), if ids == IdKind::Text { "text ids" } else { "integer ids" });
-        let unread = match self.unread.len() {
-            0 => String::new(),
-            _ => format!("; not read: {}", shortened(&self.unread)),
-        };
-        let reading = format!("Reading {path} as {}: {} ({ids}){unread}", format.title, taken.join(", "));
+        vec![format!("Reading {path} as {}: {} ({ids})", format.title, taken.join(", ")).into()]
+    }
+
+    /// What is left out of a file, for the user.
+    pub(super) fn warnings(&self, path: &Arc<PathBuf>) -> Vec<Message> {
+        let path = path.display();
+        let unread = (!self.unread.is_empty()).then(|| {
+            let are = if self.unread.len() == 1 { "the column" } else { "the columns" };
+            let verb = if self.unread.len() == 1 { "is" } else { "are" };
+            message![
+                format!("{path}: {are} {} {verb} not read; ", shortened(&self.unread)),
+                Setting::Property.to("all"),
+                " stores every column, ",
+                Setting::Property.to_some("NAME"),
+                " one of them",
+            ]
+        });
         let left_out = (!self.left_out.is_empty()).then(|| {
             let names = self.left_out.join(", ");
             format!("Leaving out columns of {path} that hold neither numbers nor texts: {names}").into()
@@ -42,7 +54,7 @@ impl Picked {
                 " takes the numbers in the file's own unit",
             ]
         });
-        [reading.into()].into_iter().chain(left_out).chain(spans).collect()
+        unread.into_iter().chain(left_out).chain(spans).collect()
     }
 }
 

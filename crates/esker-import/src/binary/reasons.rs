@@ -12,17 +12,6 @@ pub(super) fn no_numbers(name: &str) -> Message {
     ]
 }
 
-/// No columns are known to hold the ends of edges.
-pub(super) fn no_ends(columns: &str) -> Message {
-    message![
-        "cannot tell which columns hold the ends of the edges; name them with ",
-        Setting::SourceColumn,
-        " and ",
-        Setting::TargetColumn,
-        format!(" (columns: {columns})"),
-    ]
-}
-
 /// The column of an end has several leaves.
 pub(super) fn nested_end() -> Message {
     message![

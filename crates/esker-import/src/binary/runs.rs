@@ -95,13 +95,20 @@ pub(super) struct SectionReader<P> {
     schema: Schema,
     parser: Arc<P>,
     notes: Vec<Message>,
+    warnings: Vec<Message>,
     sections: std::vec::IntoIter<RowSection>,
     current: Option<(RowSection, u64)>,
 }
 
 impl<P> SectionReader<P> {
     pub(super) fn new(schema: Schema, parser: P, notes: Vec<Message>, sections: Vec<RowSection>) -> Self {
-        Self { schema, parser: Arc::new(parser), notes, sections: sections.into_iter(), current: None }
+        let (parser, warnings) = (Arc::new(parser), Vec::new());
+        Self { schema, parser, notes, warnings, sections: sections.into_iter(), current: None }
+    }
+
+    /// The same with what a person is to be warned of.
+    pub(super) fn warning(self, warnings: Vec<Message>) -> Self {
+        Self { warnings, ..self }
     }
 }
 
@@ -124,6 +131,10 @@ impl<P: SectionParser + 'static> Reader for SectionReader<P> {
 
     fn notes(&self) -> Vec<Message> {
         self.notes.clone()
+    }
+
+    fn warnings(&self) -> Vec<Message> {
+        self.warnings.clone()
     }
 
     fn parser(&self) -> Arc<dyn BlockParser> {

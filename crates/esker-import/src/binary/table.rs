@@ -16,32 +16,17 @@ use super::contain::damaged;
 use super::converted::{as_ids, as_values};
 use super::holds::{Holds, SPANS};
 use super::long::without_long_texts;
-use super::reasons::{no_ends, no_numbers, times_as_ids};
+use super::reasons::{no_numbers, times_as_ids};
 use super::region::unusable;
 use super::runs::BatchOrigin;
 use super::simple::simplified;
+use crate::columns::ends::{ColumnSample, GivenEnds, find_ends};
+use crate::columns::kinds::ValueKind;
+use crate::columns::names::{TIMES, WEIGHTS, position};
+use crate::columns::pairs::EdgeEnds;
 use crate::read::format::{Declaration, Pick, PickIds, PickProperties, ReadOptions, Suffix, split_type};
 use crate::read::source::{EdgeBatch, IdKind, Rejected, Schema, bad_text_ids};
 use crate::read::typed::{as_time, cast, is_unsigned, logical_of, weight_fits};
-
-/// Pairs of names that say where edges leave and arrive, the likeliest first. Compared without regard to
-/// case.
-const ENDS: [(&str, &str); 12] = [
-    ("src", "dst"),
-    ("source", "target"),
-    ("from", "to"),
-    ("u", "v"),
-    ("source", "destination"),
-    ("src", "dest"),
-    ("src_id", "dst_id"),
-    ("source_id", "target_id"),
-    ("from_id", "to_id"),
-    ("fromnode", "tonode"),
-    ("fromnodeid", "tonodeid"),
-    ("start", "end"),
-];
-const WEIGHTS: [&str; 2] = ["weight", "w"];
-const TIMES: [&str; 4] = ["time", "timestamp", "ts", "datetime"];
 
 /// The columns that an import takes, as names and as indices in one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,7 +62,7 @@ pub(super) fn choose(
     said_weight: Option<&str>,
     options: &ReadOptions,
 ) -> Result<Picked> {
-    let (source, target) = choose_ends(path, names, options)?;
+    let EdgeEnds { source, target } = choose_ends(path, names, types, options)?;
     let mut chosen = Picked {
         columns: vec![source, target],
         ends: [names[source].0.clone(), names[target].0.clone()],
@@ -89,14 +74,9 @@ pub(super) fn choose(
         spans: Vec::new(),
         unread: Vec::new(),
     };
-    let usual = |&&usual: &&&str| names.iter().any(|(name, _)| name.eq_ignore_ascii_case(usual));
+    let header: Vec<String> = names.iter().map(|(name, _)| name.clone()).collect();
     let said = said_weight.and_then(|said| names.iter().position(|(name, _)| name == said));
-    let weight = match (&options.weight, WEIGHTS.iter().find(usual)) {
-        (Pick::Auto, _) if said.is_some() => said,
-        // A column that is called so but holds no numbers is an error, as in text files.
-        (Pick::Auto, Some(usual)) => Some(find(path, names, usual)?),
-        (choice, _) => pick(path, names, choice, &WEIGHTS)?,
-    };
+    let weight = pick_weight(path, names, &header, said, options)?;
     if let Some(weight) =
         weight.filter(|&weight| weight != source && weight != target || options.weight != Pick::Auto)
     {
@@ -106,7 +86,7 @@ pub(super) fn choose(
         chosen.weight = Some(0);
         chosen.add(names, weight);
     }
-    let time = pick(path, names, &options.time, &TIMES)?;
+    let time = pick_time(path, names, &header, options)?;
     time.into_iter().for_each(|time| chosen.add(names, time));
     let named = time.filter(|_| matches!(options.time, Pick::Column(_)));
     chosen.time = named.and_then(|named| chosen.columns[2..].iter().position(|&index| index == named));
@@ -128,12 +108,50 @@ pub(super) fn choose(
         .collect();
     check_weight_type(path, &chosen)?;
     expect_declared_spans(path, names, &chosen)?;
+    let is_skipped = options.weight == Pick::Skip && !options.types_are_fixed;
+    let skipped = position(&header, WEIGHTS).filter(|_| is_skipped);
     let is_unread = |index: &usize| {
         let name = &names[*index].0;
-        !chosen.columns.contains(index) && !chosen.left_out.contains(name) && !chosen.spans.contains(name)
+        !chosen.columns.contains(index)
+            && !chosen.left_out.contains(name)
+            && !chosen.spans.contains(name)
+            && Some(*index) != skipped
     };
-    chosen.unread = (0..names.len()).filter(is_unread).map(|index| names[index].0.clone()).collect();
+    if options.tells_unread() {
+        chosen.unread = (0..names.len()).filter(is_unread).map(|index| names[index].0.clone()).collect();
+    }
     Ok(chosen)
+}
+
+/// The column of the weight: the one that is named, else `said` by the file, else one with a usual name.
+fn pick_weight(
+    path: &Arc<PathBuf>,
+    names: &[(String, Holds)],
+    header: &[String],
+    said: Option<usize>,
+    options: &ReadOptions,
+) -> Result<Option<usize>> {
+    match &options.weight {
+        Pick::Auto if said.is_some() => Ok(said),
+        // A column that is called so but holds no numbers is an error, as in text files.
+        Pick::Auto => Ok(position(header, WEIGHTS)),
+        Pick::Skip => Ok(None),
+        Pick::Column(name) => find(path, names, name).map(Some),
+    }
+}
+
+/// The column of the time: the one that is named, else one of numbers with a usual name.
+fn pick_time(
+    path: &Arc<PathBuf>,
+    names: &[(String, Holds)],
+    header: &[String],
+    options: &ReadOptions,
+) -> Result<Option<usize>> {
+    match &options.time {
+        Pick::Auto => Ok(position(header, TIMES).filter(|&time| names[time].1.is_numbers())),
+        Pick::Skip => Ok(None),
+        Pick::Column(name) => find(path, names, name).map(Some),
+    }
 }
 
 fn check_weight_type(path: &Arc<PathBuf>, chosen: &Picked) -> Result<()> {
@@ -238,42 +256,32 @@ impl Picked {
 fn choose_ends(
     path: &Arc<PathBuf>,
     names: &[(String, Holds)],
+    types: &[Option<PropertyType>],
     options: &ReadOptions,
-) -> Result<(usize, usize)> {
+) -> Result<EdgeEnds> {
     let named = |name: &Option<String>| name.as_ref().map(|name| find(path, names, name)).transpose();
-    let usual = |name: &str| names.iter().position(|(n, _)| n.eq_ignore_ascii_case(name));
-    let ends = match (named(&options.source)?, named(&options.target)?) {
-        (Some(source), Some(target)) => Some((source, target)),
-        (Some(source), None) => {
-            let partner = ENDS.iter().find(|(s, t)| usual(s) == Some(source) && usual(t).is_some());
-            partner.and_then(|(_, t)| usual(t)).map(|target| (source, target))
-        }
-        (None, Some(target)) => {
-            let partner = ENDS.iter().find(|(s, t)| usual(t) == Some(target) && usual(s).is_some());
-            partner.and_then(|(s, _)| usual(s)).map(|source| (source, target))
-        }
-        // A table of two columns leaves no doubt.
-        (None, None) => ENDS
-            .iter()
-            .find_map(|(s, t)| Some((usual(s)?, usual(t)?)))
-            .or_else(|| (names.len() == 2).then_some((0, 1))),
+    let picked = |pick: &Pick| match pick {
+        Pick::Column(name) => find(path, names, name).ok(),
+        Pick::Auto | Pick::Skip => None,
     };
-    ends.ok_or_else(|| unusable(path, no_ends(&list(names))))
-}
-
-fn pick(
-    path: &Arc<PathBuf>,
-    names: &[(String, Holds)],
-    pick: &Pick,
-    usual: &[&str],
-) -> Result<Option<usize>> {
-    match pick {
-        Pick::Skip => Ok(None),
-        Pick::Column(name) => find(path, names, name).map(Some),
-        Pick::Auto => Ok(usual.iter().find_map(|usual| {
-            names.iter().position(|(n, holds)| n.eq_ignore_ascii_case(usual) && holds.is_numbers())
-        })),
-    }
+    let others: Vec<usize> = [&options.time, &options.weight].into_iter().filter_map(picked).collect();
+    let given = GivenEnds { source: named(&options.source)?, target: named(&options.target)?, others };
+    let kind = |(holds, own): (Holds, Option<&PropertyType>)| match holds {
+        Holds::Numbers if own.is_some_and(|own| own.logical == LogicalType::Boolean) => ValueKind::Truths,
+        Holds::Numbers => ValueKind::Integers,
+        Holds::Fractions => ValueKind::Fractions,
+        Holds::Times | Holds::Spans(_) => ValueKind::Times,
+        Holds::Texts => ValueKind::Texts,
+        Holds::Other => ValueKind::Other,
+    };
+    let samples = names.iter().enumerate().map(|(column, (name, holds))| ColumnSample {
+        name: Some(name),
+        kind: Some(kind((*holds, types.get(column).and_then(Option::as_ref)))),
+        values: Vec::new(),
+    });
+    let header: Vec<String> = names.iter().map(|(name, _)| name.clone()).collect();
+    let found = find_ends(&samples.collect::<Vec<_>>(), &given);
+    found.or_ask(&header, &format!("columns: {}", list(names))).map_err(|reason| unusable(path, reason))
 }
 
 /// A column by its exact name, its name in other letters, or its number from 1.

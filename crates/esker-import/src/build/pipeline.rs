@@ -21,6 +21,7 @@ use crate::build::prepared::{options_for, run_of, schema_of};
 use crate::build::present::PresentIds;
 use crate::build::renumbered::Renumbered;
 use crate::build::scatter::EdgeArcs;
+use crate::columns::names::is_time;
 use crate::number::Numberer;
 use crate::numbering::{Numbered, NumberedIds};
 use crate::options::{Duplicates, ImportOptions, ImportReport, OrderChoice, Tracker, VertexOrder};
@@ -28,7 +29,6 @@ use crate::read::generated::GENERATOR;
 use crate::read::source::{IdKind, Reader, Schema, limit_decoding};
 use crate::sort::scratch::Workspace;
 use crate::sort::spool::Spool;
-use crate::text::is_time;
 
 /// Where temporary files are made.
 #[derive(Debug, Clone)]

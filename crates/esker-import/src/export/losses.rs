@@ -8,7 +8,7 @@ use esker_graph::{Assignment, Message, Operation, Setting, message, vertex};
 use crate::read::format::{Format, ReadOptions};
 use crate::read::typed;
 use crate::sniff;
-use crate::text::shape::{LIST, TableShape, shape};
+use crate::text::shape::{LIST, SAMPLE_LINES, TableShape, shape};
 use crate::write::{
     EdgeStream, ExportGraph, ExportOptions, Guessed, KeptProperties, ListExport, PropertyInfo, PropertyKind,
     VertexNames, WriteIds,
@@ -278,7 +278,7 @@ fn of_first_lines(graph: &dyn ExportGraph, format: Format, options: &ExportOptio
         names.write(block.targets[row], &mut lines)?;
         lines.push(b'\n');
     }
-    let read = shape(&lines, true, LIST, &ReadOptions::default());
+    let read = shape(&lines, true, LIST, SAMPLE_LINES, &ReadOptions::default());
     let has_header = matches!(read, Ok(Some(TableShape { header: Some(_), .. })));
     // The name of the file tells the format of the other.
     let is_other = format.input().endings.is_empty() && sniff::sniff("", &lines) != Ok(format);

@@ -229,6 +229,9 @@ pub struct ReadOptions {
     pub header: Option<bool>,
     /// Whether `"` quotes fields; sniffed if `None`.
     pub quotes: Option<bool>,
+    /// Whether the edges are to be directed, if that is known. Else a column of types, as Gephi writes it,
+    /// decides.
+    pub directed: Option<bool>,
     /// A file with one vertex id a line, for vertices without edges; or a number `n`: the vertices are
     /// `0..n`.
     pub vertices: Option<String>,
@@ -262,6 +265,7 @@ impl Default for ReadOptions {
             delimiter: None,
             header: None,
             quotes: None,
+            directed: None,
             vertices: None,
             both_ends: false,
             block_bytes: 1 << 20,
@@ -273,6 +277,11 @@ impl Default for ReadOptions {
 }
 
 impl ReadOptions {
+    /// Whether the user did not choose which columns become properties, so that what is left out is told.
+    pub(crate) fn tells_unread(&self) -> bool {
+        self.properties == PickProperties::None || self.types_are_fixed
+    }
+
     /// The columns that options name, or number.
     pub(crate) fn named_columns(&self) -> impl Iterator<Item = &str> {
         let ends = [&self.source, &self.target].into_iter().flatten().map(String::as_str);

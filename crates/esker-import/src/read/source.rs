@@ -284,6 +284,11 @@ pub trait Reader: Send {
         Vec::new()
     }
 
+    /// What a person should be warned of before the input is read, such as columns that are not read.
+    fn warnings(&self) -> Vec<Message> {
+        Vec::new()
+    }
+
     /// The next block, of about a mebibyte, or `None` at the end.
     ///
     /// # Errors
@@ -300,7 +305,7 @@ pub trait BlockParser: Send + Sync {
     fn parse(&self, block: InputBlock) -> Result<EdgeBatch>;
 
     /// What a person should know of the blocks that were parsed, although all of their edges were taken.
-    fn warnings(&self) -> Vec<String> {
+    fn warnings(&self) -> Vec<Message> {
         Vec::new()
     }
 }

@@ -8,8 +8,12 @@ use esker_format::{Error, PropertyType};
 use esker_graph::{Message, Setting, message};
 
 use super::blocks::{excerpt, input_error};
-use super::names::{SOURCES, TARGETS, TIMES, WEIGHTS, position};
 use super::shape::TableShape;
+use crate::columns::direction::{DirectionColumn, direction_column, mixed};
+use crate::columns::ends::{ColumnSample, GivenEnds, find_ends};
+use crate::columns::kinds::ValueKind;
+use crate::columns::names::{TIMES, WEIGHTS, position};
+use crate::columns::pairs::EdgeEnds;
 use crate::read::format::{Declaration, Pick, PickIds, PickProperties, ReadOptions, Suffix, split_type};
 use crate::read::typed::{self, as_time, weight_fits};
 
@@ -38,6 +42,8 @@ pub(crate) struct TableColumns {
     pub(crate) weight: Option<usize>,
     /// Index of the time in `properties`, if the user named it.
     pub(crate) time: Option<usize>,
+    /// The column that says whether edges are directed.
+    pub(crate) direction: Option<DirectionColumn>,
 }
 
 /// Why the columns of a table cannot be taken, in words.
@@ -47,6 +53,8 @@ pub(crate) enum Unfit {
     Option(Message),
     /// The table leaves open what is what.
     Table(Message),
+    /// It does as far as it is known: more rows may tell.
+    Sample(Message),
 }
 
 impl<M: Into<Message>> From<M> for Unfit {
@@ -60,7 +68,7 @@ impl Unfit {
     pub(crate) fn error(self, path: &Arc<PathBuf>) -> Error {
         match self {
             Self::Option(reason) => Error::usage(message![format!("{}: ", path.display()), reason]),
-            Self::Table(reason) => input_error(path, None, b"", reason),
+            Self::Table(reason) | Self::Sample(reason) => input_error(path, None, b"", reason),
         }
     }
 }
@@ -68,10 +76,10 @@ impl Unfit {
 /// Decides which column is what.
 ///
 /// # Errors
-/// A column that is named does not exist, or one end has a usual name and the other has not; in words.
+/// A column that is named does not exist, or nothing tells which columns are the ends; in words.
 pub(crate) fn columns(shape: &TableShape, options: &ReadOptions) -> Result<TableColumns, Unfit> {
     if shape.columns > 0 {
-        let (source, target) = ends(shape, options)?;
+        let EdgeEnds { source, target } = ends(shape, options)?;
         return columns_between(source, target, shape, options);
     }
     // An empty input has the columns that options name.
@@ -145,7 +153,12 @@ fn columns_between(
     if let Some(property) = time.map(|time| &properties[time]) {
         are_whole(shape, property)?;
     }
-    Ok(TableColumns { source, target, properties, weight: weight.map(|_| 0), time })
+    let direction = direction_column(shape.header.as_deref().unwrap_or_default(), &shape.rows)
+        .filter(|found| !taken.contains(&found.column));
+    if direction.is_some_and(|found| found.is_mixed) && options.directed.is_none() {
+        return Err(mixed().into());
+    }
+    Ok(TableColumns { source, target, properties, weight: weight.map(|_| 0), time, direction })
 }
 
 /// The names of columns for a message: as much as fits a line.
@@ -172,27 +185,10 @@ fn are_whole(shape: &TableShape, property: &EdgeColumn) -> Result<(), Unfit> {
     }
 }
 
-fn ends(shape: &TableShape, options: &ReadOptions) -> Result<(usize, usize), Unfit> {
+fn ends(shape: &TableShape, options: &ReadOptions) -> Result<EdgeEnds, Unfit> {
     let header = shape.header.as_deref().unwrap_or_default();
-    let (mut source, mut target) = (position(header, SOURCES), position(header, TARGETS));
-    if source.is_some() != target.is_some() && options.source.is_none() && options.target.is_none() {
-        let (known, unknown, setting) = match source.is_some() {
-            true => ("source", "target", Setting::TargetColumn),
-            false => ("target", "source", Setting::SourceColumn),
-        };
-        let reason = message![
-            format!("the header names a {known} but no {unknown}: its columns are {}; ", listed(header)),
-            format!("name the {unknown} with "),
-            setting,
-        ];
-        return Err(reason.into());
-    }
-    if let Some(name) = &options.source {
-        source = Some(find(shape, name)?);
-    }
-    if let Some(name) = &options.target {
-        target = Some(find(shape, name)?);
-    }
+    let named = |name: &Option<String>| name.as_deref().map(|name| find(shape, name)).transpose();
+    let (source, target) = (named(&options.source)?, named(&options.target)?);
     if let (Some(_), Some(name), true) = (&options.source, &options.target, source == target) {
         return Err(Unfit::Option(message![
             format!("the column {name:?} cannot be both ends of the edges; name two columns with "),
@@ -201,30 +197,52 @@ fn ends(shape: &TableShape, options: &ReadOptions) -> Result<(usize, usize), Unf
             Setting::TargetColumn,
         ]));
     }
-    // A column that is named as the time or the weight is no end, unless no other is left.
-    let named = |pick: &Pick| match pick {
-        Pick::Column(name) => find(shape, name).ok(),
-        _ => None,
-    };
-    let named = [named(&options.time), named(&options.weight)];
-    let other = |taken: Option<usize>| {
-        let mut free = (0..shape.columns).filter(|column| Some(*column) != taken);
-        let unnamed = free.clone().find(|column| !named.contains(&Some(*column)));
-        unnamed.or_else(|| free.next())
-    };
-    let source = source
-        .filter(|s| options.source.is_some() || Some(*s) != target)
-        .or_else(|| other(target))
-        .unwrap_or(0);
-    let target = target
-        .filter(|t| options.target.is_some() || *t != source)
-        .or_else(|| other(Some(source)))
-        .unwrap_or(1);
     if shape.columns == 1 {
         let reason = "the lines have one column, and an edge needs two; name what separates them with ";
         return Err(message![reason, Setting::Delimiter].into());
     }
-    Ok((source, target))
+    let given = GivenEnds { source, target, others: taken(shape, options) };
+    let shown = match header {
+        [] => format!("{} columns without names", shape.columns),
+        header => format!("columns: {}", listed(header)),
+    };
+    find_ends(&samples(shape), &given).or_ask(header, &shown).map_err(Unfit::Sample)
+}
+
+/// Columns that are named as something else than an end, unless too few others are left.
+fn taken(shape: &TableShape, options: &ReadOptions) -> Vec<usize> {
+    let named = |pick: &Pick| match pick {
+        Pick::Column(name) => find(shape, name).ok(),
+        Pick::Auto | Pick::Skip => None,
+    };
+    let mut taken: Vec<usize> = [&options.time, &options.weight].into_iter().filter_map(named).collect();
+    if taken.len() + 2 > shape.columns {
+        taken.clear();
+    }
+    let others: &[String] = match &options.properties {
+        PickProperties::Columns(names) => names,
+        PickProperties::None | PickProperties::All => &[],
+    };
+    let declared = options.schema.iter().map(|declaration| declaration.name.as_str());
+    let others = others.iter().map(|name| split_type(name).0).chain(declared);
+    let others: Vec<usize> = others.filter_map(|name| find(shape, name).ok()).collect();
+    if taken.len() + others.len() + 2 <= shape.columns {
+        taken.extend(others);
+    }
+    taken
+}
+
+/// What the sample tells of each column. Plain tables of two columns need no look at their values.
+fn samples(shape: &TableShape) -> Vec<ColumnSample<'_>> {
+    let sample = |column: usize| {
+        let values = || shape.rows.iter().filter_map(move |row| row.get(column)).map(Vec::as_slice);
+        ColumnSample {
+            name: shape.header.as_ref().map(|header| header.get(column).map_or("", String::as_str)),
+            kind: Some(ValueKind::of(values())),
+            values: values().collect(),
+        }
+    };
+    (0..shape.columns).map(sample).collect()
 }
 
 fn usual_weight(shape: &TableShape) -> Option<usize> {
@@ -350,5 +368,22 @@ pub(crate) fn ids_are_texts(shape: &TableShape, columns: &TableColumns, options:
             let fields = shape.rows.iter().flat_map(|row| ends.iter().filter_map(|&end| row.get(end)));
             decimal::are_text_ids(fields.map(Vec::as_slice))
         }
+    }
+}
+
+/// The end that has floats in the sample where the other has integers, as programs write integers of which
+/// some are missing.
+pub(crate) fn float_end(shape: &TableShape, columns: &TableColumns) -> Option<usize> {
+    let ids = |end: usize| {
+        let fields = shape.rows.iter().filter_map(move |row| row.get(end)).filter(|id| !id.is_empty());
+        fields.filter(|id| decimal::id(id).is_ok())
+    };
+    let are_floats = |end: usize| ids(end).next().is_some() && ids(end).all(|id| id.contains(&b'.'));
+    let are_integers = |end: usize| ids(end).next().is_some() && ids(end).all(|id| !id.contains(&b'.'));
+    let TableColumns { source, target, .. } = *columns;
+    match (are_floats(source), are_floats(target)) {
+        (true, false) if are_integers(target) => Some(source),
+        (false, true) if are_integers(source) => Some(target),
+        _ => None,
     }
 }

@@ -237,7 +237,7 @@ impl BlockParser for CountedTableParser {
         Ok(batch)
     }
 
-    fn warnings(&self) -> Vec<String> {
+    fn warnings(&self) -> Vec<Message> {
         self.table.warnings()
     }
 }

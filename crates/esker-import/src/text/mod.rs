@@ -3,7 +3,6 @@
 mod digits;
 mod line;
 pub(crate) mod column;
-pub(crate) mod names;
 pub(crate) mod blocks;
 pub(crate) mod shape;
 mod columns;
@@ -11,6 +10,7 @@ mod fast;
 mod odd;
 pub(crate) mod reasons;
 mod table_parser;
+mod unexpected;
 pub(crate) mod table;
 mod tables;
 mod tally;
@@ -31,7 +31,6 @@ pub(crate) use dimacs::DIMACS;
 pub(crate) use graphalytics::GRAPHALYTICS;
 pub(crate) use matrix_market::MTX;
 pub(crate) use metis::METIS;
-pub(crate) use names::is_time;
 pub(crate) use tables::{CSV, EL, SNAP, TSV, WEL};
 
 pub(crate) mod tests;

@@ -14,10 +14,10 @@ use esker_format::{Error, Result, value::decimal};
 use esker_graph::{Message, Setting, Stop, message};
 
 use super::blocks::{LineBlocks, PartialInput, count_lines, input_error, too_long};
-use super::names::names_ids;
 use super::reasons::{check_text, not_id};
 use super::shape::check_encoding;
 use super::vertices::{VERTEX_FILE, one_id_a_line, take_id_line};
+use crate::columns::names::names_ids;
 use crate::read::format::{PickIds, ReadOptions};
 use crate::read::head::InputHead;
 use crate::read::input::Input;
@@ -161,7 +161,7 @@ impl BlockParser for NamedParser {
         })
     }
 
-    fn warnings(&self) -> Vec<String> {
+    fn warnings(&self) -> Vec<Message> {
         self.edges.warnings()
     }
 }

@@ -4,15 +4,21 @@
 use esker_format::value::decimal;
 
 use super::line::{BadQuote, Comments, Dialect, Field, Separator, split};
-use super::names::{is_usual_header, names_both_ends};
+use crate::columns::header::{FirstLine, first_line};
 use crate::read::format::ReadOptions;
 
 /// What separates the columns of a list of edges.
 pub(crate) const LIST: &[Separator] =
     &[Separator::Blank, Separator::Byte(b','), Separator::Byte(b';'), Separator::Byte(b'|')];
 
-/// Lines of the sample that are looked at.
-const SAMPLE_LINES_MAX: usize = 1000;
+/// Lines of a sample that are looked at, where they decide.
+pub(crate) const SAMPLE_LINES: usize = 1000;
+
+/// Lines of a sample that are looked at where fewer leave a question open.
+pub(crate) const SAMPLE_LINES_MAX: usize = 50_000;
+
+/// The word before the names of the columns in a log of Zeek.
+const ZEEK_FIELDS: &[u8] = b"#fields";
 
 const BAD_QUOTE_ABOVE_HEADER: &str = "the quotes of a line above the header are wrong: a quote opens a field and never closes, or \
                                       something follows a closing quote; mend the line, or turn quotes off";
@@ -28,6 +34,8 @@ pub(crate) struct TableShape {
     pub(crate) skip_lines: u64,
     /// Names of the columns, if a header gives them.
     pub(crate) header: Option<Vec<String>>,
+    /// The first line, if nothing tells whether it names the columns. It is taken for a row.
+    pub(crate) unclear: Option<String>,
     /// Number of columns; 0 if there is no row and no header.
     pub(crate) columns: usize,
     /// The first rows.
@@ -39,7 +47,7 @@ type LineRange = (usize, usize);
 
 /// Tells the shape of the table that begins with `head`; `whole` says whether that is all of it. `Ok(None)`
 /// if a larger head is needed: it holds no row yet. `separators`: what may separate columns, the likeliest
-/// first.
+/// first. `lines_max`: the lines that are looked at.
 ///
 /// # Errors
 /// The text is UTF-16, or binary, or has wrong quotes above its header, in words for [`Error::Input`].
@@ -47,11 +55,12 @@ pub(crate) fn shape(
     head: &[u8],
     whole: bool,
     separators: &'static [Separator],
+    lines_max: usize,
     options: &ReadOptions,
 ) -> Result<Option<TableShape>, String> {
     check_encoding(head)?;
     let start = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-    let lines = lines(head, start, whole);
+    let lines = lines(head, start, whole, lines_max);
     let named = options.delimiter.map(Separator::of);
     let candidates = named.as_ref().map_or(separators, std::slice::from_ref);
     let separator = candidates
@@ -65,13 +74,21 @@ pub(crate) fn shape(
     let (rows, first_bad) = rows(head, &lines, plain);
     let usual = usual_columns(&rows);
     let leading = rows.iter().take_while(|row| is_leading_comment(head, row, usual)).count();
+    let fields = zeek_fields(&rows[..leading]);
     let rows = &rows[leading..];
     let Some(first) = rows.first() else {
-        return Ok(if whole { Some(empty(plain, head)) } else { None });
+        return Ok(if whole { Some(empty(plain, head, fields)) } else { None });
     };
-    let header = options.header.unwrap_or_else(|| has_header(rows, options));
-    let body = &rows[usize::from(header).min(rows.len())..];
+    let found = match (options.header, &fields) {
+        (Some(true), _) => FirstLine::Header,
+        (Some(false), _) | (_, Some(_)) => FirstLine::Row,
+        (None, None) => has_header(rows, separators != LIST, options),
+    };
+    let header = found == FirstLine::Header;
     let first_bad = first_bad.filter(|&bad| bad < first.start);
+    // The first line is the one whose quotes are wrong.
+    let is_unclear = found == FirstLine::Unclear && first_bad.is_none();
+    let body = &rows[usize::from(header).min(rows.len())..];
     if header && first_bad.is_some() {
         return Err(BAD_QUOTE_ABOVE_HEADER.into());
     }
@@ -80,6 +97,7 @@ pub(crate) fn shape(
     let ids_are_texts =
         unmarked(body).flat_map(|row| row.fields.iter().take(2)).any(|f| decimal::id(f).is_err());
     let comments = match separator {
+        _ if fields.is_some() => Comments::Marked,
         Separator::Byte(b',' | b';' | b'|') => Comments::None,
         _ if ids_are_texts => Comments::Spaced,
         _ => Comments::Marked,
@@ -90,16 +108,42 @@ pub(crate) fn shape(
         dialect,
         skip_bytes,
         skip_lines: super::blocks::count_lines(&head[..skip_bytes]),
-        columns: if header { first.fields.len() } else { usual },
-        header: header
-            .then(|| first.fields.iter().map(|f| String::from_utf8_lossy(f).into_owned()).collect()),
+        columns: match (&fields, header) {
+            (Some(fields), _) => fields.len(),
+            (None, true) => first.fields.len(),
+            (None, false) => usual,
+        },
+        header: fields.or_else(|| header.then(|| names(&first.fields))),
+        unclear: is_unclear.then(|| shown_line(head, first)),
         rows: body.iter().filter(is_edge).map(|row| row.fields.clone()).collect(),
     }))
 }
 
-fn empty(dialect: Dialect, head: &[u8]) -> TableShape {
-    let skip_lines = super::blocks::count_lines(head);
-    TableShape { dialect, skip_bytes: head.len(), skip_lines, header: None, columns: 0, rows: Vec::new() }
+fn empty(dialect: Dialect, head: &[u8], header: Option<Vec<String>>) -> TableShape {
+    TableShape {
+        dialect,
+        skip_bytes: head.len(),
+        skip_lines: super::blocks::count_lines(head),
+        columns: header.as_ref().map_or(0, Vec::len),
+        header,
+        unclear: None,
+        rows: Vec::new(),
+    }
+}
+
+fn names(fields: &[Vec<u8>]) -> Vec<String> {
+    fields.iter().map(|field| String::from_utf8_lossy(field).into_owned()).collect()
+}
+
+/// A row as messages show it.
+fn shown_line(head: &[u8], row: &Row) -> String {
+    super::blocks::excerpt(head[row.start..row.next].trim_ascii_end())
+}
+
+/// The names of the columns that a log of Zeek has in one of its first comments.
+fn zeek_fields(comments: &[Row]) -> Option<Vec<String>> {
+    let named = comments.iter().rfind(|row| row.fields.len() > 2 && row.fields[0] == ZEEK_FIELDS)?;
+    Some(names(&named.fields[1..]))
 }
 
 /// Refuses what is not text of one byte a letter.
@@ -128,10 +172,10 @@ pub fn check_encoding(head: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-fn lines(head: &[u8], start: usize, whole: bool) -> Vec<LineRange> {
+fn lines(head: &[u8], start: usize, whole: bool, lines_max: usize) -> Vec<LineRange> {
     let mut lines = Vec::new();
     let mut at = start;
-    while at < head.len() && lines.len() < SAMPLE_LINES_MAX {
+    while at < head.len() && lines.len() < lines_max {
         let (end, next) = super::line::line_end(head, at);
         // The last line of a sample is cut somewhere.
         if next == head.len() && head[next - 1] != b'\n' && !whole {
@@ -277,27 +321,13 @@ fn has_text_ids(row: &Row) -> bool {
     row.fields.iter().skip(1).take(1).any(|field| decimal::id(field).is_err())
 }
 
-/// A header has a name that an option gives, or it has no number in it, and either stands above numbers or
-/// has the usual names. Tables with an index, as pandas writes them, have no name above it: then usual names
-/// must stand above both ends.
-fn has_header(rows: &[Row], options: &ReadOptions) -> bool {
+/// A first line that has a name which an option gives is the header; others are told by their values.
+fn has_header(rows: &[Row], by_looks: bool, options: &ReadOptions) -> FirstLine {
     let first = &rows[0].fields;
-    let is_number = |field: &Vec<u8>| decimal::is_numeral(field);
     let mut given = options.named_columns().filter(|name| name.parse::<usize>().is_err());
     if given.any(|name| first.iter().any(|field| field == name.as_bytes())) {
-        return true;
+        return FirstLine::Header;
     }
-    if first.iter().any(is_number) || first.len() < 2 {
-        return false;
-    }
-    let names: Vec<String> = first.iter().map(|f| String::from_utf8_lossy(f).into_owned()).collect();
-    if first.iter().any(Vec::is_empty) {
-        return names_both_ends(&names);
-    }
-    let above_numbers = rows[1..].iter().take(20).any(|row| row.fields.iter().any(is_number))
-        && (0..first.len()).any(|column| {
-            let mut values = rows[1..].iter().filter_map(|row| row.fields.get(column)).peekable();
-            values.peek().is_some() && values.all(is_number)
-        });
-    above_numbers || is_usual_header(&names)
+    let body: Vec<&[Vec<u8>]> = unmarked(&rows[1..]).map(|row| row.fields.as_slice()).collect();
+    first_line(first, &body, by_looks)
 }

@@ -8,14 +8,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use esker_format::{PropertyType, Result};
-use esker_graph::{Message, Setting, message};
+use esker_graph::Message;
 
-use super::blocks::{LineBlocks, PartialInput, excerpt, input_error};
-use super::columns::{TableColumns, columns, ids_are_texts};
+use super::blocks::{LineBlocks, PartialInput, input_error};
+use super::columns::{TableColumns, Unfit, columns, float_end, ids_are_texts};
 use super::line::Separator;
-use super::shape::{TableShape, shape};
+use super::shape::{SAMPLE_LINES, SAMPLE_LINES_MAX, TableShape, shape};
 use super::table_parser::{ColumnLayout, TableParser};
-use crate::read::format::{Pick, ReadOptions};
+use super::unexpected::{TableView, warnings};
+use crate::columns::direction::{DirectionRule, mixed};
+use crate::columns::header_is_unclear;
+use crate::read::format::{Pick, PickIds, ReadOptions};
 use crate::read::head::{HEAD_BYTES_MAX, InputHead};
 use crate::read::input::Input;
 use crate::read::input_format::InputFormat;
@@ -37,6 +40,7 @@ pub(crate) struct TableReader {
     schema: Schema,
     blocks: LineBlocks,
     parser: Arc<TableParser>,
+    warnings: Vec<Message>,
 }
 
 /// What one input of several turned out to be.
@@ -81,8 +85,13 @@ impl TableReader {
         let notes = paths
             .iter()
             .zip(&tables)
-            .map(|(path, table)| describe(path, table, is_text, style.format.title, options))
+            .map(|(path, table)| describe(path, table, is_text, style.format.title))
             .collect();
+        let views = paths.iter().zip(&tables);
+        let views =
+            views.map(|(path, table)| TableView { path, shape: &table.shape, columns: &table.columns });
+        let warnings = warnings(&views.collect::<Vec<_>>(), is_text, options);
+        let rule = direction_rule(&tables, &paths, options)?;
         let properties = tables[model].columns.properties.clone();
         let schema = Schema {
             format: style.format.name,
@@ -90,7 +99,11 @@ impl TableReader {
             properties: properties.iter().map(|property| property.name.clone()).collect(),
             weight: tables[model].columns.weight,
             types: properties.iter().map(|property| property.property_type.clone()).collect(),
-            directed: None,
+            directed: match rule {
+                Some(DirectionRule::Same(directed)) => Some(directed),
+                Some(DirectionRule::BothWays) => Some(true),
+                Some(DirectionRule::Ignored) | None => None,
+            },
             time: tables[model].columns.time,
             both_ends: false,
             input_bytes: inputs.iter().map(Input::stored_bytes).sum(),
@@ -99,10 +112,11 @@ impl TableReader {
         let (names, types) = (schema.properties.clone(), schema.types.clone());
         let parser = TableParser::new(paths, layouts, is_text, names, types)
             .with_weight_and_time(schema.weight, schema.time)
+            .with_direction(rule)
             .with_lines_of(options.line_bytes_max)
             .with_fixed_types(options.types_are_fixed);
         let parser = Arc::new(parser);
-        Ok((Self { schema, blocks: LineBlocks::new(parts, options), parser }, notes))
+        Ok((Self { schema, blocks: LineBlocks::new(parts, options), parser, warnings }, notes))
     }
 }
 
@@ -115,15 +129,39 @@ impl Reader for TableReader {
         Arc::clone(&self.parser) as _
     }
 
+    fn warnings(&self) -> Vec<Message> {
+        self.warnings.clone()
+    }
+
     fn next_block(&mut self) -> Result<Option<InputBlock>> {
         self.blocks.next_block()
     }
 }
 
+/// Tells what the input is from its first 64 KiB, or from its first mebibyte where these leave it open.
 fn sniff(input: &Input, head: &mut InputHead, style: TableStyle, options: &ReadOptions) -> Result<Sniffed> {
+    match look(input, head, SAMPLE_LINES, style, options)? {
+        Ok(found) => return Ok(found),
+        // What is still being written may not have a mebibyte yet.
+        Err(_) if options.live.is_some() => {}
+        Err(_) if head.whole => {}
+        Err(_) => head.extend(HEAD_BYTES_MAX)?,
+    }
+    let found = look(input, head, SAMPLE_LINES_MAX, style, options)?;
+    found.map_err(|unfit| unfit.error(&input.path()))
+}
+
+/// The same, from a number of lines. The inner error may be mended by more of them.
+fn look(
+    input: &Input,
+    head: &mut InputHead,
+    lines_max: usize,
+    style: TableStyle,
+    options: &ReadOptions,
+) -> Result<std::result::Result<Sniffed, Unfit>> {
     let failed = |reason| input_error(&input.path(), None, b"", reason);
     let shape = loop {
-        match shape(&head.bytes, head.whole, style.separators, options).map_err(failed)? {
+        match shape(&head.bytes, head.whole, style.separators, lines_max, options).map_err(failed)? {
             // Long ids and texts leave no room for a row below the header.
             Some(shape) if shape.rows.is_empty() && !head.whole && head.bytes.len() < HEAD_BYTES_MAX => {
                 head.extend(HEAD_BYTES_MAX)?;
@@ -133,15 +171,22 @@ fn sniff(input: &Input, head: &mut InputHead, style: TableStyle, options: &ReadO
             None => return Err(failed(format!("the first {HEAD_BYTES_MAX} bytes hold no line of edges"))),
         }
     };
+    if let Some(line) = shape.unclear.as_ref().filter(|_| !options.types_are_fixed) {
+        return Ok(Err(Unfit::Sample(header_is_unclear(line))));
+    }
     let weighted = style.is_weighted && options.weight == Pick::Auto && shape.columns >= 3;
     let columns = if weighted && shape.header.is_none() {
         columns(&shape, &ReadOptions { weight: Pick::Column("3".to_owned()), ..options.clone() })
     } else {
         columns(&shape, options)
     };
-    let columns = columns.map_err(|unfit| unfit.error(&input.path()))?;
+    let columns = match columns {
+        Ok(columns) => columns,
+        Err(unfit @ Unfit::Sample(_)) => return Ok(Err(unfit)),
+        Err(unfit) => return Err(unfit.error(&input.path())),
+    };
     let is_text = ids_are_texts(&shape, &columns, options);
-    Ok(Sniffed { shape, columns, is_text })
+    Ok(Ok(Sniffed { shape, columns, is_text }))
 }
 
 /// Makes all tables agree on their properties, and returns which of them is the model. Tables without rows
@@ -180,6 +225,26 @@ fn unite(tables: &mut [Sniffed], paths: &[Arc<PathBuf>]) -> Result<usize> {
     Ok(model)
 }
 
+/// What becomes of edges by what a column says of their direction; `None` if no table has such a column.
+fn direction_rule(
+    tables: &[Sniffed],
+    paths: &[Arc<PathBuf>],
+    options: &ReadOptions,
+) -> Result<Option<DirectionRule>> {
+    let mut told =
+        tables.iter().zip(paths).filter_map(|(table, path)| Some((table.columns.direction?, path)));
+    let Some((first, _)) = told.next() else { return Ok(None) };
+    match options.directed {
+        Some(true) => return Ok(Some(DirectionRule::BothWays)),
+        Some(false) => return Ok(Some(DirectionRule::Ignored)),
+        None => {}
+    }
+    match told.find(|(other, _)| other.first != first.first) {
+        Some((_, path)) => Err(input_error(path, None, b"", mixed())),
+        None => Ok(Some(DirectionRule::Same(first.first))),
+    }
+}
+
 fn layout(table: &Sniffed, options: &ReadOptions) -> ColumnLayout {
     let is_open = table.shape.header.is_none() && options.header.is_none();
     ColumnLayout {
@@ -190,18 +255,14 @@ fn layout(table: &Sniffed, options: &ReadOptions) -> ColumnLayout {
         source: table.columns.source,
         target: table.columns.target,
         properties: table.columns.properties.iter().map(|property| property.column).collect(),
+        float_end: (options.ids == PickIds::Auto).then(|| float_end(&table.shape, &table.columns)).flatten(),
+        direction: table.columns.direction.map(|direction| direction.column),
         mark: None,
     }
 }
 
 /// How a table is read, for the user: `Reading deals.csv as CSV: source from, target to, weight (text ids)`.
-fn describe(
-    path: &Arc<PathBuf>,
-    table: &Sniffed,
-    is_text: bool,
-    title: &str,
-    options: &ReadOptions,
-) -> Message {
+fn describe(path: &Arc<PathBuf>, table: &Sniffed, is_text: bool, title: &str) -> Message {
     let Sniffed { shape, columns, .. } = table;
     let path = path.display();
     if shape.columns == 0 && shape.skip_bytes == 0 {
@@ -233,33 +294,6 @@ fn describe(
         parts.push(column(role, property.column) + &kind);
     }
     let ids = if is_text { "text ids" } else { "integer ids" };
-    let assumed = assumptions(table, is_text, title, options);
     let read = format!("Reading {path} as {title}{header}{separated}: {} ({ids})", parts.join(", "));
-    message![read, assumed]
-}
-
-/// What a reader of the note may not expect: columns that are left out, and a first line that may be a
-/// header.
-fn assumptions(table: &Sniffed, is_text: bool, title: &str, options: &ReadOptions) -> Message {
-    let Sniffed { shape, columns, .. } = table;
-    let is_used = |column: &usize| {
-        let is_property = columns.properties.iter().any(|property| property.column == *column);
-        *column == columns.source || *column == columns.target || is_property
-    };
-    let name = |column: usize| match &shape.header {
-        Some(header) => header.get(column).cloned().unwrap_or_default(),
-        None => format!("column {}", column + 1),
-    };
-    let unused: Vec<String> = (0..shape.columns).filter(|column| !is_used(column)).map(name).collect();
-    let mut text = Message::default();
-    if !unused.is_empty() {
-        text = text.and(format!("; not read: {}", excerpt(unused.join(", ").as_bytes())));
-    }
-    let may_have_header = is_text && options.header.is_none() && matches!(title, "CSV" | "TSV");
-    if let (None, true, Some(first)) = (&shape.header, may_have_header, shape.rows.first()) {
-        let first = excerpt(&first.join(&b','));
-        let is_edge = format!("; its first line, {first}, is an edge: ");
-        text = message![text, is_edge, Setting::Header.to(true), " if it names the columns"];
-    }
-    text
+    read.into()
 }

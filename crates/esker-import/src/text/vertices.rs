@@ -14,10 +14,10 @@ use esker_graph::{Message, Setting, message};
 use super::blocks::{LineBlocks, PartialInput, count_lines, excerpt, too_long};
 use super::digits::uint_at;
 use super::line::{Comments, Dialect, Field, Separator, line_end, split};
-use super::names::names_ids;
 use super::reasons::{check_text, not_id, not_in_range};
 use super::shape::{check_encoding, text};
 use super::tally::BlockTally;
+use crate::columns::names::names_ids;
 use crate::read::format::ReadOptions;
 use crate::read::head::InputHead;
 use crate::read::input::Input;
@@ -266,13 +266,13 @@ impl BlockParser for CountedParser {
         }
     }
 
-    fn warnings(&self) -> Vec<String> {
+    fn warnings(&self) -> Vec<Message> {
         self.edges.warnings()
     }
 }
 
 impl BlockParser for Parser {
-    fn warnings(&self) -> Vec<String> {
+    fn warnings(&self) -> Vec<Message> {
         self.edges.warnings()
     }
 

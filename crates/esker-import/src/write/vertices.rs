@@ -9,7 +9,7 @@ use esker_format::value::digits::push_u64;
 use super::options::ExportOptions;
 use super::sink::OutputFile;
 use super::writer::{VertexNames, push_quoted};
-use crate::text::names::names_ids;
+use crate::columns::names::names_ids;
 
 /// Vertices gathered before they are written.
 const CHUNK_VERTICES: u64 = 1 << 14;

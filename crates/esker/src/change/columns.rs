@@ -28,6 +28,8 @@ pub struct EdgeInput {
     pub reader: Box<dyn Reader>,
     /// How each input is read: format, columns, type of ids.
     pub notes: Vec<Message>,
+    /// What may not be as the user expects it, such as columns that are not read.
+    pub warnings: Vec<Message>,
     /// Whether its edges are added or removed.
     pub purpose: Purpose,
     /// The edge properties that are read: to add edges, all given ones of the database in its order.
@@ -42,7 +44,18 @@ impl EdgeInput {
     pub fn of_reader(target: &Target, reader: Box<dyn Reader>) -> Self {
         let properties: Vec<PropertyRecord> = target.given_properties().cloned().collect();
         let places = (0..properties.len()).collect();
-        Self { reader, notes: Vec::new(), purpose: Purpose::Add, properties, places }
+        let (notes, warnings) = (Vec::new(), Vec::new());
+        Self { reader, notes, warnings, purpose: Purpose::Add, properties, places }
+    }
+}
+
+impl EdgeInput {
+    /// The same; to remove edges, their ends are enough, so that other columns are not read is a note.
+    fn for_purpose(mut self) -> Self {
+        if self.purpose == Purpose::Remove {
+            self.notes.append(&mut self.warnings);
+        }
+        self
     }
 }
 
@@ -63,6 +76,7 @@ pub fn open_edges(
         ids: ids(target, inputs, given)?,
         schema: Vec::new(),
         types_are_fixed: true,
+        directed: Some(target.directed),
         ..given.clone()
     };
     let counted = given.vertices.as_ref().filter(|name| name.parse::<u64>().is_ok());
@@ -84,8 +98,9 @@ pub fn open_edges(
     let wanted = Wanted { target, purpose, properties: wanted_properties(target, given, purpose) };
     if wanted.properties.is_empty() {
         let options = ends_only(base);
-        let Opened { reader, notes, .. } = open_any(inputs, &options)?;
-        return Ok(EdgeInput { reader, notes, purpose, properties: Vec::new(), places: Vec::new() });
+        let Opened { reader, notes, warnings, .. } = open_any(inputs, &options)?;
+        let (properties, places) = (Vec::new(), Vec::new());
+        return Ok(EdgeInput { reader, notes, warnings, purpose, properties, places }.for_purpose());
     }
     let by_name = open_any(inputs, &wanted.by_name(&base)).and_then(|opened| wanted.complete(opened));
     let first = match by_name {
@@ -161,7 +176,8 @@ impl Wanted<'_> {
         if missing.is_empty() {
             let (purpose, properties) = (self.purpose, self.properties.clone());
             let places = places.into_iter().flatten().collect();
-            return Ok(EdgeInput { reader: opened.reader, notes: opened.notes, purpose, properties, places });
+            let Opened { reader, notes, warnings, .. } = opened;
+            return Ok(EdgeInput { reader, notes, warnings, purpose, properties, places }.for_purpose());
         }
         let names = missing.join(", ");
         if self.purpose == Purpose::Remove {

@@ -109,7 +109,7 @@ pub(super) fn feed_by(
     course: &mut dyn Course,
     report: &mut FeedReport,
 ) -> Result<()> {
-    let EdgeInput { mut reader, purpose, properties, places, .. } = input;
+    let EdgeInput { mut reader, warnings, purpose, properties, places, .. } = input;
     refuse_vertices(reader.schema(), purpose)?;
     let mut batch = database.batch();
     options.duplicates.map_or(Ok(()), |rule| batch.set_duplicates(rule))?;
@@ -167,7 +167,7 @@ pub(super) fn feed_by(
         })
         .map_err(|error| Error::invalid(format!("cannot start a thread to read the input: {error}")))?;
     let fed = feeder.add_counted(counted).and_then(|()| feeder.take_all(&receiver, total));
-    report.warnings.extend(told.warnings());
+    report.warnings.extend(warnings.into_iter().chain(told.warnings()));
     fed
 }
 

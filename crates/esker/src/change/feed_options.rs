@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use esker_graph::Cancel;
+use esker_graph::{Cancel, Message};
 use esker_import::options::BadLines;
 use esker_import::read::source::Rejected;
 use esker_store::CommitOptions;
@@ -60,5 +60,5 @@ pub struct FeedReport {
     /// The first skipped lines.
     pub rejected_sample: Vec<Rejected>,
     /// What a person should know of the lines that were read, although none of them was refused for it.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Message>,
 }

@@ -159,7 +159,7 @@ impl BlockParser for GraphmlParser {
         GraphmlWalk::new(self, rows).walk(text).map(|rows| rows.finish(block.input_bytes))
     }
 
-    fn warnings(&self) -> Vec<String> {
-        self.elements.notices.sentences()
+    fn warnings(&self) -> Vec<Message> {
+        self.elements.notices.sentences().into_iter().map(Message::from).collect()
     }
 }

@@ -319,8 +319,8 @@ impl BlockParser for ListParser {
         Ok(rows.finish(block.input_bytes))
     }
 
-    fn warnings(&self) -> Vec<String> {
-        self.elements.notices.sentences()
+    fn warnings(&self) -> Vec<Message> {
+        self.elements.notices.sentences().into_iter().map(Message::from).collect()
     }
 }
 

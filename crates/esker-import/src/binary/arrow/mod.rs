@@ -81,8 +81,9 @@ fn open_arrow(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn Reader>
     let is_undirected = files.iter().all(|file| says_undirected(&file.schema));
     let schema = table::schema(ARROW.name, ids, &first.chosen, bytes_all, is_undirected);
     let notes = files.iter().flat_map(|file| file.chosen.notes(&file.path, &ARROW, ids)).collect();
+    let warnings = first.chosen.warnings(&first.path);
     let parser = ArrowParser { files, ids, kept: Mutex::default(), shared: SharedTexts::new(bytes_all) };
-    Ok(Box::new(SectionReader::new(schema, parser, notes, sections)))
+    Ok(Box::new(SectionReader::new(schema, parser, notes, sections).warning(warnings)))
 }
 
 struct ArrowFile {

@@ -350,7 +350,7 @@ fn vertices_without_edges() {
     let path = directory.path().join("vertices");
     RealDisk.write(&path, b"# ids\nzoe\n\n alice \r\nbob").unwrap();
     let options = ReadOptions { vertices: Some(path.to_str().unwrap().to_owned()), ..default() };
-    let read = good("a.csv", "alice,carol\n", &options);
+    let read = good("a.el", "alice carol\n", &options);
     assert_eq!(
         (read.vertices.clone(), read.lines()),
         (vec!["zoe".into(), "alice".into(), "bob".into()], vec!["alice carol".into()])

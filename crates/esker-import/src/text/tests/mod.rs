@@ -3,6 +3,8 @@
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
+mod guessed;
+#[cfg(test)]
 pub(crate) mod tables;
 #[cfg(test)]
 pub(crate) mod formats;

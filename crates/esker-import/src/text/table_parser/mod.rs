@@ -1,6 +1,7 @@
 //! Parses blocks of table lines.
 
-use std::borrow::Cow;
+mod layout;
+
 use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,44 +11,21 @@ use esker_format::value::decimal::{self, Number, TOO_LONG, is_too_long};
 use esker_format::{Error, PropertyType, Result};
 use esker_graph::Message;
 
-use super::blocks::{count_lines, excerpt, input_error, too_long};
-use super::column::NumberColumn;
-use super::fast::{EdgeParts, Fast};
-use super::line::{Comments, Dialect, Field, Separator, SplitLine, line_end, split};
-use super::odd::OddLine;
-use super::reasons::{RefusedColumn, check_text, not_id, not_in_range, of_line};
+pub(crate) use layout::ColumnLayout;
+use layout::{push_text, skip_empty, text_of, without_zeros};
+
+use crate::columns::direction::{DirectionRule, is_directed, mixed};
 use crate::read::source::{BlockParser, EdgeBatch, InputBlock, Numbers, Rejected, WideInteger, id_column};
 use crate::read::typed::{self, Typed};
+use crate::text::blocks::{count_lines, excerpt, input_error, too_long};
+use crate::text::column::NumberColumn;
+use crate::text::fast::{EdgeParts, Fast};
+use crate::text::line::{Comments, Dialect, Field, SplitLine, line_end, split};
+use crate::text::odd::OddLine;
+use crate::text::reasons::{RefusedColumn, check_text, not_id, not_in_range, of_line};
 
 /// Rejected lines of one block that are described; of the others only the line is told, to bound memory.
 const DESCRIBED_MAX: usize = 256;
-
-/// Which column is what in one input.
-#[derive(Debug, Clone)]
-pub(crate) struct ColumnLayout {
-    pub(crate) dialect: Dialect,
-    /// Number of columns; 0 if unknown.
-    pub(crate) columns: usize,
-    pub(crate) has_header: bool,
-    /// The line that is a header if the user says so.
-    pub(crate) may_be_header: Option<u64>,
-    pub(crate) source: usize,
-    pub(crate) target: usize,
-    pub(crate) properties: Vec<usize>,
-    /// A letter and a blank with which every line begins, as column 0.
-    pub(crate) mark: Option<u8>,
-}
-
-impl ColumnLayout {
-    /// The columns that every line has: all where one character separates two columns, none for certain
-    /// between blanks.
-    fn least_columns(&self) -> usize {
-        match self.dialect.separator {
-            Separator::Byte(_) => self.columns,
-            Separator::Blank => 0,
-        }
-    }
-}
 
 /// The parser of tables. Memory: 24 bytes for each column beside the batch.
 pub(crate) struct TableParser {
@@ -60,6 +38,8 @@ pub(crate) struct TableParser {
     /// Indexes of the weight and the time among the properties.
     weight: Option<usize>,
     time: Option<usize>,
+    /// What becomes of edges by their direction, if a column says it.
+    direction: Option<DirectionRule>,
     /// Whether the types are those of a database, which the options cannot change.
     types_are_fixed: bool,
     /// The integers that are ids.
@@ -86,6 +66,7 @@ impl TableParser {
             types,
             weight: None,
             time: None,
+            direction: None,
             types_are_fixed: false,
             ids: 0..=u64::MAX,
             line_bytes_max: usize::MAX,
@@ -96,6 +77,11 @@ impl TableParser {
     /// The same where these properties are the weight and the time.
     pub(crate) fn with_weight_and_time(self, weight: Option<usize>, time: Option<usize>) -> Self {
         Self { weight, time, ..self }
+    }
+
+    /// The same with a rule for what a column says of the direction of edges.
+    pub(crate) fn with_direction(self, direction: Option<DirectionRule>) -> Self {
+        Self { direction, ..self }
     }
 
     /// The same where the types are those of a database, or not.
@@ -130,8 +116,8 @@ impl BlockParser for TableParser {
         sink.finish(block.input_bytes)
     }
 
-    fn warnings(&self) -> Vec<String> {
-        self.odd.warning(&self.paths).into_iter().collect()
+    fn warnings(&self) -> Vec<Message> {
+        self.odd.warning(&self.paths).map(Message::from).into_iter().collect()
     }
 }
 
@@ -144,6 +130,7 @@ fn fast_of(parser: &TableParser, layout: &ColumnLayout) -> Option<Fast> {
     let fits = !has_more
         && layout.source == first
         && layout.target == first + 1
+        && layout.direction.is_none()
         && !parser.ids_are_texts
         && (weighted || layout.properties.is_empty());
     let ColumnLayout { dialect: Dialect { separator, .. }, mark, .. } = *layout;
@@ -179,7 +166,7 @@ struct PendingBlock<'a> {
     rejected: Vec<Rejected>,
     /// The first integer of each property that no float equals.
     wide: Vec<WideInteger>,
-    /// A number that has no type beside those before it.
+    /// A line that no edges of its table can stand beside: a number that has no type, another direction.
     mixed: Option<Error>,
     /// Lines are counted up to here, for messages.
     counted: (usize, u64),
@@ -199,7 +186,8 @@ impl<'a> PendingBlock<'a> {
             _ => ParsedValues::Numbers(NumberColumn::with_capacity(lines)),
         };
         let needed =
-            layout.properties.iter().chain([&layout.source, &layout.target]).max().map_or(0, |last| last + 1);
+            layout.properties.iter().chain(&layout.direction).chain([&layout.source, &layout.target]);
+        let needed = needed.max().map_or(0, |last| last + 1);
         Self {
             parser,
             layout,
@@ -327,7 +315,39 @@ impl<'a> PendingBlock<'a> {
             };
             self.numbers.push(number);
         }
-        let (source, target) = (self.fields[self.layout.source], self.fields[self.layout.target]);
+        let is_both_ways = self.is_both_ways(at, line)?;
+        self.push_edge(self.layout.source, self.layout.target, at..line.end)?;
+        if is_both_ways {
+            self.push_edge(self.layout.target, self.layout.source, at..line.end)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the edge of a line stands for both directions by what its column says.
+    fn is_both_ways(&mut self, at: usize, line: SplitLine) -> std::result::Result<bool, Message> {
+        let (Some(column), Some(rule)) = (self.layout.direction, self.parser.direction) else {
+            return Ok(false);
+        };
+        let cell = &self.block.bytes[self.fields[column].start..self.fields[column].end];
+        match (is_directed(cell), rule) {
+            // A cell that says nothing is as the others.
+            (None, _) if cell.is_empty() => Ok(false),
+            (None, _) => Err(format!("the type is {:?}, not Directed or Undirected", excerpt(cell)).into()),
+            (Some(directed), DirectionRule::Same(same)) if directed != same => {
+                let (path, text) = (&self.parser.paths[self.block.file], &self.block.bytes[at..line.end]);
+                let number = self.line_at(at);
+                self.mixed.get_or_insert(input_error(path, Some(number), text, mixed()));
+                Err(mixed())
+            }
+            (Some(false), DirectionRule::BothWays) => Ok(true),
+            (Some(_), _) => Ok(false),
+        }
+    }
+
+    /// Appends the edge between the ids in two columns, with the numbers and texts of the line.
+    fn push_edge(&mut self, from: usize, to: usize, line: Range<usize>) -> std::result::Result<(), Message> {
+        let bytes = &self.block.bytes[..];
+        let (source, target) = (self.fields[from], self.fields[to]);
         match (&mut self.sources, &mut self.targets) {
             (Ids::Int(sources), Ids::Int(targets)) => {
                 let ids = &self.parser.ids;
@@ -341,6 +361,10 @@ impl<'a> PendingBlock<'a> {
                 targets.push(target);
             }
             (Ids::Text(sources), Ids::Text(targets)) => {
+                let [source, target] = [(source, from), (target, to)].map(|(field, column)| {
+                    let is_float = self.layout.float_end == Some(column);
+                    if is_float { without_zeros(bytes, field) } else { field }
+                });
                 check_text(&text_of(bytes, source), "source")?;
                 check_text(&text_of(bytes, target), "target")?;
                 push_text(sources, bytes, source);
@@ -359,7 +383,7 @@ impl<'a> PendingBlock<'a> {
                     next += 1;
                 }
                 ParsedValues::Numbers(_) => {
-                    self.push_number(index, self.numbers[next], at..line.end);
+                    self.push_number(index, self.numbers[next], line.clone());
                     next += 1;
                 }
             }
@@ -471,30 +495,5 @@ impl<'a> PendingBlock<'a> {
             reason: if described { reason } else { Message::default() },
             edges_before,
         });
-    }
-}
-
-/// Where the first line at or behind `at` begins that is not empty: an input may have millions of them in a
-/// row.
-#[inline]
-fn skip_empty(bytes: &[u8], mut at: usize) -> usize {
-    loop {
-        at += match bytes.get(at..) {
-            Some([b'\n', ..]) => 1,
-            Some([b'\r', b'\n', ..]) => 2,
-            _ => return at,
-        };
-    }
-}
-
-fn push_text(column: &mut BinaryBuilder, bytes: &[u8], field: Field) {
-    column.append_value(text_of(bytes, field));
-}
-
-/// The text of a field, its doubled quotes undone.
-fn text_of(bytes: &[u8], field: Field) -> Cow<'_, [u8]> {
-    match field.doubled {
-        true => Cow::Owned(super::shape::text(bytes, field)),
-        false => Cow::Borrowed(&bytes[field.start..field.end]),
     }
 }

@@ -1,0 +1,342 @@
+//! Finds the columns of the ends of edges.
+
+use std::collections::HashSet;
+
+use super::kinds::ValueKind;
+use super::names::{NameRank, is_attribute, is_row_id, thing_of_id};
+use super::pairs::{EdgeEnds, NamedPair, PairKind, end_words, named_end, named_pairs};
+
+/// What is known of a column.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ColumnSample<'a> {
+    /// Its name, if a header gives one.
+    pub(crate) name: Option<&'a str>,
+    /// What it holds.
+    pub(crate) kind: Option<ValueKind>,
+    /// Its first values in the order of rows; none if nothing but the kind is known.
+    pub(crate) values: Vec<&'a [u8]>,
+}
+
+impl ColumnSample<'_> {
+    fn kind(&self) -> ValueKind {
+        self.kind.unwrap_or(ValueKind::Unknown)
+    }
+}
+
+/// What the caller knows of the ends.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct GivenEnds {
+    /// The column that is named as the source.
+    pub(crate) source: Option<usize>,
+    /// The column that is named as the target.
+    pub(crate) target: Option<usize>,
+    /// Columns that are named as something else.
+    pub(crate) others: Vec<usize>,
+}
+
+/// The ends, or what they may be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum FoundEnds {
+    /// No doubt is left.
+    Sure(EdgeEnds),
+    /// They have to be named. The likely ones, best first; perhaps none.
+    Unsure(Vec<EdgeEnds>),
+}
+
+/// Finds the ends by names, then by what columns hold, then by the values that they share.
+pub(crate) fn find_ends(columns: &[ColumnSample<'_>], given: &GivenEnds) -> FoundEnds {
+    if let (Some(source), Some(target)) = (given.source, given.target) {
+        return FoundEnds::Sure(EdgeEnds { source, target });
+    }
+    // A column may be an end and a weight: names say so, where no others do.
+    let also_taken = GivenEnds { others: Vec::new(), ..given.clone() };
+    if !given.others.is_empty() && !are_named(columns, given) && are_named(columns, &also_taken) {
+        return find_ends(columns, &also_taken);
+    }
+    let search = Search { columns, given, names: names_of(columns) };
+    if columns.iter().all(|column| column.name.is_none()) {
+        return search.without_header();
+    }
+    search.by_names().unwrap_or_else(|| search.by_values())
+}
+
+/// Whether the names alone tell the ends.
+pub(crate) fn are_named(columns: &[ColumnSample<'_>], given: &GivenEnds) -> bool {
+    let search = Search { columns, given, names: names_of(columns) };
+    matches!(search.by_names(), Some(FoundEnds::Sure(_)))
+}
+
+fn names_of(columns: &[ColumnSample<'_>]) -> Vec<Vec<String>> {
+    columns.iter().map(|column| column.name.map(end_words).unwrap_or_default()).collect()
+}
+
+/// Values of a column that are compared with those of others.
+const COMPARED_MAX: usize = 1 << 16;
+
+/// In a hundred: the share of distinct values below which a column looks like a category.
+const CATEGORY_PERCENT: usize = 5;
+
+/// Candidates that a message shows.
+const SHOWN_MAX: usize = 3;
+
+struct Search<'s> {
+    columns: &'s [ColumnSample<'s>],
+    given: &'s GivenEnds,
+    names: Vec<Vec<String>>,
+}
+
+impl Search<'_> {
+    fn fits(&self, ends: EdgeEnds) -> bool {
+        ends.source != ends.target
+            && self.given.source.is_none_or(|source| source == ends.source)
+            && self.given.target.is_none_or(|target| target == ends.target)
+            && [ends.source, ends.target].iter().all(|end| !self.given.others.contains(end))
+    }
+
+    fn is_given(&self, column: usize) -> bool {
+        [self.given.source, self.given.target].contains(&Some(column))
+    }
+
+    /// The ends that names tell; `None` if no names do.
+    fn by_names(&self) -> Option<FoundEnds> {
+        let may_hold = |pair: &NamedPair| {
+            [pair.ends.source, pair.ends.target].iter().all(|&end| {
+                matches!(self.columns[end].kind(), ValueKind::Fractions if pair.kind == PairKind::Strong && pair.rank <= NameRank::Name)
+                    || self.columns[end].kind().may_be_ids()
+                    || self.is_given(end)
+            })
+        };
+        let mut pairs = named_pairs(&self.names);
+        pairs.retain(|pair| self.fits(pair.ends) && pair.rank != NameRank::Attribute && may_hold(pair));
+        pairs.sort_by_key(|pair| (pair.kind, pair.rank));
+        let Some(best) = pairs.first().copied() else { return self.by_one_name() };
+        // From and to some words that are not known may be something else than the ends.
+        let is_rival = |pair: &&NamedPair| {
+            (pair.kind, pair.rank) == (best.kind, best.rank)
+                || best.rank == NameRank::Other && pair.rank < NameRank::Other
+        };
+        let rivals: Vec<EdgeEnds> = pairs[1..].iter().filter(is_rival).map(|pair| pair.ends).collect();
+        let is_certain = rivals.is_empty() && !self.is_interval(&best);
+        Some(match is_certain {
+            true => FoundEnds::Sure(best.ends),
+            false => {
+                let others = if rivals.is_empty() { self.likely(Some(best.ends)) } else { rivals };
+                FoundEnds::Unsure([best.ends].into_iter().chain(others).take(SHOWN_MAX).collect())
+            }
+        })
+    }
+
+    /// A name for one end alone leaves the other open, unless there is but one other column.
+    fn by_one_name(&self) -> Option<FoundEnds> {
+        if self.is_given_one() {
+            return None;
+        }
+        let free = || (0..self.columns.len()).filter(|column| !self.given.others.contains(column));
+        let (named, is_source) = free().find_map(|column| Some((column, named_end(&self.names[column])?)))?;
+        let others: Vec<usize> = free().filter(|&column| column != named).collect();
+        if let [other] = others[..] {
+            let (source, target) = if is_source { (named, other) } else { (other, named) };
+            return Some(FoundEnds::Sure(EdgeEnds { source, target }));
+        }
+        let likely =
+            self.likely(None).into_iter().filter(|ends| ends.source == named || ends.target == named);
+        Some(FoundEnds::Unsure(likely.collect()))
+    }
+
+    fn is_given_one(&self) -> bool {
+        self.given.source.is_some() || self.given.target.is_some()
+    }
+
+    /// Whether a pair may be the beginning and the end of a time while other columns hold the ends.
+    fn is_interval(&self, pair: &NamedPair) -> bool {
+        if !pair.may_be_interval || self.is_given_one() {
+            return false;
+        }
+        let number = |value: &&[u8]| std::str::from_utf8(value).ok()?.parse::<f64>().ok();
+        let [from, to] = [pair.ends.source, pair.ends.target].map(|end| &self.columns[end]);
+        let is_ordered = !from.values.is_empty()
+            && from.values.iter().zip(&to.values).all(|(from, to)| match (number(from), number(to)) {
+                (Some(from), Some(to)) => from <= to,
+                _ => false,
+            });
+        let is_other = |&column: &usize| {
+            ![pair.ends.source, pair.ends.target].contains(&column)
+                && self.columns[column].kind() == ValueKind::Texts
+                && !is_attribute(&self.names[column])
+        };
+        is_ordered && (0..self.columns.len()).filter(is_other).count() >= 2
+    }
+
+    /// The ends of a table without names: the first two columns, unless what they hold says otherwise.
+    fn without_header(&self) -> FoundEnds {
+        let all = 0..self.columns.len();
+        let free: Vec<usize> = all
+            .clone()
+            .filter(|column| self.is_given(*column) || !self.given.others.contains(column))
+            .collect();
+        if self.is_given_one() {
+            let taken = self.given.source.or(self.given.target);
+            let is_free = |column: &&usize| Some(**column) != taken;
+            let other =
+                free.iter().find(is_free).copied().or_else(|| all.clone().find(|one| Some(*one) != taken));
+            return self.with_other(other.unwrap_or(0));
+        }
+        let first = match free[..] {
+            [source, target, ..] => EdgeEnds { source, target },
+            _ => EdgeEnds { source: 0, target: 1 },
+        };
+        if free.len() <= 2 {
+            return FoundEnds::Sure(first);
+        }
+        let kinds = [first.source, first.target].map(|end| self.columns[end].kind());
+        let texts = |column: &&usize| self.columns[**column].kind() == ValueKind::Texts;
+        let is_usual = match kinds {
+            [ValueKind::Texts, ValueKind::Texts] => free.iter().filter(texts).count() == 2,
+            [one, other] => {
+                one == other && one.may_be_ids() || one == ValueKind::Unknown || other == ValueKind::Unknown
+            }
+        };
+        if is_usual { FoundEnds::Sure(first) } else { self.by_values() }
+    }
+
+    fn with_other(&self, other: usize) -> FoundEnds {
+        FoundEnds::Sure(EdgeEnds {
+            source: self.given.source.unwrap_or(other),
+            target: self.given.target.unwrap_or(other),
+        })
+    }
+
+    /// Columns that may be ends by what they hold and how they are called.
+    fn plausible(&self) -> Vec<usize> {
+        let is_plausible = |&column: &usize| {
+            let sample = &self.columns[column];
+            !self.given.others.contains(&column)
+                && sample.kind().may_be_ids()
+                && !(sample.name.is_some() && is_attribute(&self.names[column]))
+                && !self.counts_rows(column)
+                || self.is_given(column)
+        };
+        let found: Vec<usize> = (0..self.columns.len()).filter(is_plausible).collect();
+        match self.columns.len() {
+            // Two columns leave no doubt, however they are called, if they hold the same.
+            2 if self.columns[0].kind() == self.columns[1].kind() && self.columns[0].kind().may_be_ids() => {
+                vec![0, 1]
+            }
+            _ => found,
+        }
+    }
+
+    /// Whether a column numbers the rows.
+    fn counts_rows(&self, column: usize) -> bool {
+        let sample = &self.columns[column];
+        if sample.name.is_some() && !is_row_id(&self.names[column]) {
+            return false;
+        }
+        let number = |value: &&[u8]| std::str::from_utf8(value).ok()?.parse::<u64>().ok();
+        let counts = sample.values.len() > 1
+            && sample.values.windows(2).all(|pair| {
+                number(&pair[0])
+                    .zip(number(&pair[1]))
+                    .is_some_and(|(one, next)| one.checked_add(1) == Some(next))
+            });
+        match sample.name {
+            Some(_) => {
+                counts
+                    || sample.kind() == ValueKind::Unknown
+                    || sample.values.is_empty()
+                    || self.is_unique(column)
+            }
+            None => counts && self.columns.len() > 3,
+        }
+    }
+
+    fn is_unique(&self, column: usize) -> bool {
+        let values = &self.columns[column].values;
+        distinct(values).len() == values.len()
+    }
+
+    /// The ends by the kinds of columns, and by the values that they share.
+    fn by_values(&self) -> FoundEnds {
+        let plausible = self.plausible();
+        if self.is_given_one() {
+            let others: Vec<usize> =
+                plausible.iter().copied().filter(|&column| !self.is_given(column)).collect();
+            if let [other] = others[..] {
+                return self.with_other(other);
+            }
+        }
+        let pairs = self.pairs_of(&plausible);
+        if let ([ends], 2) = (&pairs[..], plausible.len()) {
+            let things = [ends.source, ends.target].map(|end| thing_of_id(&self.names[end]));
+            let are_integers = self.columns[ends.source].kind() == ValueKind::Integers;
+            // Users and films may both be numbered from 1, and are not the same.
+            let differ = are_integers && matches!(things, [Some(one), Some(other)] if one != other);
+            return if differ { FoundEnds::Unsure(pairs) } else { FoundEnds::Sure(*ends) };
+        }
+        match self.sharing(&pairs) {
+            Some(ends) => FoundEnds::Sure(ends),
+            None => FoundEnds::Unsure(self.likely(None)),
+        }
+    }
+
+    /// Pairs of columns of one kind, in their order.
+    fn pairs_of(&self, plausible: &[usize]) -> Vec<EdgeEnds> {
+        let mut pairs = Vec::new();
+        for (at, &one) in plausible.iter().enumerate() {
+            for &other in &plausible[at + 1..] {
+                let kinds = [one, other].map(|column| self.columns[column].kind());
+                let swapped = self.given.source == Some(other) || self.given.target == Some(one);
+                let ends = if swapped {
+                    EdgeEnds { source: other, target: one }
+                } else {
+                    EdgeEnds { source: one, target: other }
+                };
+                let alike =
+                    kinds[0] == kinds[1] || kinds.contains(&ValueKind::Unknown) || self.columns.len() == 2;
+                if self.fits(ends) && alike {
+                    pairs.push(ends);
+                }
+            }
+        }
+        pairs
+    }
+
+    /// The pair whose columns share values as those of no other pair do.
+    fn sharing(&self, pairs: &[EdgeEnds]) -> Option<EdgeEnds> {
+        let rows = self.columns.iter().map(|column| column.values.len()).max().unwrap_or(0);
+        let sets: Vec<HashSet<&[u8]>> = self.columns.iter().map(|column| distinct(&column.values)).collect();
+        let mut shares: Vec<(f64, EdgeEnds)> = pairs
+            .iter()
+            .map(|&ends| {
+                let (one, other) = (&sets[ends.source], &sets[ends.target]);
+                let shared = one.intersection(other).count();
+                let all = one.len() + other.len() - shared;
+                let least = if rows < 50 { 1 } else { 2.max(one.len().min(other.len()) / 100) };
+                let share = if shared < least { 0.0 } else { shared as f64 / all.max(1) as f64 };
+                (share, ends)
+            })
+            .collect();
+        shares.sort_by(|one, other| other.0.total_cmp(&one.0));
+        let &(best, ends) = shares.first()?;
+        let second = shares.get(1).map_or(0.0, |&(share, _)| share);
+        let is_clear = best > 0.0 && second * 3.0 < best;
+        let is_category = |column: usize| rows >= 100 && sets[column].len() * 100 < rows * CATEGORY_PERCENT;
+        let has_other =
+            pairs.iter().flat_map(|pair| [pair.source, pair.target]).any(|column| !is_category(column));
+        let is_category = is_category(ends.source) && is_category(ends.target) && has_other;
+        let of_numbers = self.columns[ends.source].kind() == ValueKind::Integers;
+        (is_clear && !is_category && (!of_numbers || best >= 0.1)).then_some(ends)
+    }
+
+    /// Pairs that a message can propose.
+    fn likely(&self, except: Option<EdgeEnds>) -> Vec<EdgeEnds> {
+        let mut pairs = self.pairs_of(&self.plausible());
+        pairs.retain(|&ends| Some(ends) != except);
+        pairs.truncate(SHOWN_MAX);
+        pairs
+    }
+}
+
+fn distinct<'v>(values: &[&'v [u8]]) -> HashSet<&'v [u8]> {
+    values.iter().take(COMPARED_MAX).copied().filter(|value| !value.is_empty()).collect()
+}

@@ -1,0 +1,57 @@
+//! What is asked where a table does not tell its columns, in words.
+
+use esker_graph::{Message, Setting, message};
+
+use super::ends::FoundEnds;
+use super::pairs::EdgeEnds;
+
+/// A column as options name it: by its name, or by its number from 1 if another has the same or it has none.
+fn called(column: usize, names: &[String]) -> String {
+    match names.get(column) {
+        Some(name) if !name.is_empty() && names.iter().filter(|other| *other == name).count() == 1 => {
+            name.clone()
+        }
+        _ => (column + 1).to_string(),
+    }
+}
+
+/// Asks for the columns of the ends. `names` is the header, or empty; `listed` has the columns for a person.
+fn undecided_ends(likely: &[EdgeEnds], names: &[String], listed: &str) -> Message {
+    let named = |ends: &EdgeEnds| {
+        message![
+            Setting::SourceColumn.to_name(called(ends.source, names)),
+            " ",
+            Setting::TargetColumn.to_name(called(ends.target, names)),
+        ]
+    };
+    let found = format!("cannot tell which columns hold the ends of the edges ({listed}); ");
+    match likely {
+        [] => message![found, "name them with ", Setting::SourceColumn, " and ", Setting::TargetColumn,],
+        [one] => message![found, "if these are meant, say so with ", named(one)],
+        several => message![found, "choose with ", Message::join(several.iter().map(named), ", or ")],
+    }
+}
+
+/// Asks whether the first line of a table names its columns.
+pub(crate) fn header_is_unclear(line: &str) -> Message {
+    message![
+        format!("cannot tell whether the first line, {line}, names the columns or is an edge: pass "),
+        Setting::Header.to(true),
+        " if it names them, ",
+        Setting::Header.to(false),
+        " if it is an edge",
+    ]
+}
+
+impl FoundEnds {
+    /// The ends, or the question which they are.
+    ///
+    /// # Errors
+    /// The question.
+    pub(crate) fn or_ask(self, names: &[String], listed: &str) -> Result<EdgeEnds, Message> {
+        match self {
+            Self::Sure(ends) => Ok(ends),
+            Self::Unsure(likely) => Err(undecided_ends(&likely, names, listed)),
+        }
+    }
+}

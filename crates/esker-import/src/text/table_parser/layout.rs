@@ -1,0 +1,73 @@
+//! Which column of a table is what, and the texts of its fields.
+
+use std::borrow::Cow;
+
+use arrow_array::builder::BinaryBuilder;
+use esker_format::value::decimal;
+
+use super::super::line::{Dialect, Field, Separator};
+
+/// Which column is what in one input.
+#[derive(Debug, Clone)]
+pub(crate) struct ColumnLayout {
+    pub(crate) dialect: Dialect,
+    /// Number of columns; 0 if unknown.
+    pub(crate) columns: usize,
+    pub(crate) has_header: bool,
+    /// The line that is a header if the user says so.
+    pub(crate) may_be_header: Option<u64>,
+    pub(crate) source: usize,
+    pub(crate) target: usize,
+    pub(crate) properties: Vec<usize>,
+    /// The end whose ids are written as floats, `7.0` for 7, beside integers at the other.
+    pub(crate) float_end: Option<usize>,
+    /// The column that says whether an edge is directed.
+    pub(crate) direction: Option<usize>,
+    /// A letter and a blank with which every line begins, as column 0.
+    pub(crate) mark: Option<u8>,
+}
+
+impl ColumnLayout {
+    /// The columns that every line has: all where one character separates two columns, none for certain
+    /// between blanks.
+    pub(super) fn least_columns(&self) -> usize {
+        match self.dialect.separator {
+            Separator::Byte(_) => self.columns,
+            Separator::Blank => 0,
+        }
+    }
+}
+
+/// Where the first line at or behind `at` begins that is not empty: an input may have millions of them in a
+/// row.
+#[inline]
+pub(super) fn skip_empty(bytes: &[u8], mut at: usize) -> usize {
+    loop {
+        at += match bytes.get(at..) {
+            Some([b'\n', ..]) => 1,
+            Some([b'\r', b'\n', ..]) => 2,
+            _ => return at,
+        };
+    }
+}
+
+/// A field without the point and the zeros behind an integer.
+pub(super) fn without_zeros(bytes: &[u8], field: Field) -> Field {
+    let text = &bytes[field.start..field.end];
+    match memchr::memchr(b'.', text) {
+        Some(point) if decimal::id(text).is_ok() => Field { end: field.start + point, ..field },
+        _ => field,
+    }
+}
+
+pub(super) fn push_text(column: &mut BinaryBuilder, bytes: &[u8], field: Field) {
+    column.append_value(text_of(bytes, field));
+}
+
+/// The text of a field, its doubled quotes undone.
+pub(super) fn text_of(bytes: &[u8], field: Field) -> Cow<'_, [u8]> {
+    match field.doubled {
+        true => Cow::Owned(super::super::shape::text(bytes, field)),
+        false => Cow::Borrowed(&bytes[field.start..field.end]),
+    }
+}

@@ -1,0 +1,126 @@
+//! What a user of a table may not expect, and is warned of: columns that are not read, and ids that become
+//! texts although most are integers.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use esker_format::value::decimal;
+use esker_graph::{Message, Setting, message};
+
+use super::blocks::excerpt;
+use super::columns::TableColumns;
+use super::shape::TableShape;
+use crate::columns::names::{WEIGHTS, position};
+use crate::read::format::{Pick, PickIds, ReadOptions};
+
+/// A table as it is read.
+pub(super) struct TableView<'t> {
+    /// Where it lies.
+    pub(super) path: &'t Arc<PathBuf>,
+    /// Its columns and first rows.
+    pub(super) shape: &'t TableShape,
+    /// Which of them is what.
+    pub(super) columns: &'t TableColumns,
+}
+
+/// What to warn of. Tables in which the same is left out are named once.
+pub(super) fn warnings(tables: &[TableView<'_>], is_text: bool, options: &ReadOptions) -> Vec<Message> {
+    let mut unread: Vec<(Vec<String>, Vec<&Arc<PathBuf>>)> = Vec::new();
+    for table in tables {
+        let names = table.unread(options);
+        match unread.iter_mut().find(|(known, _)| *known == names) {
+            Some((_, paths)) => paths.push(table.path),
+            None => unread.push((names, vec![table.path])),
+        }
+    }
+    let of_columns = unread.iter().filter(|(names, _)| !names.is_empty()).map(|(names, paths)| {
+        let more = paths.len() - 1;
+        let others = if more > 0 {
+            format!(" and {}", esker_graph::counted(more as u64, "other", "others"))
+        } else {
+            String::new()
+        };
+        let columns = if names.len() == 1 { "the column" } else { "the columns" };
+        message![
+            format!("{}{others}: {columns} {} not read; ", paths[0].display(), is_or_are(names)),
+            Setting::Property.to("all"),
+            " stores every column, ",
+            Setting::Property.to_some("NAME"),
+            " one of them",
+        ]
+    });
+    let auto = is_text && options.ids == PickIds::Auto;
+    let of_ids = tables.iter().filter(|_| auto).find_map(TableView::first_text_id);
+    of_columns.chain(of_ids).chain(tables.iter().filter_map(TableView::first_edge)).collect()
+}
+
+fn is_or_are(names: &[String]) -> String {
+    let verb = if names.len() == 1 { "is" } else { "are" };
+    format!("{} {verb}", excerpt(names.join(", ").as_bytes()))
+}
+
+impl TableView<'_> {
+    /// Columns with names that nothing reads, unless the user chose what is read.
+    fn unread(&self, options: &ReadOptions) -> Vec<String> {
+        let Self { shape, columns, .. } = self;
+        if !options.tells_unread() {
+            return Vec::new();
+        }
+        let header = shape.header.as_deref();
+        let skipped = match options.weight {
+            Pick::Skip if !options.types_are_fixed => header.and_then(|header| position(header, WEIGHTS)),
+            _ => None,
+        };
+        let is_used = |column: usize| {
+            let is_property = columns.properties.iter().any(|property| property.column == column);
+            let is_direction = columns.direction.is_some_and(|direction| direction.column == column);
+            let is_end = column == columns.source || column == columns.target;
+            is_end || is_property || is_direction || skipped == Some(column)
+        };
+        let is_empty = |column: usize| {
+            let mut values = shape.rows.iter().filter_map(|row| row.get(column));
+            header.is_none() && values.all(Vec::is_empty)
+        };
+        let name = |column: usize| match header {
+            Some(header) => header.get(column).cloned().unwrap_or_default(),
+            None => format!("column {}", column + 1),
+        };
+        let unread = (0..shape.columns).filter(|&column| !is_used(column) && !is_empty(column)).map(name);
+        // An index without a name, as pandas writes it, holds nothing.
+        unread.filter(|name| !name.is_empty()).collect()
+    }
+
+    /// The warning that the first line is taken for an edge, if nothing tells what it is.
+    fn first_edge(&self) -> Option<Message> {
+        let line = self.shape.unclear.as_ref()?;
+        Some(message![
+            format!("{}: the first line, {line}, is taken for an edge; pass ", self.path.display()),
+            Setting::Header.to(true),
+            " if it names the columns, ",
+            Setting::Header.to(false),
+            " if it does not",
+        ])
+    }
+
+    /// The warning that ids become texts, if most of the first are integers: the first that is none tells
+    /// why.
+    fn first_text_id(&self) -> Option<Message> {
+        let ends = [self.columns.source, self.columns.target];
+        let ids = || self.shape.rows.iter().flat_map(|row| ends.iter().filter_map(|&end| row.get(end)));
+        let given = ids().filter(|id| !id.is_empty());
+        let texts = given.clone().filter(|id| decimal::id(id).is_err()).count();
+        let first = given.clone().find(|id| decimal::id(id).is_err())?;
+        let is_odd = texts * 2 < given.count();
+        is_odd.then(|| {
+            message![
+                format!(
+                    "{}: all ids are taken as texts, for some are no integers, such as {:?}; ",
+                    self.path.display(),
+                    excerpt(first)
+                ),
+                Setting::Ids.to("int"),
+                " refuses these lines",
+            ]
+        })
+    }
+}
