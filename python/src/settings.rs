@@ -12,10 +12,10 @@ use esker::import::options::{BadLines, Duplicates, ImportOptions, ImportProgress
 use esker::import::read::format::{
     Declaration, DefaultValue, Format, Pick, PickIds, PickProperties, ReadOptions,
 };
-use esker::plan::{Request, encoding_name, residency_name};
+use esker::plan::{RESIDENCIES, Request, encoding_name};
 use esker::store::format::{CopyPolicy, Encoding, WriteOptions};
 use esker::store::manifest::parse_time;
-use esker::store::{CommitOptions, GraphEncoding, Residency, View};
+use esker::store::{CommitOptions, GraphEncoding, View};
 use pyo3::prelude::*;
 
 use crate::failure::{PyFailure, PyOutcome, invalid};
@@ -114,8 +114,7 @@ impl AccessSettings {
             one_of("encoding", name, &encodings.map(|one| (encoding_name(one), one)))
         });
         let residency = residency.as_deref().map(|name| {
-            let residencies = [Residency::Mapped, Residency::Pooled, Residency::Headed, Residency::Memory];
-            one_of("residency", name, &residencies.map(|one| (residency_name(one), one)))
+            one_of("residency", name, &RESIDENCIES.each_ref().map(|entry| (entry.name, entry.residency)))
         });
         if *head_len == Some(0) {
             return invalid("head must be at least 1");

@@ -4,7 +4,7 @@ use crate::findings::Findings;
 use crate::modules::Tree;
 
 /// Enums whose variants have to be named, so that the compiler lists the matches that a new one concerns.
-const ENUMS: [&str; 3] = ["Format", "Residency", "Encoding"];
+const ENUMS: [&str; 4] = ["Format", "Residency", "Access", "Encoding"];
 
 /// Reports arms for all other variants in matches that name variants of one of the enums.
 pub(crate) fn check(trees: &[Tree], findings: &mut Findings) {

@@ -1,10 +1,11 @@
 //! `--encoding` and `--residency` of runs: what was chosen, and why.
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use esker::algo::Estimate;
 use esker::catalogue::{Entry, Resources};
 use esker::graph::Run;
-use esker::plan::{Candidate, PROCESS_BYTES, Plan, Request, name, shape_of};
+use esker::plan::{Candidate, PROCESS_BYTES, Plan, RESIDENCIES, Request, ResidencyEntry, name, shape_of};
 use esker::rates::Known;
 use esker::store::manifest::format_time;
 use esker::store::windows::TimeWindow;
@@ -24,17 +25,11 @@ enum EncodingArg {
     Tiles,
 }
 
-/// `--residency`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ResidencyArg {
-    /// Mapped: the system decides what stays in memory.
-    Mapped,
-    /// Parts of the tiles or lists, read past the system into what --memory leaves.
-    Pooled,
-    /// Some neighbours of each vertex in what --memory leaves, the others on disk.
-    Headed,
-    /// All lists, copied to memory: fast though they are compressed, or spread over many commits.
-    Memory,
+/// `--residency`: the names of the catalogue.
+fn residency_names() -> impl TypedValueParser<Value = Residency> {
+    let names = RESIDENCIES.iter().map(|entry| PossibleValue::new(entry.name).help(entry.help));
+    PossibleValuesParser::new(names)
+        .map(|name| ResidencyEntry::find(&name).expect("one of the names").residency)
 }
 
 /// Encoding and residency of a run.
@@ -55,8 +50,8 @@ pub(crate) struct AccessArgs {
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ResidencyArgs {
     /// How the graph reaches memory [default: chosen likewise]
-    #[arg(long, value_enum)]
-    residency: Option<ResidencyArg>,
+    #[arg(long, value_parser = residency_names())]
+    residency: Option<Residency>,
     /// Neighbours of each vertex in memory, with --residency headed [default: as many as fit]
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
     head: Option<u32>,
@@ -65,12 +60,7 @@ pub(crate) struct ResidencyArgs {
 impl ResidencyArgs {
     /// The request with this encoding.
     pub(crate) fn request(self, encoding: Option<GraphEncoding>) -> Request {
-        let residency = self.residency.map(|residency| match residency {
-            ResidencyArg::Mapped => Residency::Mapped,
-            ResidencyArg::Pooled => Residency::Pooled,
-            ResidencyArg::Headed => Residency::Headed,
-            ResidencyArg::Memory => Residency::Memory,
-        });
+        let residency = self.residency;
         Request { encoding, residency, head_len: self.head.map(|head| head as usize) }
     }
 }

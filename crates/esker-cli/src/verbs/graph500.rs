@@ -186,11 +186,7 @@ impl Graph500Command {
         let encoding = if tiles { GraphEncoding::Tiles } else { GraphEncoding::Lists };
         let request = self.residency.request(Some(encoding));
         let is_mapped = request.head_len.is_none()
-            && match request.residency {
-                None => true,
-                Some(Residency::Mapped) => !tiles,
-                Some(Residency::Pooled | Residency::Headed | Residency::Memory) => false,
-            };
+            && request.residency.is_none_or(|residency| residency == Residency::Mapped && !tiles);
         if is_mapped {
             let mapped = Request { residency: Some(Residency::Mapped), ..request };
             return Ok(tiles.then_some(mapped));

@@ -26,6 +26,11 @@ pub enum Residency {
     Memory,
 }
 
+impl Residency {
+    /// The number of residencies.
+    pub const COUNT: usize = Self::Memory as usize + 1;
+}
+
 /// An encoding, a residency, and the memory that the residency takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {

@@ -42,12 +42,10 @@ impl View {
         }
         graph = self.turned(graph, run)?;
         graph = remaining.into_iter().fold(graph, W::induced);
-        match self.access {
-            Access::Memory if !(self.makes_in_lists && self.undirected) => {
-                W::copied(graph, self.only.map(|only| self.as_kept(only)), run)
-            }
-            _ => Ok(graph),
+        if self.access == Access::Memory && !(self.makes_in_lists && self.undirected) {
+            return W::copied(graph, self.only.map(|only| self.as_kept(only)), run);
         }
+        Ok(graph)
     }
 
     /// A graph with its edges turned round, or without their directions.

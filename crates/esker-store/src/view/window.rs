@@ -407,7 +407,7 @@ impl View {
             Access::Pooled(encoding, pool) if reads_weights => {
                 Access::Pooled(*encoding, PoolOptions { bytes: pool.bytes / 2, ..*pool })
             }
-            access => *access,
+            access @ (Access::Mapped(_) | Access::Pooled(..) | Access::Headed(_) | Access::Memory) => *access,
         };
         let times = self.times_of(part, &access, run)?;
         let weights = weight.map(|weight| self.lists(part.stack(), Some(weight), &access, run));

@@ -44,11 +44,6 @@ impl Candidate {
         AccessPath { encoding: self.encoding, residency: self.residency }
     }
 
-    /// `lists, mapped` and so on.
-    pub fn name(&self) -> String {
-        name(self.encoding, self.residency)
-    }
-
     /// The same, which may be chosen without being asked for.
     pub(super) fn suited(self) -> Self {
         Self { unsuited: None, ..self }
@@ -69,10 +64,9 @@ impl Candidate {
         !self.is_mapped() || self.whole_bytes <= resources.memory.mapped_bytes()
     }
 
-    /// Whether it is lists that are copied to memory, or may be.
-    pub(super) fn can_be_copied(&self) -> bool {
-        let residencies = [Residency::Mapped, Residency::Memory];
-        self.encoding == GraphEncoding::Lists && residencies.contains(&self.residency)
+    /// What the memory limit leaves beside the fixed costs.
+    pub(super) fn spare_bytes(&self, resources: &Resources) -> u64 {
+        resources.memory.bytes().saturating_sub(self.least_bytes)
     }
 }
 
@@ -82,21 +76,6 @@ pub fn encoding_name(encoding: GraphEncoding) -> &'static str {
         GraphEncoding::Lists => "lists",
         GraphEncoding::Tiles => "tiles",
     }
-}
-
-/// The name of a residency on the command line and in Python.
-pub fn residency_name(residency: Residency) -> &'static str {
-    match residency {
-        Residency::Mapped => "mapped",
-        Residency::Pooled => "pooled",
-        Residency::Headed => "headed",
-        Residency::Memory => "memory",
-    }
-}
-
-/// `lists, mapped` and so on.
-pub fn name(encoding: GraphEncoding, residency: Residency) -> String {
-    format!("{}, {}", encoding_name(encoding), residency_name(residency))
 }
 
 /// The encoding and residency that the user asks for; what is left open is chosen.

@@ -1,19 +1,27 @@
 //! Facts that all candidates of a plan share, and obstacles to some of them.
 
-use esker_graph::{Direction, Operation, Setting, message};
+use esker_algo::Shape;
+use esker_graph::{Direction, Operation, STRIP_LEN, Setting, message};
 use esker_store::layer::{PlainLayer, Section};
+use esker_store::pool::PoolOptions;
+use esker_store::tiles::MAPPED_WEIGHTS_MAX;
 use esker_store::{Residency, View, WEIGHTS_MAX};
 
 use super::access_path::AccessPath;
 use super::candidate::{Candidate, absent};
 use super::price::Price;
-use crate::catalogue::ReadPattern;
+use crate::catalogue::{Entry, ReadPattern};
+
+/// What a thread gathers for each vertex of a strip of tiles that others write to as well, at most.
+const SHARED_VERTEX_BYTES: u64 = 16;
 
 /// What all candidates depend on.
 pub(super) struct Common<'a> {
     pub(super) view: &'a View,
-    /// The name of the algorithm.
-    pub(super) algorithm: &'a str,
+    /// The algorithm.
+    pub(super) entry: &'a Entry,
+    /// The graph as the algorithm sees it.
+    pub(super) shape: Shape,
     pub(super) threads: usize,
     /// Bytes of a weight; 0 if the algorithm does not read weights.
     pub(super) weight_bytes: u64,
@@ -23,6 +31,12 @@ pub(super) struct Common<'a> {
     pub(super) list_bytes: u64,
     /// Bytes that the run reads of uncompressed lists, and the bytes of these.
     pub(super) reads: (u64, u64),
+    /// Memory beside lists that are found along their chains: the arrays of the algorithm, and the process.
+    pub(super) base_bytes: u64,
+    /// The same beside other lists, with what later layers change.
+    pub(super) bounded_bytes: u64,
+    /// The same beside tiles.
+    pub(super) tiles_bytes: u64,
     /// Why the algorithm is for mapped lists only.
     pub(super) unsuited: Option<String>,
 }
@@ -58,7 +72,7 @@ impl Common<'_> {
             return None;
         }
         Some(esker_store::Error::invalid(message![
-            format!("{} needs in-edges, and the graph is stored without them: run it with ", self.algorithm),
+            format!("{} needs in-edges, and the graph is stored without them: run it with ", self.entry.name),
             Setting::Encoding.to("lists"),
             " ",
             Setting::Residency.to("memory"),
@@ -71,6 +85,40 @@ impl Common<'_> {
     pub(super) fn reads_in_lists_mapped(&self, pattern: ReadPattern) -> bool {
         let scans_tiles = self.view.version().keeps_only_tiles() && self.view.version().stack().is_plain();
         self.view.window_index().is_some() || scans_tiles && pattern != ReadPattern::Points
+    }
+
+    /// Tiles, mapped or pooled.
+    pub(super) fn tiles(&self, path: AccessPath) -> Candidate {
+        let filtered = self.filtered().filter(|_| self.entry.reads.pattern != ReadPattern::Points);
+        if let Some(reason) = self.unsuited.as_ref().filter(|_| filtered.is_none()) {
+            let lists = Setting::Encoding.to("lists");
+            let reason = message![format!("{reason}, and tiles hold no lists: run it with "), lists];
+            let reason = match self.view.version().keeps_only_tiles() {
+                true => message![reason, " ", Setting::Residency.to("mapped")],
+                false => reason,
+            };
+            return absent(path, &esker_store::Error::invalid(reason));
+        }
+        let time = self.view.window_lists().map(|lists| lists.time);
+        let tiles = match self.view.version().tiles_with(time) {
+            Ok(tiles) => tiles,
+            Err(reason) => return absent(path, &reason),
+        };
+        // Tiles of one layer have in-edges; what later layers changed has not.
+        let without_in_lists = || self.without_in_lists().filter(|_| !self.view.version().stack().is_plain());
+        if let Some(reason) = filtered.or_else(without_in_lists) {
+            return absent(path, &reason).with_substitute();
+        }
+        let weights = tiles.shape().num_edges * self.weight_bytes;
+        let graph_bytes = tiles.file_bytes() + weights;
+        let mapped = weights.min(MAPPED_WEIGHTS_MAX);
+        let shared = (STRIP_LEN as u64).min(tiles.shape().num_vertices) * SHARED_VERTEX_BYTES;
+        let base = self.tiles_bytes + shared * self.threads as u64;
+        let least_bytes = match path == AccessPath::tiles(Residency::Mapped) {
+            true => self.tiles_bytes,
+            false => base + tiles.resident_bytes() + mapped + PoolOptions::default().bytes_min(),
+        };
+        self.candidate(path, graph_bytes, least_bytes, base + graph_bytes)
     }
 
     /// The reads of a run from an encoding of this size.

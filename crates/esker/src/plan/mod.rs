@@ -14,6 +14,8 @@ mod price;
 mod candidate;
 mod windowed;
 mod common;
+mod residency_entry;
+mod residency;
 mod needs;
 mod report;
 mod reached;
@@ -24,8 +26,7 @@ use esker_algo::Estimate;
 use esker_graph::{Direction, Run, Stop};
 use esker_store::format::MemoryLimit;
 use esker_store::headed::Heads;
-use esker_store::pool::PoolOptions;
-use esker_store::{Access, GraphEncoding, HeadedOptions, Residency, View};
+use esker_store::{Access, GraphEncoding, Residency, View};
 use serde_json::{Value, json};
 
 use crate::answer::Answer;
@@ -33,9 +34,11 @@ use crate::catalogue::{Entry, Params, Resources};
 use crate::error::{Error, Result};
 use crate::rates::Known;
 
-pub use candidate::{Candidate, Reason, Request, encoding_name, name, residency_name};
+pub use candidate::{Candidate, Reason, Request, encoding_name};
 pub use needs::{PROCESS_BYTES, estimate_on, shape_of};
 pub use price::Price;
+pub use residency::{RESIDENCIES, name};
+pub use residency_entry::ResidencyEntry;
 
 /// What was chosen, why, and from which candidates.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,36 +100,20 @@ impl Request {
     /// # Errors
     /// [`Error::Usage`] that says what would do.
     pub fn check(&self) -> Result<()> {
-        match *self {
-            Self {
-                residency: Some(Residency::Mapped | Residency::Pooled | Residency::Memory),
-                head_len: Some(_),
-                ..
-            } => {
-                let headed = Setting::Residency.to("headed");
-                Err(Error::usage(message![Setting::Head, " needs ", headed, ": only there are heads"]))
-            }
-            Self { encoding: Some(GraphEncoding::Tiles), .. }
-                if self.wanted_residency() == Some(Residency::Headed) =>
-            {
-                let (headed, lists) = (Setting::Residency.to("headed"), Setting::Encoding.to("lists"));
-                Err(Error::usage(message![headed, " keeps heads of lists: it needs ", lists]))
-            }
-            Self { encoding: Some(GraphEncoding::Tiles), residency: Some(Residency::Memory), .. } => {
-                let (memory, lists) = (Setting::Residency.to("memory"), Setting::Encoding.to("lists"));
-                Err(Error::usage(message![memory, " copies lists: it needs ", lists]))
-            }
-            Self {
-                residency:
-                    None | Some(Residency::Mapped | Residency::Pooled | Residency::Headed | Residency::Memory),
-                ..
-            } => Ok(()),
+        let Some(entry) = self.wanted_residency().map(ResidencyEntry::of) else { return Ok(()) };
+        if self.head_len.is_some() && !entry.keeps_heads {
+            let headed = Setting::Residency.to(residency::with_heads().name);
+            return Err(Error::usage(message![Setting::Head, " needs ", headed, ": only there are heads"]));
+        }
+        match self.encoding.and_then(|encoding| entry.refuses(encoding)) {
+            Some(reason) => Err(Error::usage(reason)),
+            None => Ok(()),
         }
     }
 
     /// The residency; a number of neighbours asks for heads.
     fn wanted_residency(&self) -> Option<Residency> {
-        self.residency.or(self.head_len.map(|_| Residency::Headed))
+        self.residency.or(self.head_len.map(|_| residency::with_heads().residency))
     }
 
     fn asks_for(&self, candidate: &Candidate) -> bool {
@@ -215,11 +202,12 @@ pub fn plan(
     let reading = entry.reading(view);
     let access = chosen.access(&reading, request, resources)?;
     let mut estimate = needs::estimate_as(chosen.path(), view, entry, params, resources)?;
+    let can_be_copied = chosen.entry().follows_chains_in(chosen.encoding);
     let gathered = windowed::copied_bytes(view, entry, estimate.memory_bytes)
-        .filter(|&bytes| chosen.can_be_copied() && bytes <= resources.memory.bytes());
+        .filter(|&bytes| can_be_copied && bytes <= resources.memory.bytes());
     estimate.memory_bytes = gathered.unwrap_or(estimate.memory_bytes);
     let (only, gathers) = (reading.reads_only(), gathered.is_some());
-    let makes_in_lists = view.makes_in_lists() && chosen.can_be_copied();
+    let makes_in_lists = view.makes_in_lists() && can_be_copied;
     Ok(Plan { access, reason, fits, only, estimate, gathers, makes_in_lists, candidates })
 }
 
@@ -263,18 +251,13 @@ fn refusal(
             Error::Store(esker_store::Error::invalid(obstacle))
         }
         Some(one) => Stop::OverBudget {
-            what: match one.residency {
-                Residency::Mapped => entry.name.to_owned(),
-                Residency::Pooled | Residency::Headed | Residency::Memory => {
-                    let (encoding, residency) = (encoding_name(one.encoding), residency_name(one.residency));
-                    let changed = match one.residency {
-                        Residency::Memory => String::new(),
-                        Residency::Mapped | Residency::Pooled | Residency::Headed => {
-                            changed(view, one.encoding)?
-                        }
-                    };
-                    format!("{} with {residency} {encoding}{changed}", entry.name)
-                }
+            what: if one.is_mapped() {
+                entry.name.to_owned()
+            } else {
+                let (encoding, residency) = (encoding_name(one.encoding), one.entry().name);
+                let gathers = !one.entry().follows_chains_in(one.encoding);
+                let changed = if gathers { changed(view, one.encoding)? } else { String::new() };
+                format!("{} with {residency} {encoding}{changed}", entry.name)
             },
             needed_bytes: needed_bytes(one)?,
             budget_bytes: resources.memory.bytes(),
@@ -298,7 +281,7 @@ impl Candidate {
     /// The least limit that suffices for what is requested: heads of a requested length take more than the
     /// fixed costs.
     fn needed_bytes(&self, view: &View, request: &Request, resources: &Resources) -> Result<u64> {
-        if self.residency != Residency::Headed || request.head_len.is_none() {
+        if !self.entry().keeps_heads || request.head_len.is_none() {
             return Ok(self.least_bytes);
         }
         let least = Resources { memory: MemoryLimit::of(self.least_bytes), ..*resources };
@@ -313,33 +296,7 @@ impl Candidate {
 
     /// With the memory that the limit leaves next to the fixed costs.
     fn access(&self, view: &View, request: &Request, resources: &Resources) -> Result<Access> {
-        let spare = resources.memory.bytes().saturating_sub(self.least_bytes);
-        Ok(match (self.encoding, self.residency) {
-            (encoding, Residency::Mapped) => Access::Mapped(encoding),
-            (_, Residency::Memory) => Access::Memory,
-            (GraphEncoding::Tiles, _) => {
-                let options = PoolOptions::default();
-                let bytes = spare + options.bytes_min();
-                Access::Pooled(GraphEncoding::Tiles, PoolOptions { bytes, ..options })
-            }
-            (GraphEncoding::Lists, Residency::Pooled) => {
-                let needs = view.pooled_needs(resources.threads)?;
-                let bytes = spare + needs.least_bytes * self.columns;
-                Access::Pooled(GraphEncoding::Lists, PoolOptions { bytes, ..PoolOptions::of_lists() })
-            }
-            (GraphEncoding::Lists, Residency::Headed) => {
-                let layer = view.version().complete_layer();
-                let needs = view.headed_needs(resources.threads)?;
-                let memory_bytes = spare / self.columns + needs.fixed_bytes;
-                let options = HeadedOptions { head_len: request.head_len, memory_bytes };
-                if request.head_len.is_some() {
-                    // Refuse heads that are too long now, with the limit of the whole run.
-                    let found = needs.heads(layer, options, &Run::with_threads(1)?);
-                    found.map_err(|error| with_rest(error, self.columns, resources.memory.bytes()))?;
-                }
-                Access::Headed(options)
-            }
-        })
+        (self.entry().open)(self, view, request, resources)
     }
 }
 
@@ -365,10 +322,8 @@ impl Plan {
 
     /// Bytes of memory that the graph may take; `None` if the page cache decides.
     pub fn graph_memory_bytes(&self) -> Option<u64> {
-        match self.access {
-            Access::Memory => Some(self.chosen().graph_bytes),
-            access => access.memory_bytes(),
-        }
+        let chosen = self.chosen();
+        self.access.memory_bytes().or_else(|| (!chosen.is_mapped()).then_some(chosen.graph_bytes))
     }
 
     /// The version, read with the chosen encoding and residency.
@@ -399,7 +354,7 @@ impl Plan {
         let heads = self.heads(view, &Run::with_threads(1)?)?;
         Ok(json!({
             "encoding": encoding_name(self.access.encoding()),
-            "residency": residency_name(self.access.residency()),
+            "residency": ResidencyEntry::of(self.access.residency()).name,
             "reason": self.reason.to_string(),
             "fits": self.fits,
             "arrays_bytes": self.estimate.memory_bytes,
@@ -414,16 +369,5 @@ impl Plan {
             })),
             "candidates": self.candidates.iter().map(|one| one.to_json(language)).collect::<Vec<_>>(),
         }))
-    }
-}
-
-/// Turns the refusal of one of some equal parts of the memory into one of the whole.
-fn with_rest(error: esker_store::Error, parts: u64, memory_bytes: u64) -> esker_store::Error {
-    match error {
-        esker_store::Error::Stop(Stop::OverBudget { what, needed_bytes, budget_bytes }) => {
-            let needed_bytes = memory_bytes + needed_bytes.saturating_sub(budget_bytes) * parts;
-            Stop::OverBudget { what, needed_bytes, budget_bytes: memory_bytes }.into()
-        }
-        other => other,
     }
 }

@@ -1,27 +1,24 @@
 //! The needs of a run, and of the graph in each encoding and residency.
 
 use esker_algo::{Estimate, Shape};
-use esker_graph::{Direction, Remaining, Run, STRIP_LEN, Setting, VertexId, message};
+use esker_graph::{Direction, Remaining, Run, VertexId};
 use esker_store::layer::{Body, PlainLayer};
-use esker_store::pool::PoolOptions;
 use esker_store::stacked::StackedNeeds;
-use esker_store::tiles::MAPPED_WEIGHTS_MAX;
 use esker_store::windows::WindowIndex;
-use esker_store::{GraphEncoding, Residency, View, copied_bytes, undirected_block_bytes, undirected_bytes};
+use esker_store::{GraphEncoding, Residency, View, undirected_block_bytes, undirected_bytes};
 
 use super::access_path::AccessPath;
-use super::candidate::{Candidate, absent};
+use super::candidate::Candidate;
 use super::common::{Common, read_sections};
 use super::price::{Costs, DegreeSample, Stored};
-use super::windowed::{copied_or_not, copied_window, reads_weights_beside, reads_whole_lists};
+use super::residency;
+use super::residency_entry::ResidencyEntry;
+use super::windowed::{reads_weights_beside, reads_whole_lists};
 use crate::catalogue::{Entry, Params, ReadPattern, Resources, Workload};
 use crate::error::Result;
 
 /// Memory of a process beside everything that is counted: the program, threads, buffers.
 pub const PROCESS_BYTES: u64 = 32 << 20;
-
-/// What a thread gathers for each vertex of a strip of tiles that others write to as well, at most.
-const SHARED_VERTEX_BYTES: u64 = 16;
 
 /// The lists of later layers are few if they are fewer than this part of the vertices.
 const FEW_CHANGES_FRACTION: usize = 8;
@@ -102,11 +99,12 @@ pub(super) fn estimate_as(
         estimate.memory_bytes += Remaining::bytes(numbers, 0).max(numbers * size_of::<f64>() as u64);
     }
     // Beside tiles, pools and heads, later layers are gathered, unless a window leaves some of them out.
-    estimate.memory_bytes += match (path.encoding, path.residency) {
-        (GraphEncoding::Lists, Residency::Mapped | Residency::Memory) => view.version().stack().table_bytes(),
-        _ if view.window_index().is_some() => view.version().stack().table_bytes(),
-        (GraphEncoding::Tiles, _) => view.version().stack().degrees_bytes(|_| true),
-        (GraphEncoding::Lists, _) => view.version().stack().degrees_bytes(|direction| view.reads(direction)),
+    let follows_chains = ResidencyEntry::of(path.residency).follows_chains_in(path.encoding);
+    let stack = view.version().stack();
+    estimate.memory_bytes += match path.encoding {
+        _ if follows_chains || view.window_index().is_some() => stack.table_bytes(),
+        GraphEncoding::Tiles => stack.degrees_bytes(|_| true),
+        GraphEncoding::Lists => stack.degrees_bytes(|direction| view.reads(direction)),
     };
     if entry.reads.ids && view.version().ids().is_text() {
         // The vertex of each rank of a text.
@@ -171,37 +169,33 @@ pub(super) fn candidates(
     // The times stand beside the weights.
     let weight_bytes = shape.weight_bytes + index.map_or(0, |_| size_of::<i64>() as u64);
     let weighted = shape.weight_bytes > 0;
-    let common = Common {
-        view,
-        algorithm: entry.name,
-        threads: resources.threads,
-        weight_bytes,
-        columns: 1 + u64::from(reads_weights_beside(view, weighted)),
-        list_bytes: list_bytes(view, weight_bytes),
-        reads: (on_lists.read_bytes, shape.weighted_list_bytes() * sections),
-        unsuited: list_by_list(entry, view, weighted),
-    };
     let [collecting, from_tiles] = [false, true].map(|tiles| collecting_bytes(view, &shape, tiles));
     // Lists that are kept in tiles alone are decoded from these, whichever way they are read.
-    let base = arrays_bytes + PROCESS_BYTES + if view.version().keeps_only_tiles() { from_tiles } else { 0 };
-    let lists = mapped_lists(&common, base, entry.reads.pattern);
-    let lists = copied_or_not(lists, view, entry);
+    let base_bytes =
+        arrays_bytes + PROCESS_BYTES + if view.version().keeps_only_tiles() { from_tiles } else { 0 };
     let stacked = StackedNeeds::for_version(view.version().stack(), view.version().num_arcs(), weight_bytes)?;
     // What needs memory while changes are gathered is gone when the algorithm takes its own.
     let own_bytes = arrays_bytes.saturating_sub(view.version().stack().table_bytes());
     let changes = |gathering: u64| stacked.mapped_bytes + gathering.saturating_sub(own_bytes);
     let on_tiles = estimate(AccessPath::tiles(Residency::Pooled))?.memory_bytes;
-    let beside = stacked.tiles_bytes + changes(stacked.tiles_gathering_bytes) + from_tiles;
-    let [tiles, pooled_tiles] = tiles(&common, entry.reads.pattern, on_tiles, beside);
+    let beside_tiles = stacked.tiles_bytes + changes(stacked.tiles_gathering_bytes) + from_tiles;
     let saved = arrays_bytes - estimate(AccessPath::lists(Residency::Pooled))?.memory_bytes;
-    let beside = stacked.rows_bytes + changes(stacked.rows_gathering_bytes) + collecting;
-    let headed = headed(&common, base - saved + beside);
-    let pooled_lists = pooled_lists(&common, base - saved + beside);
-    let copy = match copied_window(&lists, view, entry, base) {
-        Some(copy) => copy,
-        None => copied(&common, &shape, base),
+    let beside_lists = stacked.rows_bytes + changes(stacked.rows_gathering_bytes) + collecting;
+    let common = Common {
+        view,
+        entry,
+        shape,
+        threads: resources.threads,
+        weight_bytes,
+        columns: 1 + u64::from(reads_weights_beside(view, weighted)),
+        list_bytes: list_bytes(view, weight_bytes),
+        reads: (on_lists.read_bytes, shape.weighted_list_bytes() * sections),
+        base_bytes,
+        bounded_bytes: base_bytes - saved + beside_lists,
+        tiles_bytes: on_tiles + beside_tiles + PROCESS_BYTES,
+        unsuited: list_by_list(entry, view, weighted),
     };
-    let mut all = vec![lists, tiles, pooled_tiles, headed, pooled_lists, copy];
+    let mut all = residency::candidates(&common)?;
     let work = work_on(view, entry.work(&shape, params)?);
     let costs = Costs {
         later_bytes: stacked.later_bytes,
@@ -209,7 +203,7 @@ pub(super) fn candidates(
         ..costs(&common, work, &shape, resources, &all)?
     };
     for one in all.iter_mut().filter(|one| one.obstacle.is_none()) {
-        one.price = costs.price(one.path(), one.least_bytes, resources.memory.bytes());
+        one.price = residency::price(&costs, one.path(), one.least_bytes, resources.memory.bytes());
     }
     Ok(all)
 }
@@ -286,58 +280,6 @@ pub(super) fn head_bytes_max(head_len: u64, num_lists: u64, num_arcs: u64) -> u6
     head_len.saturating_mul(num_lists).min(num_arcs) * size_of::<VertexId>() as u64
 }
 
-/// Mapped lists. Of a database that keeps tiles alone, single lists are decoded from these, and scans are
-/// better asked to read tiles.
-fn mapped_lists(common: &Common<'_>, base: u64, pattern: ReadPattern) -> Candidate {
-    let path = AccessPath::lists(Residency::Mapped);
-    if let Some(reason) = common.without_in_lists().filter(|_| !common.reads_in_lists_mapped(pattern)) {
-        return absent(path, &reason).with_substitute();
-    }
-    let is_alone = common.view.version().keeps_only_tiles();
-    let base = base + common.view.version().decoded_bytes_max();
-    let candidate = common.candidate(path, common.list_bytes, base, base + common.list_bytes);
-    let reads_points = pattern == ReadPattern::Points || common.unsuited.is_some();
-    let unsuited = (is_alone && !reads_points).then(|| "the lists are kept as tiles only".to_owned());
-    Candidate { unsuited, ..candidate }
-}
-
-/// Tiles, mapped and pooled. The version needs `changes` bytes for what is not in the tiles.
-fn tiles(common: &Common<'_>, pattern: ReadPattern, arrays_bytes: u64, changes: u64) -> [Candidate; 2] {
-    let both = [Residency::Mapped, Residency::Pooled].map(AccessPath::tiles);
-    let filtered = common.filtered().filter(|_| pattern != ReadPattern::Points);
-    if let Some(reason) = common.unsuited.as_ref().filter(|_| filtered.is_none()) {
-        let lists = Setting::Encoding.to("lists");
-        let reason = message![format!("{reason}, and tiles hold no lists: run it with "), lists];
-        let reason = match common.view.version().keeps_only_tiles() {
-            true => message![reason, " ", Setting::Residency.to("mapped")],
-            false => reason,
-        };
-        let reason = esker_store::Error::invalid(reason);
-        return both.map(|path| absent(path, &reason));
-    }
-    let time = common.view.window_lists().map(|lists| lists.time);
-    let tiles = match common.view.version().tiles_with(time) {
-        Ok(tiles) => tiles,
-        Err(reason) => return both.map(|path| absent(path, &reason)),
-    };
-    // Tiles of one layer have in-edges; what later layers changed has not.
-    let without_in_lists = || common.without_in_lists().filter(|_| !common.view.version().stack().is_plain());
-    if let Some(reason) = filtered.or_else(without_in_lists) {
-        return both.map(|path| absent(path, &reason).with_substitute());
-    }
-    let weights = tiles.shape().num_edges * common.weight_bytes;
-    let graph_bytes = tiles.file_bytes() + weights;
-    let mapped = weights.min(MAPPED_WEIGHTS_MAX);
-    let shared = (STRIP_LEN as u64).min(tiles.shape().num_vertices) * SHARED_VERTEX_BYTES;
-    let base = arrays_bytes + changes + PROCESS_BYTES + shared * common.threads as u64;
-    let least = base + tiles.resident_bytes() + mapped + PoolOptions::default().bytes_min();
-    both.map(|path| {
-        let mapped = arrays_bytes + changes + PROCESS_BYTES;
-        let least_bytes = if path.residency == Residency::Mapped { mapped } else { least };
-        common.candidate(path, graph_bytes, least_bytes, base + graph_bytes)
-    })
-}
-
 /// How slowly lists are found in the layers of a version, and merged of two directions: what a scan loses
 /// against one of plain lists in a single layer, as a part of what it loses in eleven layers. The proportions
 /// were measured: see `docs/decisions/scanning-layers.md`.
@@ -365,52 +307,6 @@ const MERGED: f64 = 3.0;
 const AMONG_REMOVED: f64 = 1.5;
 /// Later layers have few lists.
 const FEW_CHANGED: f64 = 0.25;
-
-/// Lists in memory.
-fn copied(common: &Common<'_>, shape: &Shape, base: u64) -> Candidate {
-    let path = AccessPath::lists(Residency::Memory);
-    let view = common.view;
-    if view.makes_in_lists() {
-        let sides = 2 * copied_bytes(shape.num_vertices, view.num_arcs(), shape.weight_bytes);
-        return common.candidate(path, sides, base + sides, base + sides).suited();
-    }
-    let read = [Direction::Out, Direction::In].map(|direction| view.reads(direction));
-    let sides = if shape.directed { read.into_iter().filter(|&reads| reads).count() as u64 } else { 1 };
-    let bytes = sides * copied_bytes(shape.num_vertices, shape.num_arcs, shape.weight_bytes);
-    let candidate = common.candidate(path, bytes, base + bytes, base + bytes);
-    // A copy is for any algorithm.
-    Candidate { read_bytes: common.reads.0, unsuited: None, ..candidate }
-}
-
-/// Headed lists.
-fn headed(common: &Common<'_>, base: u64) -> Candidate {
-    let path = AccessPath::lists(Residency::Headed);
-    if let Some(hindered) = common.hindered(path) {
-        return hindered;
-    }
-    let needs = match common.view.headed_needs(common.threads) {
-        Ok(needs) => needs,
-        Err(reason) => return absent(path, &reason),
-    };
-    let least_bytes =
-        base + needs.fixed_bytes * common.columns + needs.mapped_bytes + common.weights_beside();
-    common.candidate(path, common.list_bytes, least_bytes, least_bytes + needs.list_bytes * common.columns)
-}
-
-/// Pooled lists.
-fn pooled_lists(common: &Common<'_>, base: u64) -> Candidate {
-    let path = AccessPath::lists(Residency::Pooled);
-    if let Some(hindered) = common.hindered(path) {
-        return hindered;
-    }
-    let needs = match common.view.pooled_needs(common.threads) {
-        Ok(needs) => needs,
-        Err(reason) => return absent(path, &reason),
-    };
-    let fixed = base + needs.fixed_bytes * common.columns + needs.mapped_bytes + common.weights_beside();
-    let whole_bytes = fixed + needs.list_bytes.max(needs.least_bytes) * common.columns;
-    common.candidate(path, common.list_bytes, fixed + needs.least_bytes * common.columns, whole_bytes)
-}
 
 /// Bytes of all lists that a run on a version reads, and of the weights beside them.
 fn list_bytes(view: &View, weight_bytes: u64) -> u64 {

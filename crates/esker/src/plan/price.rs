@@ -8,13 +8,12 @@
 
 use std::path::Path;
 
-use esker_graph::{Direction, VertexId, vertex};
+use esker_graph::{Direction, vertex};
 use esker_store::io::{Disk, RealDisk, cached_share};
 use esker_store::layer::TiledLists;
 use esker_store::pool::PoolOptions;
-use esker_store::{GraphEncoding, Residency, View};
+use esker_store::{GraphEncoding, View};
 
-use super::access_path::AccessPath;
 use crate::catalogue::Workload;
 use crate::error::Result;
 use crate::rates::{Rate, Rates};
@@ -163,16 +162,6 @@ fn share_on_disk(directory: &Path, prefixes: &[String]) -> f64 {
     if all > 0.0 { missing / all } else { 0.0 }
 }
 
-/// Bytes read for a byte of tails: reads are of whole pages.
-const TAIL_BYTES: f64 = 1.4;
-/// The part of the rate of long reads at which tails arrive: their reads are short.
-const TAIL_PACE: f64 = 0.7;
-/// Nanoseconds an arc of one thread that chooses heads by degree.
-const CHOSEN_NS: f64 = 24.0;
-/// The time of point reads over heads, by that of the same reads over a pool: on a graph with hubs, and on a
-/// graph with equal degrees.
-const HEADED_POINTS: (f64, f64) = (0.1, 0.5);
-
 /// Bytes of later layers whose lists are found in a second, by two threads.
 const LATER_FOUND: f64 = 1.0e9;
 /// Bytes of later layers that are gathered in a second beside a pool, heads or tiles, by two threads.
@@ -183,69 +172,62 @@ const DECODED: f64 = 3.0e8;
 /// Parts of the lists that stay decoded.
 const PARTS_KEPT: f64 = 4.0;
 
+/// The memory for the graph of a candidate that needs at least `least_bytes`: what is more than the least,
+/// and the smallest pool, which the least includes.
+pub(super) fn graph_memory_bytes(least_bytes: u64, memory_bytes: u64) -> u64 {
+    memory_bytes.saturating_sub(least_bytes).saturating_add(PoolOptions::default().bytes_min())
+}
+
 impl Costs<'_> {
-    /// The price of an encoding and residency that needs at least `least_bytes`, in `memory_bytes`. The graph
-    /// gets what is more than the least, and the smallest pool, which the least includes.
-    pub(super) fn price(&self, path: AccessPath, least_bytes: u64, memory_bytes: u64) -> Price {
-        let AccessPath { encoding, residency } = path;
-        let left = memory_bytes.saturating_sub(least_bytes);
-        let memory_bytes = left.saturating_add(PoolOptions::default().bytes_min());
-        let mut price = Price {
-            opening: self.num_layers as f64 / self.rates.of(Rate::OpenLayers) + self.of_later(LATER_FOUND),
-            computing: self.computing(encoding, residency),
-            ..Price::default()
-        };
-        let stored = if encoding == GraphEncoding::Tiles { self.tiles } else { self.lists };
-        match residency {
-            Residency::Mapped | Residency::Memory => {
-                price.disk_bytes = stored.uncached_bytes;
-                price.reading = self.seconds(stored.uncached_bytes, Rate::ReadBytes);
-                price.verifying = self.verifying(stored.bytes.saturating_add(self.offset_bytes));
-                if self.decodes_tiles && encoding == GraphEncoding::Lists {
-                    price.gathering = self.threaded(self.decoding(residency));
-                }
-            }
-            Residency::Pooled => {
-                let is_twice = encoding == GraphEncoding::Tiles && self.merges_directions;
-                let scans = self.work.scans_on(self.degrees.skew).max(0.0) * if is_twice { 2.0 } else { 1.0 };
-                price.disk_bytes = self.pooled_bytes(stored.bytes - stored.weight_bytes, memory_bytes, scans);
-                price.verifying = self.verifying(self.offset_bytes.saturating_add(price.disk_bytes));
-                price.reading = self.seconds(price.disk_bytes, Rate::ReadBytes);
-                // The system makes the pages of a pool, as it does for a copy.
-                let bytes_copied = self.rates.of(Rate::Copy) * size_of::<VertexId>() as f64;
-                price.gathering = stored.bytes.min(memory_bytes) as f64 / bytes_copied;
-                price.computing += self.points(1.0 - memory_bytes as f64 / stored.bytes.max(1) as f64);
-            }
-            Residency::Headed => self.headed(&mut price, memory_bytes),
-        }
-        if encoding == GraphEncoding::Tiles || matches!(residency, Residency::Pooled | Residency::Headed) {
-            price.gathering += self.of_later(LATER_GATHERED);
-        }
-        if residency == Residency::Memory {
-            let rate = if self.num_layers > 1 { Rate::CopyLayers } else { Rate::Copy };
-            let mut seconds_per_arc = 1.0 / self.rates.of(rate);
-            if self.is_compressed {
-                // Rates of copies are of plain lists.
-                seconds_per_arc += self.beyond_plain(Rate::ScanCompressed);
-            }
-            price.gathering += self.threaded(self.num_arcs as f64 * seconds_per_arc);
-        }
-        price
+    /// Seconds to open the layers, and to find the newest lists.
+    pub(super) fn opening(&self) -> f64 {
+        self.num_layers as f64 / self.rates.of(Rate::OpenLayers) + self.of_later(LATER_FOUND)
     }
 
-    /// Seconds in which one thread decodes lists from tiles: all of them in order, or for each list that is
-    /// read at random those around it, unless they are among those decoded last.
-    fn decoding(&self, residency: Residency) -> f64 {
+    /// Seconds in which what later layers changed is gathered beside a pool, heads or tiles.
+    pub(super) fn gathering_later(&self) -> f64 {
+        self.of_later(LATER_GATHERED)
+    }
+
+    /// The files of an encoding.
+    pub(super) fn stored(&self, encoding: GraphEncoding) -> Stored {
+        match encoding {
+            GraphEncoding::Tiles => self.tiles,
+            GraphEncoding::Lists => self.lists,
+        }
+    }
+
+    /// Scans of all lists that the algorithm makes.
+    pub(super) fn scans(&self) -> f64 {
+        self.work.scans_on(self.degrees.skew)
+    }
+
+    /// What it costs to read mapped files, if one thread takes `decoding` seconds to decode lists from
+    /// tiles where these are kept alone.
+    pub(super) fn reading_mapped(&self, encoding: GraphEncoding, decoding: f64) -> Price {
+        let stored = self.stored(encoding);
+        let decodes = self.decodes_tiles && encoding == GraphEncoding::Lists;
+        Price {
+            disk_bytes: stored.uncached_bytes,
+            reading: self.seconds(stored.uncached_bytes, Rate::ReadBytes),
+            verifying: self.verifying(stored.bytes.saturating_add(self.offset_bytes)),
+            gathering: if decodes { self.threaded(decoding) } else { 0.0 },
+            ..Price::default()
+        }
+    }
+
+    /// Seconds in which one thread decodes lists from tiles: all of them in order, this many times, and with
+    /// `at_random`, for each list that is read at random those around it, unless they are among those
+    /// decoded last.
+    pub(super) fn decoding(&self, in_order: f64, at_random: bool) -> f64 {
         let (arcs, kept) = (self.num_arcs as f64, TiledLists::KEPT_ARCS_MAX as f64);
-        let in_order =
-            if residency == Residency::Memory { 1.0 } else { self.work.scans_on(self.degrees.skew).max(1.0) };
-        let at_random = self.work.reads_points() && residency == Residency::Mapped;
+        let at_random = self.work.reads_points() && at_random;
         let missed = if at_random { arcs * (1.0 - kept / arcs.max(1.0)).max(0.0) } else { 0.0 };
         (in_order * arcs + missed * (kept / PARTS_KEPT).min(arcs)) / DECODED
     }
 
     /// Seconds that point reads take if this part of the lists (0 to 1) is not in the pool.
-    fn points(&self, outside: f64) -> f64 {
+    pub(super) fn points(&self, outside: f64) -> f64 {
         // The figures were measured with half of the lists outside.
         let ns = self.work.point_ns_on(self.degrees.skew) * 2.0 * outside.max(0.0);
         self.threaded(self.machine() * self.num_arcs as f64 * ns * 1e-9)
@@ -256,64 +238,30 @@ impl Costs<'_> {
         self.threaded(self.later_bytes as f64 / bytes_per_second * self.machine())
     }
 
-    /// Heads in memory, and tails on the disk.
-    fn headed(&self, price: &mut Price, memory_bytes: u64) {
-        let all = (self.lists.bytes - self.lists.weight_bytes).max(1) as f64;
-        let ids = self.num_arcs.saturating_mul(size_of::<VertexId>() as u64).max(1) as f64;
-        let share = (memory_bytes as f64 / ids).min(1.0);
-        let gathered = self.head_bytes.map_or(all, |bytes| bytes as f64);
-        price.verifying = self.verifying(self.offset_bytes.saturating_add(gathered as u64));
-        price.gathering = self.threaded(self.num_arcs as f64 * share / self.rates.of(Rate::Copy));
-        if self.head_bytes.is_none() && !self.degrees.descend {
-            price.gathering += self.threaded(self.machine() * self.num_arcs as f64 * CHOSEN_NS * 1e-9);
-        }
-        // Where all lists are short, each page has some tail, so all pages are read.
-        let skew = self.degrees.skew;
-        let read = (1.0 - share) * TAIL_BYTES * skew + (2.0 * (1.0 - share)).min(1.0) * (1.0 - skew);
-        let scans = if self.merges_directions { self.work.scans_on(skew) } else { self.work.tails_on(skew) };
-        let mut tails = all * read * scans;
-        if self.work.reads_points() {
-            // Single lists are mapped.
-            let part = HEADED_POINTS.1 + (HEADED_POINTS.0 - HEADED_POINTS.1) * skew;
-            price.computing += part * self.points(1.0 - share);
-            tails = self.lists.uncached_bytes as f64;
-        }
-        // Heads are read past the page cache, as tails are.
-        price.reading = (gathered + tails / TAIL_PACE) / self.rates.of(Rate::ReadBytes);
-        price.disk_bytes = (gathered + tails) as u64;
-    }
-
-    /// Bytes that a pool reads: each scan those that are not in memory from the one before.
-    fn pooled_bytes(&self, bytes: u64, memory_bytes: u64, scans: f64) -> u64 {
-        if self.work.reads_points() {
-            // What the pool has no room for is mapped.
-            let outside = bytes.saturating_sub(memory_bytes).min(self.lists.uncached_bytes);
-            return bytes.min(memory_bytes) + outside;
-        }
-        let beyond = bytes.saturating_sub(memory_bytes) as f64;
-        (bytes as f64 * scans.min(1.0) + beyond * (scans - 1.0).max(0.0)) as u64
-    }
-
     /// The algorithm's own time: over plain lists, and what each scan of another source takes beyond that.
-    fn computing(&self, encoding: GraphEncoding, residency: Residency) -> f64 {
-        let own = self.work.nanoseconds(self.num_vertices, self.num_arcs, self.degrees.skew)
-            * 1e-9
-            * self.machine();
+    pub(super) fn computing(&self, encoding: GraphEncoding) -> f64 {
         let (rate, scans) = match encoding {
             GraphEncoding::Tiles if self.merges_directions => (Rate::ScanTiles, 2.0 * self.work.tiles),
             GraphEncoding::Tiles => (Rate::ScanTiles, self.work.tiles),
-            GraphEncoding::Lists if residency == Residency::Memory => (Rate::ScanPlain, 0.0),
             GraphEncoding::Lists if self.chains > 0.0 => (Rate::ScanLayers, self.work.layers * self.chains()),
-            GraphEncoding::Lists if self.is_compressed => {
-                (Rate::ScanCompressed, self.work.scans_on(self.degrees.skew))
-            }
+            GraphEncoding::Lists if self.is_compressed => (Rate::ScanCompressed, self.scans()),
             GraphEncoding::Lists => (Rate::ScanPlain, 0.0),
         };
-        self.threaded(own + scans * self.num_arcs as f64 * self.beyond_plain(rate))
+        self.threaded(self.own() + scans * self.num_arcs as f64 * self.beyond_plain(rate))
+    }
+
+    /// The algorithm's own time over plain lists in memory.
+    pub(super) fn computing_in_memory(&self) -> f64 {
+        self.threaded(self.own())
+    }
+
+    /// The time of two threads over plain lists.
+    fn own(&self) -> f64 {
+        self.work.nanoseconds(self.num_vertices, self.num_arcs, self.degrees.skew) * 1e-9 * self.machine()
     }
 
     /// Seconds that an arc takes at this rate of scans, beyond those of plain lists.
-    fn beyond_plain(&self, rate: Rate) -> f64 {
+    pub(super) fn beyond_plain(&self, rate: Rate) -> f64 {
         (1.0 / self.rates.of(rate) - 1.0 / self.rates.of(Rate::ScanPlain)).max(0.0)
     }
 
@@ -326,20 +274,20 @@ impl Costs<'_> {
     }
 
     /// By how much this machine is slower than the one on which work was measured.
-    fn machine(&self) -> f64 {
+    pub(super) fn machine(&self) -> f64 {
         Rates::default().of(Rate::ScanPlain) / self.rates.of(Rate::ScanPlain)
     }
 
-    fn verifying(&self, bytes: u64) -> f64 {
+    pub(super) fn verifying(&self, bytes: u64) -> f64 {
         self.threaded(self.seconds(bytes, Rate::VerifyBytes))
     }
 
-    fn seconds(&self, bytes: u64, rate: Rate) -> f64 {
+    pub(super) fn seconds(&self, bytes: u64, rate: Rate) -> f64 {
         bytes as f64 / self.rates.of(rate)
     }
 
     /// What takes so long with the threads that the rates were measured with, with those of the run.
-    fn threaded(&self, seconds: f64) -> f64 {
+    pub(super) fn threaded(&self, seconds: f64) -> f64 {
         seconds * self.rates.threads as f64 / self.threads.max(1) as f64
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn reached(access: &Access, view: &View, entry: &Entry, answer: &Answ
         Access::Mapped(GraphEncoding::Tiles) => Rate::ScanTiles,
         Access::Mapped(GraphEncoding::Lists) if is_coded => Rate::ScanCompressed,
         Access::Mapped(GraphEncoding::Lists) => Rate::ScanPlain,
-        _ => return None,
+        Access::Pooled(..) | Access::Headed(_) | Access::Memory => return None,
     };
     Some((rate, answer.arcs as f64 / answer.seconds))
 }

@@ -4,7 +4,7 @@ use esker_graph::Language;
 
 use serde_json::{Map, Value, json};
 
-use super::candidate::{Candidate, encoding_name, residency_name};
+use super::candidate::{Candidate, encoding_name};
 use super::price::Price;
 
 impl Price {
@@ -23,7 +23,7 @@ impl Candidate {
     pub(super) fn to_json(&self, language: &dyn Language) -> Value {
         json!({
             "encoding": encoding_name(self.encoding),
-            "residency": residency_name(self.residency),
+            "residency": self.entry().name,
             "graph_bytes": self.graph_bytes,
             "read_bytes": self.read_bytes,
             "least_memory_bytes": self.least_bytes,

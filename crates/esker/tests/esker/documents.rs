@@ -144,14 +144,30 @@ fn the_guide_names_files_that_exist() {
 
 #[test]
 fn the_guide_to_formats_names_files_that_exist() {
-    let guide = read("docs/adding-a-format.md");
+    names_files("docs/adding-a-format.md", "colouring.rs", &["", "crates/esker-import/src/"]);
+}
+
+#[test]
+fn the_guide_to_residencies_names_files_that_exist() {
+    let folders =
+        ["", "crates/", "crates/esker/src/", "crates/esker-store/src/view/", "crates/esker-layers/src/"];
+    names_files("docs/adding-a-residency.md", "warm.rs", &folders);
+}
+
+#[test]
+fn the_guide_to_the_file_format_names_files_that_exist() {
+    let folders = ["", "crates/", "crates/esker-format/src/"];
+    names_files("docs/changing-the-file-format.md", "none.rs", &folders);
+}
+
+/// Checks that the files that a guide names lie in one of some folders; those of its example are `new`.
+fn names_files(guide: &str, new: &str, folders: &[&str]) {
+    let guide = read(guide);
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
-    let files = guide.split(|c| !is_part(c)).filter(|word| word.ends_with(".rs"));
-    // The files of the example are new.
-    let files: Vec<&str> = files.filter(|file| !file.ends_with("colouring.rs")).collect();
-    assert!(files.len() > 10, "{files:?}");
+    let files = guide.split(|c| !is_part(c)).filter(|word| word.ends_with(".rs") || word.ends_with(".py"));
+    let files: Vec<&str> = files.filter(|file| !file.ends_with(new)).collect();
+    assert!(files.len() > 5, "{files:?}");
     for file in files {
-        let places = ["", "crates/esker-import/src/"].map(|folder| root().join(folder).join(file));
-        assert!(places.iter().any(|place| place.is_file()), "{file}");
+        assert!(folders.iter().any(|folder| root().join(folder).join(file).is_file()), "{file}");
     }
 }
