@@ -12,7 +12,7 @@ use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, VertexId, Visitor,
 use esker_import::export::{ExportOptions, StoredExport, export};
 use esker_import::install::import;
 use esker_import::open::open_inputs;
-use esker_import::options::{ImportOptions, VertexOrder};
+use esker_import::options::{ImportOptions, NumberingOrder};
 use esker_import::read::format::{Format, PickProperties, ReadOptions};
 use esker_import::read::input::Input;
 use esker_store::check::check;
@@ -49,8 +49,8 @@ fn sound() -> &'static [Sound] {
         let texts = "source,target,weight,kind\na,b,0.5,x\nb,c,1,y\nc,a,2,x\nd,d,3,z\na,c,4,x\n";
         let ints = "0 1\n1 2\n2 0\n3 1\n3 3\n4 1\n";
         let sparse = "7 9000000000 5\n9000000000 12 -6\n12 7 7\n12 12 8\n";
-        let keep = ImportOptions { order: VertexOrder::Keep, threads: 1, ..ImportOptions::default() };
-        let degree = ImportOptions { order: VertexOrder::Degree, ..keep.clone() };
+        let keep = ImportOptions { order: NumberingOrder::Keep, threads: 1, ..ImportOptions::default() };
+        let degree = ImportOptions { order: NumberingOrder::Degree, ..keep.clone() };
         // A list of two blocks.
         let star: String = (1..70).map(|v| format!("0 {v} {}\n", v % 3)).collect();
         let inputs = [

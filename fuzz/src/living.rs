@@ -6,7 +6,7 @@ use std::sync::Arc;
 use esker_graph::Run;
 use esker_import::install::import;
 use esker_import::open::open_inputs;
-use esker_import::options::{ImportOptions, VertexOrder};
+use esker_import::options::{ImportOptions, NumberingOrder};
 use esker_import::read::format::{PickProperties, ReadOptions};
 use esker_import::read::input::Input;
 use esker_store::io::{Disk, FaultyDisk};
@@ -62,7 +62,7 @@ fn begin(root: &Path, name: &str, text: &str, directed: bool) -> Result<Begun, E
     let reader = open_inputs(&[Input::memory(name, text.as_bytes())], &read)?.reader;
     let staging = StagingOptions { created_ms: Some(1), ..StagingOptions::default() };
     let options = ImportOptions {
-        order: VertexOrder::Keep,
+        order: NumberingOrder::Keep,
         directed: Some(directed),
         threads: 1,
         ..ImportOptions::default()

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use esker_graph::Direction;
 use esker_import::install::import;
 use esker_import::open::open_inputs;
-use esker_import::options::{ImportOptions, VertexOrder};
+use esker_import::options::{ImportOptions, NumberingOrder};
 use esker_import::read::format::{PickProperties, ReadOptions};
 use esker_import::read::input::Input;
 use esker_store::io::{Disk, FaultyDisk};
@@ -58,7 +58,7 @@ fn make(
     let reader = open_inputs(&[Input::memory(name, text.as_bytes())], &read)?.reader;
     let staging = StagingOptions { created_ms: Some(1), ..StagingOptions::default() };
     let import_options = ImportOptions {
-        order: VertexOrder::Keep,
+        order: NumberingOrder::Keep,
         directed: Some(directed),
         threads: 1,
         ..ImportOptions::default()

@@ -26,7 +26,7 @@ const KEPT_BYTES_MAX: usize = 4096;
 
 /// What a run counted.
 #[derive(Debug, Clone, Default)]
-pub struct Report {
+pub struct CampaignReport {
     /// Inputs tried.
     pub inputs: u64,
     /// Of these, read to the end.
@@ -45,7 +45,7 @@ pub struct Report {
     pub slowest: Duration,
 }
 
-impl Report {
+impl CampaignReport {
     fn add(&mut self, other: Self) {
         self.inputs += other.inputs;
         self.read += other.read;
@@ -103,9 +103,9 @@ fn kind_of(message: &str) -> String {
     kind
 }
 
-/// What a run is to do.
+/// What a run tries.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct Campaign {
     /// Number of inputs.
     pub inputs: u64,
     /// Seed of the mutations.
@@ -115,12 +115,12 @@ pub struct Plan {
 }
 
 /// The input of case `number`, and the way to read it. The first cases are the seeds themselves.
-pub fn case(target: &Target, seeds: &[Vec<u8>], plan: &Plan, number: u64) -> (Vec<u8>, usize) {
+pub fn case(target: &Target, seeds: &[Vec<u8>], campaign: &Campaign, number: u64) -> (Vec<u8>, usize) {
     let ways = WAYS as u64;
     if number < seeds.len() as u64 * ways {
         return (seeds[(number / ways) as usize].clone(), (number % ways) as usize);
     }
-    let mut random = of_case(plan.seed, number);
+    let mut random = of_case(campaign.seed, number);
     let mut bytes = pick(&mut random, seeds).clone();
     let mut changed = bytes.split_off(target.fixed_bytes(&bytes));
     mutate(&mut changed, seeds, target.text, &mut random);
@@ -160,17 +160,18 @@ struct Busy {
     since_ms: AtomicU64,
 }
 
-/// Runs a plan. Calls `on_hang` with the number of a case that does not end, or `on_progress` now and then.
+/// Runs a campaign. Calls `on_hang` with the number of a case that does not end, and `on_progress` now and
+/// then.
 pub fn run(
     target: &Target,
-    plan: &Plan,
+    campaign: &Campaign,
     on_hang: impl Fn(u64) + Sync,
     on_progress: impl Fn(u64) + Sync,
-) -> Report {
+) -> CampaignReport {
     let seeds = (target.seeds)();
     let begun = Instant::now();
-    let busy: Vec<Busy> = (0..plan.threads).map(|_| Busy::default()).collect();
-    let (total, done) = (Mutex::new(Report::default()), AtomicBool::new(false));
+    let busy: Vec<Busy> = (0..campaign.threads).map(|_| Busy::default()).collect();
+    let (total, done) = (Mutex::new(CampaignReport::default()), AtomicBool::new(false));
     std::thread::scope(|scope| {
         let workers: Vec<_> = busy
             .iter()
@@ -178,7 +179,7 @@ pub fn run(
             .map(|(i, busy)| {
                 let (seeds, total) = (&seeds, &total);
                 scope.spawn(move || {
-                    let report = work(target, seeds, plan, i as u64, busy, begun);
+                    let report = work(target, seeds, campaign, i as u64, busy, begun);
                     total.lock().add(report);
                 })
             })
@@ -193,10 +194,17 @@ pub fn run(
     total.into_inner()
 }
 
-fn work(target: &Target, seeds: &[Vec<u8>], plan: &Plan, first: u64, busy: &Busy, begun: Instant) -> Report {
-    let mut report = Report::default();
-    for number in (first..plan.inputs).step_by(plan.threads as usize) {
-        let (bytes, way) = case(target, seeds, plan, number);
+fn work(
+    target: &Target,
+    seeds: &[Vec<u8>],
+    campaign: &Campaign,
+    first: u64,
+    busy: &Busy,
+    begun: Instant,
+) -> CampaignReport {
+    let mut report = CampaignReport::default();
+    for number in (first..campaign.inputs).step_by(campaign.threads as usize) {
+        let (bytes, way) = case(target, seeds, campaign, number);
         let bytes: Arc<[u8]> = bytes.into();
         busy.case.store(number, Ordering::Relaxed);
         let before = begun.elapsed();
@@ -251,7 +259,7 @@ pub fn corpus(target: &str) -> PathBuf {
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn collect(target: &Target, report: &Report) -> std::io::Result<usize> {
+pub fn collect(target: &Target, report: &CampaignReport) -> std::io::Result<usize> {
     let folder = corpus(target.name);
     std::fs::create_dir_all(&folder)?;
     let small: Vec<_> = report.kinds.values().filter(|bytes| bytes.len() <= KEPT_BYTES_MAX).collect();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use esker_fuzz::outcome::Outcome;
-use esker_fuzz::run::{Plan, attempt, corpus, run};
+use esker_fuzz::run::{Campaign, attempt, corpus, run};
 use esker_fuzz::target::{TARGETS, WAYS};
 
 #[test]
@@ -47,9 +47,9 @@ fn most_seeds_are_read_and_the_others_refused() {
 
 #[test]
 fn two_thousand_fresh_cases_of_each_reader_pass() {
-    let plan = Plan { inputs: 2000, seed: 7, threads: 2 };
+    let campaign = Campaign { inputs: 2000, seed: 7, threads: 2 };
     for target in &TARGETS {
-        let report = run(target, &plan, |case| panic!("{}: case {case} hangs", target.name), |_| ());
+        let report = run(target, &campaign, |case| panic!("{}: case {case} hangs", target.name), |_| ());
         assert_eq!(report.inputs, 2000);
         assert!(report.failures.is_empty(), "{}: {:?}", target.name, report.failures.values());
         assert!(

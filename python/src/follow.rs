@@ -9,7 +9,7 @@ use esker::follow::beginning::first_window;
 use esker::follow::{FollowStep, Method, Resumed};
 use esker::graph::{Cancel, Run};
 use esker::store::{Follower, Version};
-use esker::window::{MovingWindow, TimeUnit};
+use esker::window::{EpochUnit, MovingWindow};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -37,7 +37,7 @@ struct FollowState {
     choice: ViewSettings,
     window: Option<MovingWindow>,
     /// The unit of the times, of a window.
-    unit: Option<TimeUnit>,
+    unit: Option<EpochUnit>,
     /// The newest version that was looked at. The answer is of an earlier one if its window has not moved
     /// since.
     passed: u64,

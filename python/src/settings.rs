@@ -8,7 +8,9 @@ use esker::MemoryLimit;
 use esker::catalogue::Resources;
 use esker::change::check_message;
 use esker::graph::{Budget, Cancel, Progress, Run, RunOptions};
-use esker::import::options::{BadLines, Duplicates, ImportOptions, ImportProgress, SelfLoops, VertexOrder};
+use esker::import::options::{
+    BadLines, Duplicates, ImportOptions, ImportProgress, NumberingOrder, SelfLoops,
+};
 use esker::import::read::format::{
     Declaration, DefaultValue, Format, Pick, PickIds, PickProperties, ReadOptions,
 };
@@ -190,7 +192,11 @@ impl BuildSettings {
             order: one_of(
                 "order",
                 &self.order,
-                &[("auto", VertexOrder::Auto), ("keep", VertexOrder::Keep), ("degree", VertexOrder::Degree)],
+                &[
+                    ("auto", NumberingOrder::Auto),
+                    ("keep", NumberingOrder::Keep),
+                    ("degree", NumberingOrder::Degree),
+                ],
             )?,
             encoding: lists.unwrap_or(default.encoding),
             tiles,

@@ -17,7 +17,7 @@ use esker::import::read::live::GrowingInput;
 use esker::import::read::source::{BlockParser, EdgeBatch, IdKind, InputBlock, Reader, Schema};
 use esker::store::Result;
 use esker::store::format::PropertyRecord;
-use esker::window::{Declared, Span, TimeUnit};
+use esker::window::{Declared, EpochUnit, Span};
 use pyo3::prelude::*;
 
 use crate::database::PyDatabase;
@@ -173,7 +173,7 @@ impl StreamSettings {
             every,
             pace: self.rate.map(Pace::PerSecond).or(self.replay.map(Pace::Replay)),
             time: self.time,
-            unit: self.unit.map(|unit| one_of("time_unit", &unit, &TimeUnit::ALL)).transpose()?,
+            unit: self.unit.map(|unit| one_of("time_unit", &unit, &EpochUnit::ALL)).transpose()?,
             delay: self.delay.as_deref().map(length).transpose()?,
             late: match self.late.strip_prefix("reject:") {
                 Some(file) => Late::Reject(file.into()),
@@ -454,7 +454,7 @@ pub(crate) fn expire(
             return invalid("the database keeps no age from which edges are removed: give one, such as 30d");
         }
     };
-    let unit = unit.as_deref().map(|unit| one_of("time_unit", unit, &TimeUnit::ALL)).transpose()?;
+    let unit = unit.as_deref().map(|unit| one_of("time_unit", unit, &EpochUnit::ALL)).transpose()?;
     let (run, cancel, listener) = settings.run("expire")?;
     let options = commit_options(message.unwrap_or_default(), None, &cancel);
     let report = watched(py, &cancel, listener.as_ref(), || {
@@ -491,7 +491,7 @@ pub(crate) fn declare_stream(
         Some("") => Ok(None),
         Some(length) => span(length).map(Some),
     };
-    let unit = unit.map(|unit| one_of("time_unit", unit, &TimeUnit::ALL)).transpose()?;
+    let unit = unit.map(|unit| one_of("time_unit", unit, &EpochUnit::ALL)).transpose()?;
     let (delay, expire) = (over(delay, kept.delay)?, over(age, kept.expire)?);
     let declared = Declared { delay, expire, ..kept.with_times(time, unit) };
     py.detach(|| Ok(declared.keep(&writer)?))

@@ -7,7 +7,7 @@ use esker::computation::Computation;
 use esker::store::windows::{Combine, Copies, TimeWindow};
 use esker::versions::answers_on_versions;
 use esker::window::{
-    Alignment, MovingWindow, Span, Step, TimePoint, TimeUnit, Times, WindowJob, WindowSeries,
+    Alignment, EpochUnit, MovingWindow, Span, Step, TimePoint, Times, WindowJob, WindowSeries,
 };
 use pyo3::prelude::*;
 
@@ -35,7 +35,7 @@ pub(crate) struct WindowTimes {
 
 impl WindowTimes {
     fn times(self) -> PyOutcome<Times> {
-        let unit = one_of("time_unit", &self.unit, &TimeUnit::ALL)?;
+        let unit = one_of("time_unit", &self.unit, &EpochUnit::ALL)?;
         Ok(Times { property: self.property, unit, range: self.range })
     }
 }
@@ -155,13 +155,13 @@ fn copies(kind: &str) -> PyOutcome<Copies> {
     one_of("kind", kind, &kinds)
 }
 
-fn unit(symbol: Option<&str>) -> PyOutcome<Option<TimeUnit>> {
-    symbol.map(|symbol| one_of("time_unit", symbol, &TimeUnit::ALL)).transpose()
+fn unit(symbol: Option<&str>) -> PyOutcome<Option<EpochUnit>> {
+    symbol.map(|symbol| one_of("time_unit", symbol, &EpochUnit::ALL)).transpose()
 }
 
 /// The symbol of a unit.
-pub(crate) fn symbol(unit: TimeUnit) -> &'static str {
-    TimeUnit::ALL.iter().find(|known| known.1 == unit).map_or("s", |known| known.0)
+pub(crate) fn symbol(unit: EpochUnit) -> &'static str {
+    EpochUnit::ALL.iter().find(|known| known.1 == unit).map_or("s", |known| known.0)
 }
 
 /// A window that moves with the versions, as a tuple.

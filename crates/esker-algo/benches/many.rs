@@ -16,7 +16,7 @@ use esker_algo::algorithm::centrality::pagerank::{PageRankOptions, pagerank};
 use esker_algo::algorithm::cohesion::kcore::kcore;
 use esker_algo::algorithm::components::wcc::{WccOptions, wcc};
 use esker_algo::algorithm::paths::bfs::{BfsOptions, bfs};
-use esker_algo::many::{self, GraphSeries, LANES};
+use esker_algo::graph_series::{self, GraphSeries, LANES};
 use esker_graph::generate::{Generator, Model, RMat, Weighting};
 use esker_graph::random::Random;
 use esker_graph::{Csr, Direction, NONE, Run, Stop, VertexId};
@@ -132,7 +132,7 @@ fn others(settings: &Settings, stream: &Stream, alone: &Csr<()>, run: &Run) -> R
                 degrees(&alone, run, DegreeOf::Out)?;
                 Ok(())
             },
-            &|| Ok(many::degrees(&series, DegreeOf::Out, run, |_, _| Ok::<_, Stop>(()))?),
+            &|| Ok(graph_series::degrees(&series, DegreeOf::Out, run, |_, _| Ok::<_, Stop>(()))?),
         ),
         (
             "kcore",
@@ -140,7 +140,7 @@ fn others(settings: &Settings, stream: &Stream, alone: &Csr<()>, run: &Run) -> R
                 kcore(&alone, run)?;
                 Ok(())
             },
-            &|| Ok(many::cores(&series, run, |_, _| Ok::<_, Stop>(()))?),
+            &|| Ok(graph_series::cores(&series, run, |_, _| Ok::<_, Stop>(()))?),
         ),
         (
             "bfs",
@@ -149,7 +149,7 @@ fn others(settings: &Settings, stream: &Stream, alone: &Csr<()>, run: &Run) -> R
                 Ok(())
             },
             &|| {
-                many::search(&series, &present, &[source], NONE, run)?;
+                graph_series::search(&series, &present, &[source], NONE, run)?;
                 Ok(())
             },
         ),
@@ -184,7 +184,8 @@ fn main() -> Result<()> {
             series.presence(&run)?;
             Ok(())
         })?;
-        together += settings.seconds(|| Ok(many::components(&series, &run, |_, _| Ok::<_, Stop>(()))?))?;
+        together +=
+            settings.seconds(|| Ok(graph_series::components(&series, &run, |_, _| Ok::<_, Stop>(()))?))?;
     }
     println!("| wcc | {one:.4} | {together:.4} | {:.2} | {presence:.4} |", together / one);
     others(&settings, &stream, &alone, &run)?;
@@ -208,7 +209,7 @@ fn main() -> Result<()> {
             Ok(())
         })?;
         together += settings.seconds(|| {
-            many::pagerank(&series, &present, &run, &options)?;
+            graph_series::pagerank(&series, &present, &run, &options)?;
             Ok(())
         })?;
     }

@@ -38,7 +38,7 @@ pub mod widths;
 pub mod check;
 pub mod algorithm;
 pub mod live;
-pub mod many;
+pub mod graph_series;
 pub mod graph500;
 
 pub use estimate::{Estimate, Shape};

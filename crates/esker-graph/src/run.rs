@@ -120,7 +120,7 @@ pub struct Run {
     /// The part of those that this computation reserved itself.
     _reservation: Option<Reservation>,
     /// The same run on the calling thread alone; `None` in that one itself.
-    alone: Option<Box<Run>>,
+    single_threaded: Option<Box<Run>>,
 }
 
 /// Counts the rounds and parts of a computation, and the rounds of the one that it is a part of.
@@ -231,10 +231,19 @@ impl Run {
             measured: false,
             reserved_bytes,
             _reservation: None,
-            alone: None,
+            single_threaded: None,
         };
         let alone = Some(Box::new(alone));
-        Self { options, pool, team, stage, measured: false, reserved_bytes, _reservation: reservation, alone }
+        Self {
+            options,
+            pool,
+            team,
+            stage,
+            measured: false,
+            reserved_bytes,
+            _reservation: reservation,
+            single_threaded: alone,
+        }
     }
 
     /// A run with `threads` threads and defaults for the rest.
@@ -247,13 +256,13 @@ impl Run {
 
     /// Number of worker threads, at least 1.
     pub fn threads(&self) -> usize {
-        if self.alone.is_some() { self.pool.current_num_threads() } else { 1 }
+        if self.single_threaded.is_some() { self.pool.current_num_threads() } else { 1 }
     }
 
     /// This run with one thread, the caller's, whichever that is: for steps too small to share. A scan with
     /// it hands over everything on the calling thread, so visitors need no atomic updates.
-    pub fn alone(&self) -> &Self {
-        self.alone.as_deref().unwrap_or(self)
+    pub fn single_threaded(&self) -> &Self {
+        self.single_threaded.as_deref().unwrap_or(self)
     }
 
     /// Seed of everything random in this run.
@@ -281,7 +290,7 @@ impl Run {
     /// A computation of many short rounds should run inside as a whole: a parallel step that begins on a
     /// thread of the pool never waits for another thread to wake up, but does the work itself if none comes.
     pub fn install<R: Send>(&self, f: impl FnOnce() -> R + Send) -> R {
-        if self.alone.is_none() {
+        if self.single_threaded.is_none() {
             return f();
         }
         let (mut f, mut result) = (Some(f), None);
@@ -333,8 +342,8 @@ impl Run {
     ) -> Self {
         let (pool, team) = (Arc::clone(&self.pool), Arc::clone(&self.team));
         let mut run = Self::of(options, pool, team, stage, reserved_bytes, reservation);
-        if self.alone.is_none() {
-            run.alone = None;
+        if self.single_threaded.is_none() {
+            run.single_threaded = None;
         }
         run
     }

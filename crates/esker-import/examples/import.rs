@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use esker_import::install::import;
 use esker_import::open::open_reader;
-use esker_import::options::{ImportOptions, VertexOrder};
+use esker_import::options::{ImportOptions, NumberingOrder};
 use esker_import::read::format::ReadOptions;
 use esker_store::io::{Disk, RealDisk};
 use esker_store::manifest::StagingOptions;
@@ -29,8 +29,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         options.threads = threads.parse()?;
     }
     match value("--order").map(String::as_str) {
-        Some("keep") => options.order = VertexOrder::Keep,
-        Some("degree") => options.order = VertexOrder::Degree,
+        Some("keep") => options.order = NumberingOrder::Keep,
+        Some("degree") => options.order = NumberingOrder::Degree,
         _ => {}
     }
     let start = Instant::now();

@@ -22,7 +22,7 @@ use super::build::pipeline::{Destination, build_layer};
 use super::build::vertex_values;
 use super::open::{Opened, open_inputs};
 use super::options::{
-    Duplicates, ImportOptions, ImportProgress, ImportReport, MEMORY_BYTES_MIN, VertexOrder,
+    Duplicates, ImportOptions, ImportProgress, ImportReport, MEMORY_BYTES_MIN, NumberingOrder,
 };
 use super::read::format::ReadOptions;
 use super::read::input::{Input, expand};
@@ -240,7 +240,12 @@ fn property_records(
 }
 
 /// Writes the id map, if there is one to write.
-fn write_ids(work: &Workspace, staging: &Staging, ids: BuiltIds, order: VertexOrder) -> Result<IdMapRecord> {
+fn write_ids(
+    work: &Workspace,
+    staging: &Staging,
+    ids: BuiltIds,
+    order: NumberingOrder,
+) -> Result<IdMapRecord> {
     let files = &staging.id_files();
     let (kind, base) = match ids {
         BuiltIds::Identity { base } => (IdMapKind::Identity, base),
@@ -254,7 +259,7 @@ fn write_ids(work: &Workspace, staging: &Staging, ids: BuiltIds, order: VertexOr
             (kind, 0)
         }
     };
-    let order = if order == VertexOrder::Degree { StoredOrder::Degree } else { StoredOrder::Keep };
+    let order = if order == NumberingOrder::Degree { StoredOrder::Degree } else { StoredOrder::Keep };
     Ok(IdMapRecord { kind, base, order, stamp: staging.stamp() })
 }
 

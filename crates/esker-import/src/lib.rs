@@ -35,7 +35,7 @@
 pub mod sort;
 pub mod read;
 pub(crate) mod columns;
-pub mod numbering;
+pub mod keys;
 pub mod number;
 pub mod binary;
 pub(crate) mod text;

@@ -13,7 +13,7 @@ use super::read::source::Rejected;
 
 /// How the vertices are numbered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum VertexOrder {
+pub enum NumberingOrder {
     /// As they come: integers in ascending order, texts by first appearance.
     Keep,
     /// By descending degree.
@@ -67,8 +67,8 @@ pub struct ImportOptions {
     pub directed: Option<bool>,
     /// Whether a directed graph also gets lists of incoming edges. Default: yes.
     pub in_edges: bool,
-    /// How vertices are numbered. Default: [`VertexOrder::Auto`].
-    pub order: VertexOrder,
+    /// How vertices are numbered. Default: [`NumberingOrder::Auto`].
+    pub order: NumberingOrder,
     /// The encoding of the lists. Default: plain. With [`Encoding::Tiles`] tiles are all that is kept of
     /// them.
     pub encoding: Encoding,
@@ -129,7 +129,7 @@ impl Default for ImportOptions {
         Self {
             directed: None,
             in_edges: true,
-            order: VertexOrder::default(),
+            order: NumberingOrder::default(),
             encoding: Encoding::Plain,
             tiles: false,
             duplicates: Duplicates::default(),
@@ -150,8 +150,8 @@ impl Default for ImportOptions {
 /// Which order an import chose, and why.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OrderChoice {
-    /// [`VertexOrder::Keep`] or [`VertexOrder::Degree`].
-    pub order: VertexOrder,
+    /// [`NumberingOrder::Keep`] or [`NumberingOrder::Degree`].
+    pub order: NumberingOrder,
     /// Why, as text for the user.
     pub reason: String,
 }

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 
 use super::build::built::{Built, BuiltIds};
 use super::build::pipeline::{Destination, build_layer};
-use super::options::{BadLines, Duplicates, ImportOptions, SelfLoops, VertexOrder};
+use super::options::{BadLines, Duplicates, ImportOptions, NumberingOrder, SelfLoops};
 use super::read::source::*;
 
 /// Batches that are there already.
@@ -246,7 +246,7 @@ fn policies() -> impl Strategy<Value = ImportOptions> {
     (
         any::<bool>(),
         any::<bool>(),
-        prop_oneof![Just(VertexOrder::Keep), Just(VertexOrder::Degree)],
+        prop_oneof![Just(NumberingOrder::Keep), Just(NumberingOrder::Degree)],
         prop_oneof![
             Just(Duplicates::First),
             Just(Duplicates::Last),
@@ -292,8 +292,8 @@ proptest! {
         let ids = IdKind::Numbered { first: 0, num_vertices: n };
         let (built, layer) = build(schema(ids, weighted), batches(&edges, weighted, batch_len), &options).unwrap();
         let renumbered = match (options.order, &built.ids) {
-            (VertexOrder::Keep, BuiltIds::Identity { base: 0 }) => (0..n).collect(),
-            (VertexOrder::Degree, BuiltIds::Permuted { base: 0, renumbered }) => {
+            (NumberingOrder::Keep, BuiltIds::Identity { base: 0 }) => (0..n).collect(),
+            (NumberingOrder::Degree, BuiltIds::Permuted { base: 0, renumbered }) => {
                 let mut numbers = Vec::new();
                 renumbered.for_each(|v| { numbers.push(u64::from(v)); Ok(()) }).unwrap();
                 prop_assert_eq!(&numbers, &model_order(n as usize, &edges));
@@ -375,9 +375,9 @@ fn layers_are_the_same_whatever_the_limit_and_the_threads() {
                 [(1, 1 << 30), (2, 1 << 30), (1, 1_700_000), (2, 2_400_000), (7, 8 << 20)]
             {
                 for (order, encoding) in [
-                    (VertexOrder::Auto, Encoding::Plain),
-                    (VertexOrder::Degree, Encoding::Plain),
-                    (VertexOrder::Auto, Encoding::Compressed),
+                    (NumberingOrder::Auto, Encoding::Plain),
+                    (NumberingOrder::Degree, Encoding::Plain),
+                    (NumberingOrder::Auto, Encoding::Compressed),
                 ] {
                     let options = ImportOptions {
                         directed: Some(directed),
@@ -390,7 +390,7 @@ fn layers_are_the_same_whatever_the_limit_and_the_threads() {
                     };
                     let batches = batches(&edges, weighted, 1000);
                     let (built, layer) = build(schema(IdKind::Int, weighted), batches, &options).unwrap();
-                    assert_eq!(built.report.order.order, VertexOrder::Degree);
+                    assert_eq!(built.report.order.order, NumberingOrder::Degree);
                     assert!(built.report.reserved_bytes <= memory_bytes);
                     let columns = layer.columns();
                     let first = first.get_or_insert_with(|| {
@@ -427,7 +427,7 @@ fn one_vertex_or_one_edge_may_exceed_the_memory() {
                         duplicates,
                         memory_bytes,
                         threads: 2,
-                        order: VertexOrder::Keep,
+                        order: NumberingOrder::Keep,
                         ..Default::default()
                     };
                     let ids = IdKind::Numbered { first: 0, num_vertices: 120_000 };
@@ -447,7 +447,7 @@ fn one_vertex_or_one_edge_may_exceed_the_memory() {
 
 #[test]
 fn texts_are_numbered_by_first_appearance() {
-    let options = ImportOptions { order: VertexOrder::Keep, ..ImportOptions::default() };
+    let options = ImportOptions { order: NumberingOrder::Keep, ..ImportOptions::default() };
     let mut texts = batches(&[(0, 0, 0); 3], false, 2);
     let column = |texts: &[&str]| text_column(texts);
     (texts[0].source, texts[0].target) = (column(&["b", "a"]), column(&["a", "c"]));
@@ -469,7 +469,7 @@ fn texts_that_are_not_there_yet_are_texts() {
 
 #[test]
 fn only_integers_that_the_input_names_are_vertices() {
-    let options = ImportOptions { order: VertexOrder::Keep, ..ImportOptions::default() };
+    let options = ImportOptions { order: NumberingOrder::Keep, ..ImportOptions::default() };
     let no_edges = Vec::new();
     for (edges, lists, ids) in [
         (vec![(1, 2, 0)], vec![vec![1], vec![]], vec![1, 2]),
@@ -486,18 +486,18 @@ fn only_integers_that_the_input_names_are_vertices() {
     }
     let mut named = batches(&[(7, 9, 0)], false, 1);
     named[0].vertices = Some(id_column(vec![3, 9, 4]));
-    for order in [VertexOrder::Keep, VertexOrder::Degree] {
+    for order in [NumberingOrder::Keep, NumberingOrder::Degree] {
         let options = ImportOptions { order, ..ImportOptions::default() };
         let ids = schema(IdKind::Int, false);
         let (ids, _) = build_then(ids, named.clone(), &options, integer_ids_of).unwrap();
-        let expected = if order == VertexOrder::Keep { [3, 4, 7, 9] } else { [7, 9, 3, 4] };
+        let expected = if order == NumberingOrder::Keep { [3, 4, 7, 9] } else { [7, 9, 3, 4] };
         assert_eq!(ids, expected);
     }
 }
 
 #[test]
 fn the_spacing_of_ids_changes_no_answer() {
-    // Ids of which some do not occur, and their images under ascending maps: close, shifted, apart, far
+    // Ids with gaps, and their images under ascending maps: close, shifted, apart, far
     // apart.
     let edges: Vec<_> = skewed(60_000, 50_000).into_iter().filter(|e| e.0 % 7 != 3 && e.1 % 7 != 3).collect();
     let mut present: Vec<u64> = edges.iter().flat_map(|e| [e.0, e.1]).collect();
@@ -508,7 +508,7 @@ fn the_spacing_of_ids_changes_no_answer() {
         [&rank, &|id| id, &|id| rank(id) + 1_000_000, &|id| 20 * id + 3, &|id| (id << 40) + 12, &|id| {
             if id < 5000 { id } else { id + (1 << 33) }
         }];
-    for order in [VertexOrder::Keep, VertexOrder::Degree] {
+    for order in [NumberingOrder::Keep, NumberingOrder::Degree] {
         let mut first = None;
         for (memory_bytes, threads) in [(1 << 30, 2), (1_500_000, 1)] {
             let options = ImportOptions { order, memory_bytes, threads, ..ImportOptions::default() };
@@ -527,14 +527,14 @@ fn the_spacing_of_ids_changes_no_answer() {
 #[test]
 fn integers_without_gaps_need_no_map() {
     let edges = [(1, 2, 0), (3, 1, 0)];
-    let options = ImportOptions { order: VertexOrder::Keep, ..ImportOptions::default() };
+    let options = ImportOptions { order: NumberingOrder::Keep, ..ImportOptions::default() };
     let (built, layer) = build(schema(IdKind::Int, false), batches(&edges, false, 9), &options).unwrap();
     assert!(matches!(built.ids, BuiltIds::Identity { base: 1 }));
     assert_eq!(layer.lists(Direction::Out, None), [vec![(1, 0)], vec![], vec![(0, 0)]]);
     // However little memory there is, and whichever way the ids are numbered.
     let path: Vec<_> =
         (0..60_000).map(|i| (i * 7919 % 60_000 + 500, (i + 1) * 7919 % 60_000 + 500, 0)).collect();
-    for (order, memory_bytes) in [(VertexOrder::Keep, 1_500_000), (VertexOrder::Degree, 1 << 30)] {
+    for (order, memory_bytes) in [(NumberingOrder::Keep, 1_500_000), (NumberingOrder::Degree, 1 << 30)] {
         let options = ImportOptions { order, memory_bytes, threads: 1, ..ImportOptions::default() };
         let (built, _) = build(schema(IdKind::Int, false), batches(&path, false, 99), &options).unwrap();
         assert!(matches!(built.ids, BuiltIds::Identity { base: 500 } | BuiltIds::Permuted { base: 500, .. }));
@@ -552,7 +552,7 @@ fn texts_become_codes_in_order_of_their_bytes() {
     }
     let mut schema = schema(IdKind::Int, true);
     schema.weight = None;
-    let options = ImportOptions { order: VertexOrder::Keep, ..ImportOptions::default() };
+    let options = ImportOptions { order: NumberingOrder::Keep, ..ImportOptions::default() };
     let (built, layer) = build(schema, input, &options).unwrap();
     let dictionary: Vec<&[u8]> = built.properties[0].dictionary.iter().map(|text| &**text).collect();
     assert_eq!(dictionary, [&b"depends"[..], b"recommends", b"suggests"]);
@@ -567,7 +567,7 @@ fn sums_get_the_type_that_they_need() {
     let options = ImportOptions {
         duplicates: Duplicates::Sum,
         directed: Some(false),
-        order: VertexOrder::Keep,
+        order: NumberingOrder::Keep,
         ..ImportOptions::default()
     };
     let (built, layer) = build(schema(IdKind::Int, true), batches(&edges, true, 2), &options).unwrap();
@@ -611,7 +611,7 @@ fn duplicates_are_refused_on_request() {
 fn edges_given_at_both_ends_are_checked() {
     let mut schema = schema(IdKind::Int, true);
     (schema.both_ends, schema.directed) = (true, Some(false));
-    let options = ImportOptions { order: VertexOrder::Keep, ..ImportOptions::default() };
+    let options = ImportOptions { order: NumberingOrder::Keep, ..ImportOptions::default() };
     let good = [(0, 1, 5), (1, 2, 6), (2, 1, 6), (1, 0, 5), (2, 2, 1)];
     let (built, layer) = build(schema.clone(), batches(&good, true, 2), &options).unwrap();
     assert_eq!((built.report.edges, built.report.arcs), (3, 5));
@@ -628,7 +628,7 @@ fn undirected_edges_become_arcs_both_ways_of_a_directed_graph() {
     let mut schema = schema(IdKind::Int, true);
     schema.directed = Some(false);
     let options =
-        ImportOptions { order: VertexOrder::Keep, directed: Some(true), ..ImportOptions::default() };
+        ImportOptions { order: NumberingOrder::Keep, directed: Some(true), ..ImportOptions::default() };
     let edges = batches(&[(0, 1, 5), (2, 1, 6), (2, 2, 1)], true, 2);
     let (built, layer) = build(schema.clone(), edges.clone(), &options).unwrap();
     assert_eq!((built.report.directed, built.report.edges, built.report.arcs), (true, 5, 5));
@@ -717,8 +717,8 @@ fn auto_keeps_a_grid_and_reorders_a_skewed_graph() {
     let grid: Vec<_> = right.chain(down).collect();
     let options = ImportOptions::default();
     let (built, _) = build(schema(IdKind::Int, false), batches(&grid, false, 1000), &options).unwrap();
-    assert_eq!(built.report.order.order, VertexOrder::Keep, "{}", built.report.order.reason);
+    assert_eq!(built.report.order.order, NumberingOrder::Keep, "{}", built.report.order.reason);
     let spread = skewed(60_000, 30_000);
     let (built, _) = build(schema(IdKind::Int, false), batches(&spread, false, 1000), &options).unwrap();
-    assert_eq!(built.report.order.order, VertexOrder::Degree, "{}", built.report.order.reason);
+    assert_eq!(built.report.order.order, NumberingOrder::Degree, "{}", built.report.order.reason);
 }

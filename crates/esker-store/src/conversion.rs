@@ -21,7 +21,7 @@ use esker_layers::layer::PlainLayer;
 use esker_layers::stack::Stack;
 use esker_layers::tiles::{ConvertOptions, OldTiles, PropertyWalk, TileProperties, TileReport, write_tiles};
 
-use crate::apart::TargetsApart;
+use crate::temporary_targets::TemporaryTargets;
 
 /// What a merge made beside the lists of a complete layer.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -117,9 +117,11 @@ pub(crate) fn write_forms(
     }
     let FormFiles { disk, directory, origin } = files;
     let archive = Archive::open(disk, directory)?;
-    let apart = TargetsApart { files: &archive, disk, directory };
+    let apart = TemporaryTargets { files: &archive, disk, directory };
     let lists = match is_tiles_alone {
-        true => PlainLayer::open(&apart, directory, origin, &TargetsApart::record_of(record), properties)?,
+        true => {
+            PlainLayer::open(&apart, directory, origin, &TemporaryTargets::record_of(record), properties)?
+        }
         false => PlainLayer::open(&archive, directory, origin, record, properties)?,
     };
     let lists = Arc::new(lists);

@@ -39,7 +39,7 @@
 mod holding;
 pub mod log;
 pub mod delta;
-mod apart;
+mod temporary_targets;
 pub mod conversion;
 pub mod manifest;
 #[cfg(test)]

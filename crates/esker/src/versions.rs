@@ -1,11 +1,12 @@
 //! Answers on successive versions of a database, computed together.
 //!
 //! The lists of the first version are read once; the differences from each version to the next say which arcs
-//! came and went. So what the versions have in common is read, and computed, once: see [`esker_algo::many`].
+//! came and went. So what the versions have in common is read and computed once, by
+//! [`esker_algo::graph_series`].
 
 use std::ops::Range;
 
-use esker_algo::many::GraphSeries;
+use esker_algo::graph_series::GraphSeries;
 use esker_graph::{Direction, Lists, Reservation, Rows, Run, VertexId, vertex};
 use esker_store::Version;
 use esker_store::diff::{Difference, diff};

@@ -4,21 +4,21 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use esker_fuzz::run::{HANG_SECONDS, Plan, Report, case, collect, keep_panics_quiet, run};
+use esker_fuzz::run::{Campaign, CampaignReport, HANG_SECONDS, case, collect, keep_panics_quiet, run};
 use esker_fuzz::target::{TARGETS, Target};
 
 const USAGE: &str = "usage: esker-fuzz [--reader NAME|all] [--inputs N] [--seed N] [--threads N] [--collect]";
 
 struct Arguments {
     reader: String,
-    plan: Plan,
+    campaign: Campaign,
     collect: bool,
 }
 
 fn arguments() -> Result<Arguments, String> {
     let mut parsed = Arguments {
         reader: "all".to_owned(),
-        plan: Plan { inputs: 100_000, seed: 1, threads: 2 },
+        campaign: Campaign { inputs: 100_000, seed: 1, threads: 2 },
         collect: false,
     };
     let mut words = std::env::args().skip(1);
@@ -31,9 +31,9 @@ fn arguments() -> Result<Arguments, String> {
         let number = || value.parse::<u64>().map_err(|_| format!("{word} {value}: not a number\n{USAGE}"));
         match word.as_str() {
             "--reader" => parsed.reader = value,
-            "--inputs" => parsed.plan.inputs = number()?,
-            "--seed" => parsed.plan.seed = number()?,
-            "--threads" => parsed.plan.threads = number()?.max(1),
+            "--inputs" => parsed.campaign.inputs = number()?,
+            "--seed" => parsed.campaign.seed = number()?,
+            "--threads" => parsed.campaign.threads = number()?.max(1),
             _ => return Err(USAGE.to_owned()),
         }
     }
@@ -65,10 +65,10 @@ fn main() -> ExitCode {
         let begun = Instant::now();
         let report = run(
             target,
-            &arguments.plan,
-            |number| give_up(target, &arguments.plan, number),
+            &arguments.campaign,
+            |number| give_up(target, &arguments.campaign, number),
             |case| {
-                eprintln!("{}: case {case} of {}", target.name, arguments.plan.inputs);
+                eprintln!("{}: case {case} of {}", target.name, arguments.campaign.inputs);
             },
         );
         print_row(target.name, &report, begun.elapsed());
@@ -87,7 +87,7 @@ fn main() -> ExitCode {
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-fn print_row(name: &str, report: &Report, elapsed: Duration) {
+fn print_row(name: &str, report: &CampaignReport, elapsed: Duration) {
     println!(
         "| {name} | {} | {} | {} | {} | {} | {} | {} | {:.0} ms | {:.0} |",
         report.inputs,
@@ -113,8 +113,8 @@ fn save(name: &str, number: usize, bytes: &[u8]) {
 }
 
 /// Ends the process, because nothing can stop a thread that hangs.
-fn give_up(target: &Target, plan: &Plan, number: u64) {
-    let (bytes, way) = case(target, &(target.seeds)(), plan, number);
+fn give_up(target: &Target, campaign: &Campaign, number: u64) {
+    let (bytes, way) = case(target, &(target.seeds)(), campaign, number);
     save(target.name, number as usize, &bytes);
     eprintln!("{}: case {number}, way {way} takes more than {HANG_SECONDS} seconds", target.name);
     std::process::exit(3);

@@ -213,7 +213,7 @@ impl<T: ArrayValue> VertexValues<T> {
 
     /// Adds to the value of `v` by plain accesses. No other thread may write to `v` meanwhile.
     #[inline(always)]
-    pub fn add_alone(&self, v: VertexId, value: T) {
+    pub fn add_exclusive(&self, v: VertexId, value: T) {
         self.set(v, self.get(v).plus(value));
     }
 

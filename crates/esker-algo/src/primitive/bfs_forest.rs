@@ -101,7 +101,7 @@ impl BfsForest {
         self.bottom_up(run, |v, parent, alone| {
             let size = sizes.get(v);
             if alone {
-                sizes.add_alone(parent, size);
+                sizes.add_exclusive(parent, size);
             } else {
                 sizes.add(parent, size);
             }

@@ -24,12 +24,12 @@ use super::vertex_map::FoundMembers;
 
 /// A round pulls if the frontier and the arcs that leave it are more than this fraction of the arcs before it
 /// and of all vertices, each of which a pull looks at.
-const PULL_FRACTION: u64 = 20;
+const PULL_DIVISOR: u64 = 20;
 /// An arc of a push of a search costs as much as this number of arcs that a pull looks at.
 const PUSH_COST: u64 = 3;
 /// After a pull a search pulls again if the frontier and its arcs are more than this fraction of the arcs
 /// before it and of all vertices.
-const PULL_AGAIN_FRACTION: u64 = 8;
+const PULL_AGAIN_DIVISOR: u64 = 8;
 /// A pull skips this number of vertices in the time of one arc.
 const SKIPS: u64 = 4;
 /// Where lists come in parts all over a scan, a round with a larger load pulls: it would go through most
@@ -37,7 +37,7 @@ const SKIPS: u64 = 4;
 const SCATTERED_PUSH_MAX: u64 = 1 << 16;
 /// A push that follows fewer arcs than one in this many vertices removes repeats by sorting; one that follows
 /// more, by a bitmap over all vertices.
-const SORT_FRACTION: u64 = 64;
+const SORT_DIVISOR: u64 = 64;
 /// A push with a smaller load stays on the calling thread: two or three microseconds.
 const ALONE_ARCS_MAX: u64 = 1 << 9;
 /// The same unless the threads of the run are awake: about ten microseconds.
@@ -95,7 +95,7 @@ impl Way {
     /// that leave it are more than one in twenty of them and of the vertices, and in-edges are kept.
     pub fn choose<G: Graph>(graph: &G, frontier: &Frontier, remaining_arcs: u64) -> Self {
         let (load, pull_load) = loads(graph, frontier, remaining_arcs);
-        let push_max = pull_load / PULL_FRACTION;
+        let push_max = pull_load / PULL_DIVISOR;
         let push_max = if graph.is_scattered() { push_max.min(SCATTERED_PUSH_MAX) } else { push_max };
         if load > push_max && graph.has(Direction::In) { Self::Pull } else { Self::Push }
     }
@@ -122,7 +122,7 @@ impl Way {
         }
         let (load, pull_load) = loads(graph, frontier, remaining_arcs);
         if last == Self::Pull {
-            return if load > pull_load / PULL_AGAIN_FRACTION { Self::Pull } else { Self::Push };
+            return if load > pull_load / PULL_AGAIN_DIVISOR { Self::Pull } else { Self::Push };
         }
         let looks = unreached as f64 * remaining_arcs as f64 / frontier.arcs().max(1) as f64;
         let pull_arcs = looks.min(remaining_arcs as f64) + remaining_arcs.min(unreached as u64) as f64;
@@ -150,7 +150,7 @@ pub struct SwitchThresholds {
 
 impl SwitchThresholds {
     /// The thresholds that [`Way::choose`] uses in both directions.
-    pub const DEFAULT: Self = Self { alpha: PULL_FRACTION as f64, beta: PULL_FRACTION as f64 };
+    pub const DEFAULT: Self = Self { alpha: PULL_DIVISOR as f64, beta: PULL_DIVISOR as f64 };
 
     /// The way of the next round, after a round of the given way from `before` vertices.
     pub fn choose<G: Graph>(
@@ -239,7 +239,7 @@ fn push<G: Graph, O: EdgeOp<G::Weight>>(
     op: &O,
 ) -> Result<Frontier, G::Error> {
     let n = graph.num_vertices();
-    let few = frontier.arcs() < n as u64 / SORT_FRACTION;
+    let few = frontier.arcs() < n as u64 / SORT_DIVISOR;
     let seen = (O::REPEATS && !few).then(|| Bitmap::new(n));
     let seen = seen.as_ref();
     let room = frontier.len().min(ROOM_MAX);
@@ -247,7 +247,7 @@ fn push<G: Graph, O: EdgeOp<G::Weight>>(
     let is_short = load <= ALONE_ARCS_MAX || load <= ASLEEP_ARCS_MAX && !run.short_step();
     let mut found = if run.threads() == 1 || is_short {
         let visitor = Push::<G, O, true> { graph, op, seen, room };
-        graph.scan(run.alone(), Direction::Out, frontier.select(), &visitor)?
+        graph.scan(run.single_threaded(), Direction::Out, frontier.select(), &visitor)?
     } else {
         let visitor = Push::<G, O, false> { graph, op, seen, room };
         graph.scan(run, Direction::Out, frontier.select(), &visitor)?

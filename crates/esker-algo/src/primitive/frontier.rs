@@ -7,7 +7,7 @@ use esker_graph::{Bitmap, Direction, Graph, Run, Select, Stop, VertexId, vertex}
 /// Lists shorter than this are copied, marked and mapped on the calling thread.
 pub(super) const SERIAL_LEN_MAX: usize = 1 << 12;
 /// A bitmap with fewer members than one in this many vertices is turned into a list.
-const LIST_FRACTION: usize = 32;
+const LIST_DIVISOR: usize = 32;
 
 /// A set of vertices with the number of arcs that leave it. Memory: one id a member, or one bit a vertex.
 ///
@@ -71,7 +71,7 @@ impl Frontier {
     /// The members of `bits`, with their number and the sum of their out-degrees known.
     pub(super) fn from_counted_bits(bits: Bitmap, len: usize, arcs: u64) -> Self {
         let num_vertices = bits.len();
-        let members = if len < num_vertices / LIST_FRACTION {
+        let members = if len < num_vertices / LIST_DIVISOR {
             let mut list = Vec::with_capacity(len);
             list.extend(bits.iter());
             Members::List(list)

@@ -56,7 +56,7 @@ impl<W: Weight, T: ArrayValue, F: Fn(VertexId, &[VertexId], &[W]) -> T + Sync> V
     fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, W>) -> Flow {
         let part = (self.part)(v, piece.targets, piece.weights);
         if piece.exclusive {
-            self.sums.add_alone(v, part);
+            self.sums.add_exclusive(v, part);
         } else {
             self.sums.add(v, part);
         }

@@ -9,7 +9,7 @@ use esker::graph::{Cancel, Message};
 use esker::import::install::import;
 use esker::import::open::open;
 use esker::import::options::{
-    BadLines, Duplicates, ImportOptions, ImportProgress, ImportReport, SelfLoops, VertexOrder,
+    BadLines, Duplicates, ImportOptions, ImportProgress, ImportReport, NumberingOrder, SelfLoops,
 };
 use esker::import::read::format::{Format, ReadOptions};
 use esker::import::read::source::Reader;
@@ -163,9 +163,9 @@ impl PolicyArgs {
             directed: self.direction(),
             in_edges: !self.no_in_edges,
             order: match self.order {
-                OrderArg::Auto => VertexOrder::Auto,
-                OrderArg::Keep => VertexOrder::Keep,
-                OrderArg::Degree => VertexOrder::Degree,
+                OrderArg::Auto => NumberingOrder::Auto,
+                OrderArg::Keep => NumberingOrder::Keep,
+                OrderArg::Degree => NumberingOrder::Degree,
             },
             encoding: match self.only.is_set() {
                 true => Encoding::Tiles,

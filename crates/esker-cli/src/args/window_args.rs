@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use esker::graph::Run;
 use esker::store::View;
 use esker::store::windows::{Combine, Copies};
-use esker::window::{MovingWindow, Span, Step, TimeUnit, Times};
+use esker::window::{EpochUnit, MovingWindow, Span, Step, Times};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -23,7 +23,7 @@ pub(crate) enum UnitArg {
     Ns,
 }
 
-impl From<UnitArg> for TimeUnit {
+impl From<UnitArg> for EpochUnit {
     fn from(unit: UnitArg) -> Self {
         match unit {
             UnitArg::S => Self::Seconds,
@@ -131,8 +131,8 @@ impl WindowArgs {
     }
 
     /// The unit of the times, if it is given.
-    pub(crate) fn unit(&self) -> Option<TimeUnit> {
-        self.time_unit.map(TimeUnit::from)
+    pub(crate) fn unit(&self) -> Option<EpochUnit> {
+        self.time_unit.map(EpochUnit::from)
     }
 }
 

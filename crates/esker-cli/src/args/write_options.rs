@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use esker::store::format::{CopyPolicy, WriteOptions};
-use esker::window::{Declared, Span, TimeUnit};
+use esker::window::{Declared, EpochUnit, Span};
 use serde_json::{Value, json};
 
 use crate::args::size::{bytes, parse_bytes};
@@ -126,7 +126,7 @@ impl DeclareArgs {
         is_given.then(|| Declared {
             delay: delay.map_or(kept.delay, |length| length.0),
             expire: expire.map_or(kept.expire, |length| length.0),
-            ..kept.with_times(time.clone(), time_unit.map(TimeUnit::from))
+            ..kept.with_times(time.clone(), time_unit.map(EpochUnit::from))
         })
     }
 }
@@ -151,7 +151,7 @@ pub(crate) fn stream_json(stream: &Declared) -> Value {
     let Some(time) = &stream.time else { return Value::Null };
     json!({
         "time": time,
-        "time_unit": stream.unit.map(TimeUnit::name),
+        "time_unit": stream.unit.map(EpochUnit::name),
         "delay": stream.delay.map(|delay| delay.to_string()),
         "expire": stream.expire.map(|age| age.to_string()),
     })

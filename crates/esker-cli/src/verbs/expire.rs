@@ -7,7 +7,7 @@ use clap::Args;
 use esker::change::expire;
 use esker::graph::Cancel;
 use esker::store::CommitOptions;
-use esker::window::{Declared, Span, TimeUnit};
+use esker::window::{Declared, EpochUnit, Span};
 use serde_json::json;
 
 use crate::args::size::counted;
@@ -61,7 +61,7 @@ impl ExpireCommand {
             time_ms: self.write.event_time,
             ..CommitOptions::default()
         };
-        let unit = self.time_unit.map(TimeUnit::from);
+        let unit = self.time_unit.map(EpochUnit::from);
         let age = self.age.or(Declared::of(&writing.database.manifest()).expire);
         let age = age.ok_or_else(|| {
             Failure::Usage(format!(

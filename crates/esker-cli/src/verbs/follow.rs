@@ -16,7 +16,7 @@ use esker::plan::Request;
 use esker::store::io::RealDisk;
 use esker::store::manifest::VersionSelector;
 use esker::store::{self, Follower, Store, View};
-use esker::window::{MovingWindow, Span, Step, TimeUnit};
+use esker::window::{EpochUnit, MovingWindow, Span, Step};
 use serde_json::json;
 
 use crate::args::algorithm_args::AlgorithmArgs;
@@ -108,7 +108,7 @@ struct Started {
     follower: Follower,
     follow: Follow,
     /// The unit of the times, of a window.
-    unit: Option<TimeUnit>,
+    unit: Option<EpochUnit>,
     lost: Lost,
 }
 
@@ -135,7 +135,7 @@ impl fmt::Display for Lost {
 struct Printed<'c> {
     command: &'c FollowCommand,
     /// The unit of the times, of a window.
-    unit: Option<TimeUnit>,
+    unit: Option<EpochUnit>,
     format: RowFormat,
     rows: PrintedRows,
     /// The first rows, as they were printed last.
@@ -245,7 +245,7 @@ impl FollowCommand {
         follow: &mut Follow,
         to: View,
         run: &Run,
-    ) -> Result<Option<(FollowStep, Option<TimeUnit>)>, Failure> {
+    ) -> Result<Option<(FollowStep, Option<EpochUnit>)>, Failure> {
         let to = self.options.of_version(to)?;
         let Some(window) = self.moving()? else { return Ok(Some((follow.advance(to)?, None))) };
         let Some((windowed, unit)) = window.of(&to, Some(follow.view()), run)? else { return Ok(None) };

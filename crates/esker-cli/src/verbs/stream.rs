@@ -15,7 +15,7 @@ use esker::graph::Cancel;
 use esker::import::options::BadLines;
 use esker::import::read::live::GrowingInput;
 use esker::store::Database;
-use esker::window::{Declared, Span, TimeUnit};
+use esker::window::{Declared, EpochUnit, Span};
 use serde_json::{Value, json};
 
 use crate::args::commit_every::EveryArg;
@@ -217,7 +217,7 @@ impl StreamCommand {
             every: self.commit_every.0,
             pace: self.rate.map(Pace::PerSecond).or(self.replay.map(Pace::Replay)),
             time: self.read.time.clone(),
-            unit: self.time_unit.map(TimeUnit::from),
+            unit: self.time_unit.map(EpochUnit::from),
             delay: self.delay,
             late: self.late.0.clone(),
             expire: age.map(|length| self.expiry(length)).transpose()?,

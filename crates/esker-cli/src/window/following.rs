@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use esker::change::{Expiries, WindowVersion, newest_watermark};
 use esker::store::Store;
-use esker::window::{Step, TimeUnit};
+use esker::window::{EpochUnit, Step};
 
 use super::args::{OverrunArg, WindowCommand};
 use super::series::Series;
@@ -27,7 +27,7 @@ struct Lateness {
 
 impl Lateness {
     /// Says now and then, before the window that ends first of some is computed, that others have ended, too.
-    fn say(&mut self, ended: &[i64], unit: TimeUnit) {
+    fn say(&mut self, ended: &[i64], unit: EpochUnit) {
         let [first, .., newest] = ended else { return };
         if !self.is_news || self.said.is_some_and(|said| said.elapsed() < SAY_EVERY) {
             return;

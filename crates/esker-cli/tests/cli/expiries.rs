@@ -7,7 +7,7 @@ use crate::place::Place;
 
 const FIRST: u64 = 1_704_067_200;
 
-/// A thousand edges, one a second, of which those of the last `age` seconds are left.
+/// A thousand edges, one a second; those of the last `age` seconds are left.
 fn stream(age: u64) -> Place {
     let place = Place::new();
     place.file("none.csv", "from,to,sent\n");

@@ -219,7 +219,7 @@ fn windows_follow_a_stream_once_the_watermark_has_passed_their_ends() {
     assert_eq!(read(), "until,length,vertices,edges");
     assert_eq!(read(), "2024-01-01T00:00:59Z,1m,61,60", "the newest that has ended");
     assert_eq!(read(), "2024-01-01T00:00:59Z,2m,61,60");
-    // Three more minutes, of which the last has not ended. Windows that end together are shown one after
+    // Three more minutes; the last has not ended. Windows that end together are shown one after
     // another.
     place.file("b.csv", &format!("from,to,sent\n{}", rows(61..200, |i| first + i)));
     place.ok("stream s.esker b.csv --commit-every 10");

@@ -119,7 +119,7 @@ impl<S: Share> Visitor<()> for Gather<'_, S> {
     fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, ()>) -> Flow {
         let sum = S::sum(self.shares, piece.targets);
         if piece.exclusive {
-            self.sums.add_alone(v, sum);
+            self.sums.add_exclusive(v, sum);
         } else {
             self.sums.add(v, sum);
         }
@@ -199,7 +199,7 @@ fn sum_up<S: Share>(
     graph.scan(local.run, Direction::Out, Select::Bits(counted), &Gather { shares, sums })?;
     if routes.has_delegates() {
         let parts = routes.delegated_ghosts().iter().map(|&ghost| (ghost, sums.get(ghost)));
-        routes.tell_owners(engine, 0, parts, |v, part| sums.add_alone(v, part))?;
+        routes.tell_owners(engine, 0, parts, |v, part| sums.add_exclusive(v, part))?;
     }
     Ok(())
 }

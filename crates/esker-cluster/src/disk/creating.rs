@@ -7,7 +7,7 @@ use esker_format::io::{Disk, RealDisk, parent};
 use esker_format::{DatabaseId, Error, Result};
 use esker_import::install::import;
 use esker_import::open::open_inputs;
-use esker_import::options::{ImportOptions, VertexOrder};
+use esker_import::options::{ImportOptions, NumberingOrder};
 use esker_import::read::format::{Declaration, Format, Pick, PickIds, ReadOptions};
 use esker_import::read::input::Input;
 use esker_store::Store;
@@ -182,7 +182,7 @@ pub(crate) fn create_shard(disk: &Arc<dyn Disk>, path: &Path, options: &CreateOp
     let reader = open_inputs(&[Input::memory("nothing", header.into_bytes())], &read)?.reader;
     let import_options = ImportOptions {
         directed: Some(options.directed),
-        order: VertexOrder::Keep,
+        order: NumberingOrder::Keep,
         message: Some("create".to_owned()),
         ..ImportOptions::default()
     };

@@ -189,7 +189,7 @@ impl Routes {
         values: &VertexValues<T>,
     ) -> Result<[u64; N]> {
         hand_over_all(engine, heads, values, &self.ghosts, &self.mirrors, |v, part| {
-            values.add_alone(v, part);
+            values.add_exclusive(v, part);
         })
     }
 

@@ -14,7 +14,7 @@ use esker_format::io::{Disk, RealDisk};
 use esker_format::{ElementType, Error, PropertyRecord, Result};
 use esker_graph::{Direction, Run, Setting, Stop, message, vertex};
 use esker_import::install::import;
-use esker_import::options::{ImportOptions, VertexOrder};
+use esker_import::options::{ImportOptions, NumberingOrder};
 use esker_import::read::source::Reader;
 use esker_store::Store;
 use esker_store::manifest::StagingOptions;
@@ -149,7 +149,7 @@ fn create_of(parts: &ShardSource, path: &Path, new: &NewCluster<'_>, run: &Run) 
         let new_shard = TargetShard { shard, shards, seed };
         let reader = parts.reader(Some((new_shard, &new.delegates)), directed, weights, run)?;
         let options =
-            ImportOptions { order: VertexOrder::Keep, ..import_options(directed, new.message, run) };
+            ImportOptions { order: NumberingOrder::Keep, ..import_options(directed, new.message, run) };
         import(disk, reader, place, &options, StagingOptions::default())?;
         Ok(Store::open(place)?.manifest().database)
     })

@@ -1,7 +1,7 @@
 //! Readers of binary formats: Parquet, Arrow IPC, GAP's serialised graphs, Graph500's packed edges.
 //!
 //! All but Graph500 need random access: the parsers read what they want from the file themselves, so that
-//! decoding is parallel, and a block is only a note of which rows it stands for (`runs`).
+//! decoding is parallel, and a block only notes the rows that it stands for (`runs`).
 
 mod region;
 mod contain;

@@ -4,7 +4,7 @@ use esker_format::{ElementType, LogicalType, PropertyType};
 use esker_graph::VertexId;
 
 use crate::build::vertex_rows::SortedRows;
-use crate::numbering::NumberedIds;
+use crate::keys::NumberedIds;
 use crate::options::ImportReport;
 use crate::read::source::Schema;
 use crate::sort::scratch::Workspace;

@@ -35,7 +35,7 @@ const PARTS: u64 = 64;
 
 /// How the memory that is free is used by one direction.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Plan {
+pub(crate) struct DirectionPlan {
     /// Most arcs of a bucket that is sorted in memory.
     sort_len_max: u64,
     buckets_max: u64,
@@ -49,7 +49,7 @@ pub(crate) struct Plan {
     workers: usize,
 }
 
-impl Plan {
+impl DirectionPlan {
     /// A plan for the memory that is free now.
     pub(crate) fn new(work: &Workspace, edges: &Edges) -> Result<Self> {
         let workers = work.run.threads() as u64;
@@ -120,7 +120,7 @@ pub(crate) struct Build<'a> {
     pub(crate) renumbered: Option<&'a [VertexId]>,
     pub(crate) tracker: &'a Tracker,
     pub(crate) duplicates: crate::options::Duplicates,
-    /// The property whose values are added up, or of which the smallest stays.
+    /// The property whose values are added up, or whose smallest value stays.
     pub(crate) weight: Option<usize>,
     /// Whether the edges are not read again.
     pub(crate) is_last: bool,
@@ -140,7 +140,7 @@ impl Build<'_> {
         stages: [&'static str; 2],
         output: DirectionOutput<'b>,
     ) -> Result<(DirectionOutput<'b>, Scattered)> {
-        let plan = Plan::new(self.work, self.edges)?;
+        let plan = DirectionPlan::new(self.work, self.edges)?;
         let ranges = Ranges::new(
             self.cells,
             self.counts,
@@ -176,7 +176,7 @@ impl Build<'_> {
 
     fn sort_buckets<'b>(
         &self,
-        plan: Plan,
+        plan: DirectionPlan,
         ranges: &Ranges,
         buckets: ArcBuckets,
         output: DirectionOutput<'b>,
@@ -210,7 +210,7 @@ struct Sorting<'a> {
     build: &'a Build<'a>,
     policy: &'a Policy<'a>,
     shelf: &'a Shelf,
-    plan: Plan,
+    plan: DirectionPlan,
     room: Room,
 }
 

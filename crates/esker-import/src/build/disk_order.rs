@@ -5,7 +5,7 @@ use esker_graph::VertexId;
 
 use crate::build::edges::{EdgeBuffer, Edges};
 use crate::build::order::{DEGREE_CLASSES, choose, hot_degree, sample};
-use crate::options::{OrderChoice, Tracker, VertexOrder};
+use crate::options::{NumberingOrder, OrderChoice, Tracker};
 use crate::sort::external::Sorter;
 use crate::sort::scratch::Workspace;
 use crate::sort::spool::Spool;
@@ -27,7 +27,7 @@ struct EdgeEnd {
 pub(crate) fn order_on_disk(
     work: &Workspace,
     edges: &mut Edges,
-    wanted: VertexOrder,
+    wanted: NumberingOrder,
     tracker: &Tracker,
 ) -> Result<(OrderChoice, Option<Spool<VertexId>>)> {
     let share = work.budget.free_bytes() / 4;
@@ -49,10 +49,10 @@ pub(crate) fn order_on_disk(
     count(edges.num_vertices, |visit| ends.for_each(|end| visit(end.vertex)), |degree| degrees.push(degree))?;
     degrees.finish()?;
     let choice = match wanted {
-        VertexOrder::Auto => choose_on_disk(work, edges, &degrees)?,
-        _ => OrderChoice { order: VertexOrder::Degree, reason: "as asked for".to_owned() },
+        NumberingOrder::Auto => choose_on_disk(work, edges, &degrees)?,
+        _ => OrderChoice { order: NumberingOrder::Degree, reason: "as asked for".to_owned() },
     };
-    if choice.order != VertexOrder::Degree {
+    if choice.order != NumberingOrder::Degree {
         return Ok((choice, None));
     }
     let renumbered = by_degree_on_disk(work, &degrees, share)?;

@@ -5,7 +5,7 @@ use esker_graph::VertexId;
 
 use crate::build::gather::{GatheredInput, RawEnds};
 use crate::build::values::{ValueLayout, words as words_of};
-use crate::numbering::Keys;
+use crate::keys::Keys;
 use crate::options::Duplicates;
 use crate::read::source::{Schema, id_column};
 use crate::sort::spool::Spool;

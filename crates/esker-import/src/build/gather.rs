@@ -14,8 +14,8 @@ use esker_layers::ids::IdHasher;
 
 use crate::build::values::{PropertyTexts, Range, RawValues, TextCache, set_aside};
 use crate::build::vertex_rows::{NamedVertices, RowGatherer, VertexRows};
+use crate::keys::Keys;
 use crate::number::{Numberer, Parted};
-use crate::numbering::Keys;
 use crate::options::{BadLines, Tracker};
 use crate::read::source::{BlockParser, EdgeBatch, InputBlock, Reader, Rejected, WideInteger, integer_ids};
 use crate::sort::scratch::{Shelf, ShelvedChunk, Workspace};

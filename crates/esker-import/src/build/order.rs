@@ -12,7 +12,7 @@ use esker_graph::VertexId;
 use esker_graph::random::mix;
 
 use crate::build::edges::Edges;
-use crate::options::{OrderChoice, VertexOrder};
+use crate::options::{NumberingOrder, OrderChoice};
 use crate::sort::scratch::Workspace;
 
 /// Neighbours closer than this (and than 1/64 of the vertices) count as near.
@@ -67,7 +67,7 @@ pub(crate) fn choose(
     let percent = |count: u64| (100 * count).checked_div(2 * sample.len() as u64).unwrap_or(0);
     let (keep, degree) = (percent(keep), percent(degree));
     let reason = format!("as they come, {keep}% of neighbours are near or hot; by degree, {degree}%");
-    let order = if degree >= keep + GAIN_MIN_PERCENT { VertexOrder::Degree } else { VertexOrder::Keep };
+    let order = if degree >= keep + GAIN_MIN_PERCENT { NumberingOrder::Degree } else { NumberingOrder::Keep };
     OrderChoice { order, reason }
 }
 

@@ -22,9 +22,9 @@ use crate::build::present::PresentIds;
 use crate::build::renumbered::Renumbered;
 use crate::build::scatter::EdgeArcs;
 use crate::columns::names::is_time;
+use crate::keys::{Numbered, NumberedIds};
 use crate::number::Numberer;
-use crate::numbering::{Numbered, NumberedIds};
-use crate::options::{Duplicates, ImportOptions, ImportReport, OrderChoice, Tracker, VertexOrder};
+use crate::options::{Duplicates, ImportOptions, ImportReport, NumberingOrder, OrderChoice, Tracker};
 use crate::read::generated::GENERATOR;
 use crate::read::source::{IdKind, Reader, Schema, limit_decoding};
 use crate::sort::scratch::Workspace;
@@ -340,16 +340,16 @@ struct Order {
 fn order(
     work: &Workspace,
     edges: &mut Edges,
-    wanted: VertexOrder,
+    wanted: NumberingOrder,
     directed: bool,
     tracker: &Tracker,
 ) -> Result<Order> {
     tracker.stage("order", edges.num_edges());
     let cells = CellDivision::new(edges.num_vertices);
     let n = edges.num_vertices;
-    if wanted == VertexOrder::Keep {
+    if wanted == NumberingOrder::Keep {
         let counts = by_cell(work, edges, cells, tracker)?;
-        let choice = OrderChoice { order: VertexOrder::Keep, reason: "as asked for".to_owned() };
+        let choice = OrderChoice { order: NumberingOrder::Keep, reason: "as asked for".to_owned() };
         return Ok(Order { choice, renumbered: Renumbered::No, cells, counts });
     }
     let needed = degrees_bytes(n, directed) + n * size_of::<VertexId>() as u64;
@@ -369,15 +369,15 @@ fn order(
     }
     let room = work.budget.reserve("ordering the vertices", needed)?;
     let degrees = degrees(work, edges, directed, tracker)?;
-    let choice = if wanted == VertexOrder::Auto {
+    let choice = if wanted == NumberingOrder::Auto {
         let mut classes = vec![0u64; DEGREE_CLASSES];
         (0..n as usize).for_each(|v| classes[(degrees.of(v) as usize).min(DEGREE_CLASSES - 1)] += 1);
         choose(&sample(work, edges)?, n, hot_degree(&classes, n), |v| degrees.of(v as usize))
     } else {
-        OrderChoice { order: VertexOrder::Degree, reason: "as asked for".to_owned() }
+        OrderChoice { order: NumberingOrder::Degree, reason: "as asked for".to_owned() }
     };
     let renumbered = match choice.order {
-        VertexOrder::Degree => Some(by_degree(work, n, |v| degrees.of(v))?),
+        NumberingOrder::Degree => Some(by_degree(work, n, |v| degrees.of(v))?),
         _ => None,
     };
     let counts = [&degrees.sources, &degrees.targets].map(|d| to_cells(d, renumbered.as_deref(), cells));

@@ -11,8 +11,8 @@ use esker_graph::{Bitmap, NONE, Reservation, VertexId, vertex};
 use esker_layers::ids::IdFiles;
 
 use crate::build::gather::{GatheredInput, RawBlock, RawEnds};
+use crate::keys::NumberedIds;
 use crate::number::write_ascending;
-use crate::numbering::NumberedIds;
 use crate::options::Tracker;
 use crate::sort::scratch::Workspace;
 use crate::sort::spool::Spool;

@@ -9,7 +9,7 @@ use super::key::{Int, Kind, garbled};
 use super::lane::LaneWriter;
 use super::names::DistinctIds;
 use super::part::FIRST;
-use crate::numbering::NumberedIds;
+use crate::keys::NumberedIds;
 use crate::sort::radix::sort_parallel;
 use crate::sort::scratch::Workspace;
 use crate::sort::spool::Spool;

@@ -40,7 +40,7 @@ use self::names::DistinctIds;
 use self::part::{FIRST, KeyType};
 use self::rank::{Gather, RankedIds, rank, rank_ascending, translate};
 use self::resolve::resolve;
-use super::numbering::{Keys, Numbered};
+use super::keys::{Keys, Numbered};
 use super::sort::scratch::Workspace;
 use super::sort::spool::{SPOOL_BLOCK_BYTES, Spool};
 

@@ -10,7 +10,7 @@ use super::lane::{Lane, LaneWriter};
 use super::part::{FIRST, Spread};
 use super::place::{self, PLACES};
 use super::rank::KeyGather;
-use crate::numbering::NumberedIds;
+use crate::keys::NumberedIds;
 use crate::sort::spool::Spool;
 
 /// All distinct ids of an import.

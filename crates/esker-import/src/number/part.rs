@@ -5,7 +5,7 @@ use esker_format::{Error, Result};
 use esker_layers::ids::IdHasher;
 
 use super::key::{Int, Kind, Text};
-use crate::numbering::Keys;
+use crate::keys::Keys;
 use crate::read::source::{integer_ids, texts};
 
 /// How ids are spread over partitions: by `bits` bits of the hash, after `used` leading ones.

@@ -46,7 +46,7 @@ struct OpenPart {
     /// Number of the line with which `rest` begins.
     line: u64,
     quoted: Option<Dialect>,
-    /// Whether the rest of a line that is too long comes next, of which the beginning was handed out.
+    /// Whether the rest of a line that is too long comes next: its beginning was handed out.
     in_long_line: bool,
 }
 

@@ -67,7 +67,7 @@ fn any_of(inputs: &[Input]) -> Result<&Input> {
     }
 }
 
-/// Opens the graph of which the inputs are any of the three files.
+/// Opens a graph; the inputs are any of its three files.
 ///
 /// # Errors
 /// If the edges are not there, or a count of the properties is wrong.

@@ -121,7 +121,7 @@ pub(crate) struct ExportFormat {
 }
 
 impl ExportFormat {
-    /// A format of which nothing else has to be said: its ids may be texts, and a file with a reader's ending
+    /// A format without further properties: its ids may be texts, and a file with a reader's ending
     /// has edges only.
     pub(crate) const fn new(
         write: WriteGraph,

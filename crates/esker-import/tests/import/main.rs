@@ -17,7 +17,7 @@ use esker_graph::{Direction, Graph, Run};
 use esker_import::export::{ExportOptions, StoredExport, export};
 use esker_import::install::import;
 use esker_import::open::{open_inputs, open_reader};
-use esker_import::options::{ImportOptions, ImportReport, VertexOrder};
+use esker_import::options::{ImportOptions, ImportReport, NumberingOrder};
 use esker_import::read::format::{PickProperties, ReadOptions};
 use esker_import::read::input::Input;
 use esker_store::Version;
@@ -53,7 +53,7 @@ fn an_imported_graph_is_read_back() {
     let dir = tempfile::tempdir().unwrap();
     let (input, target) = (dir.path().join("in.wel"), dir.path().join("out.esker"));
     std::fs::write(&input, "0 1 5\n1 2 7\n2 0 -1\n0 1 9\n3 3 2\n").unwrap();
-    for order in [VertexOrder::Keep, VertexOrder::Degree] {
+    for order in [NumberingOrder::Keep, NumberingOrder::Degree] {
         let report =
             import_file(&input, &target, &ImportOptions { order, ..ImportOptions::default() }).unwrap();
         assert_eq!((report.rows, report.edges, report.duplicates, report.vertices), (5, 4, 1, 4));

@@ -5,7 +5,7 @@ use esker_graph::{Run, VertexId, vertex};
 
 use super::gathered::{GatheredSide, Unit};
 use super::mapped::points::odd_list;
-use super::side::Side;
+use super::side::GraphSide;
 use super::versions::chains::LaterLayers;
 use super::versions::layered::Layered;
 use super::weight::ColumnWeight;
@@ -18,7 +18,7 @@ pub const fn copied_bytes(num_vertices: u64, num_arcs: u64, weight_bytes: u64) -
 /// Copies all lists, on the threads of the run. The caller has reserved the memory. Each list is read by
 /// itself, in order of the vertices: what is spread over layers is joined in the cache, and written once.
 pub(super) fn copy<W: ColumnWeight>(
-    side: &Side<'_, W>,
+    side: &GraphSide<'_, W>,
     num_vertices: usize,
     run: &Run,
 ) -> Result<GatheredSide<W>> {
@@ -30,7 +30,7 @@ pub(super) fn copy<W: ColumnWeight>(
     });
     let offsets = std::iter::once(0).chain(ends).collect();
     let layered = match side {
-        Side::Layered(side) => {
+        GraphSide::Layered(side) => {
             let lists = side.lists(run)?;
             LaterLayers::new(lists, None, run)?.map(|layers| (lists, layers))
         }
@@ -42,7 +42,7 @@ pub(super) fn copy<W: ColumnWeight>(
 /// Copies some lists. If `layered` is given, those of several layers are read layer by layer; else each along
 /// its chain.
 fn copy_unit<'a, W: ColumnWeight>(
-    side: &Side<'_, W>,
+    side: &GraphSide<'_, W>,
     layered: Option<&(&Layered<'a, W>, LaterLayers<'a, W>)>,
     unit: Unit<'_, W>,
 ) -> Result<()> {

@@ -18,7 +18,7 @@ use crate::layer::{Arrays, Body, Coded, Index, List, ListColumns, Section};
 use crate::stack::{ListTable, Stack};
 
 /// The lists of one direction.
-pub(crate) enum Side<'a, W> {
+pub(crate) enum GraphSide<'a, W> {
     /// One complete layer, plain.
     Plain(PlainSide<'a, W>),
     /// One complete layer, compressed.
@@ -29,7 +29,7 @@ pub(crate) enum Side<'a, W> {
     Gathered(GatheredSide<W>),
     /// Lists from any other source. If the source reads a side with 32-bit weights and widens these, the
     /// second field is that side.
-    Source(Box<dyn Source<W, Error> + 'a>, Option<Arc<Side<'a, i32>>>),
+    Source(Box<dyn Source<W, Error> + 'a>, Option<Arc<GraphSide<'a, i32>>>),
 }
 
 pub(crate) struct PlainSide<'a, W> {
@@ -63,7 +63,7 @@ pub(crate) struct LayeredSide<'a, W> {
     lists: OnceLock<Layered<'a, W>>,
 }
 
-impl<'a, W: ColumnWeight> Side<'a, W> {
+impl<'a, W: ColumnWeight> GraphSide<'a, W> {
     /// Mapped lists. Lists that are kept only as tiles are not among them. Without `has_degrees`, the vertex
     /// table is made when a scan needs it; until then, a degree is counted along the chain of the vertex.
     pub(super) fn mapped(
@@ -100,7 +100,7 @@ impl<'a, W: ColumnWeight> Side<'a, W> {
     }
 
     /// The side with 32-bit weights whose lists this hands over with wider ones, if it does.
-    pub(super) fn narrow(&self) -> Option<&Side<'a, i32>> {
+    pub(super) fn narrow(&self) -> Option<&GraphSide<'a, i32>> {
         match self {
             Self::Source(_, narrow) => narrow.as_deref(),
             _ => None,

@@ -17,7 +17,7 @@ use super::bounded::stacked::StackedSide;
 use super::copied::{copied_bytes, copy};
 use super::mapped::points::PointReads;
 use super::residency::HeadedOptions;
-use super::side::Side;
+use super::side::GraphSide;
 use super::tiled::TiledSide;
 use super::views::induced::InducedSide;
 use super::views::symmetric::SymmetricSide;
@@ -36,9 +36,9 @@ pub struct StoredGraph<'a, W> {
     pub(super) num_vertices: usize,
     pub(super) num_arcs: u64,
     pub(super) directed: bool,
-    pub(super) out: Side<'a, W>,
+    pub(super) out: GraphSide<'a, W>,
     /// `None`: not kept, or (undirected) the same as `out`.
-    pub(super) incoming: Option<Side<'a, W>>,
+    pub(super) incoming: Option<GraphSide<'a, W>>,
     /// Memory of a pool, of heads or of copied lists.
     pub(super) _memory: Option<Reservation>,
 }
@@ -62,7 +62,7 @@ pub enum CompleteLists<'a, 'o> {
     Headed(&'o Arc<dyn Disk>, Option<&'o StoredHeads>, HeadedOptions),
 }
 
-impl<'a, W: ColumnWeight> Side<'a, W> {
+impl<'a, W: ColumnWeight> GraphSide<'a, W> {
     /// The lists of a version, if these are those of its complete layer.
     fn with_changes(
         self,
@@ -95,7 +95,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
             (lists, _) => lists,
         };
         let has_degrees = !matches!(lists, CompleteLists::Windowed);
-        let mapped = |direction| Side::mapped(stack, direction, weight.property, has_degrees, run);
+        let mapped = |direction| GraphSide::mapped(stack, direction, weight.property, has_degrees, run);
         let is_read = |direction| only.is_none_or(|only| only == direction);
         match lists {
             CompleteLists::Mapped | CompleteLists::Windowed => Self::of_sides(stack, None, weight, mapped),
@@ -110,7 +110,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
                     }
                     let lists = stack.section(0, direction)?.main();
                     let base = PooledSide::<W>::new(disk, lists, weight.property, &options, run)?;
-                    Side::source(base).with_changes(stack, direction, weight, run)
+                    GraphSide::source(base).with_changes(stack, direction, weight, run)
                 })
             }
             CompleteLists::Headed(disk, stored, options) => {
@@ -137,7 +137,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         stack: &'a Stack,
         memory: Option<Reservation>,
         weight: ArcWeights,
-        side: impl Fn(Direction) -> Result<Side<'a, W>>,
+        side: impl Fn(Direction) -> Result<GraphSide<'a, W>>,
     ) -> Result<Self> {
         let directed = stack.layers()[0].is_directed();
         let two = directed && stack.has(Direction::In);
@@ -165,7 +165,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         let side = |direction| {
             let section = if stack.has(direction) { Some(stack.section(0, direction)?) } else { None };
             let points = section.map(|section| PointReads::new(section.main(), property, pool.is_some()));
-            let base = Side::source(TiledSide { scan: Arc::clone(&scan), points, direction });
+            let base = GraphSide::source(TiledSide { scan: Arc::clone(&scan), points, direction });
             base.with_changes(stack, direction, weight, run)
         };
         let directed = tiles.shape().directed;
@@ -178,22 +178,22 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
     /// [`super::StoredWeight::with_in_lists`].
     pub(super) fn build_with_in_lists(self, reads_single: bool, run: &Run) -> Result<Self> {
         let Self { num_vertices, num_arcs, directed, out, incoming, _memory: before } = self;
-        let suffices = |side: &Side<'_, W>| !reads_single || side.has_lists();
+        let suffices = |side: &GraphSide<'_, W>| !reads_single || side.has_lists();
         if !directed || incoming.as_ref().is_some_and(suffices) {
             return Ok(Self { num_vertices, num_arcs, directed, out, incoming, _memory: before });
         }
-        let sides = if matches!(out, Side::Gathered(_)) { 1 } else { 2 };
+        let sides = if matches!(out, GraphSide::Gathered(_)) { 1 } else { 2 };
         let bytes = sides * copied_bytes(num_vertices as u64, num_arcs, size_of::<W>() as u64);
         let mut memory = run.budget().reserve("lists in memory", bytes)?;
         let out = match out {
-            Side::Gathered(lists) => lists,
+            GraphSide::Gathered(lists) => lists,
             other => copy(&other, num_vertices, run)?,
         };
-        let incoming = Some(Side::Gathered(out.transposed(run)?));
+        let incoming = Some(GraphSide::Gathered(out.transposed(run)?));
         if let Some(before) = before {
             memory.absorb(before);
         }
-        let out = Side::Gathered(out);
+        let out = GraphSide::Gathered(out);
         Ok(Self { num_vertices, num_arcs, directed, out, incoming, _memory: Some(memory) })
     }
 
@@ -215,7 +215,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         let (n, arcs) = (self.num_vertices, self.num_arcs);
         let side = SymmetricSide::new(self.out, incoming, n, arcs, multigraph, run)?;
         let num_arcs = side.num_arcs();
-        Ok(Self { num_arcs, directed: false, out: Side::source(side), incoming: None, ..self })
+        Ok(Self { num_arcs, directed: false, out: GraphSide::source(side), incoming: None, ..self })
     }
 
     /// [`super::StoredWeight::copied`].
@@ -230,15 +230,15 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
             u64::from(is_read(Direction::Out)) + u64::from(is_read(Direction::In) && incoming.is_some());
         let bytes = sides * copied_bytes(num_vertices as u64, num_arcs, size_of::<W>() as u64);
         let mut memory = run.budget().reserve("lists in memory", bytes)?;
-        let side = |side: Side<'a, W>, direction| {
-            if !is_read(direction) || matches!(side, Side::Gathered(_)) {
+        let side = |side: GraphSide<'a, W>, direction| {
+            if !is_read(direction) || matches!(side, GraphSide::Gathered(_)) {
                 return Ok(side);
             }
-            copy(&side, num_vertices, run).map(Side::Gathered)
+            copy(&side, num_vertices, run).map(GraphSide::Gathered)
         };
         let out = side(out, Direction::Out)?;
         let incoming = match &out {
-            Side::Gathered(lists) if is_made => Some(Side::Gathered(lists.transposed(run)?)),
+            GraphSide::Gathered(lists) if is_made => Some(GraphSide::Gathered(lists.transposed(run)?)),
             _ => incoming.map(|incoming| side(incoming, Direction::In)).transpose()?,
         };
         if let Some(before) = before {
@@ -251,20 +251,20 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
     #[must_use]
     pub(super) fn build_induced(self, remaining: &'a Remaining) -> Self {
         let num_vertices = self.num_vertices;
-        let side = |inner| Side::source(InducedSide { inner, remaining, num_vertices });
+        let side = |inner| GraphSide::source(InducedSide { inner, remaining, num_vertices });
         let (out, incoming) = (side(self.out), self.incoming.map(side));
         Self { num_vertices: remaining.len(), out, incoming, ..self }
     }
 
     /// Bytes that scans of pooled lists have read from the disk so far.
     pub fn read_bytes(&self) -> u64 {
-        self.out.read_bytes() + self.incoming.as_ref().map_or(0, Side::read_bytes)
+        self.out.read_bytes() + self.incoming.as_ref().map_or(0, GraphSide::read_bytes)
     }
 
     /// Single pooled lists that were read from the pool so far, and those that were not in it.
     pub fn point_reads(&self) -> (u64, u64) {
         let (out, incoming) =
-            (self.out.point_reads(), self.incoming.as_ref().map_or((0, 0), Side::point_reads));
+            (self.out.point_reads(), self.incoming.as_ref().map_or((0, 0), GraphSide::point_reads));
         (out.0 + incoming.0, out.1 + incoming.1)
     }
 
@@ -280,7 +280,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
     /// Whether single lists of a direction can be read; else they are only scanned, as those that only tiles
     /// have.
     pub fn has_lists(&self, direction: Direction) -> bool {
-        self.kept(direction).is_some_and(Side::has_lists)
+        self.kept(direction).is_some_and(GraphSide::has_lists)
     }
 
     /// The graph as plain slices, after verifying all of it; `None` if its lists do not lie in one
@@ -298,7 +298,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
     }
 
     #[inline(always)]
-    fn kept(&self, direction: Direction) -> Option<&Side<'a, W>> {
+    fn kept(&self, direction: Direction) -> Option<&GraphSide<'a, W>> {
         match (direction, self.directed) {
             (Direction::In, true) => self.incoming.as_ref(),
             _ => Some(&self.out),
@@ -307,15 +307,15 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
 
     /// The side that says how lists are read: the in-lists where they were copied to memory, since the
     /// out-lists may not have been.
-    fn leading(&self) -> &Side<'a, W> {
+    fn leading(&self) -> &GraphSide<'a, W> {
         match &self.incoming {
-            Some(incoming @ Side::Gathered(_)) => incoming,
+            Some(incoming @ GraphSide::Gathered(_)) => incoming,
             _ => &self.out,
         }
     }
 
     #[inline(always)]
-    fn side(&self, direction: Direction) -> Result<&Side<'a, W>> {
+    fn side(&self, direction: Direction) -> Result<&GraphSide<'a, W>> {
         self.kept(direction)
             .ok_or_else(|| Stop::unsuitable("the graph is stored without its in-edges".to_owned()).into())
     }
@@ -363,11 +363,12 @@ impl<W: ColumnWeight> Graph for StoredGraph<'_, W> {
     }
 
     fn is_at_hand(&self) -> bool {
-        matches!(self.leading(), Side::Plain(_) | Side::Compressed(_) | Side::Gathered(_))
+        matches!(self.leading(), GraphSide::Plain(_) | GraphSide::Compressed(_) | GraphSide::Gathered(_))
     }
 
     fn words_apart(&self) -> bool {
-        let is_apart = |side: &Side<'_, W>| !matches!(side, Side::Source(source, _) if !source.words_apart());
+        let is_apart =
+            |side: &GraphSide<'_, W>| !matches!(side, GraphSide::Source(source, _) if !source.words_apart());
         is_apart(&self.out) && self.incoming.as_ref().is_none_or(is_apart)
     }
 

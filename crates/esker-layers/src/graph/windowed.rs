@@ -3,7 +3,7 @@
 use esker_format::{Error, Result};
 use esker_graph::{Direction, Remaining, Reservation, Run, VertexId};
 
-use super::side::Side;
+use super::side::GraphSide;
 use super::stored::StoredGraph;
 use super::views::induced::InducedSide;
 use super::views::window::{
@@ -43,7 +43,8 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
     pub(super) fn build_windowed(arcs: ArcsInTime<'a, W>, index: &'a WindowIndex) -> Self {
         let window = *index.window();
         let parts = Timed::new(arcs);
-        let side = |lists, direction| Side::source(WindowSide { lists, window, sums: index.sums(direction) });
+        let side =
+            |lists, direction| GraphSide::source(WindowSide { lists, window, sums: index.sums(direction) });
         let (out, incoming) = (side(parts.out, Direction::Out), parts.incoming);
         let incoming = incoming.filter(|it| it.can_filter(&window)).map(|lists| side(lists, Direction::In));
         let Timed { num_vertices, directed, memory, .. } = parts;
@@ -66,7 +67,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
             }
         };
         let side = JoinedSide::new([out, incoming], window, num_vertices, run)?;
-        let (num_arcs, out) = (side.num_arcs(), Side::source(side));
+        let (num_arcs, out) = (side.num_arcs(), GraphSide::source(side));
         Ok(Self { num_vertices, num_arcs, directed: false, out, incoming: None, _memory: memory })
     }
 
@@ -86,7 +87,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         let side = |lists: TimedLists<'a, W>, direction| {
             let (window, sums) = (*index.window(), index.sums(direction));
             if only.is_none_or(|only| only == direction) {
-                return gather(&lists, &window, sums, index.remaining(), run).map(Side::Gathered);
+                return gather(&lists, &window, sums, index.remaining(), run).map(GraphSide::Gathered);
             }
             Ok(Self::filtered(lists, index, direction))
         };
@@ -98,13 +99,13 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
 
     /// The lists of a window without the vertices that are not in it, beside those of the other direction,
     /// which are gathered: for degrees.
-    fn filtered(lists: TimedLists<'a, W>, index: &'a WindowIndex, direction: Direction) -> Side<'a, W> {
+    fn filtered(lists: TimedLists<'a, W>, index: &'a WindowIndex, direction: Direction) -> GraphSide<'a, W> {
         let (window, sums) = (*index.window(), index.sums(direction));
-        let inner = Side::source(WindowSide { lists, window, sums });
+        let inner = GraphSide::source(WindowSide { lists, window, sums });
         match index.remaining() {
             Some(remaining) => {
                 let num_vertices = remaining.num_before();
-                Side::source(InducedSide { inner, remaining, num_vertices })
+                GraphSide::source(InducedSide { inner, remaining, num_vertices })
             }
             None => inner,
         }
@@ -120,7 +121,7 @@ impl<'a, W: ColumnWeight> StoredGraph<'a, W> {
         let only = only.filter(|_| shared.is_directed() && shared.has_incoming());
         let bytes = index.gathered_bytes(size_of::<W>() as u64, only.as_ref().map(|only| only.0));
         let memory = run.budget().reserve("the edges of a window", bytes)?;
-        let side = |direction| Ok::<_, Error>(shared.gather(direction, index, run)?.map(Side::Gathered));
+        let side = |direction| Ok::<_, Error>(shared.gather(direction, index, run)?.map(GraphSide::Gathered));
         let filtered =
             |times, direction| Self::filtered(TimedLists::Columns { times, weights: None }, index, direction);
         let (out, incoming) = match only {

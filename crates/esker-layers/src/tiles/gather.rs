@@ -95,7 +95,7 @@ where
         Ok(row)
     }
 
-    /// Cuts the vertices into pieces, none of which lies in two strips.
+    /// Cuts the vertices into pieces that each lie in one strip.
     fn cut(&self, rows: Range<usize>) -> Vec<Piece> {
         let mut pieces = Vec::new();
         let mut end_piece = |vertices: Range<usize>| pieces.push(Piece { vertices, counts: Vec::new() });

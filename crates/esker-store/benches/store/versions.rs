@@ -20,7 +20,7 @@ use esker_graph::random::Random;
 use esker_graph::{Direction, Graph, Run, VertexId, vertex};
 use esker_import::install::import;
 use esker_import::open::open_inputs;
-use esker_import::options::{ImportOptions, VertexOrder};
+use esker_import::options::{ImportOptions, NumberingOrder};
 use esker_import::read::format::ReadOptions;
 use esker_import::read::input::Input;
 use esker_store::io::{Disk, RealDisk};
@@ -200,7 +200,7 @@ fn load(edges: &[Edge], directed: bool, path: &Path) -> f64 {
     let read = ReadOptions::default();
     let reader = open_inputs(&[Input::memory("edges.el", text)], &read).expect("edges").reader;
     let options =
-        ImportOptions { directed: Some(directed), order: VertexOrder::Keep, ..ImportOptions::default() };
+        ImportOptions { directed: Some(directed), order: NumberingOrder::Keep, ..ImportOptions::default() };
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
     import(&disk, reader, path, &options, StagingOptions::default()).expect("a database");
     begin.elapsed().as_secs_f64()

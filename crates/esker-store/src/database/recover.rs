@@ -1,6 +1,6 @@
 //! Recovery of a database that has lost files or parts of them, by giving up what is missing.
 //!
-//! 1. What is left is found out: the longest sequence of whole layers (`version/left.rs`), and the log as
+//! 1. What is left is found: the longest sequence of whole layers (`version/recoverable.rs`), and the log as
 //!    far as it continues them.
 //! 2. If the lists of one direction are lost, all layers are merged into one with the lists of the other
 //!    direction, and those that are lost are made of these.

@@ -51,7 +51,7 @@ impl StandbyCommits {
             None => (Twin::new(UnfrozenCommits::over(&shown.below)?), shown.unfrozen.commits.clone()),
         };
         // If this fails half-way, the copy is dropped and rebuilt later.
-        let unfrozen = twin.alone();
+        let unfrozen = twin.exclusive();
         behind.iter().chain(commits).try_for_each(|commit| unfrozen.apply(commit, run))?;
         Ok(twin)
     }

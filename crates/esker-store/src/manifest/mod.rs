@@ -26,8 +26,8 @@ mod pins_tests;
 #[cfg(test)]
 mod tests;
 
-pub use crate::apart::TargetsApart;
 pub use crate::holding::{WriterLock, lock_writer};
+pub use crate::temporary_targets::TemporaryTargets;
 pub(crate) use account::{Account, AccountOf, account_path, read_account};
 pub use content::Manifest;
 pub use names::MANIFEST_NAME;

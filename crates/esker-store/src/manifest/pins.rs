@@ -79,7 +79,7 @@ impl<T> Twin<T> {
 
     /// Waits until this is the only handle, then returns the value for changing. The writer waits for pins on
     /// states that hold the value, so readers must not keep such a pin for longer than a look-up.
-    pub(crate) fn alone(&mut self) -> &mut T {
+    pub(crate) fn exclusive(&mut self) -> &mut T {
         let mut waited = 0;
         loop {
             if Arc::get_mut(&mut self.0).is_some() {

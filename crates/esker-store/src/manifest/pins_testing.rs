@@ -65,7 +65,7 @@ pub(super) fn work(published: &Published<PinnedState>, all: &[CountedFiles]) {
         layers.push(layer(all, k));
         let (_, oldest) = layers.remove(0);
         let next = shown[0] + 1;
-        hidden.alone().iter_mut().for_each(|number| *number = next);
+        hidden.exclusive().iter_mut().for_each(|number| *number = next);
         published.publish(PinnedState { layers, live: hidden });
         hidden = shown;
         oldest.retire();

@@ -31,8 +31,8 @@ use super::account::{Header, write_account};
 use super::content::Manifest;
 use super::names::{MANIFEST_NAME, ids_directory, layer_directory};
 use super::staged::StagedDirectory;
-use crate::apart::TargetsApart;
 use crate::conversion::{FormReport, WantedForms, write_forms, write_tiles_of};
+use crate::temporary_targets::TemporaryTargets;
 
 /// Options for creating a database.
 #[derive(Debug, Clone, Copy, Default)]
@@ -122,12 +122,12 @@ impl Staging {
     }
 
     /// The files of layer 1, if its lists are to be kept as tiles alone: see [`Staging::make_forms`].
-    pub fn targets_apart(&self) -> TargetsApart<'_> {
-        TargetsApart { files: &self.layer, disk: &self.disk, directory: self.layer.directory() }
+    pub fn targets_apart(&self) -> TemporaryTargets<'_> {
+        TemporaryTargets { files: &self.layer, disk: &self.disk, directory: self.layer.directory() }
     }
 
     /// A writer for layer 1, whose lists are to have this encoding.
-    pub fn layer_for<'a>(&'a self, encoding: Encoding, apart: &'a TargetsApart<'_>) -> PlainWriter<'a> {
+    pub fn layer_for<'a>(&'a self, encoding: Encoding, apart: &'a TemporaryTargets<'_>) -> PlainWriter<'a> {
         match encoding {
             Encoding::Tiles => PlainWriter::new(apart, self.layer.directory(), self.origin()),
             Encoding::Plain | Encoding::Compressed => self.plain_layer(),

@@ -27,7 +27,7 @@ mod input;
 mod list;
 mod direction;
 mod vertices;
-mod whole;
+mod without_history;
 mod bulk;
 mod renumber;
 mod edge_ids;

@@ -10,7 +10,7 @@ use esker_layers::ids::{IdFiles, IdHasher, IdMap};
 use esker_layers::known_files::DirectoryKind;
 use esker_layers::tiles::Tiles;
 
-use super::beside::Beside;
+use super::forms::Beside;
 use super::layer::{Layer, OwnFiles};
 use crate::manifest::{Manifest, Resource, ids_directory, layer_directory};
 

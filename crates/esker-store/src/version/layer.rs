@@ -16,7 +16,7 @@ use esker_layers::property::{
 };
 use esker_layers::tiles::Tiles;
 
-use super::beside::tile_shape;
+use super::forms::tile_shape;
 use crate::manifest::{Manifest, Reclaim, Resource};
 
 /// A layer with everything in it, mapped. A layer that was retired removes its files when the last version

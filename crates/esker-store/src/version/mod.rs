@@ -1,7 +1,7 @@
 //! A version of a graph: what is stored of it, and point reads of single vertices. Whole graphs to compute on
 //! are in [`view`](crate::view).
 
-mod beside;
+mod forms;
 mod layer;
 mod files;
 mod edges;
@@ -10,12 +10,12 @@ mod properties;
 mod complete;
 mod points;
 mod find;
-mod left;
+mod recoverable;
 mod live;
 
 pub use edges::VertexEdges;
 pub(crate) use layer::Layer;
 pub(crate) use layer::vertex_property;
-pub(crate) use left::{ManifestLeft, RecoverableState, open_only};
+pub(crate) use recoverable::{ManifestLeft, RecoverableState, open_only};
 pub(crate) use state::State;
 pub use state::Version;

@@ -14,8 +14,8 @@ use esker_layers::property::{Dictionary, PropertyLayer, REMOVED_NUMBER, RemovedV
 use esker_layers::stack::Stack;
 use esker_layers::tiles::Tiles;
 
-use super::beside::Beside;
 use super::files::{BaseIds, OpenFiles, lost_file};
+use super::forms::Beside;
 use super::layer::{Layer, own_tiles};
 use crate::manifest::{MANIFEST_NAME, Manifest};
 

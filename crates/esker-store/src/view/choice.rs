@@ -15,7 +15,7 @@ use crate::version::Version;
 
 /// Removed vertices stay in a graph if they are at most this part of all: arrays of algorithms have room for
 /// them.
-const KEPT_FRACTION: usize = 8;
+const KEPT_DIVISOR: usize = 8;
 
 /// The types of numbers that weights can have.
 pub(super) const WEIGHT_ELEMENTS: [ElementType; 4] =
@@ -315,7 +315,7 @@ impl View {
             return Ok(false);
         }
         let count = self.removed(run)?.count();
-        Ok(count > 0 && count <= self.version.num_vertices() / KEPT_FRACTION)
+        Ok(count > 0 && count <= self.version.num_vertices() / KEPT_DIVISOR)
     }
 
     /// How [`View::present_graph`] numbers vertices; `None`: as the version does.

@@ -3,7 +3,7 @@
 use esker_algo::algorithm::centrality::degrees::DegreeOf;
 use esker_algo::algorithm::centrality::pagerank::PageRankOptions;
 use esker_algo::algorithm::components::wcc::WccMethod;
-use esker_algo::many::{self, GraphSeries, LANES};
+use esker_algo::graph_series::{self, GraphSeries, LANES};
 use esker_graph::{Direction, NONE, Run, Stop, VertexId, vertex};
 use esker_store::Version;
 
@@ -48,7 +48,7 @@ impl Many {
             "wcc" if component_method(params)? == WccMethod::UnionFind => Some(Self::Components),
             "pagerank" => {
                 let options = rank_options(params)?;
-                many::suits(&options).then_some(Self::PageRank(options))
+                graph_series::suits(&options).then_some(Self::PageRank(options))
             }
             "kcore" => Some(Self::Cores),
             "degrees" => Some(Self::Degrees(degree_of(params))),
@@ -98,7 +98,7 @@ impl Many {
         match self {
             Self::Components => true,
             Self::Cores => {
-                let changes = many::changes_per_graph(series, run);
+                let changes = graph_series::changes_per_graph(series, run);
                 series.can_receive() && changes * KCORE_ARCS_MIN <= series.num_arcs() as f64
             }
             Self::Degrees(of) => {
@@ -125,14 +125,14 @@ impl Many {
         mut visit: impl FnMut(usize, Answer) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), ManyFailure<E>> {
         match self {
-            Self::Components => many::components(series, run, |graph, labels| {
+            Self::Components => graph_series::components(series, run, |graph, labels| {
                 visit(graph, components_answer(graph, &labels, present)).map_err(ManyFailure::Visit)
             }),
-            Self::Cores => many::cores(series, run, |graph, cores| {
+            Self::Cores => graph_series::cores(series, run, |graph, cores| {
                 let cores: Vec<_> = members(graph, present).map(|v| cores[v as usize]).collect();
                 visit(graph, in_graph(graph, present, cores_answer(cores))).map_err(ManyFailure::Visit)
             }),
-            Self::Degrees(of) => many::degrees(series, *of, run, |graph, degrees| {
+            Self::Degrees(of) => graph_series::degrees(series, *of, run, |graph, degrees| {
                 let largest = degrees.iter().copied().max().unwrap_or(0);
                 let degrees = members(graph, present).map(|v| degrees[v as usize]).collect();
                 let answer = in_graph(graph, present, degrees_answer(degrees, largest));
@@ -140,7 +140,7 @@ impl Many {
             }),
             Self::Search { sources, depth_max } => {
                 let sources = vertices(sources, version, run).unwrap_or_default();
-                let found = many::search(series, present, &sources, *depth_max, run)?;
+                let found = graph_series::search(series, present, &sources, *depth_max, run)?;
                 (0..series.len()).try_for_each(|graph| {
                     run.check()?;
                     let depths = found.of_graph(graph, present, run);
@@ -149,7 +149,7 @@ impl Many {
                 })
             }
             Self::PageRank(options) => {
-                let mut found = many::pagerank(series, present, run, options)?;
+                let mut found = graph_series::pagerank(series, present, run, options)?;
                 (0..series.len()).try_for_each(|graph| {
                     let found = found.take(graph, present);
                     let facts = convergence_facts(&found);

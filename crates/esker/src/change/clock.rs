@@ -6,16 +6,16 @@ use esker_store::manifest::check_event_time;
 use esker_store::property::PropertyValue;
 use esker_store::{Error, Result, Version};
 
-use super::course::{FedEdge, FedEdges};
+use super::feed_policy::{FedEdge, FedEdges};
 use super::stream_options::{Late, Pace, StreamOptions};
 use super::target::Target;
-use crate::window::{Declared, Span, TimeUnit};
+use crate::window::{Declared, EpochUnit, Span};
 
 /// The property of times, and what is known of the times.
 pub(super) struct Clock {
     place: usize,
     /// Unless it is known, guessed from the first edge.
-    pub(super) unit: Option<TimeUnit>,
+    pub(super) unit: Option<EpochUnit>,
     /// How the times look that the database has.
     known: KnownTimes,
     asked_delay: Option<Span>,
@@ -62,7 +62,7 @@ impl Clock {
             ))
         })?;
         let place = target.given_properties().position(|one| one.number == found.number).unwrap_or(0);
-        let unit = TimeUnit::of(found).or(declared.unit_of(&name)).or(options.unit);
+        let unit = EpochUnit::of(found).or(declared.unit_of(&name)).or(options.unit);
         if let (Some(unit), Some(given)) = (unit, options.unit.filter(|&given| unit != Some(given))) {
             let (kept, given) = (unit.name(), given.name());
             return Err(Error::usage(format!(
@@ -91,7 +91,7 @@ impl Clock {
             }
             None => {
                 self.known.expect(time, &message![", or state their unit with ", Setting::TimeUnit])?;
-                let unit = TimeUnit::guess(time);
+                let unit = EpochUnit::guess(time);
                 let remedy = message![" to one unit, or state theirs with ", Setting::TimeUnit];
                 expect_credible(edge, unit, time, &remedy)?;
                 *self.unit.insert(unit)
@@ -132,7 +132,7 @@ impl Clock {
     pub(super) fn seconds_since_first(&mut self, edge: &FedEdge<'_>) -> f64 {
         let Some(time) = self.of_edge(edge) else { return 0.0 };
         let first = *self.first.get_or_insert(time);
-        let unit = self.unit.unwrap_or_else(|| TimeUnit::guess(time));
+        let unit = self.unit.unwrap_or_else(|| EpochUnit::guess(time));
         unit.seconds(time.saturating_sub(first))
     }
 
@@ -156,24 +156,24 @@ impl Clock {
 struct KnownTimes {
     /// The latest of them, and the unit in which it seems to be; `None` if the property says its unit, or
     /// nothing is there to compare with.
-    latest: Option<(i64, TimeUnit)>,
+    latest: Option<(i64, EpochUnit)>,
 }
 
 impl KnownTimes {
     /// `unit` is that of the times, if it is known.
-    fn of(newest: &Version, property: &PropertyRecord, unit: Option<TimeUnit>) -> Result<Self> {
-        if TimeUnit::of(property).is_some() {
+    fn of(newest: &Version, property: &PropertyRecord, unit: Option<EpochUnit>) -> Result<Self> {
+        if EpochUnit::of(property).is_some() {
             return Ok(Self { latest: None });
         }
         let latest = newest.latest_time(&property.name, &Run::with_threads(1)?)?.filter(|&latest| latest > 0);
-        let latest = latest.map(|latest| (latest, TimeUnit::guess(latest)));
+        let latest = latest.map(|latest| (latest, EpochUnit::guess(latest)));
         // Times that do not look like their unit show nothing.
         Ok(Self { latest: latest.filter(|(_, seems)| unit.is_none_or(|unit| unit == *seems)) })
     }
 
     /// Whether a time seems to be in the same unit. One that is not after 1970 shows nothing.
     fn admit(&self, time: i64) -> bool {
-        time <= 0 || self.latest.is_none_or(|(_, seems)| TimeUnit::guess(time) == seems)
+        time <= 0 || self.latest.is_none_or(|(_, seems)| EpochUnit::guess(time) == seems)
     }
 
     /// Refuses a time that seems to be in another unit.
@@ -183,7 +183,7 @@ impl KnownTimes {
                 format!(
                     "the time {time} looks as if it were in {}, but {latest}, the latest in the database, as if it were in {}: \
                      convert the times",
-                    TimeUnit::guess(time).name(),
+                    EpochUnit::guess(time).name(),
                     seems.name()
                 ),
                 remedy,
@@ -196,7 +196,7 @@ impl KnownTimes {
 /// The property of times that a database has declared, and its unit.
 pub(super) struct DeclaredTimes {
     place: usize,
-    unit: Option<TimeUnit>,
+    unit: Option<EpochUnit>,
     known: KnownTimes,
 }
 
@@ -210,7 +210,7 @@ impl DeclaredTimes {
         let declared = Declared::of(newest.manifest());
         let Some(name) = declared.time.as_deref() else { return Ok(None) };
         let Some(found) = newest.time_properties().find(|one| one.name == name) else { return Ok(None) };
-        let unit = TimeUnit::of(found).or(declared.unit_of(name));
+        let unit = EpochUnit::of(found).or(declared.unit_of(name));
         let place = target.given_properties().position(|one| one.number == found.number);
         let known = KnownTimes::of(newest, found, unit)?;
         Ok(place.map(|place| Self { place, unit, known }))
@@ -234,7 +234,7 @@ impl DeclaredTimes {
     }
 }
 
-fn expect_credible(edge: &FedEdge<'_>, unit: TimeUnit, time: i64, remedy: &Message) -> Result<()> {
+fn expect_credible(edge: &FedEdge<'_>, unit: EpochUnit, time: i64, remedy: &Message) -> Result<()> {
     if is_credible(unit, time) {
         return Ok(());
     }
@@ -249,7 +249,7 @@ fn expect_credible(edge: &FedEdge<'_>, unit: TimeUnit, time: i64, remedy: &Messa
 
 /// Whether a time is not after the year 9999, as one in a smaller unit looks. It would make all other edges
 /// old.
-fn is_credible(unit: TimeUnit, time: i64) -> bool {
+fn is_credible(unit: EpochUnit, time: i64) -> bool {
     time <= 0 || unit.to_ms(time).is_some_and(|ms| check_event_time(ms).is_ok())
 }
 

@@ -12,7 +12,7 @@ use esker_store::{Batch, CommitOptions, Database, EdgeMatch, Version};
 
 use super::position::Position;
 use crate::error::Result;
-use crate::window::{Declared, Span, TimeUnit, Times, expect_no_weight};
+use crate::window::{Declared, EpochUnit, Span, Times, expect_no_weight};
 
 /// Changes of one version at most, about: an expiry of more edges makes several versions.
 const CHANGES_MAX: usize = 1 << 20;
@@ -29,7 +29,7 @@ pub struct ExpireReport {
     /// Number of edges removed.
     pub edges: u64,
     /// The greatest time that an edge may have to be removed; `None` if there are no edges.
-    pub until: Option<(i64, TimeUnit)>,
+    pub until: Option<(i64, EpochUnit)>,
 }
 
 /// Removes all edges of the newest version that are not in the window of a length that ends with the latest
@@ -48,7 +48,7 @@ pub struct ExpireReport {
 pub fn expire(
     database: &Database,
     time: Option<&str>,
-    unit: Option<TimeUnit>,
+    unit: Option<EpochUnit>,
     length: Span,
     options: &CommitOptions,
     run: &Run,
@@ -71,7 +71,7 @@ pub fn expire(
 fn expire_newest(
     database: &Database,
     time: Option<&str>,
-    unit: Option<TimeUnit>,
+    unit: Option<EpochUnit>,
     length: Span,
     options: &CommitOptions,
     report: &mut ExpireReport,

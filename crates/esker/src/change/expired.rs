@@ -4,7 +4,7 @@
 use esker_store::format::VersionRecord;
 
 use super::position::Position;
-use crate::window::{TimePoint, TimeUnit};
+use crate::window::{EpochUnit, TimePoint};
 
 /// The version on which a window that has ended is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct Expiries(Vec<Removal>);
 
 impl Expiries {
     /// Those of the ascending `versions` of a database whose times are in `unit`.
-    pub fn of<'v>(versions: impl IntoIterator<Item = &'v VersionRecord>, unit: TimeUnit) -> Self {
+    pub fn of<'v>(versions: impl IntoIterator<Item = &'v VersionRecord>, unit: EpochUnit) -> Self {
         let (mut expiries, mut watermark, mut before) = (Vec::new(), None, None);
         for version in versions {
             if let Some(until) = expired_until(&version.message, unit) {
@@ -71,12 +71,12 @@ impl Expiries {
 
 /// Whether the message of a version says that it removed old edges.
 pub(super) fn is_expiry(message: &str) -> bool {
-    expired_until(message, TimeUnit::Seconds).is_some()
+    expired_until(message, EpochUnit::Seconds).is_some()
 }
 
 /// The greatest time that an edge may have had to be removed by a version, as its message says; `None` if it
 /// is no expiry.
-fn expired_until(message: &str, unit: TimeUnit) -> Option<i64> {
+fn expired_until(message: &str, unit: EpochUnit) -> Option<i64> {
     let (_, rest) = message.strip_prefix("expire ")?.split_once(" until ")?;
     let time = rest.split("; ").next()?;
     let point: TimePoint = time.parse().ok()?;
@@ -105,10 +105,10 @@ mod tests {
     #[test]
     fn messages_say_until_when_edges_expired() {
         let units = [
-            (TimeUnit::Seconds, 1),
-            (TimeUnit::Milliseconds, 1_000),
-            (TimeUnit::Microseconds, 1_000_000),
-            (TimeUnit::Nanoseconds, 1_000_000_000),
+            (EpochUnit::Seconds, 1),
+            (EpochUnit::Milliseconds, 1_000),
+            (EpochUnit::Microseconds, 1_000_000),
+            (EpochUnit::Nanoseconds, 1_000_000_000),
         ];
         for (unit, parts) in units {
             for time in [-7, 0, 1_704_067_200 * parts, 1_704_067_200 * parts + parts * 17 / 1000] {
@@ -119,10 +119,10 @@ mod tests {
             }
         }
         let until =
-            expired_until("expire 1 edge until 2024-01-01T00:00:00.123456789Z", TimeUnit::Nanoseconds);
+            expired_until("expire 1 edge until 2024-01-01T00:00:00.123456789Z", EpochUnit::Nanoseconds);
         assert_eq!(until, Some(1_704_067_200_123_456_789));
         for other in ["", "expire", "expire all until Monday", "stream a: 7 edges, 0 late, until 5, mark 1"] {
-            assert_eq!(expired_until(other, TimeUnit::Seconds), None, "{other}");
+            assert_eq!(expired_until(other, EpochUnit::Seconds), None, "{other}");
         }
     }
 
@@ -143,7 +143,7 @@ mod tests {
             version(6, "stream a: 11 edges, 0 late, until 300, mark 1"),
         ];
         let of = |versions: &[VersionRecord], after, end| {
-            Expiries::of(versions, TimeUnit::Seconds).version_of(after, end)
+            Expiries::of(versions, EpochUnit::Seconds).version_of(after, end)
         };
         assert_eq!(of(&versions, 150, 250), WindowVersion::Newest);
         assert_eq!(of(&versions, 149, 200), WindowVersion::Before(4));

@@ -1,4 +1,4 @@
-//! Commits the edges of files and streams. A `Course` decides which edges are taken and when to commit.
+//! Commits the edges of files and streams. A `FeedPolicy` decides which edges are taken and when to commit.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,8 +19,8 @@ use esker_store::{CommitOptions, CommitSizing, Database, EdgeMatch, Error, Resul
 use super::bounds::expect_borne_out;
 use super::clock::DeclaredTimes;
 use super::columns::{EdgeInput, Purpose, directions, id_at, not_taken, refuse_vertices, stopped_by};
-use super::course::{Course, FedEdge, FedEdges, within};
 use super::feed_options::{FeedOptions, FeedReport};
+use super::feed_policy::{FedEdge, FedEdges, FeedPolicy, within};
 use super::given::GivenProperties;
 use super::target::Target;
 use super::value::{InputValue, convert_or_widen};
@@ -44,13 +44,13 @@ const ROOM_EVERY: usize = 1 << 12;
 /// Largest number of rejected lines in a report.
 const SAMPLE_MAX: usize = 10;
 
-/// The course of [`feed`]: commits after every [`FeedOptions::batch_edges`] edges and at the end.
-struct Batches<'a> {
+/// The policy of [`feed`]: commits after every [`FeedOptions::batch_edges`] edges and at the end.
+struct BatchPolicy<'a> {
     options: &'a FeedOptions,
     times: Option<DeclaredTimes>,
 }
 
-impl Course for Batches<'_> {
+impl FeedPolicy for BatchPolicy<'_> {
     fn admits(&mut self, edge: &FedEdge<'_>) -> Result<bool> {
         self.times.as_ref().map_or(Ok(()), |times| times.expect(edge)).map(|()| true)
     }
@@ -96,17 +96,17 @@ pub fn feed(
     options: &FeedOptions,
     report: &mut FeedReport,
 ) -> Result<()> {
-    let mut course = Batches { options, times: DeclaredTimes::of(target)? };
-    feed_by(database, target, input, options, &mut course, report)
+    let mut policy = BatchPolicy { options, times: DeclaredTimes::of(target)? };
+    feed_with(database, target, input, options, &mut policy, report)
 }
 
-/// As [`feed`], with a course of the caller's choice, which replaces `options.commit` and `batch_edges`.
-pub(super) fn feed_by(
+/// As [`feed`], with a policy of the caller's choice, which replaces `options.commit` and `batch_edges`.
+pub(super) fn feed_with(
     database: &Database,
     target: &Target,
     input: EdgeInput,
     options: &FeedOptions,
-    course: &mut dyn Course,
+    policy: &mut dyn FeedPolicy,
     report: &mut FeedReport,
 ) -> Result<()> {
     let EdgeInput { mut reader, warnings, purpose, properties, places, .. } = input;
@@ -130,7 +130,7 @@ pub(super) fn feed_by(
     let ahead = (database.budget().limit_bytes() / AHEAD_PARTS / BLOCK_BYTES).min(BLOCKS_AHEAD);
     let (sender, receiver) = sync_channel(ahead as usize);
     let parser = reader.parser();
-    let told = Arc::clone(&parser);
+    let warning_source = Arc::clone(&parser);
     let mut feeder = Feeder {
         database,
         target,
@@ -140,13 +140,13 @@ pub(super) fn feed_by(
         reverse,
         once,
         options,
-        course,
+        policy,
         batch,
         given: GivenProperties::new(target),
         rule,
         pending: FeedReport::default(),
         report,
-        roomed_at: 0,
+        reserved_len: 0,
         sizing: None,
     };
     // Not joined, since it may block on an input that never ends. It stops when the receiver is dropped.
@@ -167,13 +167,13 @@ pub(super) fn feed_by(
         })
         .map_err(|error| Error::invalid(format!("cannot start a thread to read the input: {error}")))?;
     let fed = feeder.add_counted(counted).and_then(|()| feeder.take_all(&receiver, total));
-    report.warnings.extend(warnings.into_iter().chain(told.warnings()));
+    report.warnings.extend(warnings.into_iter().chain(warning_source.warnings()));
     fed
 }
 
 struct Feeder<'a> {
     /// The number of changes in `batch` when their memory was last reserved.
-    roomed_at: usize,
+    reserved_len: usize,
     database: &'a Database,
     target: &'a Target,
     purpose: Purpose,
@@ -186,7 +186,7 @@ struct Feeder<'a> {
     /// rule counts duplicates.
     once: bool,
     options: &'a FeedOptions,
-    course: &'a mut dyn Course,
+    policy: &'a mut dyn FeedPolicy,
     batch: esker_store::Batch,
     given: GivenProperties<'a>,
     rule: Duplicates,
@@ -216,7 +216,7 @@ impl Feeder<'_> {
     /// Takes all blocks and commits them.
     fn take_all(&mut self, blocks: &Receiver<Result<EdgeBatch>>, total: Option<u64>) -> Result<()> {
         let taken = self.take_blocks(blocks, total);
-        match taken.is_ok() || self.course.commits_before_failure() {
+        match taken.is_ok() || self.policy.commits_before_failure() {
             // Commits even after a failure of the input, whose error comes first.
             true => taken.and(self.commit()),
             false => taken,
@@ -230,7 +230,7 @@ impl Feeder<'_> {
             self.options.cancel.check()?;
             let rows = match blocks.recv_timeout(CANCEL_EVERY) {
                 Ok(rows) => rows?,
-                Err(RecvTimeoutError::Timeout) if self.keep_time(true)? => continue,
+                Err(RecvTimeoutError::Timeout) if self.commit_if_due(true)? => continue,
                 Err(_) => return Ok(()),
             };
             read += rows.input_bytes;
@@ -244,21 +244,21 @@ impl Feeder<'_> {
         }
     }
 
-    /// Commits if a commit is due. Returns false once the course is over.
-    fn keep_time(&mut self, is_idle: bool) -> Result<bool> {
-        if self.course.is_due(self.pending.edges, is_idle) {
+    /// Commits if a commit is due. Returns false once the policy ends the input.
+    fn commit_if_due(&mut self, is_idle: bool) -> Result<bool> {
+        if self.policy.is_due(self.pending.edges, is_idle) {
             self.options.cancel.check()?;
             self.commit()?;
         }
-        Ok(!self.course.is_over())
+        Ok(!self.policy.is_over())
     }
 
-    /// Takes the rows of a block. Returns false if the course was over before the last row.
+    /// Takes the rows of a block. Returns false if the policy ended the input before the last row.
     fn take(&mut self, rows: &EdgeBatch) -> Result<bool> {
         let bad = rows.rejected.first().filter(|_| self.options.bad_lines == BadLines::Stop);
         let edges = match bad {
             None => rows.len(),
-            Some(bad) if self.course.commits_before_failure() => bad.edges_before.min(rows.len()),
+            Some(bad) if self.policy.commits_before_failure() => bad.edges_before.min(rows.len()),
             Some(bad) => return Err(stopped_by(bad)),
         };
         if let Some(vertices) = &rows.vertices {
@@ -270,33 +270,33 @@ impl Feeder<'_> {
                     Purpose::Remove => self.batch.remove_vertex(id)?,
                 }
                 self.pending.vertices += 1;
-                self.make_room()?;
+                self.reserve_if_due()?;
             }
         }
-        // The edges before `alone` are taken one by one, because the course has to be asked about each.
-        let (mut index, mut alone) = (0, if self.takes_columns(rows) { 0 } else { edges });
+        // The policy is asked about each edge before `one_by_one_end`.
+        let (mut index, mut one_by_one_end) = (0, if self.takes_columns(rows) { 0 } else { edges });
         while index < edges {
-            if index >= alone {
-                let end = index + self.course.together(self.pending.edges, (edges - index).min(ROOM_EVERY));
+            if index >= one_by_one_end {
+                let end = index + self.policy.together(self.pending.edges, (edges - index).min(ROOM_EVERY));
                 if end > index + 1 && self.take_many(rows, index..end)? {
                     index = end;
-                    self.make_room()?;
-                    if !self.keep_time(false)? {
+                    self.reserve_if_due()?;
+                    if !self.commit_if_due(false)? {
                         return Ok(false);
                     }
                     continue;
                 }
-                alone = end;
+                one_by_one_end = end;
             }
             index += 1;
-            if self.course.passes_over() {
+            if self.policy.passes_over() {
                 continue;
             }
             if !self.take_edge(rows, index - 1)? {
                 return Ok(false);
             }
-            self.make_room()?;
-            if !self.keep_time(false)? {
+            self.reserve_if_due()?;
+            if !self.commit_if_due(false)? {
                 return Ok(false);
             }
         }
@@ -305,7 +305,7 @@ impl Feeder<'_> {
             None => {
                 self.count_rejected(&rows.rejected);
                 // Even a few rows may hold long texts.
-                self.make_room_now()?;
+                self.reserve()?;
                 Ok(true)
             }
         }
@@ -325,7 +325,7 @@ impl Feeder<'_> {
         let of_last: Vec<_> = values.iter().map(|values| values[values.len() - 1]).collect();
         let (source, target) = (external_id(&rows.source, last), external_id(&rows.target, last));
         let last = FedEdge { source, target, values: &of_last };
-        if !self.course.admits_together(&FedEdges { count: indexes.len(), values: &values, last })? {
+        if !self.policy.admits_together(&FedEdges { count: indexes.len(), values: &values, last })? {
             return Ok(false);
         }
         match (integer_ids(&rows.source), integer_ids(&rows.target)) {
@@ -359,22 +359,22 @@ impl Feeder<'_> {
     }
 
     /// Reserves the memory of the changes so far, every [`ROOM_EVERY`] changes.
-    fn make_room(&mut self) -> Result<()> {
+    fn reserve_if_due(&mut self) -> Result<()> {
         // No remainder: an edge may be two changes and skip a multiple. After a commit the number is 0 again.
-        match self.batch.len().abs_diff(self.roomed_at) < ROOM_EVERY {
+        match self.batch.len().abs_diff(self.reserved_len) < ROOM_EVERY {
             true => Ok(()),
-            false => self.make_room_now(),
+            false => self.reserve(),
         }
     }
 
     /// Reserves the memory of the changes so far.
-    fn make_room_now(&mut self) -> Result<()> {
-        self.roomed_at = self.batch.len();
+    fn reserve(&mut self) -> Result<()> {
+        self.reserved_len = self.batch.len();
         if let Some(sizing) = &mut self.sizing {
-            self.roomed_at = 0;
+            self.reserved_len = 0;
             return sizing.add(self.database, &mut self.batch);
         }
-        if self.course.commits_when_full() && self.database.fills_half(&self.batch) {
+        if self.policy.commits_when_full() && self.database.fills_half(&self.batch) {
             return self.commit();
         }
         match self.database.make_room(&mut self.batch) {
@@ -386,13 +386,13 @@ impl Feeder<'_> {
     /// Goes on without committing, to find the limit that the refused commit and later ones need. An input
     /// that may never end cannot be read for that: an error.
     fn begin_sizing(&mut self, error: Error) -> Result<()> {
-        if !self.course.has_an_end() {
-            return Err(match self.course.commit_edges() {
+        if !self.policy.has_an_end() {
+            return Err(match self.policy.commit_edges() {
                 Some(edges) => CommitSizing::projected(self.database, &mut self.batch, edges)?,
                 None => error,
             });
         }
-        self.roomed_at = 0;
+        self.reserved_len = 0;
         self.sizing.insert(CommitSizing::default()).add(self.database, &mut self.batch)
     }
 
@@ -402,7 +402,7 @@ impl Feeder<'_> {
         self.report.rejected_sample.extend(rejected.iter().take(room).cloned());
     }
 
-    /// Waits until the course wants the edge, and takes it. Returns false if the course was over before.
+    /// Waits until the policy wants the edge, and takes it. False if the policy ended the input before.
     fn take_edge(&mut self, rows: &EdgeBatch, index: usize) -> Result<bool> {
         let (mut from, mut to) = (String::new(), String::new());
         let source = id_at(&rows.source, index, self.target.text_ids, &mut from);
@@ -419,16 +419,16 @@ impl Feeder<'_> {
         }
         let edge = FedEdge { source, target, values: &values };
         loop {
-            let wait = self.course.wait(&edge);
+            let wait = self.policy.wait(&edge);
             if wait.is_zero() {
                 break;
             }
             std::thread::sleep(wait.min(WAIT_AT_MOST));
-            if !self.keep_time(true)? {
+            if !self.commit_if_due(true)? {
                 return Ok(false);
             }
         }
-        if self.purpose == Purpose::Remove || self.course.admits(&edge)? {
+        if self.purpose == Purpose::Remove || self.policy.admits(&edge)? {
             self.change(&edge)?;
             self.pending.edges += 1;
         }
@@ -469,7 +469,7 @@ impl Feeder<'_> {
         if self.batch.is_empty() {
             return Ok(());
         }
-        if self.course.has_an_end() && !self.database.fits(&self.batch)? {
+        if self.policy.has_an_end() && !self.database.fits(&self.batch)? {
             self.sizing = Some(CommitSizing::default());
             return self.commit();
         }
@@ -480,10 +480,10 @@ impl Feeder<'_> {
         }
         let batch = std::mem::replace(&mut self.batch, next);
         let part = self.report.versions.len() + 1;
-        let options = self.course.options(part)?;
+        let options = self.policy.options(part)?;
         let committed = self.database.commit_with(batch, &options)?;
         let pending = std::mem::take(&mut self.pending);
-        self.course.committed(committed.version, pending.edges);
+        self.policy.committed(committed.version, pending.edges);
         self.report.versions.push(committed.version);
         self.report.duplicates += committed.duplicates;
         self.report.edges += pending.edges;

@@ -3,7 +3,7 @@
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
 
-use super::course::FedEdge;
+use super::feed_policy::FedEdge;
 
 /// A number that is the same for the same edge, also after its properties were widened: FNV-1a over its ids
 /// and values. Numbers of all types count as floats of 64 bits.

@@ -8,7 +8,7 @@ mod value;
 mod given;
 mod columns;
 mod bounds;
-mod course;
+mod feed_policy;
 mod stream_options;
 mod clock;
 mod feed_options;

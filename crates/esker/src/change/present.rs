@@ -5,7 +5,7 @@ use esker_store::format::LogicalType;
 use esker_store::property::PropertyValue;
 use esker_store::{Result, Version};
 
-use super::course::FedEdge;
+use super::feed_policy::FedEdge;
 
 /// Whether a version has an edge between the same vertices with the same values.
 ///

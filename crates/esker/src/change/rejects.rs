@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use esker_store::{Error, Result};
 
-use super::course::FedEdge;
+use super::feed_policy::FedEdge;
 
 /// A CSV file to which late edges are appended, with the names of the columns in its first line.
 pub(super) struct Rejects {

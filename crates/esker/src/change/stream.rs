@@ -15,11 +15,11 @@ use esker_store::{CommitOptions, Database, Error, Result};
 
 use super::clock::Clock;
 use super::columns::EdgeInput;
-use super::course::{Course, FedEdge, FedEdges, within};
 use super::expire::expire;
 use super::expired::is_expiry;
-use super::feed::feed_by;
+use super::feed::feed_with;
 use super::feed_options::{FeedOptions, FeedReport};
+use super::feed_policy::{FedEdge, FedEdges, FeedPolicy, within};
 use super::fingerprint::{fingerprint, older_fingerprint};
 use super::position::Position;
 use super::present::has_edge;
@@ -27,7 +27,7 @@ use super::rejects::Rejects;
 use super::stream_options::{CommitEvery, Expiry, Late, Pace, StreamOptions, StreamState};
 use super::target::Target;
 use crate::error::Error as FacadeError;
-use crate::window::{Declared, TimeUnit};
+use crate::window::{Declared, EpochUnit};
 
 /// So many edges are taken one by one between two looks at the clock.
 const LOOK_EVERY: u64 = 64;
@@ -62,20 +62,21 @@ pub fn stream(
     options: &StreamOptions,
     report: &mut Option<StreamReport>,
 ) -> Result<()> {
-    let mut course = StreamCourse::new(database, target, options)?;
+    let mut policy = StreamPolicy::new(database, target, options)?;
     let feeding = FeedOptions {
         duplicates: options.duplicates,
         bad_lines: options.bad_lines,
         ..FeedOptions::default()
     };
     let mut fed = FeedReport::default();
-    let done = feed_by(database, target, input, &feeding, &mut course, &mut fed).and_then(|()| course.end());
-    let passed_over = course.begun_at - course.to_pass;
-    *report = Some(StreamReport { fed, passed_over, state: course.state() });
+    let done =
+        feed_with(database, target, input, &feeding, &mut policy, &mut fed).and_then(|()| policy.end());
+    let passed_over = policy.begun_at - policy.to_pass;
+    *report = Some(StreamReport { fed, passed_over, state: policy.state() });
     done
 }
 
-struct StreamCourse<'a> {
+struct StreamPolicy<'a> {
     database: &'a Database,
     target: &'a Target,
     options: &'a StreamOptions,
@@ -110,7 +111,7 @@ struct StreamCourse<'a> {
     expired: u64,
 }
 
-impl<'a> StreamCourse<'a> {
+impl<'a> StreamPolicy<'a> {
     fn new(database: &'a Database, target: &'a Target, options: &'a StreamOptions) -> Result<Self> {
         let clock = Clock::of(target, options)?;
         let position = position_of(database, options)?;
@@ -157,7 +158,7 @@ impl<'a> StreamCourse<'a> {
         let (Some(expiry), Some(clock)) = (&self.expiry, &self.clock) else { return Ok(()) };
         let unit = match self.committed_until {
             Some(greatest) => {
-                let unit = clock.unit.unwrap_or_else(|| TimeUnit::guess(greatest));
+                let unit = clock.unit.unwrap_or_else(|| EpochUnit::guess(greatest));
                 let length = unit.length(expiry.length).map_err(of_store)?;
                 let is_due = |last: i64| {
                     let passed = greatest.saturating_sub(last);
@@ -222,7 +223,7 @@ impl<'a> StreamCourse<'a> {
     fn state(&self) -> StreamState {
         let unit = self.clock.as_ref().and_then(|clock| clock.unit);
         let watermark = self.position.watermark.filter(|_| self.clock.is_some());
-        let watermark = watermark.map(|mark| (mark, unit.unwrap_or_else(|| TimeUnit::guess(mark))));
+        let watermark = watermark.map(|mark| (mark, unit.unwrap_or_else(|| EpochUnit::guess(mark))));
         StreamState {
             edges: self.taken,
             committed: self.committed,
@@ -254,7 +255,7 @@ impl<'a> StreamCourse<'a> {
             (Late::Next, _) => Ok(true),
             (Late::Reject(_), Some(rejects)) => rejects.write(edge).map(|()| false),
             _ => {
-                let unit = clock.unit.unwrap_or(TimeUnit::Seconds);
+                let unit = clock.unit.unwrap_or(EpochUnit::Seconds);
                 let mark = self.position.watermark.unwrap_or(i64::MIN);
                 let late = format!("the edge from {} to {} is late: ", edge.source, edge.target);
                 let (time, mark) = (unit.format(time), unit.format(mark));
@@ -332,7 +333,7 @@ pub fn newest_watermark<'m>(messages: impl IntoIterator<Item = &'m str>) -> Opti
     messages.into_iter().find_map(|message| Position::parse(message)?.1.watermark)
 }
 
-impl Course for StreamCourse<'_> {
+impl FeedPolicy for StreamPolicy<'_> {
     fn passes_over(&mut self) -> bool {
         // The last of them is looked at.
         let passes = self.to_pass > 1;

@@ -9,7 +9,7 @@ use esker_graph::{Cancel, Run};
 use esker_import::options::BadLines;
 use esker_store::format::Duplicates;
 
-use crate::window::{Span, TimeUnit};
+use crate::window::{EpochUnit, Span};
 
 /// When a stream commits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub struct StreamState {
     pub version: Option<u64>,
     /// The watermark of the newest version of a stream, and the unit of the times; `None` without times or
     /// versions.
-    pub watermark: Option<(i64, TimeUnit)>,
+    pub watermark: Option<(i64, EpochUnit)>,
     /// How long the oldest edge of the last commit waited until it was durable.
     pub lag: Duration,
 }
@@ -93,7 +93,7 @@ pub struct StreamOptions {
     /// [`Declared`]: crate::window::Declared
     pub time: Option<String>,
     /// The unit of the times; `None`: as declared, or guessed from the first.
-    pub unit: Option<TimeUnit>,
+    pub unit: Option<EpochUnit>,
     /// By how much edges may be out of order; `None`: as declared, or not at all.
     pub delay: Option<Span>,
     /// What becomes of late edges.

@@ -8,7 +8,7 @@ use esker_graph::generate::{Generator, Model, RMat, Weighting};
 use esker_graph::random::Random;
 use esker_graph::{Direction, Run};
 use esker_import::install::import;
-use esker_import::options::{ImportOptions, VertexOrder};
+use esker_import::options::{ImportOptions, NumberingOrder};
 use esker_import::read::generated::GeneratorReader;
 use esker_store::format::{Encoding, WriteOptions};
 use esker_store::io::RealDisk;
@@ -74,7 +74,7 @@ fn make(
     let options = ImportOptions {
         encoding,
         directed: Some(false),
-        order: VertexOrder::Degree,
+        order: NumberingOrder::Degree,
         threads: run.threads(),
         memory_bytes: IMPORT_BYTES,
         cancel: run.cancel().clone(),

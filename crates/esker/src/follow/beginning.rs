@@ -5,7 +5,7 @@ use esker_store::View;
 
 use crate::change::{Expiries, WindowVersion};
 use crate::error::Result;
-use crate::window::{MovingWindow, Step, TimeUnit};
+use crate::window::{EpochUnit, MovingWindow, Step};
 
 /// The window of the version `newest`, with the unit of its times, as [`MovingWindow::of`] has it; or, where
 /// edges of that window have expired, the window of the last version that has them all. A window that moves
@@ -18,7 +18,7 @@ pub fn first_window(
     newest: &View,
     open: impl FnOnce(u64) -> Result<View>,
     run: &Run,
-) -> Result<Option<(View, TimeUnit)>> {
+) -> Result<Option<(View, EpochUnit)>> {
     let found = moving.of(newest, None, run)?;
     let (Some((windowed, unit)), Some(Step::Length(_) | Step::LengthAfter(..))) = (&found, moving.every)
     else {

@@ -212,7 +212,7 @@ fn a_file_of_steps_has_the_rows_of_each_under_its_step() {
     let ids = mapped(place.path(), IdMapKind::Texts);
     let hour = crate::window::Times {
         property: "sent".to_owned(),
-        unit: crate::window::TimeUnit::Seconds,
+        unit: crate::window::EpochUnit::Seconds,
         range: None,
     };
     let written = |name: &str| {

@@ -21,7 +21,7 @@ use crate::error::Result;
 pub const PROCESS_BYTES: u64 = 32 << 20;
 
 /// The lists of later layers are few if they are fewer than this part of the vertices.
-const FEW_CHANGES_FRACTION: usize = 8;
+const FEW_CHANGES_DIVISOR: usize = 8;
 
 /// What estimates depend on: the version as an algorithm will see it. Of the version that [`Entry::reading`]
 /// returns, removed vertices that stay in the graph count.
@@ -286,7 +286,7 @@ pub(super) fn head_bytes_max(head_len: u64, num_lists: u64, num_arcs: u64) -> u6
 fn chains(view: &View, shape: &Shape, pattern: ReadPattern) -> f64 {
     let stack = view.version().stack();
     let later_lists: usize = stack.layers()[1..].iter().map(|layer| layer.out().main().num_lists()).sum();
-    let many = later_lists >= stack.num_vertices() / FEW_CHANGES_FRACTION || stack.rank().is_some();
+    let many = later_lists >= stack.num_vertices() / FEW_CHANGES_DIVISOR || stack.rank().is_some();
     // Numbers among removed vertices are translated, in batches.
     let among_removed = shape.num_vertices < view.version().num_vertices() as u64;
     match pattern {

@@ -8,6 +8,7 @@ use esker_import::read::generated::GeneratorReader;
 use esker_store::format::Encoding;
 use esker_store::io::RealDisk;
 use esker_store::manifest::StagingOptions;
+use esker_store::pool::PoolOptions;
 use esker_store::property::PropertyValue;
 use esker_store::tiles::ConvertOptions;
 use esker_store::windows::{Copies, TimeWindow};

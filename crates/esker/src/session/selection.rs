@@ -7,7 +7,7 @@ use esker_store::{Version, View};
 
 use crate::error::{Error, Result};
 use crate::selection::{Condition, Conditions, notes};
-use crate::window::{Span, TimePoint, TimeUnit, Times};
+use crate::window::{EpochUnit, Span, TimePoint, Times};
 
 /// A version, and which of its edges a run reads in which direction.
 ///
@@ -50,7 +50,7 @@ pub struct WindowSelection {
     /// The edge property that holds the times; `None`: as declared, or the only one that can.
     pub time: Option<String>,
     /// The unit of the times; `None`: as declared, or guessed.
-    pub unit: Option<TimeUnit>,
+    pub unit: Option<EpochUnit>,
     /// What becomes of several edges from one vertex to another.
     pub copies: Copies,
 }

@@ -6,7 +6,7 @@ use esker_store::format::{SpanRecord, SpanUnit, StreamRecord, StreamUnit, Versio
 use esker_store::manifest::{Manifest, VersionSelector};
 use esker_store::{Database, View};
 
-use super::units::{Span, TimeUnit};
+use super::units::{EpochUnit, Span};
 use crate::error::{Error, Result};
 
 /// The declaration of a stream: defaults for all commands that read the times of its edges, and the age from
@@ -16,7 +16,7 @@ pub struct Declared {
     /// The edge property that holds the times; `None`: the only one that can.
     pub time: Option<String>,
     /// The unit of the times; `None`: that of the property, or guessed.
-    pub unit: Option<TimeUnit>,
+    pub unit: Option<EpochUnit>,
     /// By how much edges may be out of order.
     pub delay: Option<Span>,
     /// The age from which edges are removed, counted from the latest edge: by streams, and when layers are
@@ -24,11 +24,11 @@ pub struct Declared {
     pub expire: Option<Span>,
 }
 
-const UNITS: [(StreamUnit, TimeUnit); 4] = [
-    (StreamUnit::Seconds, TimeUnit::Seconds),
-    (StreamUnit::Milliseconds, TimeUnit::Milliseconds),
-    (StreamUnit::Microseconds, TimeUnit::Microseconds),
-    (StreamUnit::Nanoseconds, TimeUnit::Nanoseconds),
+const UNITS: [(StreamUnit, EpochUnit); 4] = [
+    (StreamUnit::Seconds, EpochUnit::Seconds),
+    (StreamUnit::Milliseconds, EpochUnit::Milliseconds),
+    (StreamUnit::Microseconds, EpochUnit::Microseconds),
+    (StreamUnit::Nanoseconds, EpochUnit::Nanoseconds),
 ];
 
 impl Declared {
@@ -46,13 +46,13 @@ impl Declared {
     /// The same with another property or unit of the times, where they are given. The unit of other times is
     /// not kept.
     #[must_use]
-    pub fn with_times(self, time: Option<String>, unit: Option<TimeUnit>) -> Self {
+    pub fn with_times(self, time: Option<String>, unit: Option<EpochUnit>) -> Self {
         let kept = self.unit.filter(|_| time.is_none() || time == self.time);
         Self { time: time.or(self.time), unit: unit.or(kept), ..self }
     }
 
     /// The unit of the times in a property, if it is the one that was declared.
-    pub(crate) fn unit_of(&self, property: &str) -> Option<TimeUnit> {
+    pub(crate) fn unit_of(&self, property: &str) -> Option<EpochUnit> {
         self.unit.filter(|_| self.time.as_deref() == Some(property))
     }
 
@@ -101,7 +101,7 @@ pub fn select_version(
     match *selector {
         VersionSelector::Number(number) if number > newest.max(TIME_MIN) => {
             let time = i64::try_from(number).unwrap_or(i64::MAX);
-            let unit = Declared::of(manifest).unit.unwrap_or_else(|| TimeUnit::guess(time));
+            let unit = Declared::of(manifest).unit.unwrap_or_else(|| EpochUnit::guess(time));
             // The last nanosecond of the unit.
             let until = (i128::from(time) + 1) * unit.nanoseconds() - 1;
             VersionSelector::Time(until).resolve(versions, &manifest.tags)
@@ -111,8 +111,8 @@ pub fn select_version(
 }
 
 /// The unit of the times in a property, if its type says so.
-pub(super) fn known_unit(view: &View, property: &str, given: Option<TimeUnit>) -> Result<Option<TimeUnit>> {
-    let known = TimeUnit::of(view.version().edge_property(property)?);
+pub(super) fn known_unit(view: &View, property: &str, given: Option<EpochUnit>) -> Result<Option<EpochUnit>> {
+    let known = EpochUnit::of(view.version().edge_property(property)?);
     if let (Some(known), Some(given)) = (known, given.filter(|&given| known != Some(given))) {
         let (known, given) = (known.name(), given.name());
         return Err(Error::usage(format!("the times in {property:?} are in {known}, not in {given}")));

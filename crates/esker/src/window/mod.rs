@@ -21,7 +21,7 @@ use esker_store::View;
 use esker_store::windows::{Copies, TimeWindow};
 pub use series::{WindowAnswer, WindowJob, WindowSeries};
 use units::DAY_SECONDS;
-pub use units::{Span, TimePoint, TimeUnit};
+pub use units::{EpochUnit, Span, TimePoint};
 
 use crate::error::{Error, Result};
 use crate::output::{StepColumn, StepValue};
@@ -98,10 +98,10 @@ impl FromStr for Alignment {
 /// # esker::import::import_inputs(&edges, &path, &read, &Default::default())?;
 /// # let version = esker::store::Store::open(&path)?.latest()?;
 /// use esker::store::windows::Copies;
-/// use esker::window::{TimeUnit, Times};
+/// use esker::window::{EpochUnit, Times};
 ///
 /// let run = esker::graph::Run::with_threads(1)?;
-/// let times = Times::of(&version.view(), Some("time"), Some(TimeUnit::Seconds), &run)?;
+/// let times = Times::of(&version.view(), Some("time"), Some(EpochUnit::Seconds), &run)?;
 /// assert_eq!(times.range, Some((86400, 176400)));
 /// let window = times.window("2h".parse()?, None, Copies::All)?; // ends with the latest edge
 /// assert_eq!(version.view().window("time", window, false, &run)?.num_edges(), 2);
@@ -112,7 +112,7 @@ pub struct Times {
     /// The edge property.
     pub property: String,
     /// Its unit.
-    pub unit: TimeUnit,
+    pub unit: EpochUnit,
     /// The least and the greatest; `None` if there are no edges. Of [`Times::ending`], the greatest twice.
     pub range: Option<(i64, i64)>,
 }
@@ -124,7 +124,7 @@ impl Times {
     /// # Errors
     /// [`crate::Error::Usage`] if no property is named and several or none can hold times; as
     /// [`Version::time_range`](esker_store::Version::time_range).
-    pub fn of(view: &View, name: Option<&str>, unit: Option<TimeUnit>, run: &Run) -> Result<Self> {
+    pub fn of(view: &View, name: Option<&str>, unit: Option<EpochUnit>, run: &Run) -> Result<Self> {
         Self::ranging(view, name, unit, |property| view.version().time_range(property, run))
     }
 
@@ -133,7 +133,7 @@ impl Times {
     ///
     /// # Errors
     /// As [`Times::of`].
-    pub fn ending(view: &View, name: Option<&str>, unit: Option<TimeUnit>, run: &Run) -> Result<Self> {
+    pub fn ending(view: &View, name: Option<&str>, unit: Option<EpochUnit>, run: &Run) -> Result<Self> {
         let latest = |property: &str| view.version().latest_time(property, run);
         Self::ranging(view, name, unit, |property| Ok(latest(property)?.map(|latest| (latest, latest))))
     }
@@ -141,7 +141,7 @@ impl Times {
     fn ranging(
         view: &View,
         name: Option<&str>,
-        unit: Option<TimeUnit>,
+        unit: Option<EpochUnit>,
         range: impl FnOnce(&str) -> esker_store::format::Result<Option<(i64, i64)>>,
     ) -> Result<Self> {
         let declared = Declared::of(view.version().manifest());
@@ -151,7 +151,7 @@ impl Times {
         };
         let range = range(&property)?;
         let known = known_unit(view, &property, unit)?;
-        let guess = || TimeUnit::guess(range.map_or(0, |range| range.1));
+        let guess = || EpochUnit::guess(range.map_or(0, |range| range.1));
         let unit = known.or(unit).or(declared.unit_of(&property)).unwrap_or_else(guess);
         Ok(Self { property, unit, range })
     }
@@ -367,7 +367,7 @@ pub struct MovingWindow {
     /// The edge property that holds the times; `None`: the only one that can.
     pub time: Option<String>,
     /// The unit of times that are numbers; `None`: guessed from the latest.
-    pub unit: Option<TimeUnit>,
+    pub unit: Option<EpochUnit>,
     /// What becomes of several edges from one vertex to another.
     pub copies: Copies,
     /// Whether vertices without an edge in the window are kept.
@@ -381,7 +381,7 @@ impl MovingWindow {
     ///
     /// # Errors
     /// As [`Times::of`] and [`View::window`].
-    pub fn of(&self, view: &View, former: Option<&View>, run: &Run) -> Result<Option<(View, TimeUnit)>> {
+    pub fn of(&self, view: &View, former: Option<&View>, run: &Run) -> Result<Option<(View, EpochUnit)>> {
         let last = former.and_then(View::window_index).map(|index| index.window().until);
         let times = Times::ending(view, self.time.as_deref(), self.unit, run)?;
         let latest = times.range.map_or(0, |range| range.1);
@@ -425,13 +425,13 @@ fn ends_of(mut times: &[i64], every: usize) -> (Vec<i64>, Option<i64>) {
 mod tests {
     use super::*;
 
-    fn times(unit: TimeUnit, range: (i64, i64)) -> Times {
+    fn times(unit: EpochUnit, range: (i64, i64)) -> Times {
         Times { property: "time".to_owned(), unit, range: Some(range) }
     }
 
     #[test]
     fn a_window_ends_with_the_last_moment_of_what_is_named() {
-        let times = times(TimeUnit::Seconds, (0, 1_795_255_200));
+        let times = times(EpochUnit::Seconds, (0, 1_795_255_200));
         let window = |until: Option<&str>| {
             let until = until.map(|until| until.parse().unwrap());
             let found = times.window("1h".parse().unwrap(), until.as_ref(), Copies::All).unwrap();
@@ -460,7 +460,7 @@ mod tests {
     fn steps_are_aligned_to_the_calendar() {
         let steps = |range, every: &str, ends: [Option<&str>; 2]| -> Vec<i64> {
             let [from, to] = ends.map(|end| end.map(|end| end.parse().unwrap()));
-            let times = times(TimeUnit::Seconds, range);
+            let times = times(EpochUnit::Seconds, range);
             times.steps(LengthStep::of(every.parse().unwrap()), from.as_ref(), to.as_ref()).unwrap().collect()
         };
         assert_eq!(steps((59, 121), "1m", [None, None]), [59, 119, 179]);
@@ -475,7 +475,7 @@ mod tests {
     #[test]
     fn steps_are_aligned_to_the_first_edge_or_a_time() {
         let steps = |range, every: &str, alignment: &str| -> Vec<i64> {
-            let times = times(TimeUnit::Seconds, range);
+            let times = times(EpochUnit::Seconds, range);
             let step = times.step(every.parse().unwrap(), &alignment.parse().unwrap()).unwrap();
             let Step::LengthAfter(every, origin) = step else {
                 panic!("{step:?} is aligned to the calendar")
@@ -491,7 +491,7 @@ mod tests {
         assert_eq!(steps((59, 121), "1m", "1970-01-01T00:10:30"), [89, 149]);
         // A week that begins on the Thursday of 1970-01-01.
         assert_eq!(steps((0, 8 * 86_400), "1w", "1970-01-01"), [7 * 86_400 - 1, 14 * 86_400 - 1]);
-        let none = Times { range: None, ..times(TimeUnit::Seconds, (0, 0)) };
+        let none = Times { range: None, ..times(EpochUnit::Seconds, (0, 0)) };
         let day = "1d".parse().unwrap();
         assert_eq!(none.step(day, &Alignment::First).unwrap(), Step::Length(day));
         assert_eq!(none.step(day, &Alignment::Calendar).unwrap(), Step::Length(day));

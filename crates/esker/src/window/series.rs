@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use esker_algo::many::GraphSeries;
+use esker_algo::graph_series::GraphSeries;
 use esker_graph::{Run, Stop};
 use esker_store::View;
 use esker_store::windows::{Copies, SHARED_WINDOWS_MAX, SharedLists, TimeWindow};

@@ -82,7 +82,7 @@ impl fmt::Display for Span {
 
 /// The unit of times since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TimeUnit {
+pub enum EpochUnit {
     /// Seconds.
     Seconds,
     /// Milliseconds.
@@ -93,7 +93,7 @@ pub enum TimeUnit {
     Nanoseconds,
 }
 
-impl TimeUnit {
+impl EpochUnit {
     /// All units, by their symbols.
     pub const ALL: [(&'static str, Self); 4] = [
         ("s", Self::Seconds),
@@ -249,7 +249,7 @@ impl TimePoint {
     ///
     /// # Errors
     /// [`Error::Usage`] if it is not a time.
-    pub fn last(&self, unit: TimeUnit) -> Result<i64> {
+    pub fn last(&self, unit: EpochUnit) -> Result<i64> {
         match self.0.parse::<i64>() {
             Ok(time) => Ok(time),
             Err(_) => {
@@ -263,7 +263,7 @@ impl TimePoint {
     ///
     /// # Errors
     /// As [`TimePoint::last`].
-    pub fn before(&self, unit: TimeUnit) -> Result<i64> {
+    pub fn before(&self, unit: EpochUnit) -> Result<i64> {
         match self.0.parse::<i64>() {
             Ok(time) => Ok(time.saturating_sub(1)),
             Err(_) => {
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn lengths_have_units() {
-        let seconds = |text: &str| TimeUnit::Seconds.length(text.parse().unwrap()).ok();
+        let seconds = |text: &str| EpochUnit::Seconds.length(text.parse().unwrap()).ok();
         for (text, expected) in [
             ("90s", Some(90)),
             ("15m", Some(900)),
@@ -302,7 +302,7 @@ mod tests {
         for text in ["", "h", "-1h", "1.5h", "1 h", "1y", "0s", "0"] {
             assert!(text.parse::<Span>().is_err(), "{text}");
         }
-        assert!(TimeUnit::Nanoseconds.length("99999999999999w".parse().unwrap()).is_err());
+        assert!(EpochUnit::Nanoseconds.length("99999999999999w".parse().unwrap()).is_err());
         for text in ["7d", "90", "36h"] {
             assert_eq!(text.parse::<Span>().unwrap().to_string(), text);
         }
@@ -311,43 +311,43 @@ mod tests {
     #[test]
     fn units_are_guessed_and_written() {
         for (latest, unit, text) in [
-            (1_795_255_200, TimeUnit::Seconds, "2026-11-21T10:00:00Z"),
-            (1_795_255_200_007, TimeUnit::Milliseconds, "2026-11-21T10:00:00.007Z"),
-            (1_795_255_200_007_001, TimeUnit::Microseconds, "2026-11-21T10:00:00.007001Z"),
-            (1_795_255_200_000_000_002, TimeUnit::Nanoseconds, "2026-11-21T10:00:00.000000002Z"),
-            (40, TimeUnit::Seconds, "1970-01-01T00:00:40Z"),
-            (-5, TimeUnit::Seconds, "1969-12-31T23:59:55Z"),
+            (1_795_255_200, EpochUnit::Seconds, "2026-11-21T10:00:00Z"),
+            (1_795_255_200_007, EpochUnit::Milliseconds, "2026-11-21T10:00:00.007Z"),
+            (1_795_255_200_007_001, EpochUnit::Microseconds, "2026-11-21T10:00:00.007001Z"),
+            (1_795_255_200_000_000_002, EpochUnit::Nanoseconds, "2026-11-21T10:00:00.000000002Z"),
+            (40, EpochUnit::Seconds, "1970-01-01T00:00:40Z"),
+            (-5, EpochUnit::Seconds, "1969-12-31T23:59:55Z"),
         ] {
-            assert_eq!(TimeUnit::guess(latest), unit);
+            assert_eq!(EpochUnit::guess(latest), unit);
             assert_eq!(unit.format(latest), text);
         }
-        assert_eq!(TimeUnit::Nanoseconds.format(-1), "1969-12-31T23:59:59.999999999Z");
-        assert_eq!(TimeUnit::Milliseconds.format(-619_919_999_900), "1950-05-11T00:00:00.100Z");
-        assert_eq!(TimeUnit::Seconds.format(-62_167_219_200), "0000-01-01T00:00:00Z");
-        assert_eq!(TimeUnit::Seconds.format(-62_167_219_201), "-62167219201");
+        assert_eq!(EpochUnit::Nanoseconds.format(-1), "1969-12-31T23:59:59.999999999Z");
+        assert_eq!(EpochUnit::Milliseconds.format(-619_919_999_900), "1950-05-11T00:00:00.100Z");
+        assert_eq!(EpochUnit::Seconds.format(-62_167_219_200), "0000-01-01T00:00:00Z");
+        assert_eq!(EpochUnit::Seconds.format(-62_167_219_201), "-62167219201");
         let early: TimePoint = "1950-05-11".parse().unwrap();
-        assert_eq!(early.last(TimeUnit::Seconds).unwrap(), -619_920_000 + 86_399);
-        assert_eq!(early.before(TimeUnit::Seconds).unwrap(), -619_920_001);
-        assert_eq!(TimePoint::of_nanoseconds(-1).last(TimeUnit::Nanoseconds).unwrap(), -1);
+        assert_eq!(early.last(EpochUnit::Seconds).unwrap(), -619_920_000 + 86_399);
+        assert_eq!(early.before(EpochUnit::Seconds).unwrap(), -619_920_001);
+        assert_eq!(TimePoint::of_nanoseconds(-1).last(EpochUnit::Nanoseconds).unwrap(), -1);
     }
 
     #[test]
     fn ends_of_windows_are_as_exact_as_they_are_written() {
         let second = 1_795_255_200;
         for (text, unit, before, last) in [
-            ("2026-11-21T10:00:00", TimeUnit::Microseconds, -1, 999_999),
-            ("2026-11-21T10:00:00.25Z", TimeUnit::Microseconds, 249_999, 250_999),
-            ("2026-11-21T10:00:00.000500Z", TimeUnit::Microseconds, 499, 500),
-            ("2026-11-21T10:00:00.000500001Z", TimeUnit::Nanoseconds, 500_000, 500_001),
-            ("2026-11-21T10:00:00.0005001239Z", TimeUnit::Nanoseconds, 500_122, 500_123),
-            ("2026-11-21T10:00:00.000500Z", TimeUnit::Seconds, -1, 0),
+            ("2026-11-21T10:00:00", EpochUnit::Microseconds, -1, 999_999),
+            ("2026-11-21T10:00:00.25Z", EpochUnit::Microseconds, 249_999, 250_999),
+            ("2026-11-21T10:00:00.000500Z", EpochUnit::Microseconds, 499, 500),
+            ("2026-11-21T10:00:00.000500001Z", EpochUnit::Nanoseconds, 500_000, 500_001),
+            ("2026-11-21T10:00:00.0005001239Z", EpochUnit::Nanoseconds, 500_122, 500_123),
+            ("2026-11-21T10:00:00.000500Z", EpochUnit::Seconds, -1, 0),
         ] {
             let point: TimePoint = text.parse().unwrap();
             let start = second * (1_000_000_000 / unit.nanoseconds() as i64);
             let found = (point.before(unit).unwrap() - start, point.last(unit).unwrap() - start);
             assert_eq!(found, (before, last), "{text}");
         }
-        let written: TimePoint = TimeUnit::Microseconds.format(second * 1_000_000 + 7001).parse().unwrap();
-        assert_eq!(written.last(TimeUnit::Microseconds).unwrap(), second * 1_000_000 + 7001);
+        let written: TimePoint = EpochUnit::Microseconds.format(second * 1_000_000 + 7001).parse().unwrap();
+        assert_eq!(written.last(EpochUnit::Microseconds).unwrap(), second * 1_000_000 + 7001);
     }
 }

@@ -8,7 +8,7 @@ use esker::catalogue::{AUTO, CATALOGUE, Entry, Job, OptDefault, Params, find};
 use esker::graph::generate::{Generator, Grid, Model, RMat, Weighting};
 use esker::graph::{Run, RunOptions};
 use esker::import::install::import;
-use esker::import::options::{ImportOptions, VertexOrder};
+use esker::import::options::{ImportOptions, NumberingOrder};
 use esker::import::read::generated::GeneratorReader;
 use esker::store::Store;
 use esker::store::format::Encoding;
@@ -17,7 +17,7 @@ use esker::store::manifest::StagingOptions;
 
 use crate::requests::{Request, requests, required};
 
-fn store(directory: &Path, name: &str, model: &Model, weighting: Weighting, order: VertexOrder) -> Store {
+fn store(directory: &Path, name: &str, model: &Model, weighting: Weighting, order: NumberingOrder) -> Store {
     encoded(directory, name, model, weighting, (order, Encoding::Plain))
 }
 
@@ -26,7 +26,7 @@ fn encoded(
     name: &str,
     model: &Model,
     weighting: Weighting,
-    (order, encoding): (VertexOrder, Encoding),
+    (order, encoding): (NumberingOrder, Encoding),
 ) -> Store {
     let generator = Generator::new(model, weighting, 7).unwrap();
     let target = directory.join(name);
@@ -57,10 +57,10 @@ fn every_algorithm_is_verified_on_every_kind_of_graph() {
     let run = Run::with_threads(2).unwrap();
     for (name, model, weighting) in models() {
         for kind in [
-            (VertexOrder::Keep, Encoding::Plain),
-            (VertexOrder::Degree, Encoding::Plain),
-            (VertexOrder::Keep, Encoding::Compressed),
-            (VertexOrder::Degree, Encoding::Compressed),
+            (NumberingOrder::Keep, Encoding::Plain),
+            (NumberingOrder::Degree, Encoding::Plain),
+            (NumberingOrder::Keep, Encoding::Compressed),
+            (NumberingOrder::Degree, Encoding::Compressed),
         ] {
             let database = format!("{name}-{:?}-{:?}.esker", kind.0, kind.1);
             let store = encoded(directory.path(), &database, &model, weighting, kind);
@@ -93,7 +93,7 @@ fn every_algorithm_is_verified_on_every_kind_of_graph() {
 fn a_default_given_explicitly_changes_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let model = Model::RMat(RMat::kronecker(8, 6));
-    let store = store(directory.path(), "g.esker", &model, Weighting::Int { max: 9 }, VertexOrder::Keep);
+    let store = store(directory.path(), "g.esker", &model, Weighting::Int { max: 9 }, NumberingOrder::Keep);
     let version = store.latest().unwrap();
     let run = Run::new(RunOptions { threads: 2, deterministic: true, ..RunOptions::default() }).unwrap();
     let answer = |entry: &Entry, params: &Params| {
@@ -129,7 +129,7 @@ fn a_default_given_explicitly_changes_nothing() {
 fn answers_have_the_columns_and_figures_that_the_catalogue_names() {
     let directory = tempfile::tempdir().unwrap();
     let model = Model::RMat(RMat::kronecker(6, 6));
-    let store = store(directory.path(), "g.esker", &model, Weighting::Int { max: 9 }, VertexOrder::Keep);
+    let store = store(directory.path(), "g.esker", &model, Weighting::Int { max: 9 }, NumberingOrder::Keep);
     let version = store.latest().unwrap();
     let run = Run::with_threads(1).unwrap();
     let mut found: BTreeMap<&str, (BTreeSet<&str>, BTreeSet<&str>)> = BTreeMap::new();
@@ -153,7 +153,7 @@ fn unknown_names_and_options_are_refused_with_what_there_is() {
     let unknown = find("pagerang").unwrap_err().to_string();
     assert!(unknown.contains("did you mean pagerank?"), "{unknown}");
     let directory = tempfile::tempdir().unwrap();
-    let store = store(directory.path(), "p.esker", &Model::Path(3), Weighting::None, VertexOrder::Keep);
+    let store = store(directory.path(), "p.esker", &Model::Path(3), Weighting::None, NumberingOrder::Keep);
     let version = store.latest().unwrap();
     let run = Run::with_threads(1).unwrap();
     let params = Params::default().with("damping", "0.5");

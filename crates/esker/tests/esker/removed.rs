@@ -11,7 +11,7 @@ use esker::export::{ExportOptions, StoredExport, export};
 use esker::graph::Run;
 use esker::import::install::import;
 use esker::import::open::open_reader;
-use esker::import::options::{ImportOptions, VertexOrder};
+use esker::import::options::{ImportOptions, NumberingOrder};
 use esker::import::read::format::ReadOptions;
 use esker::output::write;
 use esker::store::ids::ExternalId;
@@ -27,7 +27,7 @@ fn database(
     vertices: impl Iterator<Item = u64>,
     edges: &[(u64, u64, u64)],
     directed: bool,
-    order: VertexOrder,
+    order: NumberingOrder,
 ) -> PathBuf {
     std::fs::create_dir(place).unwrap();
     let vertices: String = vertices.map(|v| format!("{v}\n")).collect();
@@ -201,7 +201,7 @@ fn compare(is_removed: IsRemoved) {
     let run = Run::with_threads(2).unwrap();
     let edges = edges(is_removed);
     for directed in [false, true] {
-        for order in [VertexOrder::Keep, VertexOrder::Degree] {
+        for order in [NumberingOrder::Keep, NumberingOrder::Degree] {
             let name = |which: &str| place.path().join(format!("{which}-{directed}-{order:?}"));
             let whole = database(&name("whole"), (0..VERTICES).map(id), &edges, directed, order);
             let left: BTreeSet<u64> = (0..VERTICES).filter(|&v| !is_removed(v)).map(id).collect();
@@ -241,7 +241,7 @@ fn compare(is_removed: IsRemoved) {
 }
 
 /// A path 0-1-2-3-4 whose middle is removed.
-fn broken_path(place: &Path, order: VertexOrder) -> Database {
+fn broken_path(place: &Path, order: NumberingOrder) -> Database {
     let edges = [(0, 1, 1), (1, 2, 1), (2, 3, 1), (3, 4, 1)];
     let db = open(&database(&place.join(format!("{order:?}")), 0..5, &edges, false, order));
     remove(&db, [2].into_iter());
@@ -252,7 +252,7 @@ fn broken_path(place: &Path, order: VertexOrder) -> Database {
 fn files_and_rankings_have_the_ids_of_those_that_are_left() {
     let place = tempfile::tempdir().unwrap();
     let run = Run::with_threads(1).unwrap();
-    for order in [VertexOrder::Keep, VertexOrder::Degree] {
+    for order in [NumberingOrder::Keep, NumberingOrder::Degree] {
         let version = broken_path(place.path(), order).latest().unwrap();
         let found = answer(&version, &run, "bfs", &Params::default().with("source", "4"));
         let write = |name: &str| {
@@ -277,7 +277,7 @@ fn files_and_rankings_have_the_ids_of_those_that_are_left() {
 fn a_removed_vertex_is_unknown_until_it_is_added_again() {
     let place = tempfile::tempdir().unwrap();
     let run = Run::with_threads(1).unwrap();
-    let db = broken_path(place.path(), VertexOrder::Keep);
+    let db = broken_path(place.path(), NumberingOrder::Keep);
     let mut batch = db.batch();
     batch.add_vertex(2_u64).unwrap();
     let revived = db.commit(batch, "again").unwrap();
@@ -302,7 +302,7 @@ fn a_removed_vertex_is_unknown_until_it_is_added_again() {
 fn exports_leave_them_out_and_number_densely() {
     let place = tempfile::tempdir().unwrap();
     let run = Run::with_threads(1).unwrap();
-    for order in [VertexOrder::Keep, VertexOrder::Degree] {
+    for order in [NumberingOrder::Keep, NumberingOrder::Degree] {
         let version = broken_path(place.path(), order).latest().unwrap();
         let view = version.view();
         let graph = StoredExport::new(&view, &run).unwrap();

@@ -9,7 +9,7 @@ use esker::catalogue::{Params, find};
 use esker::follow::{Follow, Method, MethodChoice};
 use esker::graph::{Budget, Direction, Graph, Lists, Remaining, Run, RunOptions, VertexId, vertex};
 use esker::import::install::import;
-use esker::import::options::{ImportOptions, VertexOrder};
+use esker::import::options::{ImportOptions, NumberingOrder};
 use esker::import::read::source::{EdgeBatch, IdKind, Numbers, Schema};
 use esker::store::format::{CopyPolicy, Duplicates, Encoding, Retention};
 use esker::store::io::{Disk, MemoryDisk};
@@ -74,7 +74,7 @@ impl Stream {
             input_bytes: None,
         };
         let options = ImportOptions {
-            order: VertexOrder::Keep,
+            order: NumberingOrder::Keep,
             in_edges,
             encoding: if seed & 2 > 0 { Encoding::Compressed } else { Encoding::Plain },
             duplicates: if seed.is_multiple_of(3) { Duplicates::Last } else { Duplicates::Keep },

@@ -13,7 +13,7 @@ use esker::graph::{
     Budget, Direction, Flow, Graph, Lists, Piece, Run, RunOptions, Select, VertexId, Visitor, vertex,
 };
 use esker::import::install::import;
-use esker::import::options::{Duplicates, ImportOptions, VertexOrder};
+use esker::import::options::{Duplicates, ImportOptions, NumberingOrder};
 use esker::import::read::source::{EdgeBatch, IdKind, Numbers, Schema};
 use esker::rates::Known;
 use esker::store::format::CopyPolicy;
@@ -124,7 +124,7 @@ impl Stream {
             input_bytes: None,
         };
         let options = ImportOptions {
-            order: VertexOrder::Keep,
+            order: NumberingOrder::Keep,
             duplicates: Duplicates::Keep,
             encoding,
             threads: 1,

@@ -76,7 +76,7 @@ pub fn estimate(shape: Shape, options: &BetweennessOptions) -> Estimate {
     // Growing lists may have capacity for twice their length.
     let levels = shape.num_vertices * 4 * id_bytes + shape.num_vertices.div_ceil(64) * 8 * 3;
     // Dependencies of the vertices of a level that is finished whole.
-    let whole = (WHOLE_LEN_MAX as u64).min(shape.num_vertices / WHOLE_FRACTION as u64) * 32;
+    let whole = (WHOLE_LEN_MAX as u64).min(shape.num_vertices / WHOLE_DIVISOR as u64) * 32;
     Estimate {
         memory_bytes: shape.num_vertices * 32 + levels + whole + sources * id_bytes,
         read_bytes: shape.list_bytes().saturating_mul(2 * sources),
@@ -136,7 +136,7 @@ impl<P: PathNumber> Brandes<P> {
             let way = Way::choose(graph, &level, remaining);
             remaining -= level.arcs();
             let is_small = level.len() < LARGE_LEN_MIN;
-            let level_run = if is_small { run.alone() } else { run };
+            let level_run = if is_small { run.single_threaded() } else { run };
             vertex_map(level_run, &level, |v| {
                 let paths = P::number(self.paths.get(v));
                 if paths > EXACT_MAX && !in_any_order {
@@ -170,7 +170,7 @@ impl<P: PathNumber> Brandes<P> {
                 levels.scaled.push(vertex(levels.len()));
             }
             let is_alone = level.len() as u64 + level.arcs() < ALONE_LOAD_MAX && graph.is_at_hand();
-            let level_run = if is_alone && way == Way::Push { run.alone() } else { run };
+            let level_run = if is_alone && way == Way::Push { run.single_threaded() } else { run };
             let next = edge_map_way(graph, level_run, way, &level, &CountPaths(self))?;
             levels.push(level);
             level = next;
@@ -190,10 +190,10 @@ impl<P: PathNumber> Brandes<P> {
             let far = levels.get(distance + 1);
             let is_small =
                 level.len() < LARGE_LEN_MIN && level.len() as u64 + level.arcs(graph) < ALONE_LOAD_MAX;
-            let whole_len_max = WHOLE_LEN_MAX.min(graph.num_vertices() / WHOLE_FRACTION);
+            let whole_len_max = WHOLE_LEN_MAX.min(graph.num_vertices() / WHOLE_DIVISOR);
             let pulls_whole = || level.len() < whole_len_max && !Self::pushes(graph, run, &level, &far);
             if graph.is_at_hand() && (is_small || pulls_whole()) {
-                self.finish_whole(graph, if is_small { run.alone() } else { run }, &level, scale)?;
+                self.finish_whole(graph, if is_small { run.single_threaded() } else { run }, &level, scale)?;
             } else {
                 self.accumulate(graph, run, &level, &far)?;
                 level.each(run, |v| self.finish_parts(v, scale))?;
@@ -253,7 +253,7 @@ impl<P: PathNumber> Brandes<P> {
     fn finish(&self, v: VertexId, parts: f64, scale: f64) {
         let paths = P::number(self.paths.get(v));
         let dependency = P::dependency(parts, paths);
-        self.scores.add_alone(v, dependency);
+        self.scores.add_exclusive(v, dependency);
         self.contribution().set(v, P::contribution(dependency, paths) * scale);
     }
 
@@ -274,7 +274,7 @@ impl<P: PathNumber> Brandes<P> {
         let visitor = WholeDependencies { brandes: self, graph };
         let found = graph.scan(run, Direction::Out, level.select(), &visitor)?;
         let whole: usize = found.iter().map(|found| found.whole.len()).sum();
-        let by = if whole < LARGE_LEN_MIN { run.alone() } else { run };
+        let by = if whole < LARGE_LEN_MIN { run.single_threaded() } else { run };
         by.share::<(), Stop>(
             found.len(),
             || (),
@@ -286,7 +286,7 @@ impl<P: PathNumber> Brandes<P> {
         if whole < level.len() {
             let mut in_parts: Vec<_> = found.iter().flat_map(|found| found.parts.iter().copied()).collect();
             in_parts.sort_unstable();
-            level.each(run.alone(), |v| {
+            level.each(run.single_threaded(), |v| {
                 if graph.degree(Direction::Out, v) == 0 {
                     self.finish(v, 0.0, scale);
                 } else if in_parts.binary_search(&v).is_ok() {
@@ -303,7 +303,7 @@ impl<P: PathNumber> Brandes<P> {
 const WHOLE_LEN_MAX: usize = 1 << 13;
 /// The same for levels of less than this fraction of all vertices: the sums of a level take 16 bytes a
 /// vertex, or twice that while a list grows.
-const WHOLE_FRACTION: usize = 8;
+const WHOLE_DIVISOR: usize = 8;
 
 /// Levels with fewer vertices and out-arcs stay on the calling thread, forward and backward. What one thread
 /// writes of a level another would read of the next, and that takes longer than the work that it saves.
@@ -359,7 +359,7 @@ impl<W: Weight, P: PathNumber> Visitor<W> for PullDependencies<'_, P> {
     fn visit(&self, (): &mut (), v: VertexId, piece: Piece<'_, W>) -> Flow {
         let sum = P::parts(self.0.contribution(), piece.targets, P::number(self.0.paths.get(v)));
         if piece.exclusive {
-            self.0.dependency().add_alone(v, sum);
+            self.0.dependency().add_exclusive(v, sum);
         } else {
             self.0.dependency().add(v, sum);
         }
@@ -460,7 +460,7 @@ fn sum_dependencies<G: Graph>(
     let (mut scores, done) = add_dependencies(graph, run, counts, &sources, 0)?;
     if done < sources.len() {
         // Sums of logarithms depend on their order, and so on the number of threads.
-        let run = if run.deterministic() { run.alone() } else { run };
+        let run = if run.deterministic() { run.single_threaded() } else { run };
         let logarithms = Brandes::<Logarithms>::new(run, n, scores);
         (scores, _) = add_dependencies(graph, run, logarithms, &sources, done)?;
     }
@@ -485,7 +485,7 @@ fn add_dependencies<G: Graph, P: PathNumber>(
         if counted == Counted::Inexact {
             brandes.reset(run, &levels)?;
             levels = BfsLevels::default();
-            counted = brandes.forward(graph, run.alone(), source, &mut levels)?;
+            counted = brandes.forward(graph, run.single_threaded(), source, &mut levels)?;
         }
         if counted == Counted::TooDifferent {
             return Ok((brandes.scores, done));

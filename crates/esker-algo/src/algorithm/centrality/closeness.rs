@@ -185,8 +185,8 @@ fn search_batch<G: Graph>(
             searches.current.set(v, bits);
             searches.seen.set(v, searches.seen.get(v) | bits);
             let count = u64::from(bits.count_ones());
-            totals.reached.add_alone(v, count);
-            totals.distance.add_alone(v, count * distance);
+            totals.reached.add_exclusive(v, count);
+            totals.distance.add_exclusive(v, count * distance);
         })?;
         level = next;
     }

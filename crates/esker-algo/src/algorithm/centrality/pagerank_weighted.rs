@@ -206,7 +206,7 @@ impl<W: Ranked> Visitor<W> for Strengths {
 #[inline(always)]
 fn add(sums: &VertexValues<u64>, v: VertexId, more: u64, alone: bool) {
     if alone {
-        sums.add_alone(v, more);
+        sums.add_exclusive(v, more);
     } else {
         sums.add(v, more);
     }

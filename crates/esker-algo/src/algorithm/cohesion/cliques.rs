@@ -11,7 +11,7 @@
 //! algorithm works on a copy of half its lists. State: a count per worker. Work: O(m s^(k-2)), divided by up
 //! to 512, where s is the longest list of earlier neighbours. Memory: the copy, at one id per edge plus 16
 //! bytes and four ids per vertex; rows of hubs, at most 64 MiB; per thread, an id per vertex and up to m/4
-//! bytes, of which s² / 8 are used. Reads: every list twice; in place, the lists of vertices beyond the hubs
+//! bytes; s² / 8 of them are used. Reads: every list twice; in place, the lists of vertices beyond the hubs
 //! once more per later neighbour. The result does not depend on threads.
 //!
 //! [1] J. Shi, L. Dhulipala, J. Shun, "Parallel Clique Counting and Peeling Algorithms", ACDA 2021.

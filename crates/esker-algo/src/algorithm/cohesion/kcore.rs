@@ -65,7 +65,7 @@ pub fn estimate(shape: Shape) -> Estimate {
 /// A round at level `k`: the vertices of remaining degree `k` are removed.
 struct CoreRound<'a> {
     /// The remaining degree of each vertex, which becomes its coreness.
-    left: &'a VertexArray,
+    remaining: &'a VertexArray,
     k: VertexId,
     layout: BucketLayout<BITS>,
     /// Vertices that left their bucket in this round.
@@ -91,7 +91,7 @@ impl CoreRound<'_> {
     ) -> Result<(Vec<VertexId>, Vec<VertexId>), G::Error> {
         let select = Select::List(level);
         let found = if is_small(graph, run, directions, level) {
-            scan_neighbours(graph, run.alone(), directions, select, &LowerDegrees::<true>(self))?
+            scan_neighbours(graph, run.single_threaded(), directions, select, &LowerDegrees::<true>(self))?
         } else {
             scan_neighbours(graph, run, directions, select, &LowerDegrees::<false>(self))?
         };
@@ -120,7 +120,7 @@ impl<W: Weight, const ALONE: bool> Visitor<W> for LowerDegrees<'_, ALONE> {
             let mut count = 0;
             for &u in targets {
                 above[count % CHUNK] = u;
-                count += usize::from(self.0.left.get(u) > self.0.k);
+                count += usize::from(self.0.remaining.get(u) > self.0.k);
             }
             above[..count].iter().for_each(|&u| self.lower(found, u));
         }
@@ -132,16 +132,16 @@ impl<const ALONE: bool> LowerDegrees<'_, ALONE> {
     /// Lowers the degree of `u`, which was above the level when last read.
     #[inline(always)]
     fn lower(&self, found: &mut RoundResult, u: VertexId) {
-        let CoreRound { left, k, layout, moved } = &self.0;
-        let mut old = left.get(u);
-        while old > *k && !ALONE && !left.claim(u, old, old - 1) {
-            old = left.get(u);
+        let CoreRound { remaining, k, layout, moved } = &self.0;
+        let mut old = remaining.get(u);
+        while old > *k && !ALONE && !remaining.claim(u, old, old - 1) {
+            old = remaining.get(u);
         }
         if old <= *k {
             return;
         }
         if ALONE {
-            left.set(u, old - 1);
+            remaining.set(u, old - 1);
         }
         if old == k + 1 {
             found.next.push(u);
@@ -178,9 +178,9 @@ pub(crate) fn peel<G: Graph>(graph: &G, run: &Run) -> Result<KCore, G::Error> {
     need_in_edges(graph, "k-core")?;
     let directions = neighbourhood_directions(graph);
     // The remaining degree, then the coreness, of each vertex.
-    let left = degrees_without_loops(graph, run, directions)?;
+    let remaining = degrees_without_loops(graph, run, directions)?;
     let peeled = Bitmap::new(n);
-    let priority = |v: VertexId| (!peeled.get(v)).then(|| u64::from(left.get(v)));
+    let priority = |v: VertexId| (!peeled.get(v)).then(|| u64::from(remaining.get(v)));
     let mut buckets = Buckets::<BITS>::new(run, n, BucketOrder::Increasing, priority)?;
     let moved = Bitmap::new(n);
     let mut order = Vec::with_capacity(n);
@@ -195,7 +195,8 @@ pub(crate) fn peel<G: Graph>(graph: &G, run: &Run) -> Result<KCore, G::Error> {
             }
             order.extend_from_slice(&level);
             level.iter().for_each(|&v| peeled.insert_alone(v));
-            let state = CoreRound { left: &left, k: k_max, layout: buckets.layout(), moved: &moved };
+            let state =
+                CoreRound { remaining: &remaining, k: k_max, layout: buckets.layout(), moved: &moved };
             let (next, changed) = state.round(graph, run, directions, &level)?;
             // All bits of `moved` are of `changed` vertices, so whole words can be cleared.
             changed.iter().for_each(|&v| moved.set_word(v as usize / 64, 0));
@@ -203,5 +204,5 @@ pub(crate) fn peel<G: Graph>(graph: &G, run: &Run) -> Result<KCore, G::Error> {
             level = next;
         }
     }
-    Ok(KCore { coreness: left.into_vec(), order, k_max, rounds: run.rounds() })
+    Ok(KCore { coreness: remaining.into_vec(), order, k_max, rounds: run.rounds() })
 }

@@ -95,7 +95,7 @@ fn compute<G: Lists, E: EarlierNeighbours<Error = G::Error>, const DIRECTED: boo
     )?;
     for worker in &workers {
         for (u, &count) in worker.hub_counts.iter().enumerate() {
-            counts.add_alone(vertex(u), count);
+            counts.add_exclusive(vertex(u), count);
         }
     }
     let triangles = workers.iter().map(|worker| worker.triangles).sum();
@@ -129,10 +129,10 @@ impl NeighbourMarks {
     }
 
     #[inline(always)]
-    fn set<const DIRECTED: bool>(&mut self, list: &[VertexId], both: &[u8]) {
+    fn set<const DIRECTED: bool>(&mut self, list: &[VertexId], mutual: &[u8]) {
         for (i, &u) in list.iter().enumerate() {
             set_bit(&mut self.any, u);
-            if DIRECTED && both[i] != 0 {
+            if DIRECTED && mutual[i] != 0 {
                 set_bit(&mut self.mutual, u);
             }
         }
@@ -154,7 +154,7 @@ struct LccWorker {
     /// The earlier neighbours of the vertex at hand.
     list: Vec<VertexId>,
     /// For each of them, in a directed graph, whether edges lead both ways: 1 or 0.
-    both: Vec<u8>,
+    mutual: Vec<u8>,
     among_hubs: NeighbourMarks,
     among_all: NeighbourMarks,
     /// This worker's credits of the hubs. Other vertices are credited in a shared array.
@@ -166,7 +166,7 @@ impl LccWorker {
     fn new(n: usize, hubs: usize, directed: bool) -> Self {
         Self {
             list: Vec::new(),
-            both: Vec::new(),
+            mutual: Vec::new(),
             among_hubs: NeighbourMarks::new(hubs, directed),
             among_all: NeighbourMarks::new(n, directed),
             hub_counts: vec![0; hubs],
@@ -186,7 +186,7 @@ struct TriangleFinder<'a, E, const DIRECTED: bool> {
 impl<E: EarlierNeighbours, const DIRECTED: bool> TriangleFinder<'_, E, DIRECTED> {
     /// Credits the triangles whose last vertex is `v`.
     fn at(&self, v: VertexId, worker: &mut LccWorker) -> Result<(), E::Error> {
-        let LccWorker { list, both, among_hubs, among_all, hub_counts, triangles } = worker;
+        let LccWorker { list, mutual: both, among_hubs, among_all, hub_counts, triangles } = worker;
         list.clear();
         both.clear();
         self.lists.with_earlier(v, |earlier, mutual| {
@@ -202,7 +202,7 @@ impl<E: EarlierNeighbours, const DIRECTED: bool> TriangleFinder<'_, E, DIRECTED>
         let mut credit = with_vectors(CreditAmongHubs::<DIRECTED> {
             rows: self.rows,
             list: &list[..in_hubs],
-            both,
+            mutual: both,
             marks: among_hubs,
             counts: hub_counts,
             v,
@@ -279,7 +279,7 @@ impl Credit {
 struct CreditAmongHubs<'a, const DIRECTED: bool> {
     rows: &'a HubRows,
     list: &'a [VertexId],
-    both: &'a [u8],
+    mutual: &'a [u8],
     marks: &'a mut NeighbourMarks,
     counts: &'a mut [u64],
     v: VertexId,
@@ -293,7 +293,7 @@ impl<const DIRECTED: bool> VectorLoop for CreditAmongHubs<'_, DIRECTED> {
 
     #[inline(always)]
     fn run(self) -> Credit {
-        let Self { rows, list, both, marks, counts, v } = self;
+        let Self { rows, list, mutual: both, marks, counts, v } = self;
         let is_hub = (v as usize) < rows.any.len();
         if !is_hub {
             marks.set::<DIRECTED>(list, both);

@@ -120,7 +120,7 @@ fn settle<D: Signed<G::Weight>, G: Graph<Weight: Length>>(
             parents.get_or_insert_with(|| VertexArray::filled(run, n, NONE));
         }
         // Racing writes can break parents, and so hide a cycle, for many rounds. One thread keeps them exact.
-        let by = if round > n { run.alone() } else { run };
+        let by = if round > n { run.single_threaded() } else { run };
         frontier = relax.round(graph, by, &frontier, parents.as_ref(), |_, _| true)?;
         let failed = relax.fault.load(Ordering::Relaxed);
         if failed || round >= SEARCH_ROUND_MIN && (round.is_power_of_two() || round > n) {

@@ -269,7 +269,8 @@ impl<W: Length, D: Reach<W>> BucketWindow<'_, W, D> {
             let bins_for_scan = Some(Mutex::new(Some(bins)));
             let light =
                 RelaxLight::<W, D, G, ALONE> { graph, window: BucketWindow { ..*self }, bins: bins_for_scan };
-            let mut states = graph.scan(run.alone(), Direction::Out, Select::List(vertices), &light)?;
+            let mut states =
+                graph.scan(run.single_threaded(), Direction::Out, Select::List(vertices), &light)?;
             bins = states.pop().unwrap_or_else(|| self.search.take_bins());
             self.search.put_bins(states);
             let entries = &mut bins.window[self.bin];

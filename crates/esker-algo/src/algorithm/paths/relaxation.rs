@@ -62,7 +62,7 @@ impl<'a, W: Weight, R: LabelRule<W>> Relaxation<'a, W, R> {
         let select = Select::List(frontier);
         let found = if is_small(graph, run, &[Direction::Out], frontier) {
             let push = RelaxEdges::<_, _, _, true> { relax: self, parents, enters };
-            graph.scan(run.alone(), Direction::Out, select, &push)?
+            graph.scan(run.single_threaded(), Direction::Out, select, &push)?
         } else {
             graph.scan(
                 run,

@@ -134,7 +134,7 @@ fn assign<G: Graph>(
         let found = if is_small(graph, run, directions, &ready) {
             scan_neighbours(
                 graph,
-                run.alone(),
+                run.single_threaded(),
                 directions,
                 Select::List(&ready),
                 &AssignColours::<G, true>(colours),

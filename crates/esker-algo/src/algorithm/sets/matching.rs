@@ -92,7 +92,7 @@ fn by_claims<G: Lists>(graph: &G, run: &Run) -> Result<VertexArray, G::Error> {
         // The last class also finds what earlier classes missed.
         while degree_max == usize::MAX && claims.released.swap(false, Ordering::Relaxed) {
             run.round(n)?;
-            let on = if passes < SHARED_PASSES { run } else { run.alone() };
+            let on = if passes < SHARED_PASSES { run } else { run.single_threaded() };
             graph.scan(on, Direction::Out, Select::All, &claims)?;
             passes += 1;
         }

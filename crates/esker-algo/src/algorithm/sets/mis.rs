@@ -232,7 +232,7 @@ fn decide<G: Graph>(graph: &G, run: &Run, options: &MisOptions) -> Result<Mis, G
             filter_list(run, undecided.len(), |i| undecided[i], |v| states.get(blockers.get(v)) == OUT)?;
         freed.iter().for_each(|&v| blockers.set(v, NONE));
         let small = is_small(graph, run, directions, &freed);
-        let by = if small { run.alone() } else { run };
+        let by = if small { run.single_threaded() } else { run };
         scan_neighbours(graph, by, directions, Select::List(&freed), &scan)?;
         let joined = scan.join_unblocked(by, freed.len(), |i| freed[i])?;
         drop(freed);

@@ -79,9 +79,9 @@ pub fn estimate(shape: Shape) -> Estimate {
 struct SizeScale(f64);
 
 impl SizeScale {
-    /// The bucket of a set with `left` uncovered elements; `None` if there are none.
-    fn bucket(&self, left: VertexId) -> Option<u64> {
-        (left > 0).then(|| ((left as f64).ln() / self.0.ln_1p() + 1e-9) as u64)
+    /// The bucket of a set with so many `uncovered` elements; `None` if there are none.
+    fn bucket(&self, uncovered: VertexId) -> Option<u64> {
+        (uncovered > 0).then(|| ((uncovered as f64).ln() / self.0.ln_1p() + 1e-9) as u64)
     }
 
     /// The number of elements that a set of a bucket must win to be chosen: the least size of the bucket
@@ -94,7 +94,7 @@ impl SizeScale {
 /// The state of the greedy choice.
 struct CoverState {
     /// An upper bound of the uncovered elements of each set; 0 once it is chosen.
-    left: VertexArray,
+    uncovered: VertexArray,
     /// Elements that each set won in this round.
     won: VertexArray,
     /// The set that covers each element, or that holds it in this round's competition.
@@ -108,11 +108,11 @@ struct CoverState {
 impl CoverState {
     /// Counts the uncovered elements of each set.
     fn recount<G: Graph>(&self, graph: &G, run: &Run, sets: &[VertexId]) -> Result<(), G::Error> {
-        sets.iter().for_each(|&v| self.left.set(v, 0));
+        sets.iter().for_each(|&v| self.uncovered.set(v, 0));
         each_element(graph, run, sets, |v, elements| {
             let mut last = NONE;
             let fresh = |&&u: &&VertexId| std::mem::replace(&mut last, u) != u && !self.covered.get(u);
-            self.left.add(v, elements.iter().filter(fresh).count() as VertexId);
+            self.uncovered.add(v, elements.iter().filter(fresh).count() as VertexId);
         })
     }
 
@@ -145,7 +145,7 @@ impl CoverState {
     /// Covers the elements won by chosen sets, and frees those won by others.
     fn settle<G: Graph>(&self, graph: &G, run: &Run, sets: &[VertexId]) -> Result<(), G::Error> {
         each_element(graph, run, sets, |v, elements| {
-            let chosen = self.left.get(v) == 0;
+            let chosen = self.uncovered.get(v) == 0;
             for &u in elements.iter().filter(|&&u| self.owners.get(u) == v) {
                 // No thread counts now, so whole words can be cleared.
                 self.counted.set_word(u as usize / 64, 0);
@@ -166,7 +166,7 @@ fn each_element<G: Graph>(
     sets: &[VertexId],
     f: impl Fn(VertexId, &[VertexId]) + Sync,
 ) -> Result<(), G::Error> {
-    let run = if is_small(graph, run, &[Direction::Out], sets) { run.alone() } else { run };
+    let run = if is_small(graph, run, &[Direction::Out], sets) { run.single_threaded() } else { run };
     graph.scan(run, Direction::Out, Select::List(sets), &VisitElements(f))?;
     Ok(())
 }
@@ -201,13 +201,13 @@ fn choose<G: Graph>(graph: &G, run: &Run, epsilon: f64) -> Result<SetCover, G::E
     let n = graph.num_vertices();
     let scale = SizeScale(epsilon);
     let state = CoverState {
-        left: VertexArray::from_fn(run, n, |v| graph.degree(Direction::Out, v as VertexId) as VertexId),
+        uncovered: VertexArray::from_fn(run, n, |v| graph.degree(Direction::Out, v as VertexId) as VertexId),
         won: VertexArray::filled(run, n, 0),
         owners: VertexArray::filled(run, n, NONE),
         covered: Bitmap::new(n),
         counted: Bitmap::new(n),
     };
-    let bucket = |v: VertexId| scale.bucket(state.left.get(v));
+    let bucket = |v: VertexId| scale.bucket(state.uncovered.get(v));
     let mut buckets = Buckets::<BITS>::new(run, n, BucketOrder::Decreasing, bucket)?;
     let (mut sets, mut gains) = (Vec::new(), Vec::new());
     while let Some((at, candidates)) = buckets.next(run, bucket)? {
@@ -225,14 +225,14 @@ fn choose<G: Graph>(graph: &G, run: &Run, epsilon: f64) -> Result<SetCover, G::E
         for &v in rivals.iter().filter(|&&v| state.won.get(v) as f64 >= required.max(1.0)) {
             sets.push(v);
             gains.push(state.won.get(v));
-            state.left.set(v, 0);
+            state.uncovered.set(v, 0);
         }
         state.settle(graph, run, &rivals)?;
-        rivals.retain(|&v| state.left.get(v) > 0);
+        rivals.retain(|&v| state.uncovered.get(v) > 0);
         // The set with the best priority won all its remaining elements. If that was too few, its count was
         // too high.
-        if let Some(first) = first.filter(|&first| state.left.get(first) > 0) {
-            state.left.set(first, state.won.get(first));
+        if let Some(first) = first.filter(|&first| state.uncovered.get(first) > 0) {
+            state.uncovered.set(first, state.won.get(first));
         }
         buckets.insert(run, &rivals, bucket)?;
     }

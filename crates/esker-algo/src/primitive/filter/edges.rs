@@ -273,7 +273,7 @@ impl<G: Lists> Filter<'_, G> {
             let work = |v: &VertexId| 1 + blocks.degree(*v) / BLOCK_LEN;
             let few =
                 list.len() <= SERIAL_WORK_MAX && list.iter().map(work).sum::<usize>() <= SERIAL_WORK_MAX;
-            let run = if few { run.alone() } else { run };
+            let run = if few { run.single_threaded() } else { run };
             let unit = (list.len() / (run.threads() * UNITS_PER_WORKER)).clamp(1, 1 << 10);
             return run.share(list.len().div_ceil(unit), new_state, |state, i| {
                 list[i * unit..list.len().min((i + 1) * unit)].iter().try_for_each(|&v| one(state, v))
@@ -282,7 +282,7 @@ impl<G: Lists> Filter<'_, G> {
         let n = self.graph.num_vertices();
         let starts = blocks.starts();
         let work = n + starts[n] as usize;
-        let run = if work <= SERIAL_WORK_MAX { run.alone() } else { run };
+        let run = if work <= SERIAL_WORK_MAX { run.single_threaded() } else { run };
         let units = work.div_ceil(UNIT_WORK).max((run.threads() * UNITS_PER_WORKER).min(n.div_ceil(64)));
         let bound = |unit: usize| {
             let wanted = (work as u128 * unit as u128 / units.max(1) as u128) as usize;

@@ -1,4 +1,4 @@
-//! Complete layers of which a bounded part is in memory: in a pool, or as heads; and other versions of them.
+//! Complete layers that keep a bounded part in memory: in a pool, or as heads; and other versions of them.
 
 pub mod headed;
 pub mod pooled;

@@ -13,7 +13,7 @@ use esker_graph::{
 };
 
 use crate::graph::mapped::compressed::Compressed;
-use crate::graph::mapped::offer::{ArcRange, Decoded};
+use crate::graph::mapped::list_decoder::{ArcRange, Decoded};
 use crate::graph::weight::ColumnWeight;
 use crate::layer::{ListPlace, ListPlaces};
 

@@ -11,7 +11,7 @@ use esker_graph::{
     BATCH_LEN, Extents, Flow, HUGE_LEN, Layout, Run, Select, Stop, VertexId, Visitor, scan, vertex,
 };
 
-use crate::graph::mapped::offer::{ArcRange, Decoded, Offer};
+use crate::graph::mapped::list_decoder::{ArcRange, Decoded, ListDecoder};
 use crate::graph::weight::ColumnWeight;
 use crate::layer::{CodedLists, Index, ListPlace, ListPlaces};
 
@@ -23,13 +23,13 @@ thread_local! {
 /// One direction of a compressed layer, verified.
 #[derive(Debug)]
 pub(crate) struct Compressed<'a, W> {
-    offer: Offer<'a, W>,
+    offer: ListDecoder<'a, W>,
     huge_len: usize,
 }
 
 impl<'a, W: ColumnWeight> Compressed<'a, W> {
     pub(crate) fn new(lists: CodedLists<'a>, weights: &'a [W]) -> Self {
-        Self { offer: Offer::new(lists, weights), huge_len: HUGE_LEN }
+        Self { offer: ListDecoder::new(lists, weights), huge_len: HUGE_LEN }
     }
 
     /// Shares lists that are longer than this.
@@ -59,7 +59,7 @@ impl<'a, W: ColumnWeight> Compressed<'a, W> {
     }
 
     /// Decodes its lists and hands them over.
-    pub(crate) fn offers(&self) -> &Offer<'a, W> {
+    pub(crate) fn offers(&self) -> &ListDecoder<'a, W> {
         &self.offer
     }
 

@@ -1,4 +1,4 @@
-//! Mapped weights, of which a bounded part stays in memory. Graphs whose lists are in a pool or as heads
+//! Mapped weights that keep a bounded part in memory. Graphs whose lists are in a pool or as heads
 //! read them, since their memory is fixed.
 
 use std::marker::PhantomData;

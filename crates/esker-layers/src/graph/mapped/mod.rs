@@ -3,7 +3,7 @@
 pub(crate) mod points;
 pub(crate) mod mapped_weights;
 pub(crate) mod dense;
-pub(crate) mod offer;
+pub(crate) mod list_decoder;
 pub(crate) mod compressed;
 pub(crate) mod batches;
 #[cfg(test)]

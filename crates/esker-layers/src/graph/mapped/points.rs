@@ -9,7 +9,7 @@ use crate::graph::weight::ColumnWeight;
 use crate::layer::ListColumns;
 
 /// A selection is read list by list if it has at most this fraction of all arcs ...
-const FEW_FRACTION: u64 = 64;
+const FEW_DIVISOR: u64 = 64;
 /// ... and at most this number.
 const FEW_ARCS_MAX: u64 = 1 << 16;
 /// Vertices that a thread takes of a selection at a time.
@@ -22,7 +22,7 @@ pub(crate) fn few<'s>(
     degree: impl Fn(VertexId) -> usize,
 ) -> Option<&'s [VertexId]> {
     let Select::List(list) = select else { return None };
-    let max = FEW_ARCS_MAX.min(num_edges / FEW_FRACTION);
+    let max = FEW_ARCS_MAX.min(num_edges / FEW_DIVISOR);
     let mut arcs = list.len() as u64;
     let few = arcs <= max
         && list.iter().all(|&v| {

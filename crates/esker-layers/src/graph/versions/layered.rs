@@ -301,7 +301,7 @@ mod tests {
         assert_joined(&[(&[9], &[1]), (&[1, 2, 3], &[2, 3, 4])]);
         assert_joined(&[(&[0], &[1]), (&[1, 2, 3], &[2, 3, 4])]);
         assert_joined(&[(&[2, 2], &[1, 2]), (&[], &[]), (&[1, 2, 2, 3], &[3, 4, 5, 6])]);
-        // Two newer layers, and an oldest one of which arcs were deleted.
+        // Two newer layers, and an oldest one with deleted arcs.
         let newer: &Stretches = &[(&[2, 7], &[1, 2]), (&[0, 4, 7], &[3, 4, 5])];
         let oldest: &Stretches = &[(&[1, 2], &[6, 7]), (&[4], &[8]), (&[4, 6, 7, 8], &[9, 10, 11, 12])];
         assert_joined(&[newer, oldest].concat());

@@ -14,7 +14,7 @@ use esker_graph::{
     ones, vertex, wanted_blocks,
 };
 
-use crate::graph::mapped::offer::{Decoded, Offer};
+use crate::graph::mapped::list_decoder::{Decoded, ListDecoder};
 use crate::graph::versions::arcs::{ArcSlices, seek};
 use crate::graph::versions::born_filter::copy_born;
 use crate::graph::versions::layered::{BirthFilter, Layered, OldestLists};
@@ -30,8 +30,8 @@ const PIECE_LEN_MAX: usize = 1 << 20;
 /// many.
 const FILTER_FIRST: usize = 16;
 const FILTER_MAX: usize = 1 << 14;
-/// Vertices are visited along their chains if they are at most one in `FEW_FRACTION` of those with chains.
-const FEW_FRACTION: usize = 8;
+/// Vertices are visited along their chains if they are at most one in `FEW_DIVISOR` of those with chains.
+const FEW_DIVISOR: usize = 8;
 
 /// Scans the lists of selected vertices.
 pub(crate) fn sweep<W: ColumnWeight>(
@@ -138,7 +138,7 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
                     self.flush();
                 }
                 OldestLists::Coded(lists) => {
-                    let offer = Offer::new(lists, arcs.weights);
+                    let offer = ListDecoder::new(lists, arcs.weights);
                     lists.places(block, &mut self.places);
                     offered += wanted.count_ones() as usize;
                     offer.block_into(&mut *self.sink, &mut self.decoded, &self.places, wanted);
@@ -166,7 +166,7 @@ impl<'p, 'a, W: ColumnWeight> Sweeper<'p, 'a, W> {
             let wanted = if selected == 0 { 0 } else { self.visitor.wanted(block, selected) };
             self.wanted.extend(ones(wanted).map(|i| vertex(block + i)));
         }
-        if self.wanted.len() > count / FEW_FRACTION {
+        if self.wanted.len() > count / FEW_DIVISOR {
             return Ok(false);
         }
         for at in 0..self.wanted.len() {

@@ -7,14 +7,14 @@ use esker_graph::{
     vertex,
 };
 
-use crate::graph::side::Side;
+use crate::graph::side::GraphSide;
 use crate::graph::weight::ColumnWeight;
 
 /// One direction. Every piece is translated, whole, into a buffer of the worker before it is visited: about a
 /// nanosecond an arc. Memory: that buffer, as long as the longest piece; in a scan of selected vertices, the
 /// selection once more.
 pub(crate) struct InducedSide<'a, W> {
-    pub(crate) inner: Side<'a, W>,
+    pub(crate) inner: GraphSide<'a, W>,
     pub(crate) remaining: &'a Remaining,
     /// The number of vertices of the inner graph.
     pub(crate) num_vertices: usize,

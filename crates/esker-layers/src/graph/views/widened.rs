@@ -5,16 +5,16 @@ use std::sync::Arc;
 use esker_format::{Error, Result};
 use esker_graph::{AnyVisitor, ListAccess, Patch, Piece, Run, Select, Sink, Source, Tile, VertexId};
 
-use crate::graph::side::Side;
+use crate::graph::side::GraphSide;
 
 /// One direction. Weights are copied piece by piece to a buffer of the worker.
-pub(crate) struct WidenedSide<'a>(Arc<Side<'a, i32>>);
+pub(crate) struct WidenedSide<'a>(Arc<GraphSide<'a, i32>>);
 
 impl<'a> WidenedSide<'a> {
     /// The lists of a side with wider weights.
-    pub(crate) fn side(narrow: Side<'a, i32>) -> Side<'a, i64> {
+    pub(crate) fn side(narrow: GraphSide<'a, i32>) -> GraphSide<'a, i64> {
         let narrow = Arc::new(narrow);
-        Side::Source(Box::new(Self(Arc::clone(&narrow))), Some(narrow))
+        GraphSide::Source(Box::new(Self(Arc::clone(&narrow))), Some(narrow))
     }
 }
 
@@ -36,7 +36,7 @@ impl Source<i64, Error> for WidenedSide<'_> {
     }
 
     fn words_apart(&self) -> bool {
-        !matches!(&*self.0, Side::Source(source, _) if !source.words_apart())
+        !matches!(&*self.0, GraphSide::Source(source, _) if !source.words_apart())
     }
 
     fn prepare(&self, run: &Run) -> Result<()> {

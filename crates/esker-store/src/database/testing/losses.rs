@@ -47,7 +47,7 @@ fn run() -> Run {
 }
 
 fn open(disk: &Arc<dyn Disk>) -> Result<Database> {
-    Database::open_with(disk, Path::new(DB), options(), run().alone())
+    Database::open_with(disk, Path::new(DB), options(), run().single_threaded())
 }
 
 fn gather(disk: &dyn Disk, directory: &Path, files: &mut DatabaseFiles) {
@@ -427,7 +427,7 @@ fn a_layer_that_the_system_refuses_to_read_is_not_lost() {
     let mut sample = Sample::random(8, 40, true, 1);
     sample.ids = IdMapKind::Identity;
     sample.write(&disk, &path, false).unwrap();
-    let db = Database::open_with(&disk, &path, options(), run().alone()).unwrap();
+    let db = Database::open_with(&disk, &path, options(), run().single_threaded()).unwrap();
     commit(&db, &[ModelChange::AddVertex(3)]).unwrap();
     db.freeze(&run()).unwrap();
     db.close().unwrap();

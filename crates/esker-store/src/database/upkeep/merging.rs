@@ -19,7 +19,6 @@ use esker_layers::layer::{PlainLayer, PlainWriter};
 use esker_layers::property::{PropertyFiles, merge_columns};
 use esker_layers::tiles::{ConvertOptions, MergedShape, TileMerge, TileReport, Tiles};
 
-use crate::apart::TargetsApart;
 use crate::buffers::LayerBuffers;
 use crate::conversion::{FormReport, HeadsLeftOut, WantedForms, weights_of};
 use crate::database::handle::{Core, Database};
@@ -32,6 +31,7 @@ use crate::manifest::AccountOf;
 use crate::merge::{
     GivenIds, MergeEnd, MergeOptions, Rebuild, TilesOfMerge, merge_layers, merge_with_tiles, policy,
 };
+use crate::temporary_targets::TemporaryTargets;
 use crate::version::{Layer, State, vertex_property};
 
 impl Database {
@@ -365,7 +365,7 @@ impl MergeJob<'_> {
             owners.filter(|property| property.owner == Owner::Edges).count() + added.iter().len();
         let buffers = LayerBuffers::new(num_properties, run.budget());
         let archive = buffers.archive(self.disk, self.directory);
-        let apart = TargetsApart { files: &archive, disk: self.disk, directory: self.directory };
+        let apart = TemporaryTargets { files: &archive, disk: self.disk, directory: self.directory };
         let old_tiles = self.merged_tiles()?;
         let is_apart = self.keeps_only_tiles() && old_tiles.is_none();
         let files: &dyn Files = if is_apart { &apart } else { &archive };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::ArrayRef;
 use esker::graph::Run;
 use esker::import::install::import;
-use esker::import::options::{ImportOptions, VertexOrder};
+use esker::import::options::{ImportOptions, NumberingOrder};
 use esker::import::read::source::{BlockParser, EdgeBatch, IdKind, InputBlock, Numbers, Reader, Schema};
 use esker::store::format::CopyPolicy;
 use esker::store::format::Encoding;
@@ -215,7 +215,7 @@ impl Model {
         let path = Path::new("/g.esker");
         let reader = Box::new(Listed::new(self, num_vertices, edges));
         let options = ImportOptions {
-            order: VertexOrder::Keep,
+            order: NumberingOrder::Keep,
             encoding,
             threads: 1,
             memory_bytes: 16 << 20,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::ArrayRef;
 use esker::graph::Run;
 use esker::import::install::import;
-use esker::import::options::{Duplicates, ImportOptions, VertexOrder};
+use esker::import::options::{Duplicates, ImportOptions, NumberingOrder};
 use esker::import::read::source::{EdgeBatch, IdKind, Numbers, Schema, id_column, text_column};
 use esker::selection::{Condition, Conditions};
 use esker::store::database::CompactOptions;
@@ -319,7 +319,7 @@ impl World {
         let options = ImportOptions {
             directed: Some(self.combination.is_directed()),
             in_edges: as_left || !directions.lack_in_lists(),
-            order: if by_degree && !as_left { VertexOrder::Degree } else { VertexOrder::Keep },
+            order: if by_degree && !as_left { NumberingOrder::Degree } else { NumberingOrder::Keep },
             encoding,
             duplicates: if parallel { Duplicates::Keep } else { Duplicates::default() },
             threads: 1,

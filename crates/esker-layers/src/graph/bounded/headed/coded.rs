@@ -16,7 +16,7 @@ use crate::layer::{AHEAD_BYTES, Index, ListExtents};
 /// Longer lists are read from the map, so that a thread does not keep all of their bytes. Few in tests.
 const LONG_BYTES: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
 
-/// Bytes of lists that a thread keeps beside its frames: a list of which it has not read all, and what it
+/// Bytes of lists that a thread keeps beside its frames: a list that it has read in part, and what it
 /// read last.
 pub(super) const KEPT_BYTES: u64 = (LONG_BYTES + READ_BYTES) as u64 + (1 << 16);
 

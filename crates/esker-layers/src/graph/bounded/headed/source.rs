@@ -16,7 +16,7 @@ use super::degrees::{ListDegrees, OutsideHead, WantedHeads};
 use super::head_lengths::LastHead;
 use super::side::HeadedSide;
 use super::stored::StoredSide;
-use super::tails::{CODED_BYTES_MAX, TailReader, Want};
+use super::tails::{CODED_BYTES_MAX, TailReader, TailRequest};
 use crate::graph::arc_sets::dead_arcs::DeadArcs;
 use crate::graph::mapped::dense::{DenseCoded, DenseLists};
 use crate::graph::mapped::mapped_weights::{LastBlock, MappedWeights};
@@ -100,10 +100,10 @@ impl<'a, W: ColumnWeight> HeadedSource<'a, W> {
 
     /// The arcs of `v` to read after `handed` ones of its head: those behind them, or the whole list if the
     /// head is chosen.
-    fn rest_of(&self, v: VertexId, handed: usize) -> Want {
+    fn rest_of(&self, v: VertexId, handed: usize) -> TailRequest {
         let Range { start, end } = self.lists.lists.arcs(v);
         let first = if self.lists.order == HeadOrder::Degree { start } else { start + handed as u64 };
-        Want { v, entries: first..end }
+        TailRequest { v, entries: first..end }
     }
 
     /// The first arc of `v` if there are weights: only these are found by it.
@@ -285,8 +285,8 @@ struct HeadedWorker<'p, 'a, W: ColumnWeight> {
     reader: Option<TailReader>,
     batch: Vec<(VertexId, Piece<'p, W>)>,
     /// Tails that the visitor wants.
-    pending: Vec<Want>,
-    wants: Vec<Want>,
+    pending: Vec<TailRequest>,
+    wants: Vec<TailRequest>,
     outside: OutsideHead,
     living: LivingTargets,
     /// A part of a compressed list.
@@ -395,7 +395,7 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
                 (true, 0) => want.first_end(file),
                 (true, entries) => want.entries.end.min(want.entries.start + entries),
             };
-            Want { v: want.v, entries: want.entries.start..end }
+            TailRequest { v: want.v, entries: want.entries.start..end }
         }));
         // Dropped on an error, because reads may be under way.
         let mut own = match reader.take() {
@@ -447,7 +447,7 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
         } = self;
         let stops = visitor.stops();
         let had_head = source.lists.order == HeadOrder::Degree && source.hands_over_parts(stops);
-        let mut visit = |rest: &Want, bytes: Option<&[u8]>| {
+        let mut visit = |rest: &TailRequest, bytes: Option<&[u8]>| {
             run.check()?;
             let (v, start) = (rest.v, source.lists.lists.before(rest.v as usize));
             let handed = rest.entries.start as usize - start;
@@ -477,9 +477,10 @@ impl<W: ColumnWeight> HeadedWorker<'_, '_, W> {
             Some(reader) => reader,
             None => source.reader()?,
         };
-        let short = |rest: &Want| coded_entries(dense.index, rest.v);
+        let short = |rest: &TailRequest| coded_entries(dense.index, rest.v);
         wants.clear();
-        wants.extend(pending.iter().filter_map(|rest| Some(Want { v: rest.v, entries: short(rest)? })));
+        wants
+            .extend(pending.iter().filter_map(|rest| Some(TailRequest { v: rest.v, entries: short(rest)? })));
         let rests: Vec<_> = pending.iter().filter(|rest| short(rest).is_some()).collect();
         own.read(&source.lists.file, wants, &mut |place, _, bytes| visit(rests[place], Some(bytes)))?;
         pending.iter().filter(|rest| short(rest).is_none()).try_for_each(|rest| visit(rest, None))?;

@@ -1,7 +1,7 @@
 //! Reads parts of tails: in ascending order, near parts in one read, and many reads at a time.
 //!
-//! A caller states the parts that it wants ([`Want`]). Wants in nearby pages share a read ([`Span`]), and a
-//! long want takes several reads.
+//! A caller makes requests for parts ([`TailRequest`]). Requests in nearby pages share a read ([`Span`]), and
+//! a long request takes several reads.
 
 use std::ops::Range;
 
@@ -30,12 +30,12 @@ pub(super) const WORKER_BYTES: u64 = (DEPTH * FRAME_BYTES) as u64;
 
 /// Entries of a vertex's tail to read.
 #[derive(Debug, Clone)]
-pub(super) struct Want {
+pub(super) struct TailRequest {
     pub(super) v: VertexId,
     pub(super) entries: Range<u64>,
 }
 
-impl Want {
+impl TailRequest {
     /// Where the first read of a search in this tail ends: at the end of the page, or of the next page if the
     /// tail begins in the last eighth of one.
     pub(super) fn first_end(&self, file: &TailFile) -> u64 {
@@ -43,11 +43,11 @@ impl Want {
     }
 }
 
-/// The pages of one read, and the parts of wants in them.
+/// The pages of one read, and the parts of requests in them.
 #[derive(Debug, Default)]
 struct Span {
     pages: Range<u64>,
-    /// The index of each want, and its entries in these pages.
+    /// The index of each request, and its entries in these pages.
     parts: Vec<(usize, Range<u64>)>,
 }
 
@@ -66,7 +66,7 @@ pub(super) struct TailReader {
     done: Vec<(Read, Result<()>)>,
 }
 
-/// Called with each part: the index of its want, its entries, and their bytes.
+/// Called with each part: the index of its request, its entries, and their bytes.
 pub(super) type Take<'t> = &'t mut dyn FnMut(usize, Range<u64>, &[u8]) -> Result<()>;
 
 impl TailReader {
@@ -77,14 +77,15 @@ impl TailReader {
         Ok(Self { reads, free, spans, spare: Vec::new(), asks: Vec::new(), done: Vec::new() })
     }
 
-    /// Reads all wants and hands over their parts in any order. The wants must ascend by their first entries.
+    /// Reads all requests and hands over their parts in any order. Requests must ascend by their first
+    /// entries.
     /// Compressed lists, which have at most [`CODED_BYTES_MAX`] bytes, are handed over as a whole.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Corrupt`]; what `take` returns. The reader must not be used after an error.
-    pub(super) fn read(&mut self, file: &TailFile, wants: &[Want], take: Take<'_>) -> Result<()> {
+    pub(super) fn read(&mut self, file: &TailFile, requests: &[TailRequest], take: Take<'_>) -> Result<()> {
         let mut cursor =
-            Cursor { wants, place: 0, start: wants.first().map_or(0, |want| want.entries.start) };
+            Cursor { requests, place: 0, start: requests.first().map_or(0, |request| request.entries.start) };
         loop {
             while let Some(frame) = self.free.pop() {
                 let mut span = self.spare.pop().unwrap_or_default();
@@ -124,19 +125,19 @@ impl TailReader {
     }
 }
 
-/// Divides wants into spans.
+/// Divides requests into spans.
 struct Cursor<'w> {
-    wants: &'w [Want],
+    requests: &'w [TailRequest],
     place: usize,
-    /// The first entry of the want at `place` that is not in a span yet.
+    /// The first entry of the request at `place` that is not in a span yet.
     start: u64,
 }
 
 impl Cursor<'_> {
     /// Fills the empty `span` with the next parts. Returns false at the end.
     fn next(&mut self, file: &TailFile, span: &mut Span) -> bool {
-        while let Some(want) = self.wants.get(self.place) {
-            if self.start == want.entries.end {
+        while let Some(request) = self.requests.get(self.place) {
+            if self.start == request.entries.end {
                 self.step();
                 continue;
             }
@@ -146,16 +147,16 @@ impl Cursor<'_> {
             } else if page > span.pages.end + GAP_PAGES || page >= span.pages.start + FRAME_PAGES {
                 break;
             }
-            let end = want.entries.end.min(file.end_of(span.pages.start + FRAME_PAGES - 1));
+            let end = request.entries.end.min(file.end_of(span.pages.start + FRAME_PAGES - 1));
             // A compressed list is decoded as a whole, so it must not be divided: it begins a read of its
             // own.
-            if file.is_coded() && end < want.entries.end && !span.parts.is_empty() {
+            if file.is_coded() && end < request.entries.end && !span.parts.is_empty() {
                 break;
             }
             span.pages.end = span.pages.end.max(file.page_of(end - 1) + 1);
             span.parts.push((self.place, self.start..end));
             self.start = end;
-            if end < want.entries.end {
+            if end < request.entries.end {
                 break;
             }
             self.step();
@@ -165,6 +166,6 @@ impl Cursor<'_> {
 
     fn step(&mut self) {
         self.place += 1;
-        self.start = self.wants.get(self.place).map_or(0, |want| want.entries.start);
+        self.start = self.requests.get(self.place).map_or(0, |request| request.entries.start);
     }
 }

@@ -15,8 +15,8 @@ use esker_graph::{
 use super::extent_queue::ExtentQueue;
 use super::pages::ListPages;
 use crate::graph::mapped::dense::{DenseArrays, DenseCoded, DenseLists};
+use crate::graph::mapped::list_decoder::{Decoded, ListDecoder, PIECE_LEN};
 use crate::graph::mapped::mapped_weights::{LastBlock, MappedWeights};
-use crate::graph::mapped::offer::{Decoded, Offer, PIECE_LEN};
 use crate::graph::mapped::points::{PointReads, few};
 use crate::graph::weight::ColumnWeight;
 use crate::layer::{AHEAD_BYTES, CodedList, ListColumns, ListPlaces};
@@ -260,7 +260,7 @@ impl<'a, W: ColumnWeight> PooledSide<'a, W> {
         worker: &mut PooledWorker<'_, W>,
     ) -> Result<()> {
         let lists = dense.coded.some(dense.index, hand.bytes.start as usize, hand.held);
-        let offer = Offer::some(lists, hand.weights, hand.first_arc);
+        let offer = ListDecoder::some(lists, hand.weights, hand.first_arc);
         let PooledWorker { visitor, sink, decoded, places, buffer } = worker;
         for (first, wanted) in wanted_blocks(*visitor, hand.slots.clone(), bits) {
             lists.places(first, places);

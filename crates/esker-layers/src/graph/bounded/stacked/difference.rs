@@ -6,7 +6,7 @@ use crate::graph::versions::chains::ChainArcs;
 use crate::graph::weight::ColumnWeight;
 
 /// Reduces the list of a version, the arcs from `start` on, to the arcs that the list of the complete layer
-/// lacks. Appends to `dead` the targets of which the complete layer has copies that the version lacks. The
+/// lacks. Appends to `dead` targets with copies in the complete layer that the version lacks. The
 /// list of the version need not be sorted; that of the complete layer is.
 ///
 /// All copies of a dead target are dead, so those that the version has are retained.

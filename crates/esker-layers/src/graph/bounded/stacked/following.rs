@@ -14,7 +14,7 @@ use crate::graph::weight::ColumnWeight;
 pub(super) struct AppendingVisitor<'f, W> {
     pub(super) visitor: &'f dyn AnyVisitor<W>,
     pub(super) rows: &'f LaterRows<W>,
-    /// The vertices of which a piece was handed over, and what was added if they had not enough with it.
+    /// The vertices that were handed a piece, and what was added if they had not enough with it.
     pub(super) done: &'f Bitmap,
 }
 

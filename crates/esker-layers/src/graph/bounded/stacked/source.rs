@@ -16,7 +16,7 @@ use super::needs::MAPPED_BYTES;
 use super::overlay::LeftOutBy;
 use crate::graph::bounded::headed::HeadedSource;
 use crate::graph::mapped::points::{PointReads, few, share_few};
-use crate::graph::side::Side;
+use crate::graph::side::GraphSide;
 use crate::graph::versions::layered::with_joined;
 use crate::graph::versions::sweep::sweep;
 use crate::graph::weight::ColumnWeight;
@@ -28,7 +28,7 @@ const FRAGMENT_BYTES: u64 = 32 << 10;
 /// One direction of a version that is more than its complete layer.
 pub(crate) struct StackedSide<'a, W> {
     /// The complete layer.
-    base: Side<'a, W>,
+    base: GraphSide<'a, W>,
     version: VersionSide<'a>,
     /// Counts what is read of the complete layer's lists beside its source.
     points: PointReads<'a>,
@@ -44,7 +44,7 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
     /// The lists of a version of `num_arcs` arcs. `base` reads its oldest layer, with the weights of number
     /// `property`.
     pub(crate) fn new(
-        base: Side<'a, W>,
+        base: GraphSide<'a, W>,
         stack: &'a Stack,
         direction: Direction,
         property: u32,
@@ -66,13 +66,13 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
         property: u32,
         num_arcs: u64,
         run: &Run,
-    ) -> Result<Side<'a, W>> {
+    ) -> Result<GraphSide<'a, W>> {
         if stack.is_plain() {
-            return Ok(Side::source(base));
+            return Ok(GraphSide::source(base));
         }
         if HeadedSource::<'_, W>::HAS_WEIGHTS {
-            return Ok(Side::source(Self::new(
-                Side::source(base),
+            return Ok(GraphSide::source(Self::new(
+                GraphSide::source(base),
                 stack,
                 direction,
                 property,
@@ -83,11 +83,11 @@ impl<'a, W: ColumnWeight> StackedSide<'a, W> {
         let (version, memory) = VersionSide::new::<W>(stack, direction, property, num_arcs, false, run)?;
         let mut changes = version.changes::<W>(Some(memory), run)?;
         base.leave_out(changes.overlay.hand_over_dead(), run)?;
-        Ok(Side::source(Self::with(Side::source(base), version, None, OnceLock::from(changes))?))
+        Ok(GraphSide::source(Self::with(GraphSide::source(base), version, None, OnceLock::from(changes))?))
     }
 
     fn with(
-        base: Side<'a, W>,
+        base: GraphSide<'a, W>,
         version: VersionSide<'a>,
         memory: Option<ChangeMemory>,
         changes: OnceLock<LayerChanges<'a, W>>,

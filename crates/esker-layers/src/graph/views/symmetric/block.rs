@@ -8,7 +8,7 @@ use esker_format::Result;
 use esker_graph::{AnyVisitor, Bitmap, Patch, Piece, Run, Select, Sink, Tile, VertexId, ones, vertex};
 
 use crate::graph::mapped::points::odd_list;
-use crate::graph::side::Side;
+use crate::graph::side::GraphSide;
 use crate::graph::weight::ColumnWeight;
 
 /// Vertices of a block, at most.
@@ -75,7 +75,7 @@ impl<W: ColumnWeight> BlockRoom<W> {
     /// in the next scan, as [`AnyVisitor::wanted`] does.
     pub(super) fn collect(
         &mut self,
-        sides: [&Side<'_, W>; 2],
+        sides: [&GraphSide<'_, W>; 2],
         block: &CollectedBlock<'_>,
         wanted: &(dyn Fn(usize, u64) -> u64 + Sync),
         run: &Run,

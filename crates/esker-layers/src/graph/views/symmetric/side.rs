@@ -13,7 +13,7 @@ use super::block::{BLOCK_LEN, BlockRoom, CELL_LEN, CollectedBlock, VERTEX_BYTES,
 use super::merge::{BothLists, Merge};
 use crate::graph::list_by_list::ListByList;
 use crate::graph::mapped::points::few;
-use crate::graph::side::Side;
+use crate::graph::side::GraphSide;
 use crate::graph::weight::ColumnWeight;
 
 /// Vertices whose lists one unit of work measures.
@@ -43,8 +43,8 @@ const WHAT: &str = "an undirected view";
 /// Cost of opening: every list is read once, because degrees are those of merged lists. Memory: 8 bytes a
 /// vertex; where lists are collected in blocks, also [`undirected_block_bytes`].
 pub(crate) struct SymmetricSide<'a, W> {
-    out: Side<'a, W>,
-    incoming: Side<'a, W>,
+    out: GraphSide<'a, W>,
+    incoming: GraphSide<'a, W>,
     access: ListAccess,
     /// Whether lists come from tiles, so that a block should not end within a strip.
     by_strips: bool,
@@ -60,8 +60,8 @@ pub(crate) struct SymmetricSide<'a, W> {
 impl<'a, W: ColumnWeight> SymmetricSide<'a, W> {
     /// Verifies and reads all lists of a graph of `num_vertices` vertices and `num_arcs` arcs.
     pub(crate) fn new(
-        out: Side<'a, W>,
-        incoming: Side<'a, W>,
+        out: GraphSide<'a, W>,
+        incoming: GraphSide<'a, W>,
         num_vertices: usize,
         num_arcs: u64,
         multigraph: bool,
@@ -418,8 +418,9 @@ mod tests {
         run: &Run,
     ) -> SymmetricSide<'g, i32> {
         let graph = csr.graph();
-        let [out, incoming] = [Direction::Out, Direction::In]
-            .map(|direction| Side::source(Shuffled { graph: Fragmented::new(graph, 7), direction, access }));
+        let [out, incoming] = [Direction::Out, Direction::In].map(|direction| {
+            GraphSide::source(Shuffled { graph: Fragmented::new(graph, 7), direction, access })
+        });
         let (n, arcs) = (graph.num_vertices(), graph.num_arcs());
         SymmetricSide::new(out, incoming, n, arcs, multigraph, run).unwrap()
     }
@@ -516,7 +517,7 @@ mod tests {
         for more in [-1, 0, 1] {
             let [out, incoming] = [Direction::Out, Direction::In].map(|direction| {
                 let graph = Fragmented::new(csr.graph(), 7);
-                Side::source(Odd(Shuffled { graph, direction, access: ListAccess::Scans }, more))
+                GraphSide::source(Odd(Shuffled { graph, direction, access: ListAccess::Scans }, more))
             });
             let found = SymmetricSide::new(out, incoming, 5, 3, false, &run);
             let message = found.err().map(|error| error.to_string());
@@ -537,7 +538,7 @@ mod tests {
         let sides = || {
             [Direction::Out, Direction::In].map(|direction| {
                 let graph = Fragmented::new(csr.graph(), 7);
-                Side::source(Shuffled { graph, direction, access: ListAccess::Scans })
+                GraphSide::source(Shuffled { graph, direction, access: ListAccess::Scans })
             })
         };
         let (n, arcs) = (5000, 5000);

@@ -11,7 +11,7 @@ use esker_format::{Error, Result};
 use esker_graph::{Direction, Run, VertexId};
 
 use super::times::{Time, WantedRanks};
-use crate::graph::side::Side;
+use crate::graph::side::GraphSide;
 use crate::graph::versions::arcs::ArcSlices;
 use crate::graph::versions::chains::{ChainArcs, ChainBuffers, LaterLayers, LayerFragments, for_living};
 use crate::layer::{Body, ListColumns, Section};
@@ -164,21 +164,21 @@ impl<'a, T: Time> TimedArrays<'a, T> {
     /// The lists with their targets if `has_targets`, or if tombstones delete arcs, which are found by their
     /// targets; else only the times. `None` if some of the lists do not lie in arrays, or the version sees a
     /// layer in part.
-    pub(super) fn from_side(side: &Side<'a, T>, has_targets: bool, run: &Run) -> Result<Option<Self>> {
+    pub(super) fn from_side(side: &GraphSide<'a, T>, has_targets: bool, run: &Run) -> Result<Option<Self>> {
         match side {
-            Side::Plain(side) => {
+            GraphSide::Plain(side) => {
                 let (lists, property) = side.columns();
                 let base = arcs_of(lists, property, has_targets, run)?;
                 Ok(base.map(|base| Self { base, later: None, has_targets }))
             }
-            Side::Layered(side) => {
+            GraphSide::Layered(side) => {
                 let (stack, direction, property) = side.layers();
                 let buries = (1..stack.layers().len()).any(|layer| {
                     stack.section(layer, direction).is_ok_and(|section| section.dead().is_some())
                 });
                 Self::layered(stack, direction, property, has_targets || buries, run)
             }
-            Side::Compressed(_) | Side::Gathered(_) | Side::Source(..) => Ok(None),
+            GraphSide::Compressed(_) | GraphSide::Gathered(_) | GraphSide::Source(..) => Ok(None),
         }
     }
 

@@ -11,7 +11,7 @@ use super::arrays::{CountUnit, TimedArrays, TimedBuffers};
 use super::copies::{Copies, Selected, TimeWindow};
 use super::filter::FilteredLists;
 use super::times::{Time, TimeBounds};
-use crate::graph::side::Side;
+use crate::graph::side::GraphSide;
 use crate::graph::weight::ColumnWeight;
 
 /// Vertices whose lists one unit of work counts.
@@ -101,7 +101,7 @@ pub(super) fn count_lists<W: ColumnWeight>(
 
 /// Counts the arcs of each vertex that lie in a window.
 pub(super) fn count(
-    side: &Side<'_, i64>,
+    side: &GraphSide<'_, i64>,
     window: &TimeWindow,
     num_vertices: usize,
     also: CountAlso<'_>,
@@ -133,7 +133,7 @@ pub(super) fn count(
 
 /// Counts the arcs inside a window, if the lists lie in arrays.
 fn count_inside<T: Time>(
-    side: &Side<'_, T>,
+    side: &GraphSide<'_, T>,
     window: &TimeWindow,
     num_vertices: usize,
     counts_loops: bool,
@@ -146,7 +146,7 @@ fn count_inside<T: Time>(
 /// Counts the arcs of lists that lie in arrays: those that `mark` marks by their times. Reads only the times.
 /// `None` if the lists do not lie so.
 pub(super) fn count_arrays<T: Time>(
-    side: &Side<'_, T>,
+    side: &GraphSide<'_, T>,
     mark: impl Fn(&[T], &mut [u64]) + Sync,
     num_vertices: usize,
     counts_loops: bool,

@@ -9,7 +9,7 @@ use super::index::offsets;
 use super::lists::TimedLists;
 use super::times::{Time, TimeBounds};
 use crate::graph::gathered::GatheredSide;
-use crate::graph::side::Side;
+use crate::graph::side::GraphSide;
 use crate::graph::weight::ColumnWeight;
 
 /// Vertices whose lists are selected at once: their targets stay in the cache until they are renumbered.
@@ -49,7 +49,7 @@ pub(crate) fn gather<W: ColumnWeight>(
 /// Copies lists that lie in arrays, all of whose arcs in the window count, without weights; `None` if they do
 /// not.
 fn gather_arrays<T: Time, W: ColumnWeight>(
-    side: &Side<'_, T>,
+    side: &GraphSide<'_, T>,
     window: &TimeWindow,
     sums: &[u64],
     remaining: Option<&Remaining>,

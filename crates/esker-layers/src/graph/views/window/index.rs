@@ -7,7 +7,7 @@ use rayon::slice::ParallelSliceMut;
 use super::copies::{Copies, TimeWindow};
 use super::count::{ArcCounts, CountAlso, TargetCounts, count, count_filtered};
 use super::filter::{FilteredArcs, FilteredLists};
-use crate::graph::side::Side;
+use crate::graph::side::GraphSide;
 
 /// The number of arcs of each vertex in a window, and the vertices that have any.
 ///
@@ -35,8 +35,8 @@ impl WindowIndex {
     ///
     /// [`StoredGraph::window`]: crate::StoredGraph::window
     pub(crate) fn new(
-        out_side: &Side<'_, i64>,
-        in_side: Option<&Side<'_, i64>>,
+        out_side: &GraphSide<'_, i64>,
+        in_side: Option<&GraphSide<'_, i64>>,
         n: usize,
         directed: bool,
         window: TimeWindow,
@@ -235,7 +235,7 @@ pub(crate) const SORTED_TIME_BYTES: u64 = 3 * size_of::<i64>() as u64;
 ///
 /// Memory: [`SORTED_TIME_BYTES`] for each time, which the caller has reserved.
 pub(crate) fn sorted_times(
-    side: &Side<'_, i64>,
+    side: &GraphSide<'_, i64>,
     window: &TimeWindow,
     directed: bool,
     run: &Run,
@@ -271,7 +271,11 @@ impl Visitor<i64> for Gathering<'_> {
 }
 
 /// The vertices with an arc whose time lies in a window, ascending.
-pub(crate) fn sources_within(side: &Side<'_, i64>, window: &TimeWindow, run: &Run) -> Result<Vec<VertexId>> {
+pub(crate) fn sources_within(
+    side: &GraphSide<'_, i64>,
+    window: &TimeWindow,
+    run: &Run,
+) -> Result<Vec<VertexId>> {
     let mut sources = side.scan(run, Select::All, &Naming { window })?.concat();
     run.install(|| sources.par_sort_unstable());
     sources.dedup();
@@ -301,7 +305,7 @@ impl Visitor<i64> for Naming<'_> {
 }
 
 /// The least and the greatest of the weights of some lists, which are times; `None` if there are none.
-pub(crate) fn time_range(side: &Side<'_, i64>, run: &Run) -> Result<Option<(i64, i64)>> {
+pub(crate) fn time_range(side: &GraphSide<'_, i64>, run: &Run) -> Result<Option<(i64, i64)>> {
     let ranges = side.scan(run, Select::All, &Ranging)?;
     Ok(ranges.into_iter().flatten().reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))))
 }

@@ -12,7 +12,7 @@ use super::lists::TimedLists;
 use super::streamed::scan_lists;
 use crate::graph::copied::copied_bytes;
 use crate::graph::gathered::GatheredSide;
-use crate::graph::side::Side;
+use crate::graph::side::GraphSide;
 use crate::graph::weight::ColumnWeight;
 
 /// Lists between two checks for cancellation.
@@ -53,7 +53,7 @@ pub(crate) fn made_in_lists<'a, W: ColumnWeight>(
     // order.
     let turned_times = GatheredSide::from_parts(offsets.clone(), targets.clone(), times).transposed(run)?;
     let turned_weights = GatheredSide::from_parts(offsets, targets, weights).transposed(run)?;
-    let (times, weights) = (Side::Gathered(turned_times), Some(Side::Gathered(turned_weights)));
+    let (times, weights) = (GraphSide::Gathered(turned_times), Some(GraphSide::Gathered(turned_weights)));
     Ok((TimedLists::Columns { times, weights }, memory))
 }
 

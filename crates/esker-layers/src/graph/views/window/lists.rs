@@ -5,7 +5,7 @@ use esker_graph::{Run, VertexId};
 
 use super::copies::{Copies, Selected, TimeWindow, TimedArcs};
 use super::filter::FilteredLists;
-use crate::graph::side::Side;
+use crate::graph::side::GraphSide;
 use crate::graph::weight::ColumnWeight;
 
 /// The lists of one direction, from which a window selects arcs.
@@ -14,10 +14,10 @@ pub(crate) enum TimedLists<'a, W> {
     /// The lists of a graph, in any encoding and residency.
     Columns {
         /// Lists whose weights are times.
-        times: Side<'a, i64>,
+        times: GraphSide<'a, i64>,
         /// The same lists with the weights that algorithms read; `None` if weights are not read, or are
         /// numbers of edges.
-        weights: Option<Side<'a, W>>,
+        weights: Option<GraphSide<'a, W>>,
     },
     /// Only the arcs that a filter keeps.
     Filtered(FilteredLists<'a>),
@@ -58,7 +58,7 @@ impl<'a, W: ColumnWeight> TimedLists<'a, W> {
 
     /// The lists whose arcs can be handed over as they come: copies of an edge are not joined, no second
     /// column is read beside the times, and there is no filter.
-    pub(super) fn streamed(&self, window: &TimeWindow) -> Option<&Side<'a, i64>> {
+    pub(super) fn streamed(&self, window: &TimeWindow) -> Option<&GraphSide<'a, i64>> {
         match self {
             Self::Columns { times, weights: None } if window.copies == Copies::All => Some(times),
             Self::Columns { .. } | Self::Filtered(_) => None,
@@ -78,7 +78,7 @@ impl<'a, W: ColumnWeight> TimedLists<'a, W> {
     pub(super) fn read_bytes(&self) -> u64 {
         match self {
             Self::Columns { times, weights } => {
-                times.read_bytes() + weights.as_ref().map_or(0, Side::read_bytes)
+                times.read_bytes() + weights.as_ref().map_or(0, GraphSide::read_bytes)
             }
             Self::Filtered(_) => 0,
         }

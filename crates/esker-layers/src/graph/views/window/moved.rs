@@ -10,7 +10,7 @@ use rayon::slice::ParallelSliceMut;
 use super::copies::{Copies, TimeWindow};
 use super::count::ArcCounts;
 use super::index::WindowIndex;
-use crate::graph::side::Side;
+use crate::graph::side::GraphSide;
 
 /// An edge with its time, its source and its target.
 pub type TimedEdge = (i64, VertexId, VertexId);
@@ -111,7 +111,7 @@ fn shifted(sums: &[u64], num_vertices: usize, mut changes: Vec<(VertexId, i64)>)
 /// The edges of a range of times, ascending by time, and their memory; an undirected edge from its end with
 /// the smaller number. `None` if the budget has no room for them.
 pub(crate) fn timed_edges(
-    side: &Side<'_, i64>,
+    side: &GraphSide<'_, i64>,
     range: &TimeWindow,
     directed: bool,
     run: &Run,

@@ -18,7 +18,7 @@ use super::count::{ArcCounts, GRAIN, TargetCounts, count_arrays};
 use super::index::WindowIndex;
 use super::times::{Time, TimeBounds, mark};
 use crate::graph::gathered::{GatheredSide, Unit};
-use crate::graph::side::Side;
+use crate::graph::side::GraphSide;
 use crate::graph::weight::ColumnWeight;
 
 /// The number of windows that can share lists.
@@ -44,8 +44,8 @@ impl SharedLists {
     /// Reads the times of all edges of a graph of `num_vertices` vertices twice, and copies the edges of the
     /// windows.
     pub(crate) fn new<'a>(
-        out_side: &Side<'a, i64>,
-        in_side: Option<&Side<'a, i64>>,
+        out_side: &GraphSide<'a, i64>,
+        in_side: Option<&GraphSide<'a, i64>>,
         num_vertices: usize,
         directed: bool,
         windows: &[TimeWindow],
@@ -53,7 +53,7 @@ impl SharedLists {
     ) -> Result<Self> {
         let slots = TimeSlots::new(windows)?;
         let in_side = in_side.filter(|side| side.has_lists());
-        let count = |side: &Side<'_, i64>| {
+        let count = |side: &GraphSide<'_, i64>| {
             let counted = match side.narrow() {
                 Some(narrow) => count_wanted(narrow, &slots, num_vertices, run)?,
                 None => count_wanted(side, &slots, num_vertices, run)?,
@@ -66,7 +66,7 @@ impl SharedLists {
             let counts = counts.into_iter().map(AtomicU64::into_inner).collect();
             Ok::<_, Error>(ArcCounts::from_counts(counts, 0).sums)
         };
-        let fill = |side: &Side<'_, i64>, sums: Vec<u64>| {
+        let fill = |side: &GraphSide<'_, i64>, sums: Vec<u64>| {
             match side.narrow() {
                 Some(narrow) => {
                     if let Some(lists) = TimedArrays::from_side(narrow, true, run)? {
@@ -396,7 +396,7 @@ fn copied<S>(
 
 /// As [`count`], of lists that lie in arrays; `None` if they do not.
 fn count_wanted<T: Time>(
-    side: &Side<'_, T>,
+    side: &GraphSide<'_, T>,
     slots: &TimeSlots,
     num_vertices: usize,
     run: &Run,

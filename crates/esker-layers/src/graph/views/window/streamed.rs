@@ -11,7 +11,7 @@ use esker_graph::{
 use super::copies::{Selected, TimeWindow};
 use super::lists::TimedLists;
 use crate::graph::list_by_list::ListByList;
-use crate::graph::side::Side;
+use crate::graph::side::GraphSide;
 use crate::graph::weight::ColumnWeight;
 
 /// Lists of a window. Where every edge counts and no weights are read, pieces are filtered as they come, in
@@ -43,12 +43,12 @@ impl<W: ColumnWeight> Source<W, Error> for WindowSide<'_, W> {
     }
 
     fn is_scattered(&self) -> bool {
-        self.lists.streamed(&self.window).is_some_and(Side::is_scattered)
+        self.lists.streamed(&self.window).is_some_and(GraphSide::is_scattered)
     }
 
     /// Where edges are joined or weighted, scans read whole lists too.
     fn list_access(&self) -> ListAccess {
-        self.lists.streamed(&self.window).map_or(ListAccess::Single, Side::list_access)
+        self.lists.streamed(&self.window).map_or(ListAccess::Single, GraphSide::list_access)
     }
 
     fn has_lists(&self) -> bool {

@@ -18,7 +18,7 @@ use esker_layers::layer::SectionColumn;
 
 /// The files of a layer; its targets are beside them.
 #[derive(Debug)]
-pub struct TargetsApart<'a> {
+pub struct TemporaryTargets<'a> {
     /// All other files.
     pub(crate) files: &'a dyn Files,
     pub(crate) disk: &'a Arc<dyn Disk>,
@@ -26,7 +26,7 @@ pub struct TargetsApart<'a> {
     pub(crate) directory: &'a Path,
 }
 
-impl TargetsApart<'_> {
+impl TemporaryTargets<'_> {
     /// The layer as it is meanwhile, for readers: plain out-lists.
     pub(crate) fn record_of(layer: &LayerRecord) -> LayerRecord {
         LayerRecord { encoding: Encoding::Plain, in_edges: false, ..layer.clone() }
@@ -48,7 +48,7 @@ impl TargetsApart<'_> {
     }
 }
 
-impl Files for TargetsApart<'_> {
+impl Files for TemporaryTargets<'_> {
     fn create(&self, path: &Path) -> Result<Arc<dyn File>> {
         if path == self.path_of(Direction::In) {
             return Ok(Arc::new(Nowhere { path: path.to_owned(), bytes: AtomicU64::new(0) }));
@@ -178,7 +178,7 @@ mod tests {
         let disk: Arc<dyn Disk> = Arc::new(faulty.clone());
         let directory = Path::new("layer");
         let archive = ArchiveWriter::new(&disk, directory);
-        let apart = TargetsApart { files: &archive, disk: &disk, directory };
+        let apart = TemporaryTargets { files: &archive, disk: &disk, directory };
         let [out, others] = [Direction::Out, Direction::In].map(|direction| {
             let file = apart.create(&apart.path_of(direction)).unwrap();
             file.write_at(b"targets", 4).unwrap();

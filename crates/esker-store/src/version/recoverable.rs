@@ -17,8 +17,8 @@ use esker_format::{
 use esker_graph::{Direction, Run};
 use esker_layers::tiles::{TileFiles, Tiles};
 
-use super::beside::tile_shape;
 use super::files::{BaseIds, OpenFiles, lost_file};
+use super::forms::tile_shape;
 use super::layer::Layer;
 use super::state::State;
 use crate::manifest::{

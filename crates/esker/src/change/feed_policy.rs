@@ -8,7 +8,7 @@ use esker_store::{CommitOptions, Result};
 
 /// Decides which edges of an input are taken and when they are committed. The feeder asks it about each edge,
 /// or about many at once.
-pub(super) trait Course {
+pub(super) trait FeedPolicy {
     /// Whether to skip the next edge of the input, because a version already has it.
     fn passes_over(&mut self) -> bool {
         false
@@ -48,7 +48,7 @@ pub(super) trait Course {
         0
     }
 
-    /// Takes these edges, as many as [`Course::together`] allowed. False: none, and each is asked about.
+    /// Takes these edges, as many as [`FeedPolicy::together`] allowed. False: none, and each is asked about.
     fn admits_together(&mut self, _edges: &FedEdges<'_>) -> Result<bool> {
         Ok(true)
     }

@@ -88,7 +88,7 @@ impl ArcRange {
 
 /// Decodes lists and hands them over.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Offer<'a, W> {
+pub(crate) struct ListDecoder<'a, W> {
     pub(crate) lists: CodedLists<'a>,
     /// Beside the arcs from the first on.
     pub(crate) weights: &'a [W],
@@ -96,7 +96,7 @@ pub(crate) struct Offer<'a, W> {
     second_len: usize,
 }
 
-impl<'a, W: ColumnWeight> Offer<'a, W> {
+impl<'a, W: ColumnWeight> ListDecoder<'a, W> {
     /// Hands over all lists.
     pub(crate) fn new(lists: CodedLists<'a>, weights: &'a [W]) -> Self {
         Self { lists, weights, first_arc: 0, second_len: SECOND_LEN }
@@ -154,7 +154,7 @@ impl<'a, W: ColumnWeight> Offer<'a, W> {
         done
     }
 
-    /// As [`Offer::group`], with one call of the sink.
+    /// As [`ListDecoder::group`], with one call of the sink.
     pub(crate) fn group_into(
         &self,
         sink: &mut dyn Sink<W>,
@@ -217,7 +217,7 @@ impl<'a, W: ColumnWeight> Offer<'a, W> {
         Flow::More
     }
 
-    /// As [`Offer::arcs`], to a sink.
+    /// As [`ListDecoder::arcs`], to a sink.
     pub(crate) fn piece_into(&self, sink: &mut dyn Sink<W>, decoded: &mut Decoded, part: ArcRange) -> Flow {
         let v = part.v;
         self.pieces(!decoded.is_whole(), decoded, part, |piece| sink.visit_one(v, piece))
