@@ -52,7 +52,7 @@ macro_rules! integer_keyed {
     ($type:ty) => {
         #[allow(clippy::cast_lossless, clippy::unnecessary_cast)] // Of one of the types.
         impl Keyed for $type {
-            const KIND: AnswerColumnKind = AnswerColumnKind::Count;
+            const KIND: ColumnKind = ColumnKind::Count;
 
             fn to_key(self) -> u64 {
                 self as u64
