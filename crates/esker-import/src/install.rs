@@ -128,7 +128,7 @@ pub fn import(
     let dictionaries = write_dictionaries(&layer, &built.properties)?;
     let Built { mut report, loops, in_edges, ids, properties, weight, time, vertex_rows, work } = built;
     let run = Arc::clone(&work.run);
-    let of_vertices = vertex_values::write(vertex_rows, &work, &staging)?;
+    let of_vertices = vertex_values::write(&vertex_rows, &work, &staging)?;
     report.warnings.extend(of_vertices.warnings.into_iter().map(Message::from));
     let id_map = write_ids(&work, &staging, ids, report.order.order)?;
     work.check()?;

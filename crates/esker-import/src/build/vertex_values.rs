@@ -27,7 +27,7 @@ pub(crate) struct WrittenProperties {
 ///
 /// # Errors
 /// If files cannot be written or read; cancellation.
-pub(crate) fn write(rows: SortedRows, work: &Workspace, staging: &Staging) -> Result<WrittenProperties> {
+pub(crate) fn write(rows: &SortedRows, work: &Workspace, staging: &Staging) -> Result<WrittenProperties> {
     let mut written = WrittenProperties::default();
     let mut columns = Vec::new();
     for (property, number) in rows.properties().iter().zip(0..) {

@@ -210,11 +210,9 @@ impl Search<'_> {
     fn plausible(&self) -> Vec<usize> {
         let is_plausible = |&column: &usize| {
             let sample = &self.columns[column];
-            !self.given.others.contains(&column)
-                && sample.kind().may_be_ids()
-                && !(sample.name.is_some() && is_attribute(&self.names[column]))
-                && !self.counts_rows(column)
-                || self.is_given(column)
+            let is_named_so = sample.name.is_some() && is_attribute(&self.names[column]);
+            let is_taken = self.given.others.contains(&column) || is_named_so || self.counts_rows(column);
+            self.is_given(column) || sample.kind().may_be_ids() && !is_taken
         };
         let found: Vec<usize> = (0..self.columns.len()).filter(is_plausible).collect();
         match self.columns.len() {

@@ -82,7 +82,7 @@ impl DictionaryWriter<'_> {
             value_at(&self.shape.properties[index], block, index, row, &self.shape.dictionaries[index]);
         match value {
             PropertyValue::Boolean(value) => {
-                self.buffer.extend_from_slice(if value { b"True" } else { b"False" })
+                self.buffer.extend_from_slice(if value { b"True" } else { b"False" });
             }
             PropertyValue::F64(value) => push_float(&mut self.buffer, value),
             PropertyValue::I64(_) | PropertyValue::U64(_) => push_value(&mut self.buffer, &value),

@@ -27,7 +27,7 @@ fn options(memory_bytes: u64) -> SessionOptions {
 /// A database of three versions, the second of them with a tag. Every edge has a weight, a kind and a time.
 fn database(directory: &Path, directed: bool) -> PathBuf {
     let edge = |i: u64| (i % NUM_VERTICES, (i * i + 1 + i / NUM_VERTICES) % NUM_VERTICES);
-    let kind = |i: u64| if i % 3 == 0 { "a" } else { "b" };
+    let kind = |i: u64| if i.is_multiple_of(3) { "a" } else { "b" };
     let mut csv = "source,target,weight,kind,sent\n".to_owned();
     for i in 0..40 {
         let (u, v) = edge(i);

@@ -108,7 +108,7 @@ pub(super) fn edge_attributes(header: &GexfHeader, sampled: &GexfSample) -> Vec<
             _ => {}
         }
         // An edge without a weight has the weight 1.
-        let default = (place == 0).then(|| Attribute::Int(1));
+        let default = (place == 0).then_some(Attribute::Int(1));
         found.push(EdgeAttribute { name, shown: shown(&kind), default, is_weight: place == 0 });
     }
     for declared in header.attributes.iter().filter(|declared| declared.of_edges && !declared.is_weight) {

@@ -61,7 +61,12 @@ pub(crate) fn edge_attributes(header: &GraphmlHeader) -> Vec<EdgeAttribute> {
         let default = key.default.as_ref().and_then(|text| value_of(text.clone().into(), &key.kind));
         match found.iter_mut().find(|attribute| attribute.name == key.name) {
             None => {
-                found.push(EdgeAttribute { name: key.name.clone(), shown, default, is_weight: key.is_weight })
+                found.push(EdgeAttribute {
+                    name: key.name.clone(),
+                    shown,
+                    default,
+                    is_weight: key.is_weight,
+                });
             }
             Some(known) => {
                 known.default = known.default.take().or(default);

@@ -62,7 +62,7 @@ impl GraphmlParser {
                 None => vertex_properties.push((key.name.clone(), own, default)),
                 Some(place) => {
                     let (_, known, known_default) = &mut vertex_properties[place];
-                    *known = known.take().filter(|known| Some(&*known) == own.as_ref());
+                    *known = known.take().filter(|known| Some(known) == own.as_ref());
                     *known_default = known_default.take().or(default);
                 }
             }
