@@ -80,20 +80,28 @@ pub(super) fn choose(
     let is_weight_said = found.iter().any(|attribute| attribute.is_weight);
     for EdgeAttribute { name, shown, default, is_weight } in found {
         let is_called_weight = is_weight || (!is_weight_said && name.eq_ignore_ascii_case("weight"));
-        if options.weight == Pick::Skip && is_called_weight {
+        let is_listed = listed.as_ref().is_some_and(|listed| listed.contains(&name.as_str()));
+        let is_asked_for = is_listed || declared(&name).is_some();
+        if options.weight == Pick::Skip && is_called_weight && !is_asked_for {
+            refuse_default(&name, options)?;
             chosen.left_out.push(name);
             continue;
         }
         let is_time = named(&options.time, &name);
         let is_named = is_time || named(&options.weight, &name) || declared(&name).is_some();
         let by_default = options.weight == Pick::Auto && is_called_weight;
-        if listed.as_ref().is_some_and(|listed| !listed.contains(&name.as_str())) && !is_named && !by_default
-        {
+        if listed.is_some() && !is_listed && !is_named && !by_default {
+            refuse_default(&name, options)?;
             chosen.left_out.push(name.clone());
             chosen.unread.push(name);
             continue;
         }
-        let accepted = accepted(&name, &shown, options);
+        let stated = stated(&name, options);
+        let shown = match by_default && stated.is_none() && chosen.weight.is_none() {
+            true => shown_of_weight(&name, shown)?,
+            false => shown,
+        };
+        let accepted = accepted(stated.as_ref().unwrap_or(&shown));
         let is_number = match &accepted {
             Accepted::Numbers => true,
             Accepted::Texts => false,
@@ -182,8 +190,34 @@ fn of_type(property_type: PropertyType) -> Shown {
     }
 }
 
-/// What a property takes: by its declaration, or by what the input shows.
-fn accepted(name: &str, shown: &Shown, options: &ReadOptions) -> Accepted {
+/// An error if a property that is left out has a default.
+fn refuse_default(name: &str, options: &ReadOptions) -> Result<()> {
+    let Some(given) = options.defaults.iter().find(|given| given.name == name) else { return Ok(()) };
+    Err(Error::usage(message![
+        Setting::Default.to_type(name, &given.value),
+        format!(" has no effect, as {name:?} is left out; leave out the default, or name {name:?} with "),
+        Setting::Property,
+    ]))
+}
+
+/// What an attribute called weight shows: texts are read as numbers, and refused where they are none.
+fn shown_of_weight(name: &str, shown: Shown) -> Result<Shown> {
+    match shown {
+        Shown::Texts => Ok(Shown::Numbers),
+        Shown::Typed(own) if !own.logical.is_number() => Err(Error::usage(message![
+            format!(
+                "the attribute {name:?} of edges is no number, but {own}, so that it is no weight; keep it with "
+            ),
+            Setting::Weight.to(false),
+            " ",
+            Setting::Schema.to_type(name, &own.to_string()),
+        ])),
+        shown => Ok(shown),
+    }
+}
+
+/// What the options say of a property.
+fn stated(name: &str, options: &ReadOptions) -> Option<Shown> {
     let of_schema =
         options.schema.iter().find(|one| one.name == name).map(|one| of_type(one.property_type.clone()));
     let of_list = || match &options.properties {
@@ -197,7 +231,12 @@ fn accepted(name: &str, shown: &Shown, options: &ReadOptions) -> Accepted {
         }
         PickProperties::None | PickProperties::All => None,
     };
-    match of_schema.or_else(of_list).as_ref().unwrap_or(shown) {
+    of_schema.or_else(of_list)
+}
+
+/// What a property takes: by its declaration, or by what the input shows.
+fn accepted(shown: &Shown) -> Accepted {
+    match shown {
         Shown::Numbers | Shown::Floats => Accepted::Numbers,
         Shown::Texts => Accepted::Texts,
         Shown::Typed(own) => Accepted::Typed(own.clone()),
@@ -231,6 +270,13 @@ pub(super) fn number_of(text: &str, is_float: bool) -> Option<Attribute<'static>
         }
         Ok(Number::Int(value)) => Attribute::Int(value),
         Ok(Number::Float(value)) => Attribute::Float(value),
+        Err(_) if !is_float && trimmed.parse::<i64>().is_ok() => {
+            Attribute::Int(trimmed.parse().unwrap_or_default())
+        }
+        Err(_) if !is_float && decimal::unsigned(trimmed.as_bytes()).is_none() && is_integer(trimmed) => {
+            // No number holds it.
+            Attribute::Text(trimmed.to_owned().into())
+        }
         Err(_) => match (decimal::unsigned(trimmed.as_bytes()), trimmed.parse::<f64>()) {
             (Some(value), _) => Attribute::Unsigned(value),
             // With a sign in front, or zeros, or infinite.
@@ -238,6 +284,12 @@ pub(super) fn number_of(text: &str, is_float: bool) -> Option<Attribute<'static>
             (None, Err(_)) => Attribute::Text(trimmed.to_owned().into()),
         },
     })
+}
+
+/// Whether a text has digits only, behind a sign or none.
+fn is_integer(text: &str) -> bool {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether the ids of a sample are texts, or the options or the input say so.

@@ -1,5 +1,6 @@
 //! What the parsers of all formats with attributes make of the elements of a block.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,6 +21,9 @@ use crate::text::reasons::{check_text, not_id};
 /// The most rejected elements of a block that are described.
 const DESCRIBED_MAX: usize = 256;
 
+/// So many values of a vertex are compared with each other.
+const SCANNED_MAX: usize = 16;
+
 /// What is known of all elements of an input.
 pub(super) struct Elements {
     pub(super) path: Arc<PathBuf>,
@@ -27,6 +31,8 @@ pub(super) struct Elements {
     pub(super) text_ids: bool,
     /// Whether edges have a direction unless they say otherwise.
     pub(super) directed: bool,
+    /// Whether the caller takes the graph as undirected, whatever it says.
+    pub(super) is_undirected_anyway: bool,
     pub(super) properties: Vec<EdgeProperty>,
     pub(super) notices: Notices,
 }
@@ -42,6 +48,8 @@ pub(super) struct Notices {
     pub(super) graphics: AtomicU64,
     /// Names of points of a vertex where edges end.
     pub(super) ports: AtomicU64,
+    /// Values of the graph itself.
+    pub(super) of_graph: AtomicU64,
     /// Values that hold for a part of the time only.
     pub(super) dynamic: AtomicU64,
 }
@@ -70,6 +78,7 @@ impl Notices {
                 " within a vertex, or behind the first, read as parts of one graph",
             ),
             of(&self.graphics, "value", "values", " not read that are graphics or nested elements"),
+            of(&self.of_graph, "value", "values", " of graphs, rather than of vertices or edges, not read"),
             of(&self.ports, "port", "ports", " of vertices not read"),
             of(&self.dynamic, "value", "values", " not read that hold for a part of the time only"),
         ];
@@ -120,6 +129,26 @@ pub(super) struct ReadEdge<'v, 'a> {
     pub(super) is_mutual: bool,
     /// A value or none for each property.
     pub(super) values: &'v [Option<Attribute<'a>>],
+}
+
+/// Why an element with several values of a property is left out.
+pub(super) fn several(name: &str) -> String {
+    format!("there are several values of {name:?}; leave one")
+}
+
+/// The place of a property that has several values which differ.
+fn twice(values: &[(usize, Attribute<'_>)]) -> Option<usize> {
+    let differs = |(index, own): (usize, &(usize, Attribute<'_>))| {
+        values[..index].iter().any(|other| other.0 == own.0 && other.1 != own.1).then_some(own.0)
+    };
+    if values.len() <= SCANNED_MAX {
+        return values.iter().enumerate().find_map(differs);
+    }
+    let mut first = HashMap::with_capacity(values.len());
+    values.iter().find_map(|(place, value)| {
+        let known = *first.entry(*place).or_insert(value);
+        (known != value).then_some(*place)
+    })
 }
 
 /// The elements of a block on their way to a batch.
@@ -238,17 +267,14 @@ impl<'e> Rows<'e> {
                 return self.reject(at, reason);
             }
         }
-        for (index, (place, value)) in values.iter().enumerate() {
-            if self.vertices.has(row, *place) {
-                let (name, is_same) =
-                    (self.vertices.name(*place), values[..index].iter().any(|one| one == &values[index]));
-                if !is_same {
-                    let reason = format!("the vertex has several values of {name:?}; the first counts");
-                    self.reject(at, reason);
-                }
-                continue;
+        if let Some(place) = twice(values) {
+            let reason = several(self.vertices.name(place));
+            return self.reject(at, reason);
+        }
+        for (place, value) in values {
+            if !self.vertices.has(row, *place) {
+                self.vertices.push(row, *place, value);
             }
-            self.vertices.push(row, *place, value);
         }
         self.ids.push(&id);
         self.num_vertices += 1;
@@ -270,8 +296,9 @@ impl<'e> Rows<'e> {
                 return Ok(());
             }
         };
-        let directed = self.elements.directed;
-        if !directed && edge.directed == Some(true) {
+        let is_free = self.elements.is_undirected_anyway;
+        let directed = self.elements.directed && !is_free;
+        if !directed && !is_free && edge.directed == Some(true) {
             self.reject(
                 at,
                 "the edge is directed, but the graph is undirected by what it says and by its first edges; declare the \
@@ -331,8 +358,15 @@ impl<'e> Rows<'e> {
         Ok(true)
     }
 
-    pub(super) fn finish(self, input_bytes: u64) -> EdgeBatch {
-        EdgeBatch {
+    /// The batch.
+    ///
+    /// # Errors
+    /// If its vertices have too many properties.
+    pub(super) fn finish(mut self, input_bytes: u64) -> Result<EdgeBatch> {
+        if let Some(reason) = self.vertices.too_many() {
+            return Err(self.broken(0, reason));
+        }
+        Ok(EdgeBatch {
             source: self.sources.finish(),
             target: self.targets.finish(),
             properties: self.columns.into_iter().map(AttributeColumn::finish).collect(),
@@ -341,6 +375,6 @@ impl<'e> Rows<'e> {
             rejected: self.rejected,
             wide: Vec::new(),
             input_bytes,
-        }
+        })
     }
 }

@@ -4,11 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
-use arrow_array::builder::{BinaryBuilder, BooleanBuilder, Float64Builder, Int64Builder, UInt64Builder};
-use esker_format::PropertyType;
+use arrow_array::builder::{
+    ArrayBuilder, BinaryBuilder, BooleanBuilder, Float64Builder, Int64Builder, UInt64Builder,
+};
+use esker_format::{LogicalType, PropertyType};
 
 use super::value::Attribute;
-use crate::read::source::VertexColumn;
+use crate::read::source::{VERTEX_PROPERTIES_MAX, VertexColumn};
 
 /// A builder for the values of a kind, with nulls where a vertex has none.
 enum Builder {
@@ -61,6 +63,17 @@ impl Builder {
         true
     }
 
+    /// Whether its values may be of a type.
+    fn may_be(&self, own: &PropertyType) -> bool {
+        match self {
+            Self::Text(builder) => own.logical.is_text() || builder.is_empty(),
+            Self::Boolean(_) => own.logical == LogicalType::Boolean,
+            Self::Int(_) | Self::Unsigned(_) | Self::Float(_) => {
+                !own.logical.is_text() && own.logical != LogicalType::Boolean
+            }
+        }
+    }
+
     fn finish(mut self, rows: usize) -> ArrayRef {
         each_builder!(&mut self, builder => {
             pad(builder, rows);
@@ -111,23 +124,43 @@ struct Column {
 pub(super) struct VertexColumns {
     columns: Vec<Column>,
     places: HashMap<Arc<str>, usize>,
+    /// A property that was one too many.
+    excess: Option<String>,
 }
 
 impl VertexColumns {
     /// The place of a property, new if it is.
     pub(super) fn place(&mut self, name: &str) -> usize {
+        self.place_of_type(name, None)
+    }
+
+    /// The place of a property, which has this type if it is new.
+    pub(super) fn place_of_type(&mut self, name: &str, property_type: Option<PropertyType>) -> usize {
         match self.places.get(name) {
             Some(&place) => place,
-            None => self.add(name, None),
+            None => self.add(name, property_type),
         }
     }
 
     /// Adds a property that has this type, if its values are of it.
     pub(super) fn add(&mut self, name: &str, property_type: Option<PropertyType>) -> usize {
+        if self.columns.len() == VERTEX_PROPERTIES_MAX {
+            // The last column takes what is thrown away.
+            self.excess.get_or_insert_with(|| name.to_owned());
+            return VERTEX_PROPERTIES_MAX - 1;
+        }
         let (name, place) = (Arc::<str>::from(name), self.columns.len());
         self.places.insert(Arc::clone(&name), place);
         self.columns.push(Column { name, property_type, builders: Vec::new(), last: 0 });
         place
+    }
+
+    /// Why the properties are too many, if they are.
+    pub(super) fn too_many(&self) -> Option<String> {
+        let name = self.excess.as_ref()?;
+        Some(format!(
+            "the vertices have more than {VERTEX_PROPERTIES_MAX} properties: {name:?} is one too many"
+        ))
     }
 
     pub(super) fn name(&self, place: usize) -> &str {
@@ -141,6 +174,9 @@ impl VertexColumns {
 
     /// Gives vertex `row` a value.
     pub(super) fn push(&mut self, row: usize, place: usize, value: &Attribute<'_>) {
+        if self.excess.is_some() {
+            return;
+        }
         let column = &mut self.columns[place];
         column.last = row + 1;
         if !column.builders.iter_mut().any(|builder| builder.push(row, value)) {
@@ -160,7 +196,7 @@ impl VertexColumns {
             }
             builders.into_iter().map(move |builder| VertexColumn {
                 name: Arc::clone(&name),
-                property_type: property_type.clone(),
+                property_type: property_type.clone().filter(|own| builder.may_be(own)),
                 values: builder.finish(rows),
             })
         });

@@ -10,14 +10,19 @@ use std::sync::Arc;
 
 use esker_format::Result;
 use memchr::memmem;
-use quick_xml::events::BytesRef;
+use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::{Reader as XmlReader, XmlVersion};
 
 use crate::read::format::ReadOptions;
 use crate::read::head::InputHead;
-use crate::read::input::InputStream;
+use crate::read::input::{Input, InputStream};
+use crate::read::input_format::without_mark;
 use crate::read::source::InputBlock;
 use crate::text::blocks::{count_lines, input_error};
+
+/// What is said of edges with ids.
+pub(super) const EDGE_IDS_UNREAD: &str =
+    "The ids and keys of edges are not read: a database names its edges itself";
 
 /// Bytes that what stands before the first vertex or edge may take.
 const HEADER_BYTES_MAX: usize = 1 << 20;
@@ -35,7 +40,71 @@ pub(super) struct XmlBlocks {
     in_edges: bool,
     /// The name of the root element.
     root: &'static str,
+    /// What the graphs say in which the next block begins.
+    directions: GraphDirections,
     is_done: bool,
+}
+
+/// Whether edges that say nothing have a direction, by the graphs that are open: a bit for each, below a one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct GraphDirections(pub(super) usize);
+
+impl GraphDirections {
+    /// Outside of graphs, where edges have a direction.
+    pub(super) const OUTSIDE: Self = Self(1);
+
+    /// Whether edges have a direction here.
+    pub(super) fn is_directed(self) -> bool {
+        self.0 & 1 == 1
+    }
+
+    /// Within a graph that says this; `None` of it: as around it. `None`: too many graphs are open.
+    pub(super) fn within(self, directed: Option<bool>) -> Option<Self> {
+        let directed = directed.unwrap_or(self.is_directed());
+        (self.0.leading_zeros() > 0).then(|| Self(self.0 << 1 | usize::from(directed)))
+    }
+
+    /// Behind the graph that is open.
+    pub(super) fn behind(self) -> Self {
+        Self((self.0 >> 1).max(1))
+    }
+
+    /// Behind a block.
+    fn over(mut self, bytes: &[u8]) -> Self {
+        if ["<graph", "</graph", ":graph"].iter().all(|name| memmem::find(bytes, name.as_bytes()).is_none()) {
+            return self;
+        }
+        // What is wrong is said when the block is parsed.
+        let Ok(text) = utf8(bytes) else { return self };
+        let mut reader = elements(text);
+        while let Ok(event) = reader.read_event() {
+            match event {
+                Event::Eof => break,
+                Event::Start(element) if element.local_name().as_ref() == "graph" => {
+                    let own = edge_default(&element).ok().flatten();
+                    self = self.within(own).unwrap_or(self);
+                }
+                Event::End(element) if element.local_name().as_ref() == "graph" => self = self.behind(),
+                _ => {}
+            }
+        }
+        self
+    }
+}
+
+/// What a graph of a GraphML document says of edges that say nothing.
+///
+/// # Errors
+/// If it says what is not understood.
+pub(super) fn edge_default(element: &BytesStart<'_>) -> std::result::Result<Option<bool>, String> {
+    let Ok(Some(attribute)) = element.try_get_attribute("edgedefault") else { return Ok(None) };
+    let value = attribute_value(&attribute)?;
+    match value.trim_ascii() {
+        "" => Ok(None),
+        "directed" => Ok(Some(true)),
+        "undirected" => Ok(Some(false)),
+        other => Err(format!("edgedefault is {other:?}; write directed or undirected")),
+    }
 }
 
 /// What stands before the first vertex or edge.
@@ -57,6 +126,7 @@ impl XmlBlocks {
         root: &'static str,
         options: &ReadOptions,
     ) -> Result<(XmlHeader, Self)> {
+        refuse_prefix(&path, &head.bytes)?;
         let start = loop {
             if let Some(start) = first_border(&head.bytes) {
                 break start;
@@ -80,7 +150,8 @@ impl XmlBlocks {
         }
         let rest = head.bytes.split_off(start);
         let is_all = rest.is_empty() && head.whole;
-        let header = XmlHeader { sample: rest[..whole_sample(&rest)].to_vec(), bytes: head.bytes };
+        let sampled = if head.whole { rest.len() } else { whole_sample(&rest) };
+        let header = XmlHeader { sample: rest[..sampled].to_vec(), bytes: head.bytes };
         let mut blocks = Self {
             path,
             stream: head.stream,
@@ -90,6 +161,7 @@ impl XmlBlocks {
             element_bytes_max: options.line_bytes_max.max(1),
             in_edges: false,
             root,
+            directions: GraphDirections::OUTSIDE,
             is_done: is_all,
         };
         if is_all {
@@ -97,6 +169,11 @@ impl XmlBlocks {
             blocks.expect_end(&header.bytes)?;
         }
         Ok((header, blocks))
+    }
+
+    /// Says in which graphs the first block begins. Each block then has them as its [`InputBlock::file`].
+    pub(super) fn begin_in(&mut self, directions: GraphDirections) {
+        self.directions = directions;
     }
 
     /// The next block.
@@ -137,7 +214,9 @@ impl XmlBlocks {
         let first_line = self.line;
         self.line += count_lines(&bytes);
         let input_bytes = self.stream.take_stored_bytes();
-        Ok(Some(InputBlock { bytes, first_line, file: 0, input_bytes }))
+        let file = self.directions.0;
+        self.directions = self.directions.over(&bytes);
+        Ok(Some(InputBlock { bytes, first_line, file, input_bytes }))
     }
 
     /// Where a block that begins with `bytes` may end.
@@ -176,6 +255,63 @@ impl XmlBlocks {
         let reason = format!("the file is cut short: </{}> is missing at its end", self.root);
         Err(input_error(&self.path, Some(line), b"", reason))
     }
+}
+
+/// The name of the first element of a document, with its prefix.
+pub(super) fn root_name(text: &[u8]) -> Option<&[u8]> {
+    let mut at = 0;
+    loop {
+        let start = at + memchr::memchr(b'<', text.get(at..)?)?;
+        let rest = &text[start + 1..];
+        let end: &[u8] = match rest {
+            [b'?', ..] => b"?>",
+            [b'!', b'-', b'-', ..] => b"-->",
+            [b'!', ..] => b">",
+            _ => return rest.split(|byte| matches!(byte, b'>' | b'/' | b' ' | b'\t' | b'\n' | b'\r')).next(),
+        };
+        at = start + memmem::find(&text[start..], end)? + end.len();
+    }
+}
+
+/// An error if the names of elements have a prefix: blocks are cut where `<node` and `<edge` stand.
+fn refuse_prefix(path: &Arc<PathBuf>, head: &[u8]) -> Result<()> {
+    let root = String::from_utf8_lossy(root_name(without_mark(head)).unwrap_or_default());
+    let Some((prefix, name)) = root.split_once(':') else { return Ok(()) };
+    let reason = format!(
+        "the elements have the prefix {prefix:?}, which is not read; remove it from their names: write <{name} xmlns=...>, \
+         <node> and <edge>"
+    );
+    Err(input_error(path, None, b"", reason))
+}
+
+/// Why an element that stands before the first vertex or edge is not passed over.
+pub(super) fn not_passed_over(name: &str) -> String {
+    match name {
+        "hyperedge" => "a hyperedge joins any number of vertices, but an edge joins two".to_owned(),
+        _ => format!("the element <{name}> is not understood here; nodes are called <node>, edges <edge>"),
+    }
+}
+
+/// Looks for the first edges, which may stand behind all vertices, for a function that says when it saw them.
+///
+/// # Errors
+/// If the input cannot be opened; cancellation.
+pub(super) fn find_edges(
+    input: &Input,
+    root: &'static str,
+    options: &ReadOptions,
+    mut take: impl FnMut(&[u8]) -> bool,
+) -> Result<()> {
+    let head = InputHead::read(input)?;
+    let (_, mut blocks) = XmlBlocks::open(input.path(), head, root, options)?;
+    // What is wrong is said when it is read.
+    while let Ok(Some(block)) = blocks.next_block() {
+        options.cancel.check()?;
+        if memmem::find(&block.bytes, b"<edge").is_some() && take(&block.bytes) {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Whether a vertex or an edge begins at a `<`.
@@ -238,6 +374,19 @@ pub(super) enum OpenElement {
     Edge,
 }
 
+/// What an attribute says that says yes or no; `None`: nothing.
+///
+/// # Errors
+/// If it is neither.
+pub(super) fn truth(name: &str, text: &str) -> std::result::Result<Option<bool>, String> {
+    match text.trim_ascii().to_ascii_lowercase().as_str() {
+        "" => Ok(None),
+        "true" | "1" => Ok(Some(true)),
+        "false" | "0" => Ok(Some(false)),
+        _ => Err(format!("{name} is {text:?}; write true or false")),
+    }
+}
+
 /// Whether an attribute says yes.
 pub(super) fn is_true(text: &str) -> bool {
     matches!(text.trim_ascii(), "true" | "1")
@@ -293,15 +442,31 @@ fn entity(found: &str) -> String {
     )
 }
 
+/// Looks at the declaration of a document and at its type.
+///
+/// # Errors
+/// If it is in another encoding, or declares elements or entities.
+pub(super) fn check_prolog(event: &Event<'_>) -> std::result::Result<(), String> {
+    let refused = match event {
+        Event::Decl(declaration) => {
+            let encoding = declaration.encoding().and_then(std::result::Result::ok);
+            encoding.and_then(|name| refuse_encoding(&name))
+        }
+        Event::DocType(text) => refuse_doctype(text).map(str::to_owned),
+        _ => None,
+    };
+    refused.map_or(Ok(()), Err)
+}
+
 /// Why a document type is refused; `None` if it only names one.
-pub(super) fn refuse_doctype(text: &str) -> Option<&'static str> {
+fn refuse_doctype(text: &str) -> Option<&'static str> {
     text.contains('[').then_some(
         "the document type declares elements or entities, which are not read; remove the declarations between [ and ]",
     )
 }
 
 /// Why an encoding is refused; `None` if it is UTF-8.
-pub(super) fn refuse_encoding(name: &str) -> Option<String> {
+fn refuse_encoding(name: &str) -> Option<String> {
     let is_utf8 = ["utf-8", "utf8", "us-ascii", "ascii"].iter().any(|known| name.eq_ignore_ascii_case(known));
     (!is_utf8).then(|| {
         format!("the file is in {name}; convert it with: iconv -f {name} -t UTF-8, and change the first line")

@@ -16,13 +16,11 @@ use parking_lot::Mutex;
 
 use crate::build::renumbered::Renumbered;
 use crate::build::values::Range;
-use crate::read::source::{EdgeBatch, VertexColumn, integer_ids};
+use crate::read::source::{EdgeBatch, VERTEX_PROPERTIES_MAX, VertexColumn, integer_ids};
 use crate::sort::external::{Sorted, Sorter};
 use crate::sort::scratch::{Shelf, ShelvedChunk, Workspace};
 use crate::sort::spool::Spool;
 
-/// The most properties that vertices may have.
-const PROPERTIES_MAX: usize = 4096;
 /// Rows take memory while all but this share of the limit is free; the others lie on the disk.
 const SHARE: u64 = 4;
 const HEADER_BYTES: usize = 16;
@@ -126,9 +124,9 @@ impl RowGatherer {
         let number = match found.numbers.get(&column.name) {
             Some(&number) => number,
             None => {
-                if found.all.len() == PROPERTIES_MAX {
+                if found.all.len() == VERTEX_PROPERTIES_MAX {
                     return Err(Error::invalid(format!(
-                        "the vertices have more than {PROPERTIES_MAX} properties: {:?} is one too many",
+                        "the vertices have more than {VERTEX_PROPERTIES_MAX} properties: {:?} is one too many",
                         column.name
                     )));
                 }

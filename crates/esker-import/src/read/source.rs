@@ -113,6 +113,9 @@ pub struct WideInteger {
     pub line: u64,
 }
 
+/// The most properties that vertices may have.
+pub(crate) const VERTEX_PROPERTIES_MAX: usize = 4096;
+
 /// Values of a property of the vertices that a batch names.
 #[derive(Debug, Clone)]
 pub struct VertexColumn {

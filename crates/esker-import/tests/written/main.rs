@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod hostile;
+mod meant;
 mod round_trips;
 
 use std::path::{Path, PathBuf};
@@ -125,13 +126,13 @@ fn graphml_of_networkit() {
     );
 }
 
-/// A key of vertices and one of edges may have the same id.
+/// A key of vertices and one of edges may have the same id. The weights are texts.
 #[test]
 fn graphml_of_rustworkx() {
     check(
         "rustworkx-0.18.1-pairs.graphml",
         "n0 name:text=a size:f64=16777216\nn1 name:text=b size:f64=0.5\nn2 name:text=c size:f64=1\n\
-         -> weight:text\nn0,n1,1.5\nn1,n2,2\n",
+         -> weight:f32 (weight)\nn0,n1,1.5\nn1,n2,2.0\n",
     );
 }
 
@@ -149,7 +150,7 @@ fn node_links_of_rustworkx() {
     check(
         "rustworkx-0.18.1-pairs.node-link.json",
         "0 name:text=a size:text=16777217.0\n1 name:text=b size:text=0.5\n2 name:text=c size:text=1.0\n\
-         -> weight:text\n0,1,1.5\n1,2,2\n",
+         -> weight:f32 (weight)\n0,1,1.5\n1,2,2.0\n",
     );
 }
 

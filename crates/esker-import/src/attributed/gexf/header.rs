@@ -47,43 +47,42 @@ pub(super) fn parse(path: &Arc<PathBuf>, bytes: &[u8]) -> Result<GexfHeader> {
     let mut reader = xml::elements(text);
     let mut header =
         GexfHeader { attributes: Vec::new(), directed: None, time: KeyKind::Float, text_ids: false };
-    let (mut has_graph, mut of_edges, mut in_default) = (false, false, false);
+    let (mut has_graph, mut of_edges, mut in_default, mut skipped) = (false, false, false, 0_usize);
     loop {
         let at = reader.buffer_position() as usize;
         let event = reader.read_event().map_err(|error| broken(at, format!("this is no XML: {error}")))?;
         match event {
             Event::Eof => break,
-            Event::Decl(declaration) => {
-                let encoding = declaration.encoding().and_then(std::result::Result::ok);
-                if let Some(reason) = encoding.and_then(|name| xml::refuse_encoding(&name)) {
-                    return Err(broken(at, reason));
-                }
+            Event::Decl(_) | Event::DocType(_) => {
+                xml::check_prolog(&event).map_err(|reason| broken(at, reason))?;
             }
-            Event::DocType(text) => {
-                if let Some(reason) = xml::refuse_doctype(&text) {
-                    return Err(broken(at, reason.to_owned()));
-                }
-            }
-            Event::Start(element) | Event::Empty(element) => match element.local_name().as_ref() {
+            Event::Start(_) if skipped > 0 => skipped += 1,
+            Event::End(_) if skipped > 0 => skipped -= 1,
+            _ if skipped > 0 => {}
+            Event::Start(ref element) | Event::Empty(ref element) => match element.local_name().as_ref() {
                 "graph" => {
                     has_graph = true;
-                    header.take_graph(&element).map_err(|reason| broken(at, reason))?;
+                    header.take_graph(element).map_err(|reason| broken(at, reason))?;
                 }
                 "attributes" => {
-                    let class = value(&element, "class").map_err(|reason| broken(at, reason))?;
+                    let class = value(element, "class").map_err(|reason| broken(at, reason))?;
                     of_edges = class.as_deref() == Some("edge");
                 }
                 "attribute" => {
-                    let declared = declared(&element, of_edges).map_err(|reason| broken(at, reason))?;
+                    let declared = declared(element, of_edges).map_err(|reason| broken(at, reason))?;
                     header.attributes.push(declared);
                 }
                 "default" => {
-                    in_default = true;
+                    in_default = matches!(event, Event::Start(_));
                     if let Some(last) = header.attributes.last_mut() {
                         last.default = Some(String::new());
                     }
                 }
-                _ => {}
+                "gexf" | "options" | "nodes" | "edges" => {}
+                _ => {
+                    pass_over(element, has_graph).map_err(|reason| broken(at, reason))?;
+                    skipped += usize::from(matches!(event, Event::Start(_)));
+                }
             },
             Event::End(element) if element.local_name().as_ref() == "default" => in_default = false,
             Event::Text(text) if in_default => header.extend_default(&text.xml10_content()),
@@ -103,14 +102,20 @@ pub(super) fn parse(path: &Arc<PathBuf>, bytes: &[u8]) -> Result<GexfHeader> {
     }
 }
 
+/// An error if an element that is not known may be a node or an edge.
+fn pass_over(element: &BytesStart<'_>, has_graph: bool) -> std::result::Result<(), String> {
+    let name = element.local_name();
+    let name = name.as_ref();
+    let is_known = matches!(name, "meta" | "spells") || !has_graph;
+    let is_foreign = element.name().as_ref().contains(':');
+    let is_refused = matches!(name, "node" | "edge") || !(is_known || is_foreign);
+    if is_refused { Err(xml::not_passed_over(name)) } else { Ok(()) }
+}
+
 impl GexfHeader {
     fn take_graph(&mut self, element: &BytesStart<'_>) -> std::result::Result<(), String> {
         self.text_ids |= says_text_ids(element);
-        self.directed = match value(element, "defaultedgetype")?.as_deref() {
-            Some("directed" | "mutual") => Some(true),
-            Some("undirected") => Some(false),
-            _ => None,
-        };
+        self.directed = edge_default(element)?;
         let format = match value(element, "timeformat")? {
             Some(format) => Some(format),
             None => value(element, "timetype")?,
@@ -131,6 +136,19 @@ impl GexfHeader {
         if let Some(default) = self.attributes.last_mut().and_then(|last| last.default.as_mut()) {
             default.push_str(text);
         }
+    }
+}
+
+/// What a graph says of edges that say nothing.
+///
+/// # Errors
+/// If it says what is not understood.
+pub(super) fn edge_default(element: &BytesStart<'_>) -> std::result::Result<Option<bool>, String> {
+    match value(element, "defaultedgetype")?.as_deref().map(str::trim_ascii) {
+        None | Some("") => Ok(None),
+        Some("directed" | "mutual") => Ok(Some(true)),
+        Some("undirected") => Ok(Some(false)),
+        Some(other) => Err(format!("defaultedgetype is {other:?}; write directed, undirected or mutual")),
     }
 }
 

@@ -16,7 +16,7 @@ use self::walk::GexfWalk;
 use super::choose::{are_text_ids, choose};
 use super::graphml::root;
 use super::rows::Rows;
-use super::xml::{self, XmlBlocks, XmlHeader};
+use super::xml::{self, EDGE_IDS_UNREAD, XmlBlocks, XmlHeader, find_edges};
 use crate::read::format::{PickProperties, ReadOptions};
 use crate::read::head::InputHead;
 use crate::read::input::Input;
@@ -51,7 +51,10 @@ fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<Open
     let mut sampled = GexfSample::default();
     sampled.take(&sample);
     if !sampled.has_edges && !is_whole && input.is_repeatable() {
-        find_edges(input, options, &mut sampled)?;
+        find_edges(input, "gexf", options, |bytes| {
+            sampled.take(bytes);
+            sampled.has_edges
+        })?;
     }
     let directed = header.directed.unwrap_or(false) || sampled.directed;
     let chosen = choose(GEXF.title, edge_attributes(&header, &sampled), false, options)?;
@@ -68,7 +71,9 @@ fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<Open
         input_bytes: input.stored_bytes(),
     };
     let unread = chosen.unread.join(", ");
+    let has_edge_ids = sampled.has_edge_ids;
     let mut parser = GexfParser::new(path, text_ids, directed, &header, &sampled, chosen);
+    parser.elements.is_undirected_anyway = options.directed == Some(false);
     // Who names the properties does without the others.
     let is_listed = matches!(options.properties, PickProperties::Columns(_));
     parser.seen = parser.seen.map(|seen| seen || is_listed);
@@ -77,24 +82,10 @@ fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<Open
     if !unread.is_empty() {
         opened.notes.push(Message::from(format!("Edge attributes not read: {unread}")));
     }
-    Ok(opened)
-}
-
-/// Looks for the first edges, which stand behind all nodes.
-fn find_edges(input: &Input, options: &ReadOptions, sampled: &mut GexfSample) -> Result<()> {
-    let head = InputHead::read(input)?;
-    let (_, mut blocks) = XmlBlocks::open(input.path(), head, "gexf", options)?;
-    // What is wrong is said when it is read.
-    while let Ok(Some(block)) = blocks.next_block() {
-        options.cancel.check()?;
-        if memchr::memmem::find(&block.bytes, b"<edge").is_some() {
-            sampled.take(&block.bytes);
-        }
-        if sampled.has_edges {
-            break;
-        }
+    if has_edge_ids {
+        opened.notes.push(EDGE_IDS_UNREAD.into());
     }
-    Ok(())
+    Ok(opened)
 }
 
 impl Reader for GexfReader {
@@ -121,7 +112,7 @@ impl BlockParser for GexfParser {
         for (name, own, _) in &self.vertex_properties {
             rows.vertices.add(name, own.clone());
         }
-        GexfWalk::new(self, rows).walk(text).map(|rows| rows.finish(block.input_bytes))
+        GexfWalk::new(self, rows).walk(text).and_then(|rows| rows.finish(block.input_bytes))
     }
 
     fn warnings(&self) -> Vec<Message> {

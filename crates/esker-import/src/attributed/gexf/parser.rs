@@ -24,6 +24,9 @@ pub(super) struct GexfSample {
     pub(super) has_edges: bool,
     /// Whether an edge says that it has a direction.
     pub(super) directed: bool,
+    edges: u64,
+    /// Whether the ids of edges are more than their numbers.
+    pub(super) has_edge_ids: bool,
     /// Which of [`OWN`] edges have.
     pub(super) own: [bool; OWN.len()],
 }
@@ -43,6 +46,8 @@ pub(super) struct GexfParser {
     pub(super) own: [Option<usize>; OWN.len()],
     /// Which of them the first edges have.
     pub(super) seen: [bool; OWN.len()],
+    /// Whether edges that say nothing have a direction.
+    pub(super) default_directed: bool,
     /// What times are.
     pub(super) time: KeyKind,
     /// The properties of vertices: their names, types and defaults.
@@ -65,10 +70,13 @@ impl GexfSample {
                 continue;
             }
             self.has_edges |= is_edge;
+            let number = self.edges.to_string();
+            self.edges += u64::from(is_edge);
             for attribute in element.attributes().flatten() {
                 let Ok(value) = attribute_value(&attribute) else { continue };
-                match (is_edge, attribute.key.local_name().as_ref()) {
+                match (is_edge, attribute.key.as_ref()) {
                     (false, "id") | (true, "source" | "target") => self.ids.push(value.into_owned()),
+                    (true, "id") => self.has_edge_ids |= value != number,
                     (true, "type") => self.directed |= matches!(value.as_ref(), "directed" | "mutual"),
                     (true, name) => {
                         let place = OWN.iter().position(|own| *own == name || is_other_name(own, name));
@@ -159,13 +167,21 @@ impl GexfParser {
                 .insert(declared.id.clone(), AttributePlace { place: Some(place), kind: kind.clone() });
         }
         let notices = Notices::default();
-        let elements = Elements { path, text_ids, directed, properties: chosen.properties, notices };
+        let elements = Elements {
+            path,
+            text_ids,
+            directed,
+            is_undirected_anyway: false,
+            properties: chosen.properties,
+            notices,
+        };
         Self {
             elements,
             of_vertices,
             of_edges,
             own,
             seen: sampled.own,
+            default_directed: header.directed.unwrap_or(false),
             time: header.time.clone(),
             vertex_properties,
         }

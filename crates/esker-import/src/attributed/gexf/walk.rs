@@ -6,10 +6,10 @@ use std::sync::atomic::Ordering;
 use esker_format::Result;
 use quick_xml::events::{BytesStart, Event};
 
-use super::header::value;
+use super::header::{edge_default, value};
 use super::parser::{AttributePlace, GexfParser, OWN};
 use crate::attributed::graphml::keys::{KeyKind, value_of};
-use crate::attributed::rows::{Notices, ReadEdge, Rows};
+use crate::attributed::rows::{Notices, ReadEdge, Rows, several};
 use crate::attributed::value::Attribute;
 use crate::attributed::xml::{self, OpenElement, attribute_value};
 
@@ -29,6 +29,8 @@ pub(super) struct GexfWalk<'p> {
     kind: Option<String>,
     times: [Option<String>; 2],
     spells: usize,
+    /// Why the element is left out.
+    refused: Option<String>,
     vertex_values: Vec<(usize, Attribute<'static>)>,
     edge_values: Vec<Option<Attribute<'static>>>,
     /// How many elements that are not read are open.
@@ -47,6 +49,7 @@ impl<'p> GexfWalk<'p> {
             kind: None,
             times: [None, None],
             spells: 0,
+            refused: None,
             vertex_values: Vec::new(),
             edge_values: vec![None; parser.elements.properties.len()],
             skipped: 0,
@@ -123,7 +126,15 @@ impl<'p> GexfWalk<'p> {
             }
             "attvalue" => self.value(at, element)?,
             "spell" => self.spell(at, element)?,
-            "attvalues" | "spells" | "graph" | "gexf" => {}
+            "attvalues" | "spells" | "gexf" => {}
+            "graph" => {
+                let own = edge_default(element).map_err(|reason| self.rows.broken(at, reason))?;
+                if own.unwrap_or(false) != self.parser.default_directed {
+                    let reason = "this graph has another defaultedgetype than the first; put it into a file of its own";
+                    return Err(self.rows.broken(at, reason));
+                }
+                notices.nested.fetch_add(1, Ordering::Relaxed);
+            }
             "attributes" => {
                 return Err(self.rows.broken(at, "attributes are declared behind the first node"));
             }
@@ -138,8 +149,8 @@ impl<'p> GexfWalk<'p> {
     }
 
     fn attributes(&mut self, at: usize, element: &BytesStart<'_>) -> Result<()> {
-        (self.ends, self.label, self.kind, self.times, self.spells) =
-            ([None, None], None, None, [None, None], 0);
+        (self.ends, self.label, self.kind, self.times, self.spells, self.refused) =
+            ([None, None], None, None, [None, None], 0, None);
         for attribute in element.attributes() {
             let value = match attribute.as_ref().map(attribute_value) {
                 Ok(Ok(value)) => value.into_owned(),
@@ -147,7 +158,7 @@ impl<'p> GexfWalk<'p> {
                 Err(error) => return Err(self.rows.broken(at, format!("this is no XML: {error}"))),
             };
             let Ok(attribute) = attribute else { continue };
-            match (self.open, attribute.key.local_name().as_ref()) {
+            match (self.open, attribute.key.as_ref()) {
                 (OpenElement::Vertex, "id") | (OpenElement::Edge, "source") => self.ends[0] = Some(value),
                 (OpenElement::Edge, "target") => self.ends[1] = Some(value),
                 (OpenElement::Edge, "type") => self.kind = Some(value),
@@ -212,10 +223,19 @@ impl<'p> GexfWalk<'p> {
             (OpenElement::Vertex, kind) => {
                 self.vertex_values.extend(value_of(text.into(), kind).map(|value| (place, value)));
             }
-            (_, KeyKind::Typed(_)) if text.is_empty() => {}
-            // The property itself parses what has a type.
-            (_, KeyKind::Typed(_)) => self.edge_values[place] = Some(Attribute::Text(text.into())),
-            (_, kind) => self.edge_values[place] = value_of(text.into(), kind),
+            (_, kind) => {
+                let value = match kind {
+                    KeyKind::Typed(_) if text.is_empty() => None,
+                    // The property itself parses what has a type.
+                    KeyKind::Typed(_) => Some(Attribute::Text(text.into())),
+                    kind => value_of(text.into(), kind),
+                };
+                let known = &mut self.edge_values[place];
+                if known.is_some() && value.is_some() && *known != value {
+                    self.refused = Some(several(&self.parser.elements.properties[place].name));
+                }
+                *known = value.or(known.take());
+            }
         }
         Ok(())
     }
@@ -258,6 +278,21 @@ impl<'p> GexfWalk<'p> {
         }
     }
 
+    /// Whether the edge that is open has a direction. If it says what is not understood, it is left out.
+    fn is_directed(&mut self) -> bool {
+        match self.kind.as_deref().map(str::trim_ascii) {
+            Some("directed" | "mutual") => true,
+            Some("undirected") => false,
+            None | Some("") => self.parser.default_directed,
+            Some(other) => {
+                let reason =
+                    format!("the type of the edge is {other:?}; write directed, undirected or mutual");
+                self.refused.get_or_insert(reason);
+                false
+            }
+        }
+    }
+
     /// Hands over the element that is open.
     fn close(&mut self) -> Result<()> {
         let times = std::mem::take(&mut self.times);
@@ -284,7 +319,10 @@ impl<'p> GexfWalk<'p> {
                     ["start", "end"].into_iter().zip(times).filter(|(name, _)| !is_declared(name))
                 {
                     let time = time.and_then(|time| value_of(time.into(), &parser.time));
-                    time.into_iter().for_each(|time| self.value_of_vertex(name, time));
+                    if let Some(time) = time {
+                        let place = self.rows.vertices.place_of_type(name, parser.time.property_type());
+                        self.vertex_values.push((place, time));
+                    }
                 }
                 self.rows.vertex(self.at, ends[0].as_ref(), &self.vertex_values);
                 self.vertex_values.clear();
@@ -295,14 +333,17 @@ impl<'p> GexfWalk<'p> {
                         self.edge_values[place] = Some(Attribute::Text(time.into()));
                     }
                 }
+                let directed = self.is_directed();
+                if let Some(reason) = self.refused.take() {
+                    self.rows.reject(self.at, reason);
+                    self.edge_values.fill(None);
+                    self.open = OpenElement::None;
+                    return Ok(());
+                }
                 let edge = ReadEdge {
                     source: ends[0].as_ref(),
                     target: ends[1].as_ref(),
-                    directed: match self.kind.as_deref() {
-                        Some("directed" | "mutual") => Some(true),
-                        Some("undirected") => Some(false),
-                        _ => None,
-                    },
+                    directed: Some(directed),
                     is_mutual: self.kind.as_deref() == Some("mutual"),
                     values: &self.edge_values,
                 };

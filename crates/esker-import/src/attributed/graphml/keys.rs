@@ -9,7 +9,7 @@ use quick_xml::events::{BytesStart, Event};
 
 use crate::attributed::choose::{EdgeAttribute, Shown, number_of};
 use crate::attributed::value::Attribute;
-use crate::attributed::xml::{self, attribute_value, is_true};
+use crate::attributed::xml::{self, GraphDirections, attribute_value, edge_default, is_true};
 use crate::read::input_format::without_mark;
 use crate::read::typed::{self, Typed};
 use crate::text::blocks::{count_lines, input_error};
@@ -45,6 +45,17 @@ pub(crate) struct GraphmlHeader {
     pub(crate) directed: bool,
     /// Whether the document says that ids are texts.
     pub(crate) text_ids: bool,
+    /// In which graphs the first node stands.
+    pub(super) directions: GraphDirections,
+    /// Values of the graph itself, which are not read.
+    pub(crate) graph_values: u64,
+}
+
+impl Default for GraphmlHeader {
+    fn default() -> Self {
+        let directions = GraphDirections::OUTSIDE;
+        Self { keys: Vec::new(), directed: true, text_ids: false, directions, graph_values: 0 }
+    }
 }
 
 /// The attributes of edges: keys with the same name are one.
@@ -115,58 +126,37 @@ pub(crate) fn parse_header(path: &Arc<PathBuf>, bytes: &[u8]) -> Result<GraphmlH
     };
     let text = xml::utf8(content).map_err(|(at, reason)| broken(at, reason.to_owned()))?;
     let mut reader = xml::elements(text);
-    let mut header = GraphmlHeader { keys: Vec::new(), directed: true, text_ids: false };
-    let (mut has_graph, mut in_default, mut default) = (false, false, String::new());
-    let mut key: Option<Key> = None;
+    let mut walk = HeaderWalk::default();
     loop {
         let at = reader.buffer_position() as usize;
         let event = reader.read_event().map_err(|error| broken(at, format!("this is no XML: {error}")))?;
-        match event {
+        let taken = match event {
             Event::Eof => break,
-            Event::Decl(declaration) => {
-                let encoding = declaration.encoding().and_then(std::result::Result::ok);
-                if let Some(reason) = encoding.and_then(|name| xml::refuse_encoding(&name)) {
-                    return Err(broken(at, reason));
-                }
+            Event::Decl(_) | Event::DocType(_) => xml::check_prolog(&event),
+            Event::Start(element) => walk.start(&element, false),
+            Event::Empty(element) => walk.start(&element, true),
+            Event::End(element) => {
+                walk.end(element.local_name().as_ref());
+                Ok(())
             }
-            Event::DocType(text) => {
-                if let Some(reason) = xml::refuse_doctype(&text) {
-                    return Err(broken(at, reason.to_owned()));
-                }
+            Event::Text(text) => {
+                walk.push(&text.xml10_content());
+                Ok(())
             }
-            Event::Start(element) | Event::Empty(element) if element.local_name().as_ref() == "graph" => {
-                has_graph = true;
-                header.directed = edge_default(&element).unwrap_or(header.directed);
-                header.text_ids |= says_text_ids(&element);
-            }
-            Event::Empty(element) if element.local_name().as_ref() == "key" => {
-                header.keys.push(key_of(&element).map_err(|reason| broken(at, reason))?);
-            }
-            Event::Start(element) => match element.local_name().as_ref() {
-                "key" => key = Some(key_of(&element).map_err(|reason| broken(at, reason))?),
-                "default" => (in_default, default) = (true, String::new()),
-                _ => {}
-            },
-            Event::End(element) => match element.local_name().as_ref() {
-                "key" => header.keys.extend(key.take()),
-                "default" => {
-                    in_default = false;
-                    if let Some(key) = &mut key {
-                        key.default = Some(std::mem::take(&mut default));
-                    }
-                }
-                _ => {}
-            },
-            Event::Text(text) if in_default => default.push_str(&text.xml10_content()),
-            Event::CData(text) if in_default => default.push_str(&text.xml10_content()),
-            Event::GeneralRef(found) if in_default => {
-                default.push(xml::reference(&found).map_err(|reason| broken(at, reason))?);
+            Event::CData(text) => {
+                walk.push(&text.xml10_content());
+                Ok(())
             }
             Event::GeneralRef(found) => {
-                xml::reference(&found).map_err(|reason| broken(at, reason))?;
+                xml::reference(&found).map(|character| walk.push(character.encode_utf8(&mut [0; 4])))
             }
-            _ => {}
-        }
+            _ => Ok(()),
+        };
+        taken.map_err(|reason| broken(at, reason))?;
+    }
+    let HeaderWalk { mut header, has_graph, .. } = walk;
+    if header.directions != GraphDirections::OUTSIDE {
+        header.directed = header.directions.is_directed();
     }
     match has_graph {
         true => Ok(header),
@@ -174,20 +164,83 @@ pub(crate) fn parse_header(path: &Arc<PathBuf>, bytes: &[u8]) -> Result<GraphmlH
     }
 }
 
+/// A pass over what stands before the first node.
+#[derive(Default)]
+struct HeaderWalk {
+    header: GraphmlHeader,
+    has_graph: bool,
+    /// The key that is open, and its default.
+    key: Option<Key>,
+    default: Option<String>,
+    /// How many elements that are not read are open.
+    skipped: usize,
+}
+
+impl HeaderWalk {
+    fn start(&mut self, element: &BytesStart<'_>, is_empty: bool) -> std::result::Result<(), String> {
+        if self.skipped > 0 {
+            self.skipped += usize::from(!is_empty);
+            return Ok(());
+        }
+        match element.local_name().as_ref() {
+            "graphml" | "locator" => {}
+            "graph" => {
+                self.has_graph = true;
+                self.header.text_ids |= says_text_ids(element);
+                let within = self.header.directions.within(edge_default(element)?);
+                let within = within.ok_or_else(|| "too many graphs stand within each other".to_owned())?;
+                // Where no graph has vertices, the last says what the direction is.
+                self.header.directed = within.is_directed();
+                self.header.directions = within;
+                if is_empty {
+                    self.header.directions = within.behind();
+                }
+            }
+            "key" if is_empty => self.header.keys.push(key_of(element)?),
+            "key" => self.key = Some(key_of(element)?),
+            "default" if !is_empty => self.default = Some(String::new()),
+            "default" => {}
+            name => {
+                let is_foreign = element.name().as_ref().contains(':');
+                let is_known = matches!(name, "data" | "desc") || self.key.is_some() || !self.has_graph;
+                if matches!(name, "node" | "edge" | "hyperedge") || !(is_known || is_foreign) {
+                    return Err(xml::not_passed_over(name));
+                }
+                self.header.graph_values += u64::from(name == "data");
+                self.skipped += usize::from(!is_empty);
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, name: &str) {
+        if self.skipped > 0 {
+            self.skipped -= 1;
+            return;
+        }
+        match name {
+            "graph" => self.header.directions = self.header.directions.behind(),
+            "key" => self.header.keys.extend(self.key.take()),
+            "default" => {
+                if let Some(key) = &mut self.key {
+                    key.default = self.default.take();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn push(&mut self, text: &str) {
+        if let (Some(default), 0) = (&mut self.default, self.skipped) {
+            default.push_str(text);
+        }
+    }
+}
+
 /// Whether a graph says that its ids are texts.
 pub(crate) fn says_text_ids(element: &BytesStart<'_>) -> bool {
     let attribute = element.try_get_attribute(IDS).ok().flatten();
     attribute.is_some_and(|attribute| attribute_value(&attribute).is_ok_and(|value| value == "text"))
-}
-
-/// What a graph says of edges that say nothing.
-pub(crate) fn edge_default(element: &BytesStart<'_>) -> Option<bool> {
-    let attribute = element.try_get_attribute("edgedefault").ok().flatten()?;
-    match attribute_value(&attribute).ok()?.as_ref() {
-        "directed" => Some(true),
-        "undirected" => Some(false),
-        _ => None,
-    }
 }
 
 fn key_of(element: &BytesStart<'_>) -> std::result::Result<Key, String> {

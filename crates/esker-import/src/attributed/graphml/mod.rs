@@ -17,7 +17,10 @@ use self::parser::GraphmlParser;
 use self::walk::GraphmlWalk;
 use super::choose::{are_text_ids, choose};
 use super::rows::Rows;
-use super::xml::{self, XmlBlocks, XmlHeader, attribute_value, is_true};
+use super::xml::{
+    self, EDGE_IDS_UNREAD, GraphDirections, XmlBlocks, XmlHeader, attribute_value, edge_default, find_edges,
+    root_name,
+};
 use crate::read::format::ReadOptions;
 use crate::read::head::InputHead;
 use crate::read::input::Input;
@@ -42,22 +45,7 @@ fn begins(text: &[u8]) -> bool {
 
 /// The name of the first element of a document, without its prefix.
 pub(super) fn root(text: &[u8]) -> Option<&[u8]> {
-    let mut at = 0;
-    loop {
-        let start = at + memchr::memchr(b'<', text.get(at..)?)?;
-        let rest = &text[start + 1..];
-        let end: &[u8] = match rest {
-            [b'?', ..] => b"?>",
-            [b'!', b'-', b'-', ..] => b"-->",
-            [b'!', ..] => b">",
-            _ => {
-                let name =
-                    rest.split(|byte| matches!(byte, b'>' | b'/' | b' ' | b'\t' | b'\n' | b'\r')).next()?;
-                return name.rsplit(|byte| *byte == b':').next();
-            }
-        };
-        at = start + memchr::memmem::find(&text[start..], end)? + end.len();
-    }
+    root_name(text)?.rsplit(|byte| *byte == b':').next()
 }
 
 struct GraphmlReader {
@@ -69,11 +57,21 @@ struct GraphmlReader {
 fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<OpenedInput> {
     let input = one(inputs, GRAPHML.title)?;
     let path = input.path();
-    let (XmlHeader { bytes, sample }, blocks) = XmlBlocks::open(Arc::clone(&path), head, "graphml", options)?;
+    let is_whole = head.whole;
+    let (XmlHeader { bytes, sample }, mut blocks) =
+        XmlBlocks::open(Arc::clone(&path), head, "graphml", options)?;
     let mut header = parse_header(&path, &bytes)?;
-    let sampled = sample_of(&sample);
+    blocks.begin_in(header.directions);
+    let mut sampled = GraphmlSample::default();
+    sampled.take(&sample);
+    if !sampled.has_edges && !is_whole && input.is_repeatable() {
+        find_edges(input, "graphml", options, |bytes| {
+            sampled.take(bytes);
+            sampled.has_edges
+        })?;
+    }
     let chosen = choose(GRAPHML.title, edge_attributes(&header), false, options)?;
-    // What the first edges say beats the default for those that say nothing.
+    // The graph has a direction if one of its edges does; the others then go both ways.
     header.directed |= sampled.directed;
     let text_ids = are_text_ids(header.text_ids, sampled.ids.iter().map(String::as_bytes), options);
     let schema = Schema {
@@ -91,7 +89,10 @@ fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<Open
     if !chosen.unread.is_empty() {
         notes.push(Message::from(format!("Edge attributes not read: {}", chosen.unread.join(", "))));
     }
-    let parser = Arc::new(GraphmlParser::new(path, text_ids, &header, chosen));
+    if sampled.has_edge_ids {
+        notes.push(EDGE_IDS_UNREAD.into());
+    }
+    let parser = Arc::new(GraphmlParser::new(path, text_ids, &header, chosen, options));
     let reader = GraphmlReader { schema, blocks, parser };
     let mut opened = OpenedInput::titled(Box::new(reader), inputs, &GRAPHML);
     opened.notes.extend(notes);
@@ -102,34 +103,45 @@ fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<Open
 #[derive(Default)]
 struct GraphmlSample {
     ids: Vec<String>,
-    /// Whether an edge says that it has a direction.
+    has_edges: bool,
+    /// Whether an edge, or a graph behind the first vertex, says that edges have a direction.
     directed: bool,
+    has_edge_ids: bool,
 }
 
-fn sample_of(bytes: &[u8]) -> GraphmlSample {
-    let mut sampled = GraphmlSample::default();
-    let Ok(text) = xml::utf8(bytes) else { return sampled };
-    let mut reader = xml::elements(text);
-    while let Ok(event) = reader.read_event() {
-        let (Event::Start(element) | Event::Empty(element)) = event else {
-            if matches!(event, Event::Eof) {
-                break;
+impl GraphmlSample {
+    fn take(&mut self, bytes: &[u8]) {
+        let Ok(text) = xml::utf8(bytes) else { return };
+        let mut reader = xml::elements(text);
+        while let Ok(event) = reader.read_event() {
+            let (Event::Start(element) | Event::Empty(element)) = event else {
+                if matches!(event, Event::Eof) {
+                    break;
+                }
+                continue;
+            };
+            match element.local_name().as_ref() {
+                "edge" => self.has_edges = true,
+                "node" => {}
+                "graph" => {
+                    self.directed |= edge_default(&element) == Ok(Some(true));
+                    continue;
+                }
+                _ => continue,
             }
-            continue;
-        };
-        if !matches!(element.local_name().as_ref(), "node" | "edge") {
-            continue;
-        }
-        for attribute in element.attributes().flatten() {
-            let Ok(value) = attribute_value(&attribute) else { continue };
-            match (element.local_name().as_ref(), attribute.key.local_name().as_ref()) {
-                ("node", "id") | ("edge", "source" | "target") => sampled.ids.push(value.into_owned()),
-                ("edge", "directed") => sampled.directed |= is_true(&value),
-                _ => {}
+            for attribute in element.attributes().flatten() {
+                let Ok(value) = attribute_value(&attribute) else { continue };
+                match (element.local_name().as_ref(), attribute.key.as_ref()) {
+                    ("node", "id") | ("edge", "source" | "target") => self.ids.push(value.into_owned()),
+                    ("edge", "directed") => {
+                        self.directed |= xml::truth("directed", &value) == Ok(Some(true));
+                    }
+                    ("edge", "id") => self.has_edge_ids = true,
+                    _ => {}
+                }
             }
         }
     }
-    sampled
 }
 
 impl Reader for GraphmlReader {
@@ -156,7 +168,9 @@ impl BlockParser for GraphmlParser {
             Ok(text) => text,
             Err((at, reason)) => return Err(rows.broken(at, reason)),
         };
-        GraphmlWalk::new(self, rows).walk(text).map(|rows| rows.finish(block.input_bytes))
+        GraphmlWalk::new(self, rows, GraphDirections(block.file))
+            .walk(text)
+            .and_then(|rows| rows.finish(block.input_bytes))
     }
 
     fn warnings(&self) -> Vec<Message> {

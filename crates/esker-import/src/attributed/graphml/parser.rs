@@ -10,6 +10,7 @@ use super::keys::{GraphmlHeader, KeyKind, value_of};
 use crate::attributed::choose::ChosenProperties;
 use crate::attributed::rows::{Elements, Notices};
 use crate::attributed::value::Attribute;
+use crate::read::format::ReadOptions;
 
 /// A key of vertices, and the place of its property.
 pub(super) struct VertexKey {
@@ -38,6 +39,7 @@ impl GraphmlParser {
         text_ids: bool,
         header: &GraphmlHeader,
         chosen: ChosenProperties,
+        options: &ReadOptions,
     ) -> Self {
         let (mut vertex_keys, mut edge_keys) = (HashMap::new(), HashMap::new());
         let mut vertex_properties: Vec<(String, Option<PropertyType>, Option<Attribute<'static>>)> =
@@ -73,7 +75,8 @@ impl GraphmlParser {
             text_ids,
             directed: header.directed,
             properties: chosen.properties,
-            notices: Notices::default(),
+            is_undirected_anyway: options.directed == Some(false),
+            notices: Notices { of_graph: header.graph_values.into(), ..Notices::default() },
         };
         Self { elements, vertex_keys, edge_keys, vertex_properties }
     }

@@ -1,16 +1,15 @@
 //! The nodes and edges of a block of a GraphML document.
 
 use std::borrow::Cow;
-use std::sync::atomic::Ordering;
 
 use esker_format::Result;
 use quick_xml::events::{BytesStart, Event};
 
-use super::keys::{KeyKind, edge_default, value_of};
+use super::keys::{KeyKind, value_of};
 use super::parser::{EdgeKey, GraphmlParser, VertexKey};
-use crate::attributed::rows::{Notices, ReadEdge, Rows};
+use crate::attributed::rows::{Notices, ReadEdge, Rows, several};
 use crate::attributed::value::Attribute;
-use crate::attributed::xml::{self, OpenElement, attribute_value, is_true};
+use crate::attributed::xml::{self, GraphDirections, OpenElement, attribute_value, edge_default};
 
 /// A pass over the elements of a block.
 pub(super) struct GraphmlWalk<'p, 'a> {
@@ -23,6 +22,10 @@ pub(super) struct GraphmlWalk<'p, 'a> {
     /// Which of the ends are given.
     has_end: [bool; 2],
     directed: Option<bool>,
+    /// What the graphs that are open say of edges that say nothing.
+    directions: GraphDirections,
+    /// Why the element is left out.
+    refused: Option<String>,
     vertex_values: Vec<(usize, Attribute<'a>)>,
     edge_values: Vec<Option<Attribute<'a>>>,
     /// The key of the value that is being read.
@@ -35,7 +38,7 @@ pub(super) struct GraphmlWalk<'p, 'a> {
 }
 
 impl<'p, 'a> GraphmlWalk<'p, 'a> {
-    pub(super) fn new(parser: &'p GraphmlParser, rows: Rows<'p>) -> Self {
+    pub(super) fn new(parser: &'p GraphmlParser, rows: Rows<'p>, directions: GraphDirections) -> Self {
         Self {
             parser,
             rows,
@@ -44,6 +47,8 @@ impl<'p, 'a> GraphmlWalk<'p, 'a> {
             ends: [String::new(), String::new()],
             has_end: [false; 2],
             directed: None,
+            directions,
+            refused: None,
             vertex_values: Vec::new(),
             edge_values: vec![None; parser.elements.properties.len()],
             key: None,
@@ -134,18 +139,7 @@ impl<'p, 'a> GraphmlWalk<'p, 'a> {
                     self.end_data();
                 }
             }
-            "graph" => {
-                notices.nested.fetch_add(1, Ordering::Relaxed);
-                if edge_default(element).is_some_and(|directed| directed && !self.parser.elements.directed) {
-                    return Err(self
-                        .rows
-                        .broken(at, "this graph is directed, but the one before it is undirected"));
-                }
-                // The values of a vertex stand before the graph within it.
-                if self.open != OpenElement::None {
-                    self.close()?;
-                }
-            }
+            "graph" => self.begin_graph(at, element, is_empty)?,
             "key" => {
                 return Err(self
                     .rows
@@ -166,8 +160,29 @@ impl<'p, 'a> GraphmlWalk<'p, 'a> {
         Ok(())
     }
 
+    fn begin_graph(&mut self, at: usize, element: &BytesStart<'_>, is_empty: bool) -> Result<()> {
+        let elements = &self.parser.elements;
+        Notices::add(&elements.notices.nested);
+        let own = edge_default(element).map_err(|reason| self.rows.broken(at, reason))?;
+        if own == Some(true) && !elements.directed && !elements.is_undirected_anyway {
+            let reason =
+                "this graph is directed, but the one before it is undirected; put the directed one first";
+            return Err(self.rows.broken(at, reason));
+        }
+        if !is_empty {
+            let within = self.directions.within(own);
+            self.directions =
+                within.ok_or_else(|| self.rows.broken(at, "too many graphs stand within each other"))?;
+        }
+        // The values of a vertex stand before the graph within it.
+        if self.open != OpenElement::None {
+            self.close()?;
+        }
+        Ok(())
+    }
+
     fn attributes(&mut self, at: usize, element: &BytesStart<'_>) -> Result<()> {
-        (self.has_end, self.directed) = ([false; 2], None);
+        (self.has_end, self.directed, self.refused) = ([false; 2], None, None);
         for attribute in element.attributes() {
             let value = match attribute.as_ref().map(attribute_value) {
                 Ok(Ok(value)) => value,
@@ -175,11 +190,14 @@ impl<'p, 'a> GraphmlWalk<'p, 'a> {
                 Err(error) => return Err(self.rows.broken(at, format!("this is no XML: {error}"))),
             };
             let Ok(attribute) = attribute else { continue };
-            let end = match (self.open, attribute.key.local_name().as_ref()) {
+            let end = match (self.open, attribute.key.as_ref()) {
                 (OpenElement::Vertex, "id") | (OpenElement::Edge, "source") => 0,
                 (OpenElement::Edge, "target") => 1,
                 (OpenElement::Edge, "directed") => {
-                    self.directed = Some(is_true(&value));
+                    match xml::truth("directed", &value) {
+                        Ok(own) => self.directed = own,
+                        Err(reason) => self.refused = Some(reason),
+                    }
                     continue;
                 }
                 (OpenElement::Edge, "sourceport" | "targetport") => {
@@ -219,7 +237,10 @@ impl<'p, 'a> GraphmlWalk<'p, 'a> {
         let Some(key) = self.key.take() else { return };
         let text = std::mem::take(&mut self.text);
         let notices = &self.parser.elements.notices;
-        if self.is_nested || self.open == OpenElement::None {
+        if self.open == OpenElement::None {
+            return Notices::add(&notices.of_graph);
+        }
+        if self.is_nested {
             return Notices::add(&notices.graphics);
         }
         if let (OpenElement::Vertex, Some(VertexKey { place, kind })) =
@@ -232,10 +253,19 @@ impl<'p, 'a> GraphmlWalk<'p, 'a> {
         } else if let Some(EdgeKey { place, kind }) = self.parser.edge_keys.get(&key) {
             match (place, kind) {
                 (_, KeyKind::Unread) => Notices::add(&notices.graphics),
-                // The property itself parses what has a type.
-                (Some(place), KeyKind::Typed(_)) if text.is_empty() => self.edge_values[*place] = None,
-                (Some(place), KeyKind::Typed(_)) => self.edge_values[*place] = Some(Attribute::Text(text)),
-                (Some(place), kind) => self.edge_values[*place] = value_of(text, kind),
+                (Some(place), kind) => {
+                    let value = match kind {
+                        KeyKind::Typed(_) if text.is_empty() => None,
+                        // The property itself parses what has a type.
+                        KeyKind::Typed(_) => Some(Attribute::Text(text)),
+                        kind => value_of(text, kind),
+                    };
+                    let known = &mut self.edge_values[*place];
+                    if known.is_some() && value.is_some() && *known != value {
+                        self.refused = Some(several(&self.parser.elements.properties[*place].name));
+                    }
+                    *known = value.or(known.take());
+                }
                 (None, _) => {}
             }
         }
@@ -256,7 +286,12 @@ impl<'p, 'a> GraphmlWalk<'p, 'a> {
             (Some(_), _) => "data",
             (None, OpenElement::Vertex) => "node",
             (None, OpenElement::Edge) => "edge",
-            (None, OpenElement::None) => return Ok(()),
+            (None, OpenElement::None) => {
+                if name == "graph" {
+                    self.directions = self.directions.behind();
+                }
+                return Ok(());
+            }
         };
         if name != expected {
             return Err(self.rows.broken(at, format!("</{expected}> belongs here")));
@@ -284,11 +319,15 @@ impl<'p, 'a> GraphmlWalk<'p, 'a> {
                 self.rows.vertex(self.at, ends[0].as_ref(), &self.vertex_values);
                 self.vertex_values.clear();
             }
+            _ if self.refused.is_some() => {
+                self.rows.reject(self.at, self.refused.take().unwrap_or_default());
+                self.edge_values.fill(None);
+            }
             _ => {
                 let edge = ReadEdge {
                     source: ends[0].as_ref(),
                     target: ends[1].as_ref(),
-                    directed: self.directed,
+                    directed: Some(self.directed.unwrap_or(self.directions.is_directed())),
                     is_mutual: false,
                     values: &self.edge_values,
                 };

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use esker_format::{Error, Result};
 use memchr::memchr2;
 
+use super::element::truth_of;
 use super::scan::value_end;
 use super::types::ESKER;
 use crate::read::input::InputStream;
@@ -186,6 +187,9 @@ impl JsonBlocks {
 
     /// Reads a name, and its value unless that holds elements.
     fn pair(&mut self, depth: usize, follows: bool) -> Result<()> {
+        if self.at > READ_BYTES {
+            self.drop_handled();
+        }
         if !self.next_pair(depth, follows)? {
             return Ok(());
         }
@@ -227,11 +231,8 @@ impl JsonBlocks {
             }
             (_, Some(_)) if name == "directed" => {
                 let value = self.short_value()?;
-                let told = match value.as_slice() {
-                    b"true" | b"1" => Some(true),
-                    b"false" | b"0" => Some(false),
-                    _ => None,
-                };
+                let told = truth_of("\"directed\"", &String::from_utf8_lossy(&value))
+                    .map_err(|reason| self.broken(&reason))?;
                 self.told.directed = told.or(self.told.directed);
             }
             (_, Some(b'{')) if depth == 2 && name == ESKER => {
@@ -296,12 +297,18 @@ impl JsonBlocks {
 
     /// The first byte that is not blank, at `at`; `None` at the end.
     fn peek(&mut self) -> Result<Option<u8>> {
+        let begin = self.at;
         loop {
             while let Some(byte) = self.buffer.get(self.at) {
                 if !byte.is_ascii_whitespace() {
                     return Ok(Some(*byte));
                 }
                 self.at += 1;
+            }
+            if self.at - begin > self.element_bytes_max {
+                let reason =
+                    format!("more than {} blanks follow each other; remove them", self.element_bytes_max);
+                return Err(self.broken(&reason));
             }
             if !self.read_more()? {
                 return Ok(None);

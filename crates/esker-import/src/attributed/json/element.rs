@@ -9,6 +9,7 @@ use serde::de::{DeserializeSeed, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::attributed::value::Attribute;
+use crate::attributed::xml::truth;
 
 /// Objects whose names are taken as those of the element.
 const WRAPPERS: [&str; 2] = ["data", "attributes"];
@@ -136,4 +137,14 @@ pub(super) fn without_nan(text: &str) -> Option<String> {
         at += 1;
     }
     (from > 0).then(|| out + &text[from..])
+}
+
+/// The name of the id of a vertex, if it has one.
+pub(super) fn id_name(fields: &Fields<'_>) -> Option<&'static str> {
+    ["id", "key"].into_iter().find(|name| fields.iter().any(|(own, _)| own == name))
+}
+
+/// What a value says that says yes or no.
+pub(super) fn truth_of(name: &str, text: &str) -> std::result::Result<Option<bool>, String> {
+    if text == "null" { Ok(None) } else { truth(name, text.trim_matches('"')) }
 }

@@ -3,23 +3,28 @@
 
 mod types;
 mod scan;
-mod blocks;
 mod element;
+mod blocks;
+mod ends;
+mod sample;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use esker_format::{LogicalType, Result};
+use esker_format::Result;
 use esker_graph::{Message, Setting, message};
 
 use self::blocks::{JsonBlocks, Section, Unpacked, unpack};
-use self::element::{Fields, read, value_of, without_nan};
+use self::element::{Fields, id_name, read, truth_of, value_of, without_nan};
+use self::ends::{Ends, check_numbers, ends_of, is_reserved};
+use self::sample::sample;
 pub(crate) use self::types::{EDGES, ESKER, IDS, VERTICES, WEIGHT};
 use self::types::{Types, typed_value};
-use super::choose::{ChosenProperties, EdgeAttribute, Shown, are_text_ids, choose};
-use super::rows::{Elements, Notices, ReadEdge, Rows};
+use super::choose::{ChosenProperties, are_text_ids, choose};
+use super::rows::{Elements, Notices, ReadEdge, Rows, several};
 use super::value::Attribute;
+use super::xml::EDGE_IDS_UNREAD;
 use crate::read::format::ReadOptions;
 use crate::read::head::InputHead;
 use crate::read::input::Input;
@@ -48,11 +53,6 @@ pub(crate) static CYTOSCAPE: InputFormat = InputFormat {
     ..InputFormat::new("cytoscape", "Cytoscape JSON document", Choices::Columns, open_cytoscape)
 };
 
-/// Elements that are looked at before the others are read.
-const SAMPLE_ELEMENTS: usize = 1000;
-/// Bytes of a block of the sample.
-const SAMPLE_BYTES: usize = 1 << 16;
-
 /// Whether a JSON object begins so that has an array of one of these names.
 fn has_array(head: &[u8], names: &[&str]) -> bool {
     let text = head.trim_ascii_start();
@@ -71,24 +71,12 @@ fn has_array(head: &[u8], names: &[&str]) -> bool {
     })
 }
 
-/// What the first elements show.
-#[derive(Default)]
-struct JsonSample {
-    directed: Option<bool>,
-    /// The name of the ids of vertices; `None`: they have none, and edges name their numbers.
-    id: Option<&'static str>,
-    ids: Vec<String>,
-    are_ids_quoted: bool,
-    attributes: Vec<EdgeAttribute>,
-    has_edges: bool,
-    has_edge_ids: bool,
-    types: Types,
-}
-
 /// What is known before the elements are read.
 struct Seen {
     directed: Option<bool>,
     id: Option<&'static str>,
+    are_numbered: bool,
+    is_undirected_anyway: bool,
     types: Types,
 }
 
@@ -102,6 +90,8 @@ struct JsonReader {
 struct JsonParser {
     elements: Elements,
     id: Option<&'static str>,
+    /// Whether vertices have no ids, and edges name their numbers.
+    are_numbered: bool,
     is_cytoscape: bool,
     types: Types,
     /// The place of each property of edges; `None`: it is not kept.
@@ -148,7 +138,7 @@ fn open(
         notes.push(Message::from(format!("Edge attributes not read: {}", chosen.unread.join(", "))));
     }
     if sampled.has_edge_ids {
-        notes.push("The ids and keys of edges are not read: a database names its edges itself".into());
+        notes.push(EDGE_IDS_UNREAD.into());
     }
     let blocks = JsonBlocks::new(
         Arc::clone(&path),
@@ -157,150 +147,18 @@ fn open(
         options.block_bytes,
         options.line_bytes_max,
     );
-    let seen = Seen { directed: sampled.directed, id: sampled.id, types: sampled.types };
+    let seen = Seen {
+        directed: sampled.directed,
+        id: sampled.id,
+        are_numbered: sampled.has_objects && sampled.id.is_none(),
+        is_undirected_anyway: options.directed == Some(false),
+        types: sampled.types,
+    };
     let parser = Arc::new(JsonParser::new(Arc::clone(&path), text_ids, format, seen, chosen));
     let reader = JsonReader { schema, blocks, parser, path };
     let mut opened = OpenedInput::titled(Box::new(reader), inputs, format);
     opened.notes.extend(notes);
     Ok(opened)
-}
-
-/// Looks at the first vertices and edges. Those of a file may lie behind each other, however far; of an input
-/// that can be read only once, the beginning is looked at.
-fn sample(input: &Input, head: &InputHead, options: &ReadOptions) -> Result<JsonSample> {
-    let is_partial = !head.whole && !input.is_repeatable();
-    let stream = match head.whole || is_partial {
-        true => Input::memory("", head.bytes.clone()).open()?,
-        false => input.open()?,
-    };
-    let block_bytes = SAMPLE_BYTES.min(options.block_bytes.max(1) * 64);
-    let mut blocks = JsonBlocks::new(input.path(), stream, Vec::new(), block_bytes, options.line_bytes_max);
-    let mut sampled = JsonSample { are_ids_quoted: true, ..JsonSample::default() };
-    let (mut vertices, mut edges) = (0, 0);
-    loop {
-        options.cancel.check()?;
-        let block = match blocks.next_block() {
-            Ok(Some(block)) => block,
-            Ok(None) => break,
-            // The beginning is cut short anyway; what is wrong elsewhere is said when it is read.
-            Err(_) => break,
-        };
-        let section = Section::of(block.file);
-        let seen = if section == Section::Vertices { &mut vertices } else { &mut edges };
-        if *seen < SAMPLE_ELEMENTS {
-            *seen += sampled.take(section, &block.bytes, SAMPLE_ELEMENTS - *seen);
-        }
-        if vertices > 0 && edges > 0 || (section == Section::Mixed && edges >= SAMPLE_ELEMENTS) {
-            break;
-        }
-    }
-    sampled.directed = sampled.directed.or(blocks.told().directed);
-    sampled.types = Types::of(blocks.types());
-    sampled.are_ids_quoted &= !sampled.ids.is_empty();
-    Ok(sampled)
-}
-
-impl JsonSample {
-    /// Looks at so many elements of a block; how many there were.
-    fn take(&mut self, section: Section, bytes: &[u8], most: usize) -> usize {
-        let Unpacked { spans, text, .. } = unpack(bytes);
-        let mut taken = 0;
-        for [from, to] in spans.into_iter().take(most) {
-            let Ok(text) = std::str::from_utf8(&text[from as usize..to as usize]) else { continue };
-            let replaced;
-            let mut fields = Fields::new();
-            let text = match read(text, &mut fields) {
-                Ok(()) => text,
-                Err(_) => match without_nan(text) {
-                    Some(other) => {
-                        replaced = other;
-                        replaced.as_str()
-                    }
-                    None => continue,
-                },
-            };
-            let mut fields = Fields::new();
-            if read(text, &mut fields).is_err() {
-                continue;
-            }
-            taken += 1;
-            match ends_of(&fields) {
-                Some(ends) if section != Section::Vertices => {
-                    self.has_edges = true;
-                    ends.ids.iter().for_each(|end| self.take_id(end));
-                    self.take_edge(&fields, &ends, section);
-                }
-                _ => self.take_vertex(text, &fields),
-            }
-        }
-        taken
-    }
-
-    fn take_id(&mut self, text: &str) {
-        self.are_ids_quoted &= text.starts_with('"');
-        if let Some(id) = value_of(text) {
-            self.ids.push(String::from_utf8_lossy(&id.text()).into_owned());
-        }
-    }
-
-    fn take_vertex(&mut self, text: &str, fields: &Fields<'_>) {
-        if fields.is_empty() && !text.starts_with('{') {
-            return self.take_id(text);
-        }
-        let found = ["id", "key"].into_iter().find(|name| fields.iter().any(|(own, _)| own == name));
-        self.id = self.id.or(found);
-        match fields.iter().find(|(own, _)| Some(own.as_ref()) == self.id) {
-            Some((_, id)) => self.take_id(id),
-            None => self.are_ids_quoted = false,
-        }
-    }
-
-    fn take_edge(&mut self, fields: &Fields<'_>, ends: &Ends<'_>, section: Section) {
-        for (name, text) in fields {
-            if is_reserved(name, ends, section) {
-                self.has_edge_ids |= matches!(name.as_ref(), "id" | "key");
-                continue;
-            }
-            let shown = match value_of(text) {
-                None => continue,
-                Some(Attribute::Boolean(_)) => Shown::Typed(LogicalType::Boolean.into()),
-                Some(Attribute::Text(_)) => Shown::Texts,
-                Some(_) => Shown::Numbers,
-            };
-            match self.attributes.iter_mut().find(|known| known.name == *name) {
-                None => self.attributes.push(EdgeAttribute {
-                    name: name.clone().into_owned(),
-                    shown,
-                    default: None,
-                    is_weight: false,
-                }),
-                Some(known) if known.shown != shown => known.shown = Shown::Texts,
-                Some(_) => {}
-            }
-        }
-    }
-}
-
-/// The ends of an edge.
-#[derive(Clone, Copy)]
-struct Ends<'a> {
-    /// Their names.
-    names: [&'static str; 2],
-    ids: [&'a str; 2],
-}
-
-/// The ends of an edge; `None` if it has none.
-fn ends_of<'a>(fields: &Fields<'a>) -> Option<Ends<'a>> {
-    let find = |name: &str| fields.iter().find(|(own, _)| own == name).map(|(_, value)| *value);
-    let pair = |names: [&'static str; 2]| Some(Ends { names, ids: [find(names[0])?, find(names[1])?] });
-    pair(["source", "target"]).or_else(|| pair(["from", "to"]))
-}
-
-/// Whether a name of an edge is no property.
-fn is_reserved(name: &str, ends: &Ends<'_>, section: Section) -> bool {
-    ends.names.contains(&name)
-        || matches!(name, "id" | "key" | "directed" | "undirected")
-        || (section == Section::Mixed && name == "group")
 }
 
 impl JsonParser {
@@ -311,20 +169,21 @@ impl JsonParser {
         seen: Seen,
         chosen: ChosenProperties,
     ) -> Self {
-        let Seen { directed, id, types } = seen;
+        let Seen { directed, id, are_numbered, is_undirected_anyway, types } = seen;
         let kept = chosen.properties.iter().enumerate().map(|(place, own)| (own.name.clone(), Some(place)));
         let places = kept.chain(chosen.left_out.iter().map(|name| (name.clone(), None))).collect();
         let elements = Elements {
             path,
             text_ids,
             directed: directed.unwrap_or(true),
+            is_undirected_anyway,
             properties: chosen.properties,
             notices: Notices::default(),
         };
-        Self { elements, id, is_cytoscape: format.name == CYTOSCAPE.name, types, places }
+        Self { elements, id, are_numbered, is_cytoscape: format.name == CYTOSCAPE.name, types, places }
     }
 
-    /// Takes an element that was read.
+    /// Takes an element that was read; `number` is that of a vertex, or how many came before an edge.
     fn take<'a>(
         &self,
         rows: &mut Rows<'_>,
@@ -335,7 +194,12 @@ impl JsonParser {
         fields: &Fields<'a>,
     ) -> Result<()> {
         match ends_of(fields) {
-            Some(ends) if section != Section::Vertices => self.take_edge(rows, at, &ends, section, fields),
+            Some(ends) if section != Section::Vertices => {
+                if section == Section::Edges && self.are_numbered {
+                    check_numbers(rows, at, &ends, number)?;
+                }
+                self.take_edge(rows, at, &ends, section, fields)
+            }
             _ if section == Section::Edges => {
                 rows.reject(at, "the edge has no source and target");
                 Ok(())
@@ -359,13 +223,17 @@ impl JsonParser {
         if fields.is_empty() && !text.starts_with('{') {
             return rows.vertex(at, value_of(text).as_ref(), &[]);
         }
-        let id = match self.id {
+        let id_name = self.id.or_else(|| id_name(fields));
+        let id = match id_name {
             Some(name) => fields.iter().find(|(own, _)| own == name).and_then(|(_, value)| value_of(value)),
-            None => Some(Attribute::Int(number.cast_signed())),
+            None if self.are_numbered && section == Section::Vertices => {
+                Some(Attribute::Int(number.cast_signed()))
+            }
+            None => None,
         };
         let mut values = Vec::with_capacity(fields.len());
         for (name, text) in fields {
-            if Some(name.as_ref()) == self.id || (section == Section::Mixed && name == "group") {
+            if Some(name.as_ref()) == id_name || (section == Section::Mixed && name == "group") {
                 continue;
             }
             let mut value = value_of(text);
@@ -401,10 +269,22 @@ impl JsonParser {
         let mut directed = None;
         for (name, text) in fields {
             match self.places.get(name.as_ref()) {
-                Some(Some(place)) => values[*place] = value_of(text),
+                Some(Some(place)) => {
+                    let (known, value) = (&mut values[*place], value_of(text));
+                    if known.is_some() && value.is_some() && *known != value {
+                        rows.reject(at, several(name));
+                        return Ok(());
+                    }
+                    *known = value.or(known.take());
+                }
                 Some(None) => {}
-                None if name == "directed" && *text != "null" => directed = Some(*text == "true"),
-                None if name == "undirected" && *text != "null" => directed = Some(*text != "true"),
+                None if matches!(name.as_ref(), "directed" | "undirected") => match truth_of(name, text) {
+                    Ok(said) => directed = said.map(|said| said == (name == "directed")).or(directed),
+                    Err(reason) => {
+                        rows.reject(at, reason);
+                        return Ok(());
+                    }
+                },
                 None if is_reserved(name, ends, section) || *text == "null" => {}
                 None => {
                     rows.reject(at, unknown(name));
@@ -473,7 +353,9 @@ impl BlockParser for JsonParser {
             }
         };
         let mut fields = Fields::new();
-        for ([from, to], number) in spans.into_iter().zip(first..) {
+        let step = u64::from(section != Section::Edges);
+        for (index, [from, to]) in (0_u64..).zip(spans) {
+            let number = first + index * step;
             let (at, own) = (from as usize, &text[from as usize..to as usize]);
             match read(own, &mut fields) {
                 Ok(()) => self.take(&mut rows, at, section, number, own, &fields)?,
@@ -487,7 +369,7 @@ impl BlockParser for JsonParser {
                 }
             }
         }
-        Ok(rows.finish(block.input_bytes))
+        rows.finish(block.input_bytes)
     }
 
     fn warnings(&self) -> Vec<Message> {

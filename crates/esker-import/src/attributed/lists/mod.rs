@@ -18,7 +18,7 @@ use crate::read::input::Input;
 use crate::read::input_format::{Choices, InputFormat, OpenedInput, one, without_mark};
 use crate::read::source::{BlockParser, EdgeBatch, IdKind, InputBlock, Reader, Schema};
 use crate::read::typed;
-use crate::text::blocks::{LineBlocks, PartialInput, count_lines, input_error};
+use crate::text::blocks::{LineBlocks, PartialInput, input_error};
 
 /// Lists of NetworkX.
 pub(crate) static NETWORKX: InputFormat = InputFormat {
@@ -30,10 +30,6 @@ pub(crate) static NETWORKX: InputFormat = InputFormat {
 
 /// Lines that are looked at.
 const SAMPLE_LINES: usize = 1000;
-
-/// The share of a memory limit that the neighbours of one vertex may take, and what they may take anyway.
-const GROUP_SHARE: u64 = 16;
-const GROUP_BYTES_MIN: u64 = 1 << 24;
 
 /// What a line holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,12 +98,9 @@ struct ListReader {
     schema: Schema,
     blocks: LineBlocks,
     parser: Arc<ListParser>,
-    /// Of groups: what was read and not handed out, and the line on which it begins.
-    rest: Vec<u8>,
-    line: u64,
-    is_done: bool,
-    /// Bytes that the neighbours of a vertex may take.
-    group_bytes_max: usize,
+    /// Of groups: the vertex whose neighbours are not all read, and how many are left.
+    source: Vec<u8>,
+    left: u64,
 }
 
 struct ListParser {
@@ -144,12 +137,11 @@ fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<Open
         opened: Some((head.stream, head.bytes)),
     };
     let blocks = LineBlocks::new(vec![part], options);
-    let group_bytes = (options.memory_bytes / GROUP_SHARE).max(GROUP_BYTES_MIN);
-    let group_bytes_max = usize::try_from(group_bytes).unwrap_or(usize::MAX);
     let elements = Elements {
         path,
         text_ids,
         directed: true,
+        is_undirected_anyway: options.directed == Some(false),
         properties: chosen.properties,
         notices: Notices::default(),
     };
@@ -158,8 +150,7 @@ fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<Open
         notes.push(Message::from(format!("Edge attributes not read: {}", chosen.unread.join(", "))));
     }
     let parser = Arc::new(ListParser { elements, kind, left_out: chosen.left_out });
-    let reader =
-        ListReader { schema, blocks, parser, rest: Vec::new(), line: 1, is_done: false, group_bytes_max };
+    let reader = ListReader { schema, blocks, parser, source: Vec::new(), left: 0 };
     let mut opened = OpenedInput::titled(Box::new(reader), inputs, &NETWORKX);
     opened.notes.extend(notes);
     Ok(opened)
@@ -231,53 +222,42 @@ impl Reader for ListReader {
         if self.parser.kind != ListKind::Groups {
             return self.blocks.next_block();
         }
-        let mut input_bytes = 0;
-        while !self.is_done {
-            let Some(block) = self.blocks.next_block()? else {
-                self.is_done = true;
-                break;
-            };
-            self.rest.extend_from_slice(&block.bytes);
-            input_bytes += block.input_bytes;
-            let end = whole_groups(&self.rest);
-            if end == 0 && self.rest.len() > self.group_bytes_max {
-                let reason =
-                    format!("the neighbours of a vertex take more than {} bytes", self.group_bytes_max);
-                return Err(input_error(&self.parser.elements.path, Some(self.line), b"", reason));
+        let Some(mut block) = self.blocks.next_block()? else {
+            if self.left == 0 {
+                return Ok(None);
             }
-            if end > 0 {
-                let rest = self.rest.split_off(end);
-                return Ok(Some(self.hand_out(rest, input_bytes)));
-            }
-        }
-        match self.rest.is_empty() {
-            true => Ok(None),
-            false => Ok(Some(self.hand_out(Vec::new(), input_bytes))),
-        }
+            let source = String::from_utf8_lossy(&self.source);
+            let reason =
+                format!("the file is cut short: {} more neighbours of {source:?} belong here", self.left);
+            return Err(input_error(&self.parser.elements.path, None, b"", reason));
+        };
+        self.go_on(&mut block);
+        Ok(Some(block))
     }
 }
 
 impl ListReader {
-    fn hand_out(&mut self, rest: Vec<u8>, input_bytes: u64) -> InputBlock {
-        let bytes = std::mem::replace(&mut self.rest, rest);
-        let first_line = self.line;
-        self.line += count_lines(&bytes);
-        InputBlock { bytes, first_line, file: 0, input_bytes }
-    }
-}
-
-/// Where the last whole group ends, that is not the last line.
-fn whole_groups(bytes: &[u8]) -> usize {
-    let (mut end, mut left) = (0, 0_u64);
-    for (at, line) in lines(bytes) {
-        if left == 0 {
-            end = at;
-            left = count_of(line).unwrap_or(0);
-        } else {
-            left -= 1;
+    /// Puts the vertex whose neighbours go on before them, and notes whose neighbours go on behind the block.
+    fn go_on(&mut self, block: &mut InputBlock) {
+        let begin = match self.left {
+            0 => Vec::new(),
+            left => [&self.source[..], format!(" {left}\n").as_bytes()].concat(),
+        };
+        for (_, line) in lines(&block.bytes) {
+            match self.left.checked_sub(1) {
+                Some(left) => self.left = left,
+                None => {
+                    self.left = count_of(line).unwrap_or(0);
+                    self.source.clear();
+                    self.source.extend_from_slice(words(line)[0]);
+                }
+            }
+        }
+        if !begin.is_empty() {
+            block.first_line = block.first_line.saturating_sub(1);
+            block.bytes.splice(0..0, begin);
         }
     }
-    end
 }
 
 /// How many neighbours follow a vertex.
@@ -316,7 +296,7 @@ impl BlockParser for ListParser {
             }
             ListKind::Groups => self.groups(&mut rows, text)?,
         }
-        Ok(rows.finish(block.input_bytes))
+        rows.finish(block.input_bytes)
     }
 
     fn warnings(&self) -> Vec<Message> {
@@ -346,10 +326,6 @@ impl ListParser {
             if count == 0 {
                 rows.vertex(at, Some(&Attribute::Text(source.into())), &[]);
             }
-        }
-        if left > 0 {
-            let reason = format!("the file is cut short: {left} more neighbours of {source:?} belong here");
-            return Err(rows.broken(text.len(), reason));
         }
         Ok(())
     }
