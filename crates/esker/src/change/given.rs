@@ -1,8 +1,12 @@
 //! Properties of vertices that an input of edges gives.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
+use esker_import::export::push_f64;
 use esker_import::read::source::VertexColumn;
 use esker_store::format::{ElementType, LogicalType, PropertyType};
 use esker_store::ids::ExternalId;
@@ -13,14 +17,19 @@ use super::target::Target;
 use super::value::{InputValue, convert_or_widen};
 
 /// The vertex properties that an input gives, those that it adds included.
-pub(super) struct GivenProperties<'a>(Definitions<'a>);
+pub(super) struct GivenProperties<'a> {
+    definitions: Definitions<'a>,
+    /// Those that are texts because their first values are of several kinds.
+    mixed: HashSet<Arc<str>>,
+}
 
 impl<'a> GivenProperties<'a> {
     pub(super) fn new(target: &'a Target) -> Self {
-        Self(Definitions::new(target))
+        Self { definitions: Definitions::new(target), mixed: HashSet::new() }
     }
 
-    /// Adds a vertex with the values that columns have at `row`.
+    /// Adds a vertex with the values that columns have at `row`. A property that is new has a type that holds
+    /// all values of the columns: those of numbers and other kinds are texts, as in an import.
     ///
     /// # Errors
     /// If a value is not of the type of its property.
@@ -36,11 +45,54 @@ impl<'a> GivenProperties<'a> {
             if column.values.is_null(row) {
                 continue;
             }
-            let property = self.0.define(batch, &column.name, type_of(column));
-            let value = convert_or_widen(&property, value_at(column, row))?;
-            batch.set_vertex(vertex, &property.name, Some(value))?;
+            if self.definitions.find(&column.name).is_none() {
+                let property_type = united(columns, &column.name);
+                if property_type.logical.is_text() {
+                    self.mixed.insert(Arc::clone(&column.name));
+                }
+                self.definitions.define(batch, &column.name, property_type);
+            }
+            let property = self.definitions.define(batch, &column.name, type_of(column));
+            let text = match self.mixed.contains(&column.name) {
+                true => text_at(column, row),
+                false => None,
+            };
+            let given =
+                text.as_ref().map_or_else(|| value_at(column, row), |text| InputValue::Text(text.as_bytes()));
+            batch.set_vertex(vertex, &property.name, Some(convert_or_widen(&property, given)?))?;
         }
         Ok(())
+    }
+}
+
+/// The type of a new property with the values of all columns of a name.
+fn united(columns: &[VertexColumn], name: &str) -> PropertyType {
+    let own = columns.iter().filter(|column| *column.name == *name && !column.is_empty());
+    let types: Vec<PropertyType> = own.map(type_of).collect();
+    let floats = types.iter().find(|own| own.logical.is_number() && own.element == ElementType::F64);
+    match types.as_slice() {
+        [first, rest @ ..] if rest.iter().all(|own| own == first) => first.clone(),
+        // The commit makes a type wider for integers that it does not hold.
+        [first, ..] if types.iter().all(|own| own.logical.is_number()) => floats.unwrap_or(first).clone(),
+        _ => PropertyType::text(),
+    }
+}
+
+/// The value at `row` as a text, if it is none.
+fn text_at(column: &VertexColumn, row: usize) -> Option<String> {
+    let values = &column.values;
+    if let Some(values) = values.as_boolean_opt() {
+        return Some(values.value(row).to_string());
+    }
+    match InputValue::of(values, row) {
+        InputValue::Int(value) => Some(value.to_string()),
+        InputValue::Unsigned(value) => Some(value.to_string()),
+        InputValue::Float(value) => {
+            let mut text = Vec::new();
+            push_f64(&mut text, value);
+            String::from_utf8(text).ok()
+        }
+        InputValue::Text(_) => None,
     }
 }
 
@@ -62,5 +114,34 @@ fn value_at(column: &VertexColumn, row: usize) -> InputValue<'_> {
     match column.values.as_boolean_opt() {
         Some(values) => InputValue::Int(i64::from(values.value(row))),
         None => InputValue::of(&column.values, row),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::{ArrayRef, BinaryArray, Float64Array, Int64Array};
+
+    use super::*;
+
+    fn column(name: &str, values: ArrayRef) -> VertexColumn {
+        VertexColumn { name: name.into(), property_type: None, values }
+    }
+
+    #[test]
+    fn values_of_several_kinds_have_one_type() {
+        let int = || column("x", Arc::new(Int64Array::from(vec![Some(1), None])));
+        let float = || column("x", Arc::new(Float64Array::from(vec![None, Some(1.5)])));
+        let text = || column("x", Arc::new(BinaryArray::from_opt_vec(vec![None, Some(b"a".as_slice())])));
+        let empty = || column("x", Arc::new(Int64Array::from(vec![None, None])));
+        let other = || column("y", Arc::new(Float64Array::from(vec![2.5, 2.5])));
+        let united = |columns: &[VertexColumn]| united(columns, "x");
+        assert_eq!(united(&[int(), other()]), ElementType::I64.into());
+        assert_eq!(united(&[int(), float()]), ElementType::F64.into());
+        assert_eq!(united(&[float(), int()]), ElementType::F64.into());
+        assert_eq!(united(&[int(), text()]), PropertyType::text());
+        assert_eq!(united(&[text(), empty()]), PropertyType::text());
+        assert_eq!(text_at(&int(), 0).as_deref(), Some("1"));
+        assert_eq!(text_at(&float(), 1).as_deref(), Some("1.5"));
+        assert_eq!(text_at(&text(), 1), None);
     }
 }

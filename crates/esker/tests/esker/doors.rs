@@ -433,6 +433,26 @@ fn vertex_value(database: &Path, name: &str) -> Vec<String> {
     value.as_ref().map(shown).unwrap_or_default()
 }
 
+/// A property that an input of documents adds has a type that holds all of its first values.
+#[test]
+fn values_of_several_kinds_are_added_as_they_are_imported() {
+    let world = World::new();
+    let base = world.import(&world.file("", "2 3\n"), &ReadOptions::default()).unwrap();
+    for (one, three, expected) in [
+        ("1", "1.5", "1.5"),
+        ("1.5", "3", "3"),
+        ("1", "\"a\"", "a"),
+        ("\"a\"", "7", "7"),
+        ("1", "true", "true"),
+    ] {
+        let nodes = format!("{{\"id\": 1, \"x\": {one}}}, {{\"id\": 3, \"x\": {three}}}");
+        let json = format!("{{\"nodes\": [{nodes}], \"edges\": [{{\"source\": 3, \"target\": 2}}]}}");
+        let database = world.copy(&base);
+        fed(&database, &world.file(".json", &json), &ReadOptions::default(), Purpose::Add).unwrap();
+        assert_eq!(vertex_value(&database, "x"), [expected], "{one} {three}");
+    }
+}
+
 #[test]
 fn a_value_means_the_same_through_every_door() {
     let (world, values, mut verdict) = (World::new(), table("Numbers"), Verdict(Vec::new()));
