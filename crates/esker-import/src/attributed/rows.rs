@@ -371,7 +371,7 @@ impl<'e> Rows<'e> {
             target: self.targets.finish(),
             properties: self.columns.into_iter().map(AttributeColumn::finish).collect(),
             vertices: Some(self.ids.finish()),
-            vertex_values: self.vertices.finish(self.num_vertices),
+            vertex_values: self.vertices.finish(),
             rejected: self.rejected,
             wide: Vec::new(),
             input_bytes,

@@ -12,25 +12,13 @@ use esker_format::{LogicalType, PropertyType};
 use super::value::Attribute;
 use crate::read::source::{VERTEX_PROPERTIES_MAX, VertexColumn};
 
-/// A builder for the values of a kind, with nulls where a vertex has none.
+/// A builder for the values of a kind.
 enum Builder {
     Int(Int64Builder),
     Unsigned(UInt64Builder),
     Float(Float64Builder),
     Boolean(BooleanBuilder),
     Text(BinaryBuilder),
-}
-
-macro_rules! each_builder {
-    ($self:expr, $builder:ident => $do:expr) => {
-        match $self {
-            Builder::Int($builder) => $do,
-            Builder::Unsigned($builder) => $do,
-            Builder::Float($builder) => $do,
-            Builder::Boolean($builder) => $do,
-            Builder::Text($builder) => $do,
-        }
-    };
 }
 
 impl Builder {
@@ -44,20 +32,14 @@ impl Builder {
         }
     }
 
-    /// Appends a value for vertex `row`; `false`: it is of another kind.
-    fn push(&mut self, row: usize, value: &Attribute<'_>) -> bool {
-        macro_rules! append {
-            ($builder:expr, $value:expr) => {{
-                pad($builder, row);
-                $builder.append_value($value);
-            }};
-        }
+    /// Appends a value; `false`: it is of another kind.
+    fn push(&mut self, value: &Attribute<'_>) -> bool {
         match (self, value) {
-            (Self::Int(builder), Attribute::Int(value)) => append!(builder, *value),
-            (Self::Unsigned(builder), Attribute::Unsigned(value)) => append!(builder, *value),
-            (Self::Float(builder), Attribute::Float(value)) => append!(builder, *value),
-            (Self::Boolean(builder), Attribute::Boolean(value)) => append!(builder, *value),
-            (Self::Text(builder), Attribute::Text(text)) => append!(builder, text.as_bytes()),
+            (Self::Int(builder), Attribute::Int(value)) => builder.append_value(*value),
+            (Self::Unsigned(builder), Attribute::Unsigned(value)) => builder.append_value(*value),
+            (Self::Float(builder), Attribute::Float(value)) => builder.append_value(*value),
+            (Self::Boolean(builder), Attribute::Boolean(value)) => builder.append_value(*value),
+            (Self::Text(builder), Attribute::Text(text)) => builder.append_value(text.as_bytes()),
             _ => return false,
         }
         true
@@ -74,47 +56,28 @@ impl Builder {
         }
     }
 
-    fn finish(mut self, rows: usize) -> ArrayRef {
-        each_builder!(&mut self, builder => {
-            pad(builder, rows);
-            Arc::new(builder.finish())
-        })
+    fn finish(self) -> ArrayRef {
+        match self {
+            Self::Int(mut builder) => Arc::new(builder.finish()),
+            Self::Unsigned(mut builder) => Arc::new(builder.finish()),
+            Self::Float(mut builder) => Arc::new(builder.finish()),
+            Self::Boolean(mut builder) => Arc::new(builder.finish()),
+            Self::Text(mut builder) => Arc::new(builder.finish()),
+        }
     }
 }
 
-/// A builder that takes nulls.
-trait Nulls {
-    fn rows(&self) -> usize;
-    fn null(&mut self);
-}
-
-macro_rules! nulls {
-    ($($builder:ty),*) => {
-        $(impl Nulls for $builder {
-            fn rows(&self) -> usize {
-                arrow_array::builder::ArrayBuilder::len(self)
-            }
-
-            fn null(&mut self) {
-                self.append_null();
-            }
-        })*
-    };
-}
-
-nulls!(Int64Builder, UInt64Builder, Float64Builder, BooleanBuilder, BinaryBuilder);
-
-fn pad(builder: &mut impl Nulls, rows: usize) {
-    while builder.rows() < rows {
-        builder.null();
-    }
+/// The values of a kind, and the vertices that have them.
+struct KindValues {
+    rows: Vec<u32>,
+    builder: Builder,
 }
 
 /// A property, with a column for each kind of its values.
 struct Column {
     name: Arc<str>,
     property_type: Option<PropertyType>,
-    builders: Vec<Builder>,
+    kinds: Vec<KindValues>,
     /// The vertex that has a value last, counted from 1.
     last: usize,
 }
@@ -151,7 +114,7 @@ impl VertexColumns {
         }
         let (name, place) = (Arc::<str>::from(name), self.columns.len());
         self.places.insert(Arc::clone(&name), place);
-        self.columns.push(Column { name, property_type, builders: Vec::new(), last: 0 });
+        self.columns.push(Column { name, property_type, kinds: Vec::new(), last: 0 });
         place
     }
 
@@ -179,27 +142,56 @@ impl VertexColumns {
         }
         let column = &mut self.columns[place];
         column.last = row + 1;
-        if !column.builders.iter_mut().any(|builder| builder.push(row, value)) {
-            let mut builder = Builder::of(value);
-            builder.push(row, value);
-            column.builders.push(builder);
+        // A block has fewer bytes than 2^32.
+        let row = row as u32;
+        if let Some(kind) = column.kinds.iter_mut().find_map(|kind| kind.builder.push(value).then_some(kind))
+        {
+            kind.rows.push(row);
+            return;
         }
+        let mut builder = Builder::of(value);
+        builder.push(value);
+        column.kinds.push(KindValues { rows: vec![row], builder });
     }
 
-    /// The columns of `rows` vertices. A property with values of several kinds has several.
-    pub(super) fn finish(self, rows: usize) -> Vec<VertexColumn> {
+    /// The columns. A property with values of several kinds has several.
+    pub(super) fn finish(self) -> Vec<VertexColumn> {
         let columns = self.columns.into_iter().flat_map(|column| {
-            let Column { name, property_type, mut builders, .. } = column;
-            if builders.is_empty() {
+            let Column { name, property_type, mut kinds, .. } = column;
+            if kinds.is_empty() {
                 // The property exists.
-                builders.push(Builder::Text(BinaryBuilder::new()));
+                kinds.push(KindValues { rows: Vec::new(), builder: Builder::Text(BinaryBuilder::new()) });
             }
-            builders.into_iter().map(move |builder| VertexColumn {
+            kinds.into_iter().map(move |KindValues { rows, builder }| VertexColumn {
                 name: Arc::clone(&name),
                 property_type: property_type.clone().filter(|own| builder.may_be(own)),
-                values: builder.finish(rows),
+                rows,
+                values: builder.finish(),
             })
         });
         columns.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Memory goes with the values, not with vertices times names.
+    #[test]
+    fn values_take_memory_and_their_absence_none() {
+        let mut columns = VertexColumns::default();
+        for name in 0..VERTEX_PROPERTIES_MAX {
+            let place = columns.place(&name.to_string());
+            columns.push(name, place, &Attribute::Int(name as i64));
+        }
+        columns.push(100_000, 7, &Attribute::Float(0.5));
+        assert!(columns.too_many().is_none());
+        let finished = columns.finish();
+        assert_eq!(finished.len(), VERTEX_PROPERTIES_MAX + 1);
+        assert!(finished.iter().all(|own| own.values.len() == 1 && own.rows.len() == 1));
+        let mut columns = VertexColumns::default();
+        (0..=VERTEX_PROPERTIES_MAX).for_each(|name| _ = columns.place(&name.to_string()));
+        assert!(columns.too_many().is_some_and(|why| why.contains("4096")));
     }
 }

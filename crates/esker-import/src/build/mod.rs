@@ -2,6 +2,7 @@
 
 pub(crate) mod values;
 pub(crate) mod renumbered;
+mod cells;
 pub(crate) mod vertex_rows;
 pub(crate) mod gather;
 pub(crate) mod present;

@@ -10,10 +10,11 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, BinaryArray, BooleanArray, Float64Array, Int64Array, UInt64Array};
+use arrow_array::{Array, BinaryArray, BooleanArray, Float64Array, Int64Array, UInt64Array};
 use esker_format::{Error, PropertyType, Result};
 use parking_lot::Mutex;
 
+use crate::build::cells::by_row;
 use crate::build::renumbered::Renumbered;
 use crate::build::values::Range;
 use crate::read::source::{EdgeBatch, VERTEX_PROPERTIES_MAX, VertexColumn, integer_ids};
@@ -87,18 +88,18 @@ impl RowGatherer {
         }
         let mut columns = Vec::with_capacity(batch.vertex_values.len());
         for (place, column) in batch.vertex_values.iter().enumerate() {
-            let values = ColumnValues::of(&column.values, count)?;
+            let values = ColumnValues::of(column)?;
             columns.push((self.number((sequence, place), column, &values)?, values));
         }
         let ids = batch.vertices.as_ref().and_then(integer_ids);
         let mut rows = Vec::new();
+        let (starts, cells) = by_row(&batch.vertex_values, count);
         for index in 0..count {
             let start = rows.len();
             rows.extend_from_slice(&[0; HEADER_BYTES]);
-            for (number, column) in &columns {
-                if let Some(value) = column.at(index) {
-                    push_value(&mut rows, *number, value);
-                }
+            for cell in &cells[starts[index] as usize..starts[index + 1] as usize] {
+                let (number, values) = &columns[cell.column as usize];
+                push_value(&mut rows, *number, values.at(cell.place as usize));
             }
             let len = rows.len() - start - HEADER_BYTES;
             if len == 0 {
@@ -149,7 +150,7 @@ impl RowGatherer {
             own.said = None;
         }
         own.range.merge(values.range());
-        own.has_booleans |= matches!(values, ColumnValues::Boolean(all) if all.null_count() < all.len());
+        own.has_booleans |= matches!(values, ColumnValues::Boolean(all) if !all.is_empty());
         Ok(number)
     }
 
@@ -440,40 +441,41 @@ enum ColumnValues<'a> {
 }
 
 impl<'a> ColumnValues<'a> {
-    fn of(column: &'a ArrayRef, count: usize) -> Result<Self> {
-        let found = column
+    fn of(column: &'a VertexColumn) -> Result<Self> {
+        let values = &column.values;
+        let found = values
             .as_primitive_opt::<Int64Type>()
             .map(Self::Int)
-            .or_else(|| column.as_primitive_opt::<UInt64Type>().map(Self::Unsigned))
-            .or_else(|| column.as_primitive_opt::<Float64Type>().map(Self::Float))
-            .or_else(|| column.as_boolean_opt().map(Self::Boolean))
-            .or_else(|| column.as_binary_opt::<i32>().map(Self::Text));
-        found.filter(|_| column.len() == count).ok_or_else(|| {
+            .or_else(|| values.as_primitive_opt::<UInt64Type>().map(Self::Unsigned))
+            .or_else(|| values.as_primitive_opt::<Float64Type>().map(Self::Float))
+            .or_else(|| values.as_boolean_opt().map(Self::Boolean))
+            .or_else(|| values.as_binary_opt::<i32>().map(Self::Text));
+        found.filter(|_| values.len() == column.rows.len()).ok_or_else(|| {
             Error::invalid(format!(
                 "a reader gave {} values of vertices of type {}",
-                column.len(),
-                column.data_type()
+                values.len(),
+                values.data_type()
             ))
         })
     }
 
-    fn at(&self, index: usize) -> Option<RowValue<'a>> {
+    fn at(&self, index: usize) -> RowValue<'a> {
         match self {
-            Self::Int(all) => all.is_valid(index).then(|| RowValue::Int(all.value(index))),
-            Self::Unsigned(all) => all.is_valid(index).then(|| RowValue::Unsigned(all.value(index))),
-            Self::Float(all) => all.is_valid(index).then(|| RowValue::Float(all.value(index))),
-            Self::Boolean(all) => all.is_valid(index).then(|| RowValue::Boolean(all.value(index))),
-            Self::Text(all) => all.is_valid(index).then(|| RowValue::Text(all.value(index))),
+            Self::Int(all) => RowValue::Int(all.value(index)),
+            Self::Unsigned(all) => RowValue::Unsigned(all.value(index)),
+            Self::Float(all) => RowValue::Float(all.value(index)),
+            Self::Boolean(all) => RowValue::Boolean(all.value(index)),
+            Self::Text(all) => RowValue::Text(all.value(index)),
         }
     }
 
     fn range(&self) -> Range {
         match self {
-            Self::Int(all) => Range::of_integers(&all.iter().flatten().collect::<Vec<_>>()),
-            Self::Unsigned(all) => Range::of_unsigned(&all.iter().flatten().collect::<Vec<_>>()),
-            Self::Float(all) => Range::of_floats(&all.iter().flatten().collect::<Vec<_>>()),
+            Self::Int(all) => Range::of_integers(all.values()),
+            Self::Unsigned(all) => Range::of_unsigned(all.values()),
+            Self::Float(all) => Range::of_floats(all.values()),
             Self::Boolean(_) => Range::default(),
-            Self::Text(all) => Range { texts: all.null_count() < all.len(), ..Range::default() },
+            Self::Text(all) => Range { texts: !all.is_empty(), ..Range::default() },
         }
     }
 }

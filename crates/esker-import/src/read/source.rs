@@ -123,15 +123,17 @@ pub struct VertexColumn {
     pub name: Arc<str>,
     /// Its type, if the input says it and all values here are of it.
     pub property_type: Option<PropertyType>,
-    /// A value for each of [`EdgeBatch::vertices`], null where there is none: `Int64`, `UInt64`, `Float64`
-    /// (never NaN), `Boolean` or `Binary` (texts). A property exists also if all are null.
+    /// The places in [`EdgeBatch::vertices`] of the vertices that have a value, ascending.
+    pub rows: Vec<u32>,
+    /// The value of each of them: `Int64`, `UInt64`, `Float64` (never NaN), `Boolean` or `Binary` (texts),
+    /// without nulls. A property exists also if no vertex has a value.
     pub values: ArrayRef,
 }
 
 impl VertexColumn {
     /// Whether no vertex has a value.
     pub fn is_empty(&self) -> bool {
-        self.values.null_count() == self.values.len()
+        self.rows.is_empty()
     }
 }
 

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use esker_import::export::push_f64;
@@ -42,9 +41,7 @@ impl<'a> GivenProperties<'a> {
     ) -> Result<()> {
         batch.add_vertex(vertex)?;
         for column in columns {
-            if column.values.is_null(row) {
-                continue;
-            }
+            let Ok(place) = column.rows.binary_search(&(row as u32)) else { continue };
             if self.definitions.find(&column.name).is_none() {
                 let property_type = united(columns, &column.name);
                 if property_type.logical.is_text() {
@@ -54,11 +51,12 @@ impl<'a> GivenProperties<'a> {
             }
             let property = self.definitions.define(batch, &column.name, type_of(column));
             let text = match self.mixed.contains(&column.name) {
-                true => text_at(column, row),
+                true => text_at(column, place),
                 false => None,
             };
-            let given =
-                text.as_ref().map_or_else(|| value_at(column, row), |text| InputValue::Text(text.as_bytes()));
+            let given = text
+                .as_ref()
+                .map_or_else(|| value_at(column, place), |text| InputValue::Text(text.as_bytes()));
             batch.set_vertex(vertex, &property.name, Some(convert_or_widen(&property, given)?))?;
         }
         Ok(())
@@ -78,13 +76,13 @@ fn united(columns: &[VertexColumn], name: &str) -> PropertyType {
     }
 }
 
-/// The value at `row` as a text, if it is none.
-fn text_at(column: &VertexColumn, row: usize) -> Option<String> {
+/// The value at a place as a text, if it is none.
+fn text_at(column: &VertexColumn, place: usize) -> Option<String> {
     let values = &column.values;
     if let Some(values) = values.as_boolean_opt() {
-        return Some(values.value(row).to_string());
+        return Some(values.value(place).to_string());
     }
-    match InputValue::of(values, row) {
+    match InputValue::of(values, place) {
         InputValue::Int(value) => Some(value.to_string()),
         InputValue::Unsigned(value) => Some(value.to_string()),
         InputValue::Float(value) => {
@@ -109,11 +107,11 @@ fn type_of(column: &VertexColumn) -> PropertyType {
     }
 }
 
-/// The value at `row` of a column, which is not null.
-fn value_at(column: &VertexColumn, row: usize) -> InputValue<'_> {
+/// The value at a place of a column.
+fn value_at(column: &VertexColumn, place: usize) -> InputValue<'_> {
     match column.values.as_boolean_opt() {
-        Some(values) => InputValue::Int(i64::from(values.value(row))),
-        None => InputValue::of(&column.values, row),
+        Some(values) => InputValue::Int(i64::from(values.value(place))),
+        None => InputValue::of(&column.values, place),
     }
 }
 
@@ -123,17 +121,17 @@ mod tests {
 
     use super::*;
 
-    fn column(name: &str, values: ArrayRef) -> VertexColumn {
-        VertexColumn { name: name.into(), property_type: None, values }
+    fn column(name: &str, rows: &[u32], values: ArrayRef) -> VertexColumn {
+        VertexColumn { name: name.into(), property_type: None, rows: rows.to_vec(), values }
     }
 
     #[test]
     fn values_of_several_kinds_have_one_type() {
-        let int = || column("x", Arc::new(Int64Array::from(vec![Some(1), None])));
-        let float = || column("x", Arc::new(Float64Array::from(vec![None, Some(1.5)])));
-        let text = || column("x", Arc::new(BinaryArray::from_opt_vec(vec![None, Some(b"a".as_slice())])));
-        let empty = || column("x", Arc::new(Int64Array::from(vec![None, None])));
-        let other = || column("y", Arc::new(Float64Array::from(vec![2.5, 2.5])));
+        let int = || column("x", &[0], Arc::new(Int64Array::from(vec![1])));
+        let float = || column("x", &[1], Arc::new(Float64Array::from(vec![1.5])));
+        let text = || column("x", &[1], Arc::new(BinaryArray::from_vec(vec![b"a"])));
+        let empty = || column("x", &[], Arc::new(Int64Array::from(Vec::<i64>::new())));
+        let other = || column("y", &[0, 1], Arc::new(Float64Array::from(vec![2.5, 2.5])));
         let united = |columns: &[VertexColumn]| united(columns, "x");
         assert_eq!(united(&[int(), other()]), ElementType::I64.into());
         assert_eq!(united(&[int(), float()]), ElementType::F64.into());
@@ -141,7 +139,7 @@ mod tests {
         assert_eq!(united(&[int(), text()]), PropertyType::text());
         assert_eq!(united(&[text(), empty()]), PropertyType::text());
         assert_eq!(text_at(&int(), 0).as_deref(), Some("1"));
-        assert_eq!(text_at(&float(), 1).as_deref(), Some("1.5"));
-        assert_eq!(text_at(&text(), 1), None);
+        assert_eq!(text_at(&float(), 0).as_deref(), Some("1.5"));
+        assert_eq!(text_at(&text(), 0), None);
     }
 }
