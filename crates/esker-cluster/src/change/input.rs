@@ -140,7 +140,10 @@ impl Parts {
             return Ok(none);
         }
         let manifest = cluster.manifest();
-        let mut options = read_options(job, manifest.text_ids, is_weighted);
+        let mut options = ReadOptions {
+            directed: Some(manifest.directed),
+            ..read_options(job, manifest.text_ids, is_weighted)
+        };
         if let Some(live) = &mut options.live {
             live.stop = reading.stop.clone();
         }

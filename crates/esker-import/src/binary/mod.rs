@@ -12,6 +12,7 @@ mod converted;
 mod long;
 mod holds;
 mod reasons;
+mod ends;
 mod table;
 mod notes;
 mod parquet;

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::kinds::ValueKind;
-use super::names::{NameRank, is_attribute, is_row_id, thing_of_id};
-use super::pairs::{EdgeEnds, NamedPair, PairKind, end_words, named_end, named_pairs};
+use super::names::{NameRank, is_attribute, is_row_id, is_vertex_itself, thing_of_id};
+use super::pairs::{Also, EdgeEnds, NamedPair, PairKind, end_words, named_end, named_pairs};
 
 /// What is known of a column.
 #[derive(Debug, Clone, Default)]
@@ -76,6 +76,9 @@ const COMPARED_MAX: usize = 1 << 16;
 /// In a hundred: the share of distinct values below which a column looks like a category.
 const CATEGORY_PERCENT: usize = 5;
 
+/// Columns that may be ends beyond which no values are compared: the import asks.
+const PLAUSIBLE_MAX: usize = 64;
+
 /// Candidates that a message shows.
 const SHOWN_MAX: usize = 3;
 
@@ -101,8 +104,12 @@ impl Search<'_> {
     fn by_names(&self) -> Option<FoundEnds> {
         let may_hold = |pair: &NamedPair| {
             [pair.ends.source, pair.ends.target].iter().all(|&end| {
-                matches!(self.columns[end].kind(), ValueKind::Fractions if pair.kind == PairKind::Strong && pair.rank <= NameRank::Name)
-                    || self.columns[end].kind().may_be_ids()
+                let column = &self.columns[end];
+                // Files of types write ids with gaps as floats; in a table of text their values tell.
+                let may_be_fractions = (pair.kind == PairKind::Strong || column.values.is_empty())
+                    && pair.rank <= NameRank::Name;
+                column.kind() == ValueKind::Fractions && may_be_fractions
+                    || column.kind().may_be_ids()
                     || self.is_given(end)
             })
         };
@@ -116,14 +123,22 @@ impl Search<'_> {
                 || best.rank == NameRank::Other && pair.rank < NameRank::Other
         };
         let rivals: Vec<EdgeEnds> = pairs[1..].iter().filter(is_rival).map(|pair| pair.ends).collect();
-        let is_certain = rivals.is_empty() && !self.is_interval(&best);
-        Some(match is_certain {
-            true => FoundEnds::Sure(best.ends),
-            false => {
-                let others = if rivals.is_empty() { self.likely(Some(best.ends)) } else { rivals };
-                FoundEnds::Unsure([best.ends].into_iter().chain(others).take(SHOWN_MAX).collect())
+        if rivals.is_empty() && !self.may_be_else(&best) {
+            return Some(FoundEnds::Sure(best.ends));
+        }
+        let named: Vec<EdgeEnds> = if rivals.is_empty() {
+            let others = pairs[1..].iter().map(|pair| pair.ends);
+            others.chain(self.beside(best.ends)).chain(self.likely()).collect()
+        } else {
+            rivals
+        };
+        let mut shown = vec![best.ends];
+        for ends in named {
+            if shown.len() < SHOWN_MAX && !shown.contains(&ends) {
+                shown.push(ends);
             }
-        })
+        }
+        Some(FoundEnds::Unsure(shown))
     }
 
     /// A name for one end alone leaves the other open, unless there is but one other column.
@@ -138,8 +153,7 @@ impl Search<'_> {
             let (source, target) = if is_source { (named, other) } else { (other, named) };
             return Some(FoundEnds::Sure(EdgeEnds { source, target }));
         }
-        let likely =
-            self.likely(None).into_iter().filter(|ends| ends.source == named || ends.target == named);
+        let likely = self.likely().into_iter().filter(|ends| ends.source == named || ends.target == named);
         Some(FoundEnds::Unsure(likely.collect()))
     }
 
@@ -147,39 +161,59 @@ impl Search<'_> {
         self.given.source.is_some() || self.given.target.is_some()
     }
 
-    /// Whether a pair may be the beginning and the end of a time while other columns hold the ends.
-    fn is_interval(&self, pair: &NamedPair) -> bool {
-        if !pair.may_be_interval || self.is_given_one() {
+    /// Whether a pair may be something else while other columns hold the ends.
+    fn may_be_else(&self, pair: &NamedPair) -> bool {
+        if self.is_given_one() {
             return false;
         }
-        let number = |value: &&[u8]| std::str::from_utf8(value).ok()?.parse::<f64>().ok();
-        let [from, to] = [pair.ends.source, pair.ends.target].map(|end| &self.columns[end]);
-        let is_ordered = !from.values.is_empty()
-            && from.values.iter().zip(&to.values).all(|(from, to)| match (number(from), number(to)) {
-                (Some(from), Some(to)) => from <= to,
-                _ => false,
-            });
-        let is_other = |&column: &usize| {
-            ![pair.ends.source, pair.ends.target].contains(&column)
-                && self.columns[column].kind() == ValueKind::Texts
-                && !is_attribute(&self.names[column])
+        let is_counted = pair.kind == PairKind::Counted
+            && !is_vertex_itself(&self.names[pair.ends.source])
+            && pair.rank != NameRank::Bare;
+        let may_be = match pair.also {
+            Also::Nothing => is_counted,
+            Also::Interval => self.is_interval(pair.ends),
+            Also::Quantities => [pair.ends.source, pair.ends.target].iter().all(|&end| {
+                matches!(
+                    self.columns[end].kind(),
+                    ValueKind::Integers | ValueKind::Fractions | ValueKind::Unknown
+                )
+            }),
         };
-        is_ordered && (0..self.columns.len()).filter(is_other).count() >= 2
+        may_be && !self.beside(pair.ends).is_empty()
+    }
+
+    /// Whether no value of a column of numbers lies below the one in the other.
+    fn is_interval(&self, ends: EdgeEnds) -> bool {
+        let [from, to] = [ends.source, ends.target].map(|end| &self.columns[end]);
+        let are_names_alone = from.kind.is_none() && to.kind.is_none();
+        if are_names_alone {
+            // Without types and values, only names of things that can be vertices are a reason to doubt.
+            let others = self.beside(ends);
+            return others.iter().any(|pair| {
+                [pair.source, pair.target].iter().any(|&end| {
+                    NameRank::of(&self.names[end]) <= NameRank::Name || is_vertex_itself(&self.names[end])
+                })
+            });
+        }
+        let may_hold = |sample: &ColumnSample<'_>| {
+            matches!(sample.kind(), ValueKind::Integers | ValueKind::Fractions | ValueKind::Unknown)
+        };
+        let number = |value: &[u8]| std::str::from_utf8(value).ok()?.parse::<f64>().ok();
+        let mut given =
+            from.values.iter().zip(&to.values).filter(|(from, to)| !from.is_empty() && !to.is_empty());
+        may_hold(from)
+            && may_hold(to)
+            && given
+                .all(|(from, to)| matches!((number(from), number(to)), (Some(from), Some(to)) if from <= to))
     }
 
     /// The ends of a table without names: the first two columns, unless what they hold says otherwise.
     fn without_header(&self) -> FoundEnds {
-        let all = 0..self.columns.len();
-        let free: Vec<usize> = all
-            .clone()
+        let free: Vec<usize> = (0..self.columns.len())
             .filter(|column| self.is_given(*column) || !self.given.others.contains(column))
             .collect();
         if self.is_given_one() {
-            let taken = self.given.source.or(self.given.target);
-            let is_free = |column: &&usize| Some(**column) != taken;
-            let other =
-                free.iter().find(is_free).copied().or_else(|| all.clone().find(|one| Some(*one) != taken));
-            return self.with_other(other.unwrap_or(0));
+            return self.beside_given(&free);
         }
         let first = match free[..] {
             [source, target, ..] => EdgeEnds { source, target },
@@ -196,7 +230,77 @@ impl Search<'_> {
                 one == other && one.may_be_ids() || one == ValueKind::Unknown || other == ValueKind::Unknown
             }
         };
-        if is_usual { FoundEnds::Sure(first) } else { self.by_values() }
+        match is_usual {
+            true if self.may_count_rows(first) => {
+                FoundEnds::Unsure([vec![first], self.beside_index(first)].concat())
+            }
+            true => FoundEnds::Sure(first),
+            false => self.by_values(),
+        }
+    }
+
+    /// Whether an end may be a number of the row, where no names tell: it counts, and two columns without it
+    /// share more values.
+    fn may_count_rows(&self, ends: EdgeEnds) -> bool {
+        if ![ends.source, ends.target].iter().any(|&end| self.counts(end)) {
+            return false;
+        }
+        let share = |ends: &EdgeEnds| {
+            let [one, other] = [ends.source, ends.target].map(|end| distinct(&self.columns[end].values));
+            let shared = one.intersection(&other).count();
+            shared as f64 / (one.len() + other.len() - shared).max(1) as f64
+        };
+        let own = share(&ends);
+        let rows = self.columns[ends.source].values.len();
+        let is_likelier = |other: &EdgeEnds| own == 0.0 || rows > 2 && share(other) > own;
+        self.beside_index(ends).iter().any(is_likelier)
+    }
+
+    /// The pairs without the column that may count the rows.
+    fn beside_index(&self, ends: EdgeEnds) -> Vec<EdgeEnds> {
+        let index = if self.counts(ends.source) { ends.source } else { ends.target };
+        let mut others = self.plausible();
+        others.retain(|&column| column != index);
+        let mut pairs = self.pairs_of(&others);
+        pairs.truncate(SHOWN_MAX - 1);
+        pairs
+    }
+
+    /// The other end of a table without names, if one is given: the neighbour among the first two columns, or
+    /// the only other column of its kind.
+    fn beside_given(&self, free: &[usize]) -> FoundEnds {
+        let Some(given) = self.given.source.or(self.given.target) else { return self.by_values() };
+        let others = || (0..self.columns.len()).filter(|&column| column != given);
+        let free: Vec<usize> = free.iter().copied().filter(|&column| column != given).collect();
+        if let [only] = free[..] {
+            return self.with_other(only);
+        }
+        let kind = |column: usize| self.columns[column].kind();
+        let is_alike = |column: &usize| {
+            kind(*column) == kind(given) || [kind(*column), kind(given)].contains(&ValueKind::Unknown)
+        };
+        let alike: Vec<usize> = free.iter().copied().filter(is_alike).collect();
+        let in_order = |other: usize| (other < given) == self.given.target.is_some();
+        match alike[..] {
+            [] => match others().next() {
+                Some(only) if free.is_empty() => self.with_other(only),
+                _ => FoundEnds::Unsure(Vec::new()),
+            },
+            [one] => self.with_other(one),
+            // Beside numbers stand weights and the like, beside texts anything.
+            [one, ..] if one < 2 && given < 2 && (in_order(one) || kind(given) == ValueKind::Integers) => {
+                self.with_other(one)
+            }
+            _ => FoundEnds::Unsure(self.pairs_with(given, &alike)),
+        }
+    }
+
+    fn pairs_with(&self, given: usize, others: &[usize]) -> Vec<EdgeEnds> {
+        let with = |&other: &usize| match self.given.source {
+            Some(_) => EdgeEnds { source: given, target: other },
+            None => EdgeEnds { source: other, target: given },
+        };
+        others.iter().take(SHOWN_MAX).map(with).collect()
     }
 
     fn with_other(&self, other: usize) -> FoundEnds {
@@ -214,7 +318,8 @@ impl Search<'_> {
             let is_taken = self.given.others.contains(&column) || is_named_so || self.counts_rows(column);
             self.is_given(column) || sample.kind().may_be_ids() && !is_taken
         };
-        let found: Vec<usize> = (0..self.columns.len()).filter(is_plausible).collect();
+        let found: Vec<usize> =
+            (0..self.columns.len()).filter(is_plausible).take(PLAUSIBLE_MAX + 1).collect();
         match self.columns.len() {
             // Two columns leave no doubt, however they are called, if they hold the same.
             2 if self.columns[0].kind() == self.columns[1].kind() && self.columns[0].kind().may_be_ids() => {
@@ -230,13 +335,7 @@ impl Search<'_> {
         if sample.name.is_some() && !is_row_id(&self.names[column]) {
             return false;
         }
-        let number = |value: &&[u8]| std::str::from_utf8(value).ok()?.parse::<u64>().ok();
-        let counts = sample.values.len() > 1
-            && sample.values.windows(2).all(|pair| {
-                number(&pair[0])
-                    .zip(number(&pair[1]))
-                    .is_some_and(|(one, next)| one.checked_add(1) == Some(next))
-            });
+        let counts = self.counts(column);
         match sample.name {
             Some(_) => {
                 counts
@@ -246,6 +345,17 @@ impl Search<'_> {
             }
             None => counts && self.columns.len() > 3,
         }
+    }
+
+    /// Whether each value is the one above and one.
+    fn counts(&self, column: usize) -> bool {
+        let values = &self.columns[column].values;
+        let number = |value: &[u8]| std::str::from_utf8(value).ok()?.parse::<u64>().ok();
+        let follows = |pair: &[&[u8]]| {
+            let [one, next] = [pair[0], pair[1]].map(number);
+            one.zip(next).is_some_and(|(one, next)| one.checked_add(1) == Some(next))
+        };
+        values.len() > 1 && values.windows(2).all(follows)
     }
 
     fn is_unique(&self, column: usize) -> bool {
@@ -263,6 +373,9 @@ impl Search<'_> {
                 return self.with_other(other);
             }
         }
+        if plausible.len() > PLAUSIBLE_MAX {
+            return FoundEnds::Unsure(self.likely());
+        }
         let pairs = self.pairs_of(&plausible);
         if let ([ends], 2) = (&pairs[..], plausible.len()) {
             let things = [ends.source, ends.target].map(|end| thing_of_id(&self.names[end]));
@@ -273,7 +386,7 @@ impl Search<'_> {
         }
         match self.sharing(&pairs) {
             Some(ends) => FoundEnds::Sure(ends),
-            None => FoundEnds::Unsure(self.likely(None)),
+            None => FoundEnds::Unsure(self.likely()),
         }
     }
 
@@ -327,11 +440,17 @@ impl Search<'_> {
     }
 
     /// Pairs that a message can propose.
-    fn likely(&self, except: Option<EdgeEnds>) -> Vec<EdgeEnds> {
+    fn likely(&self) -> Vec<EdgeEnds> {
         let mut pairs = self.pairs_of(&self.plausible());
-        pairs.retain(|&ends| Some(ends) != except);
         pairs.truncate(SHOWN_MAX);
         pairs
+    }
+
+    /// Pairs of columns that are plausible beside a pair.
+    fn beside(&self, ends: EdgeEnds) -> Vec<EdgeEnds> {
+        let mut others = self.plausible();
+        others.retain(|column| ![ends.source, ends.target].contains(column));
+        self.pairs_of(&others)
     }
 }
 

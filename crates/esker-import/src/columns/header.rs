@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use esker_format::value::decimal;
 
 use super::kinds::ValueKind;
-use super::names::{NameRank, TIMES, WEIGHTS, is_column_word, position, words};
-use super::pairs::{NamedPair, PairKind, end_words, named_end, named_pairs};
+use super::names::{NameRank, is_column_word, words};
+use super::pairs::{NamedPair, PairKind, end_words, named_pairs};
 
 /// What the first line of a table is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,51 +23,66 @@ pub(crate) enum FirstLine {
 const ROWS_MAX: usize = 100_000;
 
 /// Decides what the first of these rows is; `body` are the rows below it. Formats that rarely have a header
-/// are not `by_looks`: then only names and types make one.
+/// are not `by_looks`: then what is not clear is a row.
 pub(crate) fn first_line(first: &[Vec<u8>], body: &[&[Vec<u8>]], by_looks: bool) -> FirstLine {
+    let trailing = first.iter().rev().take_while(|name| name.is_empty()).count();
+    let first = &first[..first.len() - trailing];
     if first.len() < 2 {
         return FirstLine::Row;
     }
+    match told(first, body, by_looks) {
+        FirstLine::Unclear if !by_looks => FirstLine::Row,
+        found => found,
+    }
+}
+
+fn told(first: &[Vec<u8>], body: &[&[Vec<u8>]], by_looks: bool) -> FirstLine {
     let kinds: Vec<ValueKind> = (0..first.len()).map(|column| ValueKind::of(values(body, column))).collect();
     if numbers_columns(first, &kinds) {
         return FirstLine::Header;
     }
-    if first.iter().any(|field| ValueKind::of_value(field).is_typed()) {
-        return FirstLine::Row;
-    }
     let names: Vec<String> = first.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
     let pairs = named_pairs(&names.iter().map(|name| end_words(name)).collect::<Vec<_>>());
-    let names_both = pairs.iter().any(|pair| pair.kind != PairKind::Counted);
-    if first.iter().any(Vec::is_empty) {
-        // Tables with an index, as pandas writes them, have no name above it.
-        let is_index = first[0].is_empty()
-            && kinds[0] == ValueKind::Integers
-            && first[1..].iter().all(|name| !name.is_empty());
-        return if names_both || is_index { FirstLine::Header } else { FirstLine::Row };
-    }
-    if names_both || kinds.iter().any(|kind| kind.is_typed()) {
-        return FirstLine::Header;
-    }
-    if comes_again(first, body) {
-        return FirstLine::Row;
-    }
-    let counts = |pair: &NamedPair| {
+    let is_counted = |pair: &NamedPair| {
         let known = NameRank::Bare < pair.rank && pair.rank <= NameRank::Name;
         known && !has_first_word(&names[pair.ends.source], values(body, pair.ends.source))
     };
-    if pairs.iter().any(counts) {
+    let is_strong = pairs.iter().any(|pair| matches!(pair.kind, PairKind::Strong | PairKind::Crossed));
+    let is_weak = pairs.iter().any(|pair| pair.kind == PairKind::Weak);
+    let is_counted = pairs.iter().any(|pair| pair.kind == PairKind::Counted && is_counted(pair));
+    if first.iter().any(|field| ValueKind::of_value(field).is_typed()) {
+        return match () {
+            () if is_strong && !comes_again(first, body) => FirstLine::Header,
+            () if is_strong || is_weak || is_counted => FirstLine::Unclear,
+            () => FirstLine::Row,
+        };
+    }
+    // Tables with an index, as pandas writes them, have no name above it.
+    let is_index = first[0].is_empty()
+        && kinds[0] == ValueKind::Integers
+        && first[1..].iter().all(|name| !name.is_empty());
+    let is_above_types = first.iter().zip(&kinds).any(|(name, kind)| kind.is_typed() && !is_missing(name));
+    if is_index || is_above_types || is_strong && by_looks {
         return FirstLine::Header;
     }
-    let usual = |usual: &[&str]| names.iter().any(|name| name.len() > 1) && position(&names, usual).is_some();
-    if names.iter().any(|name| named_end(&end_words(name)).is_some()) || usual(WEIGHTS) || usual(TIMES) {
-        return FirstLine::Header;
+    if comes_again(first, body) {
+        let is_known = |column: usize| {
+            is_column_word(&words(&names[column])) && !has_first_word(&names[column], values(body, column))
+        };
+        let known = (0..names.len()).filter(|&column| is_known(column)).count();
+        let may_name = is_strong || is_weak || known * 2 >= names.len();
+        return if may_name { FirstLine::Unclear } else { FirstLine::Row };
     }
-    let known = names.iter().filter(|name| is_column_word(&words(name))).count();
-    match known * 2 >= names.len() || by_looks && stands_out(first, body) {
+    match is_strong || is_counted || by_looks && (is_weak || stand_out(first, &kinds, body)) {
         true => FirstLine::Header,
-        false if by_looks => FirstLine::Unclear,
-        false => FirstLine::Row,
+        false => FirstLine::Unclear,
     }
+}
+
+/// Whether a value says that there is none.
+fn is_missing(value: &[u8]) -> bool {
+    const MISSING: &[&[u8]] = &[b"", b"na", b"n/a", b"nan", b"null", b"none", b"nil", b"-", b"?", b"\\n"];
+    MISSING.contains(&value.to_ascii_lowercase().as_slice())
 }
 
 fn values<'r>(body: &'r [&[Vec<u8>]], column: usize) -> impl Iterator<Item = &'r [u8]> {
@@ -88,17 +103,23 @@ fn has_first_word<'v>(name: &str, mut values: impl Iterator<Item = &'v [u8]>) ->
     values.any(|value| std::str::from_utf8(value).is_ok_and(|value| first(value) == first(name)))
 }
 
-/// Whether a value of the first line stands in a row below.
+/// Whether a value of the first line stands in a row below: in its column, or in one of the first two, which
+/// are the ends where there are no names.
 fn comes_again(first: &[Vec<u8>], body: &[&[Vec<u8>]]) -> bool {
-    let fields: HashSet<&[u8]> = first.iter().map(Vec::as_slice).collect();
-    body.iter().take(ROWS_MAX).any(|row| row.iter().any(|value| fields.contains(value.as_slice())))
+    let ends: HashSet<&[u8]> = first.iter().take(2).map(Vec::as_slice).collect();
+    let again = |row: &&[Vec<u8>]| {
+        row.iter().zip(first).any(|(value, name)| value == name && !value.is_empty())
+            || row.iter().take(2).any(|value| !value.is_empty() && ends.contains(value.as_slice()))
+    };
+    body.iter().take(ROWS_MAX).any(again)
 }
 
 /// Rows below a first line that are needed to call it different.
 const ALIKE_MIN: usize = 10;
 
-/// Whether a value of the first line lacks a sign that all others of its column have, such as a digit.
-fn stands_out(first: &[Vec<u8>], body: &[&[Vec<u8>]]) -> bool {
+/// Whether in each column of texts the value of the first line lacks a sign that all others have, such as a
+/// digit.
+fn stand_out(first: &[Vec<u8>], kinds: &[ValueKind], body: &[&[Vec<u8>]]) -> bool {
     let signs: [fn(u8) -> bool; 5] = [
         |sign| sign.is_ascii_digit(),
         |sign| sign == b'@',
@@ -107,16 +128,18 @@ fn stands_out(first: &[Vec<u8>], body: &[&[Vec<u8>]]) -> bool {
         |sign| sign == b':',
     ];
     let has = |value: &[u8], sign: &fn(u8) -> bool| value.iter().any(|byte| sign(*byte));
-    (0..first.len()).any(|column| {
-        signs.iter().filter(|sign| !has(&first[column], sign)).any(|sign| {
-            let (mut given, mut with) = (0, 0);
-            for value in values(body, column).filter(|value| !value.is_empty()) {
-                given += 1;
-                with += usize::from(has(value, sign));
-            }
-            given >= ALIKE_MIN && with == given
+    let mut texts = (0..first.len()).filter(|&column| kinds[column] == ValueKind::Texts).peekable();
+    texts.peek().is_some()
+        && texts.all(|column| {
+            signs.iter().filter(|sign| !has(&first[column], sign)).any(|sign| {
+                let (mut given, mut with) = (0, 0);
+                for value in values(body, column).filter(|value| !value.is_empty()) {
+                    given += 1;
+                    with += usize::from(has(value, sign));
+                }
+                given >= ALIKE_MIN && with == given
+            })
         })
-    })
 }
 
 #[cfg(test)]
@@ -155,7 +178,17 @@ mod tests {
             ("0,1\na,b\nb,c", Header),
             (",0,1\n0,a,b\n1,b,c", Header),
             ("source,b\nc,source", Row),
-            ("source,b\nc,d", Header),
+            ("source,b\nc,d", Unclear),
+            ("employee,manager,role\nann,bob,manager\ncy,bob,engineer", Unclear),
+            ("file,upload\nking,queen", Unclear),
+            ("import-fresh,parent-module\na,b", Unclear),
+            ("i,j\nj,k\nk,l", Unclear),
+            ("left,right\nright,up", Unclear),
+            ("alice,bob,NA\ncarol,dave,3", Unclear),
+            ("node1,node2,\na,b,", Header),
+            ("who,whom,\na,b,", Unclear),
+            ("source,target,2020\na,b,5", Header),
+            ("node1,node2\nnode2,node3", Row),
         ];
         for (text, expected) in table {
             assert_eq!(told(text), expected, "{text}");

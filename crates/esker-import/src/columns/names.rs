@@ -304,12 +304,32 @@ pub(crate) fn is_column_word(words: &[String]) -> bool {
     !words.is_empty() && words.iter().all(|word| is_known(word) && is_long(word))
 }
 
-/// What a name says that ids are of, as in `userId`.
+/// What a name says that ids are of, as in `userId` or `movie`.
 pub(crate) fn thing_of_id(words: &[String]) -> Option<&str> {
     match words {
         [thing, id] if ID_WORDS.contains(&id.as_str()) => Some(thing),
+        [thing] if VERTEX_WORDS.contains(&thing.as_str()) => Some(thing),
         _ => None,
     }
+}
+
+/// Whether a name has words for the vertices themselves, not for what may be told of others, as `address` is.
+pub(crate) fn is_vertex_itself(words: &[String]) -> bool {
+    const THEMSELVES: &[&str] = &[
+        "node",
+        "vertex",
+        "entity",
+        "protein",
+        "gene",
+        "author",
+        "user",
+        "person",
+        "player",
+        "team",
+        "interactor",
+        "id",
+    ];
+    words.iter().any(|word| THEMSELVES.contains(&word.as_str()))
 }
 
 /// Whether a column is called as the rows of a table are numbered.

@@ -1,5 +1,7 @@
 //! Pairs of columns whose names say that edges lead from one to the other.
 
+use std::collections::{BTreeMap, HashSet};
+
 use super::names::{NameRank, is_id_part, words};
 
 /// Two words of names.
@@ -8,14 +10,27 @@ struct EndWords {
     target: &'static str,
     /// Whether they are used for little else.
     is_strong: bool,
+    /// What they may be beside the ends of edges.
+    also: Also,
+}
+
+/// What two columns may be beside the ends of edges, if they hold numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Also {
+    /// Nothing usual.
+    Nothing,
+    /// The beginning and the end of a time.
+    Interval,
+    /// Two amounts.
+    Quantities,
 }
 
 const fn strong(source: &'static str, target: &'static str) -> EndWords {
-    EndWords { source, target, is_strong: true }
+    EndWords { source, target, is_strong: true, also: Also::Nothing }
 }
 
 const fn weak(source: &'static str, target: &'static str) -> EndWords {
-    EndWords { source, target, is_strong: false }
+    EndWords { source, target, is_strong: false, also: Also::Nothing }
 }
 
 /// Words for the ends of edges.
@@ -26,10 +41,9 @@ const END_WORDS: &[EndWords] = &[
     strong("source", "target"),
     strong("source", "destination"),
     strong("source", "dest"),
-    strong("from", "to"),
+    EndWords { also: Also::Interval, ..strong("from", "to") },
     strong("sender", "receiver"),
     strong("sender", "recipient"),
-    strong("sent", "received"),
     strong("payer", "payee"),
     strong("payor", "payee"),
     strong("caller", "callee"),
@@ -46,7 +60,6 @@ const END_WORDS: &[EndWords] = &[
     strong("follower", "following"),
     strong("citing", "cited"),
     strong("debtor", "creditor"),
-    strong("debit", "credit"),
     strong("donor", "recipient"),
     strong("lender", "borrower"),
     strong("seller", "buyer"),
@@ -59,9 +72,11 @@ const END_WORDS: &[EndWords] = &[
     strong("srcaddr", "dstaddr"),
     strong("sip", "dip"),
     weak("u", "v"),
-    weak("start", "end"),
+    EndWords { also: Also::Interval, ..weak("start", "end") },
+    EndWords { also: Also::Quantities, ..weak("sent", "received") },
+    EndWords { also: Also::Quantities, ..weak("debit", "credit") },
     weak("head", "tail"),
-    weak("left", "right"),
+    EndWords { also: Also::Quantities, ..weak("left", "right") },
     weak("sa", "da"),
     weak("i", "j"),
     weak("user", "friend"),
@@ -74,7 +89,7 @@ const END_WORDS: &[EndWords] = &[
 const COUNTED: [[&str; 2]; 4] = [["1", "2"], ["0", "1"], ["a", "b"], ["x", "y"]];
 
 /// Two columns by their places, source first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct EdgeEnds {
     pub(crate) source: usize,
     pub(crate) target: usize,
@@ -100,8 +115,8 @@ pub(crate) struct NamedPair {
     pub(crate) kind: PairKind,
     /// What the names say besides.
     pub(crate) rank: NameRank,
-    /// Whether the words are those of an interval, too.
-    pub(crate) may_be_interval: bool,
+    /// What the columns may be instead.
+    pub(crate) also: Also,
 }
 
 /// The words of a name. A text of one piece is cut behind a word for an end, as in `srcip`.
@@ -134,6 +149,10 @@ fn without(words: &[String], side: &str) -> Option<Vec<String>> {
     Some(words.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, word)| word.clone()).collect())
 }
 
+/// Names for one end, or of one counted group, that are compared with others: a table has few, and a line of
+/// thousands of equal words is no header.
+const ALIKE_MAX: usize = 64;
+
 /// A column whose name has a word for an end.
 struct Side {
     column: usize,
@@ -146,9 +165,11 @@ struct Side {
 fn sides(names: &[Vec<String>], word: fn(&EndWords) -> &'static str) -> Vec<Side> {
     let mut sides = Vec::new();
     for (words, pair) in END_WORDS.iter().enumerate() {
-        for (column, name) in names.iter().enumerate() {
-            sides.extend(without(name, word(pair)).map(|rest| Side { column, words, rest }));
-        }
+        let found = names
+            .iter()
+            .enumerate()
+            .filter_map(|(column, name)| without(name, word(pair)).map(|rest| Side { column, words, rest }));
+        sides.extend(found.take(ALIKE_MAX));
     }
     sides
 }
@@ -157,12 +178,15 @@ fn sides(names: &[Vec<String>], word: fn(&EndWords) -> &'static str) -> Vec<Side
 pub(crate) fn named_pairs(names: &[Vec<String>]) -> Vec<NamedPair> {
     let (sources, targets) = (sides(names, |pair| pair.source), sides(names, |pair| pair.target));
     let mut pairs: Vec<NamedPair> = Vec::new();
+    let mut known = HashSet::new();
     let mut add = |source: &Side, target: &Side, kind: PairKind| {
         let ends = EdgeEnds { source: source.column, target: target.column };
-        let is_new = source.column != target.column && !pairs.iter().any(|known| known.ends == ends);
-        if is_new && source.rest == target.rest {
-            let may_be_interval = matches!(END_WORDS[source.words].source, "from" | "start");
-            pairs.push(NamedPair { ends, kind, rank: NameRank::of(&source.rest), may_be_interval });
+        if source.column != target.column && source.rest == target.rest && known.insert(ends) {
+            let rank = NameRank::of(&source.rest);
+            // What is called an id is neither a time nor an amount.
+            let may_be_else = matches!(rank, NameRank::Bare | NameRank::Other);
+            let also = if may_be_else { END_WORDS[source.words].also } else { Also::Nothing };
+            pairs.push(NamedPair { ends, kind, rank, also });
         }
     };
     for source in &sources {
@@ -183,26 +207,51 @@ pub(crate) fn named_pairs(names: &[Vec<String>]) -> Vec<NamedPair> {
     pairs
 }
 
+/// Pairs of names that differ in the last word at most, a number or a letter.
 fn counted_pairs(pairs: &mut Vec<NamedPair>, names: &[Vec<String>]) {
-    for (source, of_source) in names.iter().enumerate() {
-        for (target, of_target) in names.iter().enumerate().skip(source + 1) {
-            let shared = of_source.iter().zip(of_target).take_while(|(a, b)| a == b).count();
-            let (left, right) = (&of_source[shared..], &of_target[shared..]);
-            let (ends, back) = (EdgeEnds { source, target }, EdgeEnds { source: target, target: source });
-            let counted = match (left, right) {
-                // A name that comes twice, also as other programs write it again.
-                ([], []) if shared > 0 => Some(ends),
-                ([], [number]) if shared > 0 && matches!(number.as_str(), "1" | "2" | "b") => Some(ends),
-                ([one], [two]) if COUNTED.contains(&[one.as_str(), two.as_str()]) => Some(ends),
-                ([two], [one]) if COUNTED.contains(&[one.as_str(), two.as_str()]) => Some(back),
-                _ => None,
-            };
-            let (Some(ends), rank) = (counted, NameRank::of(&of_source[..shared])) else { continue };
-            if rank != NameRank::Attribute && !pairs.iter().any(|known| known.ends == ends) {
-                pairs.push(NamedPair { ends, kind: PairKind::Counted, rank, may_be_interval: false });
+    let mut known: HashSet<EdgeEnds> = pairs.iter().map(|pair| pair.ends).collect();
+    for (stem, members) in counted_groups(names) {
+        let rank = NameRank::of(stem);
+        if rank == NameRank::Attribute {
+            continue;
+        }
+        for (at, &(one, of_one)) in members.iter().enumerate() {
+            for &(other, of_other) in &members[at + 1..] {
+                let (ends, back) =
+                    (EdgeEnds { source: one, target: other }, EdgeEnds { source: other, target: one });
+                let counted = match [of_one, of_other] {
+                    // A name that comes twice, also as other programs write it again.
+                    ["", ""] => Some(ends),
+                    ["", "1" | "2" | "b"] => Some(ends),
+                    counts if COUNTED.contains(&counts) => Some(ends),
+                    counts if COUNTED.contains(&[counts[1], counts[0]]) => Some(back),
+                    _ => None,
+                };
+                if let Some(ends) = counted.filter(|ends| known.insert(*ends)) {
+                    pairs.push(NamedPair { ends, kind: PairKind::Counted, rank, also: Also::Nothing });
+                }
             }
         }
     }
+}
+
+/// Columns with the last words of their names, by the words before; in a group, as many as are compared.
+fn counted_groups(names: &[Vec<String>]) -> BTreeMap<&[String], Vec<(usize, &str)>> {
+    let mut groups: BTreeMap<&[String], Vec<(usize, &str)>> = BTreeMap::new();
+    let mut add = |stem, column, last| {
+        let group = groups.entry(stem).or_default();
+        if group.len() < ALIKE_MAX {
+            group.push((column, last));
+        }
+    };
+    for (column, name) in names.iter().enumerate() {
+        let Some((last, stem)) = name.split_last() else { continue };
+        add(&name[..], column, "");
+        if COUNTED.iter().flatten().any(|count| count == last) {
+            add(stem, column, last.as_str());
+        }
+    }
+    groups
 }
 
 /// Whether a name has a word that is used for an end of edges, and for little else: `Some(true)` for a

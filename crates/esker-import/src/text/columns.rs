@@ -232,7 +232,7 @@ fn taken(shape: &TableShape, options: &ReadOptions) -> Vec<usize> {
     taken
 }
 
-/// What the sample tells of each column. Plain tables of two columns need no look at their values.
+/// What the sample tells of each column.
 fn samples(shape: &TableShape) -> Vec<ColumnSample<'_>> {
     let sample = |column: usize| {
         let values = || shape.rows.iter().filter_map(move |row| row.get(column)).map(Vec::as_slice);

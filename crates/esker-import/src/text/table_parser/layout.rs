@@ -51,6 +51,18 @@ pub(super) fn skip_empty(bytes: &[u8], mut at: usize) -> usize {
     }
 }
 
+impl ColumnLayout {
+    /// Whether the edge of a line leads from a vertex to itself: a loop is the same in both directions.
+    pub(super) fn is_loop(&self, bytes: &[u8], fields: &[Field]) -> bool {
+        let [source, target] = [self.source, self.target].map(|column| {
+            let is_float = self.float_end == Some(column);
+            let field = if is_float { without_zeros(bytes, fields[column]) } else { fields[column] };
+            text_of(bytes, field)
+        });
+        source == target
+    }
+}
+
 /// A field without the point and the zeros behind an integer.
 pub(super) fn without_zeros(bytes: &[u8], field: Field) -> Field {
     let text = &bytes[field.start..field.end];

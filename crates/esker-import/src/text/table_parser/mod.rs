@@ -317,7 +317,7 @@ impl<'a> PendingBlock<'a> {
         }
         let is_both_ways = self.is_both_ways(at, line)?;
         self.push_edge(self.layout.source, self.layout.target, at..line.end)?;
-        if is_both_ways {
+        if is_both_ways && !self.layout.is_loop(&self.block.bytes, &self.fields) {
             self.push_edge(self.layout.target, self.layout.source, at..line.end)?;
         }
         Ok(())

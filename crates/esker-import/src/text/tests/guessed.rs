@@ -52,7 +52,7 @@ const EXTRAS: [(&str, fn(usize) -> String); 9] = [
 ];
 
 /// Names of the ends that have to be understood wherever they stand.
-const NAMED: [(&str, &str); 28] = [
+const NAMED: [(&str, &str); 31] = [
     ("src", "dst"),
     ("Source", "Target"),
     ("from", "to"),
@@ -81,6 +81,9 @@ const NAMED: [(&str, &str); 28] = [
     ("origin", "destination"),
     ("saddr", "daddr"),
     ("source_name", "target_name"),
+    ("sent", "received"),
+    ("debit account", "credit account"),
+    ("start", "end"),
 ];
 
 /// Names of the ends that say nothing.
@@ -213,8 +216,16 @@ fn tables_without_header_are_understood_or_asked_for() {
         for extras in extra_sets() {
             for (at, order) in [[0, 1], [98, 99], [0, 99]].into_iter().enumerate() {
                 // Two columns of integers that stand first are the ends, by a custom as old as edge lists.
-                let is_odd = order != [0, 1] && extras.iter().any(|&extra| matches!(extra, 1 | 6));
-                if is_odd && matches!(style, IdStyle::Integers | IdStyle::Sparse) {
+                let first_two: &[usize] = match order {
+                    [0, 1] => &[],
+                    [0, _] => &extras[..extras.len().min(1)],
+                    _ => &extras[..extras.len().min(2)],
+                };
+                let are_integers = matches!(style, IdStyle::Integers | IdStyle::Sparse);
+                if are_integers
+                    && first_two.contains(&1)
+                    && first_two.iter().all(|&extra| matches!(extra, 1 | 6))
+                {
                     continue;
                 }
                 let what = format!("{style:?} without header {extras:?} {order:?}");
@@ -299,6 +310,120 @@ fn tables_of_real_programs() {
     assert!(refused("a.csv", "ann,bob\ncleo,dan\n").contains("pass `header = true` if it names them"));
 }
 
+/// Two columns that look like ends, and others that are: the wrong ones would be taken without a word.
+#[test]
+fn columns_that_only_look_like_ends_are_asked_for() {
+    let table = [
+        // Intervals of numbers, whatever the true ends hold.
+        ("node1,node2,start,end\n1,2,100,200\n2,3,150,\n", "node1"),
+        ("user_id,friend_id,from,to\n1,2,2001,2003\n2,3,2002,\n", "user_id"),
+        ("person,friend,from,to\nann,bob,2001,\nbob,cleo,2002,\n", "person"),
+        // Two numbered attributes of other words.
+        ("home,away,goals1,goals2\nA,B,2,1\n", "home"),
+        ("customer,merchant,address1,address2\nA,B,x,y\n", "customer"),
+        ("client,agent,phone1,phone2\nA,B,5550,5551\n", "client"),
+        // Amounts.
+        ("client,server,sent,received\nA,B,100,200\n", "client"),
+        ("customer,merchant,debit,credit\nA,B,100,200\n", "customer"),
+        // Numbered alike, but not the same things.
+        ("user,movie,rating\n1,1,5.5\n1,2,3.0\n", "user"),
+        ("author,paper\n1,1\n2,1\n", "author"),
+    ];
+    for (text, candidate) in table {
+        let told = refused("a.csv", text);
+        assert!(told.contains("cannot tell which columns"), "{text}: {told}");
+        assert!(told.contains(&format!("source_column = {candidate}")), "{text}: {told}");
+    }
+    for text in ["0,12,34\n1,12,56\n", "7,0,34\n9,1,56\n"] {
+        let options = ReadOptions { header: Some(false), ..ReadOptions::default() };
+        let told = read_text("a.csv", text, &options).unwrap_err().to_string();
+        assert!(told.contains("cannot tell which columns"), "{text}: {told}");
+    }
+    // Fractions are no ids.
+    let read = good("a.csv", "client,server,sent,received\nA,B,1.5,2.25\n");
+    assert_eq!(read.lines(), ["A B"]);
+}
+
+#[test]
+fn usual_tables_beside_those_that_are_asked_for_are_understood() {
+    let table = [
+        ("from,to,bank,branch\n7,3,x,y\n2,9,x,z\n", "7 3"),
+        ("from,to,bank,branch\nann,bob,x,y\n", "ann bob"),
+        ("from_id,to_id,shop,clerk\n1,2,3,4\n", "1 2"),
+        ("source,target,start,end\n1,2,100,200\n", "1 2"),
+        ("node1,node2,shop,clerk\n1,2,3,4\n", "1 2"),
+        ("u,v,shop,clerk\n1,2,x,y\n", "1 2"),
+        ("sent,received\n1,2\n", "1 2"),
+        ("start,end\n1,2\n", "1 2"),
+        ("1,2,5\n2,3,5\n3,4,6\n", "1 2"),
+        ("1,2\n2,7\n3,7\n", "1 2"),
+    ];
+    for (text, first) in table {
+        let read = good("a.csv", text);
+        assert!(read.lines()[0].starts_with(first), "{text}: {:?}", read.lines());
+    }
+}
+
+#[test]
+fn first_lines_that_may_be_edges_are_asked_for_and_edges_in_lists() {
+    let table = [
+        "employee,manager,role\nann,bob,manager\ncy,bob,engineer\n",
+        "file,upload\nking,person\n",
+        "time,clock\nhand,watch\n",
+        "import-fresh,parent-module\na-b,c-d\n",
+        "i,j\nj,k\nk,l\n",
+        "left,right\nright,up\n",
+        "localhost,example.com\na.org,b.org\nc.org,d.org\ne.org,f.org\ng.org,h.org\ni.org,j.org\nk.org,l.org\n\
+         m.org,n.org\no.org,p.org\nq.org,r.org\ns.org,t.org\n",
+        "alice,bob,NA\ncarol,dave,3\n",
+        "who,whom,\na,b,\n",
+    ];
+    for text in table {
+        let told = refused("a.csv", text);
+        assert!(told.contains("pass `header = true` if it names them"), "{text}: {told}");
+        if text.lines().all(|line| line.split(',').count() == 2) {
+            let list = good("a.txt", &text.replace(',', " "));
+            assert_eq!(list.edges.len(), text.lines().count(), "{text}");
+        }
+    }
+    for list in ["head tail\nears nose\n", "parent child\nchild play\n"] {
+        assert_eq!(good("a.txt", list).edges.len(), 2, "{list}");
+    }
+    // Empty names and numbers among names of ends.
+    assert_eq!(good("a.csv", "node1,node2,\na,b,\n").lines(), ["a b"]);
+    assert_eq!(good("a.csv", "source,target,2020\na,b,5\n").lines(), ["a b"]);
+}
+
+#[test]
+fn the_end_that_is_not_given_is_the_other_column_of_its_kind() {
+    let end = |text: &str, source: &str| {
+        let options =
+            ReadOptions { header: Some(false), source: Some(source.to_owned()), ..ReadOptions::default() };
+        read_text("a.csv", text, &options).map(|read| read.lines()).map_err(|error| error.to_string())
+    };
+    let owned = |line: &str| Ok(vec![line.to_owned()]);
+    assert_eq!(end("2024-01-01,ann,bob\n", "2"), owned("ann bob"));
+    assert_eq!(end("1,2,x\n", "2"), owned("2 1"));
+    assert_eq!(end("ann,2,bob\n", "3"), owned("bob ann"));
+    let told = end("ann,bob,cleo\n", "2").unwrap_err();
+    assert!(told.contains("cannot tell which columns"), "{told}");
+}
+
+#[test]
+fn a_line_of_one_word_over_and_over_is_read_in_time() {
+    for word in ["a", "source", "from", "node1", "x1"] {
+        let line = vec![word; 60_000 / (word.len() + 1)].join(",");
+        let begin = std::time::Instant::now();
+        for text in [format!("{line}\n"), format!("{line}\n{line}\n")] {
+            for header in [None, Some(true), Some(false)] {
+                let options = ReadOptions { header, ..ReadOptions::default() };
+                let _ = read_text("a.csv", &text, &options);
+            }
+        }
+        assert!(begin.elapsed().as_secs() < 20, "{word}: {:?}", begin.elapsed());
+    }
+}
+
 #[test]
 fn a_column_of_types_decides_the_direction() {
     let mixed = "Source,Target,Type\na,b,Directed\nb,c,Undirected\n";
@@ -312,6 +437,14 @@ fn a_column_of_types_decides_the_direction() {
     let owned = |lines: &[&str]| lines.iter().map(|&line| line.to_owned()).collect::<Vec<_>>();
     assert_eq!(lines(true), (owned(&["a b", "b c", "c b"]), Some(true)));
     assert_eq!(lines(false), (owned(&["a b", "b c"]), None));
+    // A loop has one direction.
+    let options = ReadOptions { directed: Some(true), ..ReadOptions::default() };
+    for (loops, expected) in [
+        ("Source,Target,Type\na,a,Undirected\na,b,Directed\n", ["a a", "a b"]),
+        ("Source,Target,Type\n1,1,Undirected\n1,2,Directed\n", ["1 1", "1 2"]),
+    ] {
+        assert_eq!(read_text("a.csv", loops, &options).unwrap().lines(), expected, "{loops}");
+    }
     // Behind the sample, too.
     let late = format!("Source,Target,Type\n{}x,y,Directed\n", "a,b,Undirected\n".repeat(20_000));
     let told = refused("a.csv", &late);

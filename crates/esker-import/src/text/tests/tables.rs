@@ -217,8 +217,8 @@ fn inputs_that_are_refused_say_why() {
     let table: &[(&str, &str, &str)] = &[
         (
             "a.csv",
-            "src,other,more\na,b,c\n",
-            "a.csv: cannot tell which columns hold the ends of the edges (columns: src, other, more); choose with `source_column = src` `target_column = other`, or `source_column = src` `target_column = more`",
+            "src,other,more,n\na,b,c,1\n",
+            "a.csv: cannot tell which columns hold the ends of the edges (columns: src, other, more, n); choose with `source_column = src` `target_column = other`, or `source_column = src` `target_column = more`",
         ),
         (
             "a.txt",
