@@ -210,7 +210,7 @@ fn shown_of_weight(name: &str, shown: Shown) -> Result<Shown> {
             ),
             Setting::Weight.to(false),
             " ",
-            Setting::Schema.to_type(name, &own.to_string()),
+            Setting::Schema.to_type(name, own.to_string()),
         ])),
         shown => Ok(shown),
     }
