@@ -38,8 +38,11 @@ impl IdStyle {
     }
 }
 
+/// The value of a row.
+type ValueOfRow = fn(usize) -> String;
+
 /// Columns beside the ends: a usual name, and a value of each row.
-const EXTRAS: [(&str, fn(usize) -> String); 9] = [
+const EXTRAS: [(&str, ValueOfRow); 9] = [
     ("amount", |row| format!("{}.{:02}", row * 37 % 900, row * 13 % 100)),
     ("count", |row| (row * 5 % 9 + 1).to_string()),
     ("date", |row| format!("2024-03-{:02}", row % 28 + 1)),
@@ -174,7 +177,7 @@ fn tables_whose_header_has_usual_names_are_understood_in_every_order() {
         for (at, names) in NAMED.into_iter().enumerate() {
             for (set, extras) in extra_sets().iter().enumerate() {
                 // Each third combination, all of them with another order and delimiter.
-                if (at + set + style as usize) % 3 != 0 {
+                if !(at + set + style as usize).is_multiple_of(3) {
                     continue;
                 }
                 let order = ORDERS[(at + set) % ORDERS.len()];
