@@ -24,7 +24,7 @@
 //!   memory in bytes a vertex, the reads of a round, and what the answer depends on.
 //! * [`primitive`] has the parts: frontiers, `edge_map`, buckets, filters, arrays that threads share.
 //! * [`check`] has the verifiers. They test the properties of a right answer, so any right answer passes.
-//! * [`many`] answers on several graphs that have most of their edges in common.
+//! * [`graph_series`] answers on several graphs that have most of their edges in common.
 //! * [`graph500`] validates the trees of that benchmark.
 //! * [`live`] keeps answers up to date while a graph changes.
 //! * [`Estimate`] says what a run will need, before it starts.
