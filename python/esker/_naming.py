@@ -1,13 +1,18 @@
-"""Decides which columns of a table are the source, the target and the weight of edges: by names as for files, then by position."""
+"""Decides which columns of a table are the source, the target and the weight of edges: by name, then by position."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple, Sequence
 
 from ._errors import InvalidError
-from ._esker import edge_ends
 
-#: Usual names of the weight, letters and digits only, as for files.
+#: Usual names of the columns, letters and digits only, as for files.
+_SOURCES = frozenset(
+    "src source from u sourceid srcid fromid startid start fromnodeid fromnode sourcenode node1 vertex1 id1 v1".split()
+)
+_TARGETS = frozenset(
+    "dst target to v targetid dstid toid endid end tonodeid tonode targetnode node2 vertex2 id2 v2 dest destination".split()
+)
 _WEIGHTS = frozenset("weight w wgt edgeweight".split())
 
 
@@ -44,14 +49,18 @@ def roles(names: Sequence[Any], weight: str | bool | None, usual_weight: str, by
     chosen = weight if isinstance(weight, str) else usual_weight if usual_weight in names else None
     if chosen is None and weight is None and usual_weight == "weight":
         chosen = _named(names, usual_weight, _WEIGHTS)
-    exact = tuple(names.index(end) for end in ("source", "target") if end in names)
-    found = exact if len(exact) == 2 else edge_ends(list(names), names.index(chosen) if chosen else None, not by_position)
-    if found is None:
-        raise InvalidError(
-            "cannot tell which columns hold the ends of the edges; call them 'source' and 'target', or pass two columns; "
-            f"the columns are {list(names)}"
-        )
-    source, target = (names[end] for end in found)
+    free = [name for name in names if name != chosen]
+    source, target = _named(free, "source", _SOURCES), _named(free, "target", _TARGETS)
+    rest = [name for name in free if name not in (source, target)]
+    if by_position and len(free) == 2:
+        source = source or rest.pop(0)
+        target = target or rest.pop(0)
+    for end, what in ((source, "source"), (target, "target")):
+        if end is None:
+            raise InvalidError(
+                f"no column is called {what}; rename the column of the {what}, or pass two columns; the columns are {list(names)}"
+            )
+    assert source is not None and target is not None
     if weight is False:
         return Roles(source, target, None, [])
     return Roles(source, target, chosen, [name for name in names if name not in (source, target)])

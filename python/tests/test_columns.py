@@ -103,8 +103,8 @@ def test_ambiguous_columns_are_refused():
     for table, said in (
         ({"src": [0], "from": [1], "dst": [2]}, "both be the source"),
         ({"source": [0], "to": [1], "dst": [2]}, "both be the target"),
-        ({"a": [0], "b": [1], "c": [2]}, "cannot tell which columns hold the ends"),
-        ({"source": [0], "b": [1], "c": [2]}, "cannot tell which columns hold the ends"),
+        ({"a": [0], "b": [1], "c": [2]}, "no column is called source"),
+        ({"source": [0], "b": [1], "c": [2]}, "no column is called target"),
     ):
         with pytest.raises(esker.InvalidError, match=said):
             esker.from_edges(pd.DataFrame(table))
@@ -557,9 +557,8 @@ def test_a_usual_name_of_the_weight_counts_in_any_case_as_in_files(name):
 
 
 def test_names_of_ends_are_those_of_files():
-    with pytest.raises(esker.Error, match="cannot tell which columns hold the ends|ambiguous"):
-        esker.from_edges(pd.DataFrame({"one": [9], "two": [2], "more": [1]}))
-    assert edges_of(esker.from_edges(pd.DataFrame({"head": [9], "tail": [2], "more": [1]}))) == [(9, 2)]
+    with pytest.raises(esker.Error, match="no column is called source|ambiguous"):
+        esker.from_edges(pd.DataFrame({"head": [9], "tail": [2], "more": [1]}))
     assert edges_of(esker.from_edges(pd.DataFrame({"head": [9], "tail": [2]}))) == [(9, 2)]
 
 

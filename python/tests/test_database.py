@@ -439,7 +439,8 @@ def test_import_of_files(tmp_path, path):
             assert db.export(tmp_path / "out.csv") == 3
         with pytest.raises(FileExistsError):
             db.export(tmp_path / "out.csv")
-    assert esker.import_(tmp_path / "out.csv", ids="text").graph().num_edges == 3
+    with pytest.warns(esker.EskerWarning, match="the column colour is not read"):
+        assert esker.import_(tmp_path / "out.csv", ids="text").graph().num_edges == 3
 
 
 def test_bad_lines_are_told(tmp_path):

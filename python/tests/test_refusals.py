@@ -163,10 +163,10 @@ def test_the_weight_of_any_name_is_kept_by_tables(tmp_path):
             batch.add_edges([0, 1], [1, 2], weight=[2.5, 1.0], properties={"weight": [7, 8]})
         for name in ("e.parquet", "e.arrow"):
             db.export(tmp_path / name)
-            graph = esker.import_(tmp_path / name).graph()
+            graph = esker.import_(tmp_path / name, properties="all").graph()
             assert graph.weight == "cost" and graph.sssp(0)[2] == 3.5
-            assert esker.import_(tmp_path / name, weight="weight").graph().weight == "weight"
-            assert esker.import_(tmp_path / name, weight=False).graph().weight is None
+            assert esker.import_(tmp_path / name, weight="weight", properties="all").graph().weight == "weight"
+            assert esker.import_(tmp_path / name, weight=False, properties="all").graph().weight is None
 
 
 def test_an_outer_handle_cancels_what_runs_in_an_inner_block():
