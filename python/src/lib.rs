@@ -68,7 +68,7 @@ mod _esker {
     #[pymodule_export]
     use super::input::column::InputColumn;
     #[pymodule_export]
-    use super::input::rows::{columns_of_tuples, edge_ends, keys_of_dictionaries, read_tuples};
+    use super::input::rows::{columns_of_tuples, keys_of_dictionaries, read_tuples};
     #[pymodule_export]
     use super::listing::{catalogue, vertex_id_bytes};
     #[pymodule_export]

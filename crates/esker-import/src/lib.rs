@@ -53,7 +53,6 @@ pub mod export;
 #[cfg(test)]
 mod tests;
 
-pub use columns::ends_of_names;
 pub use install::{import_files, import_inputs};
 pub use options::{Duplicates, ImportOptions, ImportReport};
 pub use read::format::{Format, Pick, PickProperties, ReadOptions};

@@ -73,14 +73,6 @@ pub(crate) fn columns_of_tuples(tuples: &Bound<'_, PyList>) -> PyOutcome<Option<
     columns.finish()
 }
 
-/// The places of source and target among columns of a table by their names, of which `weight` is the weight;
-/// `None` if these leave it open. Two columns with other names are ends in this order, unless they have to be
-/// `named`.
-#[pyfunction]
-pub(crate) fn edge_ends(names: Vec<String>, weight: Option<usize>, named: bool) -> Option<(usize, usize)> {
-    esker::import::ends_of_names(&names, weight, named).ok().map(|[source, target]| (source, target))
-}
-
 /// The columns of the tuples of an iterable, as [`columns_of_tuples`], and the rows if there are no columns.
 /// Of an iterator no list is made: it can be endless, and freeing its tuples would delay Ctrl-C.
 #[pyfunction]

@@ -45,7 +45,8 @@ pub(super) struct XmlBlocks {
     is_done: bool,
 }
 
-/// Whether edges that say nothing have a direction, by the graphs that are open: a bit for each, below a one.
+/// Whether edges that state no direction are directed. Graphs may lie within graphs, and each says it for its
+/// own edges: the lowest bit is that of the innermost, and the highest bit that is set only marks the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct GraphDirections(pub(super) usize);
 

@@ -166,6 +166,9 @@ impl Search<'_> {
         if self.is_given_one() {
             return false;
         }
+        if pair.kind == PairKind::Counted && self.is_letter(pair.ends.source) && self.has_a_third(pair.ends) {
+            return true;
+        }
         let is_counted = pair.kind == PairKind::Counted
             && !is_vertex_itself(&self.names[pair.ends.source])
             && pair.rank != NameRank::Bare;
@@ -180,6 +183,20 @@ impl Search<'_> {
             }),
         };
         may_be && !self.beside(pair.ends).is_empty()
+    }
+
+    /// Whether a name is one letter, which says little of two columns where there are more.
+    fn is_letter(&self, column: usize) -> bool {
+        matches!(&self.names[column][..], [name] if name.len() == 1 && name.as_bytes()[0].is_ascii_alphabetic())
+    }
+
+    /// Whether there is another column that may be an end, or that is called by a letter as well.
+    fn has_a_third(&self, ends: EdgeEnds) -> bool {
+        let plausible = self.plausible();
+        let mut others = (0..self.columns.len()).filter(|other| ![ends.source, ends.target].contains(other));
+        others.any(|other| {
+            !self.given.others.contains(&other) && (plausible.contains(&other) || self.is_letter(other))
+        })
     }
 
     /// Whether no value of a column of numbers lies below the one in the other.

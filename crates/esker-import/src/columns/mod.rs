@@ -11,40 +11,18 @@ mod reasons;
 
 pub(crate) use reasons::header_is_unclear;
 
-use esker_graph::Message;
-
-use self::ends::{ColumnSample, FoundEnds, GivenEnds, find_ends};
-
-/// The places of source and target among columns of these names, of which `weight` may be the weight. Unless
-/// they are `named_only`, two columns that may be ends are source and target in this order, whatever their
-/// names.
-///
-/// # Errors
-/// The question which they are.
-pub fn ends_of_names(
-    names: &[String],
-    weight: Option<usize>,
-    named_only: bool,
-) -> Result<[usize; 2], Message> {
-    let columns: Vec<ColumnSample<'_>> =
-        names.iter().map(|name| ColumnSample { name: Some(name), ..ColumnSample::default() }).collect();
-    let given = GivenEnds { others: weight.into_iter().collect(), ..GivenEnds::default() };
-    let found = match named_only && !ends::are_named(&columns, &given) {
-        true => FoundEnds::Unsure(Vec::new()),
-        false => find_ends(&columns, &given),
-    };
-    let ends = found.or_ask(names, &format!("columns: {}", names.join(", ")))?;
-    Ok([ends.source, ends.target])
-}
-
 #[cfg(test)]
 mod tests {
+    use super::ends::{ColumnSample, FoundEnds, GivenEnds, find_ends};
     use super::kinds::ValueKind::{self, Fractions, Integers, Texts};
-    use super::*;
 
     fn named(names: &[&str]) -> Option<[usize; 2]> {
-        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-        ends_of_names(&names, None, false).ok()
+        let sample = |&name| ColumnSample { name: Some(name), ..ColumnSample::default() };
+        let columns: Vec<ColumnSample<'_>> = names.iter().map(sample).collect();
+        match find_ends(&columns, &GivenEnds::default()) {
+            FoundEnds::Sure(ends) => Some([ends.source, ends.target]),
+            FoundEnds::Unsure(_) => None,
+        }
     }
 
     #[test]
@@ -53,6 +31,14 @@ mod tests {
         assert_eq!(named(&["amount", "payer", "payee"]), Some([1, 2]));
         assert_eq!(named(&["person", "friend", "from", "to"]), None);
         assert_eq!(named(&["node1", "node2", "start", "end"]), None);
+    }
+
+    #[test]
+    fn letters_tell_ends_only_of_two_columns() {
+        assert_eq!(named(&["a", "b"]), Some([0, 1]));
+        assert_eq!(named(&["x", "y", "weight"]), Some([0, 1]));
+        assert_eq!(named(&["a", "b", "c"]), None);
+        assert_eq!(named(&["x", "y", "z", "weight"]), None);
     }
 
     #[test]

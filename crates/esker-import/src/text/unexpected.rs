@@ -86,7 +86,7 @@ impl TableView<'_> {
             None => format!("column {}", column + 1),
         };
         let unread = (0..shape.columns).filter(|&column| !is_used(column) && !is_empty(column)).map(name);
-        // An index without a name, as pandas writes it, holds nothing.
+        // A column without a name is the index that pandas writes: nothing is lost with it.
         unread.filter(|name| !name.is_empty()).collect()
     }
 

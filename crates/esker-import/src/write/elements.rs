@@ -67,7 +67,7 @@ pub(crate) trait ElementStyle {
 /// Makes the style of a format.
 pub(crate) type MakeStyle = fn() -> Box<dyn ElementStyle>;
 
-/// Writes a graph, or a stream of edges, in a style; how many edges were written.
+/// Writes a graph, or a stream of edges, in a style. Returns how many edges were written.
 ///
 /// # Errors
 /// If the format cannot hold an id or a value, or writing fails; cancellation.

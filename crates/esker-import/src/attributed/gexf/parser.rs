@@ -89,7 +89,8 @@ impl GexfSample {
     }
 }
 
-/// The bounds of an interval that leave out their value have other names.
+/// Whether `name` is the other name of a bound: an interval without its first moment has a `startopen`, one
+/// without its last an `endopen`.
 fn is_other_name(own: &str, name: &str) -> bool {
     matches!((own, name), ("start", "startopen") | ("end", "endopen"))
 }

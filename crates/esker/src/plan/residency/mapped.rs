@@ -31,8 +31,8 @@ fn needs(common: &Common<'_>, encoding: GraphEncoding) -> Result<Candidate> {
     }
 }
 
-/// Mapped lists. Of a database that keeps tiles alone, single lists are decoded from these, and scans are
-/// better asked to read tiles.
+/// Mapped lists. If the database keeps only tiles, each list is decoded from them; a scan of the whole graph
+/// reads the tiles themselves in less time.
 fn lists(common: &Common<'_>) -> Candidate {
     let path = AccessPath::lists(Residency::Mapped);
     let pattern = common.entry.reads.pattern;
