@@ -218,7 +218,7 @@ fn tables_without_header_are_understood_or_asked_for() {
     for style in IdStyle::ALL {
         for extras in extra_sets() {
             for (at, order) in [[0, 1], [98, 99], [0, 99]].into_iter().enumerate() {
-                // Lists of edges begin with their ends, so two leading columns of integers are taken for these.
+                // Lists of edges begin with their ends, so two leading columns of integers are these.
                 let first_two: &[usize] = match order {
                     [0, 1] => &[],
                     [0, _] => &extras[..extras.len().min(1)],
