@@ -2,7 +2,7 @@
 """What a step of a stream costs, from the arrival of its edges to PageRank on the window, in turn with a peer if one is given.
 
 Usage:
-    python3 bench/windows_peers.py --work DIR [--scale 20] [--step 1000000] [--window 10] [--steps 14] [--kind all] [--repeated 0.5]
+    python3 bench/windows_peers.py --work DIR [--scale 20] [--step 1000000] [--window 10] [--steps 14] [--copies all] [--repeated 0.5]
     python3 bench/windows_peers.py --work DIR --peer PROGRAM
 
 The directed edges of a Kronecker graph come in a random order, which is their time; with --repeated, each edge is with that
@@ -102,7 +102,7 @@ def turn(esker, work, options):
     stream = subprocess.Popen(text(esker, "stream", database, "-", "--commit-every", options.step, "--format", "csv", "-q"),
                               stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
     length = options.window * options.step
-    follow = subprocess.Popen(text(esker, "follow", database, "pagerank", "--window", length, "--kind", options.kind, "-q",
+    follow = subprocess.Popen(text(esker, "follow", database, "pagerank", "--window", length, "--copies", options.copies, "-q",
                                    "-p", f"rounds={ROUNDS}", "-p", "tolerance=0", "--top", TOP, "--format", "jsonl"),
                               stdout=subprocess.PIPE, text=True)
     try:
@@ -147,7 +147,7 @@ def main():
     parser.add_argument("--window", type=int, default=10)
     parser.add_argument("--steps", type=int, default=14)
     parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--kind", choices=("all", "distinct", "weighted"), default="all")
+    parser.add_argument("--copies", choices=("all", "distinct", "weighted"), default="all")
     parser.add_argument("--repeated", type=float, default=0.0)
     parser.add_argument("--seed", type=int, default=7)
     options = parser.parse_args()

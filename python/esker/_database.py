@@ -46,7 +46,7 @@ from ._settings import (
 )
 from ._streaming import EdgeStream
 from ._streaming import started as streaming
-from ._windows import Kind, Time, Window, Windows, WindowTable, length_text, moving_window, of_window, on_versions, series
+from ._windows import Copies, Time, Window, Windows, WindowTable, length_text, moving_window, of_window, on_versions, series
 
 
 class Database:
@@ -182,7 +182,7 @@ class Database:
         version: At = None,
         time: str | None = None,
         time_unit: Literal["s", "ms", "us", "ns"] | None = None,
-        kind: Kind = "all",
+        copies: Copies = "all",
         all_vertices: bool = False,
     ) -> Window:
         """The graph of the edges of one length of time.
@@ -193,11 +193,11 @@ class Database:
             version: As for :meth:`graph`.
             time: The edge property that holds the times; by default the only one that can.
             time_unit: The unit of times that are numbers; guessed from the latest if not given.
-            kind: What becomes of several edges from one vertex to another: each is an edge (``"all"``), only the last (``"distinct"``), or one
+            copies: What becomes of several edges from one vertex to another: each is an edge (``"all"``), only the last (``"distinct"``), or one
                 with their number (``"count"``), or with the sum, the least or the greatest of their weights, as its weight.
             all_vertices: Keeps the vertices without an edge in the window.
         """
-        return of_window(self.graph(version), length, at, time=time, time_unit=time_unit, kind=kind, all_vertices=all_vertices)
+        return of_window(self.graph(version), length, at, time=time, time_unit=time_unit, copies=copies, all_vertices=all_vertices)
 
     def rolling(
         self,
@@ -211,7 +211,7 @@ class Database:
         version: At = None,
         time: str | None = None,
         time_unit: Literal["s", "ms", "us", "ns"] | None = None,
-        kind: Kind = "all",
+        copies: Copies = "all",
         all_vertices: bool = False,
     ) -> Windows:
         """Windows of one length that follow each other: their ends are ``every`` apart, by default a length, and follow the calendar in UTC.
@@ -227,7 +227,7 @@ class Database:
         >>> db.rolling("7d").run("pagerank", top=10).to_pandas()
         >>> db.rolling(["1h", "24h"], every="1h").run("wcc").to_pandas()
         """
-        options = {"time": time, "time_unit": time_unit, "kind": kind, "all_vertices": all_vertices}
+        options = {"time": time, "time_unit": time_unit, "copies": copies, "all_vertices": all_vertices}
         return series(self.graph(version), length, (every, every_edges, align), start, end, **options)
 
     def expanding(
@@ -241,14 +241,14 @@ class Database:
         version: At = None,
         time: str | None = None,
         time_unit: Literal["s", "ms", "us", "ns"] | None = None,
-        kind: Kind = "all",
+        copies: Copies = "all",
         all_vertices: bool = False,
     ) -> Windows:
         """Windows that all begin with the first edge, and whose ends are ``every`` or ``every_edges`` apart, as for
         :meth:`rolling`."""
         if every is None and every_edges is None:
             raise InvalidError("every or every_edges is missing")
-        options = {"time": time, "time_unit": time_unit, "kind": kind, "all_vertices": all_vertices}
+        options = {"time": time, "time_unit": time_unit, "copies": copies, "all_vertices": all_vertices}
         return series(self.graph(version), None, (every, every_edges, align), start, end, **options)
 
     def follow(
@@ -265,7 +265,7 @@ class Database:
         every_edges: int | None = None,
         time: str | None = None,
         time_unit: Literal["s", "ms", "us", "ns"] | None = None,
-        kind: Kind = "all",
+        copies: Copies = "all",
         all_vertices: bool = False,
         threads: int | None = None,
         memory: Memory = None,
@@ -288,7 +288,7 @@ class Database:
             wait: Whether an iteration waits for the next version, or ends with the newest that there is.
             weight: Edge property that is the weight; by default that of the import.
             undirected: Reads a directed graph as undirected, as for the algorithms; the answer is then computed anew at each step.
-            window: The length of a window, as for :meth:`window`; ``time``, ``time_unit``, ``kind`` and ``all_vertices`` as there.
+            window: The length of a window, as for :meth:`window`; ``time``, ``time_unit``, ``copies`` and ``all_vertices`` as there.
             every: Moves the window when the latest edge passes the end of a step of this length; by default it moves with each version.
             every_edges: Moves the window when this number of edges has come since, in the order of their times.
             threads: Threads; by default as many as there are processors.
@@ -302,7 +302,7 @@ class Database:
         ...         print(step.version, vertex, old, new)
         """
         settings = {"threads": threads, "memory": memory, "seed": seed, "progress": progress}
-        moving = moving_window(window, every, every_edges, time=time, time_unit=time_unit, kind=kind, all_vertices=all_vertices)
+        moving = moving_window(window, every, every_edges, time=time, time_unit=time_unit, copies=copies, all_vertices=all_vertices)
         return started(self, algorithm, (start, resume), wait, (weight, bool(undirected)), moving, settings, options)
 
     def versions(self) -> Versions:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 #: An end of a window: a time, or a number in the unit of the times.
 Time = Union[int, str, datetime.datetime, datetime.date, "numpy.datetime64", None]
 #: What becomes of several edges from one vertex to another.
-Kind = Literal["all", "distinct", "count", "sum", "min", "max", "last"]
+Copies = Literal["all", "distinct", "count", "sum", "min", "max", "last"]
 
 
 #: From the end of a window to that of the next: a length, or a number of edges; and where the first step begins.
@@ -69,12 +69,12 @@ def _span_text(value: Any, name: str) -> str:
     return f"{value.astype(f'timedelta64[{unit}]').astype('int64')}{unit.lower()}"
 
 
-def _checked(kind: Kind) -> Kind:
-    if not isinstance(kind, str):
-        raise MistypedError(f"kind must be a string, not {type(kind).__name__}")
-    if kind not in get_args(Kind):
-        raise InvalidError(f"kind must be one of {', '.join(map(repr, get_args(Kind)))}, not {kind!r}")
-    return kind
+def _checked(copies: Copies) -> Copies:
+    if not isinstance(copies, str):
+        raise MistypedError(f"copies must be a string, not {type(copies).__name__}")
+    if copies not in get_args(Copies):
+        raise InvalidError(f"copies must be one of {', '.join(map(repr, get_args(Copies)))}, not {copies!r}")
+    return copies
 
 
 def _step(every: Any, every_edges: Any) -> tuple[str | None, int | None]:
@@ -91,26 +91,26 @@ def _step(every: Any, every_edges: Any) -> tuple[str | None, int | None]:
 
 
 def moving_window(
-    length: Any, every: Any, every_edges: Any, *, time: str | None, time_unit: str | None, kind: Kind, all_vertices: bool
+    length: Any, every: Any, every_edges: Any, *, time: str | None, time_unit: str | None, copies: Copies, all_vertices: bool
 ) -> tuple[Any, ...] | None:
     """The description of a window that moves with the versions; ``None`` for none."""
     if length is None:
-        given = {"every": every, "every_edges": every_edges, "time": time, "time_unit": time_unit, "kind": None if kind == "all" else kind}
+        given = {"every": every, "every_edges": every_edges, "time": time, "time_unit": time_unit, "copies": None if copies == "all" else copies}
         unused = [name for name, value in given.items() if value is not None] + (["all_vertices"] if all_vertices else [])
         if unused:
             raise InvalidError(f"{unused[0]} has no effect without window")
         return None
     step = _step(every, every_edges)
-    return length_text(length, "window"), step, time, time_unit, _checked(kind), bool(all_vertices)
+    return length_text(length, "window"), step, time, time_unit, _checked(copies), bool(all_vertices)
 
 
 class _Stream:
     """A version whose edges have times, and what its windows share."""
 
-    __slots__ = ("graph", "times", "kind", "all_vertices")
+    __slots__ = ("graph", "times", "copies", "all_vertices")
 
-    def __init__(self, graph: Graph, time: str | None, time_unit: str | None, kind: Kind, all_vertices: bool) -> None:
-        self.graph, self.kind, self.all_vertices = graph, _checked(kind), bool(all_vertices)
+    def __init__(self, graph: Graph, time: str | None, time_unit: str | None, copies: Copies, all_vertices: bool) -> None:
+        self.graph, self.copies, self.all_vertices = graph, _checked(copies), bool(all_vertices)
         self.times = window_times(graph._native, time, time_unit, run_settings())
 
     def window(self, length: str | None, until: str | None = None, end: int | None = None) -> Window:
@@ -169,7 +169,7 @@ class Window(Algorithms):
             stream = self._stream
             settings = run_settings()
             self._natives[choice] = window(
-                self.graph._native, stream.times[0], self._range, stream.kind, stream.all_vertices, choice, settings
+                self.graph._native, stream.times[0], self._range, stream.copies, stream.all_vertices, choice, settings
             )
         return self._natives[choice]
 
@@ -244,10 +244,10 @@ class Windows:
         stream = self._stream
 
         def run(name: str, texts: Any, settings: Any, weight: str | None, undirected: bool) -> Any:
-            ranges, kind = [window._range for window in windows], stream.kind
+            ranges, copies = [window._range for window in windows], stream.copies
             choice = weight, undirected
             return window_answers(
-                stream.graph._native, stream.times[0], ranges, kind, stream.all_vertices, choice, name, texts, settings
+                stream.graph._native, stream.times[0], ranges, copies, stream.all_vertices, choice, name, texts, settings
             )
 
         return stream.graph._call_on_several(run, algorithm, given)

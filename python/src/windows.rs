@@ -142,8 +142,8 @@ pub(crate) fn window_range(
 }
 
 /// What becomes of several edges: `all`, `distinct`, `count`, `sum`, `min`, `max` or `last`.
-fn copies(kind: &str) -> PyOutcome<Copies> {
-    let kinds = [
+fn parse_copies(name: &str) -> PyOutcome<Copies> {
+    let choices = [
         ("all", Copies::All),
         ("distinct", Copies::Distinct),
         ("count", Copies::Weighted(Combine::Count)),
@@ -152,7 +152,7 @@ fn copies(kind: &str) -> PyOutcome<Copies> {
         ("max", Copies::Weighted(Combine::Max)),
         ("last", Copies::Weighted(Combine::Last)),
     ];
-    one_of("kind", kind, &kinds)
+    one_of("copies", name, &choices)
 }
 
 fn unit(symbol: Option<&str>) -> PyOutcome<Option<EpochUnit>> {
@@ -178,7 +178,7 @@ pub(crate) struct MovingText {
     #[pyo3(item(3))]
     unit: Option<String>,
     #[pyo3(item(4))]
-    kind: String,
+    copies: String,
     #[pyo3(item(5))]
     all_vertices: bool,
 }
@@ -191,13 +191,13 @@ impl MovingText {
             every: self.every.step()?,
             time: self.time,
             unit: unit(self.unit.as_deref())?,
-            copies: copies(&self.kind)?,
+            copies: parse_copies(&self.copies)?,
             all_vertices: self.all_vertices,
         })
     }
 }
 
-/// The graph of a window. `kind` is `all`, `distinct`, `count`, `sum`, `min` or `max`.
+/// The graph of a window. `copies` is `all`, `distinct`, `count`, `sum`, `min` or `max`.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn window(
@@ -205,12 +205,12 @@ pub(crate) fn window(
     graph: &PyGraph,
     property: &str,
     range: (i64, i64),
-    kind: &str,
+    copies: &str,
     all_vertices: bool,
     choice: ViewSettings,
     settings: Settings,
 ) -> PyOutcome<PyGraph> {
-    let copies = copies(kind)?;
+    let copies = parse_copies(copies)?;
     let window = TimeWindow { after: range.0, until: range.1, copies };
     let (run, cancel, listener) = settings.run("window")?;
     let view = choice.of(&graph.view)?;
@@ -229,14 +229,14 @@ pub(crate) fn window_answers(
     graph: &PyGraph,
     property: &str,
     ranges: Vec<(i64, i64)>,
-    kind: &str,
+    copies: &str,
     all_vertices: bool,
     choice: ViewSettings,
     name: &str,
     options: Vec<(String, String)>,
     settings: Settings,
 ) -> PyOutcome<Vec<PyAnswer>> {
-    let copies = copies(kind)?;
+    let copies = parse_copies(copies)?;
     let (entry, params) = (find(name)?, params(options));
     let windows = ranges.into_iter().map(|(after, until)| TimeWindow { after, until, copies }).collect();
     let resources = settings.resources();

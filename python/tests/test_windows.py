@@ -113,9 +113,9 @@ def test_ends_and_lengths_are_given_in_many_ways(stream):
             assert db.window(length, at=at, time="sent").num_edges == hour.num_edges
     assert db.window("1d", at="2024-03-01", time="sent").num_edges == db.graph().num_edges == len(messages)
     assert db.window("1d", time="sent").until == np.datetime64(messages[-1][2], "s")
-    distinct = db.window("1d", time="sent", kind="distinct")
+    distinct = db.window("1d", time="sent", copies="distinct")
     assert distinct.num_edges == len({(u, v) for u, v, _ in messages})
-    for wrong in ({"length": "1 hour"}, {"kind": "some"}, {"time_unit": "min"}, {"at": "noon"}, {"time": "weight"}, {"time": "received"}):
+    for wrong in ({"length": "1 hour"}, {"copies": "some"}, {"time_unit": "min"}, {"at": "noon"}, {"time": "weight"}, {"time": "received"}):
         with pytest.raises(esker.Error):
             db.window(**{"length": "1h", "time": "sent", **wrong})
     with pytest.raises(TypeError, match="length"):
@@ -175,8 +175,8 @@ def test_windows_end_with_every_so_many_edges(stream):
 
 def test_a_table_over_windows_has_what_a_run_on_each_has(stream):
     db, _ = stream
-    for kind in ("all", "distinct", "count"):
-        windows = db.rolling("6h", every="1h", time="sent", kind=kind)
+    for copies in ("all", "distinct", "count"):
+        windows = db.rolling("6h", every="1h", time="sent", copies=copies)
         for algorithm, options in (("wcc", {}), ("pagerank", {}), ("pagerank", {"undirected": True}), ("kcore", {"undirected": True}), ("scc", {})):
             table = windows.run(algorithm, **options).to_pandas()
             assert len(windows) > 20 and len(table) > len(windows)

@@ -164,7 +164,7 @@ def question(world, rng):
     named = {S: rng.choice(vertices), T: rng.choice(vertices)}
     fill = lambda value: [named.get(one, one) for one in value] if isinstance(value, list) else named.get(value, value)
     options = {key: fill(value) if isinstance(value, list) or value in (S, T) else value for key, value in options.items()}
-    kind, combine = rng.choice(WINDOWS) if rich else (None, None)
+    copies, combine = rng.choice(WINDOWS) if rich else (None, None)
     # Most requests that would be refused follow the remedy that the refusal names, for an answer tests more.
     undirected_share = 0.9 if needs_undirected(name, options) else 0.4
     weighs = name in READS_WEIGHTS or "by weight" in options
@@ -176,9 +176,9 @@ def question(world, rng):
     )
     if axes["weights"] != "none" and not view.weight and "by weight" in options:
         view.weight = "weight"
-    if kind:
-        view.window, view.kind, view.combine = rng.choice([60, 150, 250]), kind, combine
-        if kind == "weighted" and combine != "count" and axes["weights"] == "none" and not view.weight:
+    if copies:
+        view.window, view.copies, view.combine = rng.choice([60, 150, 250]), copies, combine
+        if copies == "weighted" and combine != "count" and axes["weights"] == "none" and not view.weight:
             view.combine = "count"
     view.all_vertices = view.leaves_out() and rng.random() < 0.4
     if "by weight" in options and not view.weight and not view.makes_weights():

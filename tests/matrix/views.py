@@ -14,7 +14,7 @@ class View:
     where: list = field(default_factory=list)
     reverse: bool = False
     window: int = None
-    kind: str = "all"
+    copies: str = "all"
     combine: str = "count"
     all_vertices: bool = False
     as_undirected: bool = False
@@ -25,8 +25,8 @@ class View:
         args += ["--reverse"] * self.reverse + ["--as-undirected"] * self.as_undirected
         args += ["--weight", self.weight] if self.weight else []
         if self.window is not None:
-            args = ["--window", f"{self.window}s", *args, "--time", "time", "--time-unit", "s", "--kind", self.kind]
-            args += ["--combine", self.combine] if self.kind == "weighted" else []
+            args = ["--window", f"{self.window}s", *args, "--time", "time", "--time-unit", "s", "--copies", self.copies]
+            args += ["--combine", self.combine] if self.copies == "weighted" else []
         args += ["--all-vertices"] * self.all_vertices
         return args
 
@@ -35,10 +35,10 @@ class View:
         return self.window is not None or bool(self.where)
 
     def joins(self):
-        return self.window is not None and self.kind != "all"
+        return self.window is not None and self.copies != "all"
 
     def makes_weights(self):
-        return self.window is not None and self.kind == "weighted"
+        return self.window is not None and self.copies == "weighted"
 
 
 def joined(edges, rule, directed):
@@ -84,7 +84,7 @@ def graph_of(world, version, view, until=None):
         edges = [(v, u, w, time) for u, v, w, time in edges]
     directed = world.directed and not view.as_undirected
     if view.joins():
-        edges = joined(edges, view.combine if view.kind == "weighted" else view.kind, directed)
+        edges = joined(edges, view.combine if view.copies == "weighted" else view.copies, directed)
     elif world.directed and not directed and world.axes["duplicates"] != "keep":
         edges = joined(edges, "min", directed)
     return Graph(directed, vertices, [edge[:3] for edge in edges])

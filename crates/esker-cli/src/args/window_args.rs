@@ -34,9 +34,9 @@ impl From<UnitArg> for EpochUnit {
     }
 }
 
-/// `--kind`.
+/// `--copies`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum KindArg {
+enum CopiesArg {
     /// Each edge counts.
     All,
     /// Of several edges from one vertex to another, the last.
@@ -68,9 +68,9 @@ pub(crate) struct WindowArgs {
     #[arg(long, value_enum, value_name = "UNIT")]
     time_unit: Option<UnitArg>,
     /// What becomes of several edges from one vertex to another [default: all]
-    #[arg(long, value_enum, value_name = "KIND")]
-    kind: Option<KindArg>,
-    /// Weight of edges that become one, with --kind weighted [default: count]
+    #[arg(long, value_enum, value_name = "COPIES")]
+    copies: Option<CopiesArg>,
+    /// Weight of edges that become one, with --copies weighted [default: count]
     #[arg(long, value_enum, value_name = "RULE")]
     combine: Option<CombineArg>,
     /// Keep the vertices that are left without an edge
@@ -84,19 +84,19 @@ pub(crate) const TIME_HELP: &str = "Edge property that holds the times, whole nu
 
 impl WindowArgs {
     /// The options that mean nothing without a window, for `mut_arg`.
-    pub(crate) const NAMES: [&str; 3] = ["time_unit", "kind", "combine"];
+    pub(crate) const NAMES: [&str; 3] = ["time_unit", "copies", "combine"];
 
     /// What becomes of several edges.
     ///
     /// # Errors
     /// `--combine` where it has no effect.
     pub(crate) fn copies(&self) -> Result<Copies, Failure> {
-        if self.combine.is_some() && self.kind != Some(KindArg::Weighted) {
-            return Err(Failure::Usage("--combine has no effect without --kind weighted".to_owned()));
+        if self.combine.is_some() && self.copies != Some(CopiesArg::Weighted) {
+            return Err(Failure::Usage("--combine has no effect without --copies weighted".to_owned()));
         }
-        Ok(match (self.kind, self.combine) {
-            (None | Some(KindArg::All), _) => Copies::All,
-            (Some(KindArg::Distinct), _) => Copies::Distinct,
+        Ok(match (self.copies, self.combine) {
+            (None | Some(CopiesArg::All), _) => Copies::All,
+            (Some(CopiesArg::Distinct), _) => Copies::Distinct,
             (_, None | Some(CombineArg::Count)) => Copies::Weighted(Combine::Count),
             (_, Some(CombineArg::Sum)) => Copies::Weighted(Combine::Sum),
             (_, Some(CombineArg::Min)) => Copies::Weighted(Combine::Min),
@@ -153,7 +153,7 @@ pub(crate) fn window_json(view: &View, times: Option<&Times>) -> Value {
         "unit": times.unit.name(),
         "after": window.after,
         "until": window.until,
-        "kind": match window.copies {
+        "copies": match window.copies {
             Copies::All => "all",
             Copies::Distinct => "distinct",
             Copies::Weighted(Combine::Count) => "count",

@@ -29,7 +29,7 @@ use crate::show::shown::{STANDARD_OUTPUT, ShownRows};
 #[command(after_help = "Examples:
   esker window timed.esker --length 1h --every 15m --to 2024-01-01T02:00 --run wcc
   esker window timed.esker --length 1d --length 7d --every 1d --run pagerank --top 3 --format csv
-  esker window timed.esker --length 1d --every 1d --kind weighted --run pagerank --top 1
+  esker window timed.esker --length 1d --every 1d --copies weighted --run pagerank --top 1
   esker window timed.esker --length 1d --every-edges 2 --run wcc --top 1
   esker window timed.esker --length 1d --run pagerank --output ranks.parquet
   esker window timed.esker --length 1h --run wcc --follow   # until Ctrl-C")]

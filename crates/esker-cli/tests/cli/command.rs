@@ -570,7 +570,7 @@ fn windows_of_timestamps_are_read_from_tiles_too() {
     place.ok("compact tiles.esker --encoding tiles");
     place.ok("compact only.esker --encoding tiles --only");
     for run in ["wcc", "bfs --source 3", "kcore", "triangles", "degrees"] {
-        for window in ["--window 5d", "--window 9d --at 2026-01-15", "--window 3d --kind distinct"] {
+        for window in ["--window 5d", "--window 9d --at 2026-01-15", "--window 3d --copies distinct"] {
             let answers = |database: &str| {
                 place.json(&format!("run {run} {database} {window} --json"))["answers"].clone()
             };

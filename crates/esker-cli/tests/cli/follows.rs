@@ -120,7 +120,7 @@ fn what_each_version_changed_is_told_from_any_version_on() {
     place.fails(2, "follow g.esker wcc --format table", "--once");
     place.fails(2, "follow g.esker nothing", "nothing");
     place.fails(2, "follow g.esker wcc --every 1h", "--window");
-    place.fails(2, "follow g.esker wcc --kind distinct", "--window");
+    place.fails(2, "follow g.esker wcc --copies distinct", "--window");
     place.fails(2, "follow g.esker wcc --window 1h", "no edge property can hold times");
 }
 

@@ -404,9 +404,9 @@ fn a_limit_that_is_named_suffices_for_every_algorithm() {
         "run wcc u.esker --residency pooled",
         "run triangles u.esker --residency headed",
         "run kcore u.esker --residency pooled",
-        "window timed.esker --length 4 --every 4 --kind distinct --run wcc",
-        "window timed.esker --length 4 --every 4 --kind weighted --run pagerank",
-        "run bfs timed.esker --source 1 --window 4 --kind distinct",
+        "window timed.esker --length 4 --every 4 --copies distinct --run wcc",
+        "window timed.esker --length 4 --every 4 --copies weighted --run pagerank",
+        "run bfs timed.esker --source 1 --window 4 --copies distinct",
     ] {
         is_refused(&place, line, 4);
     }

@@ -119,10 +119,11 @@ fn copies_of_an_edge_in_both_directions_are_joined_by_the_rule_of_the_window() {
             ("weighted --combine last", "3"),
             ("distinct", "3"),
         ] {
-            let line = format!("sssp a.esker --source 1 --window 1000s --kind {rule} --as-undirected {view}");
+            let line =
+                format!("sssp a.esker --source 1 --window 1000s --copies {rule} --as-undirected {view}");
             assert_eq!(values(&place, &line), format!("0 {length}"), "{rule} {view}");
         }
-        let degrees = format!("degrees a.esker --window 1000s --kind distinct --as-undirected {view}");
+        let degrees = format!("degrees a.esker --window 1000s --copies distinct --as-undirected {view}");
         assert_eq!(values(&place, &degrees), "1 2", "{view}");
     }
     // Without a rule each stays an edge, where parallel edges are kept.
@@ -225,7 +226,7 @@ fn copies_in_both_directions_are_joined_without_in_edges_too() {
                 ("distinct", "0 3 12"),
             ] {
                 let line =
-                    format!("sssp a.esker --source 1 --window 1000s --kind {rule} --as-undirected {view}");
+                    format!("sssp a.esker --source 1 --window 1000s --copies {rule} --as-undirected {view}");
                 assert_eq!(values(&place, &line), lengths, "{options} {rule} {view}");
             }
         }

@@ -51,52 +51,52 @@ fn a_run_sees_the_edges_of_a_window_alone() {
 }
 
 #[test]
-fn edges_between_two_vertices_are_joined_as_the_kind_says() {
+fn edges_between_two_vertices_are_joined_as_copies_says() {
     let place = messages();
-    let distance = |kind: &str| {
+    let distance = |copies: &str| {
         let line =
-            format!("run sssp m.esker --source ann --window 2d --at 2024-01-02 --verify --output - {kind}");
+            format!("run sssp m.esker --source ann --window 2d --at 2024-01-02 --verify --output - {copies}");
         let rows = place.ok(&line);
         rows.lines().find_map(|row| row.strip_prefix("bob,")).unwrap().to_owned()
     };
-    for (kind, expected) in [
+    for (copies, expected) in [
         ("", "2"),
-        ("--kind all", "2"),
-        ("--kind distinct", "2"),
-        ("--kind weighted", "3"),
-        ("--kind weighted --combine sum", "9"),
-        ("--kind weighted --combine min", "2"),
-        ("--kind weighted --combine max", "4"),
-        ("--kind weighted --combine last", "2"),
+        ("--copies all", "2"),
+        ("--copies distinct", "2"),
+        ("--copies weighted", "3"),
+        ("--copies weighted --combine sum", "9"),
+        ("--copies weighted --combine min", "2"),
+        ("--copies weighted --combine max", "4"),
+        ("--copies weighted --combine last", "2"),
     ] {
-        assert_eq!(distance(kind), expected, "{kind}");
+        assert_eq!(distance(copies), expected, "{copies}");
     }
-    let edges = |kind: &str| {
-        place.json(&format!("run wcc m.esker --window 2d --at 2024-01-02 --json {kind}"))["edges"].clone()
+    let edges = |copies: &str| {
+        place.json(&format!("run wcc m.esker --window 2d --at 2024-01-02 --json {copies}"))["edges"].clone()
     };
     assert_eq!(
-        (edges(""), edges("--kind distinct"), edges("--kind weighted")),
+        (edges(""), edges("--copies distinct"), edges("--copies weighted")),
         (5.into(), 3.into(), 3.into())
     );
 }
 
 #[test]
-fn tiles_alone_without_in_edges_have_all_kinds_of_windows() {
+fn tiles_alone_without_in_edges_have_all_copies_of_windows() {
     let place = messages();
     place.ok("import m.csv t.esker --duplicates keep --time sent --weight length --no-in-edges --encoding tiles --only");
-    for kind in ["all", "distinct", "weighted"] {
+    for copies in ["all", "distinct", "weighted"] {
         for algorithm in ["wcc", "sssp --source ann", "degrees"] {
-            let window = format!("--window 2d --at 2024-01-02 --kind {kind} --output -");
+            let window = format!("--window 2d --at 2024-01-02 --copies {copies} --output -");
             let expected = place.ok(&format!("run {algorithm} m.esker {window}"));
             for encoding in ["", "--encoding lists"] {
                 let found = place.ok(&format!("run {algorithm} t.esker {window} {encoding}"));
-                assert_eq!(found, expected, "{algorithm} {kind} {encoding}");
+                assert_eq!(found, expected, "{algorithm} {copies} {encoding}");
             }
         }
     }
     // Ranks are pushed here, and pulled there. With `all` edges and no weights, tiles are scanned.
     place.ok("run pagerank t.esker --window 2d --at 2024-01-02 --verify");
-    place.ok("run wcc t.esker --window 2d --at 2024-01-02 --kind all --encoding tiles --verify");
+    place.ok("run wcc t.esker --window 2d --at 2024-01-02 --copies all --encoding tiles --verify");
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn windows_follow_each_other_along_the_calendar() {
         "until,length,vertices,edges,components\n2024-01-02T23:59:59Z,1d,3,2,1\n2024-01-02T23:59:59Z,2d,3,5,1\n"
     );
     let top = place.ok(
-        "window m.esker --length 2d --run pagerank --kind weighted -p damping=0.5 --top 1 --format jsonl",
+        "window m.esker --length 2d --run pagerank --copies weighted -p damping=0.5 --top 1 --format jsonl",
     );
     // Two days at a time, counted from 1970.
     assert_eq!(top.lines().count(), 3, "{top}");
@@ -264,8 +264,8 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
         (2, "run wcc plain.esker --window 1h", "no edge property can hold times"),
         (2, "run wcc two.esker --window 1h", "name the edge property that holds the times with --time: a, b"),
         (2, "run wcc two.esker --window 1h --time c", "they have a, b"),
-        (2, "run wcc m.esker --kind distinct", "--window"),
-        (2, "run wcc m.esker --window 1h --combine sum", "--combine has no effect without --kind weighted"),
+        (2, "run wcc m.esker --copies distinct", "--window"),
+        (2, "run wcc m.esker --window 1h --combine sum", "--combine has no effect without --copies weighted"),
         (2, "run wcc m.esker --window 1y", "is not a length of time"),
         (2, "run wcc m.esker --window 0s", "more than 0"),
         (2, "run wcc m.esker --window 1500ms", "must be a whole number"),
@@ -358,7 +358,7 @@ fn pagerank_follows_the_weights_of_the_last_edges() {
     place.file("p.csv", "source,target,weight,time\n1,2,171,100\n1,0,611,105\n0,2,499,106\n2,3,5,107\n");
     place.ok("import p.csv p.esker --undirected --time time --duplicates keep --event-time 1970-01-01");
     let ranks = |combine: &str| {
-        let window = "--window 10 --time-unit s --kind weighted";
+        let window = "--window 10 --time-unit s --copies weighted";
         place.ok(&format!("run pagerank p.esker {window} --combine {combine} --output - -q"))
     };
     assert_eq!(ranks("last"), ranks("sum"), "each pair has one edge");
