@@ -1,7 +1,9 @@
-//! Files that other libraries wrote with their own writers (`generate.py`), and what they mean.
+//! Files that other programs wrote with their own writers, and what they mean: `generate.py` and `generate/` made them.
 // The tests read and write files of their own.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
+mod settings;
+mod corpus;
 mod hostile;
 mod meant;
 mod round_trips;
