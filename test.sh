@@ -11,12 +11,10 @@ prepare build python
 
 step() { printf '\n== [%d min %02d s] %s\n' $((SECONDS / 60)) $((SECONDS % 60)) "$*"; "$@"; }
 
-# Compiles everything in one go, the Python extension included, so that no core waits and nothing is compiled twice.
-step cargo build --workspace --all-targets
-step cargo test --workspace
-# The library of clusters is a member; the command has it only as a feature. Of the whole workspace, so that dependencies keep their features
-# and only the command is compiled again.
-step cargo test --workspace --features esker-cli/cluster --test cli -- cluster:: hosts::
+# Compiles everything in one go, the Python extension and the command with clusters included, so that no core waits and nothing is compiled
+# twice.
+step cargo build --workspace --all-targets --features esker-cli/cluster
+step cargo test --workspace --features esker-cli/cluster
 # Imports and replacements killed at random moments; the tests above killed commits. `cargo xtask prove kills` does so by the thousand.
 step python3 tests/kill/kill_import.py --esker target/debug/esker --edges 30000 --times 20
 step python/test.sh
