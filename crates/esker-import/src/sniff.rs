@@ -41,6 +41,7 @@ fn refuse_foreign(head: &[u8]) -> Result<(), String> {
         [0x1f, 0x9d, ..] => refused("compressed with compress", "unpack it with uncompress"),
         [0x89, b'H', b'D', b'F', ..] => refused("HDF5", "export its edges as CSV or Parquet"),
         _ if head.get(257..262) == Some(b"ustar") => refused("a tar archive", "unpack it first"),
+        _ if is_html(head) => refused("HTML", "export its table as CSV"),
         _ if starts_with_word(head, b"<?xml") => {
             refused("XML, but neither GraphML nor GEXF", "export its edges as CSV")
         }
@@ -57,6 +58,16 @@ fn refuse_foreign(head: &[u8]) -> Result<(), String> {
             None => Ok(()),
         },
     }
+}
+
+/// Whether a text is a page or a table of one.
+fn is_html(head: &[u8]) -> bool {
+    [&b"<!doctype html"[..], b"<html", b"<table"].iter().any(|mark| {
+        without_mark(head)
+            .trim_ascii_start()
+            .get(..mark.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(mark))
+    })
 }
 
 /// The name of a text format of graphs that is not read, if a text begins as one does.

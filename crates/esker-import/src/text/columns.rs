@@ -201,12 +201,48 @@ fn ends(shape: &TableShape, options: &ReadOptions) -> Result<EdgeEnds, Unfit> {
         let reason = "the lines have one column, and an edge needs two; name what separates them with ";
         return Err(message![reason, Setting::Delimiter].into());
     }
+    if source.is_none() && target.is_none() && is_matrix(shape) {
+        return Err(message![
+            "this looks like a matrix with a row and a column for each vertex, which is not read as text: write it as Matrix \
+             Market, or if it is a list of edges, name their columns with ",
+            Setting::SourceColumn,
+            " and ",
+            Setting::TargetColumn,
+        ]
+        .into());
+    }
     let given = GivenEnds { source, target, others: taken(shape, options) };
     let shown = match header {
         [] => format!("{} columns without names", shape.columns),
         header => format!("columns: {}", listed(header)),
     };
     find_ends(&samples(shape), &given).or_ask(header, &shown).map_err(Unfit::Sample)
+}
+
+/// Columns without names beyond which a table of numbers is no list of edges.
+const LIST_COLUMNS_MAX: usize = 64;
+
+/// Whether a table has a row and a column for each vertex: the names of the columns stand in the first column, or
+/// nothing but numbers stands in as many rows as columns.
+fn is_matrix(shape: &TableShape) -> bool {
+    let rows = &shape.rows;
+    if let Some(header) = &shape.header {
+        let same =
+            |(row, name): (&Vec<Vec<u8>>, &String)| row.first().is_some_and(|first| first == name.as_bytes());
+        return header.len() > 3 && rows.len() + 1 == header.len() && rows.iter().zip(&header[1..]).all(same);
+    }
+    let cell = |row: usize, column: usize| rows[row].get(column);
+    let is_distance = |n: usize| {
+        (0..n)
+            .all(|v| cell(v, v).is_some_and(|zero| zero == b"0") && (0..v).all(|u| cell(u, v) == cell(v, u)))
+    };
+    let is_square = match shape.columns {
+        0..=2 => false,
+        // As many are three edges with weights.
+        3 => rows.len() == 3 && is_distance(3),
+        columns => rows.len() == columns || columns > LIST_COLUMNS_MAX,
+    };
+    is_square && rows.iter().all(|row| decimal::are_numbers(row.iter().map(Vec::as_slice)))
 }
 
 /// Columns that are named as something else than an end, unless too few others are left.
@@ -267,7 +303,8 @@ fn others(
     match &options.properties {
         PickProperties::None => {}
         PickProperties::All => {
-            for column in (0..shape.columns).filter(|column| !taken.contains(column)) {
+            let is_kept = |column: &usize| !taken.contains(column) && !is_trailing(shape, *column);
+            for column in (0..shape.columns).filter(is_kept) {
                 let name = name_of(shape, column, &format!("column{}", column + 1));
                 properties.push(EdgeColumn { name, column, property_type: sniffed(shape, column) });
             }
@@ -290,6 +327,13 @@ fn others(
         }
     }
     Ok(())
+}
+
+/// Whether a column is but a separator at the end of each line.
+fn is_trailing(shape: &TableShape, column: usize) -> bool {
+    let is_last = column + 1 == shape.columns;
+    let unnamed = shape.header.as_ref().is_none_or(|header| header.get(column).is_none_or(String::is_empty));
+    is_last && unnamed && shape.rows.iter().all(|row| row.get(column).is_none_or(Vec::is_empty))
 }
 
 /// Gives properties the types that the user declares.

@@ -8,8 +8,14 @@ use crate::columns::header::{FirstLine, first_line};
 use crate::read::format::ReadOptions;
 
 /// What separates the columns of a list of edges.
-pub(crate) const LIST: &[Separator] =
-    &[Separator::Blank, Separator::Byte(b','), Separator::Byte(b';'), Separator::Byte(b'|')];
+pub(crate) const LIST: &[Separator] = &[
+    Separator::Blank,
+    Separator::Byte(b','),
+    Separator::Byte(b';'),
+    Separator::Byte(b'|'),
+    // Where ids hold blanks.
+    Separator::Byte(b'\t'),
+];
 
 /// Lines of a sample that are looked at, where they decide.
 pub(crate) const SAMPLE_LINES: usize = 1000;
@@ -19,6 +25,12 @@ pub(crate) const SAMPLE_LINES_MAX: usize = 50_000;
 
 /// The word before the names of the columns in a log of Zeek.
 const ZEEK_FIELDS: &[u8] = b"#fields";
+
+const DRAWN: &str =
+    "the table is drawn with lines of dashes, as Markdown and terminals show it; export it as CSV";
+
+const SINGLE_QUOTES: &str = "the fields stand in single quotes, which would be part of ids; write double quotes, or turn quotes off \
+                             to keep them";
 
 const BAD_QUOTE_ABOVE_HEADER: &str = "the quotes of a line above the header are wrong: a quote opens a field and never closes, or \
                                       something follows a closing quote; mend the line, or turn quotes off";
@@ -60,8 +72,12 @@ pub(crate) fn shape(
 ) -> Result<Option<TableShape>, String> {
     check_encoding(head)?;
     let start = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    let (named, start) = match separator_line(&head[start..]) {
+        Some((separator, bytes)) => (options.delimiter.or(Some(separator)), start + bytes),
+        None => (options.delimiter, start),
+    };
     let lines = lines(head, start, whole, lines_max);
-    let named = options.delimiter.map(Separator::of);
+    let named = named.map(Separator::of);
     let candidates = named.as_ref().map_or(separators, std::slice::from_ref);
     let separator = candidates
         .iter()
@@ -76,6 +92,7 @@ pub(crate) fn shape(
     let leading = rows.iter().take_while(|row| is_leading_comment(head, row, usual)).count();
     let fields = zeek_fields(&rows[..leading]);
     let rows = &rows[leading..];
+    check_rows(rows, options)?;
     let Some(first) = rows.first() else {
         return Ok(if whole { Some(empty(plain, head, fields)) } else { None });
     };
@@ -117,6 +134,33 @@ pub(crate) fn shape(
         unclear: is_unclear.then(|| shown_line(head, first)),
         rows: body.iter().filter(is_edge).map(|row| row.fields.clone()).collect(),
     }))
+}
+
+/// The separator that spreadsheets name in a line above the table, `sep=;`, and the bytes of the line.
+fn separator_line(text: &[u8]) -> Option<(u8, usize)> {
+    let (end, next) = super::line::line_end(text, 0);
+    let line = text[..end].strip_suffix(b"\r").unwrap_or(&text[..end]);
+    let line = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
+    match line {
+        [mark @ .., separator] if mark.eq_ignore_ascii_case(b"sep=") => Some((*separator, next)),
+        _ => None,
+    }
+}
+
+/// Refuses tables that are made for eyes, and quotes that are none here.
+fn check_rows(rows: &[Row], options: &ReadOptions) -> Result<(), String> {
+    let is_rule = |field: &Vec<u8>| field.iter().all(|byte| b"-=+:|".contains(byte));
+    let is_long =
+        |field: &Vec<u8>| field.starts_with(b"---") || field.starts_with(b"===") || field.starts_with(b"+--");
+    if rows.iter().take(3).any(|row| row.fields.iter().all(is_rule) && row.fields.iter().any(is_long)) {
+        return Err(DRAWN.into());
+    }
+    let is_single = |field: &Vec<u8>| field.len() > 1 && field.starts_with(b"'") && field.ends_with(b"'");
+    let are_single = |row: &Row| row.fields.len() > 1 && row.fields.iter().all(is_single);
+    match options.quotes != Some(false) && rows.len() > 1 && rows.iter().take(2).all(are_single) {
+        true => Err(SINGLE_QUOTES.into()),
+        false => Ok(()),
+    }
 }
 
 fn empty(dialect: Dialect, head: &[u8], header: Option<Vec<String>>) -> TableShape {

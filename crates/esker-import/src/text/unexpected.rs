@@ -8,7 +8,7 @@ use esker_format::value::decimal;
 use esker_graph::{Message, Setting, message};
 
 use super::blocks::excerpt;
-use super::columns::TableColumns;
+use super::columns::{EdgeColumn, TableColumns};
 use super::shape::TableShape;
 use crate::columns::names::{WEIGHTS, position};
 use crate::read::format::{Pick, PickIds, ReadOptions};
@@ -51,7 +51,10 @@ pub(super) fn warnings(tables: &[TableView<'_>], is_text: bool, options: &ReadOp
     });
     let auto = is_text && options.ids == PickIds::Auto;
     let of_ids = tables.iter().filter(|_| auto).find_map(TableView::first_text_id);
-    of_columns.chain(of_ids).chain(tables.iter().filter_map(TableView::first_edge)).collect()
+    let each = tables.iter().flat_map(|table| {
+        table.first_edge().into_iter().chain(table.odd_texts(options)).chain(table.escaped_quotes())
+    });
+    of_columns.chain(of_ids).chain(each).collect()
 }
 
 fn is_or_are(names: &[String]) -> String {
@@ -100,6 +103,44 @@ impl TableView<'_> {
             Setting::Header.to(false),
             " if it does not",
         ])
+    }
+
+    /// The warnings that properties become texts although most of their first values are numbers.
+    fn odd_texts(&self, options: &ReadOptions) -> Vec<Message> {
+        let is_sniffed = |property: &&EdgeColumn| {
+            let is_text = property.property_type.as_ref().is_some_and(|own| own.logical.is_text());
+            is_text && !options.types_are_fixed && options.schema.iter().all(|own| own.name != property.name)
+        };
+        let odd = |property: &EdgeColumn| {
+            let values = || self.shape.rows.iter().filter_map(|row| row.get(property.column));
+            let given = values().filter(|value| !value.is_empty());
+            let texts = given.clone().filter(|value| !decimal::is_numeral(value)).count();
+            let first = given.clone().find(|value| !decimal::is_numeral(value))?;
+            (texts * 2 < given.count()).then(|| {
+                message![
+                    format!(
+                        "{}: all values of {:?} are taken as texts, for some are no numbers, such as {:?}; ",
+                        self.path.display(),
+                        property.name,
+                        excerpt(first)
+                    ),
+                    Setting::Schema.to_type(&property.name, "f64"),
+                    " refuses these lines",
+                ]
+            })
+        };
+        self.columns.properties.iter().filter(is_sniffed).filter_map(odd).collect()
+    }
+
+    /// The warning that quotes within fields are not doubled, as MySQL writes them.
+    fn escaped_quotes(&self) -> Option<Message> {
+        let has_one = |field: &&Vec<u8>| memchr::memmem::find(field, b"\\\"").is_some();
+        let field = self.shape.rows.iter().flatten().find(has_one)?;
+        Some(Message::from(format!(
+            "{}: backslashes before quotes are kept, as in {}; double such quotes instead if they are to be undone",
+            self.path.display(),
+            excerpt(field)
+        )))
     }
 
     /// The warning that ids become texts, if most of the first are integers: the first that is none tells

@@ -73,6 +73,24 @@ pub(super) struct Told {
     pub(super) has_edges: bool,
 }
 
+/// What graphology says of a graph.
+#[derive(Default, serde::Deserialize)]
+struct GraphologyOptions {
+    #[serde(rename = "type")]
+    of_edges: Option<String>,
+}
+
+impl GraphologyOptions {
+    fn directed(&self) -> Option<bool> {
+        match self.of_edges.as_deref() {
+            Some("undirected") => Some(false),
+            // In a mixed one the undirected edges say so.
+            Some("directed" | "mixed") => Some(true),
+            _ => None,
+        }
+    }
+}
+
 /// Blocks of elements. Memory: two blocks, or one element if that is longer.
 pub(super) struct JsonBlocks {
     path: Arc<PathBuf>,
@@ -202,7 +220,7 @@ impl JsonBlocks {
         self.at += 1;
         let value = self.peek()?;
         let section = match name.as_str() {
-            "nodes" => Some(Section::Vertices),
+            "nodes" | "vertices" => Some(Section::Vertices),
             "edges" | "links" => Some(Section::Edges),
             "elements" => Some(Section::Mixed),
             _ => None,
@@ -238,6 +256,13 @@ impl JsonBlocks {
             (_, Some(b'{')) if depth == 2 && name == ESKER => {
                 let (begin, end) = (self.at, self.value_end()?);
                 self.types = self.buffer[begin..end].to_vec();
+                self.at = end;
+            }
+            (_, Some(b'{')) if depth == 1 && name == "options" => {
+                let (begin, end) = (self.at, self.value_end()?);
+                let options: GraphologyOptions =
+                    serde_json::from_slice(&self.buffer[begin..end]).unwrap_or_default();
+                self.told.directed = options.directed().or(self.told.directed);
                 self.at = end;
             }
             (_, Some(_)) => self.skip_value()?,

@@ -22,7 +22,7 @@ pub(super) struct Ends<'a> {
 pub(super) fn ends_of<'a>(fields: &Fields<'a>) -> Option<Ends<'a>> {
     let find = |name: &str| fields.iter().find(|(own, _)| own == name).map(|(_, value)| *value);
     let pair = |names: [&'static str; 2]| Some(Ends { names, ids: [find(names[0])?, find(names[1])?] });
-    pair(["source", "target"]).or_else(|| pair(["from", "to"]))
+    pair(["source", "target"]).or_else(|| pair(["from", "to"])).or_else(|| pair(["fromId", "toId"]))
 }
 
 /// Whether a name of an edge is no property.

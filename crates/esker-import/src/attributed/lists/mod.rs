@@ -70,6 +70,30 @@ fn is_dictionary(text: &[u8]) -> bool {
     text.first() == Some(&b'{') && text.last() == Some(&b'}')
 }
 
+/// Refuses ids that hold blanks, and lists in which something else separates the ids.
+///
+/// # Errors
+/// What they hold, in words.
+fn check_ids(head: &[u8], kind: ListKind) -> std::result::Result<(), String> {
+    let content = || lines(head).map(|(_, line)| line).take(SAMPLE_LINES);
+    let is_open = |word: &[u8]| word.starts_with(b"(") && !word.ends_with(b")");
+    if content().any(|line| line.split(u8::is_ascii_whitespace).take(2).any(is_open)) {
+        return Err(
+            "the ids hold blanks, as tuples do; write the graph as GraphML, or call its vertices otherwise"
+                .to_owned(),
+        );
+    }
+    let with = |sign: u8| content().filter(|line| line.contains(&sign)).count() * 2;
+    let other = [b';', b',', b'|'].into_iter().find(|sign| with(*sign) > content().count());
+    match (kind, other) {
+        (ListKind::Neighbours, Some(sign)) => Err(format!(
+            "'{}' stands in most lines where blanks separate the ids; write the list without a delimiter of its own",
+            char::from(sign)
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// Which list begins so; `None` if nothing says that it is one of NetworkX.
 fn list_of(head: &[u8]) -> Option<ListKind> {
     let is_cut = !head.ends_with(b"\n");
@@ -114,6 +138,7 @@ fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<Open
     let input = one(inputs, NETWORKX.title)?;
     let path = input.path();
     let kind = list_of(without_mark(&head.bytes)).unwrap_or(ListKind::Neighbours);
+    check_ids(without_mark(&head.bytes), kind).map_err(|reason| input_error(&path, None, b"", reason))?;
     let (ids, attributes) = sample(without_mark(&head.bytes), kind);
     let chosen = choose(NETWORKX.title, attributes, true, options)?;
     let text_ids = are_text_ids(false, ids.iter().map(String::as_bytes), options);

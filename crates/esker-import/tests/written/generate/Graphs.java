@@ -105,7 +105,7 @@ public class Graphs {
                 "refused: column\n", out ->
                 new CSVExporter<String, DefaultWeightedEdge>(name, CSVFormat.ADJACENCY_LIST, ',').exportGraph(graph, out));
             put(by, which + "-matrix.csv", "new CSVExporter<>(v -> v, CSVFormat.MATRIX, ',').exportGraph(graph, out)",
-                "refused: \"cannot tell\"\n", out -> {
+                "refused: matrix\n", out -> {
                 var exporter = new CSVExporter<String, DefaultWeightedEdge>(name, CSVFormat.MATRIX, ',');
                 exporter.setParameter(CSVFormat.Parameter.MATRIX_FORMAT_NODEID, true);
                 exporter.setParameter(CSVFormat.Parameter.MATRIX_FORMAT_ZERO_WHEN_NO_EDGE, true);

@@ -84,7 +84,7 @@ def networkx_files() -> None:
     put("families.json", "json.dump(nx.node_link_data(graph), open(path, 'w'))", families)
     put("codes.json", "json.dump(nx.node_link_data(graph, edges='links'), open(path, 'w'))", codes)
     put("renamed.json", "json.dump(nx.node_link_data(graph, source='from', target='to', nodes='vertices'), open(path, 'w'))",
-        families)
+        club)
     put("people.adjacency.json", "json.dump(nx.adjacency_data(graph), open(path, 'w'))", people, refused=["adjacency data", "node_link_data"])
     put("families.cyjs", "json.dump(nx.cytoscape_data(graph), open(path, 'w'))", families,
         maybe=["name", "value", "id"])
@@ -99,7 +99,7 @@ def networkx_files() -> None:
     put("simple.edgelist", "nx.write_edgelist(graph, path, data=False)", simple, of_networkx(simple, False),
         **{"with": "undirected"})
     put("people.tab.edgelist", "nx.write_edgelist(graph, path, delimiter='\\t', data=['weight', 'kind'])", people,
-        (True, {}, [(u, v, {"weight": d["weight"], "column 4": d["kind"]}) for u, v, d in people.edges(data=True)]),
+        (True, {}, [(u, v, {"column3": d["weight"], "column4": d["kind"]}) for u, v, d in people.edges(data=True)]),
         **{"with": "delimiter=tab property=all"})
     put("codes.edgelist", "nx.write_edgelist(graph, path)", codes, of_networkx(codes))
     put("multi.edgelist", "nx.write_edgelist(graph, path)", multi, (False, {}, of_networkx(multi)[2]),
@@ -111,7 +111,12 @@ def networkx_files() -> None:
     put("club.adjlist", "nx.write_adjlist(graph, path)", club, of_networkx(club, False, False),
         **{"with": "undirected"})
     put("looped.adjlist", "nx.write_adjlist(graph, path)", looped, **{"with": "undirected"})
-    put("people.adjlist", "nx.write_adjlist(graph, path, delimiter=';')", people, of_networkx(people, False, False))
+    put("people.adjlist", "nx.write_adjlist(graph, path, delimiter=';')", people,
+        refused=["';'", "delimiter"])
+    grid = nx.grid_2d_graph(2, 3)
+    put("grid.adjlist", "nx.write_adjlist(graph, path)", grid, refused=["tuples", "GraphML"])
+    put("grid.edgelist", "nx.write_edgelist(graph, path)", grid, refused=["columns"])
+    put("grid.graphml", "nx.write_graphml_xml(graph, path)", grid)
     put("people.net", "nx.write_pajek(graph, path)", people)
     put("multi.net", "nx.write_pajek(graph, path)", multi)
     put("simple.g6", "nx.write_graph6(graph, path, header=False)", simple)
@@ -120,8 +125,8 @@ def networkx_files() -> None:
     put("gaps.csv", "nx.to_pandas_edgelist(graph).to_csv(path, index=False)", gaps,
         (True, {}, [(u, v, {**d}) for u, v, d in gaps.edges(data=True)]), **{"with": "property=all"})
     put("families.matrix.csv", "nx.to_pandas_adjacency(graph).to_csv(path)", families,
-        refused=["cannot tell"])
-    put("simple.matrix.txt", "np.savetxt(path, nx.to_numpy_array(graph), fmt='%d')", simple, refused=["matrix"])
+        refused=["matrix"])
+    put("simple.matrix.txt", "np.savetxt(path, nx.to_numpy_array(graph), fmt='%d')", simple, refused=["matrix", "Matrix Market"])
     put("club.matrix.mtx", "scipy.io.mmwrite(path, nx.to_scipy_sparse_array(graph, dtype=int))", club,
         (False, {}, [(u + 1, v + 1, {"weight": d["weight"]}) for u, v, d in club.edges(data=True)]))
     put("people.tex", "nx.write_latex(graph, path)", people, refused=["one column"])

@@ -111,7 +111,9 @@ def pandas_files() -> None:
     put("calls-crlf.csv", "frame.to_csv(path, index=False, lineterminator='\\r\\n')", "calls")
     put("calls-cr.csv", "frame.to_csv(path, index=False, lineterminator='\\r')", "calls", refused=["carriage returns", "tr"])
     put("transfers-quoted.csv", "frame.to_csv(path, index=False, quoting=csv.QUOTE_ALL)", "transfers")
-    put("transfers-escaped.csv", "frame.to_csv(path, index=False, doublequote=False, escapechar='\\\\')", "transfers")
+    put("transfers-escaped.csv", "frame.to_csv(path, index=False, doublequote=False, escapechar='\\\\')", "transfers",
+        graph=of_frame(frames["transfers"].replace('the "old" car', 'the \\"old\\" car'), "from", "to"),
+        warned=["backslashes"], **ALL)
     put("calls.csv.gz", "frame.to_csv(path, index=False)", "calls")
     put("calls.csv.zip", "frame.to_csv(path, index=False)", "calls", refused=["zip archive"])
     put("calls.csv.xz", "frame.to_csv(path, index=False)", "calls", refused=["xz"])
@@ -159,7 +161,7 @@ def pandas_files() -> None:
     put("calls.txt", "open(path, 'w').write(frame[['caller', 'callee']].to_string(index=False))", "calls",
         frames["calls"][["caller", "callee"]])
     put("calls.md", "open(path, 'w').write('| caller | callee |\\n|---|---|\\n' + ''.join(f'| {a} | {b} |\\n' for a, b in "
-        "zip(frame.caller, frame.callee)))", "calls", refused=["Markdown"])
+        "zip(frame.caller, frame.callee)))", "calls", refused=["dashes", "CSV"])
     put("calls.html", "frame.to_html(path)", "calls", refused=["HTML"])
     put("calls-records.json", "frame.to_json(path, orient='records')", "calls", refused=["JSON"])
     put("calls-lines.jsonl", "frame.to_json(path, orient='records', lines=True)", "calls", refused=["JSON"])
@@ -189,7 +191,8 @@ def python_files() -> None:
     put("excel-tab.csv", f"w = csv.writer(open(path, 'w', newline=''), 'excel-tab'); {head}")
     put("unix.csv", f"w = csv.writer(open(path, 'w', newline=''), 'unix'); {head}")
     put("nonnumeric.csv", f"w = csv.writer(open(path, 'w', newline=''), quoting=csv.QUOTE_NONNUMERIC); {head}")
-    put("single-quotes.csv", f"w = csv.writer(open(path, 'w', newline=''), quoting=csv.QUOTE_ALL, quotechar=\"'\"); {head}")
+    put("single-quotes.csv", f"w = csv.writer(open(path, 'w', newline=''), quoting=csv.QUOTE_ALL, quotechar=\"'\"); {head}",
+        refused=["single quotes"])
     put("sep-line.csv", f"f = open(path, 'w', newline=''); f.write('sep=;\\r\\n'); w = csv.writer(f, delimiter=';'); {head}")
     put("comments.csv", f"f = open(path, 'w', newline=''); f.write('# exported 2024-03-01\\n# by nobody\\n\\n'); "
         f"w = csv.writer(f); {head}")
@@ -227,7 +230,7 @@ def python_files() -> None:
     connection.executescript("create table pays(sender text, receiver text, amount int);"
                              + "".join(f"insert into pays values{row};" for row in rows))
     write("python", "dump.sql", "open(path, 'w').write('\\n'.join(connection.iterdump()))", None, {"connection": connection},
-          refused=["SQL"])
+          refused=["empty"])
 
 
 def polars_files() -> None:
