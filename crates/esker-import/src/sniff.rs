@@ -39,6 +39,10 @@ fn refuse_foreign(head: &[u8]) -> Result<(), String> {
             refused("compressed with lz4", "unpack it, or pipe: lz4 -dc file | esker import -")
         }
         [0x1f, 0x9d, ..] => refused("compressed with compress", "unpack it with uncompress"),
+        [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => refused(
+            "an array of NumPy",
+            "write its rows with numpy.savetxt and fmt='%d', or pass it in Python",
+        ),
         [0x89, b'H', b'D', b'F', ..] => refused("HDF5", "export its edges as CSV or Parquet"),
         _ if head.get(257..262) == Some(b"ustar") => refused("a tar archive", "unpack it first"),
         _ if is_html(head) => refused("HTML", "export its table as CSV"),

@@ -80,10 +80,35 @@ impl Unfit {
 pub(crate) fn columns(shape: &TableShape, options: &ReadOptions) -> Result<TableColumns, Unfit> {
     if shape.columns > 0 {
         let EdgeEnds { source, target } = ends(shape, options)?;
+        if options.ids == PickIds::Auto {
+            check_ids(shape, [source, target])?;
+        }
         return columns_between(source, target, shape, options);
     }
     // An empty input has the columns that options name.
     columns_between(0, 1, &TableShape { header: Some(named(options)), ..shape.clone() }, options)
+}
+
+/// Refuses ids such as `1.0000e+00`, which would become texts.
+fn check_ids(shape: &TableShape, ends: [usize; 2]) -> Result<(), Unfit> {
+    let is_float = |id: &[u8]| {
+        let mut parts = id.split(|byte| *byte == b'e');
+        let (Some(digits), Some([b'+' | b'-', ..])) = (parts.next(), parts.next()) else { return false };
+        digits.contains(&b'.') && decimal::is_numeral(id)
+    };
+    let first = shape.rows.first().map(|row| ends.map(|end| row.get(end).map_or(&[][..], Vec::as_slice)));
+    match first {
+        Some([source, target]) if is_float(source) && is_float(target) => Err(message![
+            format!(
+                "the ids are floating-point numbers, such as {}: write integers (numpy.savetxt with fmt='%d'), or take them \
+                 as texts with ",
+                excerpt(source)
+            ),
+            Setting::Ids.to("text"),
+        ]
+        .into()),
+        _ => Ok(()),
+    }
 }
 
 /// The header that an empty input might have had: the columns that options name, behind those that they

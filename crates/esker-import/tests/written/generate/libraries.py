@@ -133,5 +133,149 @@ def networkx_files() -> None:
     put("simple.network.txt", "nx.write_network_text(graph, path)", simple, refused=["columns"])
 
 
+# igraph
+
+
+def igraph_files() -> None:
+    trade = igraph.Graph(n=5, edges=[(0, 1), (1, 2), (2, 0), (2, 0), (3, 3)], directed=True)
+    trade.vs["name"] = ["Ålesund", "Bergen", "Oslo S", "Vardø", "Moss"]
+    trade.vs["people"] = [52163, 291940, None, 1, 2.5]
+    trade.es["weight"] = [1, 2.5, 3, 0.1, 4]
+    trade.es["good"] = ["fish", "oil, crude", "fish", 'a "box"', ""]
+    ring = igraph.Graph.Ring(5)
+
+    def told(graph: igraph.Graph, ids: list, weights: bool = True, kinds: bool = True, vertices: bool = True) -> tuple:
+        names = [name for name in graph.es.attributes() if (weights if name == "weight" else kinds)]
+        return (
+            graph.is_directed(),
+            {ids[v.index]: v.attributes() if vertices else {} for v in graph.vs},
+            [(ids[e.source], ids[e.target], {name: e[name] for name in names}) for e in graph.es],
+        )
+
+    def put(name: str, call: str, graph: igraph.Graph, graph_told: tuple | None, **more: object) -> None:
+        write("igraph", name, call, graph_told, {"graph": graph}, **more)
+
+    keys, names = [f"n{v}" for v in range(5)], trade.vs["name"]
+    numbers, ones = list(range(5)), list(range(1, 6))
+    put("trade.graphml", "graph.write_graphml(path)", trade, told(trade, keys), weight="weight")
+    put("trade.graphml.gz", "graph.write_graphmlz(path)", trade, told(trade, keys), weight="weight")
+    put("trade.gml", "graph.write_gml(path)", trade, told(trade, names), maybe=["id", "name"], weight="weight")
+    put("trade.net", "graph.write_pajek(path)", trade, told(trade, ones, kinds=False, vertices=False), maybe=["id", "people"])
+    put("trade.dot", "graph.write_dot(path)", trade, told(trade, numbers))
+    put("trade.leda", "graph.write_leda(path)", trade, told(trade, ones, kinds=False), maybe=["name", "people"])
+    put("ring.graphml", "graph.write_graphml(path)", ring, told(ring, keys))
+    put("ring.edgelist", "graph.write_edgelist(path)", ring, told(ring, numbers), **{"with": "undirected"})
+    put("ring.matrix.txt", "graph.write_adjacency(path)", ring, None, refused=["matrix"])
+    put("ring.net", "graph.write_pajek(path)", ring, told(ring, ones))
+    put("ring.dimacs", "graph.es['capacity'] = [3, 1, 4, 1, 5]; graph.write_dimacs(path, 0, 2, 'capacity')",
+        igraph.Graph.Ring(5, directed=True),
+        (True, {}, [(v + 1, (v + 1) % 5 + 1, {"capacity": (3, 1, 4, 1, 5)[v]}) for v in range(5)]),
+        maybe=["role", "source", "sink", "node"])
+    safe = igraph.Graph(n=4, edges=[(0, 1), (1, 2)], directed=False)
+    safe.vs["name"] = ["$a", "b", "c", "lone"]
+    safe.es["weight"] = [2, 0.5]
+    ids = safe.vs["name"]
+    put("safe.ncol", "graph.write_ncol(path)", safe, (False, {}, told(safe, ids)[2]), **{"with": "undirected"})
+    put("safe.lgl", "graph.write_lgl(path)", safe, (False, {v: {} for v in ids}, told(safe, ids)[2]))
+    put("safe.pickle", "graph.write_pickle(path)", safe, None, refused=["binary"])
+    put("safe.svg", "graph.write_svg(path)", safe, None, refused=["XML"])
+    put("trade.csv", "graph.get_edge_dataframe().to_csv(path)", trade, (True, {}, told(trade, numbers)[2]),
+        maybe=["edge ID"], **{"with": "property=all"})
+
+
+# NetworKit
+
+
+def networkit_files() -> None:
+    graph = networkit.Graph(5, weighted=True, directed=False)
+    for u, v, weight in [(0, 1, 2.5), (1, 2, 1), (2, 0, 12345678), (3, 3, 0.5)]:
+        graph.addEdge(u, v, weight)
+    arcs = networkit.Graph(4, weighted=False, directed=True)
+    for u, v in [(0, 1), (1, 0), (2, 1)]:
+        arcs.addEdge(u, v)
+
+    def told(graph: networkit.Graph, first: int, weights: bool, lone: bool = True, digits: bool = True) -> tuple:
+        number = (lambda w: w) if digits else (lambda w: float(f"{w:.6g}"))
+        edges = [(u + first, v + first, {"weight": number(w)} if weights else {}) for u, v, w in graph.iterEdgesWeights()]
+        vertices = {v + first: {} for v in graph.iterNodes()} if lone else {}
+        return graph.isDirected(), vertices, edges
+
+    def put(name: str, form: str, graph: networkit.Graph, graph_told: tuple | None, **more: object) -> None:
+        write("networkit", name, f"networkit.writeGraph(graph, path, networkit.Format.{form})", graph_told,
+              {"graph": graph}, **more)
+
+    undirected = {"with": "undirected"}
+    put("weights.gml", "GML", graph, told(graph, 0, False))
+    put("weights.graphml", "GraphML", graph, told(graph, 0, True))
+    put("weights.dot", "DOT", graph, (False, {}, told(graph, 0, False)[2]))
+    put("weights.tab-one.txt", "EdgeListTabOne", graph, told(graph, 1, True, False, False), **undirected)
+    put("weights.space-zero.txt", "EdgeListSpaceZero", graph, told(graph, 0, True, False, False), **undirected)
+    put("weights.comma-one.txt", "EdgeListCommaOne", graph, told(graph, 1, True, False, False), **undirected)
+    put("weights.snap.txt", "SNAP", graph, told(graph, 0, True, False, False), **undirected)
+    put("arcs.gml", "GML", arcs, told(arcs, 0, False))
+    put("arcs.tab-zero.txt", "EdgeListTabZero", arcs, told(arcs, 0, False, False))
+    put("arcs.gt", "GraphToolBinary", arcs, None, refused=["binary"])
+    put("arcs.nkb", "NetworkitBinary", arcs, None, refused=["binary"])
+    simple = networkit.Graph(4, weighted=True)
+    simple.addEdge(0, 1, 2)
+    simple.addEdge(1, 3, 0.5)
+    put("simple.metis.graph", "METIS", simple, told(simple, 1, True))
+
+
+# rustworkx, SciPy, scikit-network
+
+
+def rustworkx_files() -> None:
+    graph = rustworkx.PyDiGraph()
+    graph.add_nodes_from(["a", "b c", "d"])
+    graph.add_edge(0, 1, 1.5)
+    graph.add_edge(1, 2, 2.0)
+    plain = {"graph": graph}
+    write("rustworkx", "weights.dot", "graph.to_dot(edge_attr=lambda w: {'weight': str(w)}, filename=path)",
+          (True, {v: {} for v in range(3)}, [(0, 1, {"weight": 1.5}), (1, 2, {"weight": 2})]), plain)
+    write("rustworkx", "weights.edgelist", "graph.write_edge_list(path, deliminator=';', weight_fn=str)",
+          (True, {}, [(0, 1, {"weight": 1.5}), (1, 2, {"weight": 2})]), plain)
+    write("rustworkx", "plain.json", "rustworkx.node_link_json(graph, path=path)",
+          (True, {v: {} for v in range(3)}, [(0, 1), (1, 2)]), plain)
+    undirected = rustworkx.generators.cycle_graph(4)
+    write("rustworkx", "cycle.edgelist", "graph.write_edge_list(path)",
+          (False, {}, list(undirected.edge_list())), {"graph": undirected}, **{"with": "undirected"})
+
+
+def scipy_files() -> None:
+    values = scipy.sparse.coo_array(([2.5, -1, 3], ([0, 1, 3], [1, 2, 0])), shape=(4, 4))
+    ones = [(int(i) + 1, int(j) + 1, {"weight": float(v)}) for i, j, v in zip(*values.coords, values.data)]
+    lone = {v: {} for v in range(1, 5)}
+    put = lambda name, call, told, matrix, **more: write("scipy", name, call, told, {"matrix": matrix}, **more)
+    put("general.mtx", "scipy.io.mmwrite(path, matrix, comment='made here')", (True, lone, ones), values)
+    put("pattern.mtx", "scipy.io.mmwrite(path, matrix, field='pattern')", (True, lone, [e[:2] for e in ones]), values)
+    symmetric = scipy.sparse.coo_array(values + values.T)
+    put("symmetric.mtx.gz", "scipy.io.mmwrite(gzip.open(path, 'wb'), matrix)",
+        (False, lone, ones), symmetric)
+    skew = scipy.sparse.coo_array(values - values.T)
+    both = [edge for u, v, d in ones for edge in ((u, v, d), (v, u, {"weight": -d["weight"]}))]
+    put("skew.mtx", "scipy.io.mmwrite(path, matrix, symmetry='skew-symmetric')", (True, lone, both), skew)
+    put("whole.mtx", "scipy.io.mmwrite(path, matrix)", (True, lone, [(u, v, {"weight": int(d["weight"] * 2)}) for u, v, d in ones]),
+        scipy.sparse.coo_array((values * 2).astype(int)))
+    put("complex.mtx", "scipy.io.mmwrite(path, matrix * 1j)", None, values, refused=["complex"])
+    put("dense.mtx", "scipy.io.mmwrite(path, matrix.toarray())", None, values, refused=["array"])
+    put("wide.mtx", "scipy.io.mmwrite(path, matrix.tocsr()[:3].tocoo())", None, values, refused=["3 x 4"])
+    put("csr.npz", "scipy.sparse.save_npz(path, matrix.tocsr())", (True, {v - 1: {} for v in lone},
+        [(u - 1, v - 1, d) for u, v, d in ones]), values)
+    put("coo.npz", "scipy.sparse.save_npz(path, matrix, compressed=False)", (True, {v - 1: {} for v in lone},
+        [(u - 1, v - 1, d) for u, v, d in ones]), values)
+    put("edges.npy", "np.save(path, np.array(matrix.coords))", None, values, refused=["NumPy"])
+    put("csc.hb", "scipy.io.hb_write(path, matrix.tocsc())", None, values, refused=["column"])
+    put("sparse.mat", "scipy.io.savemat(path, {'m': matrix})", None, values, refused=["binary"])
+    put("edges.txt", "np.savetxt(path, np.array(matrix.coords).T)", (True, {}, [(u - 1, v - 1) for u, v, _ in ones]), values,
+        refused=["floating-point", "ids"])
+    put("edges.csv", "np.savetxt(path, np.array([*matrix.coords, matrix.data]).T, delimiter=',', header='i,j,weight', fmt='%g')",
+        (True, {}, [(u - 1, v - 1, d) for u, v, d in ones]), values)
+
+
 if __name__ == "__main__":
     networkx_files()
+    igraph_files()
+    networkit_files()
+    rustworkx_files()
+    scipy_files()
