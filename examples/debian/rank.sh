@@ -13,8 +13,8 @@ mkdir -p target
 database=target/debian.esker
 rm -rf "$database"
 
-echo '$ esker import examples/debian/dependencies.tsv.gz debian.esker --property kind'
-"$esker" import examples/debian/dependencies.tsv.gz "$database" --property kind
+echo '$ esker import examples/debian/dependencies.tsv.gz debian.esker --kind kind'
+"$esker" import examples/debian/dependencies.tsv.gz "$database" --kind kind
 echo
 echo '$ esker run pagerank debian.esker --top 10'
 "$esker" run pagerank "$database" --top 10

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     )
     from ._follow import Follow, FollowStep
     from ._graph import Estimate, Graph, ShortestPath
+    from ._kinds import KindView
     from ._opening import create, from_edges, import_, open, recover, restore
     from ._progress import Progress
     from ._reports import Backup, Difference, DifferenceTable, ImportReport, Recovery, Version
@@ -82,6 +83,7 @@ _HOMES = {
     "ImportReport": "_reports",
     "InputError": "_errors",
     "InvalidError": "_errors",
+    "KindView": "_kinds",
     "LockedError": "_errors",
     "LostError": "_errors",
     "MemoryLimitError": "_errors",
@@ -141,6 +143,7 @@ __all__ = [
     "ImportReport",
     "InputError",
     "InvalidError",
+    "KindView",
     "LockedError",
     "LostError",
     "MemoryLimitError",

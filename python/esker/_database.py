@@ -807,6 +807,7 @@ class Database:
         batch_edges: int | None = None,
         schema: Mapping[str, str] | None = None,
         default: Mapping[str, Any] | None = None,
+        kind: str | None = None,
     ) -> ImportReport:
         """Imports files; the format and the compression are detected. A new database is created by the import pipeline. Into a database with
         edges, the files are added as one commit, or as one commit per ``batch_edges`` edges.
@@ -834,7 +835,8 @@ class Database:
             heads: The length of heads to store; ``True`` for as long as the memory holds.
             duplicates: What becomes of edges given more than once: ``last``, the default of a new database, keeps the last, which replaces
                 those before it. ``first`` keeps the first, ``keep`` all, ``sum`` one with the sum of the weights, ``min`` and ``max`` one with
-                the smallest or largest weight; ``error`` raises an exception. The rule of a new database holds for later changes, too.
+                the smallest or largest weight; ``error`` raises an exception; ``rows`` keeps one of the rows with the same values, and other
+                parallel edges. The rule of a new database holds for later changes, too.
             self_loops: ``keep`` or ``drop``.
             bad_lines: Malformed lines: ``stop`` raises an exception, ``skip`` skips them.
             threads: Number of worker threads; by default one per processor.
@@ -844,6 +846,8 @@ class Database:
             event_time: When what the edges record happened, as in :meth:`batch`.
             batch_edges: Number of edges per commit, when adding to a database with edges.
             schema: The types of properties by name, as for :func:`esker.create`; a column that is declared becomes a property.
+            kind: Column of the kinds of edges, texts. Edges of different kinds stay beside each other; ``duplicates`` applies to those of one
+                kind.
             default: Values of properties by name for edges that have none, where a format leaves out what is missing (GraphML, GEXF, JSON).
 
         Raises:
@@ -867,7 +871,8 @@ class Database:
         if count is not None and vertices is not None:
             raise InvalidError(f"the database was created with num_vertices={count}; leave out vertices={vertices!r}, or num_vertices")
         vertices = count if vertices is None else vertices
-        schema = {**(new.get("schema") or {}), **dict(schema_items(schema))}
+        kind = kind or new.get("kind")
+        schema = {**(new.get("schema") or {}), **({} if kind is None else {kind: "text"}), **dict(schema_items(schema))}
         read = read_settings(
             format, source, target, weight, time, properties, ids, delimiter, header, quotes, vertices, schema, both_ends, default
         )
@@ -879,6 +884,7 @@ class Database:
                 encoding=encoding or new.get("encoding", "plain"),
                 only=only,
                 duplicates=duplicates or new.get("duplicates"),
+                kind=kind,
                 self_loops=self_loops,
                 bad_lines=bad_lines,
                 threads=threads if threads is not None else new.get("threads"),
@@ -893,7 +899,7 @@ class Database:
             else:
                 self._expect_in_place()
                 before = self.graph()
-                self._expect_no_layout(before, directed, in_edges, order, encoding, only, length)
+                self._expect_no_layout(before, directed, in_edges, order, encoding, only, length, kind)
                 report = json.loads(self._native.feed(inputs, read, settings, message, batch_edges, False))
                 # What the changes made of the graph, as in the report of a new database.
                 report.update(vertices=self.graph().num_vertices - before.num_vertices, edges=report["rows"])
@@ -901,7 +907,8 @@ class Database:
         return read_report(text, settings["duplicates"], self._native.rule())
 
     def _expect_no_layout(
-        self, graph: Graph, directed: bool | None, in_edges: bool, order: str, encoding: str | None, only: bool, heads: int | None
+        self, graph: Graph, directed: bool | None, in_edges: bool, order: str, encoding: str | None, only: bool, heads: int | None,
+        kind: str | None,
     ) -> None:
         """Refuses arguments that only a new database can follow."""
         if directed not in (None, graph.directed):
@@ -912,6 +919,7 @@ class Database:
             (encoding is not None, f"encoding={encoding!r}"),
             (only, "only=True"),
             (heads is not None, "heads"),
+            (kind is not None, f"kind={kind!r}"),
         ):
             if given:
                 raise InvalidError(f"{what} has no effect on a database with edges; leave it out (compact() changes the encoding)")
@@ -944,6 +952,7 @@ class Database:
             encoding=new.get("encoding", "plain"),
             only=new.get("only", False),
             duplicates=duplicates or new.get("duplicates"),
+            kind=new.get("kind"),
             event_time=event_time,
             threads=new.get("threads"),
             memory=new.get("memory"),

@@ -54,6 +54,10 @@ def window_ends(
 def window_range(
     times: tuple[str, str, tuple[int, int] | None], length: str | None, until: str | None, end: int | None
 ) -> tuple[int, int]: ...
+def kind_view(
+    graph: Graph, kinds: list[str], all_vertices: bool, choice: tuple[str | None, bool], settings: dict[str, Any]
+) -> Graph: ...
+def count_kinds(graph: Graph, settings: dict[str, Any]) -> list[tuple[str, int]]: ...
 def window(
     graph: Graph,
     property: str,

@@ -12,7 +12,7 @@ from ._algorithms import Algorithm, Algorithms, Estimates
 from ._counted import counted
 from ._edges import EdgeTable, VertexTable
 from ._errors import InvalidError, MistypedError, PropertyNotFoundError, VertexNotFoundError
-from ._esker import csr, shortest_paths
+from ._esker import count_kinds, csr, shortest_paths
 from ._features import Feature, features
 from ._result import Result
 from ._settings import Direction, Memory, memory_bytes, run_settings
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
     import scipy.sparse
+
+    from ._kinds import KindView
 
 #: An external id of a vertex.
 Id = Union[int, str]
@@ -505,6 +507,24 @@ class Graph(Algorithms):
             all_vertices: Keeps the vertices that are left without an edge.
         """
         return _views.chosen(self, where, all_vertices)
+
+    @property
+    def kinds(self) -> dict[str, int]:
+        """The number of edges of each kind, if edges have kinds. Reads the kinds of all edges."""
+        return dict(count_kinds(self._native, run_settings()))
+
+    def of_kinds(self, *kinds: str, all_vertices: bool = False) -> KindView:
+        """The edges of some kinds, for the algorithms, and the vertices that have one. It is a way of reading, not a copy.
+
+        >>> g.of_kinds("follows", "likes").pagerank()
+
+        Args:
+            kinds: The kinds.
+            all_vertices: Keeps the vertices that are left without an edge.
+        """
+        from ._kinds import KindView
+
+        return KindView(self, kinds, all_vertices)
 
     # -- other libraries
 

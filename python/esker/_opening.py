@@ -133,6 +133,7 @@ def create(
     memory: Memory = None,
     scratch: bool = True,
     progress: ProgressOption = None,
+    kind: str | None = None,
 ) -> Database:
     """Creates a database and opens it for writing.
 
@@ -164,6 +165,7 @@ def create(
         memory: Memory limit of the import and of later commits, such as ``"2GiB"``.
         scratch: As in :func:`esker.open`.
         progress: Progress of the import.
+        kind: The edge property of texts that is the kind of an edge, as in :meth:`Database.import_`.
     """
     name = None if path is None else database_path(path)
     if name is not None and os.path.lexists(name) and not replace:
@@ -185,7 +187,8 @@ def create(
         "heads": head_length(heads, only),
         "weight": weight,
         "num_vertices": num_vertices,
-        "schema": dict(schema_items(schema)),
+        "schema": {**({} if kind is None else {kind: "text"}), **dict(schema_items(schema))},
+        "kind": kind,
         "replace": replace,
         "sync": sync,
         "threads": threads,
@@ -195,7 +198,7 @@ def create(
     }
     if weight is not None and not isinstance(weight, str):
         raise MistypedError(f"weight must be the name of a property, not {type(weight).__name__}")
-    checked = build_settings(directed=directed, in_edges=in_edges, duplicates=rule, order=order, encoding=encoding, only=only, threads=threads, memory=memory)
+    checked = build_settings(directed=directed, in_edges=in_edges, duplicates=rule, kind=kind, order=order, encoding=encoding, only=only, threads=threads, memory=memory)
     _esker.check_settings(checked, sync)
     return Database(None, name, new)
 
@@ -225,6 +228,7 @@ def from_edges(
     threads: int | None = None,
     memory: Memory = None,
     progress: ProgressOption = None,
+    kind: str | None = None,
 ) -> Graph: ...
 @overload
 def from_edges(
@@ -268,7 +272,7 @@ def from_edges(
     """Makes a graph in memory from edges, given as for :meth:`Batch.add_edges`, with the options of :func:`esker.create`.
     ``vertices`` are the ids of vertices that need no edges.
 
-    >>> g = esker.from_edges([0, 1, 2], [1, 2, 0], properties={"kind": ["a", "b", "a"]})
+    >>> g = esker.from_edges([0, 1, 0], [1, 2, 1], properties={"medium": ["mail", "call", "call"]}, kind="medium")
     >>> g = esker.from_edges(table, weight="cost")
     >>> g = esker.from_edges(scipy_matrix, directed=False)
     """
@@ -293,6 +297,7 @@ def from_edges(
         threads=threads,
         memory=memory,
         progress=progress,
+        kind=kind,
     )
     if vertices is not None:
         if edges.vertices is not None or edges.num_vertices is not None:

@@ -21,7 +21,7 @@ Encoding = Literal["plain", "compressed", "tiles"]
 Sync = Literal["always", "interval", "never"]
 Direction = Literal["out", "in", "both"]
 #: What becomes of edges that exist or are given several times.
-Duplicates = Literal["keep", "first", "last", "sum", "min", "max", "error"]
+Duplicates = Literal["keep", "first", "last", "sum", "min", "max", "error", "rows"]
 #: When what a version records happened.
 EventTime = Union[str, datetime.datetime, datetime.date, "numpy.datetime64", None]
 
@@ -147,6 +147,7 @@ def build_settings(
     encoding: str = "plain",
     only: bool = False,
     duplicates: str | None = None,
+    kind: str | None = None,
     self_loops: str = "keep",
     bad_lines: str = "stop",
     threads: int | None = None,
@@ -159,8 +160,9 @@ def build_settings(
     for name, flag in (("directed", directed), ("in_edges", in_edges), ("only", only)):
         if not isinstance(flag, bool) and (name != "directed" or flag is not None):
             raise MistypedError(f"{name} must be True or False, not {flag!r}")
-    for name, value in (("order", order), ("encoding", encoding), ("duplicates", duplicates), ("self_loops", self_loops), ("bad_lines", bad_lines)):
-        if not isinstance(value, str) and (name != "duplicates" or value is not None):
+    texts = {"order": order, "encoding": encoding, "duplicates": duplicates, "kind": kind, "self_loops": self_loops, "bad_lines": bad_lines}
+    for name, value in texts.items():
+        if not isinstance(value, str) and (name not in ("duplicates", "kind") or value is not None):
             raise MistypedError(f"{name} must be a string, not {type(value).__name__}")
     return {
         "directed": directed,
@@ -169,6 +171,7 @@ def build_settings(
         "encoding": encoding,
         "only": only,
         "duplicates": duplicates,
+        "kind": kind,
         "self_loops": self_loops,
         "bad_lines": bad_lines,
         "threads": thread_count(threads),

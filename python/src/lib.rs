@@ -23,6 +23,7 @@ mod matrix;
 mod paths;
 mod tables;
 mod windows;
+mod kinds;
 mod batch;
 mod differences;
 mod database;
@@ -69,6 +70,8 @@ mod _esker {
     use super::input::column::InputColumn;
     #[pymodule_export]
     use super::input::rows::{columns_of_tuples, keys_of_dictionaries, read_tuples};
+    #[pymodule_export]
+    use super::kinds::{count_kinds, kind_view};
     #[pymodule_export]
     use super::listing::{catalogue, vertex_id_bytes};
     #[pymodule_export]

@@ -162,6 +162,8 @@ pub(crate) struct BuildSettings {
     only: bool,
     /// The rule for duplicate edges; `None` for the default.
     duplicates: Option<String>,
+    /// The edge property that is the kind.
+    kind: Option<String>,
     event_time: Option<String>,
     self_loops: String,
     bad_lines: String,
@@ -202,6 +204,7 @@ impl BuildSettings {
             tiles,
             duplicates,
             adds_entries: self.duplicates.is_none(),
+            kind: self.kind,
             writes: default.writes,
             self_loops: one_of(
                 "self_loops",

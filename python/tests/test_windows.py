@@ -263,3 +263,32 @@ def test_steps_are_aligned_to_the_first_edge_or_a_time():
         ends(align="soon")
     with pytest.raises(esker.InvalidError, match="every_edges"):
         db.rolling("1h", every_edges=2, time="sent", align="first")
+
+
+def test_kinds_of_edges_are_views_and_joined_by_themselves():
+    rows = [("a", "b", "mail"), ("a", "b", "call"), ("a", "b", "mail"), ("b", "c", "call")]
+    source, target, medium = map(list, zip(*rows))
+    for kind, edges, counts in (("medium", 3, {"call": 2, "mail": 1}), (None, 2, {})):
+        graph = esker.from_edges(source, target, properties={"medium": medium}, kind=kind)
+        assert (graph.num_edges, graph.kinds) == (edges, counts)
+    graph = esker.from_edges(source, target, properties={"medium": medium}, kind="medium")
+    calls = graph.of_kinds("call")
+    assert (calls.num_edges, calls.num_vertices, calls.wcc().components) == (2, 3, 1)
+    mail = graph.of_kinds("mail")
+    assert (mail.num_vertices, graph.of_kinds("mail", all_vertices=True).wcc().components) == (2, 2)
+    assert graph.of_kinds("mail", "call").num_edges == 3
+    with pytest.raises(esker.InvalidError, match="no kind of edges 'letter'|there are call, mail"):
+        graph.of_kinds("letter")
+    with pytest.raises(esker.InvalidError, match="no kinds"):
+        esker.from_edges([0], [1]).of_kinds("mail")
+
+
+def test_rows_that_are_the_same_are_one(tmp_path):
+    (tmp_path / "a.csv").write_text("source,target,weight,medium\n1,2,5,mail\n1,2,5,mail\n1,2,6,mail\n1,2,5,call\n")
+    database = esker.create(tmp_path / "a.esker", duplicates="rows")
+    assert database.import_(tmp_path / "a.csv", properties="all").edges == 3
+    with database.batch() as batch:
+        batch.add_edges([1, 1], [2, 2], weight=[5, 7], properties={"medium": ["mail", "mail"]})
+    assert database.graph().num_edges == 4
+    of_kind = esker.import_(tmp_path / "a.csv", tmp_path / "b.esker", kind="medium")
+    assert of_kind.graph().kinds == {"call": 1, "mail": 1}

@@ -39,7 +39,7 @@ enum Verb {
     Import(verbs::import::ImportCommand),
     Generate(verbs::generate::GenerateCommand),
     Info(verbs::info::InfoCommand),
-    Run(verbs::run::RunCommand),
+    Run(Box<verbs::run::RunCommand>),
     Window(window::WindowCommand),
     Follow(verbs::follow::FollowCommand),
     Graph500(verbs::graph500::Graph500Command),

@@ -26,12 +26,14 @@ impl WindowCommand {
         let (store, bar) = open_store(self.database.as_ref(), &self.resources, &cancel)?;
         let version = self.at.version(&store);
         bar.finish();
-        let view = self.options.of_version(version?.view())?;
         // Rows on standard output would break into it.
         let bar = Bar::spinner(self.is_to_stdout());
         let on_round = Some(bar.on_round(entry.name));
         let run = self.resources.run(&cancel, self.seed, self.deterministic, on_round)?;
-        let times = self.of_window.times(&view, self.time.as_deref(), &run)?;
+        let version = version?;
+        let view = self.view(&version, &run)?;
+        // Windows end as those of the whole version.
+        let times = self.of_window.times(&version.view(), self.time.as_deref(), &run)?;
         let (shown, format) = (self.shown(), self.row_format());
         let mut series = Series { command: self, entry, params, shown, format, view, times, run };
         if self.follow {

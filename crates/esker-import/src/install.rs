@@ -21,9 +21,7 @@ use super::build::built::{Built, BuiltIds, BuiltProperty};
 use super::build::pipeline::{Destination, build_layer};
 use super::build::vertex_values;
 use super::open::{Opened, open_inputs};
-use super::options::{
-    Duplicates, ImportOptions, ImportProgress, ImportReport, MEMORY_BYTES_MIN, NumberingOrder,
-};
+use super::options::{ImportOptions, ImportProgress, ImportReport, MEMORY_BYTES_MIN, NumberingOrder};
 use super::read::format::ReadOptions;
 use super::read::input::{Input, expand};
 use super::read::source::Reader;
@@ -84,6 +82,7 @@ pub fn import_inputs(
 ) -> Result<ImportReport> {
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
     let read = ReadOptions { directed: read.directed.or(options.directed), ..read.clone() };
+    let read = read.with_kind(options.kind.as_deref());
     let Opened { reader, warnings, .. } = open_inputs(inputs, &read)?;
     let mut report = import(&disk, reader, target.as_ref(), options, StagingOptions::default())?;
     report.warnings.splice(0..0, warnings);
@@ -126,7 +125,7 @@ pub fn import(
     let built = build_layer(reader, options, place, &layer, staging.hasher())?;
 
     let dictionaries = write_dictionaries(&layer, &built.properties)?;
-    let Built { mut report, loops, in_edges, ids, properties, weight, time, vertex_rows, work } = built;
+    let Built { mut report, loops, in_edges, ids, properties, weight, kind, time, vertex_rows, work } = built;
     let run = Arc::clone(&work.run);
     let of_vertices = vertex_values::write(&vertex_rows, &work, &staging)?;
     report.warnings.extend(of_vertices.warnings.into_iter().map(Message::from));
@@ -137,7 +136,7 @@ pub fn import(
     let mut record = LayerRecord::first(
         &GraphShape {
             directed: report.directed,
-            multigraph: options.duplicates == Duplicates::Keep,
+            multigraph: options.duplicates.keeps_parallel() || kind.is_some(),
             in_edges,
             num_vertices: report.vertices,
             num_edges: report.edges,
@@ -153,7 +152,7 @@ pub fn import(
     let mut stream = None;
     edits.push(Edit::SetDuplicates(options.duplicates));
     edits.extend(options.writes.map(Edit::SetOptions));
-    let properties: Vec<PropertyRecord> = property_records(properties, weight).collect();
+    let properties: Vec<PropertyRecord> = property_records(properties, weight, kind).collect();
     if let Some(time) = time.map(|time| &properties[time]) {
         match time.can_be_time() {
             true => stream = Some(Edit::SetStream(timed_by(&time.name))),
@@ -228,6 +227,7 @@ fn timed_by(property: &str) -> StreamRecord {
 fn property_records(
     properties: Vec<BuiltProperty>,
     weight: Option<usize>,
+    kind: Option<usize>,
 ) -> impl Iterator<Item = PropertyRecord> {
     properties.into_iter().enumerate().map(move |(index, property)| PropertyRecord {
         number: index as u32,
@@ -236,6 +236,7 @@ fn property_records(
         element: property.element,
         logical: property.logical,
         weight: weight == Some(index),
+        kind: kind == Some(index),
     })
 }
 

@@ -9,6 +9,8 @@ use super::read::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
 use super::read::head::InputHead;
 use super::read::input::{Input, expand};
 use super::read::input_format::{Choices, OpenedInput, one};
+pub use super::read::of_kinds::KIND_PROPERTY;
+use super::read::of_kinds::{OfKind, OfKinds};
 use super::read::source::{IdKind, Reader};
 use super::sniff::sniff;
 use super::text::named::NamedReader;
@@ -101,6 +103,33 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
         reader = Box::new(BothEnds::new(reader)?);
     }
     Ok(Opened { reader, format, notes, warnings })
+}
+
+/// An input whose edges are of one kind.
+#[derive(Debug, Clone)]
+pub struct KindInput {
+    /// The kind.
+    pub kind: String,
+    /// A file, a pattern, or `-` for standard input.
+    pub input: String,
+}
+
+/// Opens inputs that each have the edges of one kind, as one: their property [`KIND_PROPERTY`] holds the
+/// kind. They may be of several formats; the format is that of the first.
+///
+/// # Errors
+/// As [`open_reader`]; if the inputs differ in their ids, properties or directions.
+pub fn open_kinds(inputs: &[KindInput], options: &ReadOptions) -> Result<Opened> {
+    let (mut parts, mut all) = (Vec::new(), None);
+    for KindInput { kind, input } in inputs {
+        let Opened { reader, format, notes, warnings } = open(&[input], options)?;
+        parts.push(OfKind { kind: kind.clone(), name: input.clone(), reader });
+        let (_, all_notes, all_warnings) = all.get_or_insert_with(|| (format, Vec::new(), Vec::new()));
+        all_notes.extend(notes);
+        all_warnings.extend(warnings);
+    }
+    let Some((format, notes, warnings)) = all else { return Err(Error::invalid("no input is named")) };
+    Ok(Opened { reader: Box::new(OfKinds::new(parts)?), format, notes, warnings })
 }
 
 /// The format of an input, by the files beside it, its first bytes and its name.

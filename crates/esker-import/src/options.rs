@@ -77,6 +77,9 @@ pub struct ImportOptions {
     /// Which edge is stored if the input has it several times. The database applies this rule to later
     /// commits too. Default: [`Duplicates::Last`].
     pub duplicates: Duplicates,
+    /// The edge property of texts that is the kind of an edge. The rule then applies to edges of one kind:
+    /// edges of different kinds stay beside each other. `None` (default): edges have no kinds.
+    pub kind: Option<String>,
     /// Whether the entries of a matrix for one pair add up, as they do in other programs, instead of
     /// following that rule: for imports where none was chosen. It does not become the rule of the database.
     /// Default: no.
@@ -112,6 +115,7 @@ impl std::fmt::Debug for ImportOptions {
             .field("encoding", &self.encoding)
             .field("tiles", &self.tiles)
             .field("duplicates", &self.duplicates)
+            .field("kind", &self.kind)
             .field("adds_entries", &self.adds_entries)
             .field("writes", &self.writes)
             .field("self_loops", &self.self_loops)
@@ -133,6 +137,7 @@ impl Default for ImportOptions {
             encoding: Encoding::Plain,
             tiles: false,
             duplicates: Duplicates::default(),
+            kind: None,
             adds_entries: false,
             writes: None,
             self_loops: SelfLoops::default(),

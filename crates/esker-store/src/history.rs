@@ -426,6 +426,7 @@ pub(crate) fn properties() -> Vec<PropertyRecord> {
         element,
         logical: if texts { LogicalType::Text } else { LogicalType::Number },
         weight: !texts,
+        kind: false,
     };
     vec![property(0, "weight", ElementType::I32, false), property(1, "kind", ElementType::U8, true)]
 }

@@ -148,6 +148,7 @@ impl Sample {
                 element,
                 logical: if texts { LogicalType::Text } else { LogicalType::Number },
                 weight: !texts,
+                kind: false,
             })
         };
         let model = self.model();

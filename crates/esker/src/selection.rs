@@ -3,9 +3,10 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use esker_graph::{Setting, message};
+use esker_graph::{Direction, Run, Setting, message, vertex};
 
 use esker_store::Version;
+use esker_store::diff::{DiffEdge, Difference};
 use esker_store::format::{ElementType, PropertyRecord, value::decimal};
 use esker_store::layer::ListColumns;
 use esker_store::property::PropertyValue;
@@ -149,6 +150,8 @@ impl Condition {
 /// A wanted value of the type of a property.
 #[derive(Debug, Clone)]
 enum WantedValue {
+    /// Codes of texts, ascending.
+    Codes(Vec<u64>),
     /// The code of a text in its dictionary; `None` if it has none.
     Text(Option<u64>),
     Whole(i128),
@@ -192,11 +195,48 @@ impl Test {
         Ok(Self { property, met, wanted: value })
     }
 
+    /// The test whether an edge is of one of some kinds.
+    fn of_kinds(kinds: &[String], version: &Version) -> Result<Self> {
+        let Some(property) = version.kind_property() else {
+            return Err(Error::usage(message![
+                format!("the edges of {} have no kinds: import them with ", version.path().display()),
+                Setting::Kind,
+                ", which names the column that has them",
+            ]));
+        };
+        let known = kinds_of(version)?;
+        let code_of = |kind: &String| {
+            let code = known.iter().position(|known| known == kind);
+            code.map(|code| code as u64).ok_or_else(|| unknown_kind(kind, &known))
+        };
+        let mut codes = kinds.iter().map(code_of).collect::<Result<Vec<_>>>()?;
+        codes.sort_unstable();
+        let wanted = WantedValue::Codes(codes);
+        Ok(Self { property: property.clone(), met: &[Ordering::Equal], wanted })
+    }
+
+    /// Whether edges of one kind only meet it.
+    fn is_of_one_kind(&self) -> bool {
+        let equals = matches!(self.met, [Ordering::Equal]);
+        self.property.kind
+            && equals
+            && match &self.wanted {
+                WantedValue::Codes(codes) => codes.len() < 2,
+                WantedValue::Text(_) => true,
+                WantedValue::Whole(_)
+                | WantedValue::Above(_)
+                | WantedValue::Real(_)
+                | WantedValue::Logical(_) => false,
+            }
+    }
+
     /// Whether the value with these bits meets the condition.
     fn is_met(&self, bits: u64) -> bool {
         let value = || PropertyValue::from_stored(&self.property, bits);
         let order = match &self.wanted {
             // Only equality is asked for: any order of two texts that differ will do.
+            WantedValue::Codes(codes) if codes.binary_search(&bits).is_ok() => Some(Ordering::Equal),
+            WantedValue::Codes(_) => Some(Ordering::Less),
             WantedValue::Text(code) if *code == Some(bits) => Some(Ordering::Equal),
             WantedValue::Text(_) => Some(Ordering::Less),
             WantedValue::Logical(wanted) => value().partial_cmp(wanted),
@@ -219,10 +259,72 @@ impl Test {
     }
 }
 
+/// The kinds of edges of a version, by code; none if its edges have no kinds.
+///
+/// # Errors
+/// [`esker_store::Error::Corrupt`].
+pub fn kinds_of(version: &Version) -> Result<Vec<String>> {
+    let texts = version.kind_property().and_then(|kind| version.dictionary(kind.number));
+    let Some(texts) = texts else { return Ok(Vec::new()) };
+    let text = |code| Ok(String::from_utf8_lossy(texts.text(code)?).into_owned());
+    (0..texts.len()).map(text).collect()
+}
+
+/// A kind of edges, and how many edges of a version are of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KindCount {
+    /// The kind.
+    pub kind: String,
+    /// The number of edges; an undirected one counts once.
+    pub edges: u64,
+}
+
+/// The kinds of the edges of a version, by descending number of edges, then by name; without those of which
+/// it has none. Reads the kinds of all edges.
+///
+/// # Errors
+/// [`esker_store::Error::Corrupt`]; cancellation.
+pub fn count_kinds(version: &Version, run: &Run) -> Result<Vec<KindCount>> {
+    let Some(property) = version.kind_property() else { return Ok(Vec::new()) };
+    let kinds = kinds_of(version)?;
+    let mut counts = vec![0_u64; kinds.len()];
+    for v in (0..version.num_vertices()).map(vertex) {
+        if v & 0xfff == 0 {
+            run.check().map_err(esker_store::Error::from)?;
+        }
+        let edges = version.edges(Direction::Out, v)?;
+        for (index, &target) in edges.targets().iter().enumerate() {
+            if version.is_directed() || v <= target {
+                counts[edges.bits(property.number, index)? as usize] += 1;
+            }
+        }
+    }
+    let counted = kinds.into_iter().zip(counts).map(|(kind, edges)| KindCount { kind, edges });
+    let mut counted: Vec<_> = counted.filter(|counted| counted.edges > 0).collect();
+    counted.sort_by(|a, b| b.edges.cmp(&a.edges).then_with(|| a.kind.cmp(&b.kind)));
+    Ok(counted)
+}
+
+/// So many kinds are named where one is not known.
+const KINDS_NAMED_MAX: usize = 10;
+
+fn unknown_kind(kind: &str, known: &[String]) -> Error {
+    let mut named = known.iter().take(KINDS_NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
+    if known.len() > KINDS_NAMED_MAX {
+        named += &format!(" and {} more", known.len() - KINDS_NAMED_MAX);
+    }
+    Error::usage(match known {
+        [] => format!("there is no kind of edges {kind:?}: no edge of any version has a kind"),
+        [_, ..] => format!("there is no kind of edges {kind:?}; there are {named}"),
+    })
+}
+
 /// Conditions on properties of a database; an edge meets all of them.
 #[derive(Debug)]
 pub struct Conditions {
     tests: Vec<Test>,
+    /// Whether at most one of the edges between two vertices meets them, by the rule of the database.
+    are_of_one_kind: bool,
 }
 
 impl Conditions {
@@ -231,9 +333,26 @@ impl Conditions {
     /// # Errors
     /// [`Error::Usage`] for conditions that the properties do not fit, and for an unknown property.
     pub fn of(conditions: &[Condition], version: &Version) -> Result<Option<Arc<Self>>> {
+        Self::with_kinds(conditions, &[], version)
+    }
+
+    /// Conditions on the edges of a version that are of one of some kinds; of any if none is given.
+    ///
+    /// # Errors
+    /// As [`Conditions::of`]; for a kind that the version does not know.
+    pub fn with_kinds(
+        conditions: &[Condition],
+        kinds: &[String],
+        version: &Version,
+    ) -> Result<Option<Arc<Self>>> {
         let tests = conditions.iter().map(|condition| Test::new(condition, version));
-        let tests = tests.collect::<Result<Vec<_>>>()?;
-        Ok((!tests.is_empty()).then(|| Arc::new(Self { tests })))
+        let mut tests = tests.collect::<Result<Vec<_>>>()?;
+        if !kinds.is_empty() {
+            tests.push(Test::of_kinds(kinds, version)?);
+        }
+        let joins = !version.manifest().duplicates().keeps_parallel();
+        let are_of_one_kind = joins && tests.iter().any(Test::is_of_one_kind);
+        Ok((!tests.is_empty()).then(|| Arc::new(Self { tests, are_of_one_kind })))
     }
 
     /// Whether an edge meets all, the bits of whose properties `bits` reads.
@@ -247,7 +366,28 @@ impl Conditions {
     }
 }
 
+impl Conditions {
+    /// Whether a difference is of a vertex, or of an edge that meets all, before or after it.
+    ///
+    /// # Errors
+    /// [`esker_store::Error::Corrupt`].
+    pub fn keeps_difference(&self, difference: &Difference<'_>) -> esker_store::Result<bool> {
+        let keeps = |edge: &DiffEdge<'_>| self.are_met(|number| edge.bits(number));
+        match difference {
+            Difference::VertexAdded(_) | Difference::VertexRemoved(_) | Difference::ValueChanged(..) => {
+                Ok(true)
+            }
+            Difference::EdgeAdded(edge) | Difference::EdgeRemoved(edge) => keeps(edge),
+            Difference::EdgeChanged(old, new) => Ok(keeps(old)? || keeps(new)?),
+        }
+    }
+}
+
 impl ArcFilter for Conditions {
+    fn keeps_one_a_pair(&self) -> bool {
+        self.are_of_one_kind
+    }
+
     fn keeps(&self, lists: &ListColumns, index: usize) -> esker_store::Result<bool> {
         self.are_met(|number| {
             let column = lists.property(number as usize);

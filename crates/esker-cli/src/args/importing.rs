@@ -7,7 +7,7 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 use esker::graph::{Cancel, Message};
 use esker::import::install::import;
-use esker::import::open::open;
+use esker::import::open::{KindInput, open, open_kinds};
 use esker::import::options::{
     BadLines, Duplicates, ImportOptions, ImportProgress, ImportReport, NumberingOrder, SelfLoops,
 };
@@ -55,6 +55,8 @@ pub(crate) enum DuplicatesArg {
     Max,
     /// Fail.
     Error,
+    /// Of rows with the same values in all columns that are read, keep one; keep others as parallel edges.
+    Rows,
 }
 
 impl From<DuplicatesArg> for Duplicates {
@@ -67,6 +69,7 @@ impl From<DuplicatesArg> for Duplicates {
             DuplicatesArg::Min => Self::Min,
             DuplicatesArg::Max => Self::Max,
             DuplicatesArg::Error => Self::Refuse,
+            DuplicatesArg::Rows => Self::Rows,
         }
     }
 }
@@ -121,6 +124,9 @@ pub(crate) struct PolicyArgs {
     /// How later commits become layers: likewise, see [`PolicyArgs::written`].
     #[arg(skip)]
     writes: WriteOptionArgs,
+    /// The column of the kinds: only the verb that imports has the option, see [`PolicyArgs::of_kind`].
+    #[arg(skip)]
+    kind: Option<String>,
     /// What to do with edges given more than once; also the rule of the database for later commits [default:
     /// last; the entries of a matrix add up]
     #[arg(long, value_enum)]
@@ -149,6 +155,11 @@ impl PolicyArgs {
         Self { writes: writes.clone(), ..self.clone() }
     }
 
+    /// These options with a column of kinds.
+    pub(crate) fn of_kind(&self, kind: Option<&str>) -> Self {
+        Self { kind: kind.map(str::to_owned), ..self.clone() }
+    }
+
     /// Whether edges are directed, if an option says it.
     fn direction(&self) -> Option<bool> {
         match (self.directed, self.undirected) {
@@ -173,6 +184,7 @@ impl PolicyArgs {
             },
             tiles: self.encoding == StoredEncoding::Tiles,
             duplicates: self.duplicates.map(Duplicates::from).unwrap_or_default(),
+            kind: self.kind.clone(),
             adds_entries: self.duplicates.is_none(),
             writes: self.writes.over(WriteOptions::default()),
             self_loops: match self.self_loops {
@@ -216,9 +228,17 @@ pub(crate) fn refuse_standard_output(target: &str) -> Result<(), Failure> {
     }
 }
 
+/// What is imported.
+pub(crate) enum ImportedFiles<'a> {
+    /// Files and patterns.
+    All(&'a [String]),
+    /// Files that each have the edges of one kind.
+    OfKinds(Vec<KindInput>),
+}
+
 /// Imports files into a new database at `target`.
 pub(crate) fn import_files(
-    inputs: &[String],
+    inputs: &ImportedFiles<'_>,
     target: &Path,
     read: &ReadArgs,
     policy: &PolicyArgs,
@@ -233,7 +253,10 @@ pub(crate) fn import_files(
     }
     let (memory_bytes, directed) = (resources.limit().bytes(), policy.direction());
     let options = ReadOptions { memory_bytes, directed, ..read.options()? };
-    let opened = open(inputs, &options)?;
+    let opened = match inputs {
+        ImportedFiles::All(inputs) => open(inputs, &options.with_kind(policy.kind.as_deref()))?,
+        ImportedFiles::OfKinds(inputs) => open_kinds(inputs, &options)?,
+    };
     text::warn_of(&opened.warnings);
     let mut report = import_reader(opened.reader, target, policy, resources, cancel, replace)?;
     let seconds = begin.elapsed().as_secs_f64();

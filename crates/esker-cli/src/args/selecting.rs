@@ -1,4 +1,4 @@
-//! `--where`: conditions on edges.
+//! `--where` and `--kind`: conditions on edges.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use clap::Args;
 use esker::graph::Run;
 use esker::selection::{Condition, Conditions, notes};
 use esker::session::check_all_vertices;
-use esker::store::View;
+use esker::store::{Version, View};
 
 use crate::failure::Failure;
 use crate::show::text;
@@ -18,20 +18,37 @@ pub(crate) struct WhereArgs {
     /// several. Vertices without such an edge are left out
     #[arg(long = "where", value_name = "CONDITION")]
     pub(crate) conditions: Vec<Condition>,
+    #[command(flatten)]
+    pub(crate) kinds: KindArgs,
+}
+
+/// `--kind`: kinds of edges.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct KindArgs {
+    /// Only edges of these kinds, separated by commas
+    #[arg(long = "kind", value_name = "KIND,...", value_delimiter = ',')]
+    pub(crate) kinds: Vec<String>,
+}
+
+impl KindArgs {
+    /// The conditions on the edges of a version; `None` if no kind was given.
+    pub(crate) fn on(&self, version: &Version) -> Result<Option<Arc<Conditions>>, Failure> {
+        Ok(Conditions::with_kinds(&[], &self.kinds, version)?)
+    }
 }
 
 impl WhereArgs {
     /// The conditions on the edges of a version; `None` if there are none.
-    pub(crate) fn on(&self, view: &View) -> Result<Option<Arc<Conditions>>, Failure> {
-        let notes = notes(&self.conditions, view.version())?;
+    pub(crate) fn on(&self, version: &Version) -> Result<Option<Arc<Conditions>>, Failure> {
+        let notes = notes(&self.conditions, version)?;
         notes.iter().for_each(|note| text::warn(&format!("warning: {note}")));
-        Ok(Conditions::of(&self.conditions, view.version())?)
+        Ok(Conditions::with_kinds(&self.conditions, &self.kinds.kinds, version)?)
     }
 
     /// The version, of whose edges those remain that meet the conditions.
     pub(crate) fn select(&self, view: View, all_vertices: bool, run: &Run) -> Result<View, Failure> {
-        check_all_vertices(all_vertices, !self.conditions.is_empty())?;
-        match self.on(&view)? {
+        check_all_vertices(all_vertices, !self.conditions.is_empty() || !self.kinds.kinds.is_empty())?;
+        match self.on(view.version())? {
             Some(conditions) => Ok(view.filtered(conditions, None, all_vertices, run)?),
             None => Ok(view),
         }

@@ -1,16 +1,19 @@
 //! Code shared by the verbs that answer small questions about a version.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use esker::answer::Value as AnswerValue;
 use esker::differences::value_json;
 use esker::graph::{Run, RunOptions, VertexId};
-use esker::local::{Incidence, LocalEdge};
+use esker::local::{Incidence, LocalEdge, LocalGraph};
+use esker::selection::Conditions;
 use esker::store::Version;
 use serde_json::Value;
 
 use crate::args::at::AtArgs;
+use crate::args::selecting::KindArgs;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
 use crate::session::opening::open_store_with;
@@ -24,6 +27,8 @@ pub(crate) struct AskArgs {
     database: PathBuf,
     #[command(flatten)]
     at: AtArgs,
+    #[command(flatten)]
+    kinds: KindArgs,
     /// Form of the answer
     #[arg(long, value_enum, value_name = "FORM", default_value_t)]
     format: RowFormat,
@@ -35,6 +40,8 @@ pub(crate) struct AskArgs {
 /// A version of a database to ask.
 pub(crate) struct Asked {
     pub(crate) version: Version,
+    /// The conditions on its edges.
+    conditions: Option<Arc<Conditions>>,
     pub(crate) run: Run,
 }
 
@@ -43,7 +50,12 @@ impl AskArgs {
     pub(crate) fn open(&self) -> Result<Asked, Failure> {
         let cancel = cancel_on_signals()?;
         let version = self.at.version(&open_store_with(&self.database, &cancel)?)?;
-        Ok(Asked { version, run: Run::new(RunOptions { threads: 1, cancel, ..RunOptions::default() })? })
+        let conditions = self.kinds.on(&version)?;
+        Ok(Asked {
+            version,
+            conditions,
+            run: Run::new(RunOptions { threads: 1, cancel, ..RunOptions::default() })?,
+        })
     }
 
     /// Prints the answer if it was asked for as one JSON value.
@@ -58,6 +70,11 @@ impl AskArgs {
 }
 
 impl Asked {
+    /// The edges that are asked about.
+    pub(crate) fn graph(&self) -> LocalGraph<'_> {
+        LocalGraph::new(&self.version, self.conditions.as_deref())
+    }
+
     /// The vertex with an id.
     pub(crate) fn vertex(&self, id: &str) -> Result<VertexId, Failure> {
         Ok(self.version.find_vertex(id, &self.run)?)

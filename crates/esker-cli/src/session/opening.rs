@@ -11,7 +11,7 @@ use esker::store::io::TemporaryDirectory;
 use esker::store::{self, Database, DatabaseOptions, Store, Version};
 
 use crate::args::at::AtArgs;
-use crate::args::importing::{PolicyArgs, import_files};
+use crate::args::importing::{ImportedFiles, PolicyArgs, import_files};
 use crate::args::reading::ReadArgs;
 use crate::args::resources::ResourceArgs;
 use crate::failure::Failure;
@@ -93,7 +93,8 @@ pub(crate) fn open_graph(args: &GraphArgs<'_>, cancel: &Cancel) -> Result<Opened
     }
     let temporary = TemporaryDirectory::new()?;
     let target = temporary.path().join("graph.esker");
-    let imported = import_files(inputs, &target, read, policy, resources, cancel, false)?;
+    let imported =
+        import_files(&ImportedFiles::All(inputs), &target, read, policy, resources, cancel, false)?;
     imported.notes.iter().for_each(|note| text::remark(&said(note)));
     text::remark_rejected(&imported.report.rejected_sample);
     let version = Store::open(&target)?.latest()?;

@@ -21,7 +21,7 @@ pub(crate) struct DegreeCommand {
     /// Ids of the vertices; without any, the distribution over all
     #[arg(value_name = "VERTEX")]
     vertices: Vec<String>,
-    /// Which edges the distribution counts; an undirected graph has one kind
+    /// Which edges the distribution counts; those of an undirected graph have no direction
     #[arg(long, value_enum, default_value_t, conflicts_with = "vertices")]
     direction: DirectionArg,
 }
@@ -37,7 +37,7 @@ impl DegreeCommand {
             if is_directed { &["vertex", "out_degree", "in_degree"][..] } else { &["vertex", "degree"] };
         let mut rows = RowTable::of(names.iter().copied());
         for v in asked.vertices(&self.vertices)? {
-            let (out, incoming) = degrees(&asked.version, v)?;
+            let (out, incoming) = degrees(asked.graph(), v)?;
             let mut row = vec![asked.id(v)?, json!(out)];
             if is_directed {
                 row.push(json!(incoming));
@@ -66,7 +66,7 @@ impl DegreeCommand {
             }
             let mut degree = 0;
             for &direction in directions {
-                degree += version.degree(direction, v)? as u64;
+                degree += asked.graph().degree(direction, v)? as u64;
             }
             counts.push(degree);
         }

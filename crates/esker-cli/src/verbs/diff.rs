@@ -6,11 +6,12 @@ use std::path::PathBuf;
 use clap::Args;
 use esker::differences::{Differences, Style, summary_json};
 use esker::import::export::Escaped;
-use esker::store::diff::diff;
+use esker::store::diff::{DiffSummary, diff};
 use esker::store::manifest::VersionSelector;
 
 use crate::args::at::{number_of, parse_version};
 use crate::args::resources::ResourceArgs;
+use crate::args::selecting::KindArgs;
 use crate::args::size::count;
 use crate::failure::Outcome;
 use crate::interrupt::cancel_on_signals;
@@ -37,9 +38,11 @@ pub(crate) struct DiffCommand {
     /// The version to end at; it may be older than A
     #[arg(value_name = "B", default_value = "latest", value_parser = parse_version)]
     to: VersionSelector,
-    /// Print only the number of changes of each kind
+    /// Print only the numbers of changes
     #[arg(long)]
     summary: bool,
+    #[command(flatten)]
+    kinds: KindArgs,
     /// Name the edges that are removed by their ids, where edges have some: committed to a copy of this
     /// database, the output then removes the same ones of parallel edges
     #[arg(long)]
@@ -73,13 +76,21 @@ impl DiffCommand {
         if self.edge_ids {
             differences = differences.naming_removed();
         }
-        let written = diff(&a, &b, &run, |difference| match self.summary {
-            true => Ok(()),
-            false => differences.write(&difference),
+        let kinds = self.kinds.on(&b)?;
+        let mut of_kinds = DiffSummary::default();
+        let written = diff(&a, &b, &run, |difference| {
+            if let Some(kinds) = &kinds {
+                if !kinds.keeps_difference(&difference)? {
+                    return Ok(());
+                }
+                of_kinds.count(&difference);
+            }
+            if self.summary { Ok(()) } else { differences.write(&difference) }
         });
         let written = written.and_then(|summary| differences.finish().map(|()| summary));
         let summary = written.or_else(|error| differences.break_off().and(Err(error)))?;
         drop(differences);
+        let summary = if kinds.is_some() { of_kinds } else { summary };
         if self.json {
             writeln!(out, "],\"summary\":{}}}", summary_json(&summary))?;
         }

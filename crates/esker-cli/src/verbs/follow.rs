@@ -7,15 +7,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use esker::Error;
 use esker::answer::{Value, Values};
 use esker::catalogue::{Entry, Params};
 use esker::follow::beginning::first_window;
 use esker::follow::{Changed, Follow, FollowStep, KeptValues, Method, Resumed};
 use esker::graph::{Budget, Run, RunOptions, Stop, vertex};
 use esker::plan::Request;
+use esker::selection::Conditions;
 use esker::store::io::RealDisk;
 use esker::store::manifest::VersionSelector;
-use esker::store::{self, Follower, Store, View};
+use esker::store::{self, Follower, Store, Version, View};
 use esker::window::{EpochUnit, MovingWindow, Span, Step};
 use serde_json::json;
 
@@ -24,6 +26,7 @@ use crate::args::at::{number_of, parse_version};
 use crate::args::choice::needs_window;
 use crate::args::followed_rows::FollowedRowsArgs;
 use crate::args::resources::ResourceArgs;
+use crate::args::selecting::WhereArgs;
 use crate::args::size::counted;
 use crate::args::window_args::{TIME_HELP, WindowArgs};
 use crate::failure::{Failure, Outcome};
@@ -48,8 +51,8 @@ const KEEP_PARTS: u32 = 50;
 /// Computes the answer for the newest version, then waits for commits of other processes, and prints the
 /// vertices whose values each version changed: the version, the vertex, its old value and its new one. What a
 /// version changed is found and taken in at a cost in proportion to the change. Where computing anew is
-/// cheaper, that is done instead, and always for algorithms and options without an update, and on windows
-/// that join edges. Values are those of `esker run` on that version, ranks within the tolerance; colours,
+/// cheaper, that is done instead, and always for algorithms and options without an update, on windows that
+/// join edges, and with --kind and --where. Values are those of `esker run` on that version, ranks within the tolerance; colours,
 /// independent sets and matchings differ where vertices were removed.
 ///
 /// With --window, the answer is that of the edges of one length of time until the latest edge, and moves with
@@ -73,13 +76,15 @@ pub(crate) struct FollowCommand {
     #[command(flatten)]
     options: AlgorithmArgs,
     #[command(flatten)]
+    part: WhereArgs,
+    #[command(flatten)]
     rows: FollowedRowsArgs,
     /// Begin with this version instead of the newest: a number, a tag or a time
     #[arg(long, value_name = "VERSION", value_parser = parse_version)]
     from: Option<VersionSelector>,
     /// Keep the state in the directory of the database, about once a second and at the end, and go on from
     /// the state that an earlier run of the same command kept, printing what changed since
-    #[arg(long, conflicts_with = "from")]
+    #[arg(long, conflicts_with_all = ["from", "kinds", "conditions"])]
     keep: bool,
     /// Follow the edges of this length of time, such as 90s, 15m, 1h, 7d, or a number in the unit of the
     /// times
@@ -192,8 +197,8 @@ impl FollowCommand {
             None => follower.newest(),
             Some(selector) => number_of(&store, selector)?,
         };
-        let view = self.options.of_version(follower.at(first)?.view())?;
-        let open = |number| Ok(self.options.of_version(follower.at(number)?.view())?);
+        let view = self.view(&follower.at(first)?, run)?;
+        let open = |number| self.view(&follower.at(number)?, run);
         let moved = self.moving()?.map(|window| first_window(&window, &view, open, run));
         let moved = moved.transpose()?.flatten();
         let (view, unit) = match moved {
@@ -216,6 +221,17 @@ impl FollowCommand {
         let follow = Follow::start(view, entry, params, Arc::clone(run));
         let follow = follow.map_err(|error| with_later(error, later_bytes))?;
         Ok(Started { follower, follow, unit, lost })
+    }
+
+    /// The edges of a version that are followed.
+    fn view(&self, version: &Version, run: &Run) -> Result<View, Error> {
+        let WhereArgs { conditions, kinds } = &self.part;
+        let conditions = Conditions::with_kinds(conditions, &kinds.kinds, version)?;
+        let view = self.options.of_version(version.view())?;
+        match conditions {
+            Some(conditions) => Ok(view.filtered(conditions, None, self.of_window.all_vertices, run)?),
+            None => Ok(view),
+        }
     }
 
     /// The memory for all commits in the log.
@@ -243,10 +259,10 @@ impl FollowCommand {
     fn advance(
         &self,
         follow: &mut Follow,
-        to: View,
+        to: &Version,
         run: &Run,
     ) -> Result<Option<(FollowStep, Option<EpochUnit>)>, Failure> {
-        let to = self.options.of_version(to)?;
+        let to = self.view(to, run)?;
         let Some(window) = self.moving()? else { return Ok(Some((follow.advance(to)?, None))) };
         let Some((windowed, unit)) = window.of(&to, Some(follow.view()), run)? else { return Ok(None) };
         Ok(Some((follow.advance(windowed)?, Some(unit))))
@@ -273,7 +289,7 @@ impl FollowCommand {
                 passed = number;
                 printed.is_in_step = true;
                 let to = follower.at(number).map_err(Failure::from);
-                let step = to.and_then(|to| self.advance(follow, to.view(), run));
+                let step = to.and_then(|to| self.advance(follow, &to, run));
                 if let Some((step, unit)) = step.map_err(|failure| of_version(failure, number))? {
                     printed.unit = unit;
                     printed.update(follow, &step)?;

@@ -34,7 +34,7 @@ impl GetCommand {
         let mut rows =
             RowTable::of(["vertex"].iter().chain(counts).map(|&name| name.to_owned()).chain(names));
         for v in asked.vertices(&self.vertices)? {
-            let (out, incoming) = degrees(version, v)?;
+            let (out, incoming) = degrees(asked.graph(), v)?;
             let mut row = vec![asked.id(v)?, json!(out)];
             if version.is_directed() {
                 row.push(json!(incoming));

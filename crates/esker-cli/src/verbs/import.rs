@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use esker::change::give_edge_ids;
 use esker::graph::Cancel;
+use esker::import::open::{KIND_PROPERTY, KindInput};
 use esker::import::options::Duplicates;
 use esker::import::read::format::Format;
 use esker::store::Database;
@@ -13,7 +14,9 @@ use serde_json::json;
 
 use crate::args::encoding::{OnlyArgs, StoredEncoding};
 use crate::args::heads::{HeadsArgs, describe as describe_heads};
-use crate::args::importing::{DuplicatesArg, Imported, PolicyArgs, import_files, refuse_standard_output};
+use crate::args::importing::{
+    DuplicatesArg, Imported, ImportedFiles, PolicyArgs, import_files, refuse_standard_output,
+};
 use crate::args::reading::{IdsArg, ReadArgs};
 use crate::args::resources::{ResourceArgs, peak_memory_bytes};
 use crate::args::size::{bytes, count, counted, rate, seconds};
@@ -34,6 +37,8 @@ use crate::show::text;
 #[command(after_help = "Examples:
   esker import edges.csv web.esker --src from --dst to --weight w
   esker import 'part-*.parquet' web.esker --undirected
+  esker import calls.csv people.esker --kind medium
+  esker import people.esker --kind follows=follows.parquet --kind likes=likes.csv
   zcat edges.txt.gz | esker import - web.esker")]
 pub(crate) struct ImportCommand {
     /// Files of edges, then the database to create
@@ -50,7 +55,12 @@ pub(crate) struct ImportCommand {
     heads: HeadsArgs,
     #[command(flatten)]
     policy: PolicyArgs,
-    /// With --duplicates keep, give edges ids that tell parallel ones apart, in the property edge_id: the
+    /// Column of the kinds of edges, which is stored as a property of texts; or a kind and the file of its
+    /// edges, once for each kind. Edges of different kinds stay beside each other: --duplicates applies to
+    /// those of one kind
+    #[arg(long, value_name = "COLUMN|KIND=FILE", help_heading = "Building")]
+    kind: Vec<String>,
+    /// With --duplicates keep or rows, or with --kind, give edges ids that tell parallel ones apart, in the property edge_id: the
     /// version that added the edge, and its place among those between its ends that this version added, as in
     /// v1.2. An id never changes. Takes 8 bytes an edge and direction, and writes the lists twice
     #[arg(long)]
@@ -73,7 +83,13 @@ pub(crate) struct ImportCommand {
 
 impl ImportCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
-        let Some((target, inputs)) = self.paths.split_last().filter(|(_, inputs)| !inputs.is_empty()) else {
+        let (of_kinds, column) = self.kinds()?;
+        let is_complete = |inputs: &[String]| inputs.is_empty() != of_kinds.is_empty();
+        let Some((target, inputs)) = self.paths.split_last().filter(|(_, inputs)| is_complete(inputs)) else {
+            if !of_kinds.is_empty() {
+                let reason = "--kind KIND=FILE names the files, so give the database alone beside it";
+                return Err(Failure::Usage(reason.to_owned()));
+            }
             return Err(Failure::Usage(
                 "give the input files and the database to create, as in: esker import edges.csv web.esker"
                     .to_owned(),
@@ -81,7 +97,9 @@ impl ImportCommand {
         };
         self.only.check(Some(self.encoding), self.heads.are_wanted())?;
         refuse_standard_output(target)?;
-        if self.edge_ids && self.policy.duplicates != Some(DuplicatesArg::Keep) {
+        let keeps_parallel =
+            matches!(self.policy.duplicates, Some(DuplicatesArg::Keep | DuplicatesArg::Rows));
+        if self.edge_ids && !keeps_parallel && self.kind.is_empty() {
             let reason = "--edge-ids is for parallel edges: give --duplicates keep, too, which keeps them";
             return Err(Failure::Usage(reason.to_owned()));
         }
@@ -89,13 +107,17 @@ impl ImportCommand {
         let target = PathBuf::from(target);
         let cancel = cancel_on_signals()?;
         let imported = import_files(
-            inputs,
+            &match of_kinds.is_empty() {
+                true => ImportedFiles::All(inputs),
+                false => ImportedFiles::OfKinds(of_kinds),
+            },
             &target,
             &self.read,
             &self
                 .policy
                 .with_encoding(self.encoding, self.only)
                 .at_time(self.event_time)
+                .of_kind(column)
                 .written(&self.writes),
             &self.resources,
             &cancel,
@@ -134,6 +156,28 @@ impl ImportCommand {
 }
 
 impl ImportCommand {
+    /// The files of each kind, and the property of the kinds.
+    fn kinds(&self) -> Result<(Vec<KindInput>, Option<&str>), Failure> {
+        let split =
+            |one: &String| one.split_once('=').map(|(kind, input)| (kind.to_owned(), input.to_owned()));
+        match self.kind.as_slice() {
+            [] => Ok((Vec::new(), None)),
+            [column] if !column.contains('=') => Ok((Vec::new(), Some(column))),
+            all => {
+                let named = all.iter().map(split).collect::<Option<Vec<_>>>();
+                let named = named.filter(|named| named.iter().all(|(kind, _)| !kind.is_empty()));
+                let files = named.ok_or_else(|| {
+                    Failure::Usage(
+                        "--kind is given once with a column, or for each kind with its file, as in --kind follows=follows.csv"
+                            .to_owned(),
+                    )
+                })?;
+                let files = files.into_iter().map(|(kind, input)| KindInput { kind, input }).collect();
+                Ok((files, Some(KIND_PROPERTY)))
+            }
+        }
+    }
+
     /// Gives the edges of the new database their ids.
     fn give_ids(&self, target: &Path, cancel: &Cancel) -> Outcome {
         let bar = Bar::spinner(false);

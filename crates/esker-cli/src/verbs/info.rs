@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use clap::Args;
 use esker::graph::{Direction, Run, VertexId};
+use esker::selection::{KindCount, count_kinds};
 use esker::store::format::{Encoding, HeadOrder, LayerRecord, WriteOptions};
 use esker::store::headed::StoredHeads;
 use esker::store::manifest::format_time;
@@ -79,21 +80,7 @@ impl InfoCommand {
         if let Some(stream) = describe_stream(&Declared::of(store.manifest())) {
             rows.push(("stream".to_owned(), stream));
         }
-        for property in version.edge_properties() {
-            let texts = version.dictionary(property.number).map(Dictionary::len);
-            let kind = match texts {
-                Some(texts) => format!("text, {} distinct", count(texts as u64)),
-                None => property.type_name(),
-            };
-            let role = if property.weight { ", weight" } else { "" };
-            rows.push(("edge property".to_owned(), format!("{} ({kind}{role})", property.name)));
-        }
-        for property in version.vertex_properties() {
-            rows.push((
-                "vertex property".to_owned(),
-                format!("{} ({})", property.name, property.type_name()),
-            ));
-        }
+        rows.extend(property_rows(version)?);
         rows.push(("lists".to_owned(), describe_lists(version)));
         let tiles = tile_bytes(version);
         match &tiles {
@@ -133,7 +120,7 @@ impl InfoCommand {
         let properties: Vec<_> = version
             .edge_properties()
             .map(|property| {
-                json!({ "name": property.name, "type": property.type_name(), "weight": property.weight })
+                json!({ "name": property.name, "type": property.type_name(), "weight": property.weight, "kind": property.kind })
             })
             .collect();
         let vertex_properties: Vec<_> = version
@@ -164,6 +151,7 @@ impl InfoCommand {
             "ids": version.manifest().ids.kind.name(),
             "vertex_id_bytes": size_of::<VertexId>(),
             "edge_properties": properties,
+            "kinds": kinds_json(version)?,
             "vertex_properties": vertex_properties,
             "time": format_time(version.record().time_ms),
             "committed": format_time(version.record().committed_ms),
@@ -189,6 +177,37 @@ impl InfoCommand {
         }))?;
         fail_without(tiles)
     }
+}
+
+/// The properties, and the kinds of edges.
+fn property_rows(version: &Version) -> Result<Vec<(String, String)>, Failure> {
+    let mut rows = Vec::new();
+    for property in version.edge_properties() {
+        let texts = version.dictionary(property.number).map(Dictionary::len);
+        let values = match texts {
+            Some(texts) => format!("text, {} distinct", count(texts as u64)),
+            None => property.type_name(),
+        };
+        let role = match (property.weight, property.kind) {
+            (true, _) => ", weight",
+            (_, true) => ", kind",
+            (false, false) => "",
+        };
+        rows.push(("edge property".to_owned(), format!("{} ({values}{role})", property.name)));
+    }
+    for KindCount { kind, edges } in count_kinds(version, &Run::with_threads(1)?)? {
+        rows.push(("edge kind".to_owned(), format!("{kind} ({})", counted(edges, "edge", "edges"))));
+    }
+    for property in version.vertex_properties() {
+        rows.push(("vertex property".to_owned(), format!("{} ({})", property.name, property.type_name())));
+    }
+    Ok(rows)
+}
+
+/// The number of edges of each kind.
+fn kinds_json(version: &Version) -> Result<serde_json::Map<String, serde_json::Value>, Failure> {
+    let counted = count_kinds(version, &Run::with_threads(1)?)?;
+    Ok(counted.into_iter().map(|KindCount { kind, edges }| (kind, json!(edges))).collect())
 }
 
 /// The base layer.

@@ -16,7 +16,7 @@ pub(crate) struct NeighborsCommand {
     ask: AskArgs,
     /// Id of the vertex
     vertex: String,
-    /// Which edges to list; an undirected graph has one kind
+    /// Which edges to list; those of an undirected graph have no direction
     #[arg(long, value_enum, default_value_t)]
     direction: DirectionArg,
 }
@@ -24,7 +24,7 @@ pub(crate) struct NeighborsCommand {
 impl NeighborsCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let asked = self.ask.open()?;
-        let edges = edges_of(&asked.version, asked.vertex(&self.vertex)?, self.direction.reach())?;
+        let edges = edges_of(asked.graph(), asked.vertex(&self.vertex)?, self.direction.reach())?;
         self.ask.print(&asked.edges(&edges)?)
     }
 }

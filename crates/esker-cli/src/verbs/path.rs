@@ -45,7 +45,7 @@ impl PathCommand {
         };
         let (from, to) = (asked.vertex(&self.from)?, asked.vertex(&self.to)?);
         let options = PathOptions { count: self.count as usize, weight };
-        let found = paths(version, from, to, options, &asked.run)?;
+        let found = paths(asked.graph(), from, to, options, &asked.run)?;
         let number = (self.count > 1).then_some("path");
         let length = if weight.is_some() { "distance" } else { "steps" };
         let mut rows = RowTable::of(number.into_iter().chain(["vertex", length]));

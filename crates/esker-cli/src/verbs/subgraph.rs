@@ -30,10 +30,10 @@ pub(crate) struct SubgraphCommand {
 impl SubgraphCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let asked = self.ask.open()?;
-        let (version, run) = (&asked.version, &asked.run);
+        let (graph, run) = (asked.graph(), &asked.run);
         let reach = if self.radius == 0 { DirectionArg::Out } else { self.direction }.reach();
-        let vertices = within(version, &asked.vertices(&self.vertices)?, self.radius, reach, run)?;
-        let edges = between(version, &vertices, run)?;
+        let vertices = within(graph, &asked.vertices(&self.vertices)?, self.radius, reach, run)?;
+        let edges = between(graph, &vertices, run)?;
         self.ask.print(&asked.edges(&edges)?)?;
         let (vertices, edges) = (vertices.len() as u64, edges.len() as u64);
         text::remark(&format!(

@@ -5,14 +5,16 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use esker::catalogue::Entry;
-use esker::graph::Cancel;
+use esker::graph::{Cancel, Run};
 use esker::output::StepsFile;
+use esker::store::{Version, View};
 use esker::window::{Alignment, Span, Step, TimePoint, Times};
 
 use crate::args::algorithm_args::AlgorithmArgs;
 use crate::args::at::AtArgs;
 use crate::args::residency::AccessArgs;
 use crate::args::resources::ResourceArgs;
+use crate::args::selecting::WhereArgs;
 use crate::args::window_args::{TIME_HELP, WindowArgs};
 use crate::failure::{Failure, Outcome};
 use crate::show::rows::RowFormat;
@@ -69,6 +71,8 @@ pub(crate) struct WindowCommand {
     #[arg(long, value_name = "NAME", help = TIME_HELP, help_heading = "Windows")]
     pub(super) time: Option<String>,
     #[command(flatten)]
+    part: WhereArgs,
+    #[command(flatten)]
     pub(super) of_window: WindowArgs,
     /// The algorithm; `esker run --list` lists them
     #[arg(long = "run", value_name = "ALGORITHM")]
@@ -116,6 +120,17 @@ pub(super) enum OverrunArg {
 }
 
 impl WindowCommand {
+    /// The edges of a version that the windows are of.
+    pub(super) fn view(&self, version: &Version, run: &Run) -> Result<View, Failure> {
+        // Each window leaves out the vertices without edges in it.
+        let conditions = self.part.on(version)?;
+        let view = self.options.of_version(version.view())?;
+        match conditions {
+            Some(conditions) => Ok(view.filtered(conditions, None, true, run)?),
+            None => Ok(view),
+        }
+    }
+
     /// Refuses options that make no sense together.
     pub(super) fn check(&self, entry: &Entry) -> Outcome {
         let given = [("--top", self.top.is_some()), ("--output", self.output.is_some())];

@@ -64,7 +64,7 @@ impl Series<'_> {
             if let Some((_, time_ms)) = newest.filter(|_| newest != seen) {
                 let messages = versions.iter().rev().map(|version| version.message.as_str());
                 let passed = newest_watermark(messages).unwrap_or_else(|| self.times.unit.of_ms(time_ms));
-                self.view = self.command.options.of_version(store.latest()?.view())?;
+                self.view = self.command.view(&store.latest()?, &self.run)?;
                 let expiries = Expiries::of(&versions, self.times.unit);
                 let (mut ends, has_all) = self.ends_passed(&store, &expiries, step, last, passed)?;
                 if self.command.overrun == Some(OverrunArg::Skip) && ends.len() > 1 {
@@ -90,13 +90,14 @@ impl Series<'_> {
     /// Waits for the first edge. Before it no window has one, and the unit of the times may have to be
     /// guessed from it.
     fn await_edges(&mut self) -> Outcome {
-        let WindowCommand { database, options, of_window, time, .. } = self.command;
+        let WindowCommand { database, of_window, time, .. } = self.command;
         text::remark("there is no edge yet: waiting for the first");
         while self.times.range.is_none() {
             self.run.check()?;
             std::thread::sleep(LOOK_EVERY);
-            self.view = options.of_version(Store::open(database)?.latest()?.view())?;
-            self.times = of_window.times(&self.view, time.as_deref(), &self.run)?;
+            let version = Store::open(database)?.latest()?;
+            self.view = self.command.view(&version, &self.run)?;
+            self.times = of_window.times(&version.view(), time.as_deref(), &self.run)?;
         }
         Ok(())
     }
@@ -141,7 +142,7 @@ impl Series<'_> {
             let lengths = std::slice::from_ref(length);
             match expiries.version_of(after, end) {
                 WindowVersion::Before(version) => {
-                    let before = self.command.options.of_version(store.at(version)?.view())?;
+                    let before = self.command.view(&store.at(version)?, &self.run)?;
                     self.add_rows(&mut rows, None, &before, &[end], lengths)?;
                     continue;
                 }

@@ -20,6 +20,7 @@ mod expiries;
 mod kills;
 mod windows;
 mod views;
+mod kinds;
 mod examples;
 mod graphalytics;
 mod versions;

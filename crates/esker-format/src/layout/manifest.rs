@@ -379,13 +379,24 @@ layout! {
         logical: LogicalType,
         /// Whether it is the edges' weight.
         weight: bool,
+        /// Whether its texts are the kinds of the edges, or of the vertices. The rule for duplicate edges
+        /// applies to edges of one kind.
+        kind: bool,
     }
 }
 
 impl PropertyRecord {
     /// A vertex property that is not numbered yet.
     pub fn of_vertices(name: &str, PropertyType { element, logical }: PropertyType) -> Self {
-        Self { number: 0, owner: Owner::Vertices, name: name.to_owned(), element, logical, weight: false }
+        Self {
+            number: 0,
+            owner: Owner::Vertices,
+            name: name.to_owned(),
+            element,
+            logical,
+            weight: false,
+            kind: false,
+        }
     }
 
     /// Whether its values are texts.

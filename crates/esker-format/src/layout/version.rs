@@ -46,6 +46,8 @@ codes! {
         Max = 6,
         /// A duplicate is an error.
         Refuse = 7,
+        /// Parallel edges stay, but of edges with the same values of all properties one.
+        Rows = 8,
     }
 }
 
@@ -58,8 +60,8 @@ impl Default for Duplicates {
 
 impl Duplicates {
     /// All rules.
-    pub const ALL: [Self; 7] =
-        [Self::Keep, Self::First, Self::Last, Self::Sum, Self::Min, Self::Max, Self::Refuse];
+    pub const ALL: [Self; 8] =
+        [Self::Keep, Self::First, Self::Last, Self::Sum, Self::Min, Self::Max, Self::Refuse, Self::Rows];
 
     /// The name of the rule for users.
     pub fn name(self) -> &'static str {
@@ -71,7 +73,13 @@ impl Duplicates {
             Self::Min => "min",
             Self::Max => "max",
             Self::Refuse => "error",
+            Self::Rows => "rows",
         }
+    }
+
+    /// Whether edges between two vertices may stay beside each other, whatever their kinds.
+    pub fn keeps_parallel(self) -> bool {
+        matches!(self, Self::Keep | Self::Rows)
     }
 
     /// Whether the rule compares or adds up weights.

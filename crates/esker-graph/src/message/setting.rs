@@ -89,6 +89,8 @@ settings! {
     InEdges = "in_edges",
     /// Rounds of label propagation.
     Iterations = "iterations",
+    /// The kinds of edges that are read; in an import, the column that has them.
+    Kind = "kind",
     /// Whether a report is JSON.
     Json = "json",
     /// What happens to edges that come late in a stream.

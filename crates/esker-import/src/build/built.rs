@@ -90,6 +90,8 @@ pub(crate) struct Built {
     pub(crate) properties: Vec<BuiltProperty>,
     /// Which of them is the weight.
     pub(crate) weight: Option<usize>,
+    /// Index of the property that holds the kinds.
+    pub(crate) kind: Option<usize>,
     /// Which of them was named as the time.
     pub(crate) time: Option<usize>,
     /// The properties of the vertices, still to be written.

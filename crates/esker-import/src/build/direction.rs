@@ -10,7 +10,7 @@ use esker_graph::{Reservation, Stop, VertexId};
 
 use crate::build::count::CellDivision;
 use crate::build::edges::Edges;
-use crate::build::lists::{BuiltLists, Policy};
+use crate::build::lists::{BuiltLists, DuplicateScope, LastEnds, Policy};
 use crate::build::output::{DirectionOutput, PartQueue};
 use crate::build::scatter::{ArcBuckets, BucketPiece, EdgeArcs, LINE, Ranges, Scatter};
 use crate::options::{SelfLoops, Tracker};
@@ -51,12 +51,12 @@ pub(crate) struct DirectionPlan {
 
 impl DirectionPlan {
     /// A plan for the memory that is free now.
-    pub(crate) fn new(work: &Workspace, edges: &Edges) -> Result<Self> {
+    pub(crate) fn new(work: &Workspace, edges: &Edges, scope: DuplicateScope) -> Result<Self> {
         let workers = work.run.threads() as u64;
         let readers = workers * edges.buffer_bytes();
         let free = work.budget.free_bytes().saturating_sub(readers);
         let share = free / 2;
-        let arc_bytes = arc_bytes(edges.words);
+        let arc_bytes = arc_bytes(edges.words) + scope.arc_bytes();
         // Each worker holds one bucket, and as many again may wait for their turn.
         // Lengths of lists are counted in 32 bits.
         let sort_len_max = ((share / (2 * workers)) / arc_bytes).min(1 << 31);
@@ -85,6 +85,17 @@ impl DirectionPlan {
         }
         // Half of what fits, since the division is not exact.
         BUCKET_LEN.min(self.sort_len_max / 2).max(1)
+    }
+
+    /// An error if so many arcs between two vertices, among which duplicates are sought, are too many.
+    fn expect_room(&self, work: &Workspace, arcs: usize) -> Result<()> {
+        if arcs as u64 <= self.sort_len_max {
+            return Ok(());
+        }
+        let budget_bytes = work.budget.limit_bytes();
+        let what = "finding duplicates among the parallel edges of two vertices".to_owned();
+        let needed_bytes = budget_bytes.saturating_mul(2);
+        Err(Error::Stop(Stop::OverBudget { what, needed_bytes, budget_bytes }))
     }
 
     /// Arcs that a thread collects for each of `buckets`.
@@ -122,6 +133,8 @@ pub(crate) struct Build<'a> {
     pub(crate) duplicates: crate::options::Duplicates,
     /// The property whose values are added up, or whose smallest value stays.
     pub(crate) weight: Option<usize>,
+    /// The property that holds the kinds.
+    pub(crate) kind: Option<usize>,
     /// Whether the edges are not read again.
     pub(crate) is_last: bool,
 }
@@ -134,13 +147,18 @@ pub(crate) struct Scattered {
 }
 
 impl Build<'_> {
+    /// Which arcs are duplicates of each other.
+    fn scope(&self) -> DuplicateScope {
+        DuplicateScope::of(self.duplicates, self.kind.map(|kind| self.edges.layouts[kind].word))
+    }
+
     /// Divides, sorts, and hands the lists to `output`.
     pub(crate) fn run<'b>(
         &self,
         stages: [&'static str; 2],
         output: DirectionOutput<'b>,
     ) -> Result<(DirectionOutput<'b>, Scattered)> {
-        let plan = DirectionPlan::new(self.work, self.edges)?;
+        let plan = DirectionPlan::new(self.work, self.edges, self.scope())?;
         let ranges = Ranges::new(
             self.cells,
             self.counts,
@@ -184,6 +202,7 @@ impl Build<'_> {
     ) -> Result<DirectionOutput<'b>> {
         let policy = Policy {
             duplicates: self.duplicates,
+            scope: self.scope(),
             ranges,
             words: self.edges.words,
             weight: self.weight.map(|property| &self.edges.layouts[property]),
@@ -333,7 +352,7 @@ impl Sorting<'_> {
         pieces: &[BucketPiece],
     ) -> Result<()> {
         let words = self.policy.words;
-        let mut kept: Option<u64> = None;
+        let (mut kept, mut last) = (None, LastEnds::default());
         let mut lists = BuiltLists::default();
         for piece in pieces {
             self.build.work.check()?;
@@ -352,14 +371,20 @@ impl Sorting<'_> {
                         bucket,
                         key,
                         &beside[i * words..(i + 1) * words],
-                        &mut kept,
+                        &mut last,
                     )?;
                 }
             }
-            // One arc stays behind when duplicates are united: the next piece may still add to it.
-            if lists.targets.len() > 1 {
-                output.append(&lists)?;
-                lists = BuiltLists::default();
+            // Arcs stay behind when duplicates are united: the next piece may still add to them.
+            match self.policy.scope {
+                DuplicateScope::Nothing => {
+                    output.append(&lists)?;
+                    lists = BuiltLists::default();
+                }
+                DuplicateScope::Ends => {}
+                DuplicateScope::Kind(_) | DuplicateScope::Row => {
+                    self.plan.expect_room(self.build.work, lists.targets.len())?;
+                }
             }
         }
         output.append(&lists)

@@ -312,7 +312,9 @@ pub(crate) fn check_weight(schema: &Schema, duplicates: Duplicates) -> Result<()
     let what = match duplicates {
         Duplicates::Sum => "added up",
         Duplicates::Min | Duplicates::Max => "compared",
-        Duplicates::Keep | Duplicates::First | Duplicates::Last | Duplicates::Refuse => return Ok(()),
+        Duplicates::Keep | Duplicates::Rows | Duplicates::First | Duplicates::Last | Duplicates::Refuse => {
+            return Ok(());
+        }
     };
     if schema.weight.is_some() {
         return Ok(());

@@ -18,4 +18,5 @@ pub(crate) mod buffers;
 pub(crate) mod built;
 pub(crate) mod vertex_values;
 pub(crate) mod prepared;
+mod twice;
 pub(crate) mod pipeline;

@@ -8,7 +8,7 @@ use esker_format::{ElementType, Encoding, Error, Result, ValuesWriter, Widening}
 use esker_graph::{Direction, VertexId};
 use esker_layers::layer::{BodyWriter, PlainWriter, SectionColumn};
 
-use crate::build::lists::BuiltLists;
+use crate::build::lists::{BuiltLists, Duplicate};
 use crate::build::values::{Range, ValueLayout, wide, words};
 use crate::read::source::Schema;
 use crate::sort::scratch::Workspace;
@@ -25,7 +25,7 @@ pub(crate) struct WrittenLists {
     pub(crate) loops: u64,
     pub(crate) duplicates: u64,
     pub(crate) duplicate_loops: u64,
-    pub(crate) first_duplicate: Option<(VertexId, VertexId)>,
+    pub(crate) first_duplicate: Option<Duplicate>,
 }
 
 /// The columns of one direction.

@@ -13,14 +13,15 @@ use crate::build::buffers::ColumnBuffers;
 use crate::build::built::{Built, BuiltIds, BuiltProperty};
 use crate::build::count::{CellDivision, by_cell, degrees, degrees_bytes, to_cells};
 use crate::build::direction::{Build, check_symmetric};
-use crate::build::edges::{EdgeBuffer, Edges, check_types, check_weight, raw_keys};
+use crate::build::edges::{Edges, check_types, check_weight, raw_keys};
 use crate::build::gather::{GatheredInput, IdStats, InOrder, WORKER_BYTES, gather};
 use crate::build::order::{DEGREE_CLASSES, by_degree, choose, hot_degree, sample};
 use crate::build::output::{DirectionOutput, WrittenLists};
-use crate::build::prepared::{options_for, run_of, schema_of};
+use crate::build::prepared::{expect_kinds, kind_of, options_for, run_of, schema_of};
 use crate::build::present::PresentIds;
 use crate::build::renumbered::Renumbered;
 use crate::build::scatter::EdgeArcs;
+use crate::build::twice::Twice;
 use crate::columns::names::is_time;
 use crate::keys::{Numbered, NumberedIds};
 use crate::number::Numberer;
@@ -56,6 +57,7 @@ pub(crate) fn build_layer(
     let schema = schema_of(&*reader, options);
     let options = &options_for(&*reader, &schema, options);
     check_weight(&schema, options.duplicates).and_then(|()| check_types(&schema))?;
+    let kind = kind_of(&schema, options.kind.as_deref())?;
     let buffers = ColumnBuffers::new(schema.properties.len(), options.memory_bytes)?;
     let run = Arc::new(run_of(options)?);
     let work = Workspace::on(place.disk, run, options.memory_bytes, place.directory);
@@ -67,6 +69,7 @@ pub(crate) fn build_layer(
     drop(parser);
     let (gathered, of_vertices) = gathered.split();
     let mut edges = Edges::new(gathered, &schema, options.duplicates, base, num_vertices, pairs)?;
+    kind.map_or(Ok(()), |kind| expect_kinds(&schema.properties[kind], &edges.dictionaries[kind]))?;
     let directed = options.directed.or(schema.directed).unwrap_or(true);
     let order = order(&work, &mut edges, options.order, directed, &tracker)?;
     let plan = Directions {
@@ -74,15 +77,17 @@ pub(crate) fn build_layer(
         edges: &edges,
         order: &order,
         schema: &schema,
+        kind,
         options,
         writer: &writer.with_buffers(buffers.each_bytes),
         buffers,
         tracker: &tracker,
     };
     let (written, types, loops_dropped) = plan.build(directed)?;
-    if let Some(ends) = written.first_duplicate.filter(|_| options.duplicates == Duplicates::Refuse) {
+    if let Some(found) = written.first_duplicate.filter(|_| options.duplicates == Duplicates::Refuse) {
         let is_either = (!directed && !schema.both_ends) || schema.stands_for_both(directed);
-        return Err(twice(&work, &edges, &order.renumbered, map.as_deref(), ends, is_either)?);
+        let twice = Twice { work: &work, edges: &edges, found, is_either, kind };
+        return Err(twice.error(&order.renumbered, map.as_deref())?);
     }
 
     let dictionaries = std::mem::take(&mut edges.dictionaries);
@@ -114,61 +119,7 @@ pub(crate) fn build_layer(
     let vertex_rows = of_vertices.in_order(&work, &order.renumbered)?;
     let ids = ids_of(&work, map, order.renumbered, base)?;
     let (in_edges, weight, time) = (directed && options.in_edges, schema.weight, schema.time);
-    Ok(Built { report, loops, in_edges, ids, properties, weight, time, vertex_rows, work })
-}
-
-/// The error for an edge between the vertices `ends` that the input has more than once; `is_either`: in
-/// either direction.
-fn twice(
-    work: &Workspace,
-    edges: &Edges,
-    renumbered: &Renumbered,
-    map: Option<&dyn NumberedIds>,
-    ends: (VertexId, VertexId),
-    is_either: bool,
-) -> Result<Error> {
-    let memory = match renumbered {
-        Renumbered::Memory(vertices, _) => Some(vertices),
-        _ => None,
-    };
-    let last = |number: VertexId| memory.map_or(number, |vertices| vertices[number as usize]);
-    let (mut at, mut places, mut buffer) = (0_u64, Vec::new(), EdgeBuffer::default());
-    for block in 0..edges.num_blocks() {
-        work.check()?;
-        edges.for_each(block, &mut buffer, |u, v| {
-            at += 1;
-            let found = (last(u), last(v));
-            if places.len() < 2 && (found == ends || (is_either && (found.1, found.0) == ends)) {
-                places.push((at, u, v));
-            }
-            Ok(())
-        })?;
-    }
-    let [(first, ..), (second, u, v)] = places[..] else {
-        return Ok(Error::invalid("an edge was counted twice but is there once: a bug of Esker".to_owned()));
-    };
-    let number_of = |v: VertexId| match renumbered {
-        // The edges were renumbered, not only their lists.
-        Renumbered::Disk(vertices) => {
-            let mut cursor = vertices.cursor();
-            let mut number = 0;
-            while cursor.next_record()?.is_some_and(|other| other != v) {
-                number += 1;
-            }
-            Ok(number)
-        }
-        _ => Ok::<_, Error>(v as usize as u64),
-    };
-    let name = |v: VertexId| match (number_of(v)?, map) {
-        (number, Some(map)) => map.name(number),
-        (number, None) => Ok((edges.base() + number).to_string()),
-    };
-    Ok(Error::invalid(format!(
-        "the edge from {} to {} is in the input more than once, first as edges {first} and {second}: leave one out, or choose another \
-         rule for duplicates",
-        name(u)?,
-        name(v)?
-    )))
+    Ok(Built { report, loops, in_edges, ids, properties, weight, kind, time, vertex_rows, work })
 }
 
 /// Edges whose ends are known as numbers.
@@ -398,6 +349,8 @@ struct Directions<'a> {
     edges: &'a Edges,
     order: &'a Order,
     schema: &'a Schema,
+    /// The property that holds the kinds.
+    kind: Option<usize>,
     options: &'a ImportOptions,
     writer: &'a PlainWriter<'a>,
     buffers: ColumnBuffers,
@@ -467,6 +420,7 @@ impl Directions<'_> {
             tracker: self.tracker,
             duplicates,
             weight,
+            kind: self.kind,
             // To name an edge that is refused, all are read once more.
             is_last: is_last && duplicates != Duplicates::Refuse,
         };

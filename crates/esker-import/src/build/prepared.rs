@@ -1,6 +1,7 @@
 //! What an import knows before it reads: the schema, the options that fit it, and the run.
 
-use esker_graph::{Run, RunOptions, Stop};
+use esker_format::{Error, Result};
+use esker_graph::{Run, RunOptions, Setting, Stop, message};
 
 use crate::binary::{GRAPH500, GRAPH500_64};
 use crate::options::{Duplicates, ImportOptions};
@@ -32,6 +33,44 @@ pub(crate) fn options_for(reader: &dyn Reader, schema: &Schema, options: &Import
 ///
 /// # Errors
 /// As [`Run::new`].
-pub(crate) fn run_of(options: &ImportOptions) -> Result<Run, Stop> {
+pub(crate) fn run_of(options: &ImportOptions) -> std::result::Result<Run, Stop> {
     Run::new(RunOptions { threads: options.threads, cancel: options.cancel.clone(), ..RunOptions::default() })
+}
+
+/// The property that holds the kinds of edges, which the options name; a column that is given by its number
+/// may have no other name.
+///
+/// # Errors
+/// If there is none, or it holds something else than texts.
+pub(crate) fn kind_of(schema: &Schema, name: Option<&str>) -> Result<Option<usize>> {
+    let Some(name) = name else { return Ok(None) };
+    let unnamed = name.parse::<usize>().map(|number| format!("column{number}"));
+    let is_wanted = |known: &String| known == name || unnamed.as_ref().is_ok_and(|unnamed| known == unnamed);
+    let Some(place) = schema.properties.iter().position(is_wanted) else {
+        let known = match schema.properties.join(", ") {
+            none if none.is_empty() => "none".to_owned(),
+            known => known,
+        };
+        return Err(Error::usage(format!(
+            "edges have no property {name:?} for their kind; they have {known}"
+        )));
+    };
+    match schema.declared(place) {
+        Some(own) if own.logical.is_text() => Ok(Some(place)),
+        _ => {
+            Err(Error::usage(format!("the kind of edges must be a text, and the property {name:?} is none")))
+        }
+    }
+}
+
+/// Refuses edges without a kind; `texts` are all kinds.
+pub(crate) fn expect_kinds(name: &str, texts: &[Box<[u8]>]) -> Result<()> {
+    if texts.iter().all(|text| !text.is_empty()) {
+        return Ok(());
+    }
+    Err(Error::invalid(message![
+        format!("some edges have no {name:?}, which is their kind: give them one with "),
+        Setting::Default.to_type(name, "other"),
+        ", or in the file",
+    ]))
 }

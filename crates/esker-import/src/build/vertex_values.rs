@@ -35,7 +35,15 @@ pub(crate) fn write(rows: &SortedRows, work: &Workspace, staging: &Staging) -> R
         written.warnings.extend(warning);
         let PropertyType { element, logical } = property_type;
         let name = property.name.to_string();
-        let record = PropertyRecord { number, owner: Owner::Vertices, name, element, logical, weight: false };
+        let record = PropertyRecord {
+            number,
+            owner: Owner::Vertices,
+            name,
+            element,
+            logical,
+            weight: false,
+            kind: false,
+        };
         columns.push(record);
     }
     let numbers: Vec<u16> = rows.properties().iter().map(|property| property.number).collect();

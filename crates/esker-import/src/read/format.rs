@@ -282,6 +282,15 @@ impl ReadOptions {
         self.properties == PickProperties::None || self.types_are_fixed
     }
 
+    /// These options, with a column that holds the kinds of edges: texts.
+    pub fn with_kind(mut self, column: Option<&str>) -> Self {
+        let Some(column) = column else { return self };
+        if !self.schema.iter().any(|declared| declared.name == column) {
+            self.schema.push(Declaration { name: column.to_owned(), property_type: PropertyType::text() });
+        }
+        self
+    }
+
     /// The columns that options name, or number.
     pub(crate) fn named_columns(&self) -> impl Iterator<Item = &str> {
         let ends = [&self.source, &self.target].into_iter().flatten().map(String::as_str);

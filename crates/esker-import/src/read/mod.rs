@@ -10,3 +10,4 @@ pub(crate) mod head;
 pub(crate) mod input_format;
 pub mod generated;
 pub(crate) mod both_ends;
+pub(crate) mod of_kinds;

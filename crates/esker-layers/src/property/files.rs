@@ -22,6 +22,7 @@ pub fn removed_record() -> PropertyRecord {
         element: ElementType::U8,
         logical: LogicalType::Number,
         weight: false,
+        kind: false,
     }
 }
 

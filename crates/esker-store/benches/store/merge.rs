@@ -53,6 +53,7 @@ impl BenchDirectory<'_> {
             element: ElementType::I32,
             logical: LogicalType::Number,
             weight: true,
+            kind: false,
         };
         let directory = self.root.join(record.number.to_string());
         PlainLayer::open(self.disk, &directory, ORIGIN, record, &[weight]).map(Arc::new)

@@ -16,6 +16,7 @@ use super::exact::{exact_bits, exact_number, wider_for};
 use super::matching::{BatchMatch, EdgeMatch};
 use super::numbered::NumberedChange;
 use super::options::BatchMemory;
+use super::scope::RuleScope;
 use super::texts::{TEXT_BYTES, Texts, expect_length, too_long};
 use crate::freeze::REMOVAL;
 
@@ -122,7 +123,9 @@ impl Batch {
         let values = self.values.capacity() * size_of::<BatchValue>();
         let matches = self.matches.capacity() * size_of::<BatchMatch>() + self.match_bytes;
         let ops = self.ops.capacity() * size_of::<BatchOp>();
-        let standing = if self.selects_edges() { self.ops.len() * STANDING_BYTES } else { 0 };
+        let scope = RuleScope::of(self.duplicates, &self.edge_properties);
+        let looks_up = self.selects_edges() || (self.rule_reads_edges() && scope != RuleScope::Ends);
+        let standing = if looks_up { self.ops.len() * STANDING_BYTES } else { 0 };
         let numbered = if self.edge_ids.is_some() { self.ops.len() * NUMBERED_BYTES } else { 0 };
         self.ids.bytes() + ops + values + matches + rows + standing + numbered + self.text_bytes()
     }
@@ -499,6 +502,10 @@ impl Batch {
         };
         match value {
             PropertyValue::Text(text) if is_too_long(text) => Err(too_long(&property.name, text)),
+            PropertyValue::Text([]) if property.kind => Err(Error::invalid(format!(
+                "an edge needs a kind, and its property {:?} is empty: give it a text",
+                property.name
+            ))),
             PropertyValue::Text(text) if property.is_text() => {
                 Ok(u64::from(self.texts[number].index_of(text)?))
             }

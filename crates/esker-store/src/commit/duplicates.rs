@@ -3,24 +3,29 @@
 
 use std::cell::Cell;
 
-use esker_format::memory::filled;
+use esker_format::memory::{filled, with_room};
 use esker_format::{Duplicates, ElementType, Error, PropertyRecord, Result, Widening};
 use esker_graph::{Cancel, Run, VertexId};
 use esker_layers::property::PropertyValue;
 
 use super::content::{Commit, CommitEdge};
 use super::exact::exact_number;
+use super::pair::{PairEdges, Rewritten, rewrite};
+use super::scope::{RuleScope, reads_edges};
 use crate::freeze::{EdgeChange, REMOVAL, sorted_edges};
 
 /// A rule, and what its application needs to know.
 pub(crate) struct DuplicateRule<'a> {
     pub(crate) rule: Duplicates,
+    pub(crate) scope: RuleScope,
+    /// The property that has ids of edges.
+    pub(crate) edge_ids: Option<usize>,
     pub(crate) directed: bool,
     /// The edge properties of the database, by number.
     pub(crate) properties: &'a [PropertyRecord],
-    /// The property bits of an edge after all earlier commits, `None` if there is no such edge. Only rules
-    /// for which [`reads_edges`] holds ask.
-    pub(crate) earlier: &'a dyn Fn(VertexId, VertexId) -> Result<Option<Vec<u64>>>,
+    /// The property bits of the edges between two vertices after all earlier commits. Only rules for which
+    /// [`reads_edges`] holds ask.
+    pub(crate) earlier: &'a dyn Fn(VertexId, VertexId) -> Result<Vec<Vec<u64>>>,
     /// The external id of a vertex, for errors.
     pub(crate) name: &'a dyn Fn(VertexId) -> String,
     pub(crate) cancel: &'a Cancel,
@@ -43,11 +48,6 @@ pub(crate) struct WiderSum {
 /// The number of edges to unite between two checks for cancellation.
 const EDGES_PER_CHECK: usize = 1 << 17;
 
-/// Whether a rule depends on the edges of earlier commits.
-pub(crate) fn reads_edges(rule: Duplicates) -> bool {
-    !matches!(rule, Duplicates::Keep | Duplicates::Last)
-}
-
 /// An edge while the changes of it are read in order.
 enum Standing {
     Absent,
@@ -61,8 +61,8 @@ impl DuplicateRule<'_> {
     /// Leaves one of the edges that the commit adds between two vertices, and none where the rule prefers the
     /// edge of an earlier commit. Returns the number of edges that were given in addition to another.
     pub(crate) fn apply(&self, commit: &mut Commit) -> Result<u64> {
-        let count = commit.edges.len();
-        if self.rule == Duplicates::Keep || (count < 2 && !reads_edges(self.rule)) {
+        let (count, reads_edges) = (commit.edges.len(), reads_edges(self.rule, self.properties));
+        if self.rule == Duplicates::Keep || (count < 2 && !reads_edges) {
             return Ok(0);
         }
         let (directed, edges) = (self.directed, &commit.edges);
@@ -73,7 +73,7 @@ impl DuplicateRule<'_> {
         };
         let order = sorted_edges(count, &edge, self.num_vertices, self.run, self.cancel)?;
         let index_of = |edge: &EdgeChange| (edge.code as usize) << 32 | edge.row as usize;
-        let mut dropped = filled(false, count)?;
+        let (mut dropped, mut rewritten) = (filled(false, count)?, Vec::new());
         let (mut duplicates, mut edges, mut next_check) = (0, 0, EDGES_PER_CHECK);
         for same in order.chunk_by(|a, b| (a.source, a.target) == (b.source, b.target)) {
             edges += same.len();
@@ -81,16 +81,22 @@ impl DuplicateRule<'_> {
                 self.cancel.check()?;
                 next_check = edges + EDGES_PER_CHECK;
             }
-            if same.len() > 1 || reads_edges(self.rule) {
+            if same.len() > 1 || reads_edges {
                 let indexes = same.iter().map(index_of);
                 let (a, b) = (same[0].source, same[0].target);
-                duplicates += self.unite(commit, a, b, indexes, &mut dropped)?;
+                duplicates += match self.scope {
+                    RuleScope::Ends => self.unite(commit, a, b, indexes, &mut dropped)?,
+                    RuleScope::Kind(_) | RuleScope::Row { .. } => {
+                        self.unite_within(commit, a, b, indexes, &mut dropped, &mut rewritten)?
+                    }
+                };
             }
         }
         drop(order);
         if dropped.contains(&true) {
-            remove(commit, &dropped);
+            remove(commit, &dropped)?;
         }
+        rewrite(commit, &rewritten)?;
         Ok(duplicates)
     }
 
@@ -103,7 +109,8 @@ impl DuplicateRule<'_> {
         indexes: impl Iterator<Item = usize>,
         dropped: &mut [bool],
     ) -> Result<u64> {
-        let earlier = if reads_edges(self.rule) { (self.earlier)(a, b)? } else { None };
+        let reads_edges = reads_edges(self.rule, self.properties);
+        let earlier = if reads_edges { (self.earlier)(a, b)?.pop() } else { None };
         let mut standing = earlier.map_or(Standing::Absent, Standing::Earlier);
         let mut duplicates = 0;
         for index in indexes {
@@ -138,6 +145,61 @@ impl DuplicateRule<'_> {
             commit.rows.iter_mut().zip(bits).for_each(|(column, bits)| column[row] = bits);
             dropped[index] = kept != index;
             standing = Standing::Set(kept);
+        }
+        Ok(duplicates)
+    }
+
+    /// As [`DuplicateRule::unite`] where edges that are no duplicates stay beside each other. A commit can
+    /// only remove all edges between two vertices, so it removes all and adds them again if one of an earlier
+    /// commit changes.
+    fn unite_within(
+        &self,
+        commit: &mut Commit,
+        source: VertexId,
+        target: VertexId,
+        indexes: impl Iterator<Item = usize> + Clone,
+        dropped: &mut [bool],
+        rewritten: &mut Vec<Rewritten>,
+    ) -> Result<u64> {
+        let mut standing = PairEdges::new(self.scope, (self.earlier)(source, target)?);
+        let (mut duplicates, mut is_rewritten) = (0, false);
+        let names = || format!("from {} to {}", (self.name)(source), (self.name)(target));
+        for index in indexes.clone() {
+            if commit.edges[index].row == REMOVAL {
+                standing.clear();
+                is_rewritten = false;
+                continue;
+            }
+            let added = bits_of(commit, index);
+            let Some(same) = standing.find(&added) else {
+                standing.push(added, index);
+                continue;
+            };
+            duplicates += 1;
+            if self.rule == Duplicates::Refuse {
+                let CommitEdge { source, target, .. } = commit.edges[index];
+                return Err(self.refused(source, target, same.change, index));
+            }
+            dropped[index] = true;
+            let Some(mut bits) = self.united(&same.bits, added, &names)? else { continue };
+            if let Some(ids) = self.edge_ids {
+                bits[ids] = same.bits[ids];
+            }
+            if bits == same.bits {
+                continue;
+            }
+            match same.change {
+                Some(first) => {
+                    let row = commit.edges[first].row as usize;
+                    commit.rows.iter_mut().zip(&bits).for_each(|(column, &bits)| column[row] = bits);
+                }
+                None => is_rewritten = true,
+            }
+            same.bits = bits;
+        }
+        if is_rewritten {
+            indexes.for_each(|index| dropped[index] = true);
+            rewritten.push(Rewritten { source, target, edges: standing.into_bits() });
         }
         Ok(duplicates)
     }
@@ -206,19 +268,21 @@ fn bits_of(commit: &Commit, index: usize) -> Vec<u64> {
 }
 
 /// Removes changes, and the rows of those that have one.
-fn remove(commit: &mut Commit, dropped: &[bool]) {
-    let mut next = 0;
-    for (edge, _) in commit.edges.iter_mut().zip(dropped).filter(|(_, dropped)| !**dropped) {
-        if edge.row != REMOVAL {
-            // Rows are in the order of the changes, so a row never moves up.
-            commit.rows.iter_mut().for_each(|column| column[next] = column[edge.row as usize]);
-            edge.row = next as u32;
-            next += 1;
-        }
-    }
-    commit.rows.iter_mut().for_each(|column| column.truncate(next));
+fn remove(commit: &mut Commit, dropped: &[bool]) -> Result<()> {
     let mut is_dropped = dropped.iter();
     commit.edges.retain(|_| !is_dropped.next().copied().unwrap_or(false));
+    let num_rows = commit.num_rows();
+    for column in &mut commit.rows {
+        let mut kept = with_room(num_rows)?;
+        let added = commit.edges.iter().filter(|edge| edge.row != REMOVAL);
+        kept.extend(added.map(|edge| column[edge.row as usize]));
+        *column = kept;
+    }
+    let mut next = 0..;
+    for (edge, row) in commit.edges.iter_mut().filter(|edge| edge.row != REMOVAL).zip(&mut next) {
+        edge.row = row;
+    }
+    Ok(())
 }
 
 /// Whether the first of two numbers is the smaller.

@@ -13,7 +13,7 @@ use esker_graph::{Direction, VertexId};
 
 use super::batch::resolve::{Earlier, Resolved, Writer};
 use super::handle::{CommitWatch, Core, Database, DatabaseOptions};
-use crate::commit::{Batch, CommitOptions, WiderSum, reads_edges};
+use crate::commit::{Batch, CommitOptions, WiderSum};
 
 /// Report of a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,8 +21,8 @@ pub struct Committed {
     /// The number of the version.
     pub version: u64,
     /// The number of edges of the batch that were left out or united with another, as the rule for duplicates
-    /// says. With [`Duplicates::Last`](esker_format::Duplicates::Last), only those that the batch adds
-    /// several times.
+    /// says. With [`Duplicates::Last`](esker_format::Duplicates::Last), and edges without kinds, only those
+    /// that the batch adds several times.
     pub duplicates: u64,
     /// The number of edges that were removed, not counting those of removed vertices. Known if the batch
     /// removes some of several parallel edges, or asks for the number ([`Batch::count_removed`]).
@@ -176,8 +176,7 @@ impl Database {
             let mut writer = core.writer.lock();
             writer.expect_sound()?;
             core.expect_types(batch)?;
-            let needs_edges =
-                batch.removes_vertices() || batch.selects_edges() || reads_edges(batch.duplicates());
+            let needs_edges = batch.removes_vertices() || batch.selects_edges() || batch.rule_reads_edges();
             if needs_edges || options.follows.is_some() {
                 // Earlier commits must be visible.
                 let before = writer.next_version - 1;

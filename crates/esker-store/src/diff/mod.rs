@@ -54,7 +54,8 @@ pub struct DiffSummary {
 }
 
 impl DiffSummary {
-    fn count(&mut self, difference: &Difference<'_>) {
+    /// Counts a difference.
+    pub fn count(&mut self, difference: &Difference<'_>) {
         *match difference {
             Difference::VertexAdded(_) => &mut self.vertices_added,
             Difference::VertexRemoved(_) => &mut self.vertices_removed,

@@ -1,6 +1,6 @@
 //! Contradictions for which a manifest is refused.
 
-use esker_format::{Duplicates, ElementType, LayerRecord, LogicalType, Owner};
+use esker_format::{ElementType, LayerRecord, LogicalType, Owner};
 use esker_graph::NONE;
 
 use super::content::Manifest;
@@ -21,6 +21,11 @@ impl Manifest {
 
     fn wrong_property(&self) -> Option<&'static str> {
         use ElementType::{F32, F64, I32, I64, U8, U16, U32};
+        for owner in [Owner::Edges, Owner::Vertices] {
+            if self.properties.iter().filter(|one| one.owner == owner && one.kind).count() > 1 {
+                return Some("several properties are the kind");
+            }
+        }
         let mut next_numbers = [0; 2];
         for property in &self.properties {
             let next = &mut next_numbers[property.owner as usize - 1];
@@ -33,7 +38,7 @@ impl Manifest {
                 (LogicalType::Number, true) => matches!(property.element, I32 | I64 | F32 | F64),
                 (logical, _) => logical.element().is_none_or(|element| element == property.element),
             };
-            if !fits {
+            if !fits || (property.kind && !property.is_text()) {
                 return Some("the type of a property does not fit its use");
             }
         }
@@ -63,7 +68,8 @@ impl Manifest {
         if self.layers.windows(2).any(|pair| pair[0].last_version + 1 < pair[1].first_version) {
             return Some("there is a gap between the versions of two layers");
         }
-        let keeps = self.duplicates.map(|rule| rule == Duplicates::Keep);
+        let has_kinds = self.properties.iter().any(|one| one.owner == Owner::Edges && one.kind);
+        let keeps = self.duplicates.map(|rule| rule.keeps_parallel() || has_kinds);
         if keeps.is_some_and(|keeps| self.layers.iter().any(|layer| layer.multigraph != keeps)) {
             return Some("the rule for duplicate edges does not fit the layers");
         }

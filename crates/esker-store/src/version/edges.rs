@@ -61,7 +61,10 @@ impl<'a> VertexEdges<'a> {
     }
 
     /// Those that `keeps` keeps, of the lists and the place in them where each lies.
-    pub(crate) fn filtered(self, keeps: impl Fn(&ListColumns, usize) -> Result<bool>) -> Result<Self> {
+    ///
+    /// # Errors
+    /// What `keeps` returns.
+    pub fn filtered(self, keeps: impl Fn(&ListColumns, usize) -> Result<bool>) -> Result<Self> {
         let (mut targets, mut places) = (Vec::new(), Vec::new());
         for (index, &target) in self.targets.iter().enumerate() {
             let (lists, at) = self.place(index);

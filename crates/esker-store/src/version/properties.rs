@@ -40,6 +40,11 @@ impl Version {
         self.edge_properties().find(|property| property.weight && property.is_number())
     }
 
+    /// The edge property of texts that is the kind of an edge; `None` if edges have no kinds.
+    pub fn kind_property(&self) -> Option<&PropertyRecord> {
+        self.edge_properties().find(|property| property.kind)
+    }
+
     /// The edge properties that can hold times: timestamps, and integers whose unit is not known.
     pub fn time_properties(&self) -> impl Iterator<Item = &PropertyRecord> {
         self.edge_properties().filter(|one| one.can_be_time())

@@ -61,6 +61,7 @@ impl Target {
                     element: property_type.element,
                     logical: property_type.logical.clone(),
                     weight: weight == Some(name),
+                    kind: false,
                 });
                 continue;
             };

@@ -256,11 +256,16 @@ impl ScriptParser<'_> {
     ) -> LineResult<()> {
         let rule = self.batch.duplicates();
         match sign {
-            Some('-') if !values.is_empty() && rule == Duplicates::Keep => {
+            Some('-') if !values.is_empty() && self.target.multigraph => {
                 return self.remove_edges([u, v], values, None);
             }
             Some('-') => return self.batch.remove_edge(u, v).map_err(|error| error.message()),
-            Some('~') if rule == Duplicates::Keep => {
+            Some('~') if self.target.multigraph => {
+                let of_kind = values.iter().find(|(name, _)| self.is_kind(name));
+                if let Some(of_kind) = of_kind.filter(|_| !rule.keeps_parallel()) {
+                    self.remove_edges([u, v], std::slice::from_ref(of_kind), None)?;
+                    return self.add_edge([u, v], values);
+                }
                 return refuse("`~` does not say how many of several parallel edges change: remove them with `-1`, and add them with \
                             their new values with `+`"
                     .to_owned());
@@ -272,6 +277,11 @@ impl ScriptParser<'_> {
             _ => {}
         }
         self.add_edge([u, v], values)
+    }
+
+    /// Whether an edge property of this name is the kind.
+    fn is_kind(&self, name: &str) -> bool {
+        self.target.edge_properties.iter().any(|property| property.kind && property.name == name)
     }
 
     /// The id of a vertex. Notes one that a line adds or removes; expects it to exist if the line does not
@@ -307,7 +317,7 @@ impl ScriptParser<'_> {
 
     /// Adds or removes a number of edges.
     fn change_some(&mut self, kind: char, count: u64, [u, v]: [&Word; 2], values: &[Word]) -> LineResult<()> {
-        if self.batch.duplicates() != Duplicates::Keep {
+        if !self.target.multigraph {
             return refuse(format!(
                 "a number after `{kind}` is for databases that keep parallel edges, and this one has at most one edge from {:?} \
                  to {:?}: leave the number out",

@@ -254,6 +254,7 @@ mod tests {
             element,
             logical,
             weight: false,
+            kind: false,
         }
     }
 

@@ -50,6 +50,7 @@ fn has_update(entry: &Entry, params: &Params, view: &View) -> Result<bool> {
     let is_suitable = |index: &WindowIndex| index.window().copies == Copies::All && !by_number;
     if !view.window_index().is_none_or(is_suitable)
         || view.drops_directions()
+        || view.is_filtered()
         || entry.options.iter().any(is_other)
     {
         return Ok(false);

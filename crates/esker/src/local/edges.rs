@@ -3,11 +3,56 @@
 use std::collections::BTreeSet;
 
 use esker_graph::{Direction, Run, Setting, VertexId, message};
-use esker_store::Version;
 use esker_store::format::PropertyRecord;
 use esker_store::property::PropertyValue;
+use esker_store::windows::ArcFilter;
+use esker_store::{Version, VertexEdges};
 
 use crate::error::{Error, Result};
+use crate::selection::Conditions;
+
+/// What a small question is asked of: a version, or those of its edges that meet conditions.
+#[derive(Debug, Clone, Copy)]
+pub struct LocalGraph<'a> {
+    pub(super) version: &'a Version,
+    conditions: Option<&'a Conditions>,
+}
+
+impl<'a> From<&'a Version> for LocalGraph<'a> {
+    fn from(version: &'a Version) -> Self {
+        Self { version, conditions: None }
+    }
+}
+
+impl<'a> LocalGraph<'a> {
+    /// The edges of a version that meet conditions.
+    pub fn new(version: &'a Version, conditions: Option<&'a Conditions>) -> Self {
+        Self { version, conditions }
+    }
+
+    /// The edges of a vertex in one direction.
+    ///
+    /// # Errors
+    /// [`esker_store::Error::Corrupt`].
+    pub fn edges(self, direction: Direction, v: VertexId) -> Result<VertexEdges<'a>> {
+        let edges = self.version.edges(direction, v)?;
+        Ok(match self.conditions {
+            Some(conditions) => edges.filtered(|lists, index| conditions.keeps(lists, index))?,
+            None => edges,
+        })
+    }
+
+    /// Their number.
+    ///
+    /// # Errors
+    /// [`esker_store::Error::Corrupt`].
+    pub fn degree(self, direction: Direction, v: VertexId) -> Result<usize> {
+        match self.conditions {
+            Some(_) => Ok(self.edges(direction, v)?.len()),
+            None => Ok(self.version.degree(direction, v)?),
+        }
+    }
+}
 
 /// An edge with the values of its properties, by number of the property.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,11 +135,17 @@ pub(super) fn value<'a>(
 ///
 /// # Errors
 /// As [`Incidence`]; [`esker_store::Error::Corrupt`].
-pub fn edges_of(version: &Version, v: VertexId, reach: Incidence) -> Result<Vec<LocalEdge<'_>>> {
+pub fn edges_of<'a>(
+    graph: impl Into<LocalGraph<'a>>,
+    v: VertexId,
+    reach: Incidence,
+) -> Result<Vec<LocalEdge<'a>>> {
+    let graph = graph.into();
+    let version = graph.version;
     let directions = reach.directions(version)?;
     let mut found = Vec::new();
     for &direction in directions {
-        let edges = version.edges(direction, v)?;
+        let edges = graph.edges(direction, v)?;
         for (index, &other) in edges.targets().iter().enumerate() {
             if direction == Direction::In && other == v && directions.len() == 2 {
                 continue; // A self-loop, which the out-edges had.
@@ -111,11 +162,12 @@ pub fn edges_of(version: &Version, v: VertexId, reach: Incidence) -> Result<Vec<
 ///
 /// # Errors
 /// [`esker_store::Error::Corrupt`].
-pub fn degrees(version: &Version, v: VertexId) -> Result<(usize, Option<usize>)> {
-    let out = version.degree(Direction::Out, v)?;
+pub fn degrees<'a>(graph: impl Into<LocalGraph<'a>>, v: VertexId) -> Result<(usize, Option<usize>)> {
+    let graph = graph.into();
+    let (version, out) = (graph.version, graph.degree(Direction::Out, v)?);
     let incoming = match (version.is_directed(), version.has(Direction::In)) {
         (false, _) => Some(out),
-        (true, true) => Some(version.degree(Direction::In, v)?),
+        (true, true) => Some(graph.degree(Direction::In, v)?),
         (true, false) => None,
     };
     Ok((out, incoming))
@@ -125,14 +177,15 @@ pub fn degrees(version: &Version, v: VertexId) -> Result<(usize, Option<usize>)>
 ///
 /// # Errors
 /// As [`edges_of`]; cancellation.
-pub fn within(
-    version: &Version,
+pub fn within<'a>(
+    graph: impl Into<LocalGraph<'a>>,
     from: &[VertexId],
     radius: usize,
     reach: Incidence,
     run: &Run,
 ) -> Result<Vec<VertexId>> {
-    let directions = reach.directions(version)?;
+    let graph = graph.into();
+    let directions = reach.directions(graph.version)?;
     let mut found: BTreeSet<VertexId> = from.iter().copied().collect();
     let mut frontier: Vec<VertexId> = found.iter().copied().collect();
     for _ in 0..radius {
@@ -140,8 +193,8 @@ pub fn within(
         for &v in &frontier {
             run.check()?;
             for &direction in directions {
-                let neighbours = version.neighbors(direction, v)?;
-                next.extend(neighbours.iter().copied().filter(|&neighbour| found.insert(neighbour)));
+                let edges = graph.edges(direction, v)?;
+                next.extend(edges.targets().iter().copied().filter(|&neighbour| found.insert(neighbour)));
             }
         }
         if next.is_empty() {
@@ -156,13 +209,18 @@ pub fn within(
 ///
 /// # Errors
 /// As [`edges_of`]; cancellation.
-pub fn between<'a>(version: &'a Version, vertices: &[VertexId], run: &Run) -> Result<Vec<LocalEdge<'a>>> {
+pub fn between<'a>(
+    graph: impl Into<LocalGraph<'a>>,
+    vertices: &[VertexId],
+    run: &Run,
+) -> Result<Vec<LocalEdge<'a>>> {
+    let graph = graph.into();
     let mut found = Vec::new();
     for &v in vertices {
         run.check()?;
-        let edges = edges_of(version, v, Incidence::Out)?;
+        let edges = edges_of(graph, v, Incidence::Out)?;
         let is_inside = |edge: &LocalEdge<'_>| {
-            (version.is_directed() || edge.target >= v) && vertices.binary_search(&edge.target).is_ok()
+            (graph.version.is_directed() || edge.target >= v) && vertices.binary_search(&edge.target).is_ok()
         };
         found.extend(edges.into_iter().filter(is_inside));
     }

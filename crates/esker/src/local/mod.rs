@@ -8,5 +8,5 @@ mod path;
 #[cfg(test)]
 mod tests;
 
-pub use edges::{Incidence, LocalEdge, between, degrees, edges_of, within};
+pub use edges::{Incidence, LocalEdge, LocalGraph, between, degrees, edges_of, within};
 pub use path::{Path, PathLength, PathOptions, paths};

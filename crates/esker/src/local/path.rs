@@ -11,11 +11,10 @@ use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
 use std::ops::Add;
 
 use esker_graph::{Direction, Operation, Run, Setting, VertexId, message};
-use esker_store::Version;
 use esker_store::format::{ElementType, PropertyRecord};
 use esker_store::property::PropertyValue;
 
-use super::edges::value;
+use super::edges::{LocalGraph, value};
 use crate::error::{Error, Result};
 
 /// The length of a path: exact for integers.
@@ -124,8 +123,8 @@ pub struct PathOptions<'a> {
 /// # Errors
 /// [`Error::Usage`] for a weight that is a text, or an edge with a negative weight, anywhere in the graph;
 /// cancellation; [`esker_store::Error::Corrupt`].
-pub fn paths(
-    version: &Version,
+pub fn paths<'a>(
+    graph: impl Into<LocalGraph<'a>>,
     from: VertexId,
     to: VertexId,
     options: PathOptions<'_>,
@@ -139,7 +138,7 @@ pub fn paths(
         };
         return Err(Error::usage(format!("{} holds {held}, and a length is a number", weight.name)));
     }
-    let ways = Ways { version, weight: options.weight, run };
+    let ways = Ways { graph: graph.into(), weight: options.weight, run };
     ways.expect_lengths()?;
     let mut found: Vec<Path> = Vec::new();
     let first = ways.shortest(from, to, &Detour::default())?;
@@ -209,7 +208,7 @@ impl SearchSide {
 
 /// The graph as a search sees it.
 struct Ways<'a> {
-    version: &'a Version,
+    graph: LocalGraph<'a>,
     weight: Option<&'a PropertyRecord>,
     run: &'a Run,
 }
@@ -234,14 +233,14 @@ impl Ways<'_> {
             weight.element,
             ElementType::I32 | ElementType::I64 | ElementType::F32 | ElementType::F64
         );
-        if !has_sign || self.version.stated_range(weight).is_some_and(|(least, _)| least >= 0) {
+        if !has_sign || self.graph.version.stated_range(weight).is_some_and(|(least, _)| least >= 0) {
             return Ok(());
         }
-        for v in 0..self.version.num_vertices() as VertexId {
+        for v in 0..self.graph.version.num_vertices() as VertexId {
             self.run.check()?;
-            let edges = self.version.edges(Direction::Out, v)?;
+            let edges = self.graph.edges(Direction::Out, v)?;
             for (index, &other) in edges.targets().iter().enumerate() {
-                self.step(weight, v, other, &value(self.version, &edges, weight, index)?)?;
+                self.step(weight, v, other, &value(self.graph.version, &edges, weight, index)?)?;
             }
         }
         Ok(())
@@ -254,8 +253,8 @@ impl Ways<'_> {
             return Ok(Some(Path { lengths: vec![zero], vertices: vec![from] }));
         }
         let mut ahead = SearchSide::from(from, Direction::Out, zero);
-        let back = if self.version.is_directed() { Direction::In } else { Direction::Out };
-        let mut behind = self.version.has(back).then(|| SearchSide::from(to, back, zero));
+        let back = if self.graph.version.is_directed() { Direction::In } else { Direction::Out };
+        let mut behind = self.graph.version.has(back).then(|| SearchSide::from(to, back, zero));
         let mut best: Option<(PathLength, VertexId)> = None;
         loop {
             self.run.check()?;
@@ -300,7 +299,7 @@ impl Ways<'_> {
         if let Some(met) = search.met.get_mut(&v) {
             met.is_settled = true;
         }
-        let edges = self.version.edges(search.direction, v)?;
+        let edges = self.graph.edges(search.direction, v)?;
         for (index, &other) in edges.targets().iter().enumerate() {
             let edge = if is_back { (other, v) } else { (v, other) };
             if detour.vertices.contains(&other) || detour.edges.contains(&edge) {
@@ -309,7 +308,7 @@ impl Ways<'_> {
             let step = match self.weight {
                 None => PathLength::Whole(1),
                 Some(weight) => {
-                    self.step(weight, edge.0, edge.1, &value(self.version, &edges, weight, index)?)?
+                    self.step(weight, edge.0, edge.1, &value(self.graph.version, &edges, weight, index)?)?
                 }
             };
             let length = length + step;
@@ -346,7 +345,7 @@ impl Ways<'_> {
         if length >= length.zero() && f64::from(length).is_finite() {
             return Ok(length);
         }
-        let ids = self.version.ids();
+        let ids = self.graph.version.ids();
         let (u, v, name) = (ids.external_of(u)?.to_string(), ids.external_of(v)?.to_string(), &weight.name);
         Err(Error::usage(message![
             format!(

@@ -30,6 +30,8 @@ pub struct Selection {
     pub weight: Option<String>,
     /// Only edges that meet all of these.
     pub conditions: Vec<Condition>,
+    /// Only edges of these kinds; of any if empty.
+    pub kinds: Vec<String>,
     /// Only edges of a range of times.
     pub window: Option<WindowSelection>,
     /// Whether vertices stay that the conditions or the window leave without an edge.
@@ -109,6 +111,12 @@ impl Selection {
         Ok(self)
     }
 
+    /// Only edges of one of some kinds.
+    #[must_use]
+    pub fn of_kinds<S: Into<String>>(self, kinds: impl IntoIterator<Item = S>) -> Self {
+        Self { kinds: kinds.into_iter().map(Into::into).collect(), ..self }
+    }
+
     /// Only edges of a length of time, such as `1h`, up to the latest or to the time of [`Selection::at`].
     ///
     /// # Errors
@@ -165,7 +173,7 @@ impl Selection {
             return Err(Error::usage(message![Setting::Reverse, " has no effect: the graph is undirected"]));
         }
         let warnings = notes(&self.conditions, version)?;
-        let conditions = Conditions::of(&self.conditions, version)?;
+        let conditions = Conditions::with_kinds(&self.conditions, &self.kinds, version)?;
         let view = if self.reversed { view.reversed() } else { view };
         let view = if self.undirected { view.as_undirected() } else { view };
         let mut times = None;
@@ -190,7 +198,8 @@ impl Selection {
     /// Refuses choices that have no effect, and an integer that stood for a time: it chose the version, and
     /// the window would end with the latest edge of that.
     fn check(&self, version: &Version) -> Result<()> {
-        check_all_vertices(self.all_vertices, self.window.is_some() || !self.conditions.is_empty())?;
+        let leaves_out = self.window.is_some() || !self.conditions.is_empty() || !self.kinds.is_empty();
+        check_all_vertices(self.all_vertices, leaves_out)?;
         match self.version {
             Some(VersionSelector::Number(number)) if self.window.is_some() && number != version.number() => {
                 Err(Error::usage(message![
@@ -211,13 +220,14 @@ impl Selection {
 pub fn check_all_vertices(all_vertices: bool, leaves_out: bool) -> Result<()> {
     if all_vertices && !leaves_out {
         let all = Setting::AllVertices;
-        let (window, conditions) = (Setting::Window, Setting::Where);
         let message = message![
             all,
             " has no effect: only ",
-            window,
+            Setting::Window,
+            ", ",
+            Setting::Kind,
             " and ",
-            conditions,
+            Setting::Where,
             " leave out edges, and with them vertices"
         ];
         return Err(Error::usage(message));

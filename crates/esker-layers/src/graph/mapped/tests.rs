@@ -60,6 +60,7 @@ fn layer(csr: &Csr<i32>) -> PlainLayer {
         element: ElementType::I32,
         logical: LogicalType::Number,
         weight: true,
+        kind: false,
     };
     PlainLayer::open(&disk, directory, origin, &record, &[weight]).unwrap()
 }

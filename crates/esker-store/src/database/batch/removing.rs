@@ -6,7 +6,7 @@
 use esker_format::memory::push;
 use esker_format::{Duplicates, Error, Result};
 
-use crate::commit::{Batch, BatchMatch, CommitEdge};
+use crate::commit::{Batch, BatchMatch, CommitEdge, RuleScope};
 use crate::database::batch::resolve::{CommitBuilder, Earlier};
 use crate::database::batch::standing::Ends;
 use crate::freeze::REMOVAL;
@@ -16,10 +16,12 @@ impl CommitBuilder<'_> {
     /// taken out.
     fn edges_between(
         &mut self,
+        batch: &Batch,
         ends: Ends,
         rule: Duplicates,
         earlier: &Earlier<'_>,
     ) -> Result<Vec<Vec<u64>>> {
+        let scope = RuleScope::of(rule, batch.edge_properties());
         if let Some(kept) = self.standing.kept.remove(&ends) {
             return Ok(kept);
         }
@@ -31,13 +33,26 @@ impl CommitBuilder<'_> {
             false => (earlier.edges)(ends.source, ends.target)?,
         };
         for row in changes.rows {
-            match rule {
-                Duplicates::Keep => {}
-                Duplicates::Last => edges.clear(),
-                _ if edges.is_empty() => {}
-                _ => return Err(added_twice()),
+            let mut added: Vec<u64> = self.commit.rows.iter().map(|column| column[row as usize]).collect();
+            let same = edges.iter_mut().find(|edge| scope.is_same(edge, &added));
+            match (same, rule) {
+                (None, _) | (_, Duplicates::Keep) => edges.push(added),
+                (Some(same), Duplicates::Last) => {
+                    if let Some(ids) = batch.edge_ids {
+                        added[ids] = same[ids];
+                    }
+                    *same = added;
+                }
+                (Some(_), Duplicates::Rows) => {}
+                (
+                    Some(_),
+                    Duplicates::First
+                    | Duplicates::Sum
+                    | Duplicates::Min
+                    | Duplicates::Max
+                    | Duplicates::Refuse,
+                ) => return Err(added_twice()),
             }
-            edges.push(self.commit.rows.iter().map(|column| column[row as usize]).collect());
         }
         Ok(edges)
     }
@@ -45,11 +60,11 @@ impl CommitBuilder<'_> {
     /// Counts the edges between two vertices, which are about to be removed.
     pub(crate) fn count_removed(&mut self, batch: &Batch, ends: Ends, earlier: &Earlier<'_>) -> Result<()> {
         let rule = match batch.duplicates() {
-            Duplicates::Keep => Duplicates::Keep,
-            // There is one edge at most, whatever the rule makes of it.
+            rule if rule.keeps_parallel() => rule,
+            // There is one edge at most, or one of each kind, whatever the rule makes of it.
             _ => Duplicates::Last,
         };
-        self.standing.removed += self.edges_between(ends, rule, earlier)?.len() as u64;
+        self.standing.removed += self.edges_between(batch, ends, rule, earlier)?.len() as u64;
         Ok(())
     }
 
@@ -68,7 +83,7 @@ impl CommitBuilder<'_> {
         };
         let Some(bits) = wanted.bits(batch.edge_properties(), code_of) else { return Ok(0) };
         let was_kept = self.standing.kept.contains_key(&ends);
-        let mut edges = self.edges_between(ends, batch.duplicates(), earlier)?;
+        let mut edges = self.edges_between(batch, ends, batch.duplicates(), earlier)?;
         let (before, mut quota) = (edges.len(), wanted.at_most.unwrap_or(u64::MAX));
         edges.retain(|edge| {
             let is_removed = quota > 0 && BatchMatch::has(batch.edge_properties(), edge, &bits);

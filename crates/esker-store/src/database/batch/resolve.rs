@@ -13,7 +13,7 @@ use esker_layers::ids::{ExternalId, IdMap, IdTail};
 use esker_layers::property::REMOVED_NUMBER;
 
 use crate::commit::{
-    Batch, BatchOp, Commit, CommitEdge, CommitOptions, DuplicateRule, WiderSum, number_edges,
+    Batch, BatchOp, Commit, CommitEdge, CommitOptions, DuplicateRule, RuleScope, WiderSum, number_edges,
 };
 use crate::database::batch::standing::StandingEdges;
 use crate::freeze::REMOVAL;
@@ -338,12 +338,12 @@ impl CommitBuilder<'_> {
             None => writer.ids.external_of(v).map_or_else(|_| v.to_string(), |id| id.to_string()),
         };
         let first_new = writer.num_vertices() - commit.new_ids.len() as u64;
-        let edge = |source: VertexId, target: VertexId| {
+        let edges = |source: VertexId, target: VertexId| {
             // A vertex added by this commit has no earlier edges.
             if u64::from(source.max(target)) >= first_new {
-                return Ok(None);
+                return Ok(Vec::new());
             }
-            Ok((earlier.edges)(source, target)?.pop())
+            (earlier.edges)(source, target)
         };
         let (rule, directed, properties) = (batch.duplicates(), earlier.directed, batch.edge_properties());
         let (run, num_vertices, wider) = (earlier.run, writer.num_vertices(), earlier.wider);
@@ -351,7 +351,9 @@ impl CommitBuilder<'_> {
             rule,
             directed,
             properties,
-            earlier: &edge,
+            scope: RuleScope::of(rule, properties),
+            edge_ids: batch.edge_ids,
+            earlier: &edges,
             name: &name,
             cancel,
             run,
@@ -387,6 +389,7 @@ impl CommitBuilder<'_> {
             element: property_type.element,
             logical: property_type.logical,
             weight: false,
+            kind: false,
         };
         self.writer.vertex_properties.push(record.clone());
         self.commit.new_properties.push(record);

@@ -251,5 +251,6 @@ fn new_record(
         element,
         logical,
         weight,
+        kind: false,
     })
 }

@@ -6,6 +6,7 @@ mod stress;
 mod many;
 mod options;
 mod points;
+mod kinds;
 mod rules;
 mod times;
 mod widen;

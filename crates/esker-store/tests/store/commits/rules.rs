@@ -100,6 +100,8 @@ impl Case {
             let last = known.last().copied();
             match (self.rule, last) {
                 (Duplicates::Keep, _) | (_, None) => known.push(w),
+                (Duplicates::Rows, Some(_)) if known.contains(&w) => {}
+                (Duplicates::Rows, Some(_)) => known.push(w),
                 (Duplicates::First | Duplicates::Refuse, Some(_)) => {}
                 (Duplicates::Last, Some(_)) => known[0] = w,
                 (Duplicates::Sum, Some(old)) => known[0] = old + w,

@@ -17,6 +17,11 @@ pub trait ArcFilter: Debug + Send + Sync {
     /// # Errors
     /// [`esker_format::Error::Corrupt`].
     fn keeps(&self, lists: &ListColumns, index: usize) -> Result<bool>;
+
+    /// Whether it keeps at most one of the arcs from one vertex to another, also in a multigraph.
+    fn keeps_one_a_pair(&self) -> bool {
+        false
+    }
 }
 
 /// The arcs of a version that a filter keeps, with the properties that are read beside them.

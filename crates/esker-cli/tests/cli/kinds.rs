@@ -1,0 +1,203 @@
+//! Kinds of edges: what `--kind` reads is the graph of these edges alone.
+
+use crate::place::Place;
+
+/// Edges between few vertices, of which many are parallel, with a kind each.
+fn edges(seed: u64, count: u64) -> Vec<String> {
+    let mut state = seed;
+    let mut next = |bound: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % bound
+    };
+    let kinds = ["calls", "likes", "sends"];
+    let row = |time| {
+        let (u, v, weight, kind) = (next(9), next(9), 1 + next(5), kinds[next(3) as usize]);
+        format!("{u},{v},{weight},{},{kind}\n", 100 + 10 * time)
+    };
+    (0..count).map(row).collect()
+}
+
+fn file(place: &Place, name: &str, rows: &[String], kinds: &[&str]) {
+    let is_wanted = |row: &&String| kinds.iter().any(|kind| row.trim_end().ends_with(kind));
+    let rows: String = rows.iter().filter(is_wanted).cloned().collect();
+    place.file(name, &format!("source,target,weight,time,what\n{rows}"));
+}
+
+/// The rows of a run, in the order of the ids.
+fn rows(place: &Place, line: &str) -> Vec<String> {
+    let found = place.ok(&format!("run {line} -q -o -"));
+    let mut rows: Vec<String> = found.lines().map(str::to_owned).collect();
+    rows.sort();
+    rows
+}
+
+fn read(place: &Place, name: &str) -> String {
+    std::fs::read_to_string(place.path().join(name)).unwrap()
+}
+
+const ALL: [&str; 3] = ["calls", "likes", "sends"];
+
+/// A database of all kinds beside databases of one kind alone: in each version, encoding and direction the
+/// view is that of the database of one kind.
+#[test]
+fn a_view_of_a_kind_is_the_graph_of_that_kind() {
+    let stored = ["", "--encoding compressed", "--encoding tiles", "--encoding tiles --only --no-in-edges"];
+    let rules = ["last", "sum", "min", "rows"];
+    for (((place, encoding), rule), seed) in
+        [0; 4].map(|_| Place::new()).iter().zip(stored).zip(rules).zip(7..)
+    {
+        let (first, later) = (edges(seed, 60), edges(seed + 100, 30));
+        let undirected = if seed % 2 == 0 { "--undirected" } else { "" };
+        let undirected = if encoding.contains("in-edges") { "" } else { undirected };
+        let options = format!("--duplicates {rule} --order keep --time time {undirected}");
+        for (name, kinds) in [("all", &ALL[..]), ("calls", &ALL[..1])] {
+            file(place, &format!("{name}.csv"), &first, kinds);
+            file(place, &format!("{name}2.csv"), &later, kinds);
+            let how = if name == "all" { encoding } else { "" };
+            let column = if name == "all" { "--kind" } else { "--property" };
+            place.ok(&format!("import {name}.csv {name}.esker {options} {column} what {how}"));
+            place.ok(&format!("add {name}.esker {name}2.csv --freeze"));
+        }
+        let source = first.iter().find(|row| row.contains("calls")).and_then(|row| row.split(',').next());
+        let paths = format!("--source {}", source.unwrap());
+        let compare = |algorithm: &str, version: u64| {
+            let expected = rows(place, &format!("{algorithm} calls.esker --at {version}"));
+            let found = rows(place, &format!("{algorithm} all.esker --at {version} --kind calls"));
+            assert_eq!(found, expected, "{algorithm} of version {version}, {encoding} {rule}");
+        };
+        let choices: &[&str] =
+            if undirected.is_empty() { &["", "--as-undirected", "--reverse"] } else { &[""] };
+        for choice in choices {
+            compare(&format!("degrees {choice}"), 1);
+            compare(&format!("sssp {choice} {paths}"), 2);
+        }
+        place.ok("compact all.esker");
+        for (access, choice) in ["--residency mapped", "--residency memory", ""].iter().zip(choices) {
+            compare(&format!("degrees {choice} {access}"), 2);
+        }
+        for window in ["--window 200", "--window 300 --copies weighted"] {
+            let window = format!("{window} --time-unit s --at 1970-01-01T00:09:00Z");
+            let expected = rows(place, &format!("degrees calls.esker {window}"));
+            assert_eq!(
+                rows(place, &format!("degrees all.esker {window} --kind calls")),
+                expected,
+                "{window}"
+            );
+        }
+        let series = "--length 200 --every 100 --time-unit s --from 100 --to 700 --run wcc --format csv";
+        let expected = place.ok(&format!("window calls.esker {series}"));
+        assert_eq!(place.ok(&format!("window all.esker {series} --kind calls")), expected);
+        // Two ways to say it.
+        let said = ["--kind likes,calls", "--kind calls --kind likes", "--where what!=sends"];
+        let found = said.map(|kinds| rows(place, &format!("wcc all.esker {kinds}")));
+        assert!(found[0] == found[1] && found[1] == found[2], "{found:?}");
+    }
+}
+
+#[test]
+fn kinds_are_counted_listed_and_asked_about() {
+    let place = Place::new();
+    place.file("a.csv", "source,target,kind\nann,bob,likes\nann,bob,calls\nann,bob,likes\nbob,cid,calls\n");
+    place.ok("import a.csv a.esker --kind kind");
+    let info = place.json("info a.esker --json");
+    assert_eq!(info["kinds"], serde_json::json!({ "calls": 2, "likes": 1 }));
+    let shown = place.ok("info a.esker");
+    assert!(shown.contains("kind (text, 2 distinct, kind)") && shown.contains("calls (2 edges)"), "{shown}");
+    let csv = |line: &str| place.ok(&format!("{line} --format csv"));
+    assert_eq!(csv("neighbors a.esker ann --kind likes"), "source,target,kind\nann,bob,likes\n");
+    assert_eq!(csv("degree a.esker ann"), "vertex,out_degree,in_degree\nann,2,0\n");
+    assert_eq!(csv("degree a.esker ann --kind calls"), "vertex,out_degree,in_degree\nann,1,0\n");
+    assert_eq!(csv("get a.esker bob --kind likes"), "vertex,out_degree,in_degree\nbob,0,1\n");
+    assert_eq!(csv("subgraph a.esker ann bob cid --kind calls").lines().count(), 3);
+    assert_eq!(csv("subgraph a.esker ann --radius 2 --kind likes").lines().count(), 2);
+    assert_eq!(csv("path a.esker ann cid --kind calls").lines().count(), 4);
+    place.fails(1, "path a.esker ann cid --kind likes", "no path leads");
+    place.fails(
+        2,
+        "run wcc a.esker --kind mails",
+        "there is no kind of edges \"mails\"; there are calls, likes",
+    );
+    place.file("plain.csv", "source,target\n1,2\n");
+    place.ok("import plain.csv plain.esker");
+    place.fails(2, "run wcc plain.esker --kind mails", "have no kinds: import them with --kind");
+    place.fails(2, "import a.csv b.esker --kind color", "color");
+    place.file("empty.csv", "source,target,kind\n1,2,a\n1,2,\n");
+    place.fails(
+        1,
+        "import empty.csv b.esker --kind kind",
+        "some edges have no \"kind\", which is their kind",
+    );
+    place.file("empty.txt", "+ ann bob kind=\"\"\n");
+    place.fails(1, "commit a.esker empty.txt", "an edge needs a kind");
+    place.ok("export a.esker likes.csv --kind likes");
+    assert_eq!(read(&place, "likes.csv"), "source,target,kind\nann,bob,likes\n");
+    // Deletion of one kind, and of all; a script that changes an edge of a kind.
+    place.file("gone.csv", "source,target,kind\nann,bob,calls\n");
+    place.ok("delete a.esker gone.csv --property kind");
+    assert_eq!(place.ok("diff a.esker 1"), "-1 ann bob kind=calls\n");
+    assert_eq!(place.ok("diff a.esker 1 --kind likes"), "");
+    assert_eq!(place.json("diff a.esker 1 --kind calls --json")["summary"]["edges_removed"], 1);
+    place.file("pairs.csv", "source,target\nann,bob\n");
+    place.ok("delete a.esker pairs.csv");
+    assert_eq!(place.json("info a.esker --json")["kinds"], serde_json::json!({ "calls": 1 }));
+}
+
+#[test]
+fn each_kind_may_have_a_file() {
+    let place = Place::new();
+    place.file("follows.csv", "source,target,weight,at\nann,bob,1,7\nann,bob,2,8\nbob,cid,3,9\n");
+    place.file("likes.tsv", "at\tweight\ttarget\tsource\n5\t4\tbob\tann\n");
+    let files = "--kind follows=follows.csv --kind likes=likes.tsv --property at";
+    place.ok(&format!("import a.esker {files} --duplicates sum"));
+    assert_eq!(place.json("info a.esker --json")["kinds"], serde_json::json!({ "follows": 2, "likes": 1 }));
+    assert_eq!(
+        place.ok("neighbors a.esker ann --format csv"),
+        "source,target,weight,at,kind\nann,bob,3,7,follows\nann,bob,4,5,likes\n"
+    );
+    place.file("ints.csv", "source,target\n1,2\n");
+    place.fails(2, "import b.esker --kind a=follows.csv --kind b=ints.csv", "differ in their ids");
+    place.fails(
+        2,
+        "import b.esker --kind a=follows.csv --kind b=ints.csv --ids text",
+        "differ in the properties",
+    );
+    place.fails(2, "import follows.csv b.esker --kind a=likes.tsv", "names the files");
+    place.fails(2, "import b.esker --kind a=likes.tsv --kind at", "once with a column, or for each kind");
+    let stops = place.run("import b.esker --kind a=follows.csv --kind b=bad.csv");
+    assert!(String::from_utf8_lossy(&stops.stderr).contains("bad.csv"));
+}
+
+/// A script from `esker diff`, committed to a copy, makes the same graph, whatever the rule.
+#[test]
+fn differences_of_kinds_are_replayed() {
+    for rule in ["last", "first", "sum", "max", "rows", "keep"] {
+        let place = Place::new();
+        let (first, later) = (edges(3, 50), edges(4, 30));
+        file(&place, "a.csv", &first, &ALL);
+        file(&place, "more.csv", &later, &ALL);
+        for copy in ["a", "b"] {
+            place.ok(&format!("import a.csv {copy}.esker --kind what --time time --duplicates {rule}"));
+        }
+        place.ok("add a.esker more.csv");
+        let script = place.ok("diff a.esker 1");
+        place.file("script.txt", &script);
+        place.ok("commit b.esker script.txt");
+        let exported = |name: &str| {
+            place.ok(&format!("export {name}.esker {name}-out.csv --force"));
+            let mut lines: Vec<String> =
+                read(&place, &format!("{name}-out.csv")).lines().map(str::to_owned).collect();
+            lines.sort();
+            lines
+        };
+        assert_eq!(exported("b"), exported("a"), "{rule}");
+        assert!(script.is_empty() || !exported("a").is_empty());
+    }
+    let place = Place::new();
+    place.file("a.csv", "source,target,weight,what\n1,2,5,calls\n1,2,6,likes\n");
+    place.ok("import a.csv a.esker --kind what --duplicates sum");
+    place.file("change.txt", "~ 1 2 what=calls weight=9\n");
+    place.ok("commit a.esker change.txt");
+    assert_eq!(place.ok("diff a.esker 1"), "-1 1 2 weight=5 what=calls\n+ 1 2 weight=9 what=calls\n");
+    place.file("change.txt", "~ 1 2 weight=9\n");
+    place.fails(1, "commit a.esker change.txt", "does not say how many");
+}
