@@ -52,8 +52,8 @@ const KEEP_PARTS: u32 = 50;
 /// vertices whose values each version changed: the version, the vertex, its old value and its new one. What a
 /// version changed is found and taken in at a cost in proportion to the change. Where computing anew is
 /// cheaper, that is done instead, and always for algorithms and options without an update, on windows that
-/// join edges, and with --kind and --where. Values are those of `esker run` on that version, ranks within the tolerance; colours,
-/// independent sets and matchings differ where vertices were removed.
+/// join edges, and with --kind and --where. Values are those of `esker run` on that version, ranks within the
+/// tolerance; colours, independent sets and matchings differ where vertices were removed.
 ///
 /// With --window, the answer is that of the edges of one length of time until the latest edge, and moves with
 /// each version. With --every, it moves when the latest edge passes the end of a step; a version that passes

@@ -60,9 +60,10 @@ pub(crate) struct ImportCommand {
     /// those of one kind
     #[arg(long, value_name = "COLUMN|KIND=FILE", help_heading = "Building")]
     kind: Vec<String>,
-    /// With --duplicates keep or rows, or with --kind, give edges ids that tell parallel ones apart, in the property edge_id: the
-    /// version that added the edge, and its place among those between its ends that this version added, as in
-    /// v1.2. An id never changes. Takes 8 bytes an edge and direction, and writes the lists twice
+    /// With --duplicates keep or rows, or with --kind, give edges ids that tell parallel ones apart, in the
+    /// property edge_id: the version that added the edge, and its place among those between its ends that
+    /// this version added, as in v1.2. An id never changes. Takes 8 bytes an edge and direction, and writes
+    /// the lists twice
     #[arg(long)]
     edge_ids: bool,
     #[command(flatten)]

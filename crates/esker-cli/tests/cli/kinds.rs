@@ -1,14 +1,13 @@
 //! Kinds of edges: what `--kind` reads is the graph of these edges alone.
 
+use esker::graph::random::Random;
+
 use crate::place::Place;
 
 /// Edges between few vertices, of which many are parallel, with a kind each.
 fn edges(seed: u64, count: u64) -> Vec<String> {
-    let mut state = seed;
-    let mut next = |bound: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % bound
-    };
+    let mut random = Random::new(seed);
+    let mut next = |bound: u64| random.below(bound);
     let kinds = ["calls", "likes", "sends"];
     let row = |time| {
         let (u, v, weight, kind) = (next(9), next(9), 1 + next(5), kinds[next(3) as usize]);

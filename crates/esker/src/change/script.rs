@@ -9,7 +9,7 @@
 //! - u v edge_id=v7.2                  where edges have ids: removes the one with this id, which must exist
 //! ~ u v weight=3 -> 5 kind=rival      sets the properties of an edge to the values after the arrows,
 //!                                     whatever the rule for duplicates says; `esker diff` writes changed
-//!                                     edges so; refused where edges are parallel
+//!                                     edges so; where edges are parallel, the values have to name a kind
 //! + u                                 adds a vertex
 //! - u                                 removes a vertex with its edges
 //! u name=value other=value            sets properties of a vertex, which must exist; `name=` removes a value
@@ -21,6 +21,8 @@
 //! A word that contains spaces, quotes or `=`, is empty, or is one of `+ - ~ ->` is put in double quotes,
 //! with `\"` for a quote and `\\` for a backslash.
 
+mod parallel;
+
 use std::io::{BufRead, Read};
 use std::path::Path;
 
@@ -31,7 +33,7 @@ use esker_import::read::typed::sniff_type;
 use esker_store::format::{Duplicates, PropertyType};
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
-use esker_store::{Batch, CommitOptions, Database, EdgeMatch, Error, Result};
+use esker_store::{Batch, CommitOptions, Database, Error, Result};
 
 use super::definitions::Definitions;
 use super::named::ScriptVertices;
@@ -42,9 +44,6 @@ use super::value::{InputValue, convert_or_widen};
 /// Lines, and bytes of lines, between two reservations of the memory of the batch.
 const ROOM_EVERY_LINES: u64 = 1 << 10;
 const ROOM_EVERY_BYTES: usize = 1 << 18;
-
-/// The largest number of edges that one line adds: a slip of the pen is not to fill the memory.
-const COPIES_MAX: u64 = 1_000_000;
 
 /// Report of [`commit_script`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -279,11 +278,6 @@ impl ScriptParser<'_> {
         self.add_edge([u, v], values)
     }
 
-    /// Whether an edge property of this name is the kind.
-    fn is_kind(&self, name: &str) -> bool {
-        self.target.edge_properties.iter().any(|property| property.kind && property.name == name)
-    }
-
     /// The id of a vertex. Notes one that a line adds or removes; expects it to exist if the line does not
     /// add it.
     fn name_vertex<'w>(
@@ -313,47 +307,6 @@ impl ScriptParser<'_> {
             self.named.insert(hash, adds);
         }
         Ok(id)
-    }
-
-    /// Adds or removes a number of edges.
-    fn change_some(&mut self, kind: char, count: u64, [u, v]: [&Word; 2], values: &[Word]) -> LineResult<()> {
-        if !self.target.multigraph {
-            return refuse(format!(
-                "a number after `{kind}` is for databases that keep parallel edges, and this one has at most one edge from {:?} \
-                 to {:?}: leave the number out",
-                u.text, v.text
-            ));
-        }
-        let values = new_values(values)?;
-        let ends = [self.name_vertex(u, Some(kind), 2)?, self.name_vertex(v, Some(kind), 2)?];
-        if kind == '-' {
-            return self.remove_edges(ends, &values, Some(count));
-        }
-        if count > COPIES_MAX {
-            return refuse(format!("a line adds at most {COPIES_MAX} edges: write several lines"));
-        }
-        (0..count).try_for_each(|_| self.add_edge(ends, &values))
-    }
-
-    /// Removes those edges between two vertices that have some values.
-    fn remove_edges(
-        &mut self,
-        [source, end]: [ExternalId<'_>; 2],
-        values: &[(&str, &RawValue)],
-        at_most: Option<u64>,
-    ) -> LineResult<()> {
-        let mut wanted: Vec<(u32, PropertyValue<'_>)> = Vec::with_capacity(values.len());
-        for (name, value) in values {
-            let property = self.target.edge_properties.iter().find(|property| property.name == *name);
-            let property = property
-                .ok_or_else(|| format!("no edge property {name:?}: {}", self.target.describe_edges()))?;
-            let value = convert_or_widen(property, InputValue::Text(value.text.as_bytes()))
-                .map_err(|error| error.message())?;
-            wanted.push((property.number, value));
-        }
-        self.batch
-            .remove_edges(source, end, &EdgeMatch { values: &wanted, at_most })
-            .map_err(|error| error.message())
     }
 
     fn add_edge(

@@ -1,5 +1,5 @@
-//! Kinds of edges: duplicates are joined within a kind, in imports as in commits, and edges of different kinds
-//! stay beside each other in every version.
+//! Kinds of edges: duplicates are joined within a kind, in imports as in commits, and edges of different
+//! kinds stay beside each other in every version.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
