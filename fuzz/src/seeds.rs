@@ -100,6 +100,63 @@ pub(crate) fn graphalytics() -> Vec<Vec<u8>> {
     ])
 }
 
+pub(crate) fn gml() -> Vec<Vec<u8>> {
+    texts(&[
+        "Creator \"x\"\nVersion 1\ngraph\n[\n directed 1\n node [ id 0 label \"a &#233;\" n 1 graphics [ x 1.5 ] ]\n node [ id 1 label \
+         \"b\" n \"12345678901\" ]\n edge [ source 0 target 1 w 2.5E-3 k \"\" ]\n]\n",
+        "# esker {\"vertices\": {\"d\": \"date\"}, \"ids\": \"text\", \"id\": \"name\"}\ngraph [ multigraph 1 node [ id 5 name \"1\" d \
+         \"2024-02-29\" ] edge [ source 5 target 5 ] ]",
+    ])
+}
+
+pub(crate) fn pajek() -> Vec<Vec<u8>> {
+    texts(&[
+        "/* x */\n*Network n\n*Vertices 3\n1 \"a b\" 0.5 0.5 0 box ic Red\n3 c\n*Arcs :1 \"r\"\n1 2 2.5 l \"x &#34;\"\n*Edges\n2: 2 3 1 [5-7]\n",
+        "*Vertices 3\n*Arcslist\n1 2 3\n*Edgeslist\n2 3\n*Partition p\n1\n",
+        "% esker {\"edges\": {\"k\": \"text\"}, \"id\": \"label\"}\n*Vertices 1\n1 \"7\" 0 0 ellipse \"k\" \"v\"\n*Edges\n1 1 1 \"k\" \"v\"\n",
+    ])
+}
+
+pub(crate) fn dot() -> Vec<Vec<u8>> {
+    texts(&[
+        "strict digraph \"g\" {\n# x\n rankdir=LR; edge [w=1]; node [shape=box]\n a:n -> b -> { c; d } [w=\"2.5\"] // y\n subgraph s { e [l=<b>] e \
+         -> \"f\" + \"g\\\"\" } /* z */ }\n",
+        "graph{1--2--1e-3;2[x=-.5]}",
+        "// esker {\"vertices\": {\"x\": \"u64\"}, \"ids\": \"text\"}\ngraph {\n\"1\" [x=\"18446744073709551615\"];\n}\n",
+    ])
+}
+
+pub(crate) fn leda() -> Vec<Vec<u8>> {
+    texts(&[
+        "LEDA.GRAPH\nstring\ndouble\n-1\n# v\n2\n|{a}|\n|{b}|\n# e\n2\n1 2 0 |{2.5}|\n2 2 0 |{1}|\n",
+        "LEDA.GRAPH\nint\nvoid\n-2\n1\n|{7}|\n1\n1 1 0 |{}|\n",
+    ])
+}
+
+pub(crate) fn ncol() -> Vec<Vec<u8>> {
+    texts(&["a b 1\nb c 2.5\n", "1 2\n#x y\n"])
+}
+
+pub(crate) fn lgl() -> Vec<Vec<u8>> {
+    texts(&["# a\nb 1\nc 2.5\n# d\n", "# 1\n2\n"])
+}
+
+pub(crate) fn sif() -> Vec<Vec<u8>> {
+    texts(&["a pp b c\nd\n", "a b\tx\tc\td\ne\t-\tf\n"])
+}
+
+pub(crate) fn graph6() -> Vec<Vec<u8>> {
+    texts(&["DQc\n", ">>graph6<<DwC\n", ":Fa@x^\n", ">>sparse6<<:Da@o~", "&DI?AO?\n", "?\n", "~?@A?"])
+}
+
+pub(crate) fn colouring() -> Vec<Vec<u8>> {
+    texts(&["c x\np edge 3 2\ne 1 2\ne 3 2\n", "p col 1 0\n"])
+}
+
+pub(crate) fn max_flow() -> Vec<Vec<u8>> {
+    texts(&["c x\np max 3 2\nn 1 s\nn 3 t\na 1 2 5\na 2 3 1.5\n", "p max 1 0\n"])
+}
+
 pub(crate) fn sniffed() -> Vec<Vec<u8>> {
     [edge_list(), snap(), csv(), tsv(), matrix_market(), dimacs(), adjacency(), gzip()].concat()
 }

@@ -46,7 +46,7 @@ const DATABASE: &str = "database";
 const LOG: &str = "log";
 
 /// Every reader, the files of a database, and its log.
-pub const TARGETS: [Target; 27] = [
+pub const TARGETS: [Target; 39] = [
     target("el", "web.el", Some(Format::EdgeList), true, seeds::edge_list),
     target("wel", "web.wel", Some(Format::WeightedEdgeList), true, seeds::weighted_edge_list),
     target("snap", "web.txt", Some(Format::Snap), true, seeds::snap),
@@ -68,6 +68,18 @@ pub const TARGETS: [Target; 27] = [
     target("node-link", "web.json", Some(Format::NodeLink), true, seeds::node_link),
     target("cytoscape", "web.cyjs", Some(Format::Cytoscape), true, seeds::cytoscape),
     target("networkx", "web.adjlist", Some(Format::NetworkxList), true, seeds::networkx),
+    target("gml", "web.gml", Some(Format::Gml), true, seeds::gml),
+    target("pajek", "web.net", Some(Format::Pajek), true, seeds::pajek),
+    target("dot", "web.dot", Some(Format::Dot), true, seeds::dot),
+    target("leda", "web.leda", Some(Format::Leda), true, seeds::leda),
+    target("ncol", "web.ncol", Some(Format::Ncol), true, seeds::ncol),
+    target("lgl", "web.lgl", Some(Format::Lgl), true, seeds::lgl),
+    target("sif", "web.sif", Some(Format::Sif), true, seeds::sif),
+    target("graph6", "web.g6", Some(Format::Graph6), true, seeds::graph6),
+    target("sparse6", "web.s6", Some(Format::Sparse6), true, seeds::graph6),
+    target("digraph6", "web.d6", Some(Format::Digraph6), true, seeds::graph6),
+    target("col", "web.col", Some(Format::Colouring), true, seeds::colouring),
+    target("max", "web.max", Some(Format::MaxFlow), true, seeds::max_flow),
     target("gzip", "web.csv.gz", None, false, seeds::gzip),
     target("zstd", "web.csv.zst", None, false, seeds::zstd),
     target("bzip2", "web.csv.bz2", None, false, seeds::bzip2),

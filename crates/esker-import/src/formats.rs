@@ -43,6 +43,18 @@ pub(crate) static FORMATS: [FormatEntry; Format::COUNT] = [
     entry(Format::NodeLink, &attributed::NODE_LINK, &write::NODE_LINK),
     entry(Format::Cytoscape, &attributed::CYTOSCAPE, &write::CYTOSCAPE),
     entry(Format::NetworkxList, &attributed::NETWORKX, &write::NETWORKX),
+    entry(Format::Gml, &attributed::GML, &write::GML),
+    entry(Format::Pajek, &attributed::PAJEK, &write::PAJEK),
+    entry(Format::Dot, &attributed::DOT, &write::DOT),
+    entry(Format::Leda, &attributed::LEDA, &write::LEDA),
+    entry(Format::Ncol, &attributed::NCOL, &write::NCOL),
+    entry(Format::Lgl, &attributed::LGL, &write::LGL),
+    entry(Format::Sif, &attributed::SIF, &write::SIF),
+    entry(Format::Graph6, &attributed::GRAPH6, &write::GRAPH6),
+    entry(Format::Sparse6, &attributed::SPARSE6, &write::SPARSE6),
+    entry(Format::Digraph6, &attributed::DIGRAPH6, &write::DIGRAPH6),
+    entry(Format::Colouring, &text::COL, &write::COL),
+    entry(Format::MaxFlow, &attributed::MAX, &write::MAX),
 ];
 
 const fn entry(format: Format, input: &'static InputFormat, export: &'static ExportFormat) -> FormatEntry {

@@ -2,11 +2,13 @@
 
 use esker_format::value::decimal::{self, Number};
 use esker_format::{Error, LogicalType, PropertyType, Result};
-use esker_graph::{Setting, message};
+use esker_graph::{Message, Setting, message};
 
 use super::edges::{Accepted, EdgeProperty};
 use super::value::Attribute;
 use crate::read::format::{Pick, PickProperties, ReadOptions, Suffix, split_type};
+use crate::read::input::Input;
+use crate::read::source::{IdKind, Schema};
 use crate::read::typed::{sniff_type, weight_fits};
 
 /// What an input says, or its first edges show, of the values of an attribute.
@@ -131,6 +133,44 @@ pub(super) fn choose(
         chosen.properties.push(property);
     }
     Ok(chosen)
+}
+
+/// The schema of an input whose edges have these properties.
+pub(super) fn schema_of(
+    format: &'static str,
+    ids: IdKind,
+    chosen: &ChosenProperties,
+    directed: Option<bool>,
+    input: &Input,
+) -> Schema {
+    Schema {
+        format,
+        ids,
+        properties: chosen.names(),
+        types: chosen.types(),
+        weight: chosen.weight,
+        time: chosen.time,
+        directed,
+        both_ends: false,
+        input_bytes: input.stored_bytes(),
+    }
+}
+
+/// What is said of attributes that are not kept, though nothing asked for that.
+pub(super) fn unread_note(unread: &[String]) -> Option<Message> {
+    (!unread.is_empty()).then(|| format!("Edge attributes not read: {}", unread.join(", ")).into())
+}
+
+/// Why an attribute that the first edges lack is refused.
+pub(super) fn unknown_attribute(name: &str) -> Message {
+    message![
+        format!("the edge has {name:?}, which the first edges lack; declare it with "),
+        Setting::Schema.to_type(name, "TYPE"),
+        ", and give the others a value with ",
+        Setting::Default.to_type(name, "VALUE"),
+        ", or name the properties to keep with ",
+        Setting::Property,
+    ]
 }
 
 /// Adds what the options declare and the input does not show.

@@ -48,6 +48,12 @@ pub(super) struct Notices {
     pub(super) graphics: AtomicU64,
     /// Names of points of a vertex where edges end.
     pub(super) ports: AtomicU64,
+    /// Parts of a document that are neither vertices nor edges.
+    pub(super) sections: AtomicU64,
+    /// Ids of edges.
+    pub(super) edge_ids: AtomicU64,
+    /// Values that vertices have unless they say otherwise.
+    pub(super) defaults: AtomicU64,
     /// Values of the graph itself.
     pub(super) of_graph: AtomicU64,
     /// Values that hold for a part of the time only.
@@ -79,6 +85,14 @@ impl Notices {
             ),
             of(&self.graphics, "value", "values", " not read that are graphics or nested elements"),
             of(&self.of_graph, "value", "values", " of graphs, rather than of vertices or edges, not read"),
+            of(
+                &self.sections,
+                "section",
+                "sections",
+                " not read that are neither vertices nor edges, such as partitions and roles of vertices",
+            ),
+            of(&self.defaults, "list", "lists", " of values that hold for all vertices behind them not read"),
+            of(&self.edge_ids, "id", "ids", " of edges not read"),
             of(&self.ports, "port", "ports", " of vertices not read"),
             of(&self.dynamic, "value", "values", " not read that hold for a part of the time only"),
         ];

@@ -200,6 +200,7 @@ fn of_properties(graph: &dyn ExportGraph, format: Format) -> Result<Vec<Loss>> {
         let is_kept = match written.keeps {
             KeptProperties::All => true,
             KeptProperties::Weight => graph.weight() == Some(index),
+            KeptProperties::Called(own) => property.name == own,
             KeptProperties::Nothing => false,
         };
         if !is_kept {

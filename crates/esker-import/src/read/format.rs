@@ -52,11 +52,35 @@ pub enum Format {
     Cytoscape,
     /// Lists of NetworkX: edges with dictionaries, and adjacency lists.
     NetworkxList,
+    /// GML: nested lists of keys and values.
+    Gml,
+    /// Pajek: numbered vertices, then arcs and edges.
+    Pajek,
+    /// Graphviz DOT.
+    Dot,
+    /// LEDA: vertices with labels, then edges with labels.
+    Leda,
+    /// NCOL: two names a line, and perhaps a weight.
+    Ncol,
+    /// LGL: `# name`, then a neighbour a line.
+    Lgl,
+    /// Cytoscape's SIF: `source interaction target`.
+    Sif,
+    /// graph6: a bit for each pair of vertices of an undirected graph.
+    Graph6,
+    /// sparse6: some bits for each edge of an undirected graph.
+    Sparse6,
+    /// digraph6: a bit for each pair of vertices of a directed graph.
+    Digraph6,
+    /// DIMACS-2 graphs to be coloured: `p edge n m`, then `e u v` lines.
+    Colouring,
+    /// DIMACS networks of a maximum flow: `p max n m`, then `a u v capacity` lines.
+    MaxFlow,
 }
 
 impl Format {
     /// How many there are.
-    pub(crate) const COUNT: usize = Self::NetworkxList as usize + 1;
+    pub(crate) const COUNT: usize = Self::MaxFlow as usize + 1;
 }
 
 /// Which column to take for something that an input may or may not have.

@@ -6,7 +6,7 @@
 
 use esker_format::Result;
 
-use super::headed::{HeadedInput, HeadedReader, content_line, count};
+use super::headed::{HeadedInput, HeadedReader, begins_with, content_line, count};
 use super::line::Comments;
 use crate::read::format::ReadOptions;
 use crate::read::head::InputHead;
@@ -17,20 +17,9 @@ use crate::read::input_format::{Choices, InputFormat, OpenedInput, one, without_
 pub(crate) static DIMACS: InputFormat = InputFormat {
     aliases: &["gr", "dimacs9", "dimacs-9"],
     endings: &["gr"],
-    begins: |head| begins(without_mark(head)),
+    begins: |head| begins_with(without_mark(head), "sp"),
     ..InputFormat::new("dimacs", "DIMACS-9 graph", Choices::Nothing, open)
 };
-
-/// Whether the first line that is neither blank nor a comment says so.
-fn begins(text: &[u8]) -> bool {
-    let mut lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-    let is_comment = |line: &&[u8]| {
-        line.is_empty() || *line == b"c" || line.starts_with(b"c ") || line.starts_with(b"c\t")
-    };
-    let Some(header) = lines.find(|line| !is_comment(line)) else { return false };
-    let mut words = header.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-    words.next() == Some(b"p") && words.next() == Some(b"sp")
-}
 
 fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<OpenedInput> {
     let reader = HeadedReader::open(one(inputs, DIMACS.title)?, head, parse, options)?;

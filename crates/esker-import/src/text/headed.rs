@@ -218,6 +218,17 @@ pub(crate) fn content_line(
     }
 }
 
+/// Whether the first line that is neither blank nor a `c` comment is `p` and a kind of DIMACS files.
+pub(crate) fn begins_with(text: &[u8], kind: &str) -> bool {
+    let mut lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let is_comment = |line: &&[u8]| {
+        line.is_empty() || *line == b"c" || line.starts_with(b"c ") || line.starts_with(b"c\t")
+    };
+    let Some(header) = lines.find(|line| !is_comment(line)) else { return false };
+    let mut words = header.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    words.next() == Some(b"p") && words.next() == Some(kind.as_bytes())
+}
+
 /// A count of a header.
 pub(crate) fn count(words: &[String], place: usize, what: &str) -> std::result::Result<u64, String> {
     let word = words.get(place).map_or("", String::as_str);

@@ -109,19 +109,53 @@ fn write(
     write_lists: fn(&mut ListWriter<'_>) -> Result<()>,
 ) -> Result<u64> {
     let weight = weight.map(|(index, _)| index);
-    let renumber = options.ids == WriteIds::External && graph.dense_base().is_some();
-    let names = VertexNames::new(Some(graph), if renumber { WriteIds::External } else { WriteIds::Numbers });
-    let mut writer = ListWriter { graph, names, renumber, weight, options, output, buffer: Vec::new() };
+    let numbers = FileNumbers::new(graph, options);
+    let mut writer = ListWriter { graph, numbers, weight, options, output, buffer: Vec::new() };
     write_lists(&mut writer)?;
     writer.flush()?;
     Ok(graph.num_arcs())
 }
 
-struct ListWriter<'a> {
+/// The numbers of vertices in a file.
+pub(super) struct FileNumbers<'a> {
     graph: &'a dyn ExportGraph,
     names: VertexNames<'a>,
     /// Whether numbers differ from the store's (or may): lists are then translated and sorted again.
     renumber: bool,
+}
+
+impl<'a> FileNumbers<'a> {
+    pub(super) fn new(graph: &'a dyn ExportGraph, options: &ExportOptions) -> Self {
+        let renumber = options.ids == WriteIds::External && graph.dense_base().is_some();
+        let ids = if renumber { WriteIds::External } else { WriteIds::Numbers };
+        Self { graph, names: VertexNames::new(Some(graph), ids), renumber }
+    }
+
+    /// The vertex with a number of the file.
+    fn vertex(&self, number: u64) -> Result<VertexId> {
+        if self.renumber { self.graph.vertex_of_number(number) } else { Ok(vertex(number as usize)) }
+    }
+
+    /// The numbers of the neighbours of a vertex in the file, ascending.
+    pub(super) fn list(&self, number: u64) -> Result<Vec<u64>> {
+        let v = self.vertex(number)?;
+        let mut builder = BlockBuilder::new(&[]);
+        let degree = self.graph.degree(Direction::Out, v)?;
+        self.graph.list(Direction::Out, v, 0..degree, 0, &mut builder)?;
+        let mut list = builder.finish().targets;
+        if self.renumber {
+            for other in &mut list {
+                *other = self.names.number(*other)?;
+            }
+        }
+        list.sort_unstable();
+        Ok(list)
+    }
+}
+
+struct ListWriter<'a> {
+    graph: &'a dyn ExportGraph,
+    numbers: FileNumbers<'a>,
     weight: Option<usize>,
     options: &'a ExportOptions,
     output: &'a mut OutputFile,
@@ -243,14 +277,9 @@ impl ListWriter<'_> {
         }
     }
 
-    /// The vertex with a number of the output.
-    fn vertex(&self, number: u64) -> Result<VertexId> {
-        if self.renumber { self.graph.vertex_of_number(number) } else { Ok(vertex(number as usize)) }
-    }
-
     fn each_degree(&mut self, direction: Direction, mut take: impl FnMut(&mut Self, u64)) -> Result<()> {
         for number in 0..self.graph.num_vertices() {
-            let degree = self.graph.degree(direction, self.vertex(number)?)?;
+            let degree = self.graph.degree(direction, self.numbers.vertex(number)?)?;
             take(self, degree);
             self.flush_if_full(number)?;
         }
@@ -265,11 +294,11 @@ impl ListWriter<'_> {
     ) -> Result<()> {
         let mut builder = BlockBuilder::new(self.graph.properties());
         for number in 0..self.graph.num_vertices() {
-            let v = self.vertex(number)?;
+            let v = self.numbers.vertex(number)?;
             let degree = self.graph.degree(direction, v)?;
             self.graph.list(direction, v, 0..degree, 0, &mut builder)?;
             let mut block = builder.finish();
-            if self.renumber {
+            if self.numbers.renumber {
                 self.translate(&mut block)?;
             }
             take(self, &block)?;
@@ -280,7 +309,7 @@ impl ListWriter<'_> {
 
     fn translate(&self, block: &mut ExportBlock) -> Result<()> {
         for target in &mut block.targets {
-            *target = self.names.number(*target)?;
+            *target = self.numbers.names.number(*target)?;
         }
         if block.targets.is_sorted() {
             return Ok(());

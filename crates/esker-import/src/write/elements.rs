@@ -22,12 +22,16 @@ const CHUNK_VERTICES: u64 = 1 << 12;
 #[derive(Clone, Copy)]
 pub(crate) struct ElementId<'a> {
     pub(super) text: &'a [u8],
+    /// The number of the vertex, from 0.
+    pub(super) number: u64,
     /// Whether ids are texts; else they are integers.
     pub(super) is_text: bool,
 }
 
 /// What is about to be written.
 pub(crate) struct ElementShape<'a> {
+    pub(super) vertices: u64,
+    pub(super) edges: u64,
     pub(super) directed: bool,
     pub(super) is_multigraph: bool,
     pub(super) text_ids: bool,
@@ -83,6 +87,8 @@ pub(crate) fn write(
         _ => Vec::new(),
     };
     let own = ElementShape {
+        vertices: shape.vertices,
+        edges: shape.edges,
         directed: shape.directed,
         text_ids: shape.text_ids,
         is_multigraph: stream.graph().is_some_and(ExportGraph::is_multigraph),
@@ -100,7 +106,7 @@ pub(crate) fn write(
         if let Some(graph) = stream.graph().filter(|_| !records.is_empty()) {
             graph.vertex_values(as_vertex(v), &mut values)?;
         }
-        style.vertex(ElementId { text: &id, is_text: shape.text_ids }, &values, &mut buffer)?;
+        style.vertex(ElementId { text: &id, number: v, is_text: shape.text_ids }, &values, &mut buffer)?;
         if v % CHUNK_VERTICES == CHUNK_VERTICES - 1 {
             options.cancel.check()?;
             flush(&mut buffer, output)?;
@@ -140,7 +146,8 @@ impl EdgeWriter for ElementWriter<'_> {
             let value = |index: usize| value_at(&properties[index], block, index, row, &dictionaries[index]);
             values.clear();
             values.extend((0..properties.len()).map(value));
-            let ends = [&source, &target].map(|text| ElementId { text, is_text: *text_ids });
+            let id = |text, number| ElementId { text, number, is_text: *text_ids };
+            let ends = [id(&source, block.sources[row]), id(&target, block.targets[row])];
             self.style.edge(ends, &values, &mut self.buffer)?;
         }
         flush(&mut self.buffer, self.output)
@@ -217,5 +224,36 @@ pub(super) fn unfit(text: &[u8], why: &str, title: &str) -> Error {
         Setting::VertexNumbers,
         ", or no properties with ",
         Setting::Properties.to(false),
+    ])
+}
+
+/// The error for a property whose name a format cannot hold.
+pub(super) fn unfit_name(name: &str, title: &str) -> Error {
+    Error::invalid(message![
+        format!(
+            "a property called {name:?} has no place in a {title}: write csv or parquet, or no properties with "
+        ),
+        Setting::Properties.to(false),
+    ])
+}
+
+/// Names of properties of a list, that does not stand for another thing in a format.
+///
+/// # Errors
+/// If one of them does.
+pub(super) fn check_names<'a>(
+    names: impl Iterator<Item = &'a str>,
+    is_free: impl Fn(&str) -> bool,
+    title: &str,
+) -> Result<()> {
+    let mut taken = names.filter(|name| !is_free(name));
+    taken.next().map_or(Ok(()), |name| Err(unfit_name(name, title)))
+}
+
+/// The error for a directed graph in a format of undirected ones.
+pub(super) fn directed(title: &str, other: &str) -> Error {
+    Error::invalid(message![
+        format!("a {title} is undirected, but the graph is directed: write {other}, or import it with "),
+        Setting::Directed.to(false),
     ])
 }

@@ -38,6 +38,8 @@ pub(crate) enum WriteGraph {
 pub(crate) enum KeptProperties {
     All,
     Weight,
+    /// The one that is called so.
+    Called(&'static str),
     Nothing,
 }
 

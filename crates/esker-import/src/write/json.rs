@@ -1,13 +1,12 @@
 //! JSON documents of nodes and edges: node-link data, and elements of Cytoscape.
 
-use esker_format::{Error, PropertyType, Result};
-use esker_graph::{Setting, message};
+use esker_format::Result;
 use esker_layers::property::PropertyValue;
 
-use super::elements::{ElementId, ElementShape, ElementStyle, push_float, push_value, utf8};
+use super::elements::{ElementId, ElementShape, ElementStyle, push_float, push_value, unfit_name};
 use super::format::{EndsWritten, ExportFormat, KeptProperties, ReadAs, WriteGraph};
-use super::graphml::type_of;
-use crate::attributed::{self, JSON_EDGES, JSON_ESKER, JSON_IDS, JSON_VERTICES, JSON_WEIGHT};
+use super::stated::{StatedTypes, push_quoted, push_stated};
+use crate::attributed::{self, JSON_ESKER};
 
 /// Node-link data.
 pub(crate) static NODE_LINK: ExportFormat = ExportFormat {
@@ -53,10 +52,7 @@ impl JsonStyle {
         names
             .map(|name| {
                 if reserved.contains(&name) {
-                    return Err(Error::invalid(message![
-                        format!("a property called {name:?} has no place in a {}: write csv or parquet, or no properties with ", self.title),
-                        Setting::Properties.to(false),
-                    ]));
+                    return Err(unfit_name(name, self.title));
                 }
                 let mut quoted = b", ".to_vec();
                 push_quoted(&mut quoted, name.as_bytes(), self.title)?;
@@ -119,27 +115,12 @@ impl ElementStyle for JsonStyle {
         let (directed, multigraph) = (shape.directed, shape.is_multigraph);
         out.extend_from_slice(
             format!(
-                "{{\"directed\": {directed}, \"multigraph\": {multigraph}, \"graph\": {{\"{JSON_ESKER}\": {{"
+                "{{\"directed\": {directed}, \"multigraph\": {multigraph}, \"graph\": {{\"{JSON_ESKER}\": "
             )
             .as_bytes(),
         );
-        let types = shape.vertex_properties.iter().map(|own| (own.name.as_str(), own.property_type()));
-        push_types(out, JSON_VERTICES, types, self.title)?;
-        out.extend_from_slice(b", ");
-        push_types(
-            out,
-            JSON_EDGES,
-            shape.edge_properties.iter().map(|own| (own.name.as_str(), type_of(own))),
-            self.title,
-        )?;
-        if let Some(weight) = shape.weight {
-            out.extend_from_slice(format!(", \"{JSON_WEIGHT}\": ").as_bytes());
-            push_quoted(out, shape.edge_properties[weight].name.as_bytes(), self.title)?;
-        }
-        if shape.text_ids {
-            out.extend_from_slice(format!(", \"{JSON_IDS}\": \"text\"").as_bytes());
-        }
-        out.extend_from_slice(b"}}, ");
+        push_stated(out, shape, StatedTypes::default(), self.title)?;
+        out.extend_from_slice(b"}, ");
         out.extend_from_slice(if self.is_cytoscape {
             b"\"data\": [], \"elements\": {\"nodes\": ["
         } else {
@@ -199,44 +180,4 @@ impl ElementStyle for JsonStyle {
     fn tail(&mut self, out: &mut Vec<u8>) {
         out.extend_from_slice(if self.is_cytoscape { b"\n]}}\n" } else { b"\n]}\n" });
     }
-}
-
-fn push_types<'a>(
-    out: &mut Vec<u8>,
-    owner: &str,
-    types: impl Iterator<Item = (&'a str, PropertyType)>,
-    title: &str,
-) -> Result<()> {
-    out.extend_from_slice(format!("\"{owner}\": {{").as_bytes());
-    for (index, (name, own)) in types.enumerate() {
-        out.extend_from_slice(if index > 0 { b", " } else { b"" });
-        push_quoted(out, name.as_bytes(), title)?;
-        out.extend_from_slice(b": ");
-        push_quoted(out, own.to_string().as_bytes(), title)?;
-    }
-    out.push(b'}');
-    Ok(())
-}
-
-/// Appends a text in quotes.
-///
-/// # Errors
-/// If it is not UTF-8.
-fn push_quoted(out: &mut Vec<u8>, text: &[u8], title: &str) -> Result<()> {
-    out.push(b'"');
-    if text.iter().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')) {
-        out.extend_from_slice(text);
-    } else {
-        for character in utf8(text, title)?.chars() {
-            match character {
-                '"' => out.extend_from_slice(b"\\\""),
-                '\\' => out.extend_from_slice(b"\\\\"),
-                '\n' => out.extend_from_slice(b"\\n"),
-                '\0'..='\x1f' => out.extend_from_slice(format!("\\u{:04x}", u32::from(character)).as_bytes()),
-                other => out.extend_from_slice(other.encode_utf8(&mut [0; 4]).as_bytes()),
-            }
-        }
-    }
-    out.push(b'"');
-    Ok(())
 }

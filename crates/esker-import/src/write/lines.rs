@@ -10,6 +10,7 @@ use esker_format::{Error, LogicalType, Result};
 use esker_graph::{Setting, message};
 
 use super::digits::push_typed;
+use super::elements::directed;
 use super::format::{EndsWritten, ExportFormat, Guessed, KeptProperties, ReadAs, WriteGraph};
 use super::graph::{ExportBlock, PropertyKind};
 use super::sink::OutputFile;
@@ -32,6 +33,8 @@ enum LineStyle {
     Matrix { weight: Option<usize>, below: bool },
     /// `a u v w`, numbers from 1; weight 1 if there is none.
     Arc { weight: Option<usize> },
+    /// `e u v`, numbers from 1.
+    Edge,
     /// 12 bytes.
     Packed,
     /// 16 bytes.
@@ -105,6 +108,19 @@ pub(crate) static DIMACS: ExportFormat = ExportFormat {
         EndsWritten::ByDefault,
     )
 };
+
+/// DIMACS graphs to be coloured.
+pub(crate) static COL: ExportFormat = ExportFormat {
+    write: WriteGraph::Edges(col),
+    keeps: KeptProperties::Nothing,
+    read_as: ReadAs::Undirected,
+    ends: EndsWritten::IfAsked,
+    invents_weights: false,
+    ..DIMACS
+};
+
+/// DIMACS networks of a maximum flow.
+pub(crate) static MAX: ExportFormat = ExportFormat { write: WriteGraph::Edges(max), ..DIMACS };
 
 /// Graph500's edges of 12 bytes.
 pub(crate) static GRAPH500: ExportFormat = ExportFormat {
@@ -182,6 +198,19 @@ fn dimacs<'a>(shape: &ExportShape, output: &'a mut OutputFile) -> Begun<'a> {
     };
     let head = format!("p sp {} {}\n", shape.vertices, shape.edges);
     begin(LineStyle::Arc { weight }, head.into_bytes(), shape, output)
+}
+
+fn col<'a>(shape: &ExportShape, output: &'a mut OutputFile) -> Begun<'a> {
+    if shape.directed {
+        return Err(directed(text::COL.title, "gr"));
+    }
+    let head = format!("p edge {} {}\n", shape.vertices, shape.edges);
+    begin(LineStyle::Edge, head.into_bytes(), shape, output)
+}
+
+fn max<'a>(shape: &ExportShape, output: &'a mut OutputFile) -> Begun<'a> {
+    let head = format!("p max {} {}\n", shape.vertices, shape.edges);
+    begin(LineStyle::Arc { weight: shape.weight }, head.into_bytes(), shape, output)
 }
 
 fn packed<'a>(shape: &ExportShape, output: &'a mut OutputFile) -> Begun<'a> {
@@ -275,6 +304,12 @@ impl LineWriter<'_> {
                     Some(_) => self.write_weight(b' ', weight, block, row),
                     None => self.buffer.extend_from_slice(b" 1"),
                 }
+            }
+            LineStyle::Edge => {
+                self.buffer.extend_from_slice(b"e ");
+                push_u64(&mut self.buffer, names.number(u)? + 1);
+                self.buffer.push(b' ');
+                push_u64(&mut self.buffer, names.number(v)? + 1);
             }
             LineStyle::Packed => return self.write_packed(names.int(u)?, names.int(v)?),
             LineStyle::Wide => {

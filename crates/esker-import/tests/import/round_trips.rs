@@ -16,7 +16,7 @@ use esker_store::io::{Disk, RealDisk};
 use esker_store::manifest::StagingOptions;
 
 /// A format and the end of its files' names.
-const FORMATS: [(&str, &str); 21] = [
+const FORMATS: [(&str, &str); 33] = [
     ("el", "el"),
     ("wel", "wel"),
     ("snap", "txt"),
@@ -38,6 +38,18 @@ const FORMATS: [(&str, &str); 21] = [
     ("node-link", "json"),
     ("cytoscape", "cyjs"),
     ("networkx", "edgelist"),
+    ("gml", "gml"),
+    ("pajek", "net"),
+    ("dot", "dot"),
+    ("leda", "leda"),
+    ("ncol", "ncol"),
+    ("lgl", "lgl"),
+    ("sif", "sif"),
+    ("graph6", "g6"),
+    ("sparse6", "s6"),
+    ("digraph6", "d6"),
+    ("col", "col"),
+    ("max", "max"),
 ];
 /// Five ends of edges, and two vertices that have none.
 const IDS: [[&str; 7]; 6] = [
@@ -179,6 +191,13 @@ fn refusal(format: Format, (directed, weights, ids, _): Kind) -> Option<&'static
         () if needs_weights && weights == 0 => Some("needs weights"),
         () if needs_integers && weights == 2 => Some("integer weights"),
         () if format == Format::Metis && directed => Some("is undirected"),
+        () if matches!(format, Format::Graph6 | Format::Sparse6 | Format::Colouring | Format::Lgl)
+            && directed =>
+        {
+            Some("is undirected")
+        }
+        () if format == Format::Digraph6 && !directed => Some("is directed"),
+        () if matches!(format, Format::Ncol | Format::Lgl) && ids == 5 => Some("cannot stand in"),
         () if needs_ids && ids >= 4 => Some("are texts"),
         () if is_plain && ids == 5 => Some("cannot stand in a plain edge list"),
         () if format == Format::NetworkxList && ids == 5 => Some("cannot stand in a NetworkX list"),
@@ -223,7 +242,7 @@ fn all_formats(kind: Kind) {
         let original = content(&path("g.esker"));
         assert_eq!((original.vertices.len(), original.edges.len()), (ids.len(), count));
         for (format, end) in FORMATS {
-            if *loops != (format == "metis" && !directed) {
+            if *loops != (matches!(format, "metis" | "graph6") && !directed) {
                 returns(place.path(), &original, (format, end), kind);
             }
         }

@@ -5,6 +5,7 @@
 mod settings;
 mod corpus;
 mod hostile;
+mod lists;
 mod meant;
 mod round_trips;
 

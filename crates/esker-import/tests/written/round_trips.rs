@@ -16,7 +16,7 @@ use esker_store::{CommitOptions, Database, DatabaseOptions};
 use super::shown;
 
 /// Endings of formats that keep everything.
-const ENDINGS: [&str; 4] = ["graphml", "gexf", "json", "cyjs"];
+const ENDINGS: [&str; 7] = ["graphml", "gexf", "json", "cyjs", "gml", "net", "dot"];
 
 /// Exports a database in each format and compares what is read back.
 #[track_caller]

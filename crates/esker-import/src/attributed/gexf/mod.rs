@@ -13,7 +13,7 @@ use esker_graph::Message;
 
 use self::parser::{GexfParser, GexfSample, edge_attributes};
 use self::walk::GexfWalk;
-use super::choose::{are_text_ids, choose};
+use super::choose::{are_text_ids, choose, schema_of, unread_note};
 use super::graphml::root;
 use super::rows::Rows;
 use super::xml::{self, EDGE_IDS_UNREAD, XmlBlocks, XmlHeader, find_edges};
@@ -59,18 +59,9 @@ fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<Open
     let directed = header.directed.unwrap_or(false) || sampled.directed;
     let chosen = choose(GEXF.title, edge_attributes(&header, &sampled), false, options)?;
     let text_ids = are_text_ids(header.text_ids, sampled.ids.iter().map(String::as_bytes), options);
-    let schema = Schema {
-        format: GEXF.name,
-        ids: if text_ids { IdKind::Text } else { IdKind::Int },
-        properties: chosen.names(),
-        types: chosen.types(),
-        weight: chosen.weight,
-        time: chosen.time,
-        directed: Some(directed),
-        both_ends: false,
-        input_bytes: input.stored_bytes(),
-    };
-    let unread = chosen.unread.join(", ");
+    let ids = if text_ids { IdKind::Text } else { IdKind::Int };
+    let schema = schema_of(GEXF.name, ids, &chosen, Some(directed), input);
+    let note = unread_note(&chosen.unread);
     let has_edge_ids = sampled.has_edge_ids;
     let mut parser = GexfParser::new(path, text_ids, directed, &header, &sampled, chosen);
     parser.elements.is_undirected_anyway = options.directed == Some(false);
@@ -79,9 +70,7 @@ fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<Open
     parser.seen = parser.seen.map(|seen| seen || is_listed);
     let parser = Arc::new(parser);
     let mut opened = OpenedInput::titled(Box::new(GexfReader { schema, blocks, parser }), inputs, &GEXF);
-    if !unread.is_empty() {
-        opened.notes.push(Message::from(format!("Edge attributes not read: {unread}")));
-    }
+    opened.notes.extend(note);
     if has_edge_ids {
         opened.notes.push(EDGE_IDS_UNREAD.into());
     }

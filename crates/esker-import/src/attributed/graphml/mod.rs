@@ -15,7 +15,7 @@ use quick_xml::events::Event;
 use self::keys::{edge_attributes, parse_header};
 use self::parser::GraphmlParser;
 use self::walk::GraphmlWalk;
-use super::choose::{are_text_ids, choose};
+use super::choose::{are_text_ids, choose, schema_of, unread_note};
 use super::rows::Rows;
 use super::xml::{
     self, EDGE_IDS_UNREAD, GraphDirections, XmlBlocks, XmlHeader, attribute_value, edge_default, find_edges,
@@ -74,21 +74,9 @@ fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<Open
     // The graph has a direction if one of its edges does; the others then go both ways.
     header.directed |= sampled.directed;
     let text_ids = are_text_ids(header.text_ids, sampled.ids.iter().map(String::as_bytes), options);
-    let schema = Schema {
-        format: GRAPHML.name,
-        ids: if text_ids { IdKind::Text } else { IdKind::Int },
-        properties: chosen.names(),
-        types: chosen.types(),
-        weight: chosen.weight,
-        time: chosen.time,
-        directed: Some(header.directed),
-        both_ends: false,
-        input_bytes: input.stored_bytes(),
-    };
-    let mut notes = Vec::new();
-    if !chosen.unread.is_empty() {
-        notes.push(Message::from(format!("Edge attributes not read: {}", chosen.unread.join(", "))));
-    }
+    let ids = if text_ids { IdKind::Text } else { IdKind::Int };
+    let schema = schema_of(GRAPHML.name, ids, &chosen, Some(header.directed), input);
+    let mut notes: Vec<Message> = unread_note(&chosen.unread).into_iter().collect();
     if sampled.has_edge_ids {
         notes.push(EDGE_IDS_UNREAD.into());
     }

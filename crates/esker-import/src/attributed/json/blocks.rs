@@ -9,7 +9,7 @@ use memchr::memchr2;
 
 use super::element::truth_of;
 use super::scan::value_end;
-use super::types::ESKER;
+use crate::attributed::types::ESKER;
 use crate::read::input::InputStream;
 use crate::read::source::InputBlock;
 use crate::text::blocks::{count_lines, input_error};

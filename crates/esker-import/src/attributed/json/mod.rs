@@ -1,7 +1,6 @@
 //! JSON documents of nodes and edges: node-link data of NetworkX, rustworkx and D3, elements of Cytoscape,
 //! exports of graphology.
 
-mod types;
 mod scan;
 mod element;
 mod blocks;
@@ -13,16 +12,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use esker_format::Result;
-use esker_graph::{Message, Setting, message};
+use esker_graph::Message;
 
 use self::blocks::{JsonBlocks, Section, Unpacked, unpack};
 use self::element::{Fields, id_name, read, truth_of, value_of, without_nan};
 use self::ends::{Ends, check_numbers, ends_of, is_reserved};
 use self::sample::sample;
-pub(crate) use self::types::{EDGES, ESKER, IDS, VERTICES, WEIGHT};
-use self::types::{Types, typed_value};
-use super::choose::{ChosenProperties, are_text_ids, choose};
+use super::choose::{ChosenProperties, are_text_ids, choose, schema_of, unknown_attribute, unread_note};
 use super::rows::{Elements, Notices, ReadEdge, Rows, several};
+use super::types::{Types, typed_value};
 use super::value::Attribute;
 use super::xml::EDGE_IDS_UNREAD;
 use crate::read::format::ReadOptions;
@@ -122,21 +120,9 @@ fn open(
     let are_quoted = format.name == NODE_LINK.name && sampled.are_ids_quoted;
     let are_said = are_quoted || sampled.types.text_ids;
     let text_ids = are_text_ids(are_said, sampled.ids.iter().map(String::as_bytes), options);
-    let schema = Schema {
-        format: format.name,
-        ids: if text_ids { IdKind::Text } else { IdKind::Int },
-        properties: chosen.names(),
-        types: chosen.types(),
-        weight: chosen.weight,
-        time: chosen.time,
-        directed: sampled.directed,
-        both_ends: false,
-        input_bytes: input.stored_bytes(),
-    };
-    let mut notes = Vec::new();
-    if !chosen.unread.is_empty() {
-        notes.push(Message::from(format!("Edge attributes not read: {}", chosen.unread.join(", "))));
-    }
+    let ids = if text_ids { IdKind::Text } else { IdKind::Int };
+    let schema = schema_of(format.name, ids, &chosen, sampled.directed, input);
+    let mut notes: Vec<Message> = unread_note(&chosen.unread).into_iter().collect();
     if sampled.has_edge_ids {
         notes.push(EDGE_IDS_UNREAD.into());
     }
@@ -287,7 +273,7 @@ impl JsonParser {
                 },
                 None if is_reserved(name, ends, section) || *text == "null" => {}
                 None => {
-                    rows.reject(at, unknown(name));
+                    rows.reject(at, unknown_attribute(name));
                     return Ok(());
                 }
             }
@@ -296,18 +282,6 @@ impl JsonParser {
         let (source, target) = (source.as_ref(), target.as_ref());
         rows.edge(at, &ReadEdge { source, target, directed, is_mutual: false, values: &values })
     }
-}
-
-/// Why an attribute that the first edges lack is refused.
-fn unknown(name: &str) -> Message {
-    message![
-        format!("the edge has {name:?}, which the first edges lack; declare it with "),
-        Setting::Schema.to_type(name, "TYPE"),
-        ", and give the others a value with ",
-        Setting::Default.to_type(name, "VALUE"),
-        ", or name the properties to keep with ",
-        Setting::Property,
-    ]
 }
 
 impl Reader for JsonReader {

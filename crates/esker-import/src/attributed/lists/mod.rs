@@ -6,10 +6,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use esker_format::{LogicalType, Result};
-use esker_graph::{Message, Setting, message};
+use esker_graph::Message;
 
 use self::literal::{Pairs, dictionary};
-use super::choose::{EdgeAttribute, Shown, are_text_ids, choose};
+use super::choose::{EdgeAttribute, Shown, are_text_ids, choose, schema_of, unknown_attribute, unread_note};
+use super::dot::DOT;
+use super::pajek::PAJEK;
 use super::rows::{Elements, Notices, ReadEdge, Rows};
 use super::value::Attribute;
 use crate::read::format::ReadOptions;
@@ -23,7 +25,10 @@ use crate::text::blocks::{LineBlocks, PartialInput, input_error};
 /// Lists of NetworkX.
 pub(crate) static NETWORKX: InputFormat = InputFormat {
     endings: &["adjlist"],
-    begins: |head| list_of(without_mark(head)).is_some(),
+    // Comments and braces of other formats may look like dictionaries.
+    begins: |head| {
+        list_of(without_mark(head)).is_some() && ![&PAJEK, &DOT].iter().any(|other| (other.begins)(head))
+    },
     takes_defaults: true,
     ..InputFormat::new("networkx", "NetworkX list", Choices::Columns, open)
 };
@@ -142,17 +147,8 @@ fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<Open
     let (ids, attributes) = sample(without_mark(&head.bytes), kind);
     let chosen = choose(NETWORKX.title, attributes, true, options)?;
     let text_ids = are_text_ids(false, ids.iter().map(String::as_bytes), options);
-    let schema = Schema {
-        format: NETWORKX.name,
-        ids: if text_ids { IdKind::Text } else { IdKind::Int },
-        properties: chosen.names(),
-        types: chosen.types(),
-        weight: chosen.weight,
-        time: chosen.time,
-        directed: None,
-        both_ends: false,
-        input_bytes: input.stored_bytes(),
-    };
+    let ids = if text_ids { IdKind::Text } else { IdKind::Int };
+    let schema = schema_of(NETWORKX.name, ids, &chosen, None, input);
     let skip_bytes = head.bytes.len() - without_mark(&head.bytes).len();
     let part = PartialInput {
         input: input.clone(),
@@ -170,14 +166,11 @@ fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<Open
         properties: chosen.properties,
         notices: Notices::default(),
     };
-    let mut notes = Vec::new();
-    if !chosen.unread.is_empty() {
-        notes.push(Message::from(format!("Edge attributes not read: {}", chosen.unread.join(", "))));
-    }
+    let note = unread_note(&chosen.unread);
     let parser = Arc::new(ListParser { elements, kind, left_out: chosen.left_out });
     let reader = ListReader { schema, blocks, parser, source: Vec::new(), left: 0 };
     let mut opened = OpenedInput::titled(Box::new(reader), inputs, &NETWORKX);
-    opened.notes.extend(notes);
+    opened.notes.extend(note);
     Ok(opened)
 }
 
@@ -370,7 +363,7 @@ impl ListParser {
                 Some(place) => values[place] = value,
                 None if value.is_none() || self.left_out.iter().any(|other| *other == name) => {}
                 None => {
-                    rows.reject(at, unknown(&name));
+                    rows.reject(at, unknown_attribute(&name));
                     return Ok(());
                 }
             }
@@ -380,14 +373,4 @@ impl ListParser {
         let (source, target) = (source.as_ref(), target.as_ref());
         rows.edge(at, &ReadEdge { source, target, directed: None, is_mutual: false, values: &values })
     }
-}
-
-/// Why an attribute that the first edges lack is refused.
-fn unknown(name: &str) -> Message {
-    message![
-        format!("the edge has {name:?}, which the first edges lack; declare it with "),
-        Setting::Schema.to_type(name, "TYPE"),
-        ", and give the others a value with ",
-        Setting::Default.to_type(name, "VALUE"),
-    ]
 }

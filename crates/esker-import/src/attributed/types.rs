@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use esker_format::{LogicalType, PropertyType};
 use serde_json::Value;
 
-use crate::attributed::choose::{EdgeAttribute, Shown};
-use crate::attributed::value::Attribute;
+use super::choose::{EdgeAttribute, Shown};
+use super::value::Attribute;
 use crate::read::typed::{self, Typed};
 
 /// The name of the types among the attributes of the graph.
@@ -17,8 +17,10 @@ pub(crate) const VERTICES: &str = "vertices";
 pub(crate) const EDGES: &str = "edges";
 /// ... what ids are ...
 pub(crate) const IDS: &str = "ids";
-/// ... and the name of the weight.
+/// ... the name of the weight ...
 pub(crate) const WEIGHT: &str = "weight";
+/// ... and, where edges name numbers, the attribute of vertices that is their id.
+pub(crate) const ID: &str = "id";
 
 /// The types of properties by name.
 #[derive(Debug, Default)]
@@ -28,6 +30,8 @@ pub(super) struct Types {
     weight: Option<String>,
     /// Whether ids are texts.
     pub(super) text_ids: bool,
+    /// The attribute of vertices that is their id.
+    pub(super) id: Option<String>,
 }
 
 impl Types {
@@ -40,8 +44,20 @@ impl Types {
             typed.collect()
         };
         let text_ids = value.get(IDS).and_then(Value::as_str) == Some("text");
-        let weight = value.get(WEIGHT).and_then(Value::as_str).map(str::to_owned);
-        Self { of_vertices: types(VERTICES), of_edges: types(EDGES), weight, text_ids }
+        let named = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
+        let (weight, id) = (named(WEIGHT), named(ID));
+        Self { of_vertices: types(VERTICES), of_edges: types(EDGES), weight, text_ids, id }
+    }
+
+    /// From a comment of a text that begins with [`ESKER`]; `None` if it is another.
+    pub(super) fn of_comment(comment: &str) -> Option<Self> {
+        let text = comment.trim().strip_prefix(ESKER)?.trim_start();
+        text.starts_with('{').then(|| Self::of(text.as_bytes()))
+    }
+
+    /// The name of the weight, if the types of edges are stated.
+    pub(super) fn weight(&self) -> Option<&str> {
+        self.weight.as_deref()
     }
 
     /// Tells attributes of edges their types.
