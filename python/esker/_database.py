@@ -184,6 +184,8 @@ class Database:
         time_unit: Literal["s", "ms", "us", "ns"] | None = None,
         copies: Copies = "all",
         all_vertices: bool = False,
+        timezone: str | None = None,
+        closed: Literal["left", "right"] | None = None,
     ) -> Window:
         """The graph of the edges of one length of time.
 
@@ -196,8 +198,11 @@ class Database:
             copies: What becomes of several edges from one vertex to another: each is an edge (``"all"``), only the last (``"distinct"``), or one
                 with their number (``"count"``), or with the sum, the least or the greatest of their weights, as its weight.
             all_vertices: Keeps the vertices without an edge in the window.
+            timezone: The zone whose days and weeks windows follow, and of times without an offset; by default that of the property, else UTC.
+            closed: Which end belongs to a window; by default the end, but steps of the calendar end with their last moment.
         """
-        return of_window(self.graph(version), length, at, time=time, time_unit=time_unit, copies=copies, all_vertices=all_vertices)
+        options = {"time": time, "time_unit": time_unit, "copies": copies, "all_vertices": all_vertices, "timezone": timezone, "closed": closed}
+        return of_window(self.graph(version), length, at, **options)
 
     def rolling(
         self,
@@ -213,8 +218,10 @@ class Database:
         time_unit: Literal["s", "ms", "us", "ns"] | None = None,
         copies: Copies = "all",
         all_vertices: bool = False,
+        timezone: str | None = None,
+        closed: Literal["left", "right"] | None = None,
     ) -> Windows:
-        """Windows of one length that follow each other: their ends are ``every`` apart, by default a length, and follow the calendar in UTC.
+        """Windows of one length that follow each other: their ends are ``every`` apart, by default a length, and follow the calendar.
         With ``align="first"`` steps begin with the first edge instead, or with a time that is given. With ``every_edges=n``, a window
         ends after every ``n`` edges, in the order of their times, and the last window with the last edge. With several lengths, each end
         has a window of each length, and ``every`` is the shortest by default.
@@ -227,7 +234,7 @@ class Database:
         >>> db.rolling("7d").run("pagerank", top=10).to_pandas()
         >>> db.rolling(["1h", "24h"], every="1h").run("wcc").to_pandas()
         """
-        options = {"time": time, "time_unit": time_unit, "copies": copies, "all_vertices": all_vertices}
+        options = {"time": time, "time_unit": time_unit, "copies": copies, "all_vertices": all_vertices, "timezone": timezone, "closed": closed}
         return series(self.graph(version), length, (every, every_edges, align), start, end, **options)
 
     def expanding(
@@ -243,12 +250,14 @@ class Database:
         time_unit: Literal["s", "ms", "us", "ns"] | None = None,
         copies: Copies = "all",
         all_vertices: bool = False,
+        timezone: str | None = None,
+        closed: Literal["left", "right"] | None = None,
     ) -> Windows:
         """Windows that all begin with the first edge, and whose ends are ``every`` or ``every_edges`` apart, as for
         :meth:`rolling`."""
         if every is None and every_edges is None:
             raise InvalidError("every or every_edges is missing")
-        options = {"time": time, "time_unit": time_unit, "copies": copies, "all_vertices": all_vertices}
+        options = {"time": time, "time_unit": time_unit, "copies": copies, "all_vertices": all_vertices, "timezone": timezone, "closed": closed}
         return series(self.graph(version), None, (every, every_edges, align), start, end, **options)
 
     def follow(
@@ -808,6 +817,9 @@ class Database:
         schema: Mapping[str, str] | None = None,
         default: Mapping[str, Any] | None = None,
         kind: str | None = None,
+        date_format: str | Mapping[str, str] | None = None,
+        decimal_comma: bool = False,
+        timezone: str | None = None,
     ) -> ImportReport:
         """Imports files; the format and the compression are detected. A new database is created by the import pipeline. Into a database with
         edges, the files are added as one commit, or as one commit per ``batch_edges`` edges.
@@ -849,6 +861,9 @@ class Database:
             kind: Column of the kinds of edges, texts. Edges of different kinds stay beside each other; ``duplicates`` applies to those of one
                 kind.
             default: Values of properties by name for edges that have none, where a format leaves out what is missing (GraphML, GEXF, JSON).
+            date_format: The format of dates in a table, in the words of ``strptime``, such as ``"%d.%m.%Y"``, or formats by column.
+            decimal_comma: Whether numbers of a table have a decimal comma, as in ``1.234,56``.
+            timezone: The zone of times without an offset in a table, such as ``"Europe/Berlin"``.
 
         Raises:
             InputError: A line is malformed; the message gives the file, the line and a remedy.
@@ -874,7 +889,23 @@ class Database:
         kind = kind or new.get("kind")
         schema = {**(new.get("schema") or {}), **({} if kind is None else {kind: "text"}), **dict(schema_items(schema))}
         read = read_settings(
-            format, source, target, weight, time, properties, ids, delimiter, header, quotes, vertices, schema, both_ends, default
+            format,
+            source,
+            target,
+            weight,
+            time,
+            properties,
+            ids,
+            delimiter,
+            header,
+            quotes,
+            vertices,
+            schema,
+            both_ends,
+            default,
+            date_format,
+            decimal_comma,
+            timezone,
         )
         with _progress.listening(progress if progress is not None else new.get("progress"), "import") as callback:
             settings = build_settings(

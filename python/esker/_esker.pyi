@@ -43,16 +43,21 @@ class TableStream:
 class DifferenceStream:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
-def window_times(graph: Graph, time: str | None, unit: str | None, settings: dict[str, Any]) -> tuple[str, str, tuple[int, int] | None]: ...
+
+WindowTimes = tuple[str, str, tuple[int, int] | None, str | None, str | None]
+
+def window_times(
+    graph: Graph, time: str | None, unit: str | None, rules: tuple[str | None, str | None], settings: dict[str, Any]
+) -> WindowTimes: ...
 def window_ends(
     graph: Graph,
-    times: tuple[str, str, tuple[int, int] | None],
+    times: WindowTimes,
     every: tuple[str | None, int | None],
     range: tuple[str | None, str | None],
     settings: dict[str, Any],
 ) -> list[int]: ...
 def window_range(
-    times: tuple[str, str, tuple[int, int] | None], length: str | None, until: str | None, end: int | None
+    times: WindowTimes, length: str | None, until: str | None, end: int | None
 ) -> tuple[int, int]: ...
 def kind_view(
     graph: Graph, kinds: list[str], all_vertices: bool, choice: tuple[str | None, bool], settings: dict[str, Any]

@@ -48,16 +48,19 @@ def read_settings(
     schema: Mapping[str, str] | None,
     both_ends: bool = False,
     default: Mapping[str, Any] | None = None,
+    date_format: str | Mapping[str, str] | None = None,
+    decimal_comma: bool = False,
+    timezone: str | None = None,
 ) -> dict[str, Any]:
     """The settings for reading files."""
 
     def pick(column: Any) -> str | None:
         return None if column is None or column is True else "" if column is False else str(column)
 
-    for name, flag in (("header", header), ("quotes", quotes), ("both_ends", both_ends)):
+    for name, flag in (("header", header), ("quotes", quotes), ("both_ends", both_ends), ("decimal_comma", decimal_comma)):
         if flag is not None and not isinstance(flag, bool):
             raise MistypedError(f"{name} must be True or False, not {flag!r}")
-    for name, text in (("format", format), ("ids", ids), ("delimiter", delimiter)):
+    for name, text in (("format", format), ("ids", ids), ("delimiter", delimiter), ("timezone", timezone)):
         if text is not None and not isinstance(text, str):
             raise MistypedError(f"{name} must be a string, not {type(text).__name__}")
     return {
@@ -76,7 +79,20 @@ def read_settings(
         "both_ends": both_ends,
         "schema": schema_items(schema),
         "default": _default_items(default),
+        "date_format": _format_items(date_format),
+        "decimal_comma": decimal_comma,
+        "timezone": timezone,
     }
+
+
+def _format_items(formats: str | Mapping[str, str] | None) -> list[tuple[str | None, str]]:
+    """Formats of dates, each with the name of its column; without one, it is of all columns."""
+    if formats is None:
+        return []
+    items = [(None, formats)] if isinstance(formats, str) else list(formats.items()) if isinstance(formats, Mapping) else None
+    if items is None or not all(isinstance(format, str) and isinstance(name, (str, type(None))) for name, format in items):
+        raise MistypedError("date_format must be a format, or formats by name, as in {'day': '%d.%m.%Y'}")
+    return items
 
 
 def _default_items(default: Mapping[str, Any] | None) -> list[tuple[str, str]]:

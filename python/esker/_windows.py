@@ -109,9 +109,21 @@ class _Stream:
 
     __slots__ = ("graph", "times", "copies", "all_vertices")
 
-    def __init__(self, graph: Graph, time: str | None, time_unit: str | None, copies: Copies, all_vertices: bool) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        time: str | None,
+        time_unit: str | None,
+        copies: Copies,
+        all_vertices: bool,
+        timezone: str | None = None,
+        closed: str | None = None,
+    ) -> None:
         self.graph, self.copies, self.all_vertices = graph, _checked(copies), bool(all_vertices)
-        self.times = window_times(graph._native, time, time_unit, run_settings())
+        for name, text in (("timezone", timezone), ("closed", closed)):
+            if text is not None and not isinstance(text, str):
+                raise MistypedError(f"{name} must be a string, not {type(text).__name__}")
+        self.times = window_times(graph._native, time, time_unit, (timezone, closed), run_settings())
 
     def window(self, length: str | None, until: str | None = None, end: int | None = None) -> Window:
         return Window(self, *window_range(self.times, length, until, end))

@@ -98,7 +98,7 @@ pub(crate) fn follow(
         };
         let moved = window.as_ref().map(|window| first_window(window, &view, open, &run));
         let moved = moved.transpose()?.flatten();
-        let (view, unit) = moved.map_or((view, None), |(windowed, unit)| (windowed, Some(unit)));
+        let (view, unit) = moved.map_or((view, None), |(windowed, times)| (windowed, Some(times.unit)));
         let resumed = match resumes {
             true => esker::follow::Follow::resume(&view, open, entry, &params, &run)?,
             false => Resumed::default(),
@@ -136,8 +136,8 @@ impl FollowState {
                 return Ok(Some(step));
             };
             let moved = window.of(&view, Some(self.follow.view()), run)?;
-            let step = moved.map(|(windowed, unit)| {
-                self.unit = Some(unit);
+            let step = moved.map(|(windowed, times)| {
+                self.unit = Some(times.unit);
                 self.follow.advance(windowed)
             });
             let step = step.transpose()?;

@@ -15,9 +15,11 @@ use esker::import::read::format::{
     Declaration, DefaultValue, Format, Pick, PickIds, PickProperties, ReadOptions,
 };
 use esker::plan::{RESIDENCIES, Request, encoding_name};
+use esker::store::format::notation::{ColumnFormat, Notation};
+use esker::store::format::value::zone::Zone;
 use esker::store::format::{CopyPolicy, Encoding, WriteOptions};
 use esker::store::manifest::parse_time;
-use esker::store::{CommitOptions, GraphEncoding, View};
+use esker::store::{CommitOptions, Error, GraphEncoding, View};
 use pyo3::prelude::*;
 
 use crate::failure::{PyFailure, PyOutcome, invalid};
@@ -219,6 +221,7 @@ impl BuildSettings {
             threads: self.threads,
             memory_bytes: self.memory.unwrap_or(default.memory_bytes),
             time_ms: self.event_time.as_deref().map(event_time).transpose()?,
+            time_unit: default.time_unit,
             message: self.message,
             cancel: token(self.cancel.as_ref()),
             on_progress: slot.map(|slot| -> esker::import::options::OnImportProgress {
@@ -283,6 +286,10 @@ pub(crate) struct ReadSettings {
     schema: Vec<(String, String)>,
     /// Values of edges that lack one: names and values.
     default: Vec<(String, String)>,
+    /// Formats of dates, each with its column if it has one.
+    date_format: Vec<(Option<String>, String)>,
+    decimal_comma: bool,
+    timezone: Option<String>,
 }
 
 impl ReadSettings {
@@ -295,7 +302,18 @@ impl ReadSettings {
             Some([byte]) if byte.is_ascii() => Some(*byte),
             Some(_) => return invalid("delimiter must be one character, such as ';' or '\\t'"),
         };
+        let of_column = |(column, format): (Option<String>, String)| {
+            let format = format.parse().map_err(Error::usage)?;
+            Ok(ColumnFormat { column, format })
+        };
+        let notation = Notation {
+            formats: self.date_format.into_iter().map(of_column).collect::<Result<_, Error>>()?,
+            decimal_comma: self.decimal_comma,
+            zone: self.timezone.as_deref().map(Zone::from_str).transpose().map_err(Error::usage)?,
+            ..Notation::default()
+        };
         Ok(ReadOptions {
+            notation,
             format: self.format.as_deref().map(Format::from_str).transpose()?,
             source: self.source,
             target: self.target,

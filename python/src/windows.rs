@@ -7,7 +7,8 @@ use esker::computation::Computation;
 use esker::store::windows::{Combine, Copies, TimeWindow};
 use esker::versions::answers_on_versions;
 use esker::window::{
-    Alignment, EpochUnit, MovingWindow, Span, Step, TimePoint, Times, WindowJob, WindowSeries,
+    Alignment, ClosedEnd, EpochUnit, MovingWindow, Span, Step, TimePoint, Times, WindowJob, WindowRules,
+    WindowSeries,
 };
 use pyo3::prelude::*;
 
@@ -31,13 +32,29 @@ pub(crate) struct WindowTimes {
     /// The least and the greatest time.
     #[pyo3(item(2))]
     range: Option<(i64, i64)>,
+    /// The zone whose days windows follow.
+    #[pyo3(item(3))]
+    zone: Option<String>,
+    /// Which end belongs to a window.
+    #[pyo3(item(4))]
+    closed: Option<String>,
 }
 
 impl WindowTimes {
     fn times(self) -> PyOutcome<Times> {
         let unit = one_of("time_unit", &self.unit, &EpochUnit::ALL)?;
-        Ok(Times { property: self.property, unit, range: self.range })
+        let rules = rules(self.zone.as_deref(), self.closed.as_deref())?;
+        Ok(Times { property: self.property, unit, range: self.range, rules })
     }
+}
+
+/// The rules of windows in a zone, with `left` or `right` as the end that belongs to them.
+fn rules(zone: Option<&str>, closed: Option<&str>) -> PyOutcome<WindowRules> {
+    let ends = [("left", ClosedEnd::Left), ("right", ClosedEnd::Right)];
+    Ok(WindowRules {
+        zone: zone.map(|zone| zone.parse().or_else(invalid)).transpose()?,
+        closed: closed.map(|closed| one_of("closed", closed, &ends)).transpose()?,
+    })
 }
 
 pub(crate) fn span(text: &str) -> PyOutcome<Span> {
@@ -48,8 +65,9 @@ fn point(text: Option<&str>) -> PyOutcome<Option<TimePoint>> {
     text.map(|text| text.parse().or_else(invalid)).transpose()
 }
 
-/// The property with the times of edges, the symbol of their unit, and the least and greatest of them.
-type VersionTimes = (String, String, Option<(i64, i64)>);
+/// The property with the times of edges, the symbol of their unit, the least and greatest of them, the zone
+/// whose days windows follow, and the end that belongs to a window.
+type VersionTimes = (String, String, Option<(i64, i64)>, Option<String>, Option<String>);
 
 /// Finds the times of a version: the property, the symbol of the unit, the least and the greatest time.
 /// Reads them all.
@@ -59,14 +77,17 @@ pub(crate) fn window_times(
     graph: &PyGraph,
     time: Option<&str>,
     unit: Option<&str>,
+    rules: (Option<&str>, Option<&str>),
     settings: Settings,
 ) -> PyOutcome<VersionTimes> {
-    let unit = self::unit(unit)?;
+    let (unit, closed) = (self::unit(unit)?, rules.1.map(str::to_owned));
+    let rules = self::rules(rules.0, rules.1)?;
     let (run, cancel, listener) = settings.run("times")?;
     let times = watched_reading(py, &cancel, listener.as_ref(), graph.view.version().path(), || {
-        Ok(Times::of(&graph.view, time, unit, &run)?)
+        Ok(Times::of(&graph.view, time, unit, &run)?.under(&rules))
     })?;
-    Ok((times.property, symbol(times.unit).to_owned(), times.range))
+    let zone = times.rules.zone.map(|zone| zone.name().to_owned());
+    Ok((times.property, symbol(times.unit).to_owned(), times.range, zone, closed))
 }
 
 /// How far the end of a window is from the next, as a tuple: a length of time, or a number of edges.
@@ -128,11 +149,9 @@ pub(crate) fn window_range(
     end: Option<i64>,
 ) -> PyOutcome<(i64, i64)> {
     let times = times.times()?;
-    let latest = times.range.map_or(0, |range| range.1);
     let until = match (end, point(until)?) {
         (Some(end), _) => end,
-        (None, Some(until)) => until.last(times.unit)?,
-        (None, None) => latest,
+        (None, until) => times.end(until.as_ref())?,
     };
     let after = match length {
         Some(length) => times.window_until(span(length)?, until, Copies::All)?.after,
@@ -193,6 +212,7 @@ impl MovingText {
             unit: unit(self.unit.as_deref())?,
             copies: parse_copies(&self.copies)?,
             all_vertices: self.all_vertices,
+            rules: WindowRules::default(),
         })
     }
 }

@@ -292,3 +292,28 @@ def test_rows_that_are_the_same_are_one(tmp_path):
     assert database.graph().num_edges == 4
     of_kind = esker.import_(tmp_path / "a.csv", tmp_path / "b.esker", kind="medium")
     assert of_kind.graph().kinds == {"call": 1, "mail": 1}
+
+
+def test_days_of_a_zone_and_dates_of_a_format(tmp_path):
+    table = tmp_path / "local.csv"
+    table.write_text("from;to;at;size\n1;2;28.03.2026 12:00;1,5\n2;3;29.03.2026 00:00;2\n3;4;29.03.2026 23:59;3\n")
+    db = esker.create()
+    options = {"time": "at", "properties": "all", "timezone": "Europe/Berlin", "decimal_comma": True}
+    with pytest.warns(esker.EskerWarning, match="look like dates"):
+        esker.create().import_(table, **{**options, "time": None, "timezone": None})
+    db.import_(table, date_format={"at": "%d.%m.%Y %H:%M"}, **options)
+    assert db.graph().edge_properties["at"] == "timestamp[us, Europe/Berlin]"
+    assert db.graph().edge(1, 2)["size"] == 1.5
+    windows = list(db.rolling("1d"))
+    assert [window.num_edges for window in windows] == [1, 2]
+    # Summer time begins: the day has 23 hours.
+    assert windows[1].until - windows[0].until == np.timedelta64(23, "h")
+    assert db.window("1d", at="2026-03-29").num_edges == 2
+    assert db.window("1d", at="2026-03-29T00:00:00", closed="left").num_edges == 1
+    assert db.window("1d", at="2026-03-29", timezone="UTC").num_edges == 1
+    with pytest.raises(esker.InvalidError, match="closed must be one of"):
+        db.window("1d", closed="both")
+    with pytest.raises(esker.Error, match="such as Europe/Berlin"):
+        db.rolling("1d", timezone="Berlin")
+    with pytest.raises(esker.Error, match="has no day, month and year"):
+        esker.create().import_(table, date_format="%H")

@@ -33,7 +33,7 @@ impl WindowCommand {
         let version = version?;
         let view = self.view(&version, &run)?;
         // Windows end as those of the whole version.
-        let times = self.of_window.times(&version.view(), self.time.as_deref(), &run)?;
+        let times = self.of_window.times(&version.view(), self.time.as_deref(), &self.zone, &run)?;
         let (shown, format) = (self.shown(), self.row_format());
         let mut series = Series { command: self, entry, params, shown, format, view, times, run };
         if self.follow {

@@ -20,6 +20,7 @@ pub mod testing;
 #[cfg(test)]
 mod archive_tests;
 mod layout;
+pub mod notation;
 #[cfg(test)]
 mod document;
 

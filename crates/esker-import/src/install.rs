@@ -10,7 +10,7 @@ use esker_format::{
     Owner, PropertyRecord, Result, SpanRecord, SpanUnit, StreamRecord, StreamUnit, VersionRecord,
     VertexOrder as StoredOrder, trimmed_budget,
 };
-use esker_graph::{Message, Run, RunOptions, Stop, VertexId};
+use esker_graph::{Message, Run, RunOptions, Setting, Stop, VertexId, message};
 use esker_layers::ids::{IdFiles, PermutationWriter};
 use esker_layers::layer::PlainWriter;
 use esker_layers::tiles::ConvertOptions;
@@ -155,7 +155,7 @@ pub fn import(
     let properties: Vec<PropertyRecord> = property_records(properties, weight, kind).collect();
     if let Some(time) = time.map(|time| &properties[time]) {
         match time.can_be_time() {
-            true => stream = Some(Edit::SetStream(timed_by(&time.name))),
+            true => stream = Some(Edit::SetStream(timed_by(time, options.time_unit)?)),
             false => report.no_time = Some((time.name.clone(), time.type_name())),
         }
     }
@@ -219,9 +219,15 @@ fn make_tiles(
 }
 
 /// The declaration of a database whose edges have their times in a property.
-fn timed_by(property: &str) -> StreamRecord {
+fn timed_by(property: &PropertyRecord, unit: StreamUnit) -> Result<StreamRecord> {
+    if unit != StreamUnit::Guessed && !property.is_number() {
+        return Err(Error::usage(message![
+            Setting::TimeUnit,
+            format!(" has no effect: the times in {:?} are {}", property.name, property.type_name()),
+        ]));
+    }
     let nothing = SpanRecord { number: 0, unit: SpanUnit::OfTimes };
-    StreamRecord { time: property.to_owned(), unit: StreamUnit::Guessed, delay: nothing, expire: nothing }
+    Ok(StreamRecord { time: property.name.clone(), unit, delay: nothing, expire: nothing })
 }
 
 fn property_records(

@@ -164,6 +164,9 @@ fn refuse_columns(title: &str, options: &ReadOptions) -> Result<()> {
 fn refuse_lines(title: &str, options: &ReadOptions) -> Result<()> {
     let chosen = [
         (Setting::Delimiter.into(), options.delimiter.is_some()),
+        (Setting::DateFormat.into(), !options.notation.formats.is_empty()),
+        (Setting::DecimalComma.to(true), options.notation.decimal_comma),
+        (Setting::Timezone.into(), options.notation.zone.is_some()),
         (Setting::Header.to(true), options.header == Some(true)),
         // A file of vertices may have a header and quotes.
         (Setting::Header.to(false), options.header == Some(false) && options.vertices.is_none()),

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 pub use esker_format::Duplicates;
-use esker_format::{Encoding, WriteOptions};
+use esker_format::{Encoding, StreamUnit, WriteOptions};
 use esker_graph::{Cancel, Message};
 use esker_layers::tiles::TileReport;
 
@@ -100,6 +100,8 @@ pub struct ImportOptions {
     /// The event time of the version, in milliseconds since 1970, UTC. `None` (default): the time of the
     /// import.
     pub time_ms: Option<u64>,
+    /// The unit of times that are numbers, if the input names a time.
+    pub time_unit: StreamUnit,
     /// The token that stops the import within 100 ms.
     pub cancel: Cancel,
     /// Called with the progress.
@@ -124,6 +126,7 @@ impl std::fmt::Debug for ImportOptions {
             .field("memory_bytes", &self.memory_bytes)
             .field("message", &self.message)
             .field("time_ms", &self.time_ms)
+            .field("time_unit", &self.time_unit)
             .finish_non_exhaustive()
     }
 }
@@ -146,6 +149,7 @@ impl Default for ImportOptions {
             memory_bytes: 4 << 30,
             message: None,
             time_ms: None,
+            time_unit: StreamUnit::Guessed,
             cancel: Cancel::default(),
             on_progress: None,
         }

@@ -67,7 +67,7 @@ fn time_object(py: Python<'_>, time: Timestamp) -> PyResult<Bound<'_, PyAny>> {
     };
     let datetime = py.import("datetime")?;
     let zone =
-        if time.is_utc { datetime.getattr("timezone")?.getattr("utc")? } else { py.None().into_bound(py) };
+        if time.is_utc() { datetime.getattr("timezone")?.getattr("utc")? } else { py.None().into_bound(py) };
     let as_python = |microseconds: i64| {
         let keywords = PyDict::new(py);
         keywords.set_item("tzinfo", zone)?;

@@ -57,6 +57,7 @@ impl ChoiceArgs {
                 time: time.map(str::to_owned),
                 unit: self.of_window.unit(),
                 copies: self.of_window.copies()?,
+                rules: self.of_window.rules(None),
                 ..WindowSelection::of(length)
             }),
             None => None,

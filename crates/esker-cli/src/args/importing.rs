@@ -13,9 +13,10 @@ use esker::import::options::{
 };
 use esker::import::read::format::{Format, ReadOptions};
 use esker::import::read::source::Reader;
-use esker::store::format::{Encoding, WriteOptions};
+use esker::store::format::{Encoding, StreamUnit, WriteOptions};
 use esker::store::io::{Disk, RealDisk};
 use esker::store::manifest::StagingOptions;
+use esker::window::EpochUnit;
 
 use crate::args::encoding::{OnlyArgs, StoredEncoding};
 use crate::args::reading::ReadArgs;
@@ -121,6 +122,9 @@ pub(crate) struct PolicyArgs {
     /// The event time of the version: likewise, see [`PolicyArgs::at_time`].
     #[arg(skip)]
     event_time: Option<u64>,
+    /// The unit of times that are numbers: likewise, see [`PolicyArgs::in_unit`].
+    #[arg(skip)]
+    time_unit: Option<EpochUnit>,
     /// How later commits become layers: likewise, see [`PolicyArgs::written`].
     #[arg(skip)]
     writes: WriteOptionArgs,
@@ -148,6 +152,11 @@ impl PolicyArgs {
     /// These options with another event time.
     pub(crate) fn at_time(&self, event_time: Option<u64>) -> Self {
         Self { event_time, ..self.clone() }
+    }
+
+    /// These options with the unit of times that are numbers.
+    pub(crate) fn in_unit(&self, time_unit: Option<EpochUnit>) -> Self {
+        Self { time_unit, ..self.clone() }
     }
 
     /// These options with others for later commits.
@@ -199,6 +208,7 @@ impl PolicyArgs {
             memory_bytes: resources.limit().bytes(),
             message: None,
             time_ms: self.event_time,
+            time_unit: self.time_unit.map_or(StreamUnit::Guessed, StreamUnit::from),
             cancel: cancel.clone(),
             on_progress: None,
         }

@@ -3,6 +3,7 @@
 pub(crate) mod mistake;
 pub(crate) mod size;
 pub(crate) mod resources;
+pub(crate) mod notation_args;
 pub(crate) mod reading;
 pub(crate) mod at;
 pub(crate) mod window_args;

@@ -8,6 +8,7 @@ use esker::import::read::format::{
 };
 use esker::store::Error;
 
+use crate::args::notation_args::NotationArgs;
 use crate::interrupt;
 
 /// `--ids`: the type of external ids.
@@ -79,6 +80,8 @@ pub(crate) struct ReadArgs {
     /// Type of the vertex ids
     #[arg(long, value_enum, default_value_t)]
     pub(crate) ids: IdsArg,
+    #[command(flatten)]
+    pub(crate) notation: NotationArgs,
     /// Character between CSV columns; `\t` or `tab` for a tab, `space` for a space
     #[arg(long, value_name = "CHAR")]
     pub(crate) delimiter: Option<String>,
@@ -129,6 +132,7 @@ impl ReadArgs {
                 IdsArg::Int => PickIds::Int,
                 IdsArg::Text => PickIds::Text,
             },
+            notation: self.notation.notation(),
             delimiter: self.delimiter.as_deref().map(delimiter).transpose()?,
             header: match (self.header, self.no_header) {
                 (true, _) => Some(true),

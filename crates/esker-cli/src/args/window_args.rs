@@ -4,8 +4,9 @@
 use clap::{Args, ValueEnum};
 use esker::graph::Run;
 use esker::store::View;
+use esker::store::format::value::zone::Zone;
 use esker::store::windows::{Combine, Copies};
-use esker::window::{EpochUnit, MovingWindow, Span, Step, Times};
+use esker::window::{ClosedEnd, EpochUnit, MovingWindow, Span, Step, Times, WindowRules};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -60,6 +61,25 @@ enum CombineArg {
     Last,
 }
 
+/// `--closed`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ClosedArg {
+    /// The beginning belongs to a window, and its end does not.
+    Left,
+    /// The end belongs to a window, and its beginning does not.
+    Right,
+}
+
+/// `--timezone`, of commands whose windows may follow another zone than that of the times.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Windows")]
+pub(crate) struct ZoneArgs {
+    /// Time zone, such as Europe/Berlin: steps and lengths in days and weeks follow its clocks, times without
+    /// an offset are of it, and times are shown in it [default: that of the property, else UTC]
+    #[arg(long, value_name = "ZONE")]
+    pub(crate) timezone: Option<Zone>,
+}
+
 /// What the edges of a window are.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Windows")]
@@ -73,6 +93,9 @@ pub(crate) struct WindowArgs {
     /// Weight of edges that become one, with --copies weighted [default: count]
     #[arg(long, value_enum, value_name = "RULE")]
     combine: Option<CombineArg>,
+    /// Which end belongs to a window [default: the end, but steps of the calendar end with their last moment]
+    #[arg(long, value_enum, value_name = "END")]
+    closed: Option<ClosedArg>,
     /// Keep the vertices that are left without an edge
     #[arg(long)]
     pub(crate) all_vertices: bool,
@@ -84,7 +107,7 @@ pub(crate) const TIME_HELP: &str = "Edge property that holds the times, whole nu
 
 impl WindowArgs {
     /// The options that mean nothing without a window, for `mut_arg`.
-    pub(crate) const NAMES: [&str; 3] = ["time_unit", "copies", "combine"];
+    pub(crate) const NAMES: [&str; 4] = ["time_unit", "copies", "combine", "closed"];
 
     /// What becomes of several edges.
     ///
@@ -105,6 +128,15 @@ impl WindowArgs {
         })
     }
 
+    /// How windows lie in time, in a zone if one is given.
+    pub(crate) fn rules(&self, zone: Option<&Zone>) -> WindowRules {
+        let closed = self.closed.map(|closed| match closed {
+            ClosedArg::Left => ClosedEnd::Left,
+            ClosedArg::Right => ClosedEnd::Right,
+        });
+        WindowRules { zone: zone.cloned(), closed }
+    }
+
     /// A window that moves with the versions.
     ///
     /// # Errors
@@ -114,6 +146,7 @@ impl WindowArgs {
         length: Span,
         every: Option<Step>,
         time: Option<String>,
+        zone: &ZoneArgs,
     ) -> Result<MovingWindow, Failure> {
         Ok(MovingWindow {
             length,
@@ -122,12 +155,20 @@ impl WindowArgs {
             unit: self.unit(),
             copies: self.copies()?,
             all_vertices: self.all_vertices,
+            rules: self.rules(zone.timezone.as_ref()),
         })
     }
 
     /// The times of a version, in the property of that name if one is given.
-    pub(crate) fn times(&self, view: &View, name: Option<&str>, run: &Run) -> Result<Times, Failure> {
-        Ok(Times::of(view, name, self.unit(), run)?)
+    pub(crate) fn times(
+        &self,
+        view: &View,
+        name: Option<&str>,
+        zone: &ZoneArgs,
+        run: &Run,
+    ) -> Result<Times, Failure> {
+        let rules = self.rules(zone.timezone.as_ref());
+        Ok(Times::of(view, name, self.unit(), run)?.under(&rules))
     }
 
     /// The unit of the times, if it is given.
@@ -140,7 +181,7 @@ impl WindowArgs {
 /// seconds`.
 pub(crate) fn describe(view: &View, times: &Times) -> Option<String> {
     let window = view.window_index()?.window();
-    let (after, until) = (times.unit.format(window.after), times.unit.format(window.until));
+    let (after, until) = (times.format(window.after), times.format(window.until));
     Some(format!("after {after} until {until}, by {:?} in {}", times.property, times.unit.name()))
 }
 

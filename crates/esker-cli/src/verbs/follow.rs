@@ -18,7 +18,7 @@ use esker::selection::Conditions;
 use esker::store::io::RealDisk;
 use esker::store::manifest::VersionSelector;
 use esker::store::{self, Follower, Store, Version, View};
-use esker::window::{EpochUnit, MovingWindow, Span, Step};
+use esker::window::{MovingWindow, Span, Step, Times};
 use serde_json::json;
 
 use crate::args::algorithm_args::AlgorithmArgs;
@@ -28,7 +28,7 @@ use crate::args::followed_rows::FollowedRowsArgs;
 use crate::args::resources::ResourceArgs;
 use crate::args::selecting::WhereArgs;
 use crate::args::size::counted;
-use crate::args::window_args::{TIME_HELP, WindowArgs};
+use crate::args::window_args::{TIME_HELP, WindowArgs, ZoneArgs};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::{self, cancel_on_signals};
 use crate::session::opening::{later_bytes_on, with_later};
@@ -90,7 +90,7 @@ pub(crate) struct FollowCommand {
     /// times
     #[arg(long, value_name = "LENGTH", help_heading = "Windows")]
     window: Option<Span>,
-    /// Move the window at the ends of steps of this length, which follow the calendar in UTC [default: with
+    /// Move the window at the ends of steps of this length, which follow the calendar [default: with
     /// each version]
     #[arg(long, value_name = "LENGTH", requires = "window", help_heading = "Windows")]
     every: Option<Span>,
@@ -101,6 +101,8 @@ pub(crate) struct FollowCommand {
     time: Option<String>,
     #[command(flatten)]
     of_window: WindowArgs,
+    #[command(flatten)]
+    zone: ZoneArgs,
     /// Seed of everything random
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -112,8 +114,8 @@ pub(crate) struct FollowCommand {
 struct Started {
     follower: Follower,
     follow: Follow,
-    /// The unit of the times, of a window.
-    unit: Option<EpochUnit>,
+    /// The times, of a window.
+    times: Option<Times>,
     lost: Lost,
 }
 
@@ -139,8 +141,8 @@ impl fmt::Display for Lost {
 /// What was printed.
 struct Printed<'c> {
     command: &'c FollowCommand,
-    /// The unit of the times, of a window.
-    unit: Option<EpochUnit>,
+    /// The times, of a window.
+    times: Option<Times>,
     format: RowFormat,
     rows: PrintedRows,
     /// The first rows, as they were printed last.
@@ -163,10 +165,10 @@ impl FollowCommand {
         let run = Arc::new(self.resources.run(&cancel, self.seed, false, on_round)?);
         let started = self.start(entry, &params, &run);
         bar.finish();
-        let Started { mut follower, mut follow, unit, lost } = started?;
+        let Started { mut follower, mut follow, times, lost } = started?;
         let mut printed = Printed {
             command: self,
-            unit,
+            times,
             format,
             rows: PrintedRows::new(format),
             top: None,
@@ -201,8 +203,8 @@ impl FollowCommand {
         let open = |number| self.view(&follower.at(number)?, run);
         let moved = self.moving()?.map(|window| first_window(&window, &view, open, run));
         let moved = moved.transpose()?.flatten();
-        let (view, unit) = match moved {
-            Some((windowed, unit)) => (windowed, Some(unit)),
+        let (view, times) = match moved {
+            Some((windowed, times)) => (windowed, Some(times)),
             None => (view, None),
         };
         let mut lost = Lost::Nothing;
@@ -215,12 +217,12 @@ impl FollowCommand {
                 ));
             }
             if let Some(follow) = follow {
-                return Ok(Started { follower, follow, unit, lost });
+                return Ok(Started { follower, follow, times, lost });
             }
         }
         let follow = Follow::start(view, entry, params, Arc::clone(run));
         let follow = follow.map_err(|error| with_later(error, later_bytes))?;
-        Ok(Started { follower, follow, unit, lost })
+        Ok(Started { follower, follow, times, lost })
     }
 
     /// The edges of a version that are followed.
@@ -246,7 +248,7 @@ impl FollowCommand {
     /// The window that was asked for.
     fn moving(&self) -> Result<Option<MovingWindow>, Failure> {
         let Some(length) = self.window else { return Ok(None) };
-        Ok(Some(self.of_window.moving(length, self.step(), self.time.clone())?))
+        Ok(Some(self.of_window.moving(length, self.step(), self.time.clone(), &self.zone)?))
     }
 
     /// How far the end of the window moves; `None`: with each version.
@@ -254,18 +256,18 @@ impl FollowCommand {
         self.every.map(Step::Length).or(self.every_edges.map(Step::Edges))
     }
 
-    /// Takes the answer to a version, and says the unit of the times of its window; `None` if its window has
+    /// Takes the answer to a version, and says the times of its window; `None` if its window has
     /// not moved.
     fn advance(
         &self,
         follow: &mut Follow,
         to: &Version,
         run: &Run,
-    ) -> Result<Option<(FollowStep, Option<EpochUnit>)>, Failure> {
+    ) -> Result<Option<(FollowStep, Option<Times>)>, Failure> {
         let to = self.view(to, run)?;
         let Some(window) = self.moving()? else { return Ok(Some((follow.advance(to)?, None))) };
-        let Some((windowed, unit)) = window.of(&to, Some(follow.view()), run)? else { return Ok(None) };
-        Ok(Some((follow.advance(windowed)?, Some(unit))))
+        let Some((windowed, times)) = window.of(&to, Some(follow.view()), run)? else { return Ok(None) };
+        Ok(Some((follow.advance(windowed)?, Some(times))))
     }
 
     /// Prints what each version changes, until a signal, or with `--once` until the newest.
@@ -290,8 +292,8 @@ impl FollowCommand {
                 printed.is_in_step = true;
                 let to = follower.at(number).map_err(Failure::from);
                 let step = to.and_then(|to| self.advance(follow, &to, run));
-                if let Some((step, unit)) = step.map_err(|failure| of_version(failure, number))? {
-                    printed.unit = unit;
+                if let Some((step, times)) = step.map_err(|failure| of_version(failure, number))? {
+                    printed.times = times;
                     printed.update(follow, &step)?;
                 }
                 printed.is_in_step = false;
@@ -398,9 +400,9 @@ impl Printed<'_> {
     fn print_of(&mut self, follow: &Follow, rows: RowTable) -> Outcome {
         let end = follow.view().window_index().map(|index| index.window().until);
         let mut found = rows;
-        if let (Some(end), Some(unit)) = (end, self.unit) {
+        if let (Some(end), Some(times)) = (end, &self.times) {
             let mut of_window = RowTable::default();
-            of_window.append("until", &json!(unit.format(end)), found);
+            of_window.append("until", &json!(times.format(end)), found);
             found = of_window;
         }
         let mut of_version = RowTable::default();

@@ -8,8 +8,9 @@ use esker::graph::Cancel;
 use esker::import::open::{KIND_PROPERTY, KindInput};
 use esker::import::options::Duplicates;
 use esker::import::read::format::Format;
-use esker::store::Database;
 use esker::store::headed::Heads;
+use esker::store::{Database, Store};
+use esker::window::{Declared, EpochUnit, Times};
 use serde_json::json;
 
 use crate::args::encoding::{OnlyArgs, StoredEncoding};
@@ -21,6 +22,7 @@ use crate::args::reading::{IdsArg, ReadArgs};
 use crate::args::resources::{ResourceArgs, peak_memory_bytes};
 use crate::args::size::{bytes, count, counted, rate, seconds};
 use crate::args::tiling::describe;
+use crate::args::window_args::UnitArg;
 use crate::args::write_options::WriteOptionArgs;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
@@ -74,6 +76,9 @@ pub(crate) struct ImportCommand {
     /// 1970 [default: now]
     #[arg(long, value_name = "TIME", value_parser = parse_event_time)]
     event_time: Option<u64>,
+    /// Unit of a time that is a number, which the database remembers [default: guessed from the latest]
+    #[arg(long, value_enum, value_name = "UNIT", requires = "time")]
+    time_unit: Option<UnitArg>,
     /// Replace an existing database, if nothing but its own files is in its directory
     #[arg(long)]
     force: bool,
@@ -119,6 +124,7 @@ impl ImportCommand {
                 .with_encoding(self.encoding, self.only)
                 .at_time(self.event_time)
                 .of_kind(column)
+                .in_unit(self.time_unit.map(EpochUnit::from))
                 .written(&self.writes),
             &self.resources,
             &cancel,
@@ -148,10 +154,10 @@ impl ImportCommand {
                 imported.report.time.as_deref(),
             );
         }
-        let printed = match self.json {
-            true => print_json(&target, &imported, heads),
-            false => print(&target, &imported, heads),
-        };
+        let printed = self.times(&target, &cancel).and_then(|times| match self.json {
+            true => print_json(&target, &imported, heads, times.as_deref()),
+            false => print(&target, &imported, heads, times),
+        });
         printed.map_err(|failure| failure.after(&format!("imported to {}", target.display())))
     }
 }
@@ -177,6 +183,19 @@ impl ImportCommand {
                 Ok((files, Some(KIND_PROPERTY)))
             }
         }
+    }
+
+    /// The times of the new database in words, if it has a time.
+    fn times(&self, target: &Path, cancel: &Cancel) -> Result<Option<String>, Failure> {
+        if self.read.time.is_none() {
+            return Ok(None);
+        }
+        let view = Store::open(target)?.latest()?.view();
+        let Some(time) = Declared::of(view.version().manifest()).time else { return Ok(None) };
+        let run = self.resources.run(cancel, 0, false, None)?;
+        let is_number = view.version().edge_property(&time)?.is_number();
+        let times = Times::of(&view, Some(&time), None, &run)?;
+        Ok(times.described(is_number, self.time_unit.is_some()))
     }
 
     /// Gives the edges of the new database their ids.
@@ -217,7 +236,7 @@ fn remark_duplicates(duplicates: u64, rows: u64, time: Option<&str>) {
 }
 
 /// How the input was read on standard error, what became of it as a table on standard output.
-fn print(target: &Path, imported: &Imported, heads: Option<Heads>) -> Outcome {
+fn print(target: &Path, imported: &Imported, heads: Option<Heads>, times: Option<String>) -> Outcome {
     let report = &imported.report;
     for note in &imported.notes {
         text::remark(&said(note));
@@ -242,6 +261,7 @@ fn print(target: &Path, imported: &Imported, heads: Option<Heads>) -> Outcome {
     let row = |(name, number, fate)| (name, format!("{} {fate}", count(number)));
     rows.extend(skipped.into_iter().filter(is_some).map(row));
     rows.extend(imported.report.tiles.as_ref().map(|tiles| ("tiles", describe(tiles))));
+    rows.extend(times.map(|times| ("times", times)));
     rows.extend(heads.as_ref().map(|heads| ("heads", describe_heads(heads))));
     let rows: Vec<_> = rows.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     text::facts(&rows)?;
@@ -256,7 +276,7 @@ fn print(target: &Path, imported: &Imported, heads: Option<Heads>) -> Outcome {
     Ok(())
 }
 
-fn print_json(target: &Path, imported: &Imported, heads: Option<Heads>) -> Outcome {
+fn print_json(target: &Path, imported: &Imported, heads: Option<Heads>, times: Option<&str>) -> Outcome {
     let report = &imported.report;
     let stages: serde_json::Map<_, _> =
         report.stages.iter().map(|(name, seconds)| ((*name).to_owned(), json!(seconds))).collect();
@@ -276,6 +296,7 @@ fn print_json(target: &Path, imported: &Imported, heads: Option<Heads>) -> Outco
         "rejected_sample": text::rejected_json(&report.rejected_sample),
         "order": format!("{:?}", report.order.order).to_lowercase(),
         "order_reason": report.order.reason,
+        "times": times,
         "tile_bytes": report.tiles.as_ref().map(|tiles| tiles.data_bytes),
         "head_length": heads.map(|heads| heads.length),
         "seconds": imported.seconds,

@@ -7,6 +7,7 @@ use clap::Args;
 use esker::change::{SetReport, set_from_table, set_vertex};
 use serde_json::json;
 
+use crate::args::notation_args::NotationArgs;
 use crate::args::reading::{ReadArgs, SchemaArg};
 use crate::args::size::{count, counted};
 use crate::failure::{Failure, Outcome};
@@ -45,6 +46,8 @@ pub(crate) struct SetCommand {
     /// values
     #[arg(long, value_name = "NAME:TYPE,...", conflicts_with = "vertex")]
     schema: Vec<SchemaArg>,
+    #[command(flatten)]
+    notation: NotationArgs,
     /// Report as JSON
     #[arg(long)]
     json: bool,
@@ -64,12 +67,14 @@ impl SetCommand {
         let report = match &self.vertex {
             Some(id) => {
                 let commit = self.write.commit(|| format!("set {id}"));
-                set_vertex(&writing.database, &writing.target, id, values, self.new, &commit)?
+                let notation = self.notation.notation();
+                set_vertex(&writing.database, &writing.target, id, values, &notation, self.new, &commit)?
             }
             None => {
                 let file = &self.values[0];
                 let commit = self.write.commit(|| format!("set {file}"));
                 let mut options = ReadArgs::of_table(self.delimiter.as_deref())?;
+                options.notation = self.notation.notation();
                 options.header = self.header.then_some(true);
                 options.schema = self.schema.iter().flat_map(|schema| schema.0.iter().cloned()).collect();
                 set_from_table(&writing.database, &writing.target, file, &options, self.new, &commit)?
@@ -80,6 +85,9 @@ impl SetCommand {
                 "warning: {} a vertex that an earlier row names too: the last values count",
                 counted(report.repeated, "row names", "rows name")
             ));
+        }
+        if let Some(odd) = &report.odd_times {
+            text::warn(&format!("warning: {odd}"));
         }
         let written = self.write.finish(writing, report.set + report.unset)?;
         if self.json {

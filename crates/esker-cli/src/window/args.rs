@@ -15,7 +15,7 @@ use crate::args::at::AtArgs;
 use crate::args::residency::AccessArgs;
 use crate::args::resources::ResourceArgs;
 use crate::args::selecting::WhereArgs;
-use crate::args::window_args::{TIME_HELP, WindowArgs};
+use crate::args::window_args::{TIME_HELP, WindowArgs, ZoneArgs};
 use crate::failure::{Failure, Outcome};
 use crate::show::rows::RowFormat;
 use crate::show::shown::{STANDARD_OUTPUT, ShownRows};
@@ -23,9 +23,9 @@ use crate::show::shown::{STANDARD_OUTPUT, ShownRows};
 /// Run an algorithm on a series of time windows
 ///
 /// A window of length L that ends at T has the edges with times after T - L, up to and including T. Windows
-/// end every --every, aligned to the calendar in UTC or as --align says, from the step of the first edge to
-/// that of the last. With --every-edges, they end with every N-th edge, and the last window with the last
-/// edge. Shows the figures of each window in one table; with --top, its first rows. --output writes the
+/// end every --every, aligned to the calendar (--timezone) or as --align says, from the step of the first
+/// edge to that of the last. With --every-edges, they end with every N-th edge, and the last window with the
+/// last edge. Shows the figures of each window in one table; with --top, its first rows. --output writes the
 /// values of all vertices.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -45,7 +45,7 @@ pub(crate) struct WindowCommand {
     /// Time from the end of a window to that of the next [default: the shortest length]
     #[arg(long, value_name = "LENGTH")]
     pub(super) every: Option<Span>,
-    /// Where steps begin: with the calendar in UTC, with the first edge (first), or with a time
+    /// Where steps begin: with the calendar, with the first edge (first), or with a time
     #[arg(long, value_name = "WHERE", default_value = "calendar", conflicts_with = "every_edges")]
     pub(super) align: Alignment,
     /// Edges from the end of a window to that of the next, in the order of their times; those of one time
@@ -74,6 +74,8 @@ pub(crate) struct WindowCommand {
     part: WhereArgs,
     #[command(flatten)]
     pub(super) of_window: WindowArgs,
+    #[command(flatten)]
+    pub(super) zone: ZoneArgs,
     /// The algorithm; `esker run --list` lists them
     #[arg(long = "run", value_name = "ALGORITHM")]
     pub(super) algorithm: String,

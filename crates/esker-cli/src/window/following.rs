@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use esker::change::{Expiries, WindowVersion, newest_watermark};
 use esker::store::Store;
-use esker::window::{EpochUnit, Step};
+use esker::window::{Step, Times};
 
 use super::args::{OverrunArg, WindowCommand};
 use super::series::Series;
@@ -27,7 +27,7 @@ struct Lateness {
 
 impl Lateness {
     /// Says now and then, before the window that ends first of some is computed, that others have ended, too.
-    fn say(&mut self, ended: &[i64], unit: EpochUnit) {
+    fn say(&mut self, ended: &[i64], times: &Times) {
         let [first, .., newest] = ended else { return };
         if !self.is_news || self.said.is_some_and(|said| said.elapsed() < SAY_EVERY) {
             return;
@@ -35,7 +35,7 @@ impl Lateness {
         self.said = Some(Instant::now());
         let waiting =
             counted(ended.len() as u64 - 1, "window that has ended waits", "windows that have ended wait");
-        let (first, behind) = (unit.format(*first), unit.span(newest.saturating_sub(*first)));
+        let (first, behind) = (times.format(*first), times.unit.span(newest.saturating_sub(*first)));
         text::remark(&format!(
             "{waiting} while that until {first} is computed; the newest ended {behind} later"
         ));
@@ -51,7 +51,7 @@ impl Series<'_> {
         }
         let step = self.command.step(&self.times)?;
         let from = self.command.from.as_ref();
-        let mut last = from.map(|from| from.before(self.times.unit)).transpose()?;
+        let mut last = from.map(|from| self.times.before(from)).transpose()?;
         if is_awaited && last.is_none() {
             last = self.times.range.map(|(first, _)| first.saturating_sub(1));
         }
@@ -73,7 +73,7 @@ impl Series<'_> {
                     ends.drain(..ends.len() - 1);
                 }
                 for (i, &end) in ends.iter().enumerate() {
-                    lateness.say(&ends[i..], self.times.unit);
+                    lateness.say(&ends[i..], &self.times);
                     printed.add(self.rows_until(&store, &expiries, end)?)?;
                     last = Some(end);
                 }
@@ -90,14 +90,14 @@ impl Series<'_> {
     /// Waits for the first edge. Before it no window has one, and the unit of the times may have to be
     /// guessed from it.
     fn await_edges(&mut self) -> Outcome {
-        let WindowCommand { database, of_window, time, .. } = self.command;
+        let WindowCommand { database, of_window, time, zone, .. } = self.command;
         text::remark("there is no edge yet: waiting for the first");
         while self.times.range.is_none() {
             self.run.check()?;
             std::thread::sleep(LOOK_EVERY);
             let version = Store::open(database)?.latest()?;
             self.view = self.command.view(&version, &self.run)?;
-            self.times = of_window.times(&version.view(), time.as_deref(), &self.run)?;
+            self.times = of_window.times(&version.view(), time.as_deref(), zone, &self.run)?;
         }
         Ok(())
     }
@@ -136,9 +136,9 @@ impl Series<'_> {
     /// The rows of the windows of all lengths that end at a time, each on the newest version that has its
     /// edges.
     fn rows_until(&self, store: &Store, expiries: &Expiries, end: i64) -> Result<RowTable, Failure> {
-        let (mut rows, unit) = (RowTable::default(), self.times.unit);
+        let mut rows = RowTable::default();
         for length in &self.command.length {
-            let after = end.saturating_sub(unit.length(*length)?);
+            let after = self.times.earlier(end, *length)?;
             let lengths = std::slice::from_ref(length);
             match expiries.version_of(after, end) {
                 WindowVersion::Before(version) => {
@@ -149,8 +149,8 @@ impl Series<'_> {
                 WindowVersion::Expired(version, until) => text::warn(&format!(
                     "the window of {length} until {} lacks its edges until {}: version {version} removed those that had expired, and no \
                      version before it that is kept has all edges of the window",
-                    unit.format(end),
-                    unit.format(until)
+                    self.times.format(end),
+                    self.times.format(until)
                 )),
                 WindowVersion::Newest => {}
             }

@@ -41,7 +41,7 @@ impl Series<'_> {
         let mut count = 0;
         let (from, to) = (command.from.as_ref(), command.to.as_ref());
         if let (Some(from), Some(to)) = (from, to)
-            && from.before(times.unit)? >= to.last(times.unit)?
+            && times.before(from)? >= times.last_of(to)?
         {
             return Err(Failure::Usage("--from is after --to".to_owned()));
         }
@@ -88,7 +88,7 @@ impl Series<'_> {
         };
         let found = WindowSeries::answers(view, &times.property, windows, &job, &self.run, |found| {
             if let Some(vertex) = &found.lacks {
-                let (length, until) = (lengths[done], times.unit.format(found.window.until));
+                let (length, until) = (lengths[done], times.format(found.window.until));
                 text::remark(&format!(
                     "the window of {length} until {until} has no answer: it has no edge of {vertex:?}"
                 ));
@@ -101,13 +101,13 @@ impl Series<'_> {
             let of_window = self.shown.rows(entry, view, size, &found.answer, self.format)?;
             let mut of_length = RowTable::default();
             of_length.append("length", &json!(lengths[done].to_string()), of_window);
-            rows.append("until", &json!(times.unit.format(found.window.until)), of_length);
+            rows.append("until", &json!(times.format(found.window.until)), of_length);
             done += 1;
             Ok::<_, Failure>(())
         });
         found.map_err(|failure| {
             let end = ends.get(done).copied().unwrap_or(0);
-            failure.between(&format!("the window until {}: ", times.unit.format(end)), "")
+            failure.between(&format!("the window until {}: ", times.format(end)), "")
         })?;
         Ok(done)
     }

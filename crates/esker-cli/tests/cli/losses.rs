@@ -61,12 +61,13 @@ fn what_a_reader_would_take_for_something_else_is_said() {
         said("export g.esker x.csv"),
         [
             "Nothing in CSV says that these edge properties are texts: kind: import it with --schema NAME:text",
-            "CSV has no time zones, so times are in UTC: at; Parquet and Arrow have them",
+            "CSV has no names of time zones, so times have offsets: at; Parquet and Arrow have them",
             "Nothing in CSV says that the ids are texts: import it with --ids text",
         ]
     );
     assert_eq!(said("export g.esker x.parquet"), [""; 0]);
-    place.ok("import x.csv again.esker --ids text --schema kind:text,at:timestamp[us,UTC]");
+    assert!(place.ok("export g.esker - --format csv").contains("2024-02-29T11:00:00+01:00"));
+    place.ok("import x.csv again.esker --ids text --schema kind:text,at:timestamp[us,Europe/Berlin]");
     assert_eq!(place.ok("export again.esker - --format csv"), place.ok("export g.esker - --format csv"));
     // A reader takes ids with zeros in front for texts by itself.
     place.file("padded.csv", "source,target\n01,2\n2,03\n");

@@ -68,3 +68,94 @@ fn times_with_fractions_are_refused_with_a_remedy() {
     place.ok("export h.esker b.parquet");
     assert!(said(&place, "import b.parquet i.esker --time sent").contains("warning: sent holds f"));
 }
+
+#[test]
+fn values_in_other_notations_come_through_every_door() {
+    let place = Place::new();
+    let options =
+        "--decimal-comma --timezone Europe/Berlin --date-format %d.%m.%YT%H:%M --date-format day=%m/%d/%Y";
+    let table = |rows: &str| format!("from;to;at;day;amount\n{rows}");
+    place.file(
+        "a.csv",
+        &table("a;b;01.07.2026T12:00;03/04/2026;1.234,5\nb;c;25.10.2026T02:30;12/31/2026;2\n"),
+    );
+    place.file("b.csv", &table("c;d;01.01.2026T12:00;01/02/2026;0,25\n"));
+    let day = "01/02/2026;1\n";
+    let right = format!("c;d;01.01.2026T12:00;{day}c;e;01.01.2026T12:00;{day}");
+    place.file("wrong.csv", &table(&format!("{right}c;f;2026-01-01 12:00;{day}")));
+    let told = said(&place, &format!("import a.csv g.esker --property all {options}"));
+    assert!(told.contains("1 that the clocks of their zone showed twice"), "{told}");
+    let rows = |more: &str| format!("source,target,at,day,amount\n{more}");
+    let first =
+        "a,b,2026-07-01T12:00:00+02:00,2026-03-04,1234.5\nb,c,2026-10-25T02:30:00+02:00,2026-12-31,2.0\n";
+    let found = place.ok("export g.esker - --format csv");
+    assert_eq!(sorted(&found), sorted(&rows(first)));
+    place.ok(&format!("add g.esker b.csv {options}"));
+    let third = "c,d,2026-01-01T12:00:00+01:00,2026-01-02,0.25\n";
+    assert_eq!(
+        sorted(&place.ok("export g.esker - --format csv")),
+        sorted(&rows(&(first.to_owned() + third)))
+    );
+    place.fails(
+        1,
+        &format!("add g.esker wrong.csv {options}"),
+        "at does not fit the date format %d.%m.%YT%H:%M",
+    );
+    place.fails(2, &format!("add g.esker b.csv {options} --date-format no=%d.%m.%Y"), "names \"no\"");
+    place.ok("delete g.esker b.csv --property amount --decimal-comma");
+    assert_eq!(place.json("info g.esker --json")["edges"], 2);
+    // Properties of vertices.
+    place.file("v.csv", "id;born;height\na;01.02.1990;1,75\n");
+    place.ok("set g.esker v.csv --decimal-comma --date-format %d.%m.%Y --delimiter ;");
+    place.ok("set g.esker --vertex b born=03.02.1990 height=1,5 --decimal-comma --date-format born=%d.%m.%Y");
+    let values = |id: &str| {
+        let vertex = place.json(&format!("get g.esker {id} --json"))[0].clone();
+        [vertex["born"].clone(), vertex["height"].clone()]
+    };
+    assert_eq!(values("a"), [serde_json::json!("1990-02-01"), serde_json::json!(1.75)]);
+    assert_eq!(values("b"), [serde_json::json!("1990-02-03"), serde_json::json!(1.5)]);
+    place.fails(
+        1,
+        "set g.esker --vertex b born=1990 --date-format born=%d.%m.%Y",
+        "does not fit the date format",
+    );
+    place.fails(2, "import a.csv h.esker --date-format %H", "has no day, month and year");
+    place.fails(2, "import a.csv h.esker --timezone Berlin", "such as Europe/Berlin");
+}
+
+/// The lines in order.
+fn sorted(text: &str) -> Vec<&str> {
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    lines
+}
+
+#[test]
+fn the_unit_of_times_is_found_and_told() {
+    let place = Place::new();
+    let import = |first: i64, last: i64, options: &str| {
+        place.file("n.csv", &format!("from,to,sent\n1,2,{first}\n2,3,{last}\n"));
+        place.json(&format!("import n.csv n.esker --time sent --force --json {options}"))["times"].clone()
+    };
+    let (first, last) = (1_704_067_200, 1_711_886_400);
+    for (unit, scale) in
+        [("seconds", 1), ("milliseconds", 1000), ("microseconds", 1_000_000), ("nanoseconds", 1_000_000_000)]
+    {
+        let told = import(first * scale, last * scale, "");
+        assert_eq!(told, format!("{unit} since 1970: 2024-01-01 to 2024-03-31"));
+    }
+    assert_eq!(
+        import(first, first + 60, ""),
+        "seconds since 1970: 2024-01-01T00:00:00Z to 2024-01-01T00:01:00Z"
+    );
+    assert_eq!(import(1, 500, ""), "numbers, 1 to 500: no times since 1973 in any unit");
+    assert_eq!(import(1, 90_000, "--time-unit s"), "seconds since 1970: 1970-01-01 to 1970-01-02");
+    assert_eq!(place.json("run wcc n.esker --window 1h --json")["window"]["unit"], "seconds");
+    assert!(place.ok("options n.esker").contains('s'), "the unit is remembered");
+    place.file("d.csv", "from,to,day\n1,2,2024-01-01\n");
+    place.fails(2, "import d.csv d.esker --time day --time-unit s", "has no effect: the times in \"day\"");
+    assert!(
+        place.ok("import d.csv d.esker --time day").contains("2024-01-01T00:00:00"),
+        "dates are told, too"
+    );
+}

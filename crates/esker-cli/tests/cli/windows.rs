@@ -424,3 +424,62 @@ fn a_window_does_not_end_at_an_integer() {
     assert_eq!(degrees.lines().count(), 3, "{degrees}");
     place.ok("run degrees g.esker --window 100 --at 1");
 }
+
+#[test]
+fn days_are_those_of_a_zone() {
+    let place = Place::new();
+    // Summer time begins on 2026-03-29: that day has 23 hours.
+    let local = ["03-28 12:00", "03-29 00:00", "03-29 23:59", "03-30 00:00"];
+    let rows: Vec<String> = (1..).zip(local).map(|(v, at)| format!("{v},{},2026-{at}", v + 1)).collect();
+    place.file("local.csv", &format!("from,to,at\n{}\n", rows.join("\n")));
+    let seconds = [1_774_695_600, 1_774_738_800, 1_774_821_540, 1_774_821_600];
+    let rows: Vec<String> = (1..).zip(seconds).map(|(v, at)| format!("{v},{},{at}", v + 1)).collect();
+    place.file("numbers.csv", &format!("from,to,at\n{}\n", rows.join("\n")));
+    place.ok("import local.csv local.esker --time at --timezone Europe/Berlin");
+    place.ok("import numbers.csv numbers.esker --time at");
+    let days = |fraction: &str| {
+        let row = |until: &str, edges: &str| format!("2026-03-{until}:59:59{fraction},1d,{edges}");
+        [row("28T23", "1"), row("29T23", "2"), row("30T23", "1")]
+    };
+    for (line, fraction) in [
+        ("window local.esker --length 1d --run triangles", ".999999"),
+        ("window numbers.esker --length 1d --run triangles --timezone Europe/Berlin", ""),
+    ] {
+        let found = place.ok(&format!("{line} --format csv"));
+        let zones = ["+01:00", "+02:00", "+02:00"];
+        for (day, zone) in days(fraction).iter().zip(zones) {
+            let (until, rest) = day.split_once(',').unwrap();
+            let (_, edges) = rest.split_once(',').unwrap();
+            let row = found.lines().find(|row| row.starts_with(&format!("{until}{zone},1d,")));
+            let row = row.unwrap_or_else(|| panic!("{line}: no {until}{zone} in {found}"));
+            assert_eq!(row.split(',').nth(3), Some(edges), "{line}: {row}");
+        }
+        // A time without an offset is of the zone.
+        let from = place.ok(&format!("{line} --format csv --from 2026-03-29 --to 2026-03-29"));
+        assert_eq!(from.lines().count(), 2, "{line}: {from}");
+    }
+    assert!(place.ok("window numbers.esker --length 1d --run triangles --format csv").contains("T23:59:59Z"));
+    place.fails(2, "window numbers.esker --length 1d --run wcc --timezone Berlin", "such as Europe/Berlin");
+}
+
+#[test]
+fn the_closed_end_of_a_window_is_chosen() {
+    let place = messages();
+    let edges = |line: &str| place.json(&format!("run wcc m.esker --json {line}"))["edges"].clone();
+    // Edges at 00:00 and 01:00: a window from one to the other has the one, or the other.
+    assert_eq!(edges("--window 1h --at 2024-01-01T01:00:00"), 1);
+    assert_eq!(edges("--window 1h --at 2024-01-01T01:00:00 --closed right"), 1);
+    assert_eq!(edges("--window 3601s --at 2024-01-01T01:00:00 --closed right"), 2);
+    assert_eq!(edges("--window 1h --at 2024-01-01T01:00:00 --closed left"), 1);
+    assert_eq!(edges("--window 3599s --at 2024-01-01T01:00:00 --closed left --all-vertices"), 0);
+    // The latest edge is not before itself.
+    assert_eq!(edges("--window 1d --closed left --all-vertices"), 0);
+    let ends = |closed: &str| {
+        let rows = place.ok(&format!("window m.esker --length 1d --run triangles --format csv {closed}"));
+        rows.lines().skip(1).map(|row| row[..20].to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(ends("")[0], "2024-01-01T23:59:59Z");
+    assert_eq!(ends("--closed left"), ends(""));
+    assert_eq!(ends("--closed right")[0], "2024-01-01T00:00:00Z");
+    place.fails(2, "run wcc m.esker --closed left", "--window");
+}

@@ -7,7 +7,8 @@ use std::str::FromStr;
 use crate::error::Result;
 use crate::file::field::{FieldInput, FieldValue, codes};
 use crate::file::header::ElementType;
-use crate::value::calendar::{date_of, digits, offset, take_date, then};
+use crate::value::calendar::{CivilText, date_of};
+use crate::value::zone::Zone;
 
 codes! {
     /// The unit of timestamps.
@@ -284,8 +285,8 @@ pub struct Timestamp {
     pub count: i64,
     /// The unit.
     pub unit: TimeUnit,
-    /// Whether it is in UTC; else the zone is not known.
-    pub is_utc: bool,
+    /// Seconds by which the clocks that show it are ahead of UTC; `None` if its zone is not known.
+    pub offset_seconds: Option<i32>,
 }
 
 impl Timestamp {
@@ -301,25 +302,31 @@ impl Timestamp {
     /// Why `text` is no such time.
     pub fn parse(text: &str, unit: TimeUnit) -> std::result::Result<Self, &'static str> {
         const WRONG: &str = "is not a time such as 2026-11-21T10:00:00 or 2026-11-21T10:00:00Z";
-        let mut rest = text;
-        let days = take_date(&mut rest).ok_or(WRONG)?;
-        let (mut seconds, mut fraction) = (0, Some(0));
-        if let Some(after) = rest.strip_prefix(['T', 't', ' ']) {
-            rest = after;
-            let (hour, minute) = (digits(&mut rest, 2), then(&mut rest, ':', 2).flatten());
-            let (hour, minute) = hour.zip(minute).filter(|&(h, m)| h < 24 && m < 60).ok_or(WRONG)?;
-            seconds = hour * 3600 + minute * 60;
-            if rest.starts_with(':') {
-                seconds += then(&mut rest, ':', 2).flatten().filter(|&second| second < 60).ok_or(WRONG)?;
-                fraction = take_fraction(&mut rest, unit)?;
-            }
-        }
-        let offset = offset(rest).ok_or(WRONG)?;
-        let fraction = fraction.ok_or_else(|| too_fine(unit, offset.is_some()))?;
-        seconds += days * 86_400 - offset.unwrap_or(0) * 60;
-        let count = i128::from(seconds) * i128::from(unit.per_second()) + i128::from(fraction);
+        let civil = CivilText::parse(text).ok_or(WRONG)?;
+        let is_utc = civil.offset_minutes.is_some();
+        let fraction = units_of(civil.fraction, unit).ok_or_else(|| too_fine(unit, is_utc))?;
+        let count = i128::from(civil.utc_second()) * i128::from(unit.per_second()) + i128::from(fraction);
         let count = i64::try_from(count).map_err(|_| "does not fit 64 bits in the unit of the property")?;
-        Ok(Self { count, unit, is_utc: offset.is_some() })
+        let offset_seconds = is_utc.then_some(0);
+        Ok(Self { count, unit, offset_seconds })
+    }
+
+    /// The time as the clocks of a zone show it.
+    #[must_use]
+    pub fn shown_in(self, zone: &str) -> Self {
+        let second = self.count.div_euclid(self.unit.per_second());
+        let offset = match zone {
+            "" => None,
+            // Most times are in UTC, whose rules need no search.
+            "UTC" => Some(0),
+            zone => Some(Zone::named(zone).map_or(0, |zone| zone.offset_seconds(second))),
+        };
+        Self { offset_seconds: offset, ..self }
+    }
+
+    /// Whether its zone is known.
+    pub fn is_utc(self) -> bool {
+        self.offset_seconds.is_some()
     }
 }
 
@@ -339,19 +346,10 @@ fn too_fine(unit: TimeUnit, has_zone: bool) -> &'static str {
 }
 
 /// The digits after the point of a second, as units; `None` if there are more than the unit has.
-fn take_fraction(rest: &mut &str, unit: TimeUnit) -> std::result::Result<Option<i64>, &'static str> {
-    let Some(after) = rest.strip_prefix(['.', ',']) else { return Ok(Some(0)) };
-    let len = after.bytes().take_while(u8::is_ascii_digit).count();
-    let (given, after) = after.split_at(len);
-    *rest = after;
-    let kept = given.trim_end_matches('0');
-    if len == 0 {
-        return Err("has no digits after the point");
-    }
-    if kept.len() > unit.digits() {
-        return Ok(None);
-    }
-    Ok(Some(format!("{kept:0<width$}", width = unit.digits()).parse().unwrap_or(0)))
+fn units_of(fraction: &str, unit: TimeUnit) -> Option<i64> {
+    let kept = fraction.trim_end_matches('0');
+    let padded = || format!("{kept:0<width$}", width = unit.digits()).parse();
+    (kept.len() <= unit.digits()).then(|| padded().unwrap_or(0))
 }
 
 impl PartialOrd for Timestamp {
@@ -364,13 +362,23 @@ impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let per_second = self.unit.per_second();
         let (seconds, fraction) = (self.count.div_euclid(per_second), self.count.rem_euclid(per_second));
+        // Offsets of whole minutes can be written; those of centuries ago are not.
+        let offset = self.offset_seconds.filter(|offset| offset % 60 == 0);
+        let seconds = seconds + i64::from(offset.unwrap_or(0));
         let (days, of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
         write!(f, "{}T{:02}:{:02}:{:02}", DateText(days), of_day / 3600, of_day / 60 % 60, of_day % 60)?;
         if fraction != 0 {
             let digits = format!("{fraction:0width$}", width = self.unit.digits());
             write!(f, ".{}", digits.trim_end_matches('0'))?;
         }
-        if self.is_utc { f.write_str("Z") } else { Ok(()) }
+        match (self.offset_seconds, offset) {
+            (None, _) => Ok(()),
+            (Some(_), None | Some(0)) => f.write_str("Z"),
+            (_, Some(offset)) => {
+                let (sign, minutes) = (if offset < 0 { '-' } else { '+' }, offset.abs() / 60);
+                write!(f, "{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+            }
+        }
     }
 }
 
@@ -390,9 +398,9 @@ impl fmt::Display for DateText {
 
 /// Parses a date such as `2026-11-21`: its days since 1970-01-01.
 pub fn parse_date(text: &str) -> Option<i32> {
-    let mut rest = text;
-    let days = take_date(&mut rest)?;
-    rest.is_empty().then(|| i32::try_from(days).ok())?
+    let civil = CivilText::parse(text)?;
+    let is_date = civil.second.is_none() && civil.offset_minutes.is_none();
+    is_date.then(|| i32::try_from(civil.days).ok())?
 }
 
 /// Parses `true` or `false`, with a capital or in capitals too.
@@ -441,8 +449,20 @@ mod tests {
             ("1677-09-21T00:12:43.145224193Z", TimeUnit::Nano, i64::MIN + 1),
         ] {
             let found = Timestamp::parse(text, unit).unwrap();
-            assert_eq!(found, Timestamp { count, unit, is_utc: text.ends_with('Z') }, "{text}");
+            let offset_seconds = text.ends_with('Z').then_some(0);
+            assert_eq!(found, Timestamp { count, unit, offset_seconds }, "{text}");
             assert_eq!(found.to_string(), text);
+        }
+        for (text, zone, shown) in [
+            ("2026-07-01T10:00:00.5Z", "Europe/Berlin", "2026-07-01T12:00:00.5+02:00"),
+            ("2026-01-01T10:00:00Z", "America/St_Johns", "2026-01-01T06:30:00-03:30"),
+            ("1850-01-01T10:00:00Z", "Europe/Berlin", "1850-01-01T10:00:00Z"),
+            ("2026-01-01T10:00:00Z", "+05:30", "2026-01-01T15:30:00+05:30"),
+            ("2026-01-01T10:00:00Z", "Nowhere/At_All", "2026-01-01T10:00:00Z"),
+            ("2026-01-01T10:00:00Z", "", "2026-01-01T10:00:00"),
+        ] {
+            let time = Timestamp::parse(text, TimeUnit::Milli).unwrap().shown_in(zone);
+            assert_eq!(time.to_string(), shown, "{zone}");
         }
         let east = Timestamp::parse("2026-11-21T11:30:00+01:30", TimeUnit::Second).unwrap();
         assert_eq!(east.to_string(), "2026-11-21T10:00:00Z");

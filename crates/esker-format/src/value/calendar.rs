@@ -1,7 +1,7 @@
 //! Days of the Gregorian calendar, counted from 1970-01-01, and the hours of the day as texts.
 //!
 //! The calendar is that of the crate `jiff`. The texts are read here, because values are refused by stricter
-//! rules than its parsers have (`docs/values.md`). No function needs a time zone: times are kept in UTC.
+//! rules than its parsers have (`docs/values.md`). Times are kept in UTC; `zone` has the local ones.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -30,14 +30,14 @@ pub fn date_of(days: i64) -> (i64, i64, i64) {
 
 /// Parses a date such as `2026-11-21` at the start of `rest`, and advances `rest` past it: its days since
 /// 1970-01-01.
-pub fn take_date(rest: &mut &str) -> Option<i64> {
+fn take_date(rest: &mut &str) -> Option<i64> {
     let (year, month, day) = (digits(rest, 4)?, then(rest, '-', 2).flatten()?, then(rest, '-', 2).flatten()?);
     days_since_1970(year, month, day)
 }
 
 /// Parses what follows the digits of a time: nothing (`Some(None)`), `Z` or an offset such as `+01:30`, in
 /// minutes ahead of UTC.
-pub fn offset(text: &str) -> Option<Option<i64>> {
+fn offset(text: &str) -> Option<Option<i64>> {
     if text.is_empty() {
         return Some(None);
     }
@@ -54,16 +54,75 @@ pub fn offset(text: &str) -> Option<Option<i64>> {
 }
 
 /// Parses `count` digits at the start of `rest` and advances it past them.
-pub fn digits(rest: &mut &str, count: usize) -> Option<i64> {
+fn digits(rest: &mut &str, count: usize) -> Option<i64> {
     let (number, after) = rest.split_at_checked(count)?;
     *rest = after;
     number.bytes().all(|byte| byte.is_ascii_digit()).then(|| number.parse().ok())?
 }
 
 /// Parses `mark` and `count` digits after it: `None` without the mark, `Some(None)` without the digits.
-pub fn then(rest: &mut &str, mark: char, count: usize) -> Option<Option<i64>> {
+fn then(rest: &mut &str, mark: char, count: usize) -> Option<Option<i64>> {
     *rest = rest.strip_prefix(mark)?;
     Some(digits(rest, count))
+}
+
+/// A date, perhaps with a time of day and an offset, as a text has them: `2026-11-21`, `2026-11-21 10:00`,
+/// `2026-11-21T10:00:00.25+01:00`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CivilText<'t> {
+    /// Days since 1970-01-01.
+    pub days: i64,
+    /// Seconds of the day; `None` if the text is a date.
+    pub second: Option<i64>,
+    /// Whether the time of day has seconds.
+    pub has_seconds: bool,
+    /// The digits behind the point of the second.
+    pub fraction: &'t str,
+    /// Minutes ahead of UTC, if the text says so.
+    pub offset_minutes: Option<i64>,
+}
+
+impl<'t> CivilText<'t> {
+    /// Parses a whole text; `None` if it is no such time.
+    pub fn parse(text: &'t str) -> Option<Self> {
+        let mut rest = text;
+        let days = take_date(&mut rest)?;
+        let (mut second, mut has_seconds, mut fraction) = (None, false, "");
+        if let Some(after) = rest.strip_prefix(['T', 't', ' ']) {
+            rest = after;
+            let (hour, minute) = (digits(&mut rest, 2)?, then(&mut rest, ':', 2).flatten()?);
+            if hour > 23 || minute > 59 {
+                return None;
+            }
+            second = Some(hour * 3600 + minute * 60);
+            if let Some(given) = then(&mut rest, ':', 2) {
+                has_seconds = true;
+                second = second.zip(given.filter(|&given| given < 60)).map(|(time, given)| time + given);
+                second?;
+                fraction = take_fraction(&mut rest)?;
+            }
+        }
+        Some(Self { days, second, has_seconds, fraction, offset_minutes: offset(rest)? })
+    }
+
+    /// Seconds since 1970-01-01 00:00 in the zone of the text.
+    pub fn local_second(&self) -> i64 {
+        self.days * DAY_SECONDS + self.second.unwrap_or(0)
+    }
+
+    /// Seconds since 1970-01-01 00:00 UTC; without an offset, the text is in UTC.
+    pub fn utc_second(&self) -> i64 {
+        self.local_second() - self.offset_minutes.unwrap_or(0) * 60
+    }
+}
+
+/// The digits behind a point or comma at the start of `rest`, which is advanced past them: empty without a
+/// point, `None` without digits.
+fn take_fraction<'t>(rest: &mut &'t str) -> Option<&'t str> {
+    let Some(after) = rest.strip_prefix(['.', ',']) else { return Some("") };
+    let (fraction, after) = after.split_at(after.bytes().take_while(u8::is_ascii_digit).count());
+    *rest = after;
+    (!fraction.is_empty()).then_some(fraction)
 }
 
 #[cfg(test)]

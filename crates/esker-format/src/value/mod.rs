@@ -1,6 +1,7 @@
 //! Values that more than one file or interface writes: numbers, days, types, ids of edges.
 
 pub mod calendar;
+pub mod zone;
 pub mod decimal;
 pub mod digits;
 pub(crate) mod edge_id;

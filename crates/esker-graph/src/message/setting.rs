@@ -53,6 +53,10 @@ settings! {
     CommitEvery = "commit_every",
     /// The damping of PageRank.
     Damping = "damping",
+    /// How an input writes its dates.
+    DateFormat = "date_format",
+    /// Whether numbers have a decimal comma.
+    DecimalComma = "decimal_comma",
     /// The value of edges that lack one.
     Default = "default",
     /// An edge property that a change adds.
@@ -143,6 +147,8 @@ settings! {
     Time = "time",
     /// The unit of times.
     TimeUnit = "time_unit",
+    /// The time zone of local times.
+    Timezone = "timezone",
     /// Whether connections are encrypted.
     Tls = "tls",
     /// When an iteration ends.

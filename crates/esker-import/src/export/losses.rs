@@ -135,7 +135,12 @@ impl fmt::Display for Loss {
                 )
             }
             Self::Zones(format, names) => {
-                write!(f, "{} has no time zones, so times are in UTC: {}", format.title(), names.join(", "))
+                write!(
+                    f,
+                    "{} has no names of time zones, so times have offsets: {}",
+                    format.title(),
+                    names.join(", ")
+                )
             }
             Self::Vertices(format, vertices) => {
                 let vertices = esker_graph::counted(*vertices, "vertex", "vertices");

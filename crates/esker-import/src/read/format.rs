@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use esker_format::PropertyType;
+use esker_format::notation::Notation;
 use esker_graph::Cancel;
 
 use crate::read::live::GrowingInput;
@@ -247,6 +248,8 @@ pub struct ReadOptions {
     pub types_are_fixed: bool,
     /// What ids are.
     pub ids: PickIds,
+    /// How values are written.
+    pub notation: Notation,
     /// The byte between columns of a CSV; sniffed if `None`. A space stands for any run of spaces and tabs.
     pub delimiter: Option<u8>,
     /// Whether the first line of a CSV names the columns; sniffed if `None`.
@@ -286,6 +289,7 @@ impl Default for ReadOptions {
             schema: Vec::new(),
             types_are_fixed: false,
             ids: PickIds::Auto,
+            notation: Notation::default(),
             delimiter: None,
             header: None,
             quotes: None,

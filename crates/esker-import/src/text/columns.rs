@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use esker_format::notation::ColumnNotation;
 use esker_format::value::decimal::{self, Number};
-use esker_format::{Error, PropertyType};
+use esker_format::{Error, LogicalType, PropertyType};
 use esker_graph::{Message, Setting, message};
 
 use super::blocks::{excerpt, input_error};
@@ -29,6 +30,21 @@ pub(crate) struct EdgeColumn {
     pub(crate) column: usize,
     /// What its values are; `None`: numbers.
     pub(crate) property_type: Option<PropertyType>,
+    /// How they are written.
+    pub(crate) notation: ColumnNotation,
+}
+
+impl EdgeColumn {
+    /// A column whose values are written in the common way, as far as is known.
+    fn new(name: String, column: usize, property_type: Option<PropertyType>) -> Self {
+        Self { name, column, property_type, notation: ColumnNotation::default() }
+    }
+
+    /// How the values are written, if reading them has to know it.
+    pub(crate) fn own_notation(&self) -> Option<ColumnNotation> {
+        let logical = self.property_type.as_ref().map_or(&LogicalType::Number, |known| &known.logical);
+        self.notation.changes(logical).then(|| self.notation.clone())
+    }
 }
 
 /// Which column is what, from 0.
@@ -142,23 +158,26 @@ fn columns_between(
     let weight = match &options.weight {
         Pick::Skip => None,
         Pick::Column(name) => Some(find(shape, name)?),
-        Pick::Auto => usual_weight(shape).filter(|column| !taken.contains(column) && time != Some(*column)),
+        Pick::Auto => {
+            usual_weight(shape, options).filter(|column| !taken.contains(column) && time != Some(*column))
+        }
     };
     if let Some(column) = weight {
         taken.push(column);
-        properties.push(EdgeColumn { name: name_of(shape, column, "weight"), column, property_type: None });
+        properties.push(EdgeColumn::new(name_of(shape, column, "weight"), column, None));
     }
     if let Some(column) = time {
         taken.push(column);
-        let property_type = sniffed_time(shape, column);
-        let property_type = match &options.time {
-            Pick::Column(_) => property_type.map(as_time),
-            _ => property_type,
-        };
-        properties.push(EdgeColumn { name: name_of(shape, column, "time"), column, property_type });
+        let is_named = matches!(options.time, Pick::Column(_));
+        let property_type = sniffed_time(shape, column, options, is_named);
+        properties.push(EdgeColumn::new(name_of(shape, column, "time"), column, property_type));
     }
     others(shape, options, &taken, &mut properties)?;
     declare(shape, options, &mut properties)?;
+    for property in &mut properties {
+        property.notation = notation(shape, property.column, options);
+    }
+    check_formats(shape, options, &properties)?;
     for (index, property) in properties.iter().enumerate() {
         if properties[..index].iter().any(|other| other.name == property.name) {
             let reason =
@@ -193,10 +212,10 @@ fn listed(header: &[String]) -> String {
 
 /// Refuses times with fractions: no window takes them.
 fn are_whole(shape: &TableShape, property: &EdgeColumn) -> Result<(), Unfit> {
-    let fields =
-        || shape.rows.iter().filter_map(|row| row.get(property.column)).map(|field| field.trim_ascii());
-    let broken = |field: &&[u8]| matches!(decimal::number(field), Ok(Number::Float(_)));
-    match fields().find(broken).filter(|_| property.property_type.is_none()) {
+    let fields = property.notation.sample(values(shape, property.column));
+    let broken = |field: &&[u8]| matches!(decimal::number(field.trim_ascii()), Ok(Number::Float(_)));
+    let mut given = fields.iter().map(AsRef::as_ref);
+    match given.find(broken).filter(|_| property.property_type.is_none()) {
         None => Ok(()),
         Some(field) => Err(Unfit::Option(message![
             format!(
@@ -241,7 +260,7 @@ fn ends(shape: &TableShape, options: &ReadOptions) -> Result<EdgeEnds, Unfit> {
         [] => format!("{} columns without names", shape.columns),
         header => format!("columns: {}", listed(header)),
     };
-    find_ends(&samples(shape), &given).or_ask(header, &shown).map_err(Unfit::Sample)
+    find_ends(&samples(shape, options), &given).or_ask(header, &shown).map_err(Unfit::Sample)
 }
 
 /// Columns without names beyond which a table of numbers is no list of edges.
@@ -294,25 +313,25 @@ fn taken(shape: &TableShape, options: &ReadOptions) -> Vec<usize> {
 }
 
 /// What the sample tells of each column.
-fn samples(shape: &TableShape) -> Vec<ColumnSample<'_>> {
+fn samples<'s>(shape: &'s TableShape, options: &ReadOptions) -> Vec<ColumnSample<'s>> {
     let sample = |column: usize| {
-        let values = || shape.rows.iter().filter_map(move |row| row.get(column)).map(Vec::as_slice);
+        let read = notation(shape, column, options).sample(values(shape, column));
         ColumnSample {
             name: shape.header.as_ref().map(|header| header.get(column).map_or("", String::as_str)),
-            kind: Some(ValueKind::of(values())),
-            values: values().collect(),
+            kind: Some(ValueKind::of(read.iter().map(AsRef::as_ref))),
+            values: values(shape, column).collect(),
         }
     };
     (0..shape.columns).map(sample).collect()
 }
 
-fn usual_weight(shape: &TableShape) -> Option<usize> {
+fn usual_weight(shape: &TableShape, options: &ReadOptions) -> Option<usize> {
     match &shape.header {
         Some(header) => position(header, WEIGHTS),
         None if shape.columns == 3 => {
-            let is_number = |row: &Vec<Vec<u8>>| row.get(2).is_some_and(|field| decimal::is_numeral(field));
+            let read = notation(shape, 2, options).sample(values(shape, 2));
             // One bad line in a hundred is a bad line, not a sign that this is no weight.
-            let numbers = shape.rows.iter().filter(|row| is_number(row)).count();
+            let numbers = read.iter().filter(|value| decimal::is_numeral(value)).count();
             (numbers * 100 >= shape.rows.len() * 99).then_some(2)
         }
         None => None,
@@ -331,7 +350,7 @@ fn others(
             let is_kept = |column: &usize| !taken.contains(column) && !is_trailing(shape, *column);
             for column in (0..shape.columns).filter(is_kept) {
                 let name = name_of(shape, column, &format!("column{}", column + 1));
-                properties.push(EdgeColumn { name, column, property_type: sniffed(shape, column) });
+                properties.push(EdgeColumn::new(name, column, sniffed(shape, column, options)));
             }
         }
         PickProperties::Columns(names) => {
@@ -343,11 +362,11 @@ fn others(
                 }
                 let name = name_of(shape, column, &format!("column{}", column + 1));
                 let property_type = match suffix {
-                    Suffix::None => sniffed(shape, column),
+                    Suffix::None => sniffed(shape, column, options),
                     Suffix::Number => None,
                     Suffix::Type(property_type) => Some(property_type),
                 };
-                properties.push(EdgeColumn { name, column, property_type });
+                properties.push(EdgeColumn::new(name, column, property_type));
             }
         }
     }
@@ -370,30 +389,70 @@ fn declare(shape: &TableShape, options: &ReadOptions, properties: &mut Vec<EdgeC
             Some(property) => property.property_type = property_type,
             None => {
                 let name = name_of(shape, column, &format!("column{}", column + 1));
-                properties.push(EdgeColumn { name, column, property_type });
+                properties.push(EdgeColumn::new(name, column, property_type));
             }
         }
     }
     Ok(())
 }
 
+/// The values of a column in the sample.
+fn values(shape: &TableShape, column: usize) -> impl Iterator<Item = &[u8]> + Clone {
+    shape.rows.iter().filter_map(move |row| row.get(column)).map(Vec::as_slice)
+}
+
+/// How a column writes its values, by the sample.
+fn notation(shape: &TableShape, column: usize, options: &ReadOptions) -> ColumnNotation {
+    let is_own = |name: &str| find(shape, name).is_ok_and(|found| found == column);
+    options.notation.of_column(is_own, values(shape, column))
+}
+
+/// Refuses a date format of a column that does not exist or is not read.
+fn check_formats(shape: &TableShape, options: &ReadOptions, read: &[EdgeColumn]) -> Result<(), Unfit> {
+    for name in options.notation.formats.iter().filter_map(|format| format.column.as_deref()) {
+        // A database has other properties than those that a change reads.
+        if options.types_are_fixed {
+            continue;
+        }
+        let column = find(shape, name)?;
+        if !read.iter().any(|property| property.column == column) {
+            return Err(Unfit::Option(message![
+                Setting::DateFormat,
+                format!(" has no effect on the column {name:?}, which is not read; add "),
+                Setting::Property.to_name(name),
+            ]));
+        }
+    }
+    Ok(())
+}
+
 /// The type of a column by the sample; `None`: numbers, or whatever other inputs say if this one has no row.
-fn sniffed(shape: &TableShape, column: usize) -> Option<PropertyType> {
-    let fields = || shape.rows.iter().filter_map(|row| row.get(column)).map(Vec::as_slice);
+fn sniffed(shape: &TableShape, column: usize, options: &ReadOptions) -> Option<PropertyType> {
+    let notation = notation(shape, column, options);
+    let read = notation.sample(values(shape, column));
+    let fields = || read.iter().map(AsRef::as_ref);
     if shape.rows.is_empty() || decimal::are_numbers(fields()) {
         return None;
     }
-    Some(typed::sniff(fields()).map_or_else(PropertyType::text, PropertyType::from))
+    Some(typed::sniff(fields()).map_or_else(PropertyType::text, |found| notation.zoned(found).into()))
 }
 
-/// As [`sniffed`], of a time: a text among times is a bad line, not a category.
-fn sniffed_time(shape: &TableShape, column: usize) -> Option<PropertyType> {
-    let found = sniffed(shape, column)?;
-    if !found.logical.is_text() {
-        return Some(found);
+/// As [`sniffed`], of a time: a text among times is a bad line, not a category. A date of a column that is
+/// named as the time is the beginning of its day.
+fn sniffed_time(
+    shape: &TableShape,
+    column: usize,
+    options: &ReadOptions,
+    is_named: bool,
+) -> Option<PropertyType> {
+    let mut found = sniffed(shape, column, options)?;
+    let notation = notation(shape, column, options);
+    if found.logical.is_text() {
+        let read = notation.sample(values(shape, column));
+        found = typed::sniff_most(&read.iter().map(AsRef::as_ref))?.into();
     }
-    let fields = shape.rows.iter().filter_map(|row| row.get(column)).map(Vec::as_slice);
-    typed::sniff_most(&fields).map(PropertyType::from)
+    let found = if is_named { as_time(found) } else { found };
+    Some(notation.zoned(found.logical).into())
 }
 
 fn name_of(shape: &TableShape, column: usize, otherwise: &str) -> String {

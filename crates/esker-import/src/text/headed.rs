@@ -131,6 +131,7 @@ fn layout(header: &HeadedInput, weighted: bool) -> ColumnLayout {
         source: first,
         target: first + 1,
         properties: if weighted { vec![first + 2] } else { Vec::new() },
+        notations: Vec::new(),
         float_end: None,
         direction: None,
         mark: header.mark,

@@ -23,6 +23,9 @@ pub(crate) const SAMPLE_LINES: usize = 1000;
 /// Lines of a sample that are looked at where fewer leave a question open.
 pub(crate) const SAMPLE_LINES_MAX: usize = 50_000;
 
+/// Rows that tell whether dates of a column have a format, to recognise a header.
+const HEADER_ROWS_MAX: usize = 20;
+
 /// The word before the names of the columns in a log of Zeek.
 const ZEEK_FIELDS: &[u8] = b"#fields";
 
@@ -34,6 +37,9 @@ const SINGLE_QUOTES: &str = "the fields stand in single quotes, which would be p
 
 const BAD_QUOTE_ABOVE_HEADER: &str = "the quotes of a line above the header are wrong: a quote opens a field and never closes, or \
                                       something follows a closing quote; mend the line, or turn quotes off";
+
+const COMMAS_BESIDE_COMMAS: &str = "commas separate the columns, so no decimal comma can be told from them: put such numbers in \
+                                    quotes, as in \"1,5\", or separate the columns by semicolons";
 
 /// The shape of one table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,12 +85,7 @@ pub(crate) fn shape(
     let lines = lines(head, start, whole, lines_max);
     let named = named.map(Separator::of);
     let candidates = named.as_ref().map_or(separators, std::slice::from_ref);
-    let separator = candidates
-        .iter()
-        .copied()
-        .enumerate()
-        .max_by_key(|&(index, separator)| (score(head, &lines, separator, options), std::cmp::Reverse(index)))
-        .map_or(Separator::Blank, |(_, separator)| separator);
+    let separator = likeliest(head, &lines, candidates, options);
     let quotes = options.quotes.unwrap_or_else(|| quotes_by_default(head, &lines, separator));
     let plain = Dialect { separator, quotes, comments: Comments::None };
     let (rows, first_bad) = rows(head, &lines, plain);
@@ -106,6 +107,9 @@ pub(crate) fn shape(
     // The first line is the one whose quotes are wrong.
     let is_unclear = found == FirstLine::Unclear && first_bad.is_none();
     let body = &rows[usize::from(header).min(rows.len())..];
+    if separator == Separator::Byte(b',') && !(header && first.fields.len() == usual) {
+        refuse_unquoted_commas(rows, options)?;
+    }
     if header && first_bad.is_some() {
         return Err(BAD_QUOTE_ABOVE_HEADER.into());
     }
@@ -159,6 +163,26 @@ fn check_rows(rows: &[Row], options: &ReadOptions) -> Result<(), String> {
     let are_single = |row: &Row| row.fields.len() > 1 && row.fields.iter().all(is_single);
     match options.quotes != Some(false) && rows.len() > 1 && rows.iter().take(2).all(are_single) {
         true => Err(SINGLE_QUOTES.into()),
+        false => Ok(()),
+    }
+}
+
+/// What separates the columns. Where decimals have a comma, columns have one only if nothing else is found.
+fn likeliest(head: &[u8], lines: &[LineRange], candidates: &[Separator], options: &ReadOptions) -> Separator {
+    let rank = |(index, separator): (usize, Separator)| {
+        let score = score(head, lines, separator, options);
+        let may_be_decimal = options.notation.decimal_comma && separator == Separator::Byte(b',');
+        (score > 0 && !may_be_decimal, score, std::cmp::Reverse(index))
+    };
+    let best = candidates.iter().copied().enumerate().max_by_key(|&candidate| rank(candidate));
+    best.map_or(Separator::Blank, |(_, separator)| separator)
+}
+
+/// Refuses decimal commas between commas, unless a field has a comma in it, which only quotes allow there.
+fn refuse_unquoted_commas(rows: &[Row], options: &ReadOptions) -> Result<(), String> {
+    let has_quoted = rows.iter().flat_map(|row| &row.fields).any(|field| field.contains(&b','));
+    match options.notation.decimal_comma && !has_quoted {
+        true => Err(COMMAS_BESIDE_COMMAS.into()),
         false => Ok(()),
     }
 }
@@ -373,5 +397,22 @@ fn has_header(rows: &[Row], by_looks: bool, options: &ReadOptions) -> FirstLine 
         return FirstLine::Header;
     }
     let body: Vec<&[Vec<u8>]> = unmarked(&rows[1..]).map(|row| row.fields.as_slice()).collect();
-    first_line(first, &body, by_looks)
+    if options.notation.is_common() {
+        return first_line(first, &body, by_looks);
+    }
+    let read: Vec<Vec<Vec<u8>>> =
+        body.iter().take(HEADER_ROWS_MAX).map(|row| in_common_notation(row, &body, options)).collect();
+    let read: Vec<&[Vec<u8>]> = read.iter().map(Vec::as_slice).collect();
+    first_line(&in_common_notation(first, &body, options), &read, by_looks)
+}
+
+/// The fields of a row in the common notation, as far as they fit that of their columns.
+fn in_common_notation(row: &[Vec<u8>], body: &[&[Vec<u8>]], options: &ReadOptions) -> Vec<Vec<u8>> {
+    let read = |(column, field): (usize, &Vec<u8>)| {
+        let values = body.iter().filter_map(|row| row.get(column)).map(Vec::as_slice);
+        let notation = options.notation.of_column(|_| false, values.take(HEADER_ROWS_MAX));
+        let read = notation.sample(std::iter::once(field.as_slice()));
+        read.first().map_or_else(|| field.clone(), |read| read.to_vec())
+    };
+    row.iter().enumerate().map(read).collect()
 }

@@ -11,7 +11,7 @@ use esker_format::{PropertyType, Result};
 use esker_graph::Message;
 
 use super::blocks::{LineBlocks, PartialInput, input_error};
-use super::columns::{TableColumns, Unfit, columns, float_end, ids_are_texts};
+use super::columns::{EdgeColumn, TableColumns, Unfit, columns, float_end, ids_are_texts};
 use super::line::Separator;
 use super::shape::{SAMPLE_LINES, SAMPLE_LINES_MAX, TableShape, shape};
 use super::table_parser::{ColumnLayout, TableParser};
@@ -255,6 +255,7 @@ fn layout(table: &Sniffed, options: &ReadOptions) -> ColumnLayout {
         source: table.columns.source,
         target: table.columns.target,
         properties: table.columns.properties.iter().map(|property| property.column).collect(),
+        notations: table.columns.properties.iter().map(EdgeColumn::own_notation).collect(),
         float_end: (options.ids == PickIds::Auto).then(|| float_end(&table.shape, &table.columns)).flatten(),
         direction: table.columns.direction.map(|direction| direction.column),
         mark: None,

@@ -10,6 +10,7 @@ use esker_graph::{Message, Setting, message};
 use super::blocks::excerpt;
 use super::columns::{EdgeColumn, TableColumns};
 use super::shape::TableShape;
+use crate::columns::dates::date_formats;
 use crate::columns::names::{WEIGHTS, position};
 use crate::read::format::{Pick, PickIds, ReadOptions};
 
@@ -52,7 +53,8 @@ pub(super) fn warnings(tables: &[TableView<'_>], is_text: bool, options: &ReadOp
     let auto = is_text && options.ids == PickIds::Auto;
     let of_ids = tables.iter().filter(|_| auto).find_map(TableView::first_text_id);
     let each = tables.iter().flat_map(|table| {
-        table.first_edge().into_iter().chain(table.odd_texts(options)).chain(table.escaped_quotes())
+        let first = table.first_edge().into_iter();
+        first.chain(table.odd_texts(options)).chain(table.escaped_quotes()).chain(table.unread_dates())
     });
     of_columns.chain(of_ids).chain(each).collect()
 }
@@ -91,6 +93,34 @@ impl TableView<'_> {
         let unread = (0..shape.columns).filter(|&column| !is_used(column) && !is_empty(column)).map(name);
         // A column without a name is the index that pandas writes: nothing is lost with it.
         unread.filter(|name| !name.is_empty()).collect()
+    }
+
+    /// Columns whose values look like dates and are read as something else.
+    fn unread_dates(&self) -> impl Iterator<Item = Message> {
+        let others = self.columns.properties.iter().filter(|property| {
+            let logical = property.property_type.as_ref().map(|known| &known.logical);
+            !property.notation.has_format()
+                && logical.is_none_or(|known| known.is_text() || known.is_number())
+        });
+        others.filter_map(|property| {
+            let values = || self.shape.rows.iter().filter_map(|row| row.get(property.column));
+            let formats = date_formats(values().map(Vec::as_slice))?;
+            let kept = if property.property_type.is_none() { "numbers" } else { "texts" };
+            let first = values().find(|value| !value.is_empty())?;
+            Some(message![
+                format!(
+                    "{}: the values of {:?} look like dates, such as {:?}, and are kept as {kept}; ",
+                    self.path.display(),
+                    property.name,
+                    excerpt(first)
+                ),
+                Setting::DateFormat.to(format!("{}={}", property.name, formats[0])),
+                match formats.get(1) {
+                    None => " reads them".to_owned(),
+                    Some(other) => format!(" reads them, or {other} if the month comes first"),
+                },
+            ])
+        })
     }
 
     /// The warning that the first line is taken for an edge, if nothing tells what it is.

@@ -162,7 +162,7 @@ impl<'a> PropertyValue<'a> {
             (Self::U8(value), LogicalType::Boolean) => Self::Boolean(value != 0),
             (Self::I32(days), LogicalType::Date) => Self::Date(days),
             (Self::I64(count), LogicalType::Timestamp { unit, zone }) => {
-                Self::Timestamp(Timestamp { count, unit: *unit, is_utc: !zone.is_empty() })
+                Self::Timestamp(Timestamp { count, unit: *unit, offset_seconds: None }.shown_in(zone))
             }
             (Self::I64(bits), LogicalType::EdgeId) => Self::EdgeId(EdgeId::from_bits(bits.cast_unsigned())),
             (other, _) => other,
@@ -187,12 +187,12 @@ impl<'a> PropertyValue<'a> {
             LogicalType::Date => parse_date(text).map(Self::Date).ok_or("is not a date such as 2026-11-21"),
             LogicalType::Timestamp { unit, zone } => {
                 let time = Timestamp::parse(text, *unit)?;
-                match (time.is_utc, zone.is_empty()) {
+                match (time.is_utc(), zone.is_empty()) {
                     (true, true) => Err(
                         "has a time zone, which the property does not keep; declare it as timestamp[us, UTC]",
                     ),
                     (false, false) => Err("has no time zone; write Z or an offset behind it"),
-                    _ => Ok(Self::Timestamp(time)),
+                    _ => Ok(Self::Timestamp(time.shown_in(zone))),
                 }
             }
             LogicalType::EdgeId => text.parse().map(Self::EdgeId),

@@ -40,6 +40,8 @@ pub(crate) use staged::{StagedDirectory, remove_dead_stagings};
 pub use staging::{Staging, StagingOptions};
 pub use strays::Strays;
 pub(crate) use strays::{named_files, remove_strays, strays};
-pub use time::{check_event_time, format_signed_time, format_time, parse_nanoseconds, parse_time};
+pub use time::{
+    check_event_time, format_signed_time, format_time, parse_nanoseconds, parse_nanoseconds_in, parse_time,
+};
 pub use versions::Versions;
 pub(crate) use writer::ManifestWriter;

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 use std::ops::RangeInclusive;
 
-use esker_format::value::calendar::{date_of, digits, offset, take_date, then};
+use esker_format::value::calendar::{CivilText, date_of};
+use esker_format::value::zone::Zone;
 use esker_format::{Error, Result};
 
 const DAY_MS: i64 = 86_400_000;
@@ -45,6 +46,17 @@ pub fn parse_time(text: &str) -> std::result::Result<RangeInclusive<u64>, String
 /// # Errors
 /// As [`parse_time`].
 pub fn parse_nanoseconds(text: &str) -> std::result::Result<RangeInclusive<i128>, String> {
+    parse_nanoseconds_in(text, None)
+}
+
+/// As [`parse_nanoseconds`], where a time without an offset is of a zone: a day may have 23 or 25 hours.
+///
+/// # Errors
+/// As [`parse_time`].
+pub fn parse_nanoseconds_in(
+    text: &str,
+    zone: Option<&Zone>,
+) -> std::result::Result<RangeInclusive<i128>, String> {
     let wrong = || {
         format!(
             "{text:?} is not a time: write 2026-11-21, 2026-11-21T10:00:00Z, or @ and milliseconds since 1970"
@@ -56,7 +68,7 @@ pub fn parse_nanoseconds(text: &str) -> std::result::Result<RangeInclusive<i128>
             let first = i128::from(ms) * MS_NANOSECONDS;
             Ok(first..=first + MS_NANOSECONDS - 1)
         }
-        None => civil(text).ok_or_else(wrong),
+        None => civil(text, zone).ok_or_else(wrong),
     }
 }
 
@@ -87,36 +99,29 @@ pub fn format_signed_time(ms: i64) -> String {
 }
 
 /// Nanoseconds since 1970.
-fn civil(text: &str) -> Option<RangeInclusive<i128>> {
-    let mut rest = text;
-    let start = i128::from(take_date(&mut rest)? * DAY_MS) * MS_NANOSECONDS;
-    if rest.is_empty() {
-        return Some(start..=start + i128::from(DAY_MS) * MS_NANOSECONDS - 1);
-    }
-    rest = rest.strip_prefix(['T', 't', ' '])?;
-    let (hour, minute) = (digits(&mut rest, 2)?, then(&mut rest, ':', 2).flatten()?);
-    let (mut seconds, mut fraction, mut span) = ((hour * 60 + minute) * 60, 0, 60 * SECOND_NANOSECONDS);
-    if let Some(second) = then(&mut rest, ':', 2) {
-        seconds += second.filter(|&second| second < 60)?;
-        span = SECOND_NANOSECONDS;
-        if let Some(text) = rest.strip_prefix('.') {
-            let len = text.bytes().take_while(u8::is_ascii_digit).count();
-            // Nanoseconds; ignores further digits.
-            let billionths = format!("{:0<9}", &text[..len.min(9)]);
-            fraction = billionths.parse::<i128>().ok().filter(|_| len > 0)?;
-            span = match len {
-                ..=3 => MS_NANOSECONDS,
-                4..=6 => 1000,
-                7.. => 1,
-            };
-            fraction -= fraction % span;
-            rest = &text[len..];
+fn civil(text: &str, zone: Option<&Zone>) -> Option<RangeInclusive<i128>> {
+    let civil = CivilText::parse(text)?;
+    let zone = zone.filter(|_| civil.offset_minutes.is_none());
+    let moment = |local: i64| zone.map_or(local, |zone| zone.moment(local).second);
+    let second =
+        if civil.offset_minutes.is_some() { civil.utc_second() } else { moment(civil.local_second()) };
+    let start = i128::from(second) * SECOND_NANOSECONDS;
+    // Nanoseconds; ignores further digits.
+    let len = civil.fraction.len();
+    let billionths: i128 = format!("{:0<9}", &civil.fraction[..len.min(9)]).parse().ok()?;
+    let span = match len {
+        _ if civil.second.is_none() && civil.offset_minutes.is_some() => return None,
+        _ if civil.second.is_none() => {
+            i128::from(moment(civil.local_second() + DAY_MS / 1000) - second) * SECOND_NANOSECONDS
         }
-    }
-    let offset_minutes = offset(rest)?.unwrap_or(0);
-    let valid = hour < 24 && minute < 60;
-    let seconds = i128::from(seconds - offset_minutes * 60);
-    valid.then(|| start + seconds * SECOND_NANOSECONDS + fraction).map(|first| first..=first + span - 1)
+        _ if !civil.has_seconds => 60 * SECOND_NANOSECONDS,
+        0 => SECOND_NANOSECONDS,
+        1..=3 => MS_NANOSECONDS,
+        4..=6 => 1000,
+        7.. => 1,
+    };
+    let first = start + billionths - billionths % span;
+    Some(first..=first + span - 1)
 }
 
 #[cfg(test)]

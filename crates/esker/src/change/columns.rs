@@ -95,6 +95,7 @@ pub fn open_edges(
         return Err(Error::usage(message![count, " is a number: name a file of ids to delete"]));
     }
     refuse_unknown(target, given, purpose)?;
+    check_formats(target, given)?;
     let wanted = Wanted { target, purpose, properties: wanted_properties(target, given, purpose) };
     if wanted.properties.is_empty() {
         let options = ends_only(base);
@@ -118,6 +119,19 @@ pub fn open_edges(
         Err(second) => {
             Err(blamed(if matches!(given.weight, Pick::Column(_)) { first } else { second }, given))
         }
+    }
+}
+
+/// Refuses date formats of edge properties that the database does not have.
+fn check_formats(target: &Target, given: &ReadOptions) -> Result<()> {
+    let mut named = given.notation.formats.iter().filter_map(|format| format.column.as_ref());
+    let is_known = |name: &String| target.given_properties().any(|property| property.name == *name);
+    match named.find(|name| !is_known(name)) {
+        None => Ok(()),
+        Some(name) => Err(Error::usage(message![
+            Setting::DateFormat,
+            format!(" names {name:?}, but {}", target.describe_edges()),
+        ])),
     }
 }
 

@@ -81,7 +81,7 @@ fn expired_until(message: &str, unit: EpochUnit) -> Option<i64> {
     let time = rest.split("; ").next()?;
     let point: TimePoint = time.parse().ok()?;
     // What a text leaves out is 0.
-    point.before(unit).ok().map(|before| before.saturating_add(1))
+    point.before(unit, None).ok().map(|before| before.saturating_add(1))
 }
 
 #[cfg(test)]

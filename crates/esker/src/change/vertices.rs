@@ -8,7 +8,8 @@ use esker_import::read::format::{Declaration, ReadOptions};
 use esker_import::read::input::{Input, expand};
 use esker_import::read::typed::sniff_type;
 use esker_import::rows::{BadRow, FieldPlace, TextRows, check_encoding};
-use esker_store::format::{PropertyRecord, PropertyType, value::decimal};
+use esker_store::format::notation::{ColumnNotation, Notation};
+use esker_store::format::{LogicalType, PropertyRecord, PropertyType, value::decimal};
 use esker_store::{Batch, CommitOptions, CommitSizing, Database, Error, Result};
 
 use super::definitions::Definitions;
@@ -31,6 +32,8 @@ pub struct SetReport {
     pub unset: u64,
     /// Names of new properties, each with a description of its type.
     pub defined: Vec<(String, String)>,
+    /// What to warn of, if local times were at changes of the clocks.
+    pub odd_times: Option<String>,
 }
 
 /// Sets properties of vertices from a table, as one version. The first column is the id; the other columns
@@ -65,16 +68,17 @@ pub fn set_from_table(
     }
     let mut setter = Setter::new(database, target, add_missing);
     expect_new_columns(target, &table.header, &options.schema)?;
-    let properties: Vec<PropertyRecord> = (1..table.header.len())
+    check_formats(&table.header, &options.notation)?;
+    let properties: Vec<SetColumn> = (1..table.header.len())
         .map(|column| {
             let name = &table.header[column];
             let declared = options.schema.iter().find(|declared| declared.name == *name);
             // A text with doubled quotes is no number, as it stands.
             let values = table.rows().map(|row| row[column].raw(&table.content));
-            setter.define(
-                name,
-                declared.map_or_else(|| sniff_type(values), |declared| declared.property_type.clone()),
-            )
+            let notation = options.notation.of_column(|own| own == name, values.clone());
+            let property_type =
+                declared.map_or_else(|| type_of(&notation, values), |known| known.property_type.clone());
+            SetColumn { property: setter.define(name, property_type), notation }
         })
         .collect();
     let (mut room, mut unreserved) = (Room::default(), 0);
@@ -93,6 +97,7 @@ pub fn set_from_table(
     room.finish(database, &mut setter.batch, table.memory.held.bytes())?;
     setter.count_repeated(&table);
     drop(table);
+    setter.report.odd_times = options.notation.odd_times.warning();
     setter.commit(commit)
 }
 
@@ -106,20 +111,59 @@ pub fn set_vertex(
     target: &Target,
     id: &str,
     values: &[(String, String)],
+    notation: &Notation,
     add_missing: bool,
     commit: &CommitOptions,
 ) -> Result<SetReport> {
+    let names: Vec<String> = values.iter().map(|value| value.0.clone()).collect();
+    check_formats(&names, notation)?;
     let mut setter = Setter::new(database, target, add_missing);
     let mut properties = Vec::with_capacity(values.len());
     for (name, value) in values {
         if value.is_empty() {
             setter.definitions.expect(name)?;
         }
-        properties.push(setter.define(name, sniff_type([value.as_bytes()].into_iter())));
+        let given = std::iter::once(value.as_bytes());
+        let notation = notation.of_column(|own| own == name, given.clone());
+        let property = setter.define(name, type_of(&notation, given));
+        properties.push(SetColumn { property, notation });
     }
     let values = values.iter().map(|(_, value)| Cow::Borrowed(value.as_bytes()));
     setter.set_row(id.as_bytes(), values, &properties)?;
+    setter.report.odd_times = notation.odd_times.warning();
     setter.commit(commit)
+}
+
+/// A property that values are set of, and how they are written.
+struct SetColumn {
+    property: PropertyRecord,
+    notation: ColumnNotation,
+}
+
+/// The type of a new property with these values.
+fn type_of<'v>(notation: &ColumnNotation, values: impl Iterator<Item = &'v [u8]>) -> PropertyType {
+    let read = notation.sample(values);
+    let found = sniff_type(read.iter().map(AsRef::as_ref));
+    match found.logical {
+        LogicalType::Timestamp { .. } => notation.zoned(found.logical).into(),
+        LogicalType::Number
+        | LogicalType::Text
+        | LogicalType::Boolean
+        | LogicalType::Date
+        | LogicalType::EdgeId => found,
+    }
+}
+
+/// Refuses date formats of columns that are not set.
+fn check_formats(names: &[String], notation: &Notation) -> Result<()> {
+    let named = notation.formats.iter().filter_map(|format| format.column.as_ref());
+    match named.into_iter().find(|&name| !names.contains(name)) {
+        None => Ok(()),
+        Some(name) => Err(Error::usage(message![
+            Setting::DateFormat,
+            format!(" has no effect on {name:?}, of which no value is set"),
+        ])),
+    }
 }
 
 struct Setter<'a> {
@@ -150,7 +194,7 @@ impl<'a> Setter<'a> {
         &mut self,
         id: &[u8],
         values: impl Iterator<Item = Cow<'v, [u8]>>,
-        properties: &[PropertyRecord],
+        properties: &[SetColumn],
     ) -> Result<()> {
         let vertex = self.target.id(id)?;
         if !self.add_missing {
@@ -158,12 +202,15 @@ impl<'a> Setter<'a> {
                 error.and(message!["; use ", Setting::AddMissing.to(true), " to add missing vertices"])
             })?;
         }
-        for (property, value) in properties.iter().zip(values) {
+        for (SetColumn { property, notation }, value) in properties.iter().zip(values) {
             if value.is_empty() {
                 self.batch.set_vertex(vertex, &property.name, None)?;
                 self.report.unset += 1;
                 continue;
             }
+            let value = notation
+                .read(&value, &property.logical)
+                .map_err(|reason| not_written(property, &value, &reason))?;
             let value = convert_or_widen(property, InputValue::Text(&value))?;
             self.batch.set_vertex(vertex, &property.name, Some(value))?;
             self.report.set += 1;
@@ -190,6 +237,11 @@ impl<'a> Setter<'a> {
         }
         Ok(self.report)
     }
+}
+
+/// The error for a value that is not written as the options say.
+fn not_written(property: &PropertyRecord, value: &[u8], reason: &str) -> Error {
+    Error::invalid(format!("property {:?}: {:?} {reason}", property.name, decimal::shown(value)))
 }
 
 /// Checks that what is declared are columns of properties, which have no other type yet.

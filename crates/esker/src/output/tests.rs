@@ -214,6 +214,7 @@ fn a_file_of_steps_has_the_rows_of_each_under_its_step() {
         property: "sent".to_owned(),
         unit: crate::window::EpochUnit::Seconds,
         range: None,
+        rules: crate::window::WindowRules::default(),
     };
     let written = |name: &str| {
         let path = place.path().join(name);

@@ -7,7 +7,7 @@ use esker_store::{Version, View};
 
 use crate::error::{Error, Result};
 use crate::selection::{Condition, Conditions, notes};
-use crate::window::{EpochUnit, Span, TimePoint, Times};
+use crate::window::{EpochUnit, Span, TimePoint, Times, WindowRules};
 
 /// A version, and which of its edges a run reads in which direction.
 ///
@@ -55,12 +55,21 @@ pub struct WindowSelection {
     pub unit: Option<EpochUnit>,
     /// What becomes of several edges from one vertex to another.
     pub copies: Copies,
+    /// How it lies in time.
+    pub rules: WindowRules,
 }
 
 impl WindowSelection {
     /// Of a length, ending with the latest edge.
     pub fn of(length: Span) -> Self {
-        Self { length, until: None, time: None, unit: None, copies: Copies::All }
+        Self {
+            length,
+            until: None,
+            time: None,
+            unit: None,
+            copies: Copies::All,
+            rules: WindowRules::default(),
+        }
     }
 }
 
@@ -179,7 +188,7 @@ impl Selection {
         let mut times = None;
         let mut range = None;
         if let Some(window) = &self.window {
-            let found = Times::ending(&view, window.time.as_deref(), window.unit, run)?;
+            let found = Times::ending(&view, window.time.as_deref(), window.unit, run)?.under(&window.rules);
             let end = self.end();
             range =
                 Some(found.window(window.length, window.until.as_ref().or(end.as_ref()), window.copies)?);
@@ -241,7 +250,7 @@ fn empty_note(view: &View, times: Option<&Times>, run: &Run) -> Result<Option<St
         return Ok(None);
     };
     let Some(times) = times else { return Ok(Some("No edge meets the conditions".to_owned())) };
-    let format = |time| times.unit.format(time);
+    let format = |time| times.format(time);
     let (after, until) = (format(index.window().after), format(index.window().until));
     let conditions = if view.is_filtered() { " and meets the conditions" } else { "" };
     let range = match view.version().time_range(&times.property, run)? {

@@ -6,7 +6,7 @@ use esker_store::format::{SpanRecord, SpanUnit, StreamRecord, StreamUnit, Versio
 use esker_store::manifest::{Manifest, VersionSelector};
 use esker_store::{Database, View};
 
-use super::units::{EpochUnit, Span};
+use super::units::{EpochUnit, Span, TIME_MIN};
 use crate::error::{Error, Result};
 
 /// The declaration of a stream: defaults for all commands that read the times of its edges, and the age from
@@ -30,6 +30,12 @@ const UNITS: [(StreamUnit, EpochUnit); 4] = [
     (StreamUnit::Microseconds, EpochUnit::Microseconds),
     (StreamUnit::Nanoseconds, EpochUnit::Nanoseconds),
 ];
+
+impl From<EpochUnit> for StreamUnit {
+    fn from(unit: EpochUnit) -> Self {
+        UNITS.iter().find(|known| known.1 == unit).map_or(Self::Guessed, |known| known.0)
+    }
+}
 
 impl Declared {
     /// What a manifest has of it; nothing if it declares no stream.
@@ -75,16 +81,11 @@ impl Declared {
         for length in self.delay.iter().chain(&self.expire) {
             unit.map(|unit| unit.length(*length)).transpose()?;
         }
-        let unit = UNITS.iter().find(|known| Some(known.1) == self.unit);
-        let unit = unit.map_or(StreamUnit::Guessed, |known| known.0);
+        let unit = self.unit.map_or(StreamUnit::Guessed, StreamUnit::from);
         let (delay, expire) = (record_of(self.delay), record_of(self.expire));
         Ok(database.declare_stream(StreamRecord { time, unit, delay, expire })?)
     }
 }
-
-/// The earliest time of a stream by number that selects a version: numbers below are of versions. In seconds,
-/// of 1973.
-const TIME_MIN: u64 = 100_000_000;
 
 /// The number of the version that a user selects. An integer that is no number of a version may be a time, as
 /// the edges of a stream have it: in the unit that was declared for them, or in the one that it seems to be

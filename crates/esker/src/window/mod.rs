@@ -9,6 +9,7 @@ pub(crate) mod absent;
 mod series;
 mod units;
 mod declared;
+mod rules;
 
 use std::num::NonZeroU64;
 use std::str::FromStr;
@@ -18,18 +19,16 @@ pub use declared::{Declared, select_version};
 use declared::{known_unit, only_time};
 use esker_graph::Run;
 use esker_store::View;
+use esker_store::format::LogicalType;
+use esker_store::format::value::zone::Zone;
 use esker_store::windows::{Copies, TimeWindow};
+pub use rules::{ClosedEnd, WindowRules};
+use rules::{LengthStep, TimeLine};
 pub use series::{WindowAnswer, WindowJob, WindowSeries};
-use units::DAY_SECONDS;
 pub use units::{EpochUnit, Span, TimePoint};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::output::{StepColumn, StepValue};
-
-/// The first Monday after the first of January 1970, in days.
-const FIRST_MONDAY: i128 = 4;
-/// Windows that follow each other, at most: their ends lie in memory.
-const STEPS_MAX: i128 = 1 << 22;
 
 /// How far the end of a window is from the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,24 +39,6 @@ pub enum Step {
     LengthAfter(Span, i64),
     /// A number of edges, in the order of their times.
     Edges(NonZeroU64),
-}
-
-/// A step of a length of time.
-#[derive(Debug, Clone, Copy)]
-struct LengthStep {
-    every: Span,
-    /// An end, from which all others are a whole number of steps; `None` for those of the calendar.
-    origin: Option<i64>,
-}
-
-impl LengthStep {
-    fn of(every: Span) -> Self {
-        Self { every, origin: None }
-    }
-
-    fn after(every: Span, origin: i64) -> Self {
-        Self { every, origin: Some(origin) }
-    }
 }
 
 /// Where steps of a length of time begin.
@@ -115,9 +96,65 @@ pub struct Times {
     pub unit: EpochUnit,
     /// The least and the greatest; `None` if there are no edges. Of [`Times::ending`], the greatest twice.
     pub range: Option<(i64, i64)>,
+    /// How windows of them lie. The zone is that of the property, if no other was chosen.
+    pub rules: WindowRules,
 }
 
 impl Times {
+    /// The same under other rules.
+    #[must_use]
+    pub fn under(self, rules: &WindowRules) -> Self {
+        let WindowRules { zone, closed } = rules.clone();
+        Self { rules: WindowRules { zone: zone.or(self.rules.zone), closed }, ..self }
+    }
+
+    /// A time as text, as the clocks of the zone show it.
+    pub fn format(&self, time: i64) -> String {
+        self.unit.format_in(time, self.rules.zone.as_ref())
+    }
+
+    /// As [`TimePoint::last`], in the zone of the times.
+    ///
+    /// # Errors
+    /// As [`TimePoint::last`].
+    pub fn last_of(&self, point: &TimePoint) -> Result<i64> {
+        self.line().last(point)
+    }
+
+    /// As [`TimePoint::before`], in the zone of the times.
+    ///
+    /// # Errors
+    /// As [`TimePoint::last`].
+    pub fn before(&self, point: &TimePoint) -> Result<i64> {
+        self.line().before(point)
+    }
+
+    /// The end of a window at a time; at the latest of an edge if none is given.
+    ///
+    /// # Errors
+    /// As [`TimePoint::last`].
+    pub fn end(&self, until: Option<&TimePoint>) -> Result<i64> {
+        self.line().end(until, self.range.map_or(0, |range| range.1))
+    }
+
+    /// The time that is earlier by a length: days and weeks are those of the zone.
+    ///
+    /// # Errors
+    /// [`crate::Error::Usage`] for a length that makes no sense in the unit.
+    pub fn earlier(&self, time: i64, length: Span) -> Result<i64> {
+        self.line().earlier(time, length)
+    }
+
+    /// The unit and the range in words; `None` without an edge. `is_number` says that the times are numbers,
+    /// `is_chosen` that their unit is not guessed.
+    pub fn described(&self, is_number: bool, is_chosen: bool) -> Option<String> {
+        self.range.map(|(first, last)| self.line().described(first, last, is_number, is_chosen))
+    }
+
+    fn line(&self) -> TimeLine<'_> {
+        TimeLine { unit: self.unit, rules: &self.rules }
+    }
+
     /// Finds the times of a version: in the property of that name, the one that was [`Declared`], or the only
     /// one that can hold times. [`Version::time_range`](esker_store::Version::time_range) says what is read.
     ///
@@ -153,7 +190,11 @@ impl Times {
         let known = known_unit(view, &property, unit)?;
         let guess = || EpochUnit::guess(range.map_or(0, |range| range.1));
         let unit = known.or(unit).or(declared.unit_of(&property)).unwrap_or_else(guess);
-        Ok(Self { property, unit, range })
+        let zone = match &view.version().edge_property(&property)?.logical {
+            LogicalType::Timestamp { zone, .. } if !matches!(zone.as_str(), "" | "UTC") => Zone::named(zone),
+            _ => None,
+        };
+        Ok(Self { property, unit, range, rules: WindowRules { zone, closed: None } })
     }
 
     /// The window of a length that ends at a time; at the latest if none is given.
@@ -161,11 +202,7 @@ impl Times {
     /// # Errors
     /// [`crate::Error::Usage`] for a length or an end that makes no sense in the unit.
     pub fn window(&self, length: Span, until: Option<&TimePoint>, copies: Copies) -> Result<TimeWindow> {
-        let until = match until {
-            Some(until) => until.last(self.unit)?,
-            None => self.range.map_or(0, |range| range.1),
-        };
-        self.window_until(length, until, copies)
+        self.window_until(length, self.end(until)?, copies)
     }
 
     /// As [`Times::window`], with an end in the unit of the times.
@@ -173,13 +210,13 @@ impl Times {
     /// # Errors
     /// [`crate::Error::Usage`] for a length that makes no sense in the unit.
     pub fn window_until(&self, length: Span, until: i64, copies: Copies) -> Result<TimeWindow> {
-        Ok(TimeWindow { after: until.saturating_sub(self.unit.length(length)?), until, copies })
+        Ok(TimeWindow { after: self.earlier(until, length)?, until, copies })
     }
 
     /// The columns of a window of a length that ends at a time, in a file with the answers on several.
     pub fn step_columns(&self, until: i64, length: Span) -> [StepColumn; 2] {
         let (time, unit) = self.unit.stored(until);
-        let time = StepValue::Time(time, unit, self.unit.format(until));
+        let time = StepValue::Time(time, unit, self.format(until));
         let length = StepValue::Text(length.to_string());
         [StepColumn { name: "until", value: time }, StepColumn { name: "length", value: length }]
     }
@@ -192,54 +229,9 @@ impl Times {
         let after = match alignment {
             Alignment::Calendar => None,
             Alignment::First => self.range.map(|range| range.0.saturating_sub(1)),
-            Alignment::At(time) => Some(time.before(self.unit)?),
+            Alignment::At(time) => Some(self.before(time)?),
         };
         Ok(after.map_or(Step::Length(every), |after| Step::LengthAfter(every, after)))
-    }
-
-    /// The ends of windows that follow each other, ascending. Lengths with a unit follow the calendar in UTC,
-    /// weeks from Monday: hours end with the last moment before the next full hour. Lengths without a unit
-    /// end at their multiples. With `origin`, ends are a whole number of steps from it instead. The first is
-    /// the end of the step in which `from` lies, the last that of `to`; if they are not given, those of the
-    /// first and the last edge.
-    ///
-    /// # Errors
-    /// [`crate::Error::Usage`] for a length or an end that makes no sense in the unit, and for more than 2^22
-    /// windows.
-    fn steps(
-        &self,
-        step: LengthStep,
-        from: Option<&TimePoint>,
-        to: Option<&TimePoint>,
-    ) -> Result<impl Iterator<Item = i64> + use<>> {
-        let LengthStep { every, origin } = step;
-        let step = i128::from(self.unit.length(every)?);
-        let week = 7 * i128::from(DAY_SECONDS) * 1_000_000_000 / self.unit.nanoseconds();
-        let origin = match every {
-            _ if let Some(origin) = origin => i128::from(origin),
-            every if !every.has_unit() => 0,
-            // A minute ends with its last second, or whatever the unit is.
-            _ if step % week == 0 => FIRST_MONDAY * (week / 7) - 1,
-            _ => -1,
-        };
-        let from =
-            from.map(|from| from.before(self.unit).map(|before| before.saturating_add(1))).transpose()?;
-        let to = to.map(|to| to.last(self.unit)).transpose()?;
-        let first = from.or(self.range.map(|range| range.0));
-        let last = to.or(self.range.map(|range| range.1));
-        let end_of = move |time: i64| {
-            let up = (i128::from(time) - origin + step - 1).div_euclid(step);
-            up * step + origin
-        };
-        let ends = first.zip(last).map(|(first, last)| (end_of(first), end_of(last)));
-        let (first, last) = ends.unwrap_or((0, -1));
-        let count = if last < first { 0 } else { (last - first) / step + 1 };
-        if count > STEPS_MAX {
-            return Err(Error::usage(format!(
-                "every {every} makes {count} windows, but {STEPS_MAX} is the most: choose a longer step, or a shorter time with from and to"
-            )));
-        }
-        Ok((0..count).filter_map(move |i| i64::try_from(first + i * step).ok()))
     }
 
     /// The ends of windows that follow each other, ascending: those of steps of a length, or the times of
@@ -258,14 +250,21 @@ impl Times {
         run: &Run,
     ) -> Result<Box<dyn Iterator<Item = i64>>> {
         let every = match step {
-            Step::Length(every) => return Ok(Box::new(self.steps(LengthStep::of(every), from, to)?)),
+            Step::Length(every) => {
+                return Ok(Box::new(self.line().steps(LengthStep::of(every), self.range, from, to)?));
+            }
             Step::LengthAfter(every, origin) => {
-                return Ok(Box::new(self.steps(LengthStep::after(every, origin), from, to)?));
+                return Ok(Box::new(self.line().steps(
+                    LengthStep::after(every, origin),
+                    self.range,
+                    from,
+                    to,
+                )?));
             }
             Step::Edges(every) => every,
         };
-        let after = from.map_or(Ok(i64::MIN), |from| from.before(self.unit))?;
-        let until = to.map_or(Ok(i64::MAX), |to| to.last(self.unit))?;
+        let after = from.map_or(Ok(i64::MIN), |from| self.before(from))?;
+        let until = to.map_or(Ok(i64::MAX), |to| self.last_of(to))?;
         let (mut ends, last) = self.counted_ends(view, every, after, until, run)?;
         ends.extend(last);
         Ok(Box::new(ends.into_iter()))
@@ -297,10 +296,10 @@ impl Times {
             }
         };
         let Some(last) = last else {
-            return Ok(self.newest_end(step, passed)?.into_iter().collect());
+            return Ok(self.line().newest_end(step, passed)?.into_iter().collect());
         };
         let [from, to] = [last.saturating_add(1), passed].map(TimePoint::of_number);
-        let ends = self.steps(step, Some(&from), Some(&to))?;
+        let ends = self.line().steps(step, None, Some(&from), Some(&to))?;
         Ok(ends.filter(|&end| end <= passed).collect())
     }
 
@@ -344,16 +343,6 @@ impl Times {
         let (times, _memory) = view.sorted_times(&self.property, after, until, run)?;
         Ok(ends_of(&times, usize::try_from(every.get()).unwrap_or(usize::MAX)))
     }
-
-    /// The newest of the ends of steps that is not later than `passed`; `None` beyond 64 bits.
-    ///
-    /// # Errors
-    /// As [`Times::steps`].
-    fn newest_end(&self, step: LengthStep, passed: i64) -> Result<Option<i64>> {
-        let before = TimePoint::of_number(passed.saturating_sub(self.unit.length(step.every)?));
-        let ends = self.steps(step, Some(&before), Some(&TimePoint::of_number(passed)))?;
-        Ok(ends.filter(|&end| end <= passed).last())
-    }
 }
 
 /// A window that moves with the versions: it ends with the latest edge, or at the newest end of a step that
@@ -372,24 +361,28 @@ pub struct MovingWindow {
     pub copies: Copies,
     /// Whether vertices without an edge in the window are kept.
     pub all_vertices: bool,
+    /// How it lies in time.
+    pub rules: WindowRules,
 }
 
 impl MovingWindow {
-    /// The window of a version, and the unit of its times; `None` if it moves in steps and no step has ended
+    /// The window of a version, and its times; `None` if it moves in steps and no step has ended
     /// after the end of the `former` one. Before the first step has ended it ends with the latest edge. Where
     /// little changed since the former window, it is made from that: see [`View::window_after`].
     ///
     /// # Errors
     /// As [`Times::of`] and [`View::window`].
-    pub fn of(&self, view: &View, former: Option<&View>, run: &Run) -> Result<Option<(View, EpochUnit)>> {
+    pub fn of(&self, view: &View, former: Option<&View>, run: &Run) -> Result<Option<(View, Times)>> {
         let last = former.and_then(View::window_index).map(|index| index.window().until);
-        let times = Times::ending(view, self.time.as_deref(), self.unit, run)?;
+        let times = Times::ending(view, self.time.as_deref(), self.unit, run)?.under(&self.rules);
         let latest = times.range.map_or(0, |range| range.1);
         let end = match self.every {
-            None => latest,
-            Some(Step::Length(every)) => times.newest_end(LengthStep::of(every), latest)?.unwrap_or(latest),
+            None => times.end(None)?,
+            Some(Step::Length(every)) => {
+                times.line().newest_end(LengthStep::of(every), latest)?.unwrap_or(latest)
+            }
             Some(Step::LengthAfter(every, origin)) => {
-                times.newest_end(LengthStep::after(every, origin), latest)?.unwrap_or(latest)
+                times.line().newest_end(LengthStep::after(every, origin), latest)?.unwrap_or(latest)
             }
             Some(step) => {
                 let passed = times.ends_passed(view, step, last, latest, run)?;
@@ -405,7 +398,7 @@ impl MovingWindow {
             Some(former) => view.window_after(former, time, window, self.all_vertices, run)?,
             None => view.window(time, window, self.all_vertices, run)?,
         };
-        Ok(Some((windowed, times.unit)))
+        Ok(Some((windowed, times)))
     }
 }
 
@@ -426,7 +419,8 @@ mod tests {
     use super::*;
 
     fn times(unit: EpochUnit, range: (i64, i64)) -> Times {
-        Times { property: "time".to_owned(), unit, range: Some(range) }
+        let rules = WindowRules::default();
+        Times { property: "time".to_owned(), unit, range: Some(range), rules }
     }
 
     #[test]
@@ -461,7 +455,8 @@ mod tests {
         let steps = |range, every: &str, ends: [Option<&str>; 2]| -> Vec<i64> {
             let [from, to] = ends.map(|end| end.map(|end| end.parse().unwrap()));
             let times = times(EpochUnit::Seconds, range);
-            times.steps(LengthStep::of(every.parse().unwrap()), from.as_ref(), to.as_ref()).unwrap().collect()
+            let step = LengthStep::of(every.parse().unwrap());
+            times.line().steps(step, times.range, from.as_ref(), to.as_ref()).unwrap().collect()
         };
         assert_eq!(steps((59, 121), "1m", [None, None]), [59, 119, 179]);
         assert_eq!(steps((60, 119), "1m", [None, None]), [119]);
@@ -480,7 +475,7 @@ mod tests {
             let Step::LengthAfter(every, origin) = step else {
                 panic!("{step:?} is aligned to the calendar")
             };
-            times.steps(LengthStep::after(every, origin), None, None).unwrap().collect()
+            times.line().steps(LengthStep::after(every, origin), times.range, None, None).unwrap().collect()
         };
         // A step of a minute has sixty seconds, the first edge's among them.
         assert_eq!(steps((59, 121), "1m", "first"), [118, 178]);

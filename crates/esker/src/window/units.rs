@@ -3,12 +3,15 @@
 use std::fmt;
 use std::str::FromStr;
 
-use esker_store::format::{LogicalType, PropertyRecord, TimeUnit as StoredUnit};
-use esker_store::manifest::{format_signed_time, parse_nanoseconds};
+use esker_store::format::value::zone::Zone;
+use esker_store::format::{LogicalType, PropertyRecord, TimeUnit as StoredUnit, Timestamp};
+use esker_store::manifest::{format_signed_time, parse_nanoseconds, parse_nanoseconds_in};
 
 use crate::error::{Error, Result};
 
-pub(super) const DAY_SECONDS: u64 = 86_400;
+const DAY_SECONDS: u64 = 86_400;
+/// The earliest time by number that is taken for one, in seconds of 1973: smaller numbers are of versions.
+pub(super) const TIME_MIN: u64 = 100_000_000;
 /// The beginning of the year 0, before which years have a sign.
 const YEAR_0_MS: i64 = -62_167_219_200_000;
 /// Units of lengths, and their nanoseconds.
@@ -30,6 +33,9 @@ pub struct Span {
     /// Its symbol, and its nanoseconds; `None`: that of the times.
     unit: Option<(&'static str, u64)>,
 }
+
+/// A day.
+pub(super) const DAY: Span = Span { number: 1, unit: Some(("d", DAY_SECONDS * 1_000_000_000)) };
 
 impl Span {
     pub(super) fn has_unit(self) -> bool {
@@ -198,6 +204,18 @@ impl EpochUnit {
         i64::try_from(i128::from(ms) * 1_000_000 / self.nanoseconds()).unwrap_or(i64::MAX)
     }
 
+    /// As [`EpochUnit::format`], as the clocks of a zone show it.
+    pub(crate) fn format_in(self, time: i64, zone: Option<&Zone>) -> String {
+        let stored = [StoredUnit::Second, StoredUnit::Milli, StoredUnit::Micro, StoredUnit::Nano];
+        let unit = stored[Self::ALL.iter().position(|known| known.1 == self).unwrap_or(0)];
+        match zone {
+            Some(zone) if is_local(zone) => {
+                Timestamp { count: time, unit, offset_seconds: None }.shown_in(zone.name()).to_string()
+            }
+            _ => self.format(time),
+        }
+    }
+
     /// A time as text: RFC 3339, UTC, as far as the unit goes; the number itself if it is before the year 0.
     pub fn format(self, time: i64) -> String {
         let nanoseconds = i128::from(time) * self.nanoseconds();
@@ -245,15 +263,15 @@ impl TimePoint {
     }
 
     /// The time in a unit: that of a number as it is, else the last of a day, minute or second, or of the
-    /// last digits of a fraction.
+    /// last digits of a fraction. Without an offset it is of a zone; without a zone, in UTC.
     ///
     /// # Errors
     /// [`Error::Usage`] if it is not a time.
-    pub fn last(&self, unit: EpochUnit) -> Result<i64> {
+    pub fn last(&self, unit: EpochUnit, zone: Option<&Zone>) -> Result<i64> {
         match self.0.parse::<i64>() {
             Ok(time) => Ok(time),
             Err(_) => {
-                let range = parse_nanoseconds(&self.0).map_err(Error::usage)?;
+                let range = parse_nanoseconds_in(&self.0, zone).map_err(Error::usage)?;
                 Ok(i64::try_from(range.end().div_euclid(unit.nanoseconds())).unwrap_or(i64::MAX))
             }
         }
@@ -263,16 +281,21 @@ impl TimePoint {
     ///
     /// # Errors
     /// As [`TimePoint::last`].
-    pub fn before(&self, unit: EpochUnit) -> Result<i64> {
+    pub fn before(&self, unit: EpochUnit, zone: Option<&Zone>) -> Result<i64> {
         match self.0.parse::<i64>() {
             Ok(time) => Ok(time.saturating_sub(1)),
             Err(_) => {
-                let range = parse_nanoseconds(&self.0).map_err(Error::usage)?;
+                let range = parse_nanoseconds_in(&self.0, zone).map_err(Error::usage)?;
                 let first = range.start().div_euclid(unit.nanoseconds());
                 Ok(i64::try_from(first).unwrap_or(i64::MAX).saturating_sub(1))
             }
         }
     }
+}
+
+/// Whether a zone has clocks of its own.
+pub(super) fn is_local(zone: &Zone) -> bool {
+    zone.name() != "UTC"
 }
 
 impl fmt::Display for TimePoint {
@@ -326,9 +349,9 @@ mod tests {
         assert_eq!(EpochUnit::Seconds.format(-62_167_219_200), "0000-01-01T00:00:00Z");
         assert_eq!(EpochUnit::Seconds.format(-62_167_219_201), "-62167219201");
         let early: TimePoint = "1950-05-11".parse().unwrap();
-        assert_eq!(early.last(EpochUnit::Seconds).unwrap(), -619_920_000 + 86_399);
-        assert_eq!(early.before(EpochUnit::Seconds).unwrap(), -619_920_001);
-        assert_eq!(TimePoint::of_nanoseconds(-1).last(EpochUnit::Nanoseconds).unwrap(), -1);
+        assert_eq!(early.last(EpochUnit::Seconds, None).unwrap(), -619_920_000 + 86_399);
+        assert_eq!(early.before(EpochUnit::Seconds, None).unwrap(), -619_920_001);
+        assert_eq!(TimePoint::of_nanoseconds(-1).last(EpochUnit::Nanoseconds, None).unwrap(), -1);
     }
 
     #[test]
@@ -344,10 +367,10 @@ mod tests {
         ] {
             let point: TimePoint = text.parse().unwrap();
             let start = second * (1_000_000_000 / unit.nanoseconds() as i64);
-            let found = (point.before(unit).unwrap() - start, point.last(unit).unwrap() - start);
+            let found = (point.before(unit, None).unwrap() - start, point.last(unit, None).unwrap() - start);
             assert_eq!(found, (before, last), "{text}");
         }
         let written: TimePoint = EpochUnit::Microseconds.format(second * 1_000_000 + 7001).parse().unwrap();
-        assert_eq!(written.last(EpochUnit::Microseconds).unwrap(), second * 1_000_000 + 7001);
+        assert_eq!(written.last(EpochUnit::Microseconds, None).unwrap(), second * 1_000_000 + 7001);
     }
 }

@@ -17,6 +17,7 @@ use esker::import::open::open_reader;
 use esker::import::options::ImportOptions;
 use esker::import::read::format::{Declaration, Format, PickIds, PickProperties, ReadOptions};
 use esker::local::{Incidence, edges_of};
+use esker::store::format::notation::Notation;
 use esker::store::io::RealDisk;
 use esker::store::manifest::StagingOptions;
 use esker::store::property::PropertyValue;
@@ -196,7 +197,8 @@ fn set(database: &Path, file: &str) -> Found<()> {
 fn set_one(database: &Path, id: &str, name: &str, value: &str) -> Found<()> {
     let (database, target) = open(database);
     let values = [(name.to_owned(), value.to_owned())];
-    told(set_vertex(&database, &target, id, &values, false, &CommitOptions::default()))?;
+    let (notation, commit) = (Notation::default(), CommitOptions::default());
+    told(set_vertex(&database, &target, id, &values, &notation, false, &commit))?;
     Ok(())
 }
 

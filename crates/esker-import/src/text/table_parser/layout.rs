@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use arrow_array::builder::BinaryBuilder;
+use esker_format::notation::ColumnNotation;
 use esker_format::value::decimal;
 
 use super::super::line::{Dialect, Field, Separator};
@@ -19,6 +20,8 @@ pub(crate) struct ColumnLayout {
     pub(crate) source: usize,
     pub(crate) target: usize,
     pub(crate) properties: Vec<usize>,
+    /// How the values of each property are written; `None`, also of those beyond: in the common way.
+    pub(crate) notations: Vec<Option<ColumnNotation>>,
     /// The end whose ids are written as floats, `7.0` for 7, beside integers at the other.
     pub(crate) float_end: Option<usize>,
     /// The column that says whether an edge is directed.

@@ -1,6 +1,7 @@
 //! Parses blocks of table lines.
 
 mod layout;
+mod values;
 
 use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
@@ -13,10 +14,11 @@ use esker_graph::Message;
 
 pub(crate) use layout::ColumnLayout;
 use layout::{push_text, skip_empty, text_of, without_zeros};
+use values::ValueColumn;
 
 use crate::columns::direction::{DirectionRule, is_directed, mixed};
 use crate::read::source::{BlockParser, EdgeBatch, InputBlock, Numbers, Rejected, WideInteger, id_column};
-use crate::read::typed::{self, Typed};
+use crate::read::typed;
 use crate::text::blocks::{count_lines, excerpt, input_error, too_long};
 use crate::text::column::NumberColumn;
 use crate::text::fast::{EdgeParts, Fast};
@@ -94,6 +96,16 @@ impl TableParser {
         Self { line_bytes_max, ..self }
     }
 
+    /// A property, for the words of a refusal.
+    fn refused(&self, index: usize) -> RefusedColumn<'_> {
+        RefusedColumn {
+            name: &self.names[index],
+            is_weight: self.weight == Some(index),
+            is_time: self.time == Some(index),
+            type_is_fixed: self.types_are_fixed,
+        }
+    }
+
     /// The same for ids that are integers of a range.
     pub(crate) fn with_ids(self, ids: RangeInclusive<u64>) -> Self {
         Self { ids, ..self }
@@ -117,7 +129,9 @@ impl BlockParser for TableParser {
     }
 
     fn warnings(&self) -> Vec<Message> {
-        self.odd.warning(&self.paths).map(Message::from).into_iter().collect()
+        let mut notations = self.layouts.iter().flat_map(|layout| layout.notations.iter().flatten());
+        let odd_times = notations.find_map(|notation| notation.odd_times().warning());
+        self.odd.warning(&self.paths).into_iter().chain(odd_times).map(Message::from).collect()
     }
 }
 
@@ -131,6 +145,7 @@ fn fast_of(parser: &TableParser, layout: &ColumnLayout) -> Option<Fast> {
         && layout.source == first
         && layout.target == first + 1
         && layout.direction.is_none()
+        && layout.notations.iter().all(Option::is_none)
         && !parser.ids_are_texts
         && (weighted || layout.properties.is_empty());
     let ColumnLayout { dialect: Dialect { separator, .. }, mark, .. } = *layout;
@@ -297,23 +312,18 @@ impl<'a> PendingBlock<'a> {
         for (index, &column) in self.layout.properties.iter().enumerate() {
             let field = self.fields[column];
             let field = &bytes[field.start..field.end];
-            let number = match &self.parser.types[index] {
-                None => decimal::number(field).map_err(|why| self.refused(index).not_number(why))?,
+            match &self.parser.types[index] {
                 Some(property_type) if property_type.logical.is_text() => {
                     if is_too_long(&text_of(bytes, self.fields[column])) {
                         return Err(format!("{} {TOO_LONG}", self.parser.names[index]).into());
                     }
-                    continue;
                 }
-                Some(property_type) => match typed::parse(field, property_type) {
-                    Ok(Typed::Int(value)) => Number::Int(value),
-                    Ok(Typed::Float(value)) => Number::Float(value),
-                    // The bits, on their way to a column of `u64`.
-                    Ok(Typed::Unsigned(value)) => Number::Int(value.cast_signed()),
-                    Err(reason) => return Err(self.refused(index).not_of_type(property_type, &reason)),
-                },
-            };
-            self.numbers.push(number);
+                property_type => {
+                    let notation = self.layout.notations.get(index).and_then(Option::as_ref);
+                    let column = ValueColumn { property_type: property_type.as_ref(), notation };
+                    self.numbers.push(column.number(field, || self.parser.refused(index))?);
+                }
+            }
         }
         let is_both_ways = self.is_both_ways(at, line)?;
         self.push_edge(self.layout.source, self.layout.target, at..line.end)?;
@@ -463,17 +473,6 @@ impl<'a> PendingBlock<'a> {
             }
         }
         Ok(())
-    }
-
-    /// A property, for the words of a refusal.
-    fn refused(&self, index: usize) -> RefusedColumn<'_> {
-        let parser = self.parser;
-        RefusedColumn {
-            name: &parser.names[index],
-            is_weight: parser.weight == Some(index),
-            is_time: parser.time == Some(index),
-            type_is_fixed: parser.types_are_fixed,
-        }
     }
 
     /// The number of the line that begins at `at`, behind all that were asked for.

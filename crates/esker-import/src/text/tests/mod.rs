@@ -7,6 +7,8 @@ mod guessed;
 #[cfg(test)]
 pub(crate) mod tables;
 #[cfg(test)]
+mod notations;
+#[cfg(test)]
 pub(crate) mod formats;
 #[cfg(test)]
 pub(crate) mod round_trips;
