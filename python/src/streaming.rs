@@ -259,7 +259,8 @@ fn open_file(
     options.bad_lines =
         one_of("bad_lines", &file.bad_lines, &[("stop", BadLines::Stop), ("skip", BadLines::Skip)])?;
     let mut read = file.read.options()?;
-    read.live = Some(GrowingInput { follow: file.follow, stop: options.stop.clone() });
+    read.live =
+        Some(GrowingInput { follow: file.follow, stop: options.stop.clone(), ..GrowingInput::default() });
     let inputs = [file.path];
     if file.follow {
         return Ok(Box::new(move |target| open_edges(target, &inputs, &read, Purpose::Add)));

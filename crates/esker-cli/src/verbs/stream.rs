@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use esker::change::{
-    EdgeInput, Expiry, Late, OnStream, Pace, Purpose, StreamOptions, StreamReport, StreamState, Target,
-    open_edges, stream,
+    EdgeInput, Expiry, Late, OnStream, Pace, Purpose, StreamFile, StreamFiles, StreamOptions, StreamReport,
+    StreamState, Target, open_edges, stream,
 };
 use esker::graph::Cancel;
 use esker::import::options::BadLines;
@@ -50,18 +50,21 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
   cat later.csv | esker stream timed.esker - --delay 10s --late reject:late.csv
   esker stream timed.esker later.csv --replay 60x
   esker stream timed.esker later.csv --expire 30d
-  esker stream timed.esker later.csv --follow --commit-every 500ms   # until Ctrl-C")]
+  esker stream timed.esker later.csv --follow --commit-every 500ms   # until Ctrl-C
+  esker stream timed.esker 'logs/*.csv' --follow")]
 pub(crate) struct StreamCommand {
     /// The database
     database: PathBuf,
-    /// A file of edges, in any format that `esker import` reads; `-` is standard input
+    /// Files of edges, in any format that `esker import` reads, and patterns such as 'logs/*.csv', whose
+    /// files come by name; `-` is standard input
     #[arg(value_name = "FILE", default_value = "-")]
-    input: String,
+    inputs: Vec<String>,
     /// Commit a version after a time, such as 500ms, or when the edges that came take half of the memory
     /// limit; or after a number of edges
     #[arg(long, value_name = "TIME|N", default_value = "1s")]
     commit_every: EveryArg,
-    /// At the end of the file, wait for what will be appended to it
+    /// At the end of the last file, wait for what will be appended to it, for a new file that a pattern
+    /// matches, and for the next of its name when it is rotated by renaming
     #[arg(long)]
     follow: bool,
     /// Read at most this many edges a second
@@ -141,29 +144,23 @@ fn positive(given: &str) -> Option<f64> {
 impl StreamCommand {
     pub(crate) fn carry_out(&self) -> Outcome {
         let (stop, begin) = (stop_on_signals()?, Instant::now());
-        if self.follow && self.input == "-" {
+        let is_stdin = self.inputs.iter().any(|input| input == "-");
+        if is_stdin && self.inputs.len() > 1 {
+            return Err(Failure::Usage(
+                "standard input (-) is streamed alone: name only files, or only -".to_owned(),
+            ));
+        }
+        if self.follow && is_stdin {
             return Err(Failure::Usage(
                 "--follow has no effect on standard input, which is read until it is closed".to_owned(),
             ));
         }
-        if let Late::Reject(file) = &self.late.0
-            && let (Ok(file), Ok(input)) = (file.canonicalize(), Path::new(&self.input).canonicalize())
-            && file == input
-        {
-            return Err(Failure::Usage("late edges cannot be appended to the file that is read".to_owned()));
-        }
         let database = self.open(&stop)?;
-        let target = Target::of(&database)?;
-        let Some(mut input) = self.open_input(&target, &stop)? else { return Err(Failure::Interrupted) };
-        if !self.json {
-            input.notes.iter().for_each(|note| text::remark(&said(note)));
-        }
-        text::warn_of(&std::mem::take(&mut input.warnings));
         let mut report = None;
-        let options = self.options(&database, &stop, begin)?;
-        let done = stream(&database, &target, input, &options, &mut report);
+        let done = self.stream_all(&database, &stop, begin, &mut report);
         let taken = begin.elapsed();
-        let Some(report) = report else { return Ok(done?) };
+        let Some(report) = report else { return done };
+        let target = Target::of(&database)?;
         text::remark_rejected(&report.fed.rejected_sample);
         text::warn_of(&report.fed.warnings);
         let printed = self.print(&report, taken, done.is_ok());
@@ -176,6 +173,79 @@ impl StreamCommand {
         })
     }
 
+    /// Streams all inputs, one after another.
+    fn stream_all(
+        &self,
+        database: &Database,
+        stop: &Cancel,
+        begin: Instant,
+        report: &mut Option<StreamReport>,
+    ) -> Outcome {
+        if let [input] = &self.inputs[..]
+            && (input == "-" || is_unnamed(input))
+        {
+            let live = GrowingInput { follow: self.follow, stop: stop.clone(), ..GrowingInput::default() };
+            return self.stream_one(database, input, None, live, begin, report);
+        }
+        let mut files = StreamFiles::new(&self.inputs, self.follow, stop);
+        while let Some(file) = files.next(database)? {
+            let rejected = match &self.late.0 {
+                Late::Reject(rejected) => rejected.canonicalize().ok(),
+                Late::Next | Late::Refuse => None,
+            };
+            if rejected.is_some_and(|rejected| rejected == file.path) {
+                let reason = "late edges cannot be appended to the file that is read";
+                return Err(Failure::Usage(reason.to_owned()));
+            }
+            let path = file.path.display().to_string();
+            if file.is_successor && !self.json {
+                text::remark(&format!("{} was rotated: going on with {path}", file.source));
+            }
+            let live = files.growing(&file);
+            self.stream_one(database, &path, Some(&file), live, begin, report)?;
+            if stop.is_cancelled() {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Streams one input, and adds to the report what became of it.
+    fn stream_one(
+        &self,
+        database: &Database,
+        input: &str,
+        file: Option<&StreamFile>,
+        live: GrowingInput,
+        begin: Instant,
+        report: &mut Option<StreamReport>,
+    ) -> Outcome {
+        let target = Target::of(database)?;
+        let stop = live.stop.clone();
+        let Some(mut opened) = self.open_input(&target, input, live, &stop)? else {
+            return if report.is_some() { Ok(()) } else { Err(Failure::Interrupted) };
+        };
+        if !self.json {
+            opened.notes.iter().for_each(|note| text::remark(&said(note)));
+        }
+        text::warn_of(&std::mem::take(&mut opened.warnings));
+        let options = StreamOptions {
+            source: file.map(|file| file.source.clone()),
+            file: file.and_then(|file| file.file),
+            is_successor: file.is_some_and(|file| file.is_successor),
+            ..self.options(database, &stop, begin)?
+        };
+        let mut own = None;
+        let done = stream(database, &target, opened, &options, &mut own);
+        if let Some(own) = own {
+            *report = Some(match report.take() {
+                Some(before) => before.with(own),
+                None => own,
+            });
+        }
+        Ok(done?)
+    }
+
     fn open(&self, stop: &Cancel) -> Result<Database, Failure> {
         let bar = Bar::spinner(false);
         let run = self.resources.run(stop, 0, false, Some(bar.on_round("reading the log")))?;
@@ -186,10 +256,16 @@ impl StreamCommand {
     }
 
     /// Opens the input, which may wait for its first line; `None` if a signal came first.
-    fn open_input(&self, target: &Target, stop: &Cancel) -> Result<Option<EdgeInput>, Failure> {
+    fn open_input(
+        &self,
+        target: &Target,
+        input: &str,
+        live: GrowingInput,
+        stop: &Cancel,
+    ) -> Result<Option<EdgeInput>, Failure> {
         let mut read = self.read.options()?;
-        read.live = Some(GrowingInput { follow: self.follow, stop: stop.clone() });
-        let (target, inputs) = (target.clone(), [self.input.clone()]);
+        read.live = Some(live);
+        let (target, inputs) = (target.clone(), [input.to_owned()]);
         let (sender, receiver) = sync_channel(1);
         // The thread is not joined: an input that stays silent blocks it.
         std::thread::spawn(move || sender.send(open_edges(&target, &inputs, &read, Purpose::Add)));
@@ -221,7 +297,6 @@ impl StreamCommand {
             delay: self.delay,
             late: self.late.0.clone(),
             expire: age.map(|length| self.expiry(length)).transpose()?,
-            source: source_of(&self.input)?,
             from_start: self.from_start,
             duplicates: self.duplicates.map(Into::into),
             bad_lines: match self.bad_lines {
@@ -230,6 +305,7 @@ impl StreamCommand {
             },
             stop: stop.clone(),
             on_state: Some(on_state),
+            ..StreamOptions::default()
         })
     }
 
@@ -278,13 +354,10 @@ impl StreamCommand {
     }
 }
 
-/// The name of an input that can be read again: its whole path, so that it is the same from any directory.
-fn source_of(input: &str) -> Result<Option<String>, Failure> {
+/// Whether an input is there and no file, such as a pipe: it cannot be read again.
+fn is_unnamed(input: &str) -> bool {
     let path = Path::new(input);
-    if input == "-" || !path.is_file() {
-        return Ok(None);
-    }
-    Ok(Some(path.canonicalize()?.display().to_string()))
+    path.exists() && !path.is_file()
 }
 
 fn committed(edges: u64, versions: &[u64]) -> String {

@@ -5,7 +5,7 @@ use memchr::memchr_iter;
 
 use super::format::ReadOptions;
 use super::input::{Compression, Input, InputStream};
-use super::live::GrowingInput;
+use super::live::{GrowingInput, Growth};
 
 /// Bytes that the sniffer looks at.
 const HEAD_BYTES: usize = 1 << 16;
@@ -56,7 +56,7 @@ impl InputHead {
             head.bytes.resize(filled + HEAD_BYTES, 0);
             let read = head.stream.read_some(&mut head.bytes[filled..])?;
             head.bytes.truncate(filled + read);
-            if read == 0 && !live.waits(input, &head.stream)? {
+            if read == 0 && live.waits(input, &head.stream)? != Growth::Awaited {
                 head.whole = true;
                 break;
             }

@@ -1,5 +1,7 @@
 //! Inputs that are still being written: pipes whose lines come now and then, and files that grow.
 
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use esker_format::{Error, Result};
@@ -17,34 +19,70 @@ pub struct GrowingInput {
     pub follow: bool,
     /// Ends the waiting. A last line without its end is left out then: more of it may come.
     pub stop: Cancel,
+    /// Whether the file may be rotated: renamed, and another one written under its name. It is complete once
+    /// that one has its first bytes, for its writer has moved on. Else this is an error.
+    pub rotates: bool,
+    /// Whether another file is to be read next, so that this one is complete.
+    pub has_next: HasNext,
+}
+
+/// Says whether another file follows.
+#[derive(Clone, Default)]
+pub struct HasNext(
+    /// The question; `None`: never.
+    pub Option<Arc<dyn Fn() -> bool + Send + Sync>>,
+);
+
+impl fmt::Debug for HasNext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("HasNext").field(&self.0.is_some()).finish()
+    }
+}
+
+/// What is known at the end of what there is of an input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Growth {
+    /// More may have come.
+    Awaited,
+    /// Nobody waits for more.
+    Ended,
+    /// Its writer has moved on to another file: what has come until now is all.
+    Complete,
 }
 
 impl GrowingInput {
     /// At the end of what there is: waits a moment, and says whether to read on.
     ///
     /// # Errors
-    /// [`Error::Input`] if the file was removed, renamed or replaced, or became shorter than what was read of
-    /// it.
-    pub(crate) fn waits(&self, input: &Input, stream: &InputStream) -> Result<bool> {
+    /// [`Error::Input`] if the file became shorter than what was read of it; if it cannot be rotated, also if
+    /// it was removed, renamed or replaced.
+    pub(crate) fn waits(&self, input: &Input, stream: &InputStream) -> Result<Growth> {
         if !self.follow || self.stop.is_cancelled() {
-            return Ok(false);
+            return Ok(Growth::Ended);
         }
         let read = stream.stored_bytes();
-        let reason = match (input.file_id(), input.stored_bytes()) {
-            (None, _) => Some("the file was removed or renamed while it was followed".to_owned()),
-            (id, _) if id != stream.file_id() => {
+        let (id, bytes) = (input.file_id(), input.stored_bytes());
+        let is_own = id.is_some() && id == stream.file_id();
+        let reason = match bytes {
+            _ if is_own && bytes.is_some_and(|now| now < read) => Some(format!(
+                "the file has {}, but {read} were read: it was cut short while it was followed, so lines that were written just before may \
+                 be missing; rotate it by renaming",
+                esker_graph::counted(bytes.unwrap_or(0), "byte", "bytes")
+            )),
+            _ if is_own || self.rotates => None,
+            None => Some("the file was removed or renamed while it was followed".to_owned()),
+            Some(_) => {
                 Some("the file was replaced while it was followed: another one has its name".to_owned())
             }
-            (_, Some(now)) if now < read => Some(format!(
-                "the file has {}, but {read} were read: it was cut short while it was followed",
-                esker_graph::counted(now, "byte", "bytes")
-            )),
-            _ => None,
         };
         if let Some(reason) = reason {
             return Err(Error::input(input.path().as_path(), reason));
         }
+        let is_followed = !is_own && bytes.is_some_and(|bytes| bytes > 0);
+        if is_followed || self.has_next.0.as_ref().is_some_and(|has_next| has_next()) {
+            return Ok(Growth::Complete);
+        }
         std::thread::sleep(LOOK_EVERY);
-        Ok(true)
+        Ok(Growth::Awaited)
     }
 }

@@ -5,6 +5,7 @@ pub mod typed;
 pub(crate) mod waiting;
 pub mod input;
 pub mod live;
+pub mod rotated;
 pub mod format;
 pub(crate) mod head;
 pub(crate) mod input_format;

@@ -11,7 +11,7 @@ use memchr::memchr_iter;
 use super::line::{Dialect, last_line_end};
 use crate::read::format::ReadOptions;
 use crate::read::input::{Input, InputStream};
-use crate::read::live::GrowingInput;
+use crate::read::live::{GrowingInput, Growth};
 use crate::read::source::InputBlock;
 
 /// One input of several, and where in it the lines to cut begin.
@@ -150,14 +150,17 @@ impl OpenPart {
                 return Ok((self.beginning(bytes, line_bytes_max), false));
             }
             bytes.resize(filled + block_bytes, 0);
+            let mut is_complete = false;
             let read = loop {
                 let read = self.stream.read_some(&mut bytes[filled..])?;
-                if read > 0 {
+                if read > 0 || is_complete {
                     break read;
                 }
                 match live.waits(&self.input, &self.stream) {
-                    Ok(true) => {}
-                    Ok(false) => break 0,
+                    Ok(Growth::Awaited) => {}
+                    Ok(Growth::Ended) => break 0,
+                    // Lines may have been appended between the last look and the change of files.
+                    Ok(Growth::Complete) => is_complete = true,
                     // Lines may have been appended between the last look and the renaming.
                     Err(gone) => match self.stream.read_some(&mut bytes[filled..])? {
                         0 => return Err(gone),
@@ -168,7 +171,7 @@ impl OpenPart {
             bytes.truncate(filled + read);
             if read == 0 {
                 // The end of a line that is being written is still to come.
-                let last = if live.follow { Vec::new() } else { bytes };
+                let last = if live.follow && !is_complete { Vec::new() } else { bytes };
                 return Ok((last, true));
             }
         }

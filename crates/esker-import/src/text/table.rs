@@ -75,7 +75,9 @@ impl TableReader {
                 skip_bytes: table.shape.skip_bytes,
                 skip_lines: table.shape.skip_lines,
                 quoted: dialect.quotes.then_some(dialect),
-                opened: (!input.is_repeatable()).then_some((head.stream, head.bytes)),
+                // A file that is being written may have another name by now.
+                opened: (!input.is_repeatable() || options.live.is_some())
+                    .then_some((head.stream, head.bytes)),
             });
             tables.push(table);
         }

@@ -21,9 +21,10 @@ use super::feed::feed_with;
 use super::feed_options::{FeedOptions, FeedReport};
 use super::feed_policy::{FedEdge, FedEdges, FeedPolicy, within};
 use super::fingerprint::{fingerprint, older_fingerprint};
-use super::position::Position;
+use super::position::{Position, newest_positions};
 use super::present::has_edge;
 use super::rejects::Rejects;
+use super::stream_files::StreamReport;
 use super::stream_options::{CommitEvery, Expiry, Late, Pace, StreamOptions, StreamState};
 use super::target::Target;
 use crate::error::Error as FacadeError;
@@ -35,17 +36,6 @@ const LOOK_EVERY: u64 = 64;
 const EXPIRE_SHARE: i64 = 16;
 /// Time between two reports of the state.
 const TELL_EVERY: Duration = Duration::from_secs(1);
-
-/// Report of [`stream`].
-#[derive(Debug, Clone, PartialEq)]
-pub struct StreamReport {
-    /// What was committed.
-    pub fed: FeedReport,
-    /// Number of edges of the input that earlier versions had.
-    pub passed_over: u64,
-    /// The state at the end.
-    pub state: StreamState,
-}
 
 /// Commits the edges of `input` as they come, until its end or until `options.stop`. After a failure,
 /// `report` describes what was committed: complete commits only.
@@ -125,7 +115,8 @@ impl<'a> StreamPolicy<'a> {
         let now = Instant::now();
         let rule = options.duplicates.unwrap_or(database.batch().duplicates());
         let adds_again = matches!(rule, Duplicates::Keep | Duplicates::Sum);
-        let is_unread = options.source.is_some() && !options.from_start && position.edges == 0;
+        let is_known = options.from_start || options.is_successor;
+        let is_unread = options.source.is_some() && !is_known && position.edges == 0;
         Ok(Self {
             database,
             target,
@@ -293,20 +284,24 @@ fn of_store(error: FacadeError) -> Error {
 /// whatever its input.
 fn position_of(database: &Database, options: &StreamOptions) -> Result<Position> {
     let versions = database.versions();
-    let known = || versions.iter().rev().filter_map(|version| Position::parse(&version.message));
-    let own = |source: &str| known().find(|(name, _)| *name == source).map(|(_, position)| position);
+    let known = newest_positions(versions.iter().rev().map(|version| version.message.as_str()));
     let source = options.source.as_deref().filter(|_| !options.from_start);
-    let position = source.and_then(own);
+    // A file that was renamed is known by its number.
+    let is_renamed = |position: &Position| options.file.is_some() && position.file == options.file;
+    let by_number = || known.iter().find(|(_, position)| is_renamed(position));
+    let by_name =
+        |source: &str| known.iter().find(|(name, _)| *name == source).filter(|_| !options.is_successor);
+    let position = source.and_then(|source| by_number().or_else(|| by_name(source))).map(|known| known.1);
     let has_all = versions.last().is_none_or(|newest| newest.number == versions.len() as u64);
-    if let (Some(source), None, false) = (source, position, has_all) {
+    if let (Some(source), None, false) = (source.filter(|_| !options.is_successor), position, has_all) {
         return Err(Error::invalid(message![
             format!("versions of {} were forgotten, and none that is left says ", database.path().display()),
             format!("how far {source} was read: to read it from its start, pass "),
             Setting::FromStart.to(true),
         ]));
     }
-    let watermark = known().find_map(|(_, position)| position.watermark);
-    Ok(Position { watermark, ..position.unwrap_or_default() })
+    let messages = versions.iter().rev().map(|version| version.message.as_str());
+    Ok(Position { watermark: newest_watermark(messages), file: options.file, ..position.unwrap_or_default() })
 }
 
 /// Refuses the message of a version if it has the form of those by which a stream finds its position, or

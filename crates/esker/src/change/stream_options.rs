@@ -9,6 +9,7 @@ use esker_graph::{Cancel, Run};
 use esker_import::options::BadLines;
 use esker_store::format::Duplicates;
 
+use super::position::FileNumber;
 use crate::window::{EpochUnit, Span};
 
 /// When a stream commits.
@@ -103,6 +104,10 @@ pub struct StreamOptions {
     /// The name under which versions say how far the input was read; `None` for one that cannot be read
     /// again.
     pub source: Option<String>,
+    /// Device and number of the file that is read, by which it is known again after it was renamed.
+    pub file: Option<FileNumber>,
+    /// Whether the file came after another one of this name, so that no version has edges of it.
+    pub is_successor: bool,
     /// Whether to read the input from its start, also if versions say that it was read before.
     pub from_start: bool,
     /// What becomes of edges that exist or are given several times; `None`: the rule of the database.
@@ -126,6 +131,8 @@ impl Default for StreamOptions {
             late: Late::Next,
             expire: None,
             source: None,
+            file: None,
+            is_successor: false,
             from_start: false,
             duplicates: None,
             bad_lines: BadLines::Stop,

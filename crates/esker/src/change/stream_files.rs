@@ -1,0 +1,196 @@
+//! The files of a stream, one after another, and the report of all: those that names and patterns match, and
+//! those that follow under the same names when files are rotated.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use esker_graph::Cancel;
+use esker_import::read::input::{Input, expand};
+use esker_import::read::live::{GrowingInput, HasNext};
+use esker_import::read::rotated::renamed_from;
+use esker_store::format::io::{input_bytes, input_id};
+use esker_store::{Database, Error, Result};
+use parking_lot::Mutex;
+
+use super::feed_options::FeedReport;
+use super::position::{FileNumber, newest_positions};
+use super::stream_options::StreamState;
+
+/// Time between two looks for new files.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// A file to be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamFile {
+    /// Where it lies now.
+    pub path: PathBuf,
+    /// The name under which versions say how far it was read: the path that it had, or has.
+    pub source: String,
+    /// Its device and number.
+    pub file: Option<FileNumber>,
+    /// Whether it came after another file of this name.
+    pub is_successor: bool,
+    /// Whether it still has its name, so that it may grow.
+    pub may_grow: bool,
+}
+
+/// Files in order. Those of a pattern come by name, each once; with `follow`, new ones as they appear.
+pub struct StreamFiles {
+    names: Arc<Vec<String>>,
+    follow: bool,
+    stop: Cancel,
+    /// Files that were handed out: their paths and numbers.
+    taken: Arc<Mutex<Vec<(PathBuf, FileNumber)>>>,
+    waiting: VecDeque<StreamFile>,
+}
+
+impl StreamFiles {
+    /// The files that names and patterns match, none of them standard input.
+    pub fn new(names: &[String], follow: bool, stop: &Cancel) -> Self {
+        let (names, stop) = (Arc::new(names.to_vec()), stop.clone());
+        Self { names, follow, stop, taken: Arc::default(), waiting: VecDeque::new() }
+    }
+
+    /// The next file; waits for one if files are followed. `None` at the end, or when the stream is stopped.
+    ///
+    /// # Errors
+    /// As [`expand`], if no file matches and none was read before.
+    pub fn next(&mut self, database: &Database) -> Result<Option<StreamFile>> {
+        loop {
+            if let Some(file) = self.waiting.pop_front() {
+                return Ok(Some(file));
+            }
+            let is_first = self.taken.lock().is_empty();
+            let new = first_new(&self.names, &self.taken.lock(), is_first)?;
+            match new {
+                Some((path, file)) => self.add(database, &path, file),
+                None if !self.follow || self.stop.is_cancelled() => return Ok(None),
+                None => std::thread::sleep(LOOK_EVERY),
+            }
+        }
+    }
+
+    /// Puts a file behind those that were renamed to make room for it and are not read wholly.
+    fn add(&mut self, database: &Database, path: &Path, file: FileNumber) {
+        let source = path.display().to_string();
+        let was_here = self.taken.lock().iter().any(|(taken, _)| taken == path);
+        self.taken.lock().push((path.to_path_buf(), file));
+        let mut is_successor = was_here;
+        if !was_here {
+            let versions = database.versions();
+            let known = newest_positions(versions.iter().rev().map(|version| version.message.as_str()));
+            let own = known.iter().find(|(name, _)| *name == source);
+            let read = own.and_then(|(_, position)| position.file).filter(|&read| read != file);
+            for (index, renamed) in
+                read.map(|read| renamed_from(path, read)).into_iter().flatten().enumerate()
+            {
+                is_successor = true;
+                self.taken.lock().push((renamed.path.clone(), renamed.file));
+                self.waiting.push_back(StreamFile {
+                    path: renamed.path,
+                    source: source.clone(),
+                    file: Some(renamed.file),
+                    is_successor: index > 0,
+                    may_grow: false,
+                });
+            }
+        }
+        let path = path.to_path_buf();
+        self.waiting.push_back(StreamFile { path, source, file: Some(file), is_successor, may_grow: true });
+    }
+
+    /// How to read a file while it grows.
+    pub fn growing(&self, file: &StreamFile) -> GrowingInput {
+        let (names, taken) = (Arc::clone(&self.names), Arc::clone(&self.taken));
+        let looked = Mutex::new(Instant::now());
+        let has_next = move || {
+            let mut looked = looked.lock();
+            if looked.elapsed() < LOOK_EVERY {
+                return false;
+            }
+            *looked = Instant::now();
+            let new = first_new(&names, &taken.lock(), false);
+            // Its writer has moved on once it has written to the next.
+            new.is_ok_and(|new| {
+                new.is_some_and(|(path, _)| input_bytes(&path).is_some_and(|bytes| bytes > 0))
+            })
+        };
+        GrowingInput {
+            follow: self.follow && file.may_grow,
+            stop: self.stop.clone(),
+            rotates: true,
+            has_next: HasNext(Some(Arc::new(has_next))),
+        }
+    }
+}
+
+/// Report of [`super::stream()`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct StreamReport {
+    /// What was committed.
+    pub fed: FeedReport,
+    /// Number of edges of the input that earlier versions had.
+    pub passed_over: u64,
+    /// The state at the end.
+    pub state: StreamState,
+}
+
+impl StreamReport {
+    /// The report of two inputs, of which `later` came next.
+    #[must_use]
+    pub fn with(mut self, later: Self) -> Self {
+        let (fed, before, state) = (later.fed, self.state, later.state);
+        self.fed.versions.extend(fed.versions);
+        self.fed.edges += fed.edges;
+        self.fed.vertices += fed.vertices;
+        self.fed.duplicates += fed.duplicates;
+        self.fed.rejected += fed.rejected;
+        self.fed.rejected_sample.extend(fed.rejected_sample);
+        self.fed.warnings.extend(fed.warnings);
+        self.fed.rule = fed.rule.or(self.fed.rule);
+        let state = StreamState {
+            edges: before.edges + state.edges,
+            committed: before.committed + state.committed,
+            expired: before.expired + state.expired,
+            version: state.version.or(before.version),
+            watermark: state.watermark.or(before.watermark),
+            ..state
+        };
+        Self { fed: self.fed, passed_over: self.passed_over + later.passed_over, state }
+    }
+}
+
+/// The first file that was not taken: under its name, or before it got this name.
+fn first_new(
+    names: &[String],
+    taken: &[(PathBuf, FileNumber)],
+    must_match: bool,
+) -> Result<Option<(PathBuf, FileNumber)>> {
+    for name in names {
+        let inputs = match expand(&[name], &Cancel::default()) {
+            Ok(inputs) => inputs,
+            Err(error) if must_match => return Err(error),
+            // New files may match later.
+            Err(_) => continue,
+        };
+        for input in &inputs {
+            let Input::File(path) = input else {
+                return Err(Error::usage(format!("{name} is no file: it is read alone")));
+            };
+            let whole = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+            match input_id(&whole) {
+                Some(file) if !taken.iter().any(|(_, known)| *known == file) => {
+                    return Ok(Some((whole, file)));
+                }
+                None if must_match => {
+                    // Opening it says what is wrong.
+                    input.open()?;
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(None)
+}
