@@ -6,7 +6,7 @@ use clap::Args;
 use esker::change::give_edge_ids;
 use esker::graph::Cancel;
 use esker::import::open::{KIND_PROPERTY, KindInput};
-use esker::import::options::Duplicates;
+use esker::import::options::{Duplicates, ImportReport};
 use esker::import::read::format::Format;
 use esker::store::headed::Heads;
 use esker::store::{Database, Store};
@@ -142,11 +142,7 @@ impl ImportCommand {
             };
             text::warn(&format!("warning: {name} is empty: the input has no edges and no vertices{ids}"));
         }
-        if let Some((time, held)) = &imported.report.no_time {
-            text::warn(&format!(
-                "warning: {time} holds {held}, and no window takes that for times: give whole numbers, dates or timestamps"
-            ));
-        }
+        warn_of_no_time(&imported.report);
         if self.policy.duplicates.is_none() && imported.report.rule == Duplicates::Last {
             remark_duplicates(
                 imported.report.duplicates,
@@ -216,6 +212,15 @@ impl ImportCommand {
                 target.display()
             ))
         })
+    }
+}
+
+/// Warns if no window can use what was named as the time.
+fn warn_of_no_time(report: &ImportReport) {
+    if let Some((time, held)) = &report.no_time {
+        text::warn(&format!(
+            "warning: {time} holds {held}, and no window takes that for times: give whole numbers, dates or timestamps"
+        ));
     }
 }
 

@@ -4,6 +4,7 @@
 pub(crate) mod names;
 pub(crate) mod dates;
 pub(crate) mod kinds;
+pub(crate) mod types;
 pub(crate) mod pairs;
 pub(crate) mod ends;
 pub(crate) mod header;

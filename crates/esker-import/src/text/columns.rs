@@ -15,8 +15,9 @@ use crate::columns::ends::{ColumnSample, GivenEnds, find_ends};
 use crate::columns::kinds::ValueKind;
 use crate::columns::names::{TIMES, WEIGHTS, position};
 use crate::columns::pairs::EdgeEnds;
+use crate::columns::types;
 use crate::read::format::{Declaration, Pick, PickIds, PickProperties, ReadOptions, Suffix, split_type};
-use crate::read::typed::{self, as_time, weight_fits};
+use crate::read::typed::weight_fits;
 
 /// The largest number of a column of an empty input that is told from those of others.
 const COLUMNS_MAX: usize = 1 << 16;
@@ -169,7 +170,8 @@ fn columns_between(
     if let Some(column) = time {
         taken.push(column);
         let is_named = matches!(options.time, Pick::Column(_));
-        let property_type = sniffed_time(shape, column, options, is_named);
+        let given: Vec<&[u8]> = values(shape, column).collect();
+        let property_type = types::sniffed_time(&given, &notation(shape, column, options), is_named);
         properties.push(EdgeColumn::new(name_of(shape, column, "time"), column, property_type));
     }
     others(shape, options, &taken, &mut properties)?;
@@ -266,8 +268,8 @@ fn ends(shape: &TableShape, options: &ReadOptions) -> Result<EdgeEnds, Unfit> {
 /// Columns without names beyond which a table of numbers is no list of edges.
 const LIST_COLUMNS_MAX: usize = 64;
 
-/// Whether a table has a row and a column for each vertex: the names of the columns stand in the first column, or
-/// nothing but numbers stands in as many rows as columns.
+/// Whether a table has a row and a column for each vertex: the names of the columns stand in the first
+/// column, or nothing but numbers stands in as many rows as columns.
 fn is_matrix(shape: &TableShape) -> bool {
     let rows = &shape.rows;
     if let Some(header) = &shape.header {
@@ -426,33 +428,10 @@ fn check_formats(shape: &TableShape, options: &ReadOptions, read: &[EdgeColumn])
     Ok(())
 }
 
-/// The type of a column by the sample; `None`: numbers, or whatever other inputs say if this one has no row.
+/// The type of a column, by the sample.
 fn sniffed(shape: &TableShape, column: usize, options: &ReadOptions) -> Option<PropertyType> {
-    let notation = notation(shape, column, options);
-    let read = notation.sample(values(shape, column));
-    let fields = || read.iter().map(AsRef::as_ref);
-    if shape.rows.is_empty() || decimal::are_numbers(fields()) {
-        return None;
-    }
-    Some(typed::sniff(fields()).map_or_else(PropertyType::text, |found| notation.zoned(found).into()))
-}
-
-/// As [`sniffed`], of a time: a text among times is a bad line, not a category. A date of a column that is
-/// named as the time is the beginning of its day.
-fn sniffed_time(
-    shape: &TableShape,
-    column: usize,
-    options: &ReadOptions,
-    is_named: bool,
-) -> Option<PropertyType> {
-    let mut found = sniffed(shape, column, options)?;
-    let notation = notation(shape, column, options);
-    if found.logical.is_text() {
-        let read = notation.sample(values(shape, column));
-        found = typed::sniff_most(&read.iter().map(AsRef::as_ref))?.into();
-    }
-    let found = if is_named { as_time(found) } else { found };
-    Some(notation.zoned(found.logical).into())
+    let given: Vec<&[u8]> = values(shape, column).collect();
+    types::sniffed(&given, &notation(shape, column, options))
 }
 
 fn name_of(shape: &TableShape, column: usize, otherwise: &str) -> String {
