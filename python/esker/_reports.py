@@ -97,7 +97,7 @@ class Difference(NamedTuple):
     """The differences between two versions."""
 
     changes: list[dict[str, Any]]
-    """The changes in order. Each has a ``kind`` (``edge added``, ``edge removed``, ``edge changed``, ``vertex added``, ``vertex removed``,
+    """The changes in order. Each has a ``change`` (``edge added``, ``edge removed``, ``edge changed``, ``vertex added``, ``vertex removed``,
     ``value changed``) and names its vertices, properties and values."""
     edges_added: int
     edges_removed: int

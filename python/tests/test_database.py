@@ -73,7 +73,7 @@ def test_a_table_over_versions_has_what_a_run_on_each_has(path):
 def test_diff(web):
     found = web.diff(1, 2)
     assert (found.edges_added, found.edges_removed, found.vertices_added) == (1, 1, 1)
-    kinds = {change["kind"] for change in found.changes}
+    kinds = {change["change"] for change in found.changes}
     assert kinds == {"edge added", "edge removed", "vertex added"}
     assert web.diff(1, 2, summary_only=True).changes == []
     assert web.diff(2, 1).edges_added == 1

@@ -139,5 +139,5 @@ def test_a_large_difference_comes_in_batches():
     assert sum(rows) == n and len(rows) > 2
     found = db.diff(1, 2)
     assert len(found.changes) == found.edges_added + found.vertices_added == 2 * n
-    added = [(one["source"], one["target"]) for one in found.changes if one["kind"] == "edge added"]
+    added = [(one["source"], one["target"]) for one in found.changes if one["change"] == "edge added"]
     assert len(set(added)) == n and (n + 9, n + 10) in added

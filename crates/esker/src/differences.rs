@@ -201,27 +201,27 @@ impl<'a, W: Write> Differences<'a, W> {
         let ends =
             |edge: &DiffEdge<'_>| -> Result<(Value, Value)> { Ok((id(edge.source)?, id(edge.target)?)) };
         Ok(match difference {
-            Difference::VertexAdded(v) => json!({ "kind": "vertex added", "vertex": id(*v)? }),
-            Difference::VertexRemoved(v) => json!({ "kind": "vertex removed", "vertex": id(*v)? }),
+            Difference::VertexAdded(v) => json!({ "change": "vertex added", "vertex": id(*v)? }),
+            Difference::VertexRemoved(v) => json!({ "change": "vertex removed", "vertex": id(*v)? }),
             Difference::ValueChanged(v, property, old, new) => json!({
-                "kind": "value changed",
+                "change": "value changed",
                 "vertex": id(*v)?,
                 "property": property.name,
                 "old": old.as_ref().map(value_json),
                 "new": new.as_ref().map(value_json),
             }),
             Difference::EdgeAdded(edge) | Difference::EdgeRemoved(edge) => {
-                let kind = match difference {
+                let change = match difference {
                     Difference::EdgeAdded(_) => "edge added",
                     _ => "edge removed",
                 };
                 let (source, target) = ends(edge)?;
-                json!({ "kind": kind, "source": source, "target": target, "values": self.values(edge)? })
+                json!({ "change": change, "source": source, "target": target, "values": self.values(edge)? })
             }
             Difference::EdgeChanged(old, new) => {
                 let (source, target) = ends(old)?;
                 json!({
-                    "kind": "edge changed",
+                    "change": "edge changed",
                     "source": source,
                     "target": target,
                     "old": self.values(old)?,

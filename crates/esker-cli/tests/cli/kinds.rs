@@ -129,6 +129,9 @@ fn kinds_are_counted_listed_and_asked_about() {
     place.file("empty.txt", "+ ann bob kind=\"\"\n");
     place.fails(1, "commit a.esker empty.txt", "an edge needs a kind");
     place.ok("export a.esker likes.csv --kind likes");
+    let said = |line: &str| String::from_utf8_lossy(&place.run(line).stderr).into_owned();
+    assert!(said("export a.esker all.csv").contains("import it with --kind kind"));
+    assert!(!said("export a.esker likes.csv --kind likes --force").contains("parallel"));
     assert_eq!(read(&place, "likes.csv"), "source,target,kind\nann,bob,likes\n");
     // Deletion of one kind, and of all; a script that changes an edge of a kind.
     place.file("gone.csv", "source,target,kind\nann,bob,calls\n");

@@ -57,6 +57,17 @@ pub fn split(
     run: &Run,
 ) -> Result<(Cluster, Vec<String>)> {
     let version = database.at(number)?;
+    if let Some(kind) = version.kind_property() {
+        return Err(Error::invalid(message![
+            format!(
+                "the edges of {} have kinds, in their property {:?}, and a cluster keeps no kinds: export those of one with ",
+                version.path().display(),
+                kind.name
+            ),
+            Setting::Kind,
+            ", and import them",
+        ]));
+    }
     if version.layer().multigraph {
         let path = version.path().display();
         return Err(Error::invalid(message![

@@ -51,6 +51,8 @@ pub enum Loss {
     Vertices(Format, u64),
     /// That edges between the same two vertices are kept apart.
     Parallel(Format),
+    /// That this edge property is the kind, by which edges between the same two vertices are kept apart.
+    Kinds(Format, String),
     /// That each edge stands at both of its ends: a reader takes the two for parallel edges.
     BothEnds(Format),
     /// The first edge: a reader takes its ends for names of columns.
@@ -89,6 +91,7 @@ impl Loss {
             Self::Zones(..) => "; Parquet and Arrow have them".into(),
             Self::Vertices(..) => message![": write their ids with ", Setting::Vertices.to_some("FILE")],
             Self::Parallel(_) => import(Setting::Duplicates.to("keep")),
+            Self::Kinds(_, kind) => import(Setting::Kind.to_name(kind)),
             Self::BothEnds(_) => import(Setting::BothEnds.to(true)),
             Self::FirstEdge(_) => import(Setting::Header.to(false)),
             Self::Separator(_) => import(Setting::Format.to("snap")),
@@ -147,6 +150,7 @@ impl fmt::Display for Loss {
                 write!(f, "{vertices} without edges not written, as {} lists edges only", format.title())
             }
             Self::Parallel(format) => unsaid(f, *format, "the graph keeps parallel edges"),
+            Self::Kinds(format, kind) => unsaid(f, *format, &format!("{kind:?} is the kind of edges")),
             Self::BothEnds(format) => unsaid(f, *format, "each edge stands at both of its ends"),
             Self::FirstEdge(format) => unsaid(f, *format, "the first line is an edge, not a header"),
             Self::Separator(format) => unsaid(f, *format, "characters of the ids do not separate columns"),
@@ -176,7 +180,14 @@ pub(super) fn of(graph: &dyn ExportGraph, format: Format, options: &ExportOption
         _ => {}
     }
     if graph.is_multigraph() {
-        losses.push(Loss::Parallel(format));
+        let is_left_out = |kind: &String| {
+            !options.properties
+                || losses
+                    .iter()
+                    .any(|loss| matches!(loss, Loss::EdgeProperties(_, names) if names.contains(kind)))
+        };
+        let kind = graph.kind().map(str::to_owned).filter(|kind| !is_left_out(kind));
+        losses.push(kind.map_or(Loss::Parallel(format), |kind| Loss::Kinds(format, kind)));
         if both_ends {
             losses.push(Loss::BothEnds(format));
         }

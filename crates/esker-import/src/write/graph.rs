@@ -116,6 +116,11 @@ pub trait ExportGraph: Sync {
         false
     }
 
+    /// The edge property that is the kind, by which edges between the same two vertices are kept apart.
+    fn kind(&self) -> Option<&str> {
+        None
+    }
+
     /// The properties of vertices.
     fn vertex_records(&self) -> Vec<PropertyRecord> {
         Vec::new()

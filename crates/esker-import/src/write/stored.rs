@@ -90,7 +90,11 @@ impl ExportGraph for StoredExport<'_> {
     }
 
     fn is_multigraph(&self) -> bool {
-        self.view.version().layer().multigraph
+        self.view.may_have_parallel()
+    }
+
+    fn kind(&self) -> Option<&str> {
+        self.view.version().kind_property().map(|kind| kind.name.as_str())
     }
 
     fn vertex_records(&self) -> Vec<PropertyRecord> {

@@ -60,8 +60,7 @@ impl View {
         if self.undirected {
             // Copies that a window joins are one edge whichever way they lead.
             let joins = self.window.as_ref().is_some_and(|part| part.joins());
-            let is_simple = self.filter.as_ref().is_some_and(|filter| filter.keeps_one_a_pair());
-            return W::undirected(graph, self.version.layer().multigraph && !joins && !is_simple, run);
+            return W::undirected(graph, self.may_have_parallel() && !joins, run);
         }
         if self.reversed { W::reversed(graph) } else { Ok(graph) }
     }

@@ -144,6 +144,13 @@ impl View {
         self.filter.is_some()
     }
 
+    /// Whether several edges may lead from one vertex to another: the version keeps parallel edges, and no
+    /// filter leaves those of one kind alone, of which there is one at most.
+    pub fn may_have_parallel(&self) -> bool {
+        let is_simple = self.filter.as_ref().is_some_and(|filter| filter.keeps_one_a_pair());
+        self.version.layer().multigraph && !is_simple
+    }
+
     /// The edges that the filter keeps, with these properties; `None` without a filter.
     fn filtered_arcs<'a>(
         &'a self,
