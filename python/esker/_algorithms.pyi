@@ -218,7 +218,7 @@ class Algorithms:
         Args:
             source: Only paths from this vertex; one or several [default: all vertices: exact].
             samples: Only paths from this many vertices, drawn at random by the seed.
-            scale: sum over the sources; pairs of vertices; fraction of all pairs, as NetworkX normalises ('sum', 'pairs', 'fraction') [default: sum with source, else fraction].
+            scale: sum over the sources; pairs of vertices; fraction of all pairs, as NetworkX normalises ('sum', 'pairs', 'fraction') [default: sum with a source, else fraction].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             seed: Seed of all random choices.
@@ -861,7 +861,7 @@ class Estimates:
         Args:
             source: Only paths from this vertex; one or several [default: all vertices: exact].
             samples: Only paths from this many vertices, drawn at random by the seed.
-            scale: sum over the sources; pairs of vertices; fraction of all pairs, as NetworkX normalises ('sum', 'pairs', 'fraction') [default: sum with source, else fraction].
+            scale: sum over the sources; pairs of vertices; fraction of all pairs, as NetworkX normalises ('sum', 'pairs', 'fraction') [default: sum with a source, else fraction].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             deterministic: The same answer for any number of threads.

@@ -201,6 +201,11 @@ class Graph(Algorithms):
         return self._facts["directed"]
 
     @property
+    def kinds(self) -> dict[str, int]:
+        """The number of edges of each kind, if edges have kinds. Reads the kinds of all edges."""
+        return dict(count_kinds(self._native, run_settings()))
+
+    @property
     def multigraph(self) -> bool:
         """Whether parallel edges are kept."""
         return self._facts["multigraph"]
@@ -507,11 +512,6 @@ class Graph(Algorithms):
             all_vertices: Keeps the vertices that are left without an edge.
         """
         return _views.chosen(self, where, all_vertices)
-
-    @property
-    def kinds(self) -> dict[str, int]:
-        """The number of edges of each kind, if edges have kinds. Reads the kinds of all edges."""
-        return dict(count_kinds(self._native, run_settings()))
 
     def of_kinds(self, *kinds: str, all_vertices: bool = False) -> KindView:
         """The edges of some kinds, for the algorithms, and the vertices that have one. It is a way of reading, not a copy.

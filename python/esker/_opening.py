@@ -249,6 +249,7 @@ def from_edges(
     threads: int | None = None,
     memory: Memory = None,
     progress: ProgressOption = None,
+    kind: str | None = None,
 ) -> Graph: ...
 def from_edges(
     source: Any,
@@ -268,6 +269,7 @@ def from_edges(
     threads: int | None = None,
     memory: Memory = None,
     progress: ProgressOption = None,
+    kind: str | None = None,
 ) -> Graph:
     """Makes a graph in memory from edges, given as for :meth:`Batch.add_edges`, with the options of :func:`esker.create`.
     ``vertices`` are the ids of vertices that need no edges.
