@@ -103,9 +103,7 @@ impl ImportCommand {
         };
         self.only.check(Some(self.encoding), self.heads.are_wanted())?;
         refuse_standard_output(target)?;
-        let keeps_parallel =
-            matches!(self.policy.duplicates, Some(DuplicatesArg::Keep | DuplicatesArg::Rows));
-        if self.edge_ids && !keeps_parallel && self.kind.is_empty() {
+        if self.edge_ids && !self.keeps_parallel() {
             let reason = "--edge-ids is for parallel edges: give --duplicates keep, too, which keeps them";
             return Err(Failure::Usage(reason.to_owned()));
         }
@@ -159,6 +157,12 @@ impl ImportCommand {
 }
 
 impl ImportCommand {
+    /// Whether the database keeps parallel edges.
+    fn keeps_parallel(&self) -> bool {
+        let is_kept = matches!(self.policy.duplicates, Some(DuplicatesArg::Keep | DuplicatesArg::Rows));
+        is_kept || !self.kind.is_empty()
+    }
+
     /// The files of each kind, and the property of the kinds.
     fn kinds(&self) -> Result<(Vec<KindInput>, Option<&str>), Failure> {
         let split =

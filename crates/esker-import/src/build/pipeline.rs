@@ -13,11 +13,11 @@ use crate::build::buffers::ColumnBuffers;
 use crate::build::built::{Built, BuiltIds, BuiltProperty};
 use crate::build::count::{CellDivision, by_cell, degrees, degrees_bytes, to_cells};
 use crate::build::direction::{Build, check_symmetric};
-use crate::build::edges::{Edges, check_types, check_weight, raw_keys};
+use crate::build::edges::{Edges, raw_keys};
 use crate::build::gather::{GatheredInput, IdStats, InOrder, WORKER_BYTES, gather};
 use crate::build::order::{DEGREE_CLASSES, by_degree, choose, hot_degree, sample};
 use crate::build::output::{DirectionOutput, WrittenLists};
-use crate::build::prepared::{expect_kinds, kind_of, options_for, run_of, schema_of};
+use crate::build::prepared::{Prepared, expect_kinds, prepare, run_of};
 use crate::build::present::PresentIds;
 use crate::build::renumbered::Renumbered;
 use crate::build::scatter::EdgeArcs;
@@ -54,13 +54,9 @@ pub(crate) fn build_layer(
     writer: &PlainWriter<'_>,
     hasher: IdHasher,
 ) -> Result<Built> {
-    let schema = schema_of(&*reader, options);
-    let options = &options_for(&*reader, &schema, options);
-    check_weight(&schema, options.duplicates).and_then(|()| check_types(&schema))?;
-    let kind = kind_of(&schema, options.kind.as_deref())?;
+    let Prepared { schema, ref options, kind } = prepare(&*reader, options)?;
     let buffers = ColumnBuffers::new(schema.properties.len(), options.memory_bytes)?;
-    let run = Arc::new(run_of(options)?);
-    let work = Workspace::on(place.disk, run, options.memory_bytes, place.directory);
+    let work = Workspace::on(place.disk, Arc::new(run_of(options)?), options.memory_bytes, place.directory);
     let tracker = Tracker::new(options.on_progress.clone());
     let parser = reader.parser();
     let NumberedInput { gathered, base, num_vertices, pairs, map } =

@@ -4,11 +4,33 @@ use esker_format::{Error, Result};
 use esker_graph::{Run, RunOptions, Setting, Stop, message};
 
 use crate::binary::{GRAPH500, GRAPH500_64};
+use crate::build::edges::{check_types, check_weight};
 use crate::options::{Duplicates, ImportOptions};
 use crate::read::source::{Reader, Schema};
 
+/// What an import knows before it reads.
+pub(crate) struct Prepared {
+    pub(crate) schema: Schema,
+    /// The options that fit it.
+    pub(crate) options: ImportOptions,
+    /// The property that holds the kinds of edges.
+    pub(crate) kind: Option<usize>,
+}
+
+/// Checks what is known of the input against the options.
+///
+/// # Errors
+/// If they do not fit.
+pub(crate) fn prepare(reader: &dyn Reader, options: &ImportOptions) -> Result<Prepared> {
+    let schema = schema_of(reader, options);
+    let options = options_for(reader, &schema, options);
+    check_weight(&schema, options.duplicates).and_then(|()| check_types(&schema))?;
+    let kind = kind_of(&schema, options.kind.as_deref())?;
+    Ok(Prepared { schema, options, kind })
+}
+
 /// The schema of the input.
-pub(crate) fn schema_of(reader: &dyn Reader, options: &ImportOptions) -> Schema {
+fn schema_of(reader: &dyn Reader, options: &ImportOptions) -> Schema {
     let mut schema = reader.schema().clone();
     if [&GRAPH500, &GRAPH500_64].map(|format| format.name).contains(&schema.format) {
         // By convention its pairs have no direction, but nothing in a file says so: they have one if the user
@@ -19,7 +41,7 @@ pub(crate) fn schema_of(reader: &dyn Reader, options: &ImportOptions) -> Schema 
 }
 
 /// The options, with the rule by which the entries of a matrix for one pair are joined.
-pub(crate) fn options_for(reader: &dyn Reader, schema: &Schema, options: &ImportOptions) -> ImportOptions {
+fn options_for(reader: &dyn Reader, schema: &Schema, options: &ImportOptions) -> ImportOptions {
     // Two entries of a matrix that is not symmetric are no entries for one pair, though an undirected graph
     // has one edge for them.
     let is_as_given = options.directed != Some(false) || schema.directed == Some(false);
@@ -42,7 +64,7 @@ pub(crate) fn run_of(options: &ImportOptions) -> std::result::Result<Run, Stop> 
 ///
 /// # Errors
 /// If there is none, or it holds something else than texts.
-pub(crate) fn kind_of(schema: &Schema, name: Option<&str>) -> Result<Option<usize>> {
+fn kind_of(schema: &Schema, name: Option<&str>) -> Result<Option<usize>> {
     let Some(name) = name else { return Ok(None) };
     let unnamed = name.parse::<usize>().map(|number| format!("column{number}"));
     let is_wanted = |known: &String| known == name || unnamed.as_ref().is_ok_and(|unnamed| known == unnamed);

@@ -24,6 +24,7 @@ mod stream;
 mod vertices;
 mod named;
 mod script;
+mod parallel;
 
 pub use columns::{EdgeInput, Purpose, open_edges};
 pub use define::{Definition, EDGE_ID, give_edge_ids};

@@ -21,8 +21,6 @@
 //! A word that contains spaces, quotes or `=`, is empty, or is one of `+ - ~ ->` is put in double quotes,
 //! with `\"` for a quote and `\\` for a backslash.
 
-mod parallel;
-
 use std::io::{BufRead, Read};
 use std::path::Path;
 
@@ -56,16 +54,16 @@ pub struct ScriptReport {
 
 /// A word of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Word {
-    text: String,
+pub(super) struct Word {
+    pub(super) text: String,
     quoted: bool,
     /// The value after `=`.
     value: Option<RawValue>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct RawValue {
-    text: String,
+pub(super) struct RawValue {
+    pub(super) text: String,
     quoted: bool,
 }
 
@@ -179,9 +177,9 @@ pub fn commit_script(
 }
 
 /// Collects the changes of a script in a batch.
-struct ScriptParser<'a> {
-    target: &'a Target,
-    batch: Batch,
+pub(super) struct ScriptParser<'a> {
+    pub(super) target: &'a Target,
+    pub(super) batch: Batch,
     definitions: Definitions<'a>,
     report: ScriptReport,
     /// Whether lines that do not add may name vertices that do not exist.
@@ -190,9 +188,9 @@ struct ScriptParser<'a> {
 }
 
 /// The error is the reason why a line is invalid.
-type LineResult<T> = std::result::Result<T, Message>;
+pub(super) type LineResult<T> = std::result::Result<T, Message>;
 
-fn refuse<T>(reason: impl Into<Message>) -> LineResult<T> {
+pub(super) fn refuse<T>(reason: impl Into<Message>) -> LineResult<T> {
     Err(reason.into())
 }
 
@@ -280,7 +278,7 @@ impl ScriptParser<'_> {
 
     /// The id of a vertex. Notes one that a line adds or removes; expects it to exist if the line does not
     /// add it.
-    fn name_vertex<'w>(
+    pub(super) fn name_vertex<'w>(
         &mut self,
         word: &'w Word,
         sign: Option<char>,
@@ -309,7 +307,7 @@ impl ScriptParser<'_> {
         Ok(id)
     }
 
-    fn add_edge(
+    pub(super) fn add_edge(
         &mut self,
         [source, end]: [ExternalId<'_>; 2],
         values: &[(&str, &RawValue)],
@@ -368,7 +366,7 @@ fn no_change() -> String {
 }
 
 /// Names and values; the new value for `name=old -> new`.
-fn new_values(words: &[Word]) -> LineResult<Vec<(&str, &RawValue)>> {
+pub(super) fn new_values(words: &[Word]) -> LineResult<Vec<(&str, &RawValue)>> {
     let mut values: Vec<(&str, &RawValue)> = Vec::new();
     let mut at = 0;
     while let Some(word) = words.get(at) {

@@ -338,12 +338,10 @@ impl CommitBuilder<'_> {
             None => writer.ids.external_of(v).map_or_else(|_| v.to_string(), |id| id.to_string()),
         };
         let first_new = writer.num_vertices() - commit.new_ids.len() as u64;
-        let edges = |source: VertexId, target: VertexId| {
-            // A vertex added by this commit has no earlier edges.
-            if u64::from(source.max(target)) >= first_new {
-                return Ok(Vec::new());
-            }
-            (earlier.edges)(source, target)
+        // A vertex added by this commit has no earlier edges.
+        let edges = |source: VertexId, target: VertexId| match u64::from(source.max(target)) < first_new {
+            true => (earlier.edges)(source, target),
+            false => Ok(Vec::new()),
         };
         let (rule, directed, properties) = (batch.duplicates(), earlier.directed, batch.edge_properties());
         let (run, num_vertices, wider) = (earlier.run, writer.num_vertices(), earlier.wider);

@@ -4,8 +4,8 @@ use esker_store::EdgeMatch;
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
 
-use super::{LineResult, RawValue, ScriptParser, Word, new_values, refuse};
-use crate::change::value::{InputValue, convert_or_widen};
+use super::script::{LineResult, RawValue, ScriptParser, Word, new_values, refuse};
+use super::value::{InputValue, convert_or_widen};
 
 /// The largest number of edges that one line adds: a slip of the pen is not to fill the memory.
 const COPIES_MAX: u64 = 1_000_000;
