@@ -16,12 +16,12 @@ use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
 use esker_store::{CommitOptions, CommitSizing, Database, EdgeMatch, Error, Result};
 
-use super::bounds::expect_borne_out;
 use super::clock::DeclaredTimes;
 use super::columns::{EdgeInput, Purpose, directions, id_at, not_taken, refuse_vertices, stopped_by};
 use super::feed_options::{FeedOptions, FeedReport};
 use super::feed_policy::{FedEdge, FedEdges, FeedPolicy, within};
 use super::given::GivenProperties;
+use super::room::expect_borne_out;
 use super::target::Target;
 use super::value::{InputValue, convert_or_widen};
 

@@ -7,7 +7,6 @@ mod define;
 mod value;
 mod given;
 mod columns;
-mod bounds;
 mod feed_policy;
 mod position;
 mod stream_options;

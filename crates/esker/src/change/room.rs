@@ -1,6 +1,6 @@
-//! Memory for a batch that grows as its input is read.
+//! Memory for a batch that grows as its input is read, and how far the header of an input is believed.
 
-use esker_store::{Batch, CommitSizing, Database, Result};
+use esker_store::{Batch, CommitSizing, Database, Error, Result};
 
 /// Makes room for the changes of a batch. Once they do not fit, the rest of the input is only counted, to
 /// find the limit that would suffice.
@@ -33,4 +33,22 @@ impl Room {
         sizing.add(database, batch)?;
         Err(sizing.refusal(database, beside_bytes))
     }
+}
+
+/// Memory of a commit for each vertex that it adds, about.
+const VERTEX_BYTES: u64 = 64;
+/// The memory of a commit that a stated number of vertices may take if the database has no limit.
+const UNLIMITED_BYTES: u64 = 4 << 30;
+
+/// A header of a few bytes may state billions of vertices. It is believed as far as the bytes of the input,
+/// or the memory for a commit, bear it out.
+pub(super) fn expect_borne_out(count: u64, input_bytes: u64, limit_bytes: u64) -> Result<()> {
+    if count <= input_bytes.max(limit_bytes.min(UNLIMITED_BYTES) / VERTEX_BYTES) {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "the input has only {}, but {count} vertices are stated for it: correct that number, or import the input to a \
+         database of its own",
+        esker_graph::counted(input_bytes, "byte", "bytes")
+    )))
 }
