@@ -1,6 +1,7 @@
 //! Reads line formats whose header says how many vertices and edges follow: Matrix Market and DIMACS-9. Their
 //! lines are those of a table; this adds the header, the range of ids and the count.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -57,6 +58,7 @@ pub(crate) struct HeadedReader {
 }
 
 struct HeadedParser {
+    path: Arc<PathBuf>,
     table: TableParser,
     tally: Arc<BlockTally>,
     skew: bool,
@@ -116,7 +118,7 @@ impl HeadedReader {
             input_bytes: input.stored_bytes(),
         };
         let HeadedInput { skew, entries_add_up, .. } = header;
-        let parser = Arc::new(HeadedParser { table, tally, skew, entries_add_up });
+        let parser = Arc::new(HeadedParser { path: input.path(), table, tally, skew, entries_add_up });
         Ok(Self { schema, blocks: LineBlocks::new(vec![part], options), parser, handed_out: 0 })
     }
 }
@@ -165,8 +167,32 @@ impl BlockParser for HeadedParser {
     fn parse(&self, block: InputBlock) -> Result<EdgeBatch> {
         let batch = self.table.parse(block)?;
         self.tally.parsed((batch.len() + batch.rejected.len()) as u64)?;
-        if self.skew { Ok(both_ways(&batch)) } else { Ok(batch) }
+        if !self.skew {
+            return Ok(batch);
+        }
+        match diagonal(&batch) {
+            None => Ok(both_ways(&batch)),
+            Some(id) => {
+                let reason = format!(
+                    "the matrix is skew-symmetric, so that its diagonal is 0, but it has an entry ({id}, {id}); remove it"
+                );
+                Err(input_error(&self.path, None, b"", reason))
+            }
+        }
     }
+}
+
+/// An entry on the diagonal that is not 0.
+fn diagonal(batch: &EdgeBatch) -> Option<u64> {
+    let ids = [&batch.source, &batch.target].map(|ids| integer_ids(ids).unwrap_or_default());
+    let is_zero = |row: usize| {
+        batch.properties.first().is_some_and(|values| match values.as_primitive_opt::<Int64Type>() {
+            Some(values) => values.value(row) == 0,
+            None => values.as_primitive::<Float64Type>().value(row) == 0.0,
+        })
+    };
+    let row = (0..ids[0].len()).find(|&row| ids[0][row] == ids[1][row] && !is_zero(row))?;
+    Some(ids[0][row])
 }
 
 /// Behind each edge, the edge back with the weight negated. The diagonal of such a matrix is zero: no edge.
