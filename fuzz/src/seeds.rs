@@ -157,6 +157,13 @@ pub(crate) fn max_flow() -> Vec<Vec<u8>> {
     texts(&["c x\np max 3 2\nn 1 s\nn 3 t\na 1 2 5\na 2 3 1.5\n", "p max 1 0\n"])
 }
 
+pub(crate) fn npz() -> Vec<Vec<u8>> {
+    vec![
+        include_bytes!("../../crates/esker-import/tests/written/corpus/scipy/coo.npz").to_vec(),
+        include_bytes!("../../crates/esker-import/tests/written/corpus/scipy/csr.npz").to_vec(),
+    ]
+}
+
 pub(crate) fn sniffed() -> Vec<Vec<u8>> {
     [edge_list(), snap(), csv(), tsv(), matrix_market(), dimacs(), adjacency(), gzip()].concat()
 }

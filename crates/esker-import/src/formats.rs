@@ -55,6 +55,7 @@ pub(crate) static FORMATS: [FormatEntry; Format::COUNT] = [
     entry(Format::Digraph6, &attributed::DIGRAPH6, &write::DIGRAPH6),
     entry(Format::Colouring, &text::COL, &write::COL),
     entry(Format::MaxFlow, &attributed::MAX, &write::MAX),
+    entry(Format::Npz, &binary::NPZ, &write::NPZ),
 ];
 
 const fn entry(format: Format, input: &'static InputFormat, export: &'static ExportFormat) -> FormatEntry {

@@ -1,4 +1,5 @@
-//! Readers of binary formats: Parquet, Arrow IPC, GAP's serialised graphs, Graph500's packed edges.
+//! Readers of binary formats: Parquet, Arrow IPC, GAP's serialised graphs, Graph500's packed edges,
+//! matrices of SciPy.
 //!
 //! All but Graph500 need random access: the parsers read what they want from the file themselves, so that
 //! decoding is parallel, and a block only notes the rows that it stands for (`runs`).
@@ -19,11 +20,13 @@ mod parquet;
 mod arrow;
 mod gap;
 mod graph500;
+mod npz;
 
 pub(crate) use arrow::ARROW;
 pub(crate) use gap::{SG, WSG};
 pub(crate) use graph500::{GRAPH500, GRAPH500_64};
 pub use long::{LongText, text_bytes, without_long_texts};
+pub(crate) use npz::NPZ;
 pub(crate) use parquet::PARQUET;
 pub use simple::simplified;
 

@@ -77,11 +77,13 @@ pub enum Format {
     Colouring,
     /// DIMACS networks of a maximum flow: `p max n m`, then `a u v capacity` lines.
     MaxFlow,
+    /// SciPy's sparse matrices: arrays of NumPy in a zip archive.
+    Npz,
 }
 
 impl Format {
     /// How many there are.
-    pub(crate) const COUNT: usize = Self::MaxFlow as usize + 1;
+    pub(crate) const COUNT: usize = Self::Npz as usize + 1;
 }
 
 /// Which column to take for something that an input may or may not have.

@@ -10,5 +10,6 @@ pub mod format;
 pub(crate) mod head;
 pub(crate) mod input_format;
 pub mod generated;
+pub(crate) mod prepared;
 pub(crate) mod both_ends;
 pub(crate) mod of_kinds;

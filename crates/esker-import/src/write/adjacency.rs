@@ -16,6 +16,7 @@ use arrow_select::take::take;
 use esker_format::value::digits::push_u64;
 use esker_format::{Error, Result};
 use esker_graph::{Direction, Setting, VertexId, message, vertex};
+use flate2::Crc;
 
 use super::digits::push_number;
 use super::format::{EndsWritten, ExportFormat, KeptProperties, ReadAs, WriteGraph};
@@ -95,13 +96,13 @@ fn needs(format: &InputFormat, what: &str) -> Error {
 }
 
 /// The place and the type of the weight that is written.
-fn weight_of(graph: &dyn ExportGraph, options: &ExportOptions) -> Option<(usize, PropertyKind)> {
+pub(super) fn weight_of(graph: &dyn ExportGraph, options: &ExportOptions) -> Option<(usize, PropertyKind)> {
     let weight = graph.weight().filter(|_| options.properties);
     weight.map(|index| (index, graph.properties()[index].kind))
 }
 
 /// Writes a graph as one of the methods of [`ListWriter`] does; how many arcs it wrote.
-fn write(
+pub(super) fn write(
     graph: &dyn ExportGraph,
     weight: Option<(usize, PropertyKind)>,
     options: &ExportOptions,
@@ -110,7 +111,7 @@ fn write(
 ) -> Result<u64> {
     let weight = weight.map(|(index, _)| index);
     let numbers = FileNumbers::new(graph, options);
-    let mut writer = ListWriter { graph, numbers, weight, options, output, buffer: Vec::new() };
+    let mut writer = ListWriter { graph, numbers, weight, options, output, buffer: Vec::new(), sum: None };
     write_lists(&mut writer)?;
     writer.flush()?;
     Ok(graph.num_arcs())
@@ -153,13 +154,21 @@ impl<'a> FileNumbers<'a> {
     }
 }
 
-struct ListWriter<'a> {
-    graph: &'a dyn ExportGraph,
+/// The checksum of what is written, and its length.
+pub(super) struct WrittenSum {
+    pub(super) crc: Crc,
+    pub(super) bytes: u64,
+}
+
+pub(super) struct ListWriter<'a> {
+    pub(super) graph: &'a dyn ExportGraph,
     numbers: FileNumbers<'a>,
-    weight: Option<usize>,
+    pub(super) weight: Option<usize>,
     options: &'a ExportOptions,
     output: &'a mut OutputFile,
-    buffer: Vec<u8>,
+    pub(super) buffer: Vec<u8>,
+    /// The checksum of what is written, if it is wanted.
+    pub(super) sum: Option<WrittenSum>,
 }
 
 impl ListWriter<'_> {
@@ -277,7 +286,11 @@ impl ListWriter<'_> {
         }
     }
 
-    fn each_degree(&mut self, direction: Direction, mut take: impl FnMut(&mut Self, u64)) -> Result<()> {
+    pub(super) fn each_degree(
+        &mut self,
+        direction: Direction,
+        mut take: impl FnMut(&mut Self, u64),
+    ) -> Result<()> {
         for number in 0..self.graph.num_vertices() {
             let degree = self.graph.degree(direction, self.numbers.vertex(number)?)?;
             take(self, degree);
@@ -287,7 +300,7 @@ impl ListWriter<'_> {
     }
 
     /// Hands over each list as a block whose targets are numbers of the output, ascending.
-    fn each_list(
+    pub(super) fn each_list(
         &mut self,
         direction: Direction,
         mut take: impl FnMut(&mut Self, &ExportBlock) -> Result<()>,
@@ -332,7 +345,11 @@ impl ListWriter<'_> {
         if self.buffer.len() >= CHUNK_BYTES { self.flush() } else { Ok(()) }
     }
 
-    fn flush(&mut self) -> Result<()> {
+    pub(super) fn flush(&mut self) -> Result<()> {
+        if let Some(sum) = &mut self.sum {
+            sum.crc.update(&self.buffer);
+            sum.bytes += self.buffer.len() as u64;
+        }
         let error = self.output.error();
         self.output.write_all(&self.buffer).map_err(error)?;
         self.buffer.clear();

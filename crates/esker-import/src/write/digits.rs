@@ -48,6 +48,15 @@ pub(super) fn push_number(out: &mut Vec<u8>, values: &ArrayRef, row: usize) {
     }
 }
 
+/// The bits of a number of such a column.
+pub(super) fn bits_of(values: &ArrayRef, row: usize) -> u64 {
+    match (values.as_primitive_opt::<Int64Type>(), values.as_primitive_opt::<UInt64Type>()) {
+        (Some(values), _) => values.value(row).cast_unsigned(),
+        (_, Some(values)) => values.value(row),
+        _ => values.as_primitive::<Float64Type>().value(row).to_bits(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -26,6 +26,7 @@ mod leda;
 mod names;
 mod adjacency;
 mod graph6;
+mod npz;
 mod graphalytics;
 
 pub(crate) use adjacency::{ADJ, METIS, SG, WSG};
@@ -46,6 +47,7 @@ pub(crate) use leda::LEDA;
 pub(crate) use lines::{COL, CSV, DIMACS, EL, GRAPH500, GRAPH500_64, MAX, MTX, SNAP, TSV, WEL};
 pub(crate) use names::{LGL, NCOL, SIF};
 pub(crate) use networkx::NETWORKX;
+pub(crate) use npz::NPZ;
 pub use options::{ExportOptions, OutputCompression, WriteIds};
 pub(crate) use pajek::PAJEK;
 pub use sink::OutputFile;

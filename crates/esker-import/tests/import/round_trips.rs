@@ -16,7 +16,7 @@ use esker_store::io::{Disk, RealDisk};
 use esker_store::manifest::StagingOptions;
 
 /// A format and the end of its files' names.
-const FORMATS: [(&str, &str); 33] = [
+const FORMATS: [(&str, &str); 34] = [
     ("el", "el"),
     ("wel", "wel"),
     ("snap", "txt"),
@@ -50,6 +50,7 @@ const FORMATS: [(&str, &str); 33] = [
     ("digraph6", "d6"),
     ("col", "col"),
     ("max", "max"),
+    ("npz", "npz"),
 ];
 /// Five ends of edges, and two vertices that have none.
 const IDS: [[&str; 7]; 6] = [

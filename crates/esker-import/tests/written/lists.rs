@@ -2,7 +2,8 @@
 
 use esker_graph::Run;
 use esker_import::export::{ExportOptions, StoredExport, export};
-use esker_import::read::format::PickIds;
+use esker_import::open::open_inputs;
+use esker_import::read::format::{Format, PickIds};
 use esker_import::{Duplicates, ImportOptions, Input, ReadOptions, import_inputs};
 use esker_store::Store;
 
@@ -35,6 +36,10 @@ fn refused(name: &str, texts: &[[&str; 2]]) {
 
 /// What an export of the graph of a text writes.
 fn written(name: &str, text: &str, ending: &str) -> Result<String, String> {
+    written_bytes(name, text, ending).map(|bytes| String::from_utf8(bytes).unwrap())
+}
+
+fn written_bytes(name: &str, text: &str, ending: &str) -> Result<Vec<u8>, String> {
     let directory = tempfile::tempdir().unwrap();
     let (database, file) =
         (directory.path().join("a.esker"), directory.path().join("a").with_extension(ending));
@@ -44,7 +49,7 @@ fn written(name: &str, text: &str, ending: &str) -> Result<String, String> {
     let view = Store::open(&database).unwrap().latest().unwrap().view();
     let graph = StoredExport::new(&view, &Run::with_threads(1).unwrap()).unwrap();
     match export(&graph, &file, &ExportOptions::default()) {
-        Ok(_) => Ok(std::fs::read_to_string(&file).unwrap()),
+        Ok(_) => Ok(std::fs::read(&file).unwrap()),
         Err(error) => Err(error.to_string()),
     }
 }
@@ -376,5 +381,40 @@ fn hostile_lists() {
         let error =
             import_inputs(&[input], directory.path().join("a.esker"), &ReadOptions::default(), &options);
         assert!(error.is_err(), "{name}");
+    }
+}
+
+/// SciPy's matrices, which keep the values of entries that come twice for their sum.
+#[test]
+fn matrices_of_scipy() {
+    let directory = tempfile::tempdir().unwrap();
+    for (text, is_weighted) in
+        [("source,target,weight\n0,1,2.5\n2,0,-1\n", true), ("source,target\n0,1\n1,1\n", false)]
+    {
+        let bytes = written_bytes("a.csv", text, "npz").unwrap();
+        let database = directory.path().join(format!("{is_weighted}.esker"));
+        let input = Input::memory("a", bytes.as_slice());
+        import_inputs(&[input], &database, &ReadOptions::default(), &ImportOptions::default()).unwrap();
+        let expected = match is_weighted {
+            true => "0\n1\n2\n-> weight:f32 (weight)\n0,1,2.5\n2,0,-1.0\n",
+            false => "0\n1\n-> weight:i32 (weight)\n0,1,1\n1,1,1\n",
+        };
+        assert_eq!(super::shown(&database), expected);
+        // Whatever is damaged or cut is refused, or read as other numbers.
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0x55;
+            for bytes in [&damaged[..], &bytes[..at]] {
+                let read = ReadOptions { format: Some(Format::Npz), ..ReadOptions::default() };
+                let mut reader = match open_inputs(&[Input::memory("a.npz", bytes)], &read) {
+                    Ok(opened) => opened.reader,
+                    Err(_) => continue,
+                };
+                let parser = reader.parser();
+                while let Ok(Some(block)) = reader.next_block() {
+                    assert!(parser.parse(block).unwrap().len() < 8);
+                }
+            }
+        }
     }
 }

@@ -8,12 +8,10 @@ mod window;
 mod take;
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use esker_format::{Error, Result};
 use esker_graph::{Message, Setting, message};
-use parking_lot::Mutex;
 
 pub(super) use self::lines::{Word, lines, whole_lines, words};
 use self::names::Names;
@@ -29,6 +27,7 @@ use crate::read::format::{PickIds, ReadOptions};
 use crate::read::head::InputHead;
 use crate::read::input::Input;
 use crate::read::input_format::{InputFormat, OpenedInput, one};
+use crate::read::prepared::PreparedBatches;
 use crate::read::source::{BlockParser, EdgeBatch, IdKind, InputBlock, Reader, Schema};
 
 /// Names and values of an element; `None` is a missing value.
@@ -112,7 +111,7 @@ struct DocumentParser {
     numbering: Option<Numbering>,
     /// Names of attributes of edges that are not kept.
     left_out: Vec<String>,
-    batches: Mutex<VecDeque<(usize, EdgeBatch)>>,
+    batches: PreparedBatches,
 }
 
 /// Opens a document of a format.
@@ -171,7 +170,7 @@ pub(super) fn open(
         id,
         numbering,
         left_out: chosen.left_out,
-        batches: Mutex::default(),
+        batches: PreparedBatches::default(),
     });
     let names = Names::default();
     let reader = DocumentReader { schema, window, parser, names, told: Told::default(), num_blocks: 0 };
@@ -206,21 +205,14 @@ impl Reader for DocumentReader {
             Ok((used, sink.finish(input_bytes)?))
         })?;
         let Some(batch) = batch else { return Ok(None) };
-        let (file, input_bytes) = (self.num_blocks, batch.input_bytes);
         self.num_blocks += 1;
-        self.parser.batches.lock().push_back((file, batch));
-        Ok(Some(InputBlock { bytes: Vec::new(), first_line: 0, file, input_bytes }))
+        Ok(Some(self.parser.batches.put(self.num_blocks, batch)))
     }
 }
 
 impl BlockParser for DocumentParser {
     fn parse(&self, block: InputBlock) -> Result<EdgeBatch> {
-        let mut batches = self.batches.lock();
-        let place = batches.iter().position(|(number, _)| *number == block.file);
-        match place.and_then(|place| batches.remove(place)) {
-            Some((_, batch)) => Ok(batch),
-            None => Err(Error::invalid("a block of a document was asked for twice")),
-        }
+        self.batches.take(&block)
     }
 
     fn warnings(&self) -> Vec<Message> {

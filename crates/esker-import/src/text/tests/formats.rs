@@ -64,7 +64,10 @@ fn matrix_market_that_is_refused() {
             "pattern skew-symmetric\n1 1 0\n",
             "a skew-symmetric pattern makes no sense: its values have signs; write it as general",
         ),
-        ("real skew-symmetric\n2 2 2\n2 1 3\n2 2 1\n", "it has an entry (2, 2); remove it"),
+        (
+            "real skew-symmetric\n2 2 2\n2 1 3\n2 2 1\n",
+            "the matrix is skew-symmetric, so that its diagonal is 0, but it has an entry (2, 2); remove it",
+        ),
         ("real odd\n1 1 0\n", "there is no symmetry \"odd\"; there are general, symmetric, skew-symmetric"),
         ("words general\n1 1 0\n", "there is no field \"words\"; there are pattern, real, integer"),
         (
