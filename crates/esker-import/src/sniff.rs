@@ -57,7 +57,10 @@ fn refuse_foreign(head: &[u8]) -> Result<(), String> {
             "JSON without arrays of nodes and of edges or links",
             "make a CSV of its edges first, for example: jq -r '.list[] | [.source, .target] | @csv' file | esker import - ...",
         ),
-        _ => Ok(()),
+        _ => match foreign(head) {
+            Some(what) => refused(what, "export its edges as CSV"),
+            None => Ok(()),
+        },
     }
 }
 
@@ -69,6 +72,32 @@ fn is_html(head: &[u8]) -> bool {
             .get(..mark.len())
             .is_some_and(|start| start.eq_ignore_ascii_case(mark))
     })
+}
+
+/// With what the first line of other formats begins, in small letters.
+const FOREIGN: [(&[u8], &str); 7] = [
+    (b"nodedef>", "a GDF graph"),
+    (b"*node data", "a VNA network"),
+    (b"(tlp ", "a TLP graph of Tulip"),
+    (b"dl n", "a DL network of UCINET"),
+    (b"@prefix ", "RDF"),
+    (b"@base ", "RDF"),
+    (b"prefix ", "RDF"),
+];
+
+/// The name of a text format of graphs that is not read, if a text begins as one does.
+fn foreign(head: &[u8]) -> Option<&'static str> {
+    let is_comment = |line: &&[u8]| matches!(line.trim_ascii().first(), None | Some(b'#' | b'%'));
+    let mut lines = without_mark(head).split(|byte| *byte == b'\n').skip_while(is_comment);
+    let first = lines.next()?.trim_ascii().to_ascii_lowercase();
+    if let Some((_, what)) = FOREIGN.iter().find(|(mark, _)| first.starts_with(mark)) {
+        return Some(what);
+    }
+    if (first.starts_with(b"<") || first.starts_with(b"_:")) && first.ends_with(b" .") {
+        return Some("RDF");
+    }
+    // Lines of vertices, a line with this sign alone, lines of edges.
+    lines.any(|line| line.trim_ascii_end() == b"#").then_some("a TGF graph")
 }
 
 /// Whether a text is JSON whose first line is an object of its own.

@@ -333,7 +333,8 @@ impl Search<'_> {
             let sample = &self.columns[column];
             let is_named_so = sample.name.is_some() && is_attribute(&self.names[column]);
             let is_taken = self.given.others.contains(&column) || is_named_so || self.counts_rows(column);
-            self.is_given(column) || sample.kind().may_be_ids() && !is_taken
+            let are_answers = || ValueKind::are_answers(sample.values.iter().copied());
+            self.is_given(column) || sample.kind().may_be_ids() && !is_taken && !are_answers()
         };
         let found: Vec<usize> =
             (0..self.columns.len()).filter(is_plausible).take(PLAUSIBLE_MAX + 1).collect();

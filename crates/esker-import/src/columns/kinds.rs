@@ -1,5 +1,7 @@
 //! What the values of a column of text are, by a sample.
 
+use std::collections::HashSet;
+
 use esker_format::LogicalType;
 use esker_format::value::decimal::{self, NotId, NotNumber};
 
@@ -71,6 +73,18 @@ impl ValueKind {
         }
     }
 
+    /// Whether all values are one of two letters or words that databases write for truth values.
+    pub(crate) fn are_answers<'v>(values: impl Iterator<Item = &'v [u8]>) -> bool {
+        let pairs: [[&[u8]; 2]; 4] = [[b"t", b"f"], [b"y", b"n"], [b"yes", b"no"], [b"on", b"off"]];
+        let given: HashSet<Vec<u8>> = values
+            .filter(|value| !value.is_empty())
+            .map(<[u8]>::to_ascii_lowercase)
+            .take(VALUES_MAX)
+            .collect();
+        let is_one = |value: &Vec<u8>, pair: &[&[u8]; 2]| pair.contains(&value.as_slice());
+        !given.is_empty() && pairs.iter().any(|pair| given.iter().all(|value| is_one(value, pair)))
+    }
+
     /// Whether the values may be ids of vertices.
     pub(crate) fn may_be_ids(self) -> bool {
         matches!(self, Self::Integers | Self::Texts | Self::Unknown)
@@ -85,6 +99,17 @@ impl ValueKind {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn answers_are_told_from_ids() {
+        let are = |values: &[&str]| ValueKind::are_answers(values.iter().map(|value| value.as_bytes()));
+        for answers in [&["t", "f", ""][..], &["Y", "n"], &["no"]] {
+            assert!(are(answers), "{answers:?}");
+        }
+        for ids in [&["t", "n"][..], &["", ""], &["yes", "no", "maybe"]] {
+            assert!(!are(ids), "{ids:?}");
+        }
+    }
 
     #[test]
     fn a_bad_cell_does_not_change_the_kind_of_a_column() {

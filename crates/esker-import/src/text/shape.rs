@@ -86,6 +86,9 @@ pub(crate) fn shape(
     let named = named.map(Separator::of);
     let candidates = named.as_ref().map_or(separators, std::slice::from_ref);
     let separator = likeliest(head, &lines, candidates, options);
+    let may_be_tabs = separator == Separator::Blank && candidates.contains(&Separator::Byte(b'\t'));
+    let separator =
+        if may_be_tabs && are_divided_by_tabs(head, &lines) { Separator::Byte(b'\t') } else { separator };
     let quotes = options.quotes.unwrap_or_else(|| quotes_by_default(head, &lines, separator));
     let plain = Dialect { separator, quotes, comments: Comments::None };
     let (rows, first_bad) = rows(head, &lines, plain);
@@ -275,6 +278,22 @@ fn score(head: &[u8], lines: &[LineRange], separator: Separator, options: &ReadO
     (best * 1000).checked_div(total).unwrap_or(0)
 }
 
+/// Whether the lines have the same number of fields between tabs, none of them empty, and others between blanks.
+fn are_divided_by_tabs(head: &[u8], lines: &[LineRange]) -> bool {
+    let rows = lines.iter().map(|&(start, end)| head[start..end].trim_ascii_end());
+    let rows = rows.filter(|row| !row.is_empty() && !matches!(row[0], b'#' | b'%'));
+    let (mut tabs, mut blanks) = (Vec::new(), false);
+    for row in rows {
+        let fields: Vec<&[u8]> = row.split(|byte| *byte == b'\t').collect();
+        if fields.iter().any(|field| field.trim_ascii().is_empty()) {
+            return false;
+        }
+        blanks |= fields.iter().any(|field| field.trim_ascii().contains(&b' '));
+        tabs.push(fields.len());
+    }
+    blanks && tabs.first().is_some_and(|&first| first > 1 && tabs.iter().all(|&other| other == first))
+}
+
 /// Commas, semicolons and bars come with quotes; between blanks a quote counts as one if all fields that
 /// begin with one also end with one.
 fn quotes_by_default(head: &[u8], lines: &[LineRange], separator: Separator) -> bool {
@@ -397,13 +416,30 @@ fn has_header(rows: &[Row], by_looks: bool, options: &ReadOptions) -> FirstLine 
         return FirstLine::Header;
     }
     let body: Vec<&[Vec<u8>]> = unmarked(&rows[1..]).map(|row| row.fields.as_slice()).collect();
-    if options.notation.is_common() {
-        return first_line(first, &body, by_looks);
+    // `#source target`: a header in a comment, or the one id that begins so.
+    let is_marked = |row: &Row| matches!(row.fields[0].first(), Some(b'#' | b'%'));
+    let is_odd = is_marked(&rows[0]) && rows.len() > 2 && !rows[1..].iter().any(is_marked);
+    let told = match options.notation.is_common() {
+        true => first_line(first, &body, by_looks),
+        false => common_first_line(first, &body, by_looks, options),
+    };
+    match told {
+        FirstLine::Row if is_odd => FirstLine::Unclear,
+        found => found,
     }
+}
+
+/// What the first line is, by its fields and those below as they are in the common notation.
+fn common_first_line(
+    first: &[Vec<u8>],
+    body: &[&[Vec<u8>]],
+    by_looks: bool,
+    options: &ReadOptions,
+) -> FirstLine {
     let read: Vec<Vec<Vec<u8>>> =
-        body.iter().take(HEADER_ROWS_MAX).map(|row| in_common_notation(row, &body, options)).collect();
+        body.iter().take(HEADER_ROWS_MAX).map(|row| in_common_notation(row, body, options)).collect();
     let read: Vec<&[Vec<u8>]> = read.iter().map(Vec::as_slice).collect();
-    first_line(&in_common_notation(first, &body, options), &read, by_looks)
+    first_line(&in_common_notation(first, body, options), &read, by_looks)
 }
 
 /// The fields of a row in the common notation, as far as they fit that of their columns.

@@ -18,10 +18,11 @@ impl Settings {
     pub(super) fn parse(words: &[String]) -> Self {
         let mut settings = Self::default();
         for word in words {
+            let word = word.trim_matches('"');
             let (name, value) = word.split_once('=').unwrap_or((word, ""));
             match name {
                 "vertices" if value.parse::<u64>().is_err() => settings.vertices = Some(value.to_owned()),
-                _ => settings.words.push((name.to_owned(), value.trim_matches('"').to_owned())),
+                _ => settings.words.push((name.to_owned(), value.to_owned())),
             }
         }
         settings

@@ -1,4 +1,4 @@
-Creator "igraph version 1.0.0 Sun Nov 29 20:46:58 2026"
+Creator "igraph version 1.0.0 Sun Nov 29 20:52:31 2026"
 Version 1
 graph
 [
