@@ -68,6 +68,8 @@ impl Settings {
                 "delimiter" => {
                     read.delimiter = Some(if value() == "tab" { b'\t' } else { value().as_bytes()[0] });
                 }
+                "decimal-comma" => read.notation.decimal_comma = true,
+                "date-format" => read.notation.formats.push(value().parse().unwrap()),
                 "header" => read.header = Some(true),
                 "no-header" => read.header = Some(false),
                 "no-quotes" => read.quotes = Some(false),

@@ -100,7 +100,7 @@ def tables() -> None:
     r("pays.csv", 'write.csv(d, "out", row.names=FALSE)')
     r("pays-rows.csv", 'write.csv(d, "out")', maybe=["column1"], **ALL)
     r("pays-half.csv", 'd$amount <- d$amount / 8; write.csv2(d, "out", row.names=FALSE)',
-      (True, {}, [(u, v, {"amount": w / 8}) for u, v, w in ROWS]))
+      (True, {}, [(u, v, {"amount": w / 8}) for u, v, w in ROWS]), **{"with": "property=all decimal-comma"})
     r("pays-table.txt", 'write.table(d, "out")', maybe=["row"], **ALL)
     r("pays-plain.tsv", 'write.table(d, "out", sep="\\t", quote=FALSE, row.names=FALSE)')
     r("pays-na.csv", 'd$amount[2] <- NA; write.csv(d, "out", row.names=FALSE)',

@@ -100,7 +100,8 @@ def pandas_files() -> None:
         graph=of_frame(frames["numbered"].assign(**{"Unnamed: 0": range(8)}), "source", "target"),
         maybe=["column1"], **ALL)
     put("transfers-semicolon.csv", "frame.to_csv(path, index=False, sep=';')", "transfers")
-    put("transfers-comma.csv", "frame.to_csv(path, index=False, sep=';', decimal=',')", "transfers")
+    put("transfers-comma.csv", "frame.to_csv(path, index=False, sep=';', decimal=',')", "transfers",
+        **{"with": "property=all decimal-comma"})
     put("transfers.tsv", "frame.to_csv(path, index=False, sep='\\t')", "transfers")
     put("transfers-bar.csv", "frame.to_csv(path, index=False, sep='|')", "transfers")
     put("calls-bom.csv", "frame.to_csv(path, index=False, encoding='utf-8-sig')", "calls")
@@ -137,7 +138,8 @@ def pandas_files() -> None:
     put("transfers-thousands.csv", "frame.to_csv(path, index=False)", "transfers", thousands)
     german = frames["transfers"].assign(date=frames["transfers"]["date"].map("{:%d.%m.%Y}".format))
     put("transfers-german.csv", "frame.to_csv(path, index=False, sep=';', decimal=',', encoding='utf-8-sig')",
-        "transfers", german, of_frame(frames["transfers"], "from", "to"))
+        "transfers", german, of_frame(frames["transfers"], "from", "to"),
+        **{"with": "property=all decimal-comma date-format=%d.%m.%Y"})
     american = frames["transfers"].assign(date=frames["transfers"]["date"].map("{:%m/%d/%Y}".format))
     put("transfers-american.csv", "frame.to_csv(path, index=False)", "transfers", american)
     put("calls-zone.csv", "frame.assign(started=frame['started'].dt.tz_localize('Europe/Berlin')).to_csv(path, index=False)",
