@@ -116,33 +116,58 @@ class Cluster:
         return f"<esker.Cluster {self.path!r}>"
 
     def add(
-        self, edges: Any, *, weight: str | None = None, message: str | None = None, batch: int | None = None, memory: Memory = None
+        self,
+        edges: Any,
+        *,
+        source: str | int | None = None,
+        target: str | int | None = None,
+        weight: str | None = None,
+        header: bool | None = None,
+        message: str | None = None,
+        batch: int | None = None,
+        memory: Memory = None,
     ) -> ClusterChange:
         """Adds edges as a version; of a weighted cluster, those that exist get the new weight.
 
         Args:
             edges: Files, or a table with the columns ``source`` and ``target`` (Arrow, pandas, Polars, or a dict of arrays).
+            source: The column of sources of files, a name or a number from 1, if it has another name than usual.
+            target: The column of targets.
             weight: The column of the weights, if it has another name than usual.
+            header: Whether the first line of a CSV names the columns, where nothing tells.
             message: The message of the version.
             batch: Make a version after this number of edges or somewhat more, since each worker reads blocks of a mebibyte.
             memory: Memory limit of each worker, such as ``"256MiB"``: versions are made whenever the edges fill half of it.
         """
         with _files(edges) as files:
             given = {"weight": weight, "message": message or _message("add", edges), "batch": batch, "memory": memory}
-            return self._change("add", files, given)
+            return self._change("add", files, {**given, "src": source, "dst": target}, *_header(header))
 
-    def delete(self, edges: Any, *, message: str | None = None, batch: int | None = None, memory: Memory = None) -> ClusterChange:
+    def delete(
+        self,
+        edges: Any,
+        *,
+        source: str | int | None = None,
+        target: str | int | None = None,
+        header: bool | None = None,
+        message: str | None = None,
+        batch: int | None = None,
+        memory: Memory = None,
+    ) -> ClusterChange:
         """Deletes edges as a version. Edges that do not exist are passed over; vertices stay.
 
         Args:
             edges: As in :meth:`add`.
+            source: As in :meth:`add`.
+            target: As in :meth:`add`.
+            header: As in :meth:`add`.
             message: The message of the version.
             batch: As in :meth:`add`.
             memory: Memory limit of each worker.
         """
         with _files(edges) as files:
             given = {"message": message or _message("delete", edges), "batch": batch, "memory": memory}
-            return self._change("delete", files, given)
+            return self._change("delete", files, {**given, "src": source, "dst": target}, *_header(header))
 
     def stream(
         self,
@@ -153,6 +178,7 @@ class Cluster:
         from_start: bool = False,
         follow: bool = False,
         weight: str | None = None,
+        header: bool | None = None,
         memory: Memory = None,
     ) -> ClusterChange:
         """Adds the edges of a file or pipe as they come, until its end. The same call again takes only the edges that no version has.
@@ -164,11 +190,12 @@ class Cluster:
             from_start: Read the stream from its start, also if versions have edges of it.
             follow: Wait at the end of the file for what will be appended to it, until Ctrl-C, which commits what was read.
             weight: The column of the weights.
+            header: As in :meth:`add`.
             memory: Memory limit of each worker.
         """
         given = {"commit-every": commit_every, "source": source, "weight": weight, "memory": memory}
         flags = [name for name, wanted in (("--from-start", from_start), ("--follow", follow)) if wanted]
-        change = self._change("stream", [_file(file)], given, *flags)
+        change = self._change("stream", [_file(file)], given, *flags, *_header(header))
         _cancel.current()  # The command commits what it has read, and succeeds.
         return change
 
@@ -362,6 +389,11 @@ class Cluster:
     def _json(self, *words: str, given: dict[str, Any] | None = None) -> dict[str, Any]:
         report: dict[str, Any] = json.loads(self._call(*words, "--json", given=given))
         return report
+
+
+def _header(header: bool | None) -> list[str]:
+    """The option of a header."""
+    return [] if header is None else ["--header" if header else "--no-header"]
 
 
 def _file(path: Path) -> str:

@@ -712,6 +712,24 @@ class Database:
         _esker.declare_stream(self._to_change(), time, time_unit, *lengths)
 
     @property
+    def reading(self) -> dict[str, Any] | None:
+        """How files are read, as the database remembers it of its import or of the first file that was added: ``format``, the columns
+        ``source`` and ``target``, those of ``properties``, ``header``, ``delimiter`` and the like. A number is the place of a column without a
+        name, from 1. :meth:`import_` and :meth:`stream` find the columns of later files by it; their arguments count for one call."""
+        return json.loads(_esker.remembered(self._created())[0])
+
+    def forget_reading(self) -> None:
+        """Forgets :attr:`reading`: the columns of the next file that is added are found as in an import, and remembered."""
+        _esker.forget_reading(self._to_change())
+
+    def make_ids_texts(self, *, threads: int | None = None, memory: Memory = None, progress: ProgressOption = None) -> bool:
+        """Makes integer ids texts, their digits, in all versions, so that later edges may have any text as ids. This writes all layers anew
+        and is not undone. Returns whether the ids were integers. Graphs made before keep integers."""
+        with _progress.listening(progress, "make_ids_texts") as callback:
+            settings = run_settings(threads=threads, memory=memory, progress=callback)
+            return _esker.make_ids_texts(self._to_change(), settings)
+
+    @property
     def write_options(self) -> dict[str, Any]:
         """How commits become layers: ``copy``, ``freeze`` in bytes, and ``merge``. See :meth:`set_write_options`."""
         copy, freeze, merge = self._created().write_options()

@@ -58,6 +58,7 @@ impl Language for PythonWords {
             // The database is the object of the method.
             Operation::Forget => format!("forget({})", given(call.objects.get(1).map_or("", String::as_str))),
             Operation::Log => format!("versions({})", given("")),
+            Operation::Options => "make_ids_texts()".to_owned(),
             Operation::Recover => format!("esker.recover({})", given("path")),
             Operation::Run if call.settings.iter().any(|given| given.setting == Setting::List) => {
                 "esker.ALGORITHMS".to_owned()

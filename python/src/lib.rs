@@ -28,6 +28,7 @@ mod batch;
 mod differences;
 mod database;
 mod reading;
+mod remembered;
 mod follow;
 mod streaming;
 mod opening;
@@ -88,6 +89,8 @@ mod _esker {
     use super::paths::shortest_paths;
     #[pymodule_export]
     use super::reading::{check_database, export_version};
+    #[pymodule_export]
+    use super::remembered::{forget_reading, make_ids_texts, remembered};
     #[pymodule_export]
     use super::streaming::{PyEdgeStream, declare_stream, declared_stream, expire, stream_edges};
     #[pymodule_export]

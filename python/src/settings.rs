@@ -3,6 +3,7 @@
 use parking_lot::Mutex;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::UNIX_EPOCH;
 
 use esker::MemoryLimit;
 use esker::catalogue::Resources;
@@ -361,6 +362,9 @@ pub(crate) fn commit_options(message: String, time_ms: Option<u64>, cancel: &Can
 
 /// An event time in milliseconds since 1970; a day, minute or second means its start.
 pub(crate) fn event_time(text: &str) -> PyOutcome<u64> {
+    if text == "now" {
+        return Ok(UNIX_EPOCH.elapsed().map_or(0, |age| age.as_millis() as u64));
+    }
     parse_time(text).map(|range| *range.start()).or_else(invalid)
 }
 

@@ -111,6 +111,32 @@ def test_compact_leaves_out_vertices_that_no_version_has(web):
         web.compact(renumber="sometimes")
 
 
+def test_later_files_are_read_as_the_import_was(tmp_path):
+    (tmp_path / "a.csv").write_text("payer,payee,weight\n5,6,3\n6,7,4\n")
+    (tmp_path / "b.csv").write_text("weight,payee,payer\n8,5,7\n")
+    (tmp_path / "flows.csv").write_text("orig,resp,weight\n1,2,3\n")
+    (tmp_path / "names.csv").write_text("payer,payee,weight\nann,5,1\n")
+    with esker.create(tmp_path / "pay.esker") as db:
+        db.import_(tmp_path / "a.csv")
+        assert db.reading["source"] == "payer" and db.reading["properties"] == {"weight": "weight"}
+        assert db.import_(tmp_path / "b.csv").edges == 1
+        assert db.graph().edge(7, 5) == {"weight": 8}
+        with pytest.raises(esker.InputError, match="expected source payer, target payee, weight; found orig, resp"):
+            db.import_(tmp_path / "flows.csv")
+        assert db.import_(tmp_path / "flows.csv", source="orig", target="resp").edges == 1
+        with pytest.raises(esker.InputError, match="make_ids_texts()"):
+            db.import_(tmp_path / "names.csv")
+        old = db.graph(1)
+        assert db.make_ids_texts() and not db.make_ids_texts()
+        assert old.has_edge(5, 6) and db.graph(1).has_edge("5", "6")
+        db.import_(tmp_path / "names.csv")
+        assert db.graph().has_edge("ann", "5")
+        db.forget_reading()
+        assert db.reading is None
+        db.import_(tmp_path / "names.csv")
+        assert db.reading["target"] == "payee"
+
+
 def test_write_options(web, path):
     assert web.write_options == {"copy": "mixed", "freeze": 64 << 20, "merge": True}
     web.compact()

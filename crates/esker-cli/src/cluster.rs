@@ -3,6 +3,7 @@
 mod workers;
 mod hosting;
 mod tables;
+mod columns;
 mod changing;
 mod streaming;
 mod splitting;

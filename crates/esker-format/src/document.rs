@@ -18,6 +18,7 @@ use super::layout::manifest::{
     ManifestHeader, Owner, PropertyRecord, RecordHeader, SectionRecord, VertexOrder,
 };
 use super::layout::options::{CopyPolicy, SpanRecord, SpanUnit, StreamRecord, StreamUnit, WriteOptions};
+use super::layout::reading::{ColumnRecord, EventTimes, PropertyColumnRecord, ReadingRecord, TableRecord};
 use super::layout::tile::{KeptForms, SharedTiles, TileCoding, TilesRecord};
 use super::layout::version::{Duplicates, RetentionKind, RetentionRecord, TagRecord, VersionRecord};
 use super::{BLOCK_BYTES, ColumnKind, ElementType, FORMAT_VERSION, PAGE_BYTES};
@@ -227,6 +228,11 @@ fn render() -> String {
     chapter::<StreamUnit>(&mut out);
     chapter::<SpanRecord>(&mut out);
     chapter::<SpanUnit>(&mut out);
+    chapter::<ReadingRecord>(&mut out);
+    chapter::<TableRecord>(&mut out);
+    chapter::<PropertyColumnRecord>(&mut out);
+    chapter::<ColumnRecord>(&mut out);
+    chapter::<EventTimes>(&mut out);
     chapter::<LogMark>(&mut out);
     chapter::<SegmentHeader>(&mut out);
     chapter::<LogRecordHeader>(&mut out);

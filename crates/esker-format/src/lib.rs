@@ -53,6 +53,7 @@ pub use layout::manifest::{
     ManifestHead, ManifestHeader, Owner, PropertyRecord, RecordHeader, SectionRecord, VertexOrder,
 };
 pub use layout::options::{CopyPolicy, SpanRecord, SpanUnit, StreamRecord, StreamUnit, WriteOptions};
+pub use layout::reading::{ColumnRecord, EventTimes, PropertyColumnRecord, ReadingRecord, TableRecord};
 pub use layout::tile::{KeptForms, SharedTiles, TileCoding, TilesRecord};
 pub use layout::version::{Duplicates, Retention, TagRecord, VersionRecord};
 pub use memory_limit::MemoryLimit;

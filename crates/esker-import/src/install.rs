@@ -6,9 +6,9 @@ use std::time::{Instant, UNIX_EPOCH};
 
 use esker_format::io::{Disk, RealDisk};
 use esker_format::{
-    DictionaryRecord, Edit, Encoding, Error, GraphShape, IdMapKind, IdMapRecord, KeptForms, LayerRecord,
-    Owner, PropertyRecord, Result, SpanRecord, SpanUnit, StreamRecord, StreamUnit, VersionRecord,
-    VertexOrder as StoredOrder, trimmed_budget,
+    DictionaryRecord, Edit, Encoding, Error, EventTimes, GraphShape, IdMapKind, IdMapRecord, KeptForms,
+    LayerRecord, Owner, PropertyRecord, ReadingRecord, Result, SpanRecord, SpanUnit, StreamRecord,
+    StreamUnit, VersionRecord, VertexOrder as StoredOrder, trimmed_budget,
 };
 use esker_graph::{Message, Run, RunOptions, Setting, Stop, VertexId, message};
 use esker_layers::ids::{IdFiles, PermutationWriter};
@@ -116,6 +116,7 @@ pub fn import(
     }
     options.time_ms.map_or(Ok(()), check_event_time)?;
     let format = reader.schema().format;
+    let reading = ReadingRecord { format: format.to_owned(), table: reader.table() };
     let mut staging = Staging::begin(Arc::clone(disk), target, staging)?;
     staging.expect_properties(reader.schema().properties.len());
     let scratch = staging.subdirectory("scratch")?;
@@ -152,6 +153,8 @@ pub fn import(
     let mut stream = None;
     edits.push(Edit::SetDuplicates(options.duplicates));
     edits.extend(options.writes.map(Edit::SetOptions));
+    edits.push(Edit::SetReading(reading));
+    edits.extend(options.time_ms.map(|_| Edit::SetEventTimes(EventTimes::Given)));
     let properties: Vec<PropertyRecord> = property_records(properties, weight, kind).collect();
     if let Some(time) = time.map(|time| &properties[time]) {
         match time.can_be_time() {

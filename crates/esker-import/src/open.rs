@@ -99,7 +99,9 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
             };
         }
     }
-    if options.both_ends {
+    let remembered = options.expected.as_ref().is_some_and(|expected| expected.both_ends);
+    let is_table = reader.table().is_some() && !reader.schema().both_ends;
+    if options.both_ends || remembered && is_table && options.directed != Some(true) {
         reader = Box::new(BothEnds::new(reader)?);
     }
     Ok(Opened { reader, format, notes, warnings })

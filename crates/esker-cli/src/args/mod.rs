@@ -14,6 +14,7 @@ pub(crate) mod commit_every;
 pub(crate) mod heads;
 pub(crate) mod tiling;
 pub(crate) mod write_options;
+pub(crate) mod remembered;
 pub(crate) mod importing;
 pub(crate) mod followed_rows;
 pub(crate) mod algorithm;

@@ -8,6 +8,7 @@ use esker_cluster::disk::job::ChangeJob;
 use esker_cluster::{ChangeReport, News};
 use serde_json::json;
 
+use super::columns::ColumnArgs;
 use super::workers::{
     HostsArg, explain, input_names, parse_memory, published_before_failure, supervised, workers_json,
 };
@@ -64,6 +65,8 @@ struct ChangeArgs {
     /// Files of edges, in any format that `esker import` reads; properties other than weights are left out
     #[arg(required = true, value_name = "FILE")]
     inputs: Vec<String>,
+    #[command(flatten)]
+    columns: ColumnArgs,
     /// Publish a version after every N edges or somewhat more, since each worker reads blocks of a mebibyte
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     batch: Option<u64>,
@@ -93,7 +96,7 @@ impl ChangeArgs {
             message,
             batch_edges: self.batch.unwrap_or(0),
             memory_bytes: self.memory,
-            ..job
+            ..self.columns.of(job)
         };
         let (begin, bar, mut report) = (Instant::now(), Bar::spinner(false), ChangeReport::default());
         let show = |news: News<'_>| match news {

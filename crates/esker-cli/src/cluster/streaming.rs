@@ -11,6 +11,7 @@ use esker_cluster::{ChangeReport, Cluster, News};
 use serde_json::json;
 
 use super::changing::remark_on_undone;
+use super::columns::ColumnArgs;
 use super::workers::{
     HostsArg, explain, input_names, parse_memory, published_before_failure, supervised, workers_json,
 };
@@ -63,6 +64,8 @@ pub(super) struct ClusterStreamCommand {
     /// Column of the weights [default: the usual one], if edges of the cluster have weights
     #[arg(long, value_name = "COLUMN")]
     weight: Option<String>,
+    #[command(flatten)]
+    columns: ColumnArgs,
     /// Say what each worker sent, how much memory it took, and where its time went
     #[arg(long)]
     explain: bool,
@@ -130,7 +133,7 @@ impl ClusterStreamCommand {
             stream,
             weight,
             memory_bytes: self.memory,
-            ..ChangeJob::default()
+            ..self.columns.of(ChangeJob::default())
         })
     }
 

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
+use esker::change::reading_json;
 use esker::graph::{Direction, Run, VertexId};
 use esker::selection::{KindCount, count_kinds};
-use esker::store::format::{Encoding, HeadOrder, LayerRecord, WriteOptions};
+use esker::store::format::{Encoding, EventTimes, HeadOrder, LayerRecord, WriteOptions};
 use esker::store::headed::StoredHeads;
 use esker::store::manifest::format_time;
 use esker::store::property::Dictionary;
@@ -17,6 +18,7 @@ use serde_json::json;
 use crate::args::at::{AtArgs, InLog};
 use crate::args::encoding::name_of;
 use crate::args::heads::{missing as missing_heads, order_name};
+use crate::args::remembered::describe_reading;
 use crate::args::size::{bytes, count, counted, seconds};
 use crate::args::write_options::{describe, describe_stream, stream_json, to_json};
 use crate::failure::{Failure, Outcome};
@@ -79,6 +81,12 @@ impl InfoCommand {
         }
         if let Some(stream) = describe_stream(&Declared::of(store.manifest())) {
             rows.push(("stream".to_owned(), stream));
+        }
+        if let Some(reading) = describe_reading(store.manifest().reading.as_ref()) {
+            rows.push(("files".to_owned(), reading));
+        }
+        if store.manifest().event_times() == EventTimes::Given {
+            rows.push(("event times".to_owned(), "given with each commit".to_owned()));
         }
         rows.extend(property_rows(version)?);
         rows.push(("lists".to_owned(), describe_lists(version)));
@@ -158,6 +166,8 @@ impl InfoCommand {
             "duplicates": version.manifest().duplicates().name(),
             "options": to_json(&store.manifest().options()),
             "stream": stream_json(&Declared::of(store.manifest())),
+            "reading": reading_json(store.manifest().reading.as_ref()),
+            "event_times": store.manifest().event_times().name(),
             "versions": store.versions()?.len(),
             "commits_in_log": InLog::of(store)?.commits,
             "changes_in_log": InLog::of(store)?.changes,

@@ -136,8 +136,8 @@ fn an_empty_database_says_what_its_ids_are() {
     assert!(told.contains("its ids are integers, so import with --ids text if texts will follow"), "{told}");
     assert!(!said(&place, "import a.csv t.esker --ids text").contains("its ids are"));
     place.file("b.csv", "source,target\na,b\n");
-    place.fails(1, "add g.esker b.csv", "import with --ids text");
-    place.fails(2, "add g.esker b.csv --ids text", "g.esker has integer ids, which do not change");
+    place.fails(1, "add g.esker b.csv", "`esker options --ids text`");
+    place.fails(2, "add g.esker b.csv --ids text", "make them texts with `esker options g.esker --ids text`");
     place.ok("add t.esker b.csv");
 }
 

@@ -31,6 +31,7 @@ mod values;
 mod long_texts;
 mod endings;
 mod inputs;
+mod later_files;
 mod limits;
 mod rates;
 mod numbers;

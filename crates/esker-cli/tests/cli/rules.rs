@@ -77,6 +77,8 @@ fn a_history_is_loaded_with_the_times_of_its_events() {
     place.ok("commit d.esker script --event-time 2012-01-01T12:00:00Z");
     place.ok("delete d.esker b.el --event-time @1400000000000");
     place.file("ages.csv", "id,age\n1,40\n");
+    place.fails(2, "set d.esker ages.csv", "--event-time TIME, or --event-time now");
+    place.ok("options d.esker --event-times now");
     place.ok("set d.esker ages.csv");
     let edges = |at: &str| place.json(&format!("info d.esker --at {at} --json"))["edges"].clone();
     assert_eq!(edges("2011-06-01"), json!(1));

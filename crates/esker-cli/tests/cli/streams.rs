@@ -105,7 +105,7 @@ fn versions_have_the_edges_in_order_and_the_watermark_as_their_time() {
     assert_eq!(report(&place, "stream s.esker a.csv --from-start --json")["late"], 1);
     // What a forgotten version said is not known.
     place.file("b.csv", "from,to,sent\n8,9,4\n");
-    place.ok("add s.esker b.csv");
+    place.ok("add s.esker b.csv --event-time now");
     place.ok("retain s.esker last 1");
     place.fails(1, "stream s.esker a.csv", "none that is left says how far");
 }
@@ -435,7 +435,7 @@ fn times_after_the_year_9999_are_refused() {
         "8 to 9 has the time 1704067204000, which in seconds is after the year 9999: convert the times";
     place.fails(1, "stream s.esker b.csv --from-start", refused);
     let before = edges(&place).len();
-    place.fails(1, "add s.esker b.csv", refused);
+    place.fails(1, "add s.esker b.csv --event-time now", refused);
     assert_eq!(edges(&place).len(), before);
 }
 
@@ -456,7 +456,7 @@ fn no_message_passes_for_the_position_of_a_stream() {
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("would say which edges have expired"), "{said}");
     assert_eq!(versions(&place).len(), 2);
-    place.ok("add s.esker a.csv -m stream");
+    place.ok("add s.esker a.csv -m stream --event-time now");
 }
 
 /// The bits of a number with a fraction were taken for a time, and the times of all versions became such
@@ -469,7 +469,7 @@ fn a_time_with_a_fraction_is_refused() {
     assert_eq!(edges(&place).len(), 1, "what came before it is committed");
     // Nor may another command make the times of a declared stream such numbers.
     place.ok("options s.esker --time sent --time-unit s");
-    place.fails(1, "add s.esker a.csv", "sent has a fraction");
+    place.fails(1, "add s.esker a.csv --event-time now", "sent has a fraction");
     assert_eq!(edges(&place).len(), 1);
     // The stream goes on with the edge that ended it.
     place.file("a.csv", "from,to,sent\n1,2,1700000001\n3,4,1700000002\n");
@@ -602,7 +602,9 @@ fn a_declared_stream_needs_no_options() {
     assert_eq!(
         place.ok("options s.esker --time-unit s --delay 10s --expire 100s"),
         "s.esker: copy mixed, freeze at 64.00 MiB, merge auto\n\
-         s.esker: times in \"sent\" (seconds), delay 10s, edges expire after 100s\n"
+         s.esker: times in \"sent\" (seconds), delay 10s, edges expire after 100s\n\
+         s.esker: files are read as csv with header, separated by ','; source from, target to, sent\n\
+         s.esker: event times are given\n"
     );
     assert!(place.ok("info s.esker").contains("edges expire after 100s"));
     let text = rows(0..1000, |i| 1_704_067_200 + i);

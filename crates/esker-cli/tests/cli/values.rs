@@ -200,7 +200,7 @@ fn a_file_of_vertices_may_have_a_header() {
     place.fails(1, "import c.el c.esker --vertices c.ids", "c.ids:3");
     // A header of edges may have any names.
     place.file("edges.csv", "von,nach\nann,bob\n");
-    place.ok("delete a.esker edges.csv --header");
+    place.ok("delete a.esker edges.csv --header --src von --dst nach");
     assert_eq!(place.json("info a.esker --json")["edges"], 0);
 }
 

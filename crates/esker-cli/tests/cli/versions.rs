@@ -41,7 +41,8 @@ fn a_database_keeps_how_commits_become_layers() {
     place.file("more.csv", "source,target\na,c\n");
     place.ok("import friends.csv f.esker");
     assert!(!place.ok("info f.esker").contains("options"), "the defaults need no line");
-    assert_eq!(place.ok("options f.esker"), "f.esker: copy mixed, freeze at 64.00 MiB, merge auto\n");
+    let shown = place.ok("options f.esker");
+    assert!(shown.starts_with("f.esker: copy mixed, freeze at 64.00 MiB, merge auto\n"), "{shown}");
     place.ok("import friends.csv g.esker --freeze-size 1 --merge never --copy chain");
     let options = serde_json::json!({ "copy": "chain", "freeze_bytes": 1, "merge": "never" });
     assert_eq!(place.json("info g.esker --json")["options"], options);
@@ -49,10 +50,8 @@ fn a_database_keeps_how_commits_become_layers() {
         place.ok("add g.esker more.csv --duplicates last");
         assert_eq!(place.json("info g.esker --json")["layers"], layers);
     }
-    assert_eq!(
-        place.ok("options g.esker --merge auto --copy copy"),
-        "g.esker: copy copy, freeze at 1 B, merge auto\n"
-    );
+    let shown = place.ok("options g.esker --merge auto --copy copy");
+    assert!(shown.starts_with("g.esker: copy copy, freeze at 1 B, merge auto\n"), "{shown}");
     let shown = place.ok("info g.esker");
     assert!(shown.contains("copy copy, freeze at 1 B, merge auto"), "{shown}");
     place.ok("add g.esker more.csv");
@@ -381,14 +380,13 @@ fn changes_that_do_not_fit_are_refused_with_a_remedy() {
     place.file("many.csv", "from,to,kind,since\nalice,dan,x,many\n");
     place.file("big.csv", "from,to,kind,since\nalice,dan,x,3000000000\n");
     place.file("part.csv", "from,to,kind,since\na,b,x,1\na,c,x,oops\n");
-    place.file("noheader.csv", "alice,dan,x,3\n");
+    place.file("short.csv", "alice,dan,3\n");
     let cases = [
         (1, "add f.esker bare.csv", "since"),
         (1, "add f.esker half.csv", "kind"),
         (1, "add f.esker many.csv", "many.csv:2"),
         (1, "add f.esker part.csv", "part.csv:3"),
-        (1, "add f.esker noheader.csv", "choose with --src 1 --dst 2"),
-        (2, "add f.esker noheader.csv --src 1 --dst 2", "no header names the columns"),
+        (1, "add f.esker short.csv", "found 3 columns without names; name the ends with --src and --dst"),
         (2, "add f.esker friends.csv --property colour", "no edge property for --property colour"),
         (2, "add f.esker friends.csv --ids int", "leave --ids out"),
         (1, "add f.esker missing.csv", "missing.csv"),
@@ -525,7 +523,7 @@ fn a_time_to_come_is_said_and_so_is_what_is_left_out_of_a_list() {
     assert!(said("import a.csv late.esker --event-time 2199-01-01").contains(told));
     assert!(!said("import a.csv g.esker --event-time 2019-01-01").contains("warning"));
     assert!(said("commit g.esker script --event-time 2199-01-01").contains(told));
-    let mut command = place.command("add g.esker a.csv -m");
+    let mut command = place.command("add g.esker a.csv --event-time 2199-01-01 -m");
     assert!(command.arg("first\nsecond").output().unwrap().status.success());
     assert!(place.ok("log g.esker").contains("first ..."));
     place.ok("tag g.esker 1 one");

@@ -19,6 +19,7 @@ use esker_store::{Batch, CommitOptions, Database, DatabaseOptions};
 use serde::{Deserialize, Serialize};
 
 use crate::change::input::{InputPart, Parts};
+use crate::change::reading::{remember, remembered};
 use crate::disk::cluster::Cluster;
 use crate::disk::job::ChangeJob;
 use crate::disk::shard::{message_of, open_at_newest, threads_each};
@@ -85,7 +86,9 @@ pub fn change(
 ) -> Result<ChangeTimes> {
     let database = open_to_change(cluster, engine, job)?;
     let weights = weight_kind(database.batch().edge_properties()).filter(|_| !job.removes);
-    let mut parts = Parts::open(cluster, engine, job, weights.is_some())?;
+    let expected = remembered(engine, &database)?;
+    let remembers = expected.is_none() && engine.index() == 0 && !job.removes;
+    let mut parts = Parts::open(cluster, engine, job, weights.is_some(), expected)?;
     parts.notes.iter().for_each(|note| publisher.note(note));
     let mut changing = Changing::new(cluster, &database, engine, job, weights);
     let mut outbox = Outbox::new(cluster, job.removes, weights);
@@ -124,8 +127,10 @@ pub fn change(
             ChangeStep::Close => break,
         }
     }
+    let is_new = remembers && changing.edges_given > 0;
     drop(changing);
     publisher.committing();
+    remember(&database, parts.table.take().filter(|_| is_new))?;
     timed(&mut times.commit, || database.close())?;
     parts.broken().map_or(Ok(times), Err)
 }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
-use esker_format::{Error, Result};
+use esker_format::{Error, Result, TableRecord};
 use esker_graph::{Cancel, Message, Operation, Setting, message};
 use esker_import::open::open;
 use esker_import::read::format::{Pick, PickIds, PickProperties, ReadOptions};
@@ -21,6 +21,7 @@ use esker_import::read::live::GrowingInput;
 use esker_import::read::source::{EdgeBatch, IdKind, Reader, Schema};
 
 use crate::change::fingerprint::fingerprint;
+use crate::change::reading::as_remembered;
 use crate::disk::cluster::Cluster;
 use crate::disk::job::{ChangeJob, StreamJob};
 use crate::net::engine::Engine;
@@ -58,6 +59,8 @@ pub(crate) struct Parts {
     pub(crate) weight: Option<usize>,
     /// How the inputs are read; that of one process is enough.
     pub(crate) notes: Vec<Message>,
+    /// Which columns this process reads.
+    pub(crate) table: Option<TableRecord>,
     stream: Option<StreamCourse>,
     /// The names of the inputs.
     input: String,
@@ -116,6 +119,7 @@ impl Parts {
         engine: &Engine<'_>,
         job: &ChangeJob,
         is_weighted: bool,
+        expected: Option<TableRecord>,
     ) -> Result<Self> {
         let (me, peers) = (engine.index(), engine.peers());
         if job.weight.is_some() && !is_weighted && !job.removes {
@@ -132,6 +136,7 @@ impl Parts {
             is_reversed: false,
             weight: None,
             notes: Vec::new(),
+            table: None,
             stream: None,
             input,
             reading: Arc::clone(&reading),
@@ -142,13 +147,13 @@ impl Parts {
         let manifest = cluster.manifest();
         let mut options = ReadOptions {
             directed: Some(manifest.directed),
-            ..read_options(job, manifest.text_ids, is_weighted)
+            ..as_remembered(expected, job, read_options(job, manifest.text_ids, is_weighted))
         };
         if let Some(live) = &mut options.live {
             live.stop = reading.stop.clone();
         }
         let (reader, notes) = open_reader(job, &options)?;
-        let schema = reader.schema();
+        let (schema, table) = (reader.schema(), reader.table());
         let is_reversed = schema.stands_for_both(manifest.directed);
         let weight = expect_fit(schema, cluster, &none.input, is_weighted)?;
         // One process reads a stream, and announces all vertices.
@@ -178,7 +183,7 @@ impl Parts {
             .spawn(move || read_part(reader, &reading, index, readers, |batch| sender.send(batch).is_ok()))
             .map_err(no_thread("read the input"))?;
         let notes = if me == 0 { notes } else { Vec::new() };
-        Ok(Self { batches: Some(batches), counted, is_reversed, weight, notes, stream, ..none })
+        Ok(Self { batches: Some(batches), counted, is_reversed, weight, notes, table, stream, ..none })
     }
 
     /// What was found in the input; an error about it gets its name.
@@ -367,6 +372,9 @@ impl StreamCourse {
 
 fn read_options(job: &ChangeJob, text_ids: bool, is_weighted: bool) -> ReadOptions {
     ReadOptions {
+        source: job.source.clone(),
+        target: job.target.clone(),
+        header: job.header,
         weight: match &job.weight {
             _ if !is_weighted => Pick::Skip,
             Some(column) => Pick::Column(column.clone()),

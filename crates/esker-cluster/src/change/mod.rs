@@ -2,6 +2,7 @@
 //! result.
 
 pub(crate) mod fingerprint;
+pub(crate) mod reading;
 pub(crate) mod input;
 pub(crate) mod apply;
 pub(crate) mod publishing;

@@ -171,15 +171,14 @@ fn create_in(
 pub(crate) fn create_shard(disk: &Arc<dyn Disk>, path: &Path, options: &CreateOptions) -> Result<()> {
     let ids = if options.text_ids { PickIds::Text } else { PickIds::Int };
     let mut read = ReadOptions { format: Some(Format::EdgeList), ids, ..ReadOptions::default() };
-    let mut header = String::new();
     if let Some(kind) = options.weights {
         let (name, property_type) = (WEIGHT_NAME.to_owned(), kind.element().into());
-        header = format!("source,target,{WEIGHT_NAME}\n");
         read.format = Some(Format::Csv);
         read.weight = Pick::Column(name.clone());
         read.schema = vec![Declaration { name, property_type }];
     }
-    let reader = open_inputs(&[Input::memory("nothing", header.into_bytes())], &read)?.reader;
+    // Without a header, so that the shard remembers none.
+    let reader = open_inputs(&[Input::memory("nothing", Vec::new())], &read)?.reader;
     let import_options = ImportOptions {
         directed: Some(options.directed),
         order: NumberingOrder::Keep,

@@ -26,6 +26,12 @@ pub struct ChangeJob {
     pub removes: bool,
     /// The column of the weights; `None`: the usual one.
     pub weight: Option<String>,
+    /// The column of sources; `None`: found as in an import.
+    pub source: Option<String>,
+    /// The column of targets; `None`: found as in an import.
+    pub target: Option<String>,
+    /// Whether the first line of a table of text names the columns; `None`: told by its looks.
+    pub header: Option<bool>,
     /// How the input is read as a stream; `None`: every process reads its own part of files.
     pub stream: Option<StreamJob>,
     /// Memory of each process for edges that are in no layer of its shard. A version is made whenever those
@@ -286,6 +292,9 @@ mod tests {
             batch_edges: 7,
             removes: false,
             weight: Some("cost".into()),
+            source: Some("from".into()),
+            target: None,
+            header: Some(false),
             stream: None,
             memory_bytes: None,
             generated: None,

@@ -6,6 +6,7 @@ use crate::file::header::IdSecret;
 use crate::layout::heads::HeadsRecord;
 use crate::layout::manifest::{EditKind, IdMapRecord, LayerRecord, LogMark, PropertyRecord};
 use crate::layout::options::{StreamRecord, WriteOptions};
+use crate::layout::reading::{EventTimes, ReadingRecord};
 use crate::layout::tile::{KeptForms, TilesRecord};
 use crate::layout::version::{Duplicates, Retention, TagRecord, VersionRecord};
 
@@ -67,6 +68,12 @@ pub enum Edit {
     SetOptions(WriteOptions),
     /// Declares the database a stream.
     SetStream(StreamRecord),
+    /// Remembers how an input was read.
+    SetReading(ReadingRecord),
+    /// Forgets how an input was read.
+    RemoveReading,
+    /// Sets what the event times of versions are.
+    SetEventTimes(EventTimes),
 }
 
 impl FieldValue for Edit {
@@ -101,6 +108,9 @@ impl FieldValue for Edit {
             Self::KeepForms(kept) => put(EditKind::KeepForms, &|out| kept.put(out)),
             Self::SetOptions(options) => put(EditKind::SetOptions, &|out| options.put(out)),
             Self::SetStream(stream) => put(EditKind::SetStream, &|out| stream.put(out)),
+            Self::SetReading(reading) => put(EditKind::SetReading, &|out| reading.put(out)),
+            Self::RemoveReading => put(EditKind::RemoveReading, &|_| {}),
+            Self::SetEventTimes(times) => put(EditKind::SetEventTimes, &|out| times.put(out)),
         }
     }
 
@@ -126,6 +136,9 @@ impl FieldValue for Edit {
             EditKind::KeepForms => Self::KeepForms(FieldValue::take(input)?),
             EditKind::SetOptions => Self::SetOptions(FieldValue::take(input)?),
             EditKind::SetStream => Self::SetStream(FieldValue::take(input)?),
+            EditKind::SetReading => Self::SetReading(FieldValue::take(input)?),
+            EditKind::RemoveReading => Self::RemoveReading,
+            EditKind::SetEventTimes => Self::SetEventTimes(FieldValue::take(input)?),
         })
     }
 }

@@ -121,6 +121,12 @@ codes! {
         SetHeads = 21,
         /// A `StreamRecord`: declares the database a stream.
         SetStream = 22,
+        /// A `ReadingRecord`: how an input was read. Later inputs are read the same way.
+        SetReading = 23,
+        /// Nothing: forgets how an input was read.
+        RemoveReading = 24,
+        /// An `EventTimes`: what the event times of versions are. Without it, `Committed`.
+        SetEventTimes = 25,
     }
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod tile;
 pub(crate) mod heads;
 pub(crate) mod version;
 pub(crate) mod options;
+pub(crate) mod reading;
 pub(crate) mod manifest;
 pub(crate) mod edit;
 pub(crate) mod commit;

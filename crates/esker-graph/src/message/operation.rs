@@ -55,6 +55,8 @@ operations! {
     Forget = "forget",
     /// Lists the versions.
     Log = "log",
+    /// Sets what a database keeps for all that write to it.
+    Options = "options",
     /// Reads what a damaged database still has.
     Recover = "recover",
     /// Runs an algorithm.

@@ -7,7 +7,9 @@ use esker_format::{Error, LogicalType, PropertyType, Result};
 
 use super::holds::Holds;
 use super::region::unusable;
-use crate::columns::ends::{ColumnSample, GivenEnds, find_ends};
+use crate::columns::columns_do_not_fit;
+use crate::columns::ends::{ColumnSample, GivenEnds, are_named, find_ends};
+use crate::columns::expected::FittedColumns;
 use crate::columns::kinds::ValueKind;
 use crate::columns::pairs::EdgeEnds;
 use crate::read::format::{Pick, PickProperties, ReadOptions, split_type};
@@ -18,6 +20,54 @@ pub(super) fn choose_ends(
     types: &[Option<PropertyType>],
     options: &ReadOptions,
 ) -> Result<EdgeEnds> {
+    let given = given_ends(path, names, options)?;
+    let samples = samples(names, types);
+    let header: Vec<String> = names.iter().map(|(name, _)| name.clone()).collect();
+    let found = find_ends(&samples, &given);
+    found.or_ask(&header, &format!("columns: {}", list(names))).map_err(|reason| unusable(path, reason))
+}
+
+/// The columns that the database remembers; `None` if it remembers none, or none with names.
+pub(super) fn fitted(
+    path: &Arc<PathBuf>,
+    names: &[(String, Holds)],
+    types: &[Option<PropertyType>],
+    options: &ReadOptions,
+) -> Result<Option<FittedColumns>> {
+    let Some(expected) = &options.expected else { return Ok(None) };
+    let given = given_ends(path, names, options)?;
+    let are_given = given.source.is_some() && given.target.is_some();
+    let found = if expected.named {
+        let header: Vec<String> = names.iter().map(|(name, _)| name.clone()).collect();
+        FittedColumns::find(expected, Some(&header), names.len(), options.num_asked())
+    } else {
+        None
+    };
+    // Places tell nothing of columns with names.
+    let are_named = !expected.named && are_named(&samples(names, types), &given);
+    if found.is_some() || are_given || are_named {
+        return Ok(found);
+    }
+    Err(unusable(path, columns_do_not_fit(expected, &list(names), false)))
+}
+
+/// The ends: those that options name, else those that the database remembers.
+pub(super) fn fitted_ends(
+    path: &Arc<PathBuf>,
+    names: &[(String, Holds)],
+    fitted: &FittedColumns,
+    options: &ReadOptions,
+) -> Result<EdgeEnds> {
+    let end = |name: &Option<String>, known: usize| match name {
+        Some(name) => find(path, names, name),
+        None => find(path, names, &names[known].0).map(|_| known),
+    };
+    let source = end(&options.source, fitted.ends.source)?;
+    Ok(EdgeEnds { source, target: end(&options.target, fitted.ends.target)? })
+}
+
+/// The columns that options name, as ends or as something else.
+fn given_ends(path: &Arc<PathBuf>, names: &[(String, Holds)], options: &ReadOptions) -> Result<GivenEnds> {
     let named = |name: &Option<String>| name.as_ref().map(|name| find(path, names, name)).transpose();
     let picked = |pick: &Pick| match pick {
         Pick::Column(name) => find(path, names, name).ok(),
@@ -34,7 +84,10 @@ pub(super) fn choose_ends(
     if others.len() + asked.len() + 2 <= names.len() {
         others.extend(asked);
     }
-    let given = GivenEnds { source: named(&options.source)?, target: named(&options.target)?, others };
+    Ok(GivenEnds { source: named(&options.source)?, target: named(&options.target)?, others })
+}
+
+fn samples<'n>(names: &'n [(String, Holds)], types: &[Option<PropertyType>]) -> Vec<ColumnSample<'n>> {
     let kind = |(holds, own): (Holds, Option<&PropertyType>)| match holds {
         Holds::Numbers if own.is_some_and(|own| own.logical == LogicalType::Boolean) => ValueKind::Truths,
         Holds::Numbers => ValueKind::Integers,
@@ -48,9 +101,7 @@ pub(super) fn choose_ends(
         kind: Some(kind((*holds, types.get(column).and_then(Option::as_ref)))),
         values: Vec::new(),
     });
-    let header: Vec<String> = names.iter().map(|(name, _)| name.clone()).collect();
-    let found = find_ends(&samples.collect::<Vec<_>>(), &given);
-    found.or_ask(&header, &format!("columns: {}", list(names))).map_err(|reason| unusable(path, reason))
+    samples.collect()
 }
 
 /// A column by its exact name, its name in other letters, or its number from 1.

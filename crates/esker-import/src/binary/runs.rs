@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use esker_format::{Error, Result};
+use esker_format::{Error, Result, TableRecord};
 use esker_graph::{Message, Stop};
 
 use super::shared::SharedTexts;
@@ -96,6 +96,7 @@ pub(super) struct SectionReader<P> {
     parser: Arc<P>,
     notes: Vec<Message>,
     warnings: Vec<Message>,
+    table: Option<TableRecord>,
     sections: std::vec::IntoIter<RowSection>,
     current: Option<(RowSection, u64)>,
 }
@@ -103,7 +104,13 @@ pub(super) struct SectionReader<P> {
 impl<P> SectionReader<P> {
     pub(super) fn new(schema: Schema, parser: P, notes: Vec<Message>, sections: Vec<RowSection>) -> Self {
         let (parser, warnings) = (Arc::new(parser), Vec::new());
-        Self { schema, parser, notes, warnings, sections: sections.into_iter(), current: None }
+        let sections = sections.into_iter();
+        Self { schema, parser, notes, warnings, table: None, sections, current: None }
+    }
+
+    /// The same of a table that was read so.
+    pub(super) fn of_table(self, table: TableRecord) -> Self {
+        Self { table: Some(table), ..self }
     }
 
     /// The same with what a person is to be warned of.
@@ -127,6 +134,10 @@ impl<P: SectionParser + 'static> Reader for SectionReader<P> {
 
     fn limit_memory(&mut self, bytes: u64, threads: usize) -> Result<u64> {
         self.parser.limit_memory(bytes, threads)
+    }
+
+    fn table(&self) -> Option<TableRecord> {
+        self.table.clone()
     }
 
     fn notes(&self) -> Vec<Message> {

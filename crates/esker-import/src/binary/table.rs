@@ -9,18 +9,20 @@ use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt64Type}
 use arrow_array::{Array, ArrayRef, BooleanArray, PrimitiveArray};
 use arrow_select::filter::filter;
 use esker_format::value::decimal::{NotNumber, TOO_LONG, float_id, shown};
-use esker_format::{ElementType, LogicalType, PropertyType, Result};
+use esker_format::{ElementType, LogicalType, PropertyColumnRecord, PropertyType, Result, TableRecord};
 use esker_graph::{Message, Setting, message};
 
 use super::contain::damaged;
 use super::converted::{as_ids, as_values};
-use super::ends::{choose_ends, find};
+use super::ends::{choose_ends, find, fitted, fitted_ends};
 use super::holds::{Holds, SPANS};
 use super::long::without_long_texts;
 use super::reasons::{no_numbers, times_as_ids};
 use super::region::unusable;
 use super::runs::BatchOrigin;
 use super::simple::simplified;
+use crate::columns::expected::{FittedColumns, column_record};
+use crate::columns::ids_become_texts;
 use crate::columns::names::{TIMES, WEIGHTS, position};
 use crate::columns::pairs::EdgeEnds;
 use crate::read::format::{Declaration, Pick, PickIds, PickProperties, ReadOptions, Suffix, split_type};
@@ -61,7 +63,16 @@ pub(super) fn choose(
     said_weight: Option<&str>,
     options: &ReadOptions,
 ) -> Result<Picked> {
-    let EdgeEnds { source, target } = choose_ends(path, names, types, options)?;
+    let fitted = fitted(path, names, types, options)?;
+    let renamed;
+    let (names, EdgeEnds { source, target }) = match fitted {
+        None => (names, choose_ends(path, names, types, options)?),
+        Some(fitted) => {
+            let ends = fitted_ends(path, names, &fitted, options)?;
+            renamed = with_names(names, &fitted);
+            (renamed.as_slice(), ends)
+        }
+    };
     let mut chosen = Picked {
         columns: vec![source, target],
         ends: [names[source].0.clone(), names[target].0.clone()],
@@ -120,6 +131,13 @@ pub(super) fn choose(
         chosen.unread = (0..names.len()).filter(is_unread).map(|index| names[index].0.clone()).collect();
     }
     Ok(chosen)
+}
+
+/// The columns, where those of properties that the database remembers are called as these.
+fn with_names(names: &[(String, Holds)], fitted: &FittedColumns) -> Vec<(String, Holds)> {
+    let own: Vec<String> = names.iter().map(|(name, _)| name.clone()).collect();
+    let renamed = fitted.rename(&own, own.len());
+    renamed.into_iter().zip(names).map(|(name, (_, holds))| (name, *holds)).collect()
 }
 
 /// The column of the weight: the one that is named, else `said` by the file, else one with a usual name.
@@ -265,7 +283,14 @@ pub(super) fn id_kind(path: &Arc<PathBuf>, ends: [Holds; 2], options: &ReadOptio
     }
     match (options.ids, ends.contains(&Holds::Texts)) {
         (PickIds::Int, true) => {
-            Err(unusable(path, "integer ids are demanded, but the column of ids holds texts".to_owned()))
+            let reason = "integer ids are demanded, but the column of ids holds texts";
+            Err(unusable(
+                path,
+                match options.types_are_fixed {
+                    true => message![reason, "; ", ids_become_texts()],
+                    false => reason.into(),
+                },
+            ))
         }
         (PickIds::Text, _) | (PickIds::Auto, true) => Ok(IdKind::Text),
         _ => Ok(IdKind::Int),
@@ -290,6 +315,27 @@ pub(super) fn schema(
         time: chosen.time,
         both_ends: false,
         input_bytes: Some(input_bytes),
+    }
+}
+
+/// What a database remembers of the columns of a file with these names.
+pub(super) fn record(names: &[(String, Holds)], chosen: &Picked) -> TableRecord {
+    let own: Vec<String> = names.iter().map(|(name, _)| name.clone()).collect();
+    let column = |place: usize| column_record(place, Some(&own));
+    let properties = chosen.properties.iter().zip(&chosen.columns[2..]);
+    let property = |(name, &place): (&String, &usize)| PropertyColumnRecord {
+        property: name.clone(),
+        column: column(place),
+    };
+    TableRecord {
+        source: column(chosen.columns[0]),
+        target: column(chosen.columns[1]),
+        properties: properties.map(property).collect(),
+        columns: names.len() as u32,
+        named: true,
+        delimiter: None,
+        quotes: None,
+        both_ends: false,
     }
 }
 

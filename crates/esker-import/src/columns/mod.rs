@@ -9,9 +9,10 @@ pub(crate) mod pairs;
 pub(crate) mod ends;
 pub(crate) mod header;
 pub(crate) mod direction;
+pub(crate) mod expected;
 mod reasons;
 
-pub(crate) use reasons::header_is_unclear;
+pub(crate) use reasons::{columns_do_not_fit, header_is_unclear, ids_become_texts, store_unread};
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,7 @@
 //! What is asked where a table does not tell its columns, in words.
 
-use esker_graph::{Message, Setting, message};
+use esker_format::{ColumnRecord, TableRecord};
+use esker_graph::{Message, Operation, Setting, message};
 
 use super::ends::FoundEnds;
 use super::pairs::EdgeEnds;
@@ -40,6 +41,53 @@ pub(crate) fn header_is_unclear(line: &str) -> Message {
         " if it names them, ",
         Setting::Header.to(false),
         " if it is an edge",
+    ]
+}
+
+/// How columns that are not read are stored, in an import or in a database.
+pub(crate) fn store_unread(types_are_fixed: bool) -> Message {
+    match types_are_fixed {
+        true => message![Setting::Define.to_some("NAME:TYPE"), " stores one of them"],
+        false => message![
+            Setting::Property.to("all"),
+            " stores every column, ",
+            Setting::Property.to_some("NAME"),
+            " one of them",
+        ],
+    }
+}
+
+/// How the integer ids of a database become texts.
+pub(crate) fn ids_become_texts() -> Message {
+    message!["make the ids of the database texts with ", Operation::Options.with(Setting::Ids.to("text"))]
+}
+
+/// Refuses an input whose columns are not those that the database remembers. `listed` has its own for a
+/// person.
+pub(crate) fn columns_do_not_fit(expected: &TableRecord, listed: &str, has_header: bool) -> Message {
+    let column = |role: &str, column: &ColumnRecord| {
+        let name = match column.name.as_str() {
+            "" => format!("column {}", column.place + 1),
+            name => name.to_owned(),
+        };
+        if name == role { name } else { format!("{role} {name}") }
+    };
+    let ends = [column("source", &expected.source), column("target", &expected.target)];
+    let properties = expected.properties.iter().map(|one| column(&one.property, &one.column));
+    let expected: Vec<String> = ends.into_iter().chain(properties).collect();
+    let if_an_edge = match has_header {
+        true => message![", or, if the first line is an edge, pass ", Setting::Header.to(false)],
+        false => Message::default(),
+    };
+    message![
+        format!(
+            "the columns are not those that the database remembers of its import: expected {}; found {listed}; name the ends with ",
+            expected.join(", ")
+        ),
+        Setting::SourceColumn,
+        " and ",
+        Setting::TargetColumn,
+        if_an_edge,
     ]
 }
 

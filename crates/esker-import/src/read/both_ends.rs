@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use esker_format::{Error, Result};
+use esker_format::{Error, Result, TableRecord};
 use esker_graph::{Message, Setting, message};
 
 use crate::read::source::{BlockParser, InputBlock, Reader, Schema};
@@ -36,6 +36,10 @@ impl Reader for BothEnds {
 
     fn limit_memory(&mut self, bytes: u64, threads: usize) -> Result<u64> {
         self.edges.limit_memory(bytes, threads)
+    }
+
+    fn table(&self) -> Option<TableRecord> {
+        self.edges.table().map(|table| TableRecord { both_ends: true, ..table })
     }
 
     fn notes(&self) -> Vec<Message> {

@@ -2,8 +2,8 @@
 
 use std::str::FromStr;
 
-use esker_format::PropertyType;
 use esker_format::notation::Notation;
+use esker_format::{PropertyType, TableRecord};
 use esker_graph::Cancel;
 
 use crate::read::live::GrowingInput;
@@ -248,6 +248,9 @@ pub struct ReadOptions {
     /// Whether the edges go to a database, whose properties have their types already. Then no message
     /// proposes another type.
     pub types_are_fixed: bool,
+    /// How the table of the import was read, if the edges go to a database that remembers it. Columns are
+    /// found by it; other options go before it.
+    pub expected: Option<TableRecord>,
     /// What ids are.
     pub ids: PickIds,
     /// How values are written.
@@ -290,6 +293,7 @@ impl Default for ReadOptions {
             defaults: Vec::new(),
             schema: Vec::new(),
             types_are_fixed: false,
+            expected: None,
             ids: PickIds::Auto,
             notation: Notation::default(),
             delimiter: None,
@@ -319,6 +323,22 @@ impl ReadOptions {
             self.schema.push(Declaration { name: column.to_owned(), property_type: PropertyType::text() });
         }
         self
+    }
+
+    /// The number of properties that options ask for.
+    pub(crate) fn num_asked(&self) -> usize {
+        let has_properties = self.expected.as_ref().is_some_and(|table| !table.properties.is_empty());
+        let is_asked = |pick: &&Pick| match pick {
+            Pick::Column(_) => true,
+            Pick::Auto => has_properties,
+            Pick::Skip => false,
+        };
+        let picks = [&self.weight, &self.time].into_iter().filter(is_asked);
+        let properties = match &self.properties {
+            PickProperties::Columns(names) => names.len(),
+            PickProperties::None | PickProperties::All => 0,
+        };
+        picks.count() + properties
     }
 
     /// The columns that options name, or number.

@@ -9,7 +9,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef, BinaryArray, Float64Array, Int64Array, UInt64Array};
 use esker_format::value::decimal::{NotId, TEXT_BYTES_MAX, text_id};
-use esker_format::{Error, PropertyType, Result};
+use esker_format::{Error, PropertyType, Result, TableRecord};
 use esker_graph::{Message, Stop};
 use esker_layers::ids::ExternalId;
 
@@ -282,6 +282,11 @@ pub trait Reader: Send {
     /// Whether the values of edges that come twice are parts of one: the input is a matrix with values.
     fn entries_add_up(&self) -> bool {
         false
+    }
+
+    /// Which columns are read, if the input is a table: by this a later one is read the same way.
+    fn table(&self) -> Option<TableRecord> {
+        None
     }
 
     /// What a person should know of how the input is read.

@@ -10,8 +10,10 @@ use esker_graph::{Message, Setting, message};
 
 use super::blocks::{excerpt, input_error};
 use super::shape::TableShape;
+use crate::columns::columns_do_not_fit;
 use crate::columns::direction::{DirectionColumn, direction_column, mixed};
-use crate::columns::ends::{ColumnSample, GivenEnds, find_ends};
+use crate::columns::ends::{ColumnSample, GivenEnds, are_named, find_ends};
+use crate::columns::expected::FittedColumns;
 use crate::columns::kinds::ValueKind;
 use crate::columns::names::{TIMES, WEIGHTS, position};
 use crate::columns::pairs::EdgeEnds;
@@ -61,6 +63,8 @@ pub(crate) struct TableColumns {
     pub(crate) time: Option<usize>,
     /// The column that says whether edges are directed.
     pub(crate) direction: Option<DirectionColumn>,
+    /// Whether columns that the database remembers by names were taken by their places.
+    pub(crate) lacks_names: bool,
 }
 
 /// Why the columns of a table cannot be taken, in words.
@@ -96,11 +100,27 @@ impl Unfit {
 /// A column that is named does not exist, or nothing tells which columns are the ends; in words.
 pub(crate) fn columns(shape: &TableShape, options: &ReadOptions) -> Result<TableColumns, Unfit> {
     if shape.columns > 0 {
-        let EdgeEnds { source, target } = ends(shape, options)?;
-        if options.ids == PickIds::Auto {
-            check_ids(shape, [source, target])?;
-        }
-        return columns_between(source, target, shape, options);
+        return match fitted(shape, options)? {
+            None => {
+                let EdgeEnds { source, target } = ends(shape, options)?;
+                if options.ids == PickIds::Auto {
+                    check_ids(shape, [source, target])?;
+                }
+                columns_between(source, target, shape, options)
+            }
+            Some(fitted) => {
+                let given = given_ends(shape, options)?;
+                let source = given.source.unwrap_or(fitted.ends.source);
+                let target = given.target.unwrap_or(fitted.ends.target);
+                if source == target {
+                    return Err(one_column_twice(shape, source));
+                }
+                let header = fitted.rename(shape.header.as_deref().unwrap_or_default(), shape.columns);
+                let shape = TableShape { header: Some(header), ..shape.clone() };
+                let columns = columns_between(source, target, &shape, options)?;
+                Ok(TableColumns { lacks_names: fitted.lacks_names, ..columns })
+            }
+        };
     }
     // An empty input has the columns that options name.
     columns_between(0, 1, &TableShape { header: Some(named(options)), ..shape.clone() }, options)
@@ -126,6 +146,28 @@ fn check_ids(shape: &TableShape, ends: [usize; 2]) -> Result<(), Unfit> {
         .into()),
         _ => Ok(()),
     }
+}
+
+/// The columns that the database remembers; `None` if it remembers none, or the table has others that names
+/// or options tell.
+fn fitted(shape: &TableShape, options: &ReadOptions) -> Result<Option<FittedColumns>, Unfit> {
+    let Some(expected) = &options.expected else { return Ok(None) };
+    let header = shape.header.as_deref();
+    let are_given = options.source.is_some() && options.target.is_some();
+    if header.is_none() || expected.named {
+        let found = FittedColumns::find(expected, header, shape.columns, options.num_asked());
+        if found.is_some() || are_given {
+            return Ok(found);
+        }
+    } else {
+        // Places tell nothing of columns with names.
+        let given = GivenEnds { others: taken(shape, options), ..given_ends(shape, options)? };
+        if are_given || are_named(&samples(shape, options), &given) {
+            return Ok(None);
+        }
+    }
+    let listed = header.map_or_else(|| format!("{} columns without names", shape.columns), listed);
+    Err(Unfit::Table(columns_do_not_fit(expected, &listed, header.is_some())))
 }
 
 /// The header that an empty input might have had: the columns that options name, behind those that they
@@ -204,7 +246,8 @@ fn columns_between(
     if direction.is_some_and(|found| found.is_mixed) && options.directed.is_none() {
         return Err(mixed().into());
     }
-    Ok(TableColumns { source, target, properties, weight: weight.map(|_| 0), time, direction })
+    let weight = weight.map(|_| 0);
+    Ok(TableColumns { source, target, properties, weight, time, direction, lacks_names: false })
 }
 
 /// The names of columns for a message: as much as fits a line.
@@ -231,17 +274,28 @@ fn are_whole(shape: &TableShape, property: &EdgeColumn) -> Result<(), Unfit> {
     }
 }
 
-fn ends(shape: &TableShape, options: &ReadOptions) -> Result<EdgeEnds, Unfit> {
-    let header = shape.header.as_deref().unwrap_or_default();
+/// The columns that options name as ends.
+fn given_ends(shape: &TableShape, options: &ReadOptions) -> Result<GivenEnds, Unfit> {
     let named = |name: &Option<String>| name.as_deref().map(|name| find(shape, name)).transpose();
     let (source, target) = (named(&options.source)?, named(&options.target)?);
-    if let (Some(_), Some(name), true) = (&options.source, &options.target, source == target) {
-        return Err(Unfit::Option(message![
-            format!("the column {name:?} cannot be both ends of the edges; name two columns with "),
-            Setting::SourceColumn,
-            " and ",
-            Setting::TargetColumn,
-        ]));
+    Ok(GivenEnds { source, target, others: Vec::new() })
+}
+
+fn one_column_twice(shape: &TableShape, column: usize) -> Unfit {
+    let name = name_of(shape, column, &(column + 1).to_string());
+    Unfit::Option(message![
+        format!("the column {name:?} cannot be both ends of the edges; name two columns with "),
+        Setting::SourceColumn,
+        " and ",
+        Setting::TargetColumn,
+    ])
+}
+
+fn ends(shape: &TableShape, options: &ReadOptions) -> Result<EdgeEnds, Unfit> {
+    let header = shape.header.as_deref().unwrap_or_default();
+    let GivenEnds { source, target, .. } = given_ends(shape, options)?;
+    if let (Some(source), true) = (source, source == target) {
+        return Err(one_column_twice(shape, source));
     }
     if shape.columns == 1 {
         let reason = "the lines have one column, and an edge needs two; name what separates them with ";

@@ -21,6 +21,14 @@ impl Separator {
         if byte == b' ' { Self::Blank } else { Self::Byte(byte) }
     }
 
+    /// The byte that stands for it: see [`Separator::of`].
+    pub(crate) fn byte(self) -> u8 {
+        match self {
+            Self::Blank => b' ',
+            Self::Byte(byte) => byte,
+        }
+    }
+
     /// Its name for messages.
     pub(crate) fn describe(self) -> String {
         match self {

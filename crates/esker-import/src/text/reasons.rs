@@ -6,11 +6,22 @@ use esker_format::PropertyType;
 use esker_format::value::decimal::{NotId, NotNumber, text_id};
 use esker_graph::{Message, Setting, message};
 
+use crate::columns::ids_become_texts;
+
 /// Why a field is no id, in words.
 pub(crate) fn not_id(end: &str, why: NotId, may_be_text: bool) -> Message {
     let reason = format!("the {end} {}", why.reason());
     match may_be_text && why.is_text() {
         true => message![reason, "; import with ", Setting::Ids.to("text"), " to take all ids as texts"],
+        false => reason.into(),
+    }
+}
+
+/// As [`not_id`], for the edges of a database, whose ids may become texts.
+pub(crate) fn not_id_of_database(end: &str, why: NotId) -> Message {
+    let reason = format!("the {end} {}", why.reason());
+    match why.is_text() {
+        true => message![reason, "; ", ids_become_texts()],
         false => reason.into(),
     }
 }

@@ -4,6 +4,7 @@
 use esker_format::value::decimal;
 
 use super::line::{BadQuote, Comments, Dialect, Field, Separator, split};
+use crate::columns::expected::names_ends;
 use crate::columns::header::{FirstLine, first_line};
 use crate::read::format::ReadOptions;
 
@@ -52,7 +53,7 @@ pub(crate) struct TableShape {
     pub(crate) skip_lines: u64,
     /// Names of the columns, if a header gives them.
     pub(crate) header: Option<Vec<String>>,
-    /// The first line, if nothing tells whether it names the columns. It is taken for a row.
+    /// The first line, if nothing tells whether it names the columns: a row, if at all.
     pub(crate) unclear: Option<String>,
     /// Number of columns; 0 if there is no row and no header.
     pub(crate) columns: usize,
@@ -85,11 +86,13 @@ pub(crate) fn shape(
     let lines = lines(head, start, whole, lines_max);
     let named = named.map(Separator::of);
     let candidates = named.as_ref().map_or(separators, std::slice::from_ref);
-    let separator = likeliest(head, &lines, candidates, options);
+    let candidates = with_remembered(candidates, named.is_none() && separators.len() > 1, options);
+    let separator = likeliest(head, &lines, &candidates, options);
     let may_be_tabs = separator == Separator::Blank && candidates.contains(&Separator::Byte(b'\t'));
     let separator =
         if may_be_tabs && are_divided_by_tabs(head, &lines) { Separator::Byte(b'\t') } else { separator };
-    let quotes = options.quotes.unwrap_or_else(|| quotes_by_default(head, &lines, separator));
+    let remembered = options.expected.as_ref().and_then(|expected| expected.quotes);
+    let quotes = options.quotes.or(remembered).unwrap_or_else(|| quotes_by_default(head, &lines, separator));
     let plain = Dialect { separator, quotes, comments: Comments::None };
     let (rows, first_bad) = rows(head, &lines, plain);
     let usual = usual_columns(&rows);
@@ -103,7 +106,7 @@ pub(crate) fn shape(
     let found = match (options.header, &fields) {
         (Some(true), _) => FirstLine::Header,
         (Some(false), _) | (_, Some(_)) => FirstLine::Row,
-        (None, None) => has_header(rows, separators != LIST, options),
+        (None, None) => remembered_header(rows, separators != LIST, options),
     };
     let header = found == FirstLine::Header;
     let first_bad = first_bad.filter(|&bad| bad < first.start);
@@ -406,6 +409,22 @@ fn is_leading_comment(head: &[u8], row: &Row, usual: usize) -> bool {
 
 fn has_text_ids(row: &Row) -> bool {
     row.fields.iter().skip(1).take(1).any(|field| decimal::id(field).is_err())
+}
+
+/// What may separate columns; first, if there is a choice, what did in the import, which may be unusual.
+fn with_remembered(candidates: &[Separator], is_open: bool, options: &ReadOptions) -> Vec<Separator> {
+    let remembered = options.expected.as_ref().and_then(|expected| expected.delimiter).map(Separator::of);
+    remembered.filter(|_| is_open).into_iter().chain(candidates.iter().copied()).collect()
+}
+
+/// As [`has_header`], where the database may remember the names of the ends: a first line that has both is
+/// the header. Where it remembers columns without names, a line that may be an edge is one.
+fn remembered_header(rows: &[Row], by_looks: bool, options: &ReadOptions) -> FirstLine {
+    match (&options.expected, has_header(rows, by_looks, options)) {
+        (Some(expected), _) if names_ends(expected, &names(&rows[0].fields)) => FirstLine::Header,
+        (Some(expected), FirstLine::Unclear) if !expected.named => FirstLine::Row,
+        (_, found) => found,
+    }
 }
 
 /// A first line that has a name which an option gives is the header; others are told by their values.

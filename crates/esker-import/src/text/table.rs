@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use esker_format::{PropertyType, Result};
+use esker_format::{PropertyColumnRecord, PropertyType, Result, TableRecord};
 use esker_graph::Message;
 
 use super::blocks::{LineBlocks, PartialInput, input_error};
@@ -17,6 +17,7 @@ use super::shape::{SAMPLE_LINES, SAMPLE_LINES_MAX, TableShape, shape};
 use super::table_parser::{ColumnLayout, TableParser};
 use super::unexpected::{TableView, warnings};
 use crate::columns::direction::{DirectionRule, mixed};
+use crate::columns::expected::column_record;
 use crate::columns::header_is_unclear;
 use crate::read::format::{Pick, PickIds, ReadOptions};
 use crate::read::head::{HEAD_BYTES_MAX, InputHead};
@@ -40,6 +41,7 @@ pub(crate) struct TableReader {
     schema: Schema,
     blocks: LineBlocks,
     parser: Arc<TableParser>,
+    table: Option<TableRecord>,
     warnings: Vec<Message>,
 }
 
@@ -118,7 +120,30 @@ impl TableReader {
             .with_lines_of(options.line_bytes_max)
             .with_fixed_types(options.types_are_fixed);
         let parser = Arc::new(parser);
-        Ok((Self { schema, blocks: LineBlocks::new(parts, options), parser, warnings }, notes))
+        let table = tables[model].record(options);
+        Ok((Self { schema, blocks: LineBlocks::new(parts, options), parser, table, warnings }, notes))
+    }
+}
+
+impl Sniffed {
+    /// What a database remembers of the table; `None` if it is empty.
+    fn record(&self, options: &ReadOptions) -> Option<TableRecord> {
+        let Self { shape, columns, .. } = self;
+        let column = |column: usize| column_record(column, shape.header.as_deref());
+        let property = |property: &EdgeColumn| PropertyColumnRecord {
+            property: property.name.clone(),
+            column: column(property.column),
+        };
+        (shape.columns > 0).then(|| TableRecord {
+            source: column(columns.source),
+            target: column(columns.target),
+            properties: columns.properties.iter().map(property).collect(),
+            columns: shape.columns as u32,
+            named: shape.header.is_some(),
+            delimiter: Some(shape.dialect.separator.byte()),
+            quotes: options.quotes,
+            both_ends: false,
+        })
     }
 }
 
@@ -129,6 +154,10 @@ impl Reader for TableReader {
 
     fn parser(&self) -> Arc<dyn BlockParser> {
         Arc::clone(&self.parser) as _
+    }
+
+    fn table(&self) -> Option<TableRecord> {
+        self.table.clone()
     }
 
     fn warnings(&self) -> Vec<Message> {
@@ -173,7 +202,7 @@ fn look(
             None => return Err(failed(format!("the first {HEAD_BYTES_MAX} bytes hold no line of edges"))),
         }
     };
-    if let Some(line) = shape.unclear.as_ref().filter(|_| !options.types_are_fixed) {
+    if let Some(line) = &shape.unclear {
         return Ok(Err(Unfit::Sample(header_is_unclear(line))));
     }
     let weighted = style.is_weighted && options.weight == Pick::Auto && shape.columns >= 3;

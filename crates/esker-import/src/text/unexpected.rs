@@ -12,6 +12,7 @@ use super::columns::{EdgeColumn, TableColumns};
 use super::shape::TableShape;
 use crate::columns::dates::date_formats;
 use crate::columns::names::{WEIGHTS, position};
+use crate::columns::store_unread;
 use crate::read::format::{Pick, PickIds, ReadOptions};
 
 /// A table as it is read.
@@ -42,18 +43,13 @@ pub(super) fn warnings(tables: &[TableView<'_>], is_text: bool, options: &ReadOp
             String::new()
         };
         let columns = if names.len() == 1 { "the column" } else { "the columns" };
-        message![
-            format!("{}{others}: {columns} {} not read; ", paths[0].display(), is_or_are(names)),
-            Setting::Property.to("all"),
-            " stores every column, ",
-            Setting::Property.to_some("NAME"),
-            " one of them",
-        ]
+        let not_read = format!("{}{others}: {columns} {} not read; ", paths[0].display(), is_or_are(names));
+        message![not_read, store_unread(options.types_are_fixed)]
     });
     let auto = is_text && options.ids == PickIds::Auto;
     let of_ids = tables.iter().filter(|_| auto).find_map(TableView::first_text_id);
     let each = tables.iter().flat_map(|table| {
-        let first = table.first_edge().into_iter();
+        let first = table.without_names(options).into_iter();
         first.chain(table.odd_texts(options)).chain(table.escaped_quotes()).chain(table.unread_dates())
     });
     of_columns.chain(of_ids).chain(each).collect()
@@ -123,16 +119,14 @@ impl TableView<'_> {
         })
     }
 
-    /// The warning that the first line is taken for an edge, if nothing tells what it is.
-    fn first_edge(&self) -> Option<Message> {
-        let line = self.shape.unclear.as_ref()?;
-        Some(message![
-            format!("{}: the first line, {line}, is taken for an edge; pass ", self.path.display()),
-            Setting::Header.to(true),
-            " if it names the columns, ",
-            Setting::Header.to(false),
-            " if it does not",
-        ])
+    /// The warning that columns are taken by their places, though the database remembers their names.
+    fn without_names(&self, options: &ReadOptions) -> Option<Message> {
+        let is_whole = options.source.is_none() || options.target.is_none();
+        (self.columns.lacks_names && is_whole).then(|| {
+            let path = self.path.display();
+            format!("{path}: no header names the columns, so they are taken in the order of the import")
+                .into()
+        })
     }
 
     /// The warnings that properties become texts although most of their first values are numbers.

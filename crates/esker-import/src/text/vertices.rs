@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use arrow_array::builder::BinaryBuilder;
 use arrow_array::{Array, ArrayRef};
-use esker_format::{Error, Result, value::decimal};
+use esker_format::{Error, Result, TableRecord, value::decimal};
 use esker_graph::{Message, Setting, message};
 
 use super::blocks::{LineBlocks, PartialInput, count_lines, excerpt, too_long};
@@ -115,6 +115,10 @@ impl Reader for WithVertices {
         self.edges.limit_memory(bytes, threads)
     }
 
+    fn table(&self) -> Option<TableRecord> {
+        self.edges.table()
+    }
+
     fn notes(&self) -> Vec<Message> {
         self.edges.notes().into_iter().chain(self.header_note()).collect()
     }
@@ -178,6 +182,10 @@ impl WithCount {
 impl Reader for WithCount {
     fn schema(&self) -> &Schema {
         &self.schema
+    }
+
+    fn table(&self) -> Option<TableRecord> {
+        self.edges.table()
     }
 
     fn parser(&self) -> Arc<dyn BlockParser> {

@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use esker_format::{
-    Edit, Error, Result, Retention, Sought, StreamRecord, TagRecord, VersionRecord, WriteOptions,
+    Edit, Error, EventTimes, ReadingRecord, Result, Retention, Sought, StreamRecord, TagRecord,
+    VersionRecord, WriteOptions,
 };
 use esker_graph::{Operation, message};
 
@@ -214,6 +215,24 @@ impl Database {
     pub fn declare_stream(&self, stream: StreamRecord) -> Result<()> {
         let mut maintenance = self.core.maintenance.lock();
         self.core.edit(&mut maintenance, &[Edit::SetStream(stream)])
+    }
+
+    /// Remembers how inputs are read, for this process and all later ones; `None` forgets it.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn set_reading(&self, reading: Option<ReadingRecord>) -> Result<()> {
+        let mut maintenance = self.core.maintenance.lock();
+        self.core.edit(&mut maintenance, &[reading.map_or(Edit::RemoveReading, Edit::SetReading)])
+    }
+
+    /// Sets what the event times of versions are, for this process and all later ones.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn set_event_times(&self, times: EventTimes) -> Result<()> {
+        let mut maintenance = self.core.maintenance.lock();
+        self.core.edit(&mut maintenance, &[Edit::SetEventTimes(times)])
     }
 }
 

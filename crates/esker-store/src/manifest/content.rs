@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use esker_format::io::Disk;
 use esker_format::{
-    DatabaseId, Duplicates, Edit, Error, FORMAT_VERSION, HeadsRecord, IdMapRecord, IdSecret, KeptForms,
-    LayerRecord, LogMark, MANIFEST_MAGIC, ManifestHead, ManifestHeader, Origin, PAGE_BYTES, PropertyRecord,
-    Result, Retention, StreamRecord, TagRecord, TilesRecord, VersionRecord, WriteOptions,
+    DatabaseId, Duplicates, Edit, Error, EventTimes, FORMAT_VERSION, HeadsRecord, IdMapRecord, IdSecret,
+    KeptForms, LayerRecord, LogMark, MANIFEST_MAGIC, ManifestHead, ManifestHeader, Origin, PAGE_BYTES,
+    PropertyRecord, ReadingRecord, Result, Retention, StreamRecord, TagRecord, TilesRecord, VersionRecord,
+    WriteOptions,
 };
 
 use super::forms::FormRecords;
@@ -47,6 +48,10 @@ pub struct Manifest {
     pub(crate) options: Option<WriteOptions>,
     /// The stream that the database was declared to be.
     pub stream: Option<StreamRecord>,
+    /// How an input was read, if it is remembered: later inputs are read the same way.
+    pub reading: Option<ReadingRecord>,
+    /// What the event times of versions are; `None` if it was never set.
+    pub(crate) event_times: Option<EventTimes>,
     /// The tiles of layers, in order of layer number.
     pub tiles: Vec<TilesRecord>,
     /// The stored heads of layers, in order of layer number.
@@ -198,6 +203,11 @@ impl Manifest {
         self.options.unwrap_or_default()
     }
 
+    /// What the event times of versions are, where a commit is given none.
+    pub fn event_times(&self) -> EventTimes {
+        self.event_times.unwrap_or_default()
+    }
+
     /// Neighbours in each head that merges are to store, if the complete layer has none: the last merge had
     /// no memory for heads.
     pub fn missing_heads(&self) -> Option<u64> {
@@ -250,6 +260,8 @@ impl Manifest {
             + usize::from(self.duplicates.is_some())
             + usize::from(self.options.is_some())
             + usize::from(self.stream.is_some())
+            + usize::from(self.reading.is_some())
+            + usize::from(self.event_times.is_some())
     }
 
     /// The fewest edits that produce this state.
@@ -276,6 +288,8 @@ impl Manifest {
         edits.extend(self.duplicates.map(Edit::SetDuplicates));
         edits.extend(self.options.map(Edit::SetOptions));
         edits.extend(self.stream.clone().map(Edit::SetStream));
+        edits.extend(self.reading.clone().map(Edit::SetReading));
+        edits.extend(self.event_times.map(Edit::SetEventTimes));
         edits
     }
 }
@@ -294,6 +308,8 @@ struct ManifestBuilder {
     duplicates: Option<Duplicates>,
     options: Option<WriteOptions>,
     stream: Option<StreamRecord>,
+    reading: Option<ReadingRecord>,
+    event_times: Option<EventTimes>,
     forms: FormRecords,
     log: Option<LogMark>,
 }
@@ -313,6 +329,8 @@ impl ManifestBuilder {
             duplicates: None,
             options: None,
             stream: None,
+            reading: None,
+            event_times: None,
             forms: FormRecords::default(),
             log: None,
         }
@@ -332,6 +350,8 @@ impl ManifestBuilder {
             duplicates: manifest.duplicates,
             options: manifest.options,
             stream: manifest.stream.clone(),
+            reading: manifest.reading.clone(),
+            event_times: manifest.event_times,
             forms: FormRecords::of(&manifest.tiles, &manifest.heads, manifest.kept),
             log: manifest.log,
         }
@@ -403,6 +423,9 @@ impl ManifestBuilder {
             Edit::SetDuplicates(rule) => self.duplicates = Some(rule),
             Edit::SetOptions(options) => self.options = Some(options),
             Edit::SetStream(stream) => self.stream = Some(stream),
+            Edit::SetReading(reading) => self.reading = Some(reading),
+            Edit::RemoveReading => self.reading = None,
+            Edit::SetEventTimes(times) => self.event_times = Some(times),
             _ => {}
         }
     }
@@ -410,7 +433,7 @@ impl ManifestBuilder {
     /// The manifest; `None` unless it has an id map, the secret of ids, a layer and a version.
     fn finish(self, head: ManifestHead) -> Option<Manifest> {
         let Self { database, created_ms, id_secret, versions, tags, retention, .. } = self;
-        let Self { duplicates, options, stream, log, .. } = self;
+        let Self { duplicates, options, stream, reading, event_times, log, .. } = self;
         let mut properties = self.properties;
         let ManifestHead { records, chain } = head;
         let mut layers: Vec<LayerRecord> = self.layers.into_values().collect();
@@ -433,6 +456,8 @@ impl ManifestBuilder {
             duplicates,
             options,
             stream,
+            reading,
+            event_times,
             tiles,
             heads,
             kept,

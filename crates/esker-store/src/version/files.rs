@@ -64,12 +64,12 @@ impl BaseIds {
         }
     }
 
-    /// Those of another manifest: after vertices were renumbered, layers hold all ids.
+    /// Those of another manifest: after vertices were renumbered, or ids became texts, layers hold all ids.
     pub(super) fn after(&self, known: &Manifest, next: &Manifest) -> Self {
         if known.ids == next.ids {
             return self.clone();
         }
-        Self { map: IdMap::in_layers(self.map.is_text(), self.map.hasher()), files: None }
+        Self { map: IdMap::in_layers(next.ids.kind.is_text(), self.map.hasher()), files: None }
     }
 
     pub(super) fn archive(&self) -> Option<&Archive> {

@@ -1,7 +1,7 @@
 //! Finds the columns of an input that hold the edge properties of a database.
 
 use arrow_array::ArrayRef;
-use esker_graph::{Assignment, Message, Setting, message};
+use esker_graph::{Assignment, Message, Operation, Setting, message};
 use esker_import::open::{Opened, open, open_inputs};
 use esker_import::read::format::{Declaration, Format, Pick, PickIds, PickProperties, ReadOptions};
 use esker_import::read::input::Input;
@@ -59,13 +59,26 @@ impl EdgeInput {
     }
 }
 
-/// Opens inputs of edges to add to a database or remove from it. Columns are matched by the names of
-/// properties, unless `given` names other columns for source, target and weight.
+/// Opens inputs of edges to add to a database or remove from it. Columns are those that the database
+/// remembers of its import, or have the names of properties, unless `given` names other columns for source,
+/// target and weight.
 ///
 /// # Errors
-/// Those of [`open`]; [`Error::Invalid`] if the input lacks an edge property of the database;
+/// Those of [`open`]; [`Error::Input`] if the columns are not those that the database remembers;
+/// [`Error::Invalid`] if the input lacks an edge property of the database;
 /// [`Error::Usage`] if `given` names a property that the database does not have.
 pub fn open_edges(
+    target: &Target,
+    inputs: &[String],
+    given: &ReadOptions,
+    purpose: Purpose,
+) -> Result<EdgeInput> {
+    let mut input = open_columns(target, inputs, given, purpose)?;
+    input.notes.extend(target.chosen_anew(given).filter(|_| input.reader.table().is_some()));
+    Ok(input)
+}
+
+fn open_columns(
     target: &Target,
     inputs: &[String],
     given: &ReadOptions,
@@ -76,6 +89,7 @@ pub fn open_edges(
         ids: ids(target, inputs, given)?,
         schema: Vec::new(),
         types_are_fixed: true,
+        expected: target.expected(given),
         directed: Some(target.directed),
         ..given.clone()
     };
@@ -271,13 +285,21 @@ fn ends_only(options: ReadOptions) -> ReadOptions {
 fn ids(target: &Target, inputs: &[String], given: &ReadOptions) -> Result<PickIds> {
     let known = if target.text_ids { PickIds::Text } else { PickIds::Int };
     if given.ids != PickIds::Auto && given.ids != known {
-        let (kind, other) = if target.text_ids { ("text", "int") } else { ("integer", "text") };
-        return Err(Error::usage(message![
-            format!("{} has {kind} ids, which do not change: leave ", target.name),
-            Setting::Ids,
-            " out, or import all edges again with ",
-            Setting::Ids.to(other),
-        ]));
+        let name = &target.name;
+        return Err(Error::usage(match target.text_ids {
+            true => message![
+                format!("{name} has text ids, which do not become integers: leave "),
+                Setting::Ids,
+                " out, or import all edges again with ",
+                Setting::Ids.to("int"),
+            ],
+            false => message![
+                format!("{name} has integer ids: leave "),
+                Setting::Ids,
+                " out, or make them texts with ",
+                Operation::Options.on(name).with(Setting::Ids.to("text")),
+            ],
+        }));
     }
     let format = given.format.or_else(|| inputs.first().and_then(|name| Format::from_name(name)));
     // Formats with integer ids only: `feed` converts them to text.

@@ -21,6 +21,7 @@ use super::columns::{EdgeInput, Purpose, directions, id_at, not_taken, refuse_ve
 use super::feed_options::{FeedOptions, FeedReport};
 use super::feed_policy::{FedEdge, FedEdges, FeedPolicy, within};
 use super::given::GivenProperties;
+use super::remembered::remember;
 use super::room::expect_borne_out;
 use super::target::Target;
 use super::value::{InputValue, convert_or_widen};
@@ -88,7 +89,8 @@ impl FeedPolicy for BatchPolicy<'_> {
 /// # Errors
 /// Those of the reader; [`Error::Input`] for a malformed line. [`Error::Invalid`] if a value does not have
 /// the type of its property, a time seems to be in a smaller unit than the declared one, or a vertex to be
-/// removed does not exist. Those of [`Database::commit`]; cancellation.
+/// removed does not exist. [`Error::Usage`] if the database wants an event time. Those of
+/// [`Database::commit`]; cancellation.
 pub fn feed(
     database: &Database,
     target: &Target,
@@ -96,6 +98,7 @@ pub fn feed(
     options: &FeedOptions,
     report: &mut FeedReport,
 ) -> Result<()> {
+    target.expect_event_time(&options.commit)?;
     let mut policy = BatchPolicy { options, times: DeclaredTimes::of(target)? };
     feed_with(database, target, input, options, &mut policy, report)
 }
@@ -111,6 +114,7 @@ pub(super) fn feed_with(
 ) -> Result<()> {
     let EdgeInput { mut reader, warnings, purpose, properties, places, .. } = input;
     refuse_vertices(reader.schema(), purpose)?;
+    let reading = target.to_remember(reader.as_ref()).filter(|_| purpose == Purpose::Add);
     let mut batch = database.batch();
     options.duplicates.map_or(Ok(()), |rule| batch.set_duplicates(rule))?;
     let rule = batch.duplicates();
@@ -168,7 +172,7 @@ pub(super) fn feed_with(
         .map_err(|error| Error::invalid(format!("cannot start a thread to read the input: {error}")))?;
     let fed = feeder.add_counted(counted).and_then(|()| feeder.take_all(&receiver, total));
     report.warnings.extend(warnings.into_iter().chain(warning_source.warnings()));
-    fed
+    fed.and_then(|()| remember(database, reading, &report.versions))
 }
 
 struct Feeder<'a> {

@@ -126,6 +126,7 @@ pub fn commit_script(
     allow_unknown: bool,
     options: &CommitOptions,
 ) -> Result<ScriptReport> {
+    target.expect_event_time(options)?;
     let mut parser = ScriptParser {
         target,
         batch: database.batch(),

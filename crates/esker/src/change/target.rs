@@ -1,7 +1,7 @@
 //! The schema of a database that changes must match.
 
 use esker_graph::Run;
-use esker_store::format::{LogicalType, PropertyRecord, value::decimal};
+use esker_store::format::{EventTimes, LogicalType, PropertyRecord, ReadingRecord, value::decimal};
 use esker_store::ids::ExternalId;
 use esker_store::property::RemovedVertices;
 use esker_store::{Database, Error, Result, Version};
@@ -21,6 +21,10 @@ pub struct Target {
     pub edge_properties: Vec<PropertyRecord>,
     /// The vertex properties, by number.
     pub vertex_properties: Vec<PropertyRecord>,
+    /// How an input was read, if the database remembers it.
+    pub reading: Option<ReadingRecord>,
+    /// What the event times of versions are.
+    pub event_times: EventTimes,
     /// The newest version.
     pub newest: Version,
     /// The removed vertices of the newest version.
@@ -33,7 +37,7 @@ impl Target {
     /// # Errors
     /// Those of [`Database::latest`].
     pub fn of(database: &Database) -> Result<Self> {
-        let newest = database.latest()?;
+        let (newest, manifest) = (database.latest()?, database.manifest());
         let removed = newest.removed(&Run::with_threads(0)?)?.clone();
         Ok(Self {
             removed,
@@ -43,6 +47,8 @@ impl Target {
             multigraph: newest.layer().multigraph,
             edge_properties: newest.edge_properties().cloned().collect(),
             vertex_properties: newest.vertex_properties().cloned().collect(),
+            reading: manifest.reading.clone(),
+            event_times: manifest.event_times(),
             newest,
         })
     }

@@ -53,6 +53,7 @@ pub fn set_from_table(
     add_missing: bool,
     commit: &CommitOptions,
 ) -> Result<SetReport> {
+    target.expect_event_time(commit)?;
     let input = match &expand(&[file], &options.cancel)?[..] {
         [input] => input.clone(),
         several => {
@@ -115,6 +116,7 @@ pub fn set_vertex(
     add_missing: bool,
     commit: &CommitOptions,
 ) -> Result<SetReport> {
+    target.expect_event_time(commit)?;
     let names: Vec<String> = values.iter().map(|value| value.0.clone()).collect();
     check_formats(&names, notation)?;
     let mut setter = Setter::new(database, target, add_missing);

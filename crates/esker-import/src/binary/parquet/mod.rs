@@ -82,10 +82,11 @@ fn open_parquet(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn Reade
     let is_undirected = files.iter().all(|file| is_undirected(&file.reader));
     let schema = table::schema(PARQUET.name, ids, &first.chosen, bytes_all, is_undirected);
     let notes = files.iter().flat_map(|file| file.chosen.notes(&file.path, &PARQUET, ids)).collect();
-    let warnings = first.chosen.warnings(&first.path);
+    let warnings = first.chosen.warnings(&first.path, options.types_are_fixed);
+    let table = table::record(&first.names, &first.chosen);
     let shared = SharedTexts::new(bytes_all);
     let parser = ParquetParser { files, ids, waiting_max, shared };
-    Ok(Box::new(SectionReader::new(schema, parser, notes, sections).warning(warnings)))
+    Ok(Box::new(SectionReader::new(schema, parser, notes, sections).of_table(table).warning(warnings)))
 }
 
 /// Whether Arrow's schema in a file says that the edges are undirected, as an export writes it.

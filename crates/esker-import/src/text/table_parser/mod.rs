@@ -24,7 +24,7 @@ use crate::text::column::NumberColumn;
 use crate::text::fast::{EdgeParts, Fast};
 use crate::text::line::{Comments, Dialect, Field, SplitLine, line_end, split};
 use crate::text::odd::OddLine;
-use crate::text::reasons::{RefusedColumn, check_text, not_id, not_in_range, of_line};
+use crate::text::reasons::{RefusedColumn, check_text, not_id, not_id_of_database, not_in_range, of_line};
 
 /// Rejected lines of one block that are described; of the others only the line is told, to bound memory.
 const DESCRIBED_MAX: usize = 256;
@@ -364,6 +364,7 @@ impl<'a> PendingBlock<'a> {
                 let id = |field: Field, end| match decimal::id(&bytes[field.start..field.end]) {
                     Ok(id) if ids.contains(&id) => Ok(id),
                     Ok(id) => Err(not_in_range(end, id, ids)),
+                    Err(why) if self.parser.types_are_fixed => Err(not_id_of_database(end, why)),
                     Err(why) => Err(not_id(end, why, *ids == (0..=u64::MAX))),
                 };
                 let (source, target) = (id(source, "source")?, id(target, "target")?);

@@ -1,10 +1,11 @@
-//! New numbers for vertices: the others are those that every version has removed.
+//! New numbers for vertices: the others are those that every version has removed. Or the same numbers, where
+//! integer ids become texts.
 
 use std::sync::Arc;
 
 use esker_format::{Edit, Error, IdMapKind, IdMapRecord, Result, VersionRecord};
 use esker_graph::{Remaining, Reservation, Run, VertexId, vertex};
-use esker_layers::ids::{IdFiles, IdMap, write_segment};
+use esker_layers::ids::{IdFiles, IdMap, write_segment, write_segment_as_texts};
 use esker_layers::property::{REMOVED_NUMBER, removed_throughout};
 
 use crate::version::State;
@@ -34,6 +35,8 @@ pub enum Renumber {
 pub(crate) struct Numbering {
     remaining: Remaining,
     ids: IdMap,
+    /// Whether ids are texts from now on.
+    as_texts: bool,
     _memory: Reservation,
 }
 
@@ -77,7 +80,21 @@ impl Numbering {
         let Some(more) = reserve(bytes)? else { return Ok(None) };
         memory.absorb(more);
         let remaining = Remaining::new(n, &removed)?;
-        Ok(Some(Self { remaining, ids: newest.ids().clone(), _memory: memory }))
+        let ids = newest.ids().clone();
+        Ok(Some(Self { remaining, as_texts: ids.is_text(), ids, _memory: memory }))
+    }
+
+    /// The same numbers, with texts for ids; `None`: they are texts already.
+    pub(crate) fn with_texts(state: &Arc<State>, run: &Run) -> Result<Option<Self>> {
+        let newest = state.version(state.newest())?;
+        if newest.ids().is_text() {
+            return Ok(None);
+        }
+        let n = newest.num_vertices();
+        let bytes = Remaining::bytes(n as u64, 0) + n as u64 * ID_BYTES;
+        let memory = run.budget().reserve("making ids texts", bytes)?;
+        let remaining = Remaining::new(n, &[])?;
+        Ok(Some(Self { remaining, ids: newest.ids().clone(), as_texts: true, _memory: memory }))
     }
 
     /// The vertices that get new numbers.
@@ -102,14 +119,17 @@ impl Numbering {
     /// Writes the ids of the vertices as a segment of a layer.
     pub(crate) fn write_ids(&self, files: &IdFiles<'_>) -> Result<()> {
         let ids = self.remaining.origins().iter().map(|&v| self.ids.external_of(v));
-        write_segment(files, self.ids.is_text(), ids)
+        match self.as_texts {
+            true => write_segment_as_texts(files, ids),
+            false => write_segment(files, false, ids),
+        }
     }
 
     /// What changes in the manifest of a state, apart from its layers; `layer` is the one that holds all
     /// vertices.
     pub(crate) fn edits(&self, state: &State, layer: u32) -> Vec<Edit> {
         let manifest = state.manifest();
-        let kind = if self.ids.is_text() { IdMapKind::LayerTexts } else { IdMapKind::LayerIntegers };
+        let kind = if self.as_texts { IdMapKind::LayerTexts } else { IdMapKind::LayerIntegers };
         let record = IdMapRecord {
             kind,
             base: u64::from(layer),

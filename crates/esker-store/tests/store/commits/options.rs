@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use esker_store::database::CommitWatch;
-use esker_store::format::{CopyPolicy, SpanRecord, SpanUnit, StreamRecord, StreamUnit, WriteOptions};
+use esker_store::format::{
+    CopyPolicy, EventTimes, ReadingRecord, SpanRecord, SpanUnit, StreamRecord, StreamUnit, WriteOptions,
+};
 use esker_store::io::{Disk, FaultyDisk};
 use esker_store::property::PropertyValue;
 use esker_store::{CommitOptions, Database, DatabaseOptions, Store};
@@ -83,12 +85,22 @@ fn writers_obey_the_options_of_the_database() {
     db.declare_stream(stream.clone()).unwrap();
     let wrong = db.declare_stream(StreamRecord { time: "nothing".to_owned(), ..stream.clone() }).unwrap_err();
     assert!(wrong.to_string().contains("an edge property that does not exist"), "{wrong}");
+    let reading = ReadingRecord { format: "csv".to_owned(), table: None };
+    db.set_reading(Some(reading.clone())).unwrap();
+    db.set_event_times(EventTimes::Given).unwrap();
     // The manifest keeps them when it is written anew.
     db.compact(&esker_graph::Run::with_threads(1).unwrap()).unwrap();
     (0..300).for_each(|number| db.tag(&format!("tag {}", number % 2), db.versions()[0].number).unwrap());
     db.close().unwrap();
     let db = open(&disk, default());
     assert_eq!((db.write_options(), db.manifest().stream.as_ref()), (copy, Some(&stream)));
+    assert_eq!(
+        (db.manifest().reading.as_ref(), db.manifest().event_times()),
+        (Some(&reading), EventTimes::Given)
+    );
+    db.set_reading(None).unwrap();
+    drop(db);
+    assert_eq!(open(&disk, default()).manifest().reading, None);
 }
 
 #[test]

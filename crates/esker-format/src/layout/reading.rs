@@ -1,0 +1,87 @@
+//! How the input of an import was read, so that later inputs are read the same way.
+
+use crate::file::field::{codes, layout};
+
+codes! {
+    /// What the event times of versions are, where a commit is given none.
+    pub enum EventTimes: u8 {
+        /// Those of the commits.
+        Committed = 1,
+        /// None: each commit is given its event time.
+        Given = 2,
+    }
+}
+
+#[allow(clippy::derivable_impls, reason = "`codes` derives what all of its enums have")]
+impl Default for EventTimes {
+    fn default() -> Self {
+        Self::Committed
+    }
+}
+
+impl EventTimes {
+    /// All rules.
+    pub const ALL: [Self; 2] = [Self::Committed, Self::Given];
+
+    /// The name of the rule for users.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Committed => "now",
+            Self::Given => "given",
+        }
+    }
+}
+
+layout! {
+    /// A column of a table.
+    pub struct ColumnRecord {
+        /// Its name. Empty: it has none.
+        name: String,
+        /// Number of columns of that name before it.
+        before: u32,
+        /// Its place, from 0.
+        place: u32,
+    }
+}
+
+layout! {
+    /// The column of an edge property.
+    pub struct PropertyColumnRecord {
+        /// The name of the property.
+        property: String,
+        /// Its column.
+        column: ColumnRecord,
+    }
+}
+
+layout! {
+    /// How a table of edges was read.
+    pub struct TableRecord {
+        /// The column of sources.
+        source: ColumnRecord,
+        /// The column of targets.
+        target: ColumnRecord,
+        /// The columns of edge properties.
+        properties: Vec<PropertyColumnRecord>,
+        /// Number of columns.
+        columns: u32,
+        /// Whether columns have names.
+        named: bool,
+        /// The byte between columns of a text. A space stands for any run of spaces and tabs.
+        delimiter: Option<u8>,
+        /// Whether `"` quotes fields, if the user said so.
+        quotes: Option<bool>,
+        /// Whether each undirected edge stands in it at both of its ends, if the format does not say so.
+        both_ends: bool,
+    }
+}
+
+layout! {
+    /// How the input of an import was read. Later inputs are read the same way.
+    pub struct ReadingRecord {
+        /// The name of the format.
+        format: String,
+        /// How it was read, if it was a table.
+        table: Option<TableRecord>,
+    }
+}

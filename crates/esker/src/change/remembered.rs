@@ -1,0 +1,124 @@
+//! What a database remembers of its import, applied to later inputs: which columns are read, and what the
+//! event times of versions are.
+
+use esker_graph::{Message, Setting, message};
+use esker_import::read::format::{Pick, ReadOptions};
+use esker_import::read::source::Reader;
+use esker_store::format::{ColumnRecord, EventTimes, ReadingRecord, TableRecord};
+use esker_store::{CommitOptions, Database, Error, Result};
+use serde_json::{Value, json};
+
+use super::target::Target;
+
+impl Target {
+    /// The table that inputs are expected to be like, without what options choose anew.
+    pub(super) fn expected(&self, given: &ReadOptions) -> Option<TableRecord> {
+        let mut table = self.reading.as_ref()?.table.clone()?;
+        if matches!(given.weight, Pick::Column(_)) {
+            let weight = self.edge_properties.iter().find(|property| property.weight);
+            table.properties.retain(|one| weight.is_none_or(|weight| weight.name != one.property));
+        }
+        Some(table)
+    }
+
+    /// Says which options choose something else than what the database remembers.
+    pub(super) fn chosen_anew(&self, given: &ReadOptions) -> Option<Message> {
+        let table = self.reading.as_ref()?.table.as_ref()?;
+        let weight = self.edge_properties.iter().find(|property| property.weight);
+        let weight = table.properties.iter().find(|one| weight.is_some_and(|own| own.name == one.property));
+        let mut chosen = Vec::new();
+        let mut add = |setting: Setting, given: Option<&String>, known: Option<&ColumnRecord>| {
+            let (Some(given), Some(known)) = (given, known) else { return };
+            if *given != known.name && *given != (known.place + 1).to_string() {
+                let known =
+                    if known.name.is_empty() { (known.place + 1).to_string() } else { known.name.clone() };
+                chosen.push(message![setting.to_name(given), format!(" in place of {known}")]);
+            }
+        };
+        add(Setting::SourceColumn, given.source.as_ref(), Some(&table.source));
+        add(Setting::TargetColumn, given.target.as_ref(), Some(&table.target));
+        if let Pick::Column(column) = &given.weight {
+            add(Setting::Weight, Some(column), weight.map(|one| &one.column));
+        }
+        if let (Some(given), Some(known)) = (given.delimiter, table.delimiter)
+            && given != known
+        {
+            let given = Setting::Delimiter.to(shown(given));
+            chosen.push(message![given, format!(" in place of {}", shown(known))]);
+        }
+        if let Some(header) = given.header.filter(|&header| header != table.named) {
+            let with = if table.named { " though the import had one" } else { " though the import had none" };
+            chosen.push(message![Setting::Header.to(header), with]);
+        }
+        (!chosen.is_empty())
+            .then(|| message!["taken for these files alone, not remembered: ", Message::join(chosen, ", ")])
+    }
+
+    /// The options of a commit, if the database does not want to be given the event time of each version, or
+    /// is given it.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the event time is missing.
+    pub(super) fn expect_event_time(&self, options: &CommitOptions) -> Result<()> {
+        if self.event_times == EventTimes::Committed || options.time_ms.is_some() {
+            return Ok(());
+        }
+        let name = &self.name;
+        Err(Error::usage(message![
+            format!(
+                "the versions of {name} have event times that were given, so this one needs its own: give it with "
+            ),
+            Setting::EventTime.to_some("TIME"),
+            ", or ",
+            Setting::EventTime.to("now"),
+            " for the time of the commit",
+        ]))
+    }
+
+    /// What the database is to remember of an input of edges to add, if it remembers no table.
+    pub(super) fn to_remember(&self, reader: &dyn Reader) -> Option<ReadingRecord> {
+        let knows = self.reading.as_ref().is_some_and(|reading| reading.table.is_some());
+        let table = reader.table().filter(|_| !knows)?;
+        Some(ReadingRecord { format: reader.schema().format.to_owned(), table: Some(table) })
+    }
+}
+
+/// Remembers how an input was read that was committed.
+pub(super) fn remember(database: &Database, reading: Option<ReadingRecord>, versions: &[u64]) -> Result<()> {
+    match reading.filter(|_| !versions.is_empty()) {
+        Some(reading) => database.set_reading(Some(reading)),
+        None => Ok(()),
+    }
+}
+
+/// A byte between columns, as options take it.
+fn shown(delimiter: u8) -> String {
+    match delimiter {
+        b'\t' => "tab".to_owned(),
+        b' ' => "space".to_owned(),
+        other => char::from(other).to_string(),
+    }
+}
+
+/// What is remembered of reading, as JSON; `null` if no table is.
+pub fn reading_json(reading: Option<&ReadingRecord>) -> Value {
+    let Some((reading, table)) = reading.and_then(|reading| Some((reading, reading.table.as_ref()?))) else {
+        return Value::Null;
+    };
+    let column = |column: &ColumnRecord| match column.name.as_str() {
+        "" => json!(column.place + 1),
+        name => json!(name),
+    };
+    let properties: serde_json::Map<_, _> =
+        table.properties.iter().map(|one| (one.property.clone(), column(&one.column))).collect();
+    json!({
+        "format": reading.format,
+        "source": column(&table.source),
+        "target": column(&table.target),
+        "properties": properties,
+        "header": table.named,
+        "delimiter": table.delimiter.map(|byte| char::from(byte).to_string()),
+        "quotes": table.quotes,
+        "both_ends": table.both_ends,
+    })
+}
