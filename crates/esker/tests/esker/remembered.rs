@@ -228,7 +228,7 @@ fn a_refusal_says_what_was_expected_what_was_found_and_the_remedy() {
     let table: &[(&str, &str, &[&str])] = &[
         ("flows.csv", flows, &["expected source payer, target payee, weight; found ts, orig_h", ends]),
         ("three.csv", "a,b\nb,c\na,c\n", &["found 2 columns without names", ends]),
-        ("one.csv", "ann,bob,x,3\n", &["expected source payer", "found ann, bob, x, 3", ends]),
+        ("five.csv", "ann,bob,x,3,y\n", &["expected source payer", "found 5 columns without names", ends]),
         ("unclear.csv", "ann,bob\n", &["names the columns or is an edge", "header = false"]),
         ("less.csv", "payer,payee\na,b\n", &["no column \"weight\"", "payer, payee"]),
     ];
