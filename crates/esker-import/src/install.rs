@@ -246,6 +246,7 @@ fn property_records(
         logical: property.logical,
         weight: weight == Some(index),
         kind: kind == Some(index),
+        optional: false,
     })
 }
 

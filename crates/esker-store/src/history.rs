@@ -427,6 +427,7 @@ pub(crate) fn properties() -> Vec<PropertyRecord> {
         logical: if texts { LogicalType::Text } else { LogicalType::Number },
         weight: !texts,
         kind: false,
+        optional: false,
     };
     vec![property(0, "weight", ElementType::I32, false), property(1, "kind", ElementType::U8, true)]
 }

@@ -149,6 +149,7 @@ impl Sample {
                 logical: if texts { LogicalType::Text } else { LogicalType::Number },
                 weight: !texts,
                 kind: false,
+                optional: false,
             })
         };
         let model = self.model();

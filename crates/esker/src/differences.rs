@@ -298,6 +298,7 @@ pub fn value_json(value: &PropertyValue<'_>) -> Value {
         PropertyValue::F32(x) if x.is_finite() => json!(x),
         PropertyValue::F64(x) if x.is_finite() => json!(x),
         PropertyValue::Boolean(value) => json!(value),
+        PropertyValue::Missing => Value::Null,
         other => json!(other.to_string()),
     }
 }

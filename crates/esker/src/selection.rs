@@ -7,7 +7,8 @@ use esker_graph::{Direction, Run, Setting, message, vertex};
 
 use esker_store::Version;
 use esker_store::diff::{DiffEdge, Difference};
-use esker_store::format::{ElementType, PropertyRecord, value::decimal};
+use esker_store::format::value::{decimal, missing::MISSING_TEXT};
+use esker_store::format::{ElementType, PropertyRecord};
 use esker_store::layer::ListColumns;
 use esker_store::property::PropertyValue;
 use esker_store::windows::ArcFilter;
@@ -22,7 +23,8 @@ pub fn notes(conditions: &[Condition], version: &Version) -> Result<Vec<String>>
     let mut notes = Vec::new();
     for condition in conditions {
         let property = version.edge_property(&condition.property)?;
-        if property.is_text() && condition.code(property, version)?.is_none() {
+        let compares = condition.asks_null.is_none();
+        if compares && property.is_text() && condition.code(property, version)?.is_none() {
             let Condition { property, wanted, .. } = condition;
             notes.push(format!("no edge of any version has the text {wanted:?} as its {property}"));
         }
@@ -30,7 +32,8 @@ pub fn notes(conditions: &[Condition], version: &Version) -> Result<Vec<String>>
     Ok(notes)
 }
 
-/// A condition on an edge property, such as `kind=depends` or `since>=2011`.
+/// A condition on an edge property, such as `kind=depends`, `since>=2011` or `since is not null`. An edge
+/// without a value meets no comparison, `!=` neither.
 ///
 /// ```
 /// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target,since\n1,2,2019\n2,3,2022\n");
@@ -57,6 +60,8 @@ pub struct Condition {
     /// The orders of a value and the wanted one that meet the condition.
     met: &'static [Ordering],
     wanted: String,
+    /// Whether edges without a value are asked for, or those with one; `None`: values are compared.
+    asks_null: Option<bool>,
 }
 
 const OPERATORS: [(&str, &[Ordering]); 6] = [
@@ -72,16 +77,28 @@ impl std::str::FromStr for Condition {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
+        for (words, asks_null) in [(" is null", true), (" is not null", false)] {
+            let property = text.trim_end().to_ascii_lowercase().strip_suffix(words).map(str::len);
+            if let Some(property) = property.and_then(|end| text.get(..end)).map(str::trim)
+                && !property.is_empty()
+            {
+                let (property, wanted) = (property.to_owned(), String::new());
+                return Ok(Self { property, met: &[], wanted, asks_null: Some(asks_null) });
+            }
+        }
         let place = text.find(['!', '<', '>', '=']).filter(|&place| place > 0);
         let found = place.and_then(|place| {
             let is_here = |(sign, _): &&(&str, _)| text[place..].starts_with(sign);
             OPERATORS.iter().find(is_here).map(|(sign, met)| (place, sign.len(), *met))
         });
         let Some((place, length, met)) = found else {
-            return Err(format!("{text:?} is not a condition; give one such as kind=depends or since>=2011"));
+            return Err(format!(
+                "{text:?} is not a condition; give one such as kind=depends, since>=2011 or \
+                 'since is not null'"
+            ));
         };
         let (property, wanted) = (text[..place].trim().to_owned(), text[place + length..].trim().to_owned());
-        Ok(Self { property, met, wanted })
+        Ok(Self { property, met, wanted, asks_null: None })
     }
 }
 
@@ -89,13 +106,7 @@ impl Condition {
     /// The code of the wanted text in the dictionary of a property, which has each text once; `None` if no
     /// edge of any version has it.
     fn code(&self, property: &PropertyRecord, version: &Version) -> Result<Option<u64>> {
-        let Some(texts) = version.dictionary(property.number) else { return Ok(None) };
-        for code in 0..texts.len() {
-            if texts.text(code)? == self.wanted.as_bytes() {
-                return Ok(Some(code as u64));
-            }
-        }
-        Ok(None)
+        code_of(self.wanted.as_bytes(), property, version)
     }
 
     /// Refuses a wanted text, which does not occur, if it is written as other languages write it.
@@ -147,11 +158,24 @@ impl Condition {
     }
 }
 
+/// The code of a text in the dictionary of a property.
+fn code_of(text: &[u8], property: &PropertyRecord, version: &Version) -> Result<Option<u64>> {
+    let Some(texts) = version.dictionary(property.number) else { return Ok(None) };
+    for code in 0..texts.len() {
+        if texts.text(code)? == text {
+            return Ok(Some(code as u64));
+        }
+    }
+    Ok(None)
+}
+
 /// A wanted value of the type of a property.
 #[derive(Debug, Clone)]
 enum WantedValue {
     /// Codes of texts, ascending.
     Codes(Vec<u64>),
+    /// None, or any.
+    Null(bool),
     /// The code of a text in its dictionary; `None` if it has none.
     Text(Option<u64>),
     Whole(i128),
@@ -167,17 +191,21 @@ struct Test {
     property: PropertyRecord,
     met: &'static [Ordering],
     wanted: WantedValue,
+    /// The code of missing texts.
+    missing_text: Option<u64>,
 }
 
 impl Test {
     fn new(condition: &Condition, version: &Version) -> Result<Self> {
-        let Condition { property, met, wanted } = condition;
+        let Condition { property, met, wanted, asks_null } = condition;
         let property = version.edge_property(property)?.clone();
         let refused = |reason: &str| {
             let named = Setting::Where.to_name(&property.name);
             Error::usage(message![named, format!(": {reason}")])
         };
-        let value = if property.is_text() {
+        let value = if let Some(asks_null) = *asks_null {
+            WantedValue::Null(asks_null)
+        } else if property.is_text() {
             if !matches!(met, [Ordering::Equal] | [Ordering::Less, Ordering::Greater]) {
                 return Err(refused("it holds texts, which only = and != compare"));
             }
@@ -192,7 +220,11 @@ impl Test {
         } else {
             condition.number(&property).map_err(|reason| refused(&reason))?
         };
-        Ok(Self { property, met, wanted: value })
+        let missing_text = match property.optional && property.is_text() {
+            true => code_of(MISSING_TEXT, &property, version)?,
+            false => None,
+        };
+        Ok(Self { property, met, wanted: value, missing_text })
     }
 
     /// The test whether an edge is of one of some kinds.
@@ -212,7 +244,7 @@ impl Test {
         let mut codes = kinds.iter().map(code_of).collect::<Result<Vec<_>>>()?;
         codes.sort_unstable();
         let wanted = WantedValue::Codes(codes);
-        Ok(Self { property: property.clone(), met: &[Ordering::Equal], wanted })
+        Ok(Self { property: property.clone(), met: &[Ordering::Equal], wanted, missing_text: None })
     }
 
     /// Whether edges of one kind only meet it.
@@ -226,14 +258,27 @@ impl Test {
                 WantedValue::Whole(_)
                 | WantedValue::Above(_)
                 | WantedValue::Real(_)
-                | WantedValue::Logical(_) => false,
+                | WantedValue::Logical(_)
+                | WantedValue::Null(_) => false,
             }
     }
 
     /// Whether the value with these bits meets the condition.
     fn is_met(&self, bits: u64) -> bool {
+        let is_missing = match self.property.is_text() {
+            true => self.missing_text == Some(bits),
+            false => self.property.is_missing(bits),
+        };
+        if let WantedValue::Null(asked) = self.wanted {
+            return is_missing == asked;
+        }
+        // A comparison with a missing value is neither true nor false.
+        if is_missing {
+            return false;
+        }
         let value = || PropertyValue::from_stored(&self.property, bits);
         let order = match &self.wanted {
+            WantedValue::Null(_) => None,
             // Only equality is asked for: any order of two texts that differ will do.
             WantedValue::Codes(codes) if codes.binary_search(&bits).is_ok() => Some(Ordering::Equal),
             WantedValue::Codes(_) => Some(Ordering::Less),
@@ -431,6 +476,6 @@ fn number_of(value: &PropertyValue<'_>) -> Option<ConditionNumber> {
         PropertyValue::Date(days) => ConditionNumber::Whole(days.into()),
         PropertyValue::Timestamp(time) => ConditionNumber::Whole(time.count.into()),
         PropertyValue::EdgeId(id) => ConditionNumber::Whole(id.bits().into()),
-        PropertyValue::Text(_) => return None,
+        PropertyValue::Text(_) | PropertyValue::Missing => return None,
     })
 }

@@ -8,7 +8,6 @@ use arrow_select::take::take;
 use esker::export::{BlockBuilder, ExportBlock, ExportGraph, PropertyInfo, PropertyKind, StoredExport};
 use esker::graph::{Direction, Remaining, Run, VertexId, vertex};
 use esker::store::Version;
-use esker::store::property::PropertyValue;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -34,11 +33,10 @@ pub(crate) fn values_between<'py>(
     for index in first..first + count {
         let values = PyDict::new(py);
         for property in version.edge_properties() {
-            let bits = edges.bits(property.number, index)?;
-            let value = match version.dictionary(property.number) {
-                Some(texts) => PropertyValue::Text(texts.text(bits as usize)?),
-                None => PropertyValue::from_stored(property, bits),
-            };
+            let value = version.edge_value(property, edges.bits(property.number, index)?)?;
+            if value.is_missing() {
+                continue;
+            }
             values.set_item(&property.name, value_object(py, value)?)?;
         }
         found.push(values);

@@ -45,6 +45,7 @@ pub(crate) fn value_object<'py>(py: Python<'py>, value: PropertyValue<'_>) -> Py
         PropertyValue::Date(days) => date_object(py, days)?,
         PropertyValue::Timestamp(time) => time_object(py, time)?,
         PropertyValue::EdgeId(id) => shown!(id.to_string()),
+        PropertyValue::Missing => py.None().into_bound(py),
     })
 }
 

@@ -40,6 +40,8 @@ pub(crate) struct DatabasePart {
 
 impl DatabasePart {
     pub(crate) fn new(shard: usize, version: Version, run: &Run) -> Result<Self> {
+        // Weights of a cluster are never missing.
+        version.view().expect_weights(run)?;
         let (removed, weight) = (version.removed(run)?.clone(), version.weight_property().cloned());
         Ok(Self { shard, version, removed, weight })
     }

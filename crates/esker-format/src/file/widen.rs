@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::file::header::ElementType;
+use crate::value::missing::missing_number;
 
 /// A change of the type of a property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +13,8 @@ pub struct Widening {
     pub from: ElementType,
     /// The new type.
     pub to: ElementType,
+    /// Whether edges may be without a value: then what stands for a missing one does so in the new type.
+    pub optional: bool,
 }
 
 impl Widening {
@@ -23,13 +26,16 @@ impl Widening {
 
     /// The widening of a property from one type to another; `None` if they are the same or it is not
     /// possible.
-    pub fn between(property: u32, from: ElementType, to: ElementType) -> Option<Self> {
-        Self::is_possible(from, to).then_some(Self { property, from, to })
+    pub fn between(property: u32, from: ElementType, to: ElementType, optional: bool) -> Option<Self> {
+        Self::is_possible(from, to).then_some(Self { property, from, to, optional })
     }
 
     /// Converts the bits of a value; `None` if the new type does not hold it exactly.
     pub fn bits(self, bits: u64) -> Option<u64> {
         use ElementType::{F32, F64, I32, I64, U8, U16, U32, U64};
+        if self.optional && missing_number(self.from) == Some(bits) {
+            return missing_number(self.to);
+        }
         let narrow = (bits as u32).cast_signed();
         match (self.from, self.to) {
             (U8 | U16 | U32, I64) => Some(bits),
@@ -80,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_wider_type_holds_the_same_values_or_refuses_them() {
-        let of = |from, to, bits| Widening { property: 0, from, to }.bits(bits);
+        let of = |from, to, bits| Widening { property: 0, from, to, optional: false }.bits(bits);
         let minus = u64::from((-5_i32).cast_unsigned());
         assert_eq!(of(I32, I64, minus), Some((-5_i64).cast_unsigned()));
         assert_eq!(of(I32, F64, minus), Some((-5.0_f64).to_bits()));
@@ -103,13 +109,23 @@ mod tests {
     }
 
     #[test]
+    fn a_missing_value_stays_missing() {
+        let missing = |element| missing_number(element).unwrap();
+        for (from, to) in [(I64, F64), (U64, F64), (F32, F64)] {
+            let widened = |optional| Widening { property: 0, from, to, optional }.bits(missing(from));
+            assert_eq!(widened(true), Some(missing(F64)), "{from:?}");
+            assert_eq!(widened(false).is_some_and(|bits| !f64::from_bits(bits).is_nan()), from == I64);
+        }
+    }
+
+    #[test]
     fn a_column_that_cannot_be_widened_stays_as_it_is() {
         // A batch whose edges were refused half way once committed the rest: 1 became 4607182418800017408.
         let column = [1, 2, (1 << 53) + 1];
         let mut widened = column;
-        assert!(Widening { property: 0, from: I64, to: F64 }.apply(&mut widened).is_err());
+        assert!(Widening { property: 0, from: I64, to: F64, optional: false }.apply(&mut widened).is_err());
         assert_eq!(widened, column);
-        Widening { property: 0, from: I64, to: F64 }.apply(&mut widened[..2]).unwrap();
+        Widening { property: 0, from: I64, to: F64, optional: false }.apply(&mut widened[..2]).unwrap();
         assert_eq!(widened[..2], [1.0_f64.to_bits(), 2.0_f64.to_bits()]);
     }
 }

@@ -388,6 +388,10 @@ layout! {
         /// Whether its texts are the kinds of the edges, or of the vertices. The rule for duplicate edges
         /// applies to edges of one kind.
         kind: bool,
+        /// Of an edge property: whether edges may be without a value. Then one value of the type stands for
+        /// a missing one: NaN of floats, the least i64 of integers and timestamps, the greatest u64, the least
+        /// i32 of dates, 255 of truth values, and of texts that of the single byte 255.
+        optional: bool,
     }
 }
 
@@ -402,6 +406,7 @@ impl PropertyRecord {
             logical,
             weight: false,
             kind: false,
+            optional: false,
         }
     }
 

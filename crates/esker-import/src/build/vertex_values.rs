@@ -43,6 +43,7 @@ pub(crate) fn write(rows: &SortedRows, work: &Workspace, staging: &Staging) -> R
             logical,
             weight: false,
             kind: false,
+            optional: false,
         };
         columns.push(record);
     }

@@ -35,9 +35,12 @@ impl<'a> StoredExport<'a> {
     /// The graph of `view`.
     ///
     /// # Errors
-    /// If its removed vertices cannot be read, see [`View::remaining`].
+    /// If its removed vertices cannot be read, see [`View::remaining`]; if an edge is without a value of a
+    /// property, see [`View::expect_values`].
     pub fn new(view: &'a View, run: &Run) -> Result<Self> {
         let records: Vec<_> = view.version().edge_properties().collect();
+        // No format writes a missing value yet.
+        records.iter().try_for_each(|record| view.expect_values(record, run))?;
         let info = |record: &&esker_format::PropertyRecord| PropertyInfo {
             name: record.name.clone(),
             logical: record.logical.clone(),

@@ -158,7 +158,7 @@ impl PropertyColumn {
         if let Some(column) = values.typed::<T>() {
             return column.all(run).map(Cow::Borrowed);
         }
-        let widening = Widening { property: 0, from: values.element(), to: T::TYPE };
+        let widening = Widening { property: 0, from: values.element(), to: T::TYPE, optional: false };
         if !Widening::is_possible(widening.from, widening.to) {
             return Err(wrong());
         }

@@ -23,6 +23,7 @@ pub fn removed_record() -> PropertyRecord {
         logical: LogicalType::Number,
         weight: false,
         kind: false,
+        optional: false,
     }
 }
 

@@ -36,7 +36,16 @@ impl Kind {
         };
         let (owner, name) = (Owner::Vertices, "age".to_owned());
         let logical = if self == Self::Texts { LogicalType::Text } else { LogicalType::Number };
-        PropertyRecord { number: 7, owner, name, element, logical, weight: false, kind: false }
+        PropertyRecord {
+            number: 7,
+            owner,
+            name,
+            element,
+            logical,
+            weight: false,
+            kind: false,
+            optional: false,
+        }
     }
 
     /// Calls `with` with the value that stands for a number.

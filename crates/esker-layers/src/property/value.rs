@@ -21,6 +21,8 @@ macro_rules! property_values {
             Timestamp(Timestamp),
             /// The id of an edge.
             EdgeId(EdgeId),
+            /// None: the edge has no value. As a value of a vertex, the same as `None`.
+            Missing,
         }
 
         impl PropertyValue<'_> {
@@ -36,7 +38,7 @@ macro_rules! property_values {
                 }
             }
 
-            /// The bits of a number, widened to 64; `None`: a text.
+            /// The bits of a number, widened to 64; `None`: a text, or none.
             pub fn bits(&self) -> Option<u64> {
                 match self {
                     $(Self::$code(value) => {
@@ -48,18 +50,18 @@ macro_rules! property_values {
                     Self::Date(days) => Some(u64::from(days.cast_unsigned())),
                     Self::Timestamp(time) => Some(time.count.cast_unsigned()),
                     Self::EdgeId(id) => Some(id.bits()),
-                    Self::Text(_) => None,
+                    Self::Text(_) | Self::Missing => None,
                 }
             }
 
-            /// The type in which it is stored; `None`: a text.
+            /// The type in which it is stored; `None`: a text, or none.
             pub fn element(&self) -> Option<ElementType> {
                 match self {
                     $(Self::$code(_) => Some(ElementType::$code),)*
                     Self::Boolean(_) => Some(ElementType::U8),
                     Self::Date(_) => Some(ElementType::I32),
                     Self::Timestamp(_) | Self::EdgeId(_) => Some(ElementType::I64),
-                    Self::Text(_) => None,
+                    Self::Text(_) | Self::Missing => None,
                 }
             }
 
@@ -86,6 +88,7 @@ macro_rules! property_values {
                     Self::Date(days) => DateText(i64::from(*days)).fmt(f),
                     Self::Timestamp(time) => time.fmt(f),
                     Self::EdgeId(id) => id.fmt(f),
+                    Self::Missing => Ok(()),
                 }
             }
         }
@@ -120,6 +123,12 @@ macro_rules! digits {
 
 digits!(u8, u16, u32, u64, i32, i64; f32, f64);
 
+impl<'a, T: Into<Self>> From<Option<T>> for PropertyValue<'a> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Missing, Into::into)
+    }
+}
+
 impl<'a> From<&'a str> for PropertyValue<'a> {
     fn from(text: &'a str) -> Self {
         Self::Text(text.as_bytes())
@@ -129,14 +138,37 @@ impl<'a> From<&'a str> for PropertyValue<'a> {
 impl<'a> PropertyValue<'a> {
     /// The value of a property whose bits, widened to 64, are given. Texts have none.
     pub fn from_stored(property: &PropertyRecord, bits: u64) -> Self {
+        if property.is_missing(bits) {
+            return Self::Missing;
+        }
         Self::from_bits(property.element, bits).as_logical(&property.logical)
+    }
+
+    /// The value of an edge property that holds texts, by the text of its dictionary.
+    pub fn from_text(property: &PropertyRecord, text: &'a [u8]) -> Self {
+        if property.is_missing_text(text) { Self::Missing } else { Self::Text(text) }
+    }
+
+    /// Whether it is none: missing, or NaN.
+    pub fn is_missing(&self) -> bool {
+        match self {
+            Self::Missing => true,
+            Self::F32(number) => number.is_nan(),
+            Self::F64(number) => number.is_nan(),
+            _ => false,
+        }
     }
 
     /// Whether it is a plain number.
     pub fn is_number(&self) -> bool {
         !matches!(
             self,
-            Self::Text(_) | Self::Boolean(_) | Self::Date(_) | Self::Timestamp(_) | Self::EdgeId(_)
+            Self::Text(_)
+                | Self::Boolean(_)
+                | Self::Date(_)
+                | Self::Timestamp(_)
+                | Self::EdgeId(_)
+                | Self::Missing
         )
     }
 
@@ -147,6 +179,7 @@ impl<'a> PropertyValue<'a> {
             Self::Date(days) => PropertyValue::Date(days),
             Self::Timestamp(time) => PropertyValue::Timestamp(time),
             Self::EdgeId(id) => PropertyValue::EdgeId(id),
+            Self::Missing => PropertyValue::Missing,
             number => PropertyValue::from_bits(
                 number.element().unwrap_or(ElementType::U64),
                 number.bits().unwrap_or(0),
@@ -204,7 +237,11 @@ impl<'a> PropertyValue<'a> {
     #[must_use]
     pub(super) fn stored_as(self, element: Option<ElementType>) -> Self {
         let (Some(to), Some(from), Some(bits)) = (element, self.element(), self.bits()) else { return self };
-        let bits = if from == to { Some(bits) } else { Widening { property: 0, from, to }.bits(bits) };
+        let bits = if from == to {
+            Some(bits)
+        } else {
+            Widening { property: 0, from, to, optional: false }.bits(bits)
+        };
         bits.map_or(self, |bits| PropertyValue::from_bits(to, bits))
     }
 
@@ -215,6 +252,7 @@ impl<'a> PropertyValue<'a> {
             Self::Date(_) => "dates",
             Self::Timestamp(_) => "times",
             Self::EdgeId(_) => "ids of edges",
+            Self::Missing => "no value",
             other => other.element().map_or("texts", ElementType::name),
         }
     }

@@ -54,6 +54,7 @@ impl BenchDirectory<'_> {
             logical: LogicalType::Number,
             weight: true,
             kind: false,
+            optional: false,
         };
         let directory = self.root.join(record.number.to_string());
         PlainLayer::open(self.disk, &directory, ORIGIN, record, &[weight]).map(Arc::new)

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use esker_format::memory::reserve;
 use esker_format::value::decimal::is_too_long;
+use esker_format::value::missing::MISSING_TEXT;
 use esker_format::{
     Duplicates, EdgeId, ElementType, Error, LogicalType, PropertyRecord, PropertyType, Result, Widening,
 };
@@ -182,7 +183,8 @@ impl Batch {
     /// edge. Unknown ends become new vertices. `values` are those of [`Batch::given_properties`]; a number of
     /// another type is converted if the property's type represents it exactly; otherwise the commit gives the
     /// property a wider type ([`crate::Database::widen_edge_property`]), if one holds the number and all of
-    /// its values.
+    /// its values. With [`PropertyValue::Missing`] or NaN, the edge is without a value
+    /// ([`crate::Database::allow_missing`]).
     ///
     /// ```
     /// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target,weight\n1,2,5\n");
@@ -443,7 +445,7 @@ impl Batch {
             Some(PropertyValue::Text(text)) => text.len() + TEXT_BYTES,
             _ => 0,
         };
-        let value = value.map(BatchValue::of);
+        let value = value.filter(|value| !value.is_missing()).map(BatchValue::of);
         let index = match value {
             None => REMOVAL,
             Some(_) => self.next_value()?,
@@ -501,12 +503,13 @@ impl Batch {
             Error::invalid(format!("the edge property {:?} takes {wanted}, not {value}", property.name))
         };
         match value {
+            value if value.is_missing() => self.missing_of(number),
             PropertyValue::Text(text) if is_too_long(text) => Err(too_long(&property.name, text)),
             PropertyValue::Text([]) if property.kind => Err(Error::invalid(format!(
                 "an edge needs a kind, and its property {:?} is empty: give it a text",
                 property.name
             ))),
-            PropertyValue::Text(text) if property.is_text() => {
+            PropertyValue::Text(text) if property.is_text() && text != MISSING_TEXT => {
                 Ok(u64::from(self.texts[number].index_of(text)?))
             }
             value if property.is_text() => {
@@ -529,7 +532,8 @@ impl Batch {
     /// [`Error::Invalid`] if the type does not hold a value of the batch.
     pub(crate) fn widen(&mut self, number: usize, to: ElementType) -> Result<()> {
         let property = &mut self.edge_properties[number];
-        Widening { property: property.number, from: property.element, to }.apply(&mut self.rows[number])?;
+        let PropertyRecord { number: owned, element: from, optional, .. } = *property;
+        Widening { property: owned, from, to, optional }.apply(&mut self.rows[number])?;
         property.element = to;
         Ok(())
     }

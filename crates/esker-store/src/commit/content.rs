@@ -130,6 +130,8 @@ pub(crate) struct Commit {
     pub(crate) edges: Vec<CommitEdge>,
     /// For each edge property, the bits of the values of all rows.
     pub(crate) rows: Vec<Vec<u64>>,
+    /// The numbers of the edge properties that edges may be without.
+    pub(crate) optional: Vec<u32>,
     /// The changes of vertex properties, in order, including removals and restorations of vertices.
     pub(crate) vertices: Vec<VertexChange>,
     /// The checksum in the header of its record in the log, which depends on all commits before it; 0 before
@@ -153,6 +155,7 @@ impl Commit {
             new_texts: Vec::new(),
             edges: Vec::new(),
             rows: vec![Vec::new(); edge_properties],
+            optional: Vec::new(),
             vertices: Vec::new(),
             checksum: 0,
             paging: None,
@@ -222,6 +225,7 @@ impl Commit {
             num_edges: self.edges.len() as u64,
             num_rows: self.num_rows() as u64,
             num_edge_properties: self.rows.len() as u32,
+            optional: self.optional.clone(),
         }
         .put(&mut out);
         for id in self.new_ids.iter() {
@@ -284,7 +288,16 @@ impl Commit {
         {
             return Err(end);
         }
-        let CommitHeader { time_ms, message, num_vertices, new_properties, new_texts, vertices, .. } = header;
+        let CommitHeader {
+            time_ms,
+            message,
+            num_vertices,
+            new_properties,
+            new_texts,
+            vertices,
+            optional,
+            ..
+        } = header;
         Ok(Self {
             version,
             time_ms,
@@ -296,6 +309,7 @@ impl Commit {
             new_texts,
             edges,
             rows,
+            optional,
             vertices,
             checksum: 0,
             paging: None,

@@ -10,6 +10,7 @@ use esker_layers::property::PropertyValue;
 
 use super::content::{Commit, CommitEdge};
 use super::exact::exact_number;
+use super::missing::reserved;
 use super::pair::{PairEdges, Rewritten, rewrite};
 use super::scope::{RuleScope, reads_edges};
 use crate::freeze::{EdgeChange, REMOVAL, sorted_edges};
@@ -229,9 +230,11 @@ impl DuplicateRule<'_> {
         match (self.rule, weight) {
             (Duplicates::Keep | Duplicates::Last, _) => Ok(Some(added)),
             (Duplicates::Min | Duplicates::Max, Some(weight)) => {
-                let element = self.properties[weight].element;
-                let (old, new) = (before[weight], added[weight]);
+                let (property, old, new) = (&self.properties[weight], before[weight], added[weight]);
+                let element = property.element;
                 let is_better = match self.rule {
+                    // A weight is better than none.
+                    _ if property.is_missing(old) || property.is_missing(new) => !property.is_missing(new),
                     Duplicates::Min => is_less(element, new, old),
                     _ => is_less(element, old, new),
                 };
@@ -240,7 +243,13 @@ impl DuplicateRule<'_> {
             (Duplicates::Sum, Some(weight)) => {
                 let property = &self.properties[weight];
                 let sum = match sum(property.element, before[weight], added[weight]) {
-                    Sum::Held(bits) => bits,
+                    // A missing weight adds nothing.
+                    _ if property.is_missing(added[weight]) => before[weight],
+                    _ if property.is_missing(before[weight]) => added[weight],
+                    Sum::Held(bits) if !property.is_missing(bits) => bits,
+                    Sum::Held(_) => {
+                        return Err(reserved(property));
+                    }
                     refused => {
                         if let Sum::Wider(element) = refused {
                             self.wider.set(Some(WiderSum { property: weight, element }));

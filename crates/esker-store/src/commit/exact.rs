@@ -14,7 +14,7 @@ pub(crate) fn wider_for(property: &PropertyRecord, value: PropertyValue<'_>) -> 
 /// The bits of a value that is no text in a property, if the type of the property represents it exactly.
 pub(crate) fn exact_bits(property: &PropertyRecord, value: PropertyValue<'_>) -> Option<u64> {
     if property.is_number() && value.is_number() {
-        return exact_number(property.element, value);
+        return exact_number(property.element, value).filter(|&bits| !property.is_missing(bits));
     }
     let bits = value.bits().filter(|_| value.element() == Some(property.element))?;
     (value.is_number() || PropertyValue::from_stored(property, bits) == value).then_some(bits)

@@ -1,6 +1,7 @@
 //! Which of the edges between two vertices a change removes.
 
 use esker_format::memory::reserve;
+use esker_format::value::missing::MISSING_TEXT;
 use esker_format::{ElementType, PropertyRecord, Result};
 use esker_layers::property::PropertyValue;
 
@@ -69,6 +70,13 @@ impl BatchMatch {
         let bits = |(number, value): &(u32, BatchValue)| {
             let property = properties.get(*number as usize)?;
             let bits = match value {
+                BatchValue::Number(PropertyValue::Missing) if property.is_text() => {
+                    u64::from(code_of(*number, MISSING_TEXT).filter(|_| property.optional)?)
+                }
+                BatchValue::Number(PropertyValue::Missing) => {
+                    property.missing_bits().filter(|_| property.optional)?
+                }
+                BatchValue::Text(text) if property.is_missing_text(text) => return None,
                 BatchValue::Text(text) => u64::from(code_of(*number, text)?),
                 // As for the conditions of views, a number is the float of 32 bits that is nearest to it.
                 BatchValue::Number(PropertyValue::F64(wide)) if property.element == ElementType::F32 => {

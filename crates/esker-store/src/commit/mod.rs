@@ -14,6 +14,7 @@ mod named;
 mod rule;
 mod widening;
 mod pair;
+mod missing;
 mod duplicates;
 mod assemble;
 
@@ -25,6 +26,7 @@ pub(crate) use duplicates::{DuplicateRule, WiderSum};
 pub(crate) use logged::LoggedCommit;
 pub(crate) use matching::BatchMatch;
 pub use matching::EdgeMatch;
+pub(crate) use missing::{expect_may_lack, reserved, wider_with_missing};
 pub(crate) use numbered::number_edges;
 pub use options::CommitOptions;
 pub(crate) use scope::RuleScope;

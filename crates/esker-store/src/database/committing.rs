@@ -130,6 +130,12 @@ impl Database {
                 Some(known) if !own.is_text() && known != own.element => batch.widen(number, known)?,
                 _ => {}
             }
+            let state = self.core.state();
+            match state.manifest().properties.iter().find(is_same).map(|known| known.optional) {
+                Some(false) if own.optional => self.allow_missing(&own.name, &self.core.run)?,
+                Some(true) => batch.allow_missing(number)?,
+                _ => {}
+            }
         }
         Ok(())
     }
@@ -226,8 +232,15 @@ impl Core {
         let state = self.state();
         let known = state.manifest().properties.iter().filter(|property| property.owner == Owner::Edges);
         let mut pairs = known.zip(batch.edge_properties());
-        match pairs.find(|(known, own)| !own.is_text() && known.element != own.element) {
+        let differs = |(known, own): &(&PropertyRecord, &PropertyRecord)| {
+            (!own.is_text() && known.element != own.element) || known.optional != own.optional
+        };
+        match pairs.find(differs) {
             None => Ok(()),
+            Some((known, _)) if known.optional => Err(Error::invalid(format!(
+                "another commit has let the edge property {:?} lack values meanwhile: create the batch again",
+                known.name
+            ))),
             Some((known, _)) => Err(Error::invalid(format!(
                 "another commit has given the edge property {:?} the type {} meanwhile: create the batch again",
                 known.name,

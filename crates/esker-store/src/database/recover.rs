@@ -15,17 +15,20 @@
 //! of the layers that the second one writes, only the last describes itself (`manifest/account.rs`): a
 //! repetition does not take the others for layers of the database.
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 
 use esker_format::io::Disk;
-use esker_format::{Encoding, Error, LogMark, PAGE_BYTES, Result, archived_name};
+use esker_format::{
+    CommitHeader, Encoding, Error, FieldInput, FieldValue, LogMark, Owner, PAGE_BYTES, Result, archived_name,
+};
 use esker_graph::{Direction, Run};
 
 use super::handle::{Database, DatabaseOptions};
 use super::upkeep::merging::{MergeRequest, merge_all};
-use crate::log::{LogStart, LogSurvey};
+use crate::log::{LogReader, LogStart, LogSurvey};
 use crate::manifest::{Manifest, ManifestWriter, layer_directory, lock_writer};
 use crate::merge::Rebuild;
 use crate::version::{ManifestLeft, RecoverableState, State, open_only};
@@ -135,6 +138,9 @@ impl Database {
         if let Some(lacks) = left.lacks {
             manifest = rebuilt(disk, path, &manifest, lacks, run)?;
         }
+        let optional = optional_in_log(disk, path, manifest.log_start(), survey.kept_version)?;
+        let edges = manifest.properties.iter_mut().filter(|property| property.owner == Owner::Edges);
+        edges.for_each(|property| property.optional |= optional.contains(&property.number));
         let (segment, version) = (survey.last_segment, survey.last_version);
         manifest.log = Some(LogMark { segment, bytes: PAGE_BYTES as u64, version, checksum: 0 });
         ManifestWriter::write_anew(&lock, &manifest)?;
@@ -153,6 +159,24 @@ impl Database {
         db.close()?;
         Ok(report)
     }
+}
+
+/// The edge properties that edges may be without, as the commits of the log say: the record of MANIFEST may be
+/// lost, and what stands for a missing value is not to become one.
+fn optional_in_log(disk: &Arc<dyn Disk>, path: &Path, start: LogStart, last: u64) -> Result<BTreeSet<u32>> {
+    let mut found = BTreeSet::new();
+    let mut reader = match LogReader::open(Arc::clone(disk), path, start) {
+        // What the survey cannot keep ends the log.
+        Err(Error::Corrupt { .. } | Error::Lost { .. }) => return Ok(found),
+        opened => opened?,
+    };
+    while let Ok(Some(record)) = reader.read_next() {
+        if record.version > last {
+            break;
+        }
+        found.extend(CommitHeader::take(&mut FieldInput::new(path, record.payload, 0))?.optional);
+    }
+    Ok(found)
 }
 
 /// Merges the layers of a database that lacks the lists of a direction in some of them into one, with these

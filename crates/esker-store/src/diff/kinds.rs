@@ -33,11 +33,7 @@ impl<'d> DiffEdge<'d> {
     /// [`esker_format::Error::Corrupt`]; [`esker_format::Error::Invalid`] if the property is not an edge
     /// property.
     pub fn value(&self, property: &PropertyRecord) -> Result<PropertyValue<'d>> {
-        let bits = self.bits(property.number)?;
-        match self.version.dictionary(property.number) {
-            Some(dictionary) => dictionary.text(bits as usize).map(PropertyValue::Text),
-            None => Ok(PropertyValue::from_stored(property, bits)),
-        }
+        self.version.edge_value(property, self.bits(property.number)?)
     }
 }
 

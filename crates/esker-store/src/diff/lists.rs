@@ -26,7 +26,9 @@ impl CommonTypes {
     pub(super) fn of(a: &Version, b: &Version) -> Self {
         let conversions = |from: &Version, to: &Version| {
             let pairs = from.edge_properties().zip(to.edge_properties());
-            pairs.map(|(from, to)| Widening::between(from.number, from.element, to.element)).collect()
+            pairs
+                .map(|(from, to)| Widening::between(from.number, from.element, to.element, to.optional))
+                .collect()
         };
         Self { of_a: conversions(a, b), of_b: conversions(b, a) }
     }

@@ -167,7 +167,7 @@ fn is_same(old: Option<&PropertyValue<'_>>, new: Option<&PropertyValue<'_>>) -> 
     let bits = |value: &PropertyValue<'_>| Some((value.element()?, value.bits()?));
     let (Some((from, old)), Some((to, new))) = (old.and_then(bits), new.and_then(bits)) else { return false };
     let becomes = |from, bits, to, wanted| {
-        Widening::between(0, from, to).is_some_and(|widening| widening.bits(bits) == Some(wanted))
+        Widening::between(0, from, to, false).is_some_and(|widening| widening.bits(bits) == Some(wanted))
     };
     becomes(from, old, to, new) || becomes(to, new, from, old)
 }

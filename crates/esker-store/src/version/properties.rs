@@ -1,7 +1,7 @@
 //! The properties of the edges and vertices of a version.
 
 use esker_format::{Error, Owner, PropertyRecord, Result};
-use esker_layers::property::{Dictionary, VertexProperty};
+use esker_layers::property::{Dictionary, PropertyValue, VertexProperty};
 
 use super::state::Version;
 
@@ -48,6 +48,18 @@ impl Version {
     /// The edge properties that can hold times: timestamps, and integers whose unit is not known.
     pub fn time_properties(&self) -> impl Iterator<Item = &PropertyRecord> {
         self.edge_properties().filter(|one| one.can_be_time())
+    }
+
+    /// The value of an edge property by its bits, zero-extended to 64; [`PropertyValue::Missing`] if the edge
+    /// has none.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`].
+    pub fn edge_value(&self, property: &PropertyRecord, bits: u64) -> Result<PropertyValue<'_>> {
+        match self.dictionary(property.number) {
+            Some(texts) => Ok(PropertyValue::from_text(property, texts.text(bits as usize)?)),
+            None => Ok(PropertyValue::from_stored(property, bits)),
+        }
     }
 
     /// The edge property that holds times.

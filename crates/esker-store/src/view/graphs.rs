@@ -19,8 +19,9 @@ impl View {
     ///
     /// # Errors
     /// [`Error::Corrupt`]; [`Error::Invalid`] if there are no weights, or of another type (see
-    /// [`View::weight_type`]); cancellation.
+    /// [`View::weight_type`]), or an edge has none ([`View::expect_weights`]); cancellation.
     pub fn graph<W: StoredWeight>(&self, run: &Run) -> Result<StoredGraph<'_, W>> {
+        self.expect_weights_of::<W>(run)?;
         self.chosen(None, run)
     }
 
@@ -78,6 +79,7 @@ impl View {
     /// # Errors
     /// As [`View::graph`] and [`View::remaining`].
     pub fn present_graph<W: StoredWeight>(&self, run: &Run) -> Result<StoredGraph<'_, W>> {
+        self.expect_weights_of::<W>(run)?;
         match self.window.as_ref().filter(|_| self.gathers) {
             Some(_) if self.joins_directions::<W>() => {
                 W::copied(self.chosen(self.renumbering(run)?, run)?, None, run)

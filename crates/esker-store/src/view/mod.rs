@@ -7,6 +7,7 @@ mod choice;
 mod window;
 mod times;
 mod kept;
+mod missing;
 mod graphs;
 #[cfg(test)]
 mod tests;

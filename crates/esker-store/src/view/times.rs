@@ -7,7 +7,8 @@ use esker_layers::graph::Access;
 use crate::version::Version;
 
 impl Version {
-    /// The least and the greatest time of all edges; `None` if there are none. Reads the times of the layers
+    /// The least and the greatest time of all edges; `None` if there are none. Edges without a time do not
+    /// count. Reads the times of the layers
     /// that state the least and the greatest, or of all where that does not suffice: edges were deleted, or a
     /// layer is older than such statements.
     ///
@@ -16,8 +17,11 @@ impl Version {
     pub fn time_range(&self, time: &str, run: &Run) -> Result<Option<(i64, i64)>> {
         let record = self.time_property(time)?;
         match self.stack().value_range(record.number) {
+            // No time is the least, and what stands for a missing one is.
             Some(stated)
-                if self.has_time(record, stated.0, run)? && self.has_time(record, stated.1, run)? =>
+                if stated.0 > i64::MIN
+                    && self.has_time(record, stated.0, run)?
+                    && self.has_time(record, stated.1, run)? =>
             {
                 Ok(Some(stated))
             }
@@ -32,7 +36,7 @@ impl Version {
     pub fn latest_time(&self, time: &str, run: &Run) -> Result<Option<i64>> {
         let record = self.time_property(time)?;
         match self.stack().value_range(record.number) {
-            Some((_, stated)) if self.has_time(record, stated, run)? => Ok(Some(stated)),
+            Some((_, stated)) if stated > i64::MIN && self.has_time(record, stated, run)? => Ok(Some(stated)),
             _ => Ok(self.scanned_range(record, run)?.map(|range| range.1)),
         }
     }

@@ -62,6 +62,7 @@ impl Target {
                     logical: property_type.logical.clone(),
                     weight: weight == Some(name),
                     kind: false,
+                    optional: false,
                 });
                 continue;
             };

@@ -183,13 +183,10 @@ impl OldEdges<'_> {
             // Edges between two vertices are removed together; those that stay are added again.
             self.batch.remove_edge(ends.0, ends.1)?;
             for &index in &kept {
-                let values = self.newest.edge_properties().map(|property| {
-                    let bits = edges.bits(property.number, index)?;
-                    Ok(match self.newest.dictionary(property.number) {
-                        Some(dictionary) => PropertyValue::Text(dictionary.text(bits as usize)?),
-                        None => PropertyValue::from_stored(property, bits),
-                    })
-                });
+                let values = self
+                    .newest
+                    .edge_properties()
+                    .map(|property| self.newest.edge_value(property, edges.bits(property.number, index)?));
                 let values = values.collect::<esker_store::format::Result<Vec<_>>>()?;
                 self.batch.add_edge(ends.0, ends.1, &values)?;
             }

@@ -48,6 +48,7 @@ fn fingerprint_of(edge: &FedEdge<'_>, number: impl Fn(&PropertyValue<'_>) -> Opt
     for value in edge.values {
         match (value, number(value)) {
             (PropertyValue::Text(text), _) => add(text),
+            (PropertyValue::Missing, _) => add(&[0xfe; 9]),
             (_, Some(number)) => add(&number.to_le_bytes()),
             (other, None) => add(&other.bits().unwrap_or(0).to_le_bytes()),
         }

@@ -5,7 +5,7 @@ use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
 
 use super::script::{LineResult, RawValue, ScriptParser, Word, new_values, refuse};
-use super::value::{InputValue, convert_or_widen};
+use super::value::convert_or_widen;
 
 /// The largest number of edges that one line adds: a slip of the pen is not to fill the memory.
 const COPIES_MAX: u64 = 1_000_000;
@@ -54,8 +54,7 @@ impl ScriptParser<'_> {
             let property = self.target.edge_properties.iter().find(|property| property.name == *name);
             let property = property
                 .ok_or_else(|| format!("no edge property {name:?}: {}", self.target.describe_edges()))?;
-            let value = convert_or_widen(property, InputValue::Text(value.text.as_bytes()))
-                .map_err(|error| error.message())?;
+            let value = convert_or_widen(property, value.given()).map_err(|error| error.message())?;
             wanted.push((property.number, value));
         }
         self.batch

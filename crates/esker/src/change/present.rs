@@ -2,7 +2,6 @@
 
 use esker_graph::Direction;
 use esker_store::format::LogicalType;
-use esker_store::property::PropertyValue;
 use esker_store::{Result, Version};
 
 use super::feed_policy::FedEdge;
@@ -21,12 +20,7 @@ pub(super) fn has_edge(version: &Version, edge: &FedEdge<'_>) -> Result<bool> {
         let mut is_same = true;
         let given = version.edge_properties().filter(|property| property.logical != LogicalType::EdgeId);
         for (property, wanted) in given.zip(edge.values) {
-            let bits = edges.bits(property.number, index)?;
-            let value = match version.dictionary(property.number) {
-                Some(texts) => PropertyValue::Text(texts.text(bits as usize)?),
-                None => PropertyValue::from_stored(property, bits),
-            };
-            is_same &= value == *wanted;
+            is_same &= version.edge_value(property, edges.bits(property.number, index)?)? == *wanted;
         }
         if is_same {
             return Ok(true);

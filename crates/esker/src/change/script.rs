@@ -88,6 +88,16 @@ impl Sign {
     }
 }
 
+impl RawValue {
+    /// The value of an edge: none, if nothing stands behind the sign and no quotes do.
+    pub(super) fn given(&self) -> InputValue<'_> {
+        match self.text.is_empty() && !self.quoted {
+            true => InputValue::Missing,
+            false => InputValue::Text(self.text.as_bytes()),
+        }
+    }
+}
+
 static NO_VALUE: RawValue = RawValue { text: String::new(), quoted: false };
 
 /// Commits the changes of a script as one version. `path` appears in error messages.
@@ -330,10 +340,7 @@ impl ScriptParser<'_> {
                     quoted(property.name.as_bytes())
                 ));
             };
-            converted.push(
-                convert_or_widen(property, InputValue::Text(value.text.as_bytes()))
-                    .map_err(|error| error.message())?,
-            );
+            converted.push(convert_or_widen(property, value.given()).map_err(|error| error.message())?);
         }
         self.batch.add_edge(source, end, &converted).map_err(|error| error.message())
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
-use arrow_array::{ArrayRef, BinaryArray};
+use arrow_array::{Array, ArrayRef, BinaryArray};
 use arrow_schema::DataType;
 use esker_store::format::value::decimal::{self, NotNumber, Number};
 use esker_store::format::{ElementType, LogicalType, PropertyRecord, PropertyType, Widening};
@@ -22,6 +22,8 @@ pub enum InputValue<'a> {
     Float(f64),
     /// Text, which can be the text of a number.
     Text(&'a [u8]),
+    /// None.
+    Missing,
 }
 
 impl<'a> InputValue<'a> {
@@ -39,7 +41,13 @@ impl<'a> InputValue<'a> {
 }
 
 /// A column of an import, by the type of its values.
-enum GivenColumn<'a> {
+struct GivenColumn<'a> {
+    values: GivenValues<'a>,
+    /// The column, if it has nulls.
+    nulls: Option<&'a ArrayRef>,
+}
+
+enum GivenValues<'a> {
     Unsigned(&'a [u64]),
     Int(&'a [i64]),
     Float(&'a [f64]),
@@ -48,20 +56,24 @@ enum GivenColumn<'a> {
 
 impl<'a> GivenColumn<'a> {
     fn of(column: &'a ArrayRef) -> Self {
-        match column.data_type() {
-            DataType::UInt64 => Self::Unsigned(column.as_primitive::<UInt64Type>().values()),
-            DataType::Int64 => Self::Int(column.as_primitive::<Int64Type>().values()),
-            DataType::Float64 => Self::Float(column.as_primitive::<Float64Type>().values()),
-            _ => Self::Text(column.as_binary::<i32>()),
-        }
+        let values = match column.data_type() {
+            DataType::UInt64 => GivenValues::Unsigned(column.as_primitive::<UInt64Type>().values()),
+            DataType::Int64 => GivenValues::Int(column.as_primitive::<Int64Type>().values()),
+            DataType::Float64 => GivenValues::Float(column.as_primitive::<Float64Type>().values()),
+            _ => GivenValues::Text(column.as_binary::<i32>()),
+        };
+        Self { values, nulls: (column.null_count() > 0).then_some(column) }
     }
 
     fn get(&self, index: usize) -> InputValue<'a> {
-        match self {
-            Self::Unsigned(values) => InputValue::Unsigned(values[index]),
-            Self::Int(values) => InputValue::Int(values[index]),
-            Self::Float(values) => InputValue::Float(values[index]),
-            Self::Text(values) => InputValue::Text(values.value(index)),
+        if self.nulls.is_some_and(|column| column.is_null(index)) {
+            return InputValue::Missing;
+        }
+        match self.values {
+            GivenValues::Unsigned(values) => InputValue::Unsigned(values[index]),
+            GivenValues::Int(values) => InputValue::Int(values[index]),
+            GivenValues::Float(values) => InputValue::Float(values[index]),
+            GivenValues::Text(values) => InputValue::Text(values.value(index)),
         }
     }
 }
@@ -72,6 +84,7 @@ impl<'a> GivenColumn<'a> {
 /// [`Error::Invalid`] if the type does not hold the value exactly.
 fn convert<'a>(property: &PropertyRecord, given: InputValue<'a>) -> Result<PropertyValue<'a>> {
     let converted = match (&property.logical, given) {
+        (_, InputValue::Missing) => Some(PropertyValue::Missing),
         (LogicalType::Text, InputValue::Text(text)) if decimal::is_too_long(text) => {
             let (name, text) = (&property.name, decimal::shown(text));
             return Err(Error::invalid(format!(
@@ -121,7 +134,7 @@ fn not_held(property: &PropertyRecord, given: InputValue<'_>) -> Error {
             Ok(Number::Int(value)) => Some(value),
             _ => None,
         },
-        InputValue::Float(_) | InputValue::Unsigned(_) => None,
+        InputValue::Float(_) | InputValue::Unsigned(_) | InputValue::Missing => None,
     };
     if let Some(value) = integer.filter(|_| is_float) {
         return Error::invalid(format!(
@@ -139,6 +152,7 @@ fn not_held(property: &PropertyRecord, given: InputValue<'_>) -> Error {
         InputValue::Unsigned(value) => value.to_string(),
         InputValue::Float(value) => value.to_string(),
         InputValue::Text(text) => format!("{:?}", decimal::shown(text)),
+        InputValue::Missing => "missing".to_owned(),
     };
     Error::invalid(match refused {
         Some(why) => format!("property {name:?} holds {kind}, but the value {given} {}", why.reason()),
@@ -167,6 +181,7 @@ pub fn convert_or_widen<'a>(property: &PropertyRecord, given: InputValue<'a>) ->
         InputValue::Unsigned(value) => i64::try_from(value).ok().map(Number::Int),
         InputValue::Int(value) => Some(Number::Int(value)),
         InputValue::Float(value) => Some(Number::Float(value)).filter(|_| value.is_finite()),
+        InputValue::Missing => None,
     };
     let number = match number {
         Some(Number::Float(value)) => from_float(ElementType::F64, value),
@@ -255,6 +270,7 @@ mod tests {
             logical,
             weight: false,
             kind: false,
+            optional: false,
         }
     }
 

@@ -350,6 +350,9 @@ impl Follow {
             return self.advance_anew(to);
         }
         let is_window = to.window_index().is_some();
+        if self.live.is_weighted() {
+            to.expect_weights(&self.run)?;
+        }
         let size = extent(&self.view, &to).map_or(0, |(whole, part)| DifferenceCosts::size(whole, part));
         let keeps_weights = !self.live.is_weighted() || to.weight_type() == self.view.weight_type();
         let has_state = self.live.updates() && keeps_weights && is_slide(&self.view, &to);

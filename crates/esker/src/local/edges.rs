@@ -106,11 +106,7 @@ pub(super) fn value<'a>(
     property: &PropertyRecord,
     index: usize,
 ) -> Result<PropertyValue<'a>> {
-    let bits = edges.bits(property.number, index)?;
-    Ok(match version.dictionary(property.number) {
-        Some(texts) => PropertyValue::Text(texts.text(bits as usize)?),
-        None => PropertyValue::from_stored(property, bits),
-    })
+    Ok(version.edge_value(property, edges.bits(property.number, index)?)?)
 }
 
 /// The edges of a vertex, by direction and neighbour.

@@ -329,6 +329,14 @@ impl Ways<'_> {
         v: VertexId,
         value: &PropertyValue<'_>,
     ) -> Result<PathLength> {
+        if value.is_missing() {
+            let ids = self.graph.version.ids();
+            let (u, v, name) = (ids.external_of(u)?, ids.external_of(v)?, &weight.name);
+            return Err(Error::usage(message![
+                format!("the edge from {u} to {v} has no {name}, and so no length: count steps with "),
+                Setting::Steps.to(true),
+            ]));
+        }
         let length = match *value {
             // The sum makes a negative zero a zero.
             PropertyValue::F32(value) => PathLength::Real(f64::from(value) + 0.0),

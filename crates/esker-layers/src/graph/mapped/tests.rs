@@ -61,6 +61,7 @@ fn layer(csr: &Csr<i32>) -> PlainLayer {
         logical: LogicalType::Number,
         weight: true,
         kind: false,
+        optional: false,
     };
     PlainLayer::open(&disk, directory, origin, &record, &[weight]).unwrap()
 }

@@ -25,6 +25,7 @@ impl Writer {
             new_texts: Vec::new(),
             edges: with_room(batch.ops.len())?,
             rows: Vec::new(),
+            optional: batch.optional_properties(),
             vertices: Vec::new(),
             checksum: 0,
             paging: None,

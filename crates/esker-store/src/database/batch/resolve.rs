@@ -388,6 +388,7 @@ impl CommitBuilder<'_> {
             logical: property_type.logical,
             weight: false,
             kind: false,
+            optional: false,
         };
         self.writer.vertex_properties.push(record.clone());
         self.commit.new_properties.push(record);

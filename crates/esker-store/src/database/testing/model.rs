@@ -51,6 +51,40 @@ fn id_behind(external: ExternalId<'_>) -> u64 {
     }
 }
 
+/// The weight of an edge that has none, in the model.
+pub(crate) const NO_WEIGHT: i32 = i32::MAX;
+
+/// The number of the kind of an edge that has none, in the model.
+pub(crate) const NO_KIND: u8 = 5;
+
+/// A weight, or none.
+fn random_weight(random: &mut Random) -> i32 {
+    match random.index(5) {
+        4 => NO_WEIGHT,
+        weight => weight as i32,
+    }
+}
+
+/// A weight as a batch takes it.
+fn weight_value(weight: i32) -> PropertyValue<'static> {
+    if weight == NO_WEIGHT { PropertyValue::Missing } else { PropertyValue::I32(weight) }
+}
+
+/// A kind as a batch takes it, by its text in the model.
+fn kind_value(text: &[u8]) -> PropertyValue<'_> {
+    if *text == *kind_text(NO_KIND) { PropertyValue::Missing } else { PropertyValue::Text(text) }
+}
+
+/// A weight of the model, by what the database has.
+fn weight_of(value: PropertyValue<'_>) -> i32 {
+    match value {
+        PropertyValue::Missing => NO_WEIGHT,
+        PropertyValue::I32(weight) => weight,
+        PropertyValue::I64(weight) => weight as i32,
+        other => panic!("{other:?}"),
+    }
+}
+
 /// A change, in terms of external ids.
 #[derive(Debug, Clone)]
 pub(crate) enum ModelChange {
@@ -188,12 +222,12 @@ impl ModelChange {
             |bound: u64| random.index(bound as usize) as u64 * random.index(bound as usize) as u64 / bound;
         let (u, v) = (id(n * 3 / 2 + 2), id(n * 3 / 2 + 2));
         match random.index(16) {
-            0..6 => Self::Add(u, v, random.index(4) as i32, random.index(6) as u8),
+            0..6 => Self::Add(u, v, random_weight(random), random.index(6) as u8),
             6..9 => Self::Remove(u, v),
             9 => Self::AddVertex(random.index(2 * n as usize) as u64),
             10 => Self::RemoveVertex(u),
             13..16 => {
-                let mut wanted = ((random.index(100) < 70).then(|| random.index(4) as i32), None);
+                let mut wanted = ((random.index(100) < 70).then(|| random_weight(random)), None);
                 wanted.1 = (random.index(100) < 50).then(|| random.index(6) as u8);
                 let is_exact = wanted.0.is_some() && wanted.1.is_some();
                 let at_most = (is_exact && (random.index(100) < 50)).then(|| 1 + random.index(2) as u64);
@@ -239,14 +273,14 @@ pub(crate) fn commit(db: &Database, changes: &[ModelChange]) -> Result<u64> {
         match change {
             ModelChange::Add(u, v, weight, kind) => {
                 let text = kind_text(*kind);
-                let own = [PropertyValue::I32(*weight), PropertyValue::Text(&text)];
+                let own = [weight_value(*weight), kind_value(&text)];
                 batch.add_edge(&id(u), &id(v), &[&own, &later[..]].concat())?;
             }
             ModelChange::Remove(u, v) => batch.remove_edge(&id(u), &id(v))?,
             ModelChange::RemoveSome(u, v, (weight, kind), at_most) => {
                 let text = kind.map(kind_text);
-                let weight = weight.map(|weight| (0, PropertyValue::I32(weight)));
-                let kind = text.as_ref().map(|text| (1, PropertyValue::Text(text)));
+                let weight = weight.map(|weight| (0, weight_value(weight)));
+                let kind = text.as_ref().map(|text| (1, kind_value(text)));
                 let values: Vec<_> = weight.into_iter().chain(kind).collect();
                 batch.remove_edges(&id(u), &id(v), &EdgeMatch { values: &values, at_most: *at_most })?;
             }
@@ -286,8 +320,13 @@ pub(crate) fn read(version: &Version, run: &Run) -> Result<ModelVersion> {
         }
         for (index, &target) in edges.targets().iter().enumerate() {
             let target = id_of(target)?;
-            let weight = (edges.bits(0, index)? as u32).cast_signed();
-            let kind = version.dictionary(1).unwrap().text(edges.bits(1, index)? as usize)?.to_vec();
+            let own: Vec<_> = version.edge_properties().take(2).collect();
+            let weight = weight_of(version.edge_value(own[0], edges.bits(0, index)?)?);
+            let kind = match version.edge_value(own[1], edges.bits(1, index)?)? {
+                PropertyValue::Missing => kind_text(NO_KIND),
+                PropertyValue::Text(text) => text.to_vec(),
+                other => panic!("{other:?}"),
+            };
             // Edges that are older than a property have its default value.
             for property in version.edge_properties().skip(2) {
                 let bits = edges.bits(property.number, index)?;
@@ -357,6 +396,7 @@ pub(crate) fn verify_version(version: &Version, expected: &ModelVersion, run: &R
 /// Compares point reads of the newest version, including unfrozen commits, with the model.
 pub(crate) fn verify_points(db: &Database, expected: &ModelVersion, directed: bool) {
     let texts = db.core.state().has_text_ids();
+    let own = db.schema().edge_properties[0].clone();
     let find = |id: u64| db.vertex_of((&model_id(texts, id)).into()).unwrap();
     for id in (0..IDS_MAX).filter(|id| !expected.vertices.contains(id)) {
         assert_eq!(find(id), None, "vertex {id} must not exist");
@@ -374,7 +414,7 @@ pub(crate) fn verify_points(db: &Database, expected: &ModelVersion, directed: bo
                     .edge_bits(v, vertex(b))
                     .unwrap()
                     .iter()
-                    .map(|bits| (bits[0] as u32).cast_signed())
+                    .map(|bits| weight_of(PropertyValue::from_stored(&own, bits[0])))
                     .collect();
                 bits.sort_unstable();
                 let mut weights: Vec<_> = copies.iter().map(|copy| copy.0).collect();

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use crate::commit::CommitOptions;
 
 use crate::database::testing::model::{
-    DB, DatabaseModel, ModelChange, commit, leave_out_removed, normal, read, verify, verify_points,
+    DB, DatabaseModel, ModelChange, NO_WEIGHT, commit, leave_out_removed, normal, read, verify, verify_points,
 };
 use crate::database::{CompactOptions, Database, DatabaseOptions, OwnedValue, Renumber, Tiling};
 use crate::manifest::strays;
@@ -35,7 +35,7 @@ enum Action {
 fn change(n: u64) -> impl Strategy<Value = ModelChange> {
     let id = move || (0..n * 3 / 2 + 2).prop_map(move |x| x * x / (n * 3 / 2 + 2));
     prop_oneof![
-        6 => (id(), id(), 0..4_i32, 0..6_u8).prop_map(|(u, v, weight, kind)| ModelChange::Add(u, v, weight, kind)),
+        6 => (id(), id(), prop_oneof![4 => 0..4_i32, 1 => Just(NO_WEIGHT)], 0..6_u8).prop_map(|(u, v, weight, kind)| ModelChange::Add(u, v, weight, kind)),
         3 => (id(), id()).prop_map(|(u, v)| ModelChange::Remove(u, v)),
         1 => (0..n * 2).prop_map(ModelChange::AddVertex),
         1 => id().prop_map(ModelChange::RemoveVertex),

@@ -151,7 +151,7 @@ impl Database {
     }
 
     /// Records and shows the state that `change` makes, while no commit comes; does nothing if it makes none.
-    fn redefine(
+    pub(super) fn redefine(
         &self,
         run: &Run,
         change: impl FnOnce(&mut Maintenance, &mut Writer) -> Result<Option<NextState>>,
@@ -209,7 +209,7 @@ fn widening_of(known: &PropertyRecord, element: ElementType) -> Result<Option<Wi
         return Ok(None);
     }
     if known.is_number() && Widening::is_possible(from, element) {
-        return Ok(Some(Widening { property: known.number, from, to: element }));
+        return Ok(Some(Widening { property: known.number, from, to: element, optional: known.optional }));
     }
     Err(Error::invalid(format!(
         "the property {:?} has type {}, which {} does not hold",
@@ -252,5 +252,6 @@ fn new_record(
         logical,
         weight,
         kind: false,
+        optional: false,
     })
 }

@@ -11,4 +11,5 @@ pub(crate) mod merging;
 pub(crate) mod at_once;
 pub(crate) mod undo;
 pub(crate) mod define;
+pub(crate) mod optional;
 pub(crate) mod renumber;

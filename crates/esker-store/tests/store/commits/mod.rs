@@ -10,3 +10,4 @@ mod kinds;
 mod rules;
 mod times;
 mod widen;
+mod missing;

@@ -323,9 +323,11 @@ impl Visitor<i64> for Ranging {
     }
 
     fn visit(&self, range: &mut Self::State, _: VertexId, piece: Piece<'_, i64>) -> Flow {
-        let (least, most) = range.unwrap_or((i64::MAX, i64::MIN));
-        let of_piece = piece.weights.iter().fold((least, most), |(a, b), &time| (a.min(time), b.max(time)));
-        *range = Some(of_piece);
+        // What stands for a missing time lies in no window.
+        for &time in piece.weights.iter().filter(|&&time| time > i64::MIN) {
+            let (least, most) = range.unwrap_or((time, time));
+            *range = Some((least.min(time), most.max(time)));
+        }
         Flow::More
     }
 }
