@@ -33,8 +33,8 @@ enum OutputIds {
 ///
 /// The file extension selects the format: .el .wel .csv .tsv .txt (SNAP) .mtx .graph (METIS) .gr .adj .sg
 /// .wsg .graph500 .parquet .arrow .graphml .gexf .json (node-link) .cyjs .edgelist (NetworkX) .gml .net
-/// (Pajek) .dot .leda .ncol .lgl .sif .g6 .s6 .d6 .col .max .npz (SciPy). Text formats can be followed by .gz, .zst or
-/// .bz2.
+/// (Pajek) .dot .leda .ncol .lgl .sif .g6 .s6 .d6 .col .max .npz (SciPy). Text formats can be followed by
+/// .gz, .zst or .bz2.
 #[derive(Debug, Args)]
 pub(crate) struct ExportCommand {
     /// The database

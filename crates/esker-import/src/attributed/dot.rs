@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use esker_format::Result;
 
 use self::tokens::{Stop, Token, Tokens};
-use super::document::{self, DocumentFormat, Edge, Fields, Sink, Syntax};
+use super::document::{self, DocumentFormat, Edge, NamedValues, Sink, Syntax};
 use super::rows::Notices;
 use super::value::Attribute;
 use crate::read::format::ReadOptions;
@@ -66,7 +66,7 @@ fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<Open
 struct DotSyntax {
     directed: bool,
     /// For each subgraph that is open, and the graph: the values that edges have unless they say otherwise.
-    defaults: Vec<Fields<'static>>,
+    defaults: Vec<NamedValues<'static>>,
     is_done: bool,
 }
 
@@ -77,10 +77,10 @@ enum Statement<'a> {
     },
     BeginSubgraph,
     EndGraph,
-    Vertex(Cow<'a, str>, Fields<'a>),
+    Vertex(Cow<'a, str>, NamedValues<'a>),
     /// Edges from each vertex of a group to each of the next.
-    Edges(Vec<Vec<Cow<'a, str>>>, Fields<'a>),
-    EdgeDefaults(Fields<'a>),
+    Edges(Vec<Vec<Cow<'a, str>>>, NamedValues<'a>),
+    EdgeDefaults(NamedValues<'a>),
     VertexDefaults,
     GraphValue,
     Nothing,
@@ -126,7 +126,7 @@ impl DotSyntax {
         match statement {
             Statement::Begin { directed } => {
                 self.directed = directed;
-                self.defaults.push(Fields::new());
+                self.defaults.push(NamedValues::new());
                 sink.told().directed = Some(directed);
             }
             Statement::BeginSubgraph => {
@@ -165,10 +165,10 @@ impl DotSyntax {
         &self,
         at: usize,
         groups: &[Vec<Cow<'_, str>>],
-        own: Fields<'_>,
+        own: NamedValues<'_>,
         sink: &mut dyn Sink,
     ) -> Result<()> {
-        let mut fields: Fields<'_> = self.defaults.last().cloned().unwrap_or_default();
+        let mut fields: NamedValues<'_> = self.defaults.last().cloned().unwrap_or_default();
         own.into_iter().for_each(|(name, value)| set(&mut fields, name, value));
         for pair in groups.windows(2) {
             if pair[0].len().saturating_mul(pair[1].len()) > PRODUCT_MAX.max(pair[0].len() + pair[1].len()) {
@@ -273,7 +273,7 @@ impl DotSyntax {
 }
 
 /// Sets a value, in place of another.
-fn set<'a>(fields: &mut Fields<'a>, name: Cow<'a, str>, value: Option<Attribute<'a>>) {
+fn set<'a>(fields: &mut NamedValues<'a>, name: Cow<'a, str>, value: Option<Attribute<'a>>) {
     match fields.iter_mut().find(|(own, _)| *own == name) {
         Some((_, own)) => *own = value,
         None => fields.push((name, value)),
@@ -349,8 +349,8 @@ fn port(tokens: &mut Tokens<'_>) -> Read<()> {
 }
 
 /// The values in brackets.
-fn attributes<'a>(tokens: &mut Tokens<'a>) -> Read<Fields<'a>> {
-    let mut fields = Fields::new();
+fn attributes<'a>(tokens: &mut Tokens<'a>) -> Read<NamedValues<'a>> {
+    let mut fields = NamedValues::new();
     while matches!(tokens.peek()?, Token::Sign('[')) {
         tokens.next()?;
         loop {

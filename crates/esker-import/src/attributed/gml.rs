@@ -5,7 +5,7 @@
 use esker_format::Result;
 
 use super::choose::number_of;
-use super::document::{self, DocumentFormat, Edge, Fields, Sink, Syntax};
+use super::document::{self, DocumentFormat, Edge, NamedValues, Sink, Syntax};
 use super::entities::decoded;
 use super::rows::Notices;
 use super::types::Types;
@@ -56,13 +56,13 @@ fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<Open
 }
 
 /// Why a text cannot be read on.
-enum Stop {
+enum GmlStop {
     /// More of it is needed.
     More,
     Broken(usize, &'static str),
 }
 
-enum Token<'a> {
+enum GmlToken<'a> {
     Word(&'a str),
     Text(&'a str),
     Open,
@@ -70,16 +70,16 @@ enum Token<'a> {
     End,
 }
 
-struct Tokens<'a> {
+struct GmlTokens<'a> {
     text: &'a str,
     at: usize,
     is_last: bool,
     types: Option<Types>,
 }
 
-impl<'a> Tokens<'a> {
+impl<'a> GmlTokens<'a> {
     /// Goes behind blanks and comments.
-    fn skip(&mut self) -> std::result::Result<(), Stop> {
+    fn skip(&mut self) -> std::result::Result<(), GmlStop> {
         loop {
             let rest = &self.text[self.at..];
             self.at += rest.len() - rest.trim_ascii_start().len();
@@ -90,33 +90,35 @@ impl<'a> Tokens<'a> {
             let end = match rest.find('\n') {
                 Some(end) => end,
                 None if self.is_last => rest.len(),
-                None => return Err(Stop::More),
+                None => return Err(GmlStop::More),
             };
             self.types = self.types.take().or_else(|| Types::of_comment(&rest[1..end]));
             self.at += end;
         }
     }
 
-    fn next(&mut self) -> std::result::Result<Token<'a>, Stop> {
+    fn next(&mut self) -> std::result::Result<GmlToken<'a>, GmlStop> {
         self.skip()?;
         let (start, rest) = (self.at, &self.text[self.at..]);
         let Some(first) = rest.bytes().next() else {
-            return if self.is_last { Ok(Token::End) } else { Err(Stop::More) };
+            return if self.is_last { Ok(GmlToken::End) } else { Err(GmlStop::More) };
         };
         let (token, length) = match first {
-            b'[' => (Token::Open, 1),
-            b']' => (Token::Close, 1),
+            b'[' => (GmlToken::Open, 1),
+            b']' => (GmlToken::Close, 1),
             b'"' => match rest[1..].find('"') {
-                Some(end) => (Token::Text(&rest[1..=end]), end + 2),
-                None if self.is_last => return Err(Stop::Broken(start, "the quotes of a text do not end")),
-                None => return Err(Stop::More),
+                Some(end) => (GmlToken::Text(&rest[1..=end]), end + 2),
+                None if self.is_last => {
+                    return Err(GmlStop::Broken(start, "the quotes of a text do not end"));
+                }
+                None => return Err(GmlStop::More),
             },
             _ => {
                 let is_end = |sign: char| sign.is_ascii_whitespace() || matches!(sign, '[' | ']' | '"' | '#');
                 match rest.find(is_end) {
-                    Some(end) => (Token::Word(&rest[..end]), end),
-                    None if self.is_last => (Token::Word(rest), rest.len()),
-                    None => return Err(Stop::More),
+                    Some(end) => (GmlToken::Word(&rest[..end]), end),
+                    None if self.is_last => (GmlToken::Word(rest), rest.len()),
+                    None => return Err(GmlStop::More),
                 }
             }
         };
@@ -125,40 +127,44 @@ impl<'a> Tokens<'a> {
     }
 
     /// Goes behind the list that was opened.
-    fn skip_list(&mut self) -> std::result::Result<(), Stop> {
+    fn skip_list(&mut self) -> std::result::Result<(), GmlStop> {
         let (start, mut depth) = (self.at, 1_usize);
         while depth > 0 {
             match self.next()? {
-                Token::Open => depth += 1,
-                Token::Close => depth -= 1,
-                Token::End => return Err(Stop::Broken(start, "the file is cut short: a list is not closed")),
-                Token::Word(_) | Token::Text(_) => {}
+                GmlToken::Open => depth += 1,
+                GmlToken::Close => depth -= 1,
+                GmlToken::End => {
+                    return Err(GmlStop::Broken(start, "the file is cut short: a list is not closed"));
+                }
+                GmlToken::Word(_) | GmlToken::Text(_) => {}
             }
         }
         Ok(())
     }
 
     /// The keys and values of the list that was opened; how many lists are in it.
-    fn fields(&mut self) -> std::result::Result<(Fields<'a>, usize), Stop> {
-        let (start, mut fields, mut lists) = (self.at, Fields::new(), 0);
+    fn fields(&mut self) -> std::result::Result<(NamedValues<'a>, usize), GmlStop> {
+        let (start, mut fields, mut lists) = (self.at, NamedValues::new(), 0);
         loop {
             let at = self.at;
             let key = match self.next()? {
-                Token::Word(key) => key,
-                Token::Close => return Ok((fields, lists)),
-                Token::End => return Err(Stop::Broken(start, "the file is cut short: a list is not closed")),
-                Token::Open | Token::Text(_) => {
-                    return Err(Stop::Broken(at, "a key belongs before the value"));
+                GmlToken::Word(key) => key,
+                GmlToken::Close => return Ok((fields, lists)),
+                GmlToken::End => {
+                    return Err(GmlStop::Broken(start, "the file is cut short: a list is not closed"));
+                }
+                GmlToken::Open | GmlToken::Text(_) => {
+                    return Err(GmlStop::Broken(at, "a key belongs before the value"));
                 }
             };
             match self.next()? {
-                Token::Word(word) => fields.push((key.into(), number_of(word, false))),
-                Token::Text(text) => fields.push((key.into(), Some(Attribute::Text(decoded(text))))),
-                Token::Open => {
+                GmlToken::Word(word) => fields.push((key.into(), number_of(word, false))),
+                GmlToken::Text(text) => fields.push((key.into(), Some(Attribute::Text(decoded(text))))),
+                GmlToken::Open => {
                     lists += 1;
                     self.skip_list()?;
                 }
-                Token::Close | Token::End => return Err(Stop::Broken(at, "the key has no value")),
+                GmlToken::Close | GmlToken::End => return Err(GmlStop::Broken(at, "the key has no value")),
             }
         }
     }
@@ -174,9 +180,9 @@ struct GmlSyntax {
 }
 
 /// What a text has at a place.
-enum Statement<'a> {
-    Vertex(Fields<'a>),
-    Edge(Fields<'a>),
+enum GmlStatement<'a> {
+    Vertex(NamedValues<'a>),
+    Edge(NamedValues<'a>),
     Directed(bool),
     Multigraph,
     BeginGraph,
@@ -186,7 +192,7 @@ enum Statement<'a> {
 }
 
 impl GmlSyntax {
-    fn take_edge(&self, at: usize, mut fields: Fields<'_>, sink: &mut dyn Sink) -> Result<()> {
+    fn take_edge(&self, at: usize, mut fields: NamedValues<'_>, sink: &mut dyn Sink) -> Result<()> {
         if self.has_keys && remove(&mut fields, "key").is_some() {
             Notices::add(&sink.notices().edge_ids);
         }
@@ -200,56 +206,56 @@ impl GmlSyntax {
 
     fn statement<'a>(
         &self,
-        tokens: &mut Tokens<'a>,
+        tokens: &mut GmlTokens<'a>,
         notices: &Notices,
-    ) -> std::result::Result<Statement<'a>, Stop> {
+    ) -> std::result::Result<GmlStatement<'a>, GmlStop> {
         let at = tokens.at;
         let key = match tokens.next()? {
-            Token::Word(key) => key,
-            Token::Close if self.is_in_graph => return Ok(Statement::EndGraph),
-            Token::End if self.is_in_graph => {
-                return Err(Stop::Broken(at, "the file is cut short: the graph is not closed"));
+            GmlToken::Word(key) => key,
+            GmlToken::Close if self.is_in_graph => return Ok(GmlStatement::EndGraph),
+            GmlToken::End if self.is_in_graph => {
+                return Err(GmlStop::Broken(at, "the file is cut short: the graph is not closed"));
             }
-            Token::End => return Ok(Statement::End),
-            _ => return Err(Stop::Broken(at, "a key belongs here")),
+            GmlToken::End => return Ok(GmlStatement::End),
+            _ => return Err(GmlStop::Broken(at, "a key belongs here")),
         };
         let is = |name: &str| key.eq_ignore_ascii_case(name);
         match tokens.next()? {
-            Token::Open if is("graph") && !self.is_in_graph => Ok(Statement::BeginGraph),
-            Token::Open if self.is_in_graph && (is("node") || is("edge")) => {
+            GmlToken::Open if is("graph") && !self.is_in_graph => Ok(GmlStatement::BeginGraph),
+            GmlToken::Open if self.is_in_graph && (is("node") || is("edge")) => {
                 let (fields, lists) = tokens.fields()?;
                 if lists > 0 {
                     Notices::add(&notices.graphics);
                 }
-                Ok(if is("node") { Statement::Vertex(fields) } else { Statement::Edge(fields) })
+                Ok(if is("node") { GmlStatement::Vertex(fields) } else { GmlStatement::Edge(fields) })
             }
-            Token::Open => {
+            GmlToken::Open => {
                 tokens.skip_list()?;
                 if self.is_in_graph {
                     Notices::add(&notices.of_graph);
                 }
-                Ok(Statement::Other)
+                Ok(GmlStatement::Other)
             }
-            Token::Word(word) if self.is_in_graph && is("directed") => match word {
-                "0" => Ok(Statement::Directed(false)),
-                "1" => Ok(Statement::Directed(true)),
-                _ => Err(Stop::Broken(at, "directed is 0 or 1")),
+            GmlToken::Word(word) if self.is_in_graph && is("directed") => match word {
+                "0" => Ok(GmlStatement::Directed(false)),
+                "1" => Ok(GmlStatement::Directed(true)),
+                _ => Err(GmlStop::Broken(at, "directed is 0 or 1")),
             },
-            Token::Word("1") if self.is_in_graph && is("multigraph") => Ok(Statement::Multigraph),
-            Token::Word(_) | Token::Text(_) => {
+            GmlToken::Word("1") if self.is_in_graph && is("multigraph") => Ok(GmlStatement::Multigraph),
+            GmlToken::Word(_) | GmlToken::Text(_) => {
                 if self.is_in_graph && !is("multigraph") {
                     Notices::add(&notices.of_graph);
                 }
-                Ok(Statement::Other)
+                Ok(GmlStatement::Other)
             }
-            Token::Close | Token::End => Err(Stop::Broken(at, "the key has no value")),
+            GmlToken::Close | GmlToken::End => Err(GmlStop::Broken(at, "the key has no value")),
         }
     }
 }
 
 impl Syntax for GmlSyntax {
     fn take(&mut self, text: &str, is_last: bool, sink: &mut dyn Sink) -> Result<usize> {
-        let mut tokens = Tokens { text, at: 0, is_last, types: None };
+        let mut tokens = GmlTokens { text, at: 0, is_last, types: None };
         let mut used = 0;
         loop {
             let read = tokens.skip().and_then(|()| {
@@ -258,16 +264,16 @@ impl Syntax for GmlSyntax {
             });
             let (at, statement) = match read {
                 Ok(read) => read,
-                Err(Stop::More) => return Ok(used),
-                Err(Stop::Broken(at, reason)) => return Err(sink.broken(at, reason.into())),
+                Err(GmlStop::More) => return Ok(used),
+                Err(GmlStop::Broken(at, reason)) => return Err(sink.broken(at, reason.into())),
             };
             if let Some(types) = tokens.types.take() {
                 sink.told().types = Some(types);
             }
             match statement {
-                Statement::Vertex(fields) => take_vertex(at, fields, sink)?,
-                Statement::Edge(fields) => self.take_edge(at, fields, sink)?,
-                Statement::Directed(directed) => {
+                GmlStatement::Vertex(fields) => take_vertex(at, fields, sink)?,
+                GmlStatement::Edge(fields) => self.take_edge(at, fields, sink)?,
+                GmlStatement::Directed(directed) => {
                     let told = sink.told();
                     if told.directed.is_some_and(|before| before != directed) {
                         let reason =
@@ -276,16 +282,16 @@ impl Syntax for GmlSyntax {
                     }
                     told.directed = Some(directed);
                 }
-                Statement::BeginGraph => {
+                GmlStatement::BeginGraph => {
                     self.is_in_graph = true;
                     if std::mem::replace(&mut self.has_graph, true) {
                         Notices::add(&sink.notices().nested);
                     }
                 }
-                Statement::EndGraph => self.is_in_graph = false,
-                Statement::Multigraph => self.has_keys = true,
-                Statement::Other => {}
-                Statement::End => return Ok(text.len()),
+                GmlStatement::EndGraph => self.is_in_graph = false,
+                GmlStatement::Multigraph => self.has_keys = true,
+                GmlStatement::Other => {}
+                GmlStatement::End => return Ok(text.len()),
             }
             used = tokens.at;
         }
@@ -293,12 +299,12 @@ impl Syntax for GmlSyntax {
 }
 
 /// Takes a value out of fields.
-fn remove<'a>(fields: &mut Fields<'a>, name: &str) -> Option<Attribute<'a>> {
+fn remove<'a>(fields: &mut NamedValues<'a>, name: &str) -> Option<Attribute<'a>> {
     let place = fields.iter().position(|(own, _)| own == name)?;
     fields.remove(place).1
 }
 
-fn take_vertex(at: usize, mut fields: Fields<'_>, sink: &mut dyn Sink) -> Result<()> {
+fn take_vertex(at: usize, mut fields: NamedValues<'_>, sink: &mut dyn Sink) -> Result<()> {
     match remove(&mut fields, "id") {
         Some(id) => sink.vertex(at, &id, &fields),
         None => {

@@ -1,10 +1,11 @@
 //! graph6, sparse6 and digraph6: a graph a line, six bits a character. The first character tells which.
 //!
-//! B. McKay, "Description of graph6, sparse6 and digraph6 encodings", <https://users.cecs.anu.edu.au/~bdm/data/formats.txt>.
+//! B. McKay, "Description of graph6, sparse6 and digraph6 encodings",
+//! <https://users.cecs.anu.edu.au/~bdm/data/formats.txt>.
 
 use esker_format::Result;
 
-use super::document::{self, DocumentFormat, Edge, Fields, Numbering, Sink, Syntax};
+use super::document::{self, DocumentFormat, Edge, NamedValues, Numbering, Sink, Syntax};
 use super::value::Attribute;
 use crate::read::format::ReadOptions;
 use crate::read::head::InputHead;
@@ -248,5 +249,5 @@ impl BitGraph {
 
 fn edge(source: u64, target: u64, at: usize, sink: &mut dyn Sink) -> Result<()> {
     let [source, target] = [source, target].map(|id| Attribute::Int(id.cast_signed()));
-    sink.edge(at, &Edge { source, target, directed: None, fields: Fields::new() })
+    sink.edge(at, &Edge { source, target, directed: None, fields: NamedValues::new() })
 }

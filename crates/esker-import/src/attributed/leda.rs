@@ -1,4 +1,5 @@
-//! LEDA graphs: types of labels, then the label of each vertex, then `source target reversal |{label}|` lines.
+//! LEDA graphs: types of labels, then the label of each vertex, then `source target reversal |{label}|`
+//! lines.
 //!
 //! K. Mehlhorn, S. Näher, "LEDA: A platform for combinatorial and geometric computing", CACM 38, 1995.
 
@@ -6,7 +7,7 @@ use esker_format::Result;
 use esker_graph::Message;
 
 use super::choose::number_of;
-use super::document::{self, DocumentFormat, Edge, Fields, Numbering, Sink, Syntax, lines, whole_lines};
+use super::document::{self, DocumentFormat, Edge, NamedValues, Numbering, Sink, Syntax, lines, whole_lines};
 use super::types::Types;
 use super::value::Attribute;
 use crate::read::format::ReadOptions;
@@ -185,7 +186,7 @@ impl LedaSyntax {
             (LabelType::Number, None) => "weight".to_owned(),
             (LabelType::Nothing | LabelType::Text, None) => "label".to_owned(),
         };
-        let fields: Fields<'a> =
+        let fields: NamedValues<'a> =
             self.edge_type.value(text).map(|value| (name.into(), Some(value))).into_iter().collect();
         Ok(Edge { source, target, directed: None, fields })
     }

@@ -1,5 +1,5 @@
-//! DIMACS networks of a maximum flow: `p max vertices arcs`, `n 1 s`, `n 3 t`, then `a source target capacity`
-//! lines, 1-based.
+//! DIMACS networks of a maximum flow: `p max vertices arcs`, `n 1 s`, `n 3 t`, then
+//! `a source target capacity` lines, 1-based.
 //!
 //! D. Johnson, C. McGeoch, "Network Flows and Matching: First DIMACS Implementation Challenge", 1993.
 

@@ -8,7 +8,7 @@ use esker_format::Result;
 use esker_graph::Message;
 
 use super::choose::number_of;
-use super::document::{self, DocumentFormat, Edge, Fields, Sink, Syntax, lines, whole_lines};
+use super::document::{self, DocumentFormat, Edge, NamedValues, Sink, Syntax, lines, whole_lines};
 use super::value::Attribute;
 use crate::read::format::ReadOptions;
 use crate::read::head::InputHead;
@@ -91,9 +91,9 @@ fn text(text: &str) -> Attribute<'_> {
 }
 
 /// The weight behind the ends of an edge, if there is one.
-fn weight<'a>(words: &[&'a str]) -> std::result::Result<Fields<'a>, Message> {
+fn weight<'a>(words: &[&'a str]) -> std::result::Result<NamedValues<'a>, Message> {
     match words {
-        [] => Ok(Fields::new()),
+        [] => Ok(NamedValues::new()),
         [weight] => Ok(vec![("weight".into(), number_of(weight, false))]),
         _ => Err("a name holds blanks, or the line has more than a weight; names have no blanks".into()),
     }
@@ -117,11 +117,11 @@ fn sif(at: usize, line: &str, sink: &mut dyn Sink) -> Taken {
         false => line.split_ascii_whitespace().collect(),
     };
     match words.as_slice() {
-        [vertex] => sink.vertex(at, &text(vertex), &Fields::new()).map(Ok),
+        [vertex] => sink.vertex(at, &text(vertex), &NamedValues::new()).map(Ok),
         [source, interaction, targets @ ..] if !targets.is_empty() => {
             for target in targets {
                 let fields = match *interaction {
-                    NO_INTERACTION => Fields::new(),
+                    NO_INTERACTION => NamedValues::new(),
                     other => vec![(INTERACTION.into(), Some(text(other)))],
                 };
                 let (source, target) = (text(source), text(target));
@@ -145,7 +145,7 @@ impl Syntax for LglSyntax {
             if let Some(name) = line.strip_prefix('#') {
                 let name = name.trim_ascii();
                 self.source = Some(name.to_owned());
-                sink.vertex(at, &text(name), &Fields::new())?;
+                sink.vertex(at, &text(name), &NamedValues::new())?;
                 continue;
             }
             let words: Vec<&str> = line.split_ascii_whitespace().collect();

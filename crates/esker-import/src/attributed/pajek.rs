@@ -7,7 +7,7 @@ use esker_graph::Message;
 
 use super::choose::number_of;
 use super::document::{
-    self, DocumentFormat, Edge, Fields, Numbering, Sink, Syntax, Word, lines, whole_lines, words,
+    self, DocumentFormat, Edge, NamedValues, Numbering, Sink, Syntax, Word, lines, whole_lines, words,
 };
 use super::entities::decoded;
 use super::rows::Notices;
@@ -55,7 +55,7 @@ fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<Open
 
 /// What the lines of a part of the file are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Section {
+enum PajekSection {
     #[default]
     Start,
     Vertices,
@@ -69,7 +69,7 @@ enum Section {
 
 #[derive(Default)]
 struct PajekSyntax {
-    section: Section,
+    section: PajekSection,
     /// Whether the edges of the section have a direction.
     directed: bool,
     /// The relation that the edges of the section have.
@@ -127,14 +127,14 @@ impl PajekSyntax {
         let (name, number) = name.split_once(':').map_or((name, None), |(name, rest)| (name, Some(rest)));
         let arcs = match name.to_ascii_lowercase().as_str() {
             "network" => {
-                self.section = Section::Start;
+                self.section = PajekSection::Start;
                 return Ok(Ok(()));
             }
             "vertices" => return self.begin_vertices(at, &words, sink),
-            "arcs" => Some((Section::Edges, true)),
-            "edges" => Some((Section::Edges, false)),
-            "arcslist" => Some((Section::Lists, true)),
-            "edgeslist" => Some((Section::Lists, false)),
+            "arcs" => Some((PajekSection::Edges, true)),
+            "edges" => Some((PajekSection::Edges, false)),
+            "arcslist" => Some((PajekSection::Lists, true)),
+            "edgeslist" => Some((PajekSection::Lists, false)),
             "matrix" => {
                 let reason = "a matrix of a Pajek network is not read; save the network with arcs or edges";
                 return Err(sink.broken(at, reason.into()));
@@ -143,10 +143,10 @@ impl PajekSyntax {
         };
         let Some((section, directed)) = arcs else {
             Notices::add(&sink.notices().sections);
-            self.section = Section::Other;
+            self.section = PajekSection::Other;
             return Ok(Ok(()));
         };
-        if self.section == Section::Start && self.num_vertices == 0 {
+        if self.section == PajekSection::Start && self.num_vertices == 0 {
             return Err(sink.broken(at, "*Vertices with their number belongs before".into()));
         }
         (self.section, self.directed) = (section, directed);
@@ -176,7 +176,7 @@ impl PajekSyntax {
             return Err(sink.broken(at, "the number of vertices belongs behind *Vertices".into()));
         };
         self.num_vertices = count;
-        self.section = Section::Vertices;
+        self.section = PajekSection::Vertices;
         sink.told().numbering = Some(Numbering { first: 1, count });
         Ok(Ok(()))
     }
@@ -212,18 +212,18 @@ impl PajekSyntax {
         sink: &mut dyn Sink,
     ) -> Result<std::result::Result<(), Message>> {
         let words = match self.section {
-            Section::Other => return Ok(Ok(())),
-            Section::Start => {
+            PajekSection::Other => return Ok(Ok(())),
+            PajekSection::Start => {
                 return Err(sink.broken(at, "*Vertices with their number belongs before".into()));
             }
-            Section::Vertices | Section::Edges | Section::Lists => match words(line) {
+            PajekSection::Vertices | PajekSection::Edges | PajekSection::Lists => match words(line) {
                 Some(words) => words,
                 None => return Ok(Err("the quotes of a text do not end".into())),
             },
         };
         match self.section {
-            Section::Vertices => self.vertex(at, &words, sink),
-            Section::Lists => self.list(at, &words, sink),
+            PajekSection::Vertices => self.vertex(at, &words, sink),
+            PajekSection::Lists => self.list(at, &words, sink),
             _ => self.edge(at, words, sink),
         }
     }
@@ -247,7 +247,7 @@ impl PajekSyntax {
         self.last = self.last.max(number);
         let label = words.get(1).map_or_else(|| words[0].text.into(), |word| decoded(word.text));
         let name = self.label.clone().unwrap_or_else(|| "label".to_owned());
-        let mut fields: Fields<'_> = vec![(name.into(), Some(Attribute::Text(label)))];
+        let mut fields: NamedValues<'_> = vec![(name.into(), Some(Attribute::Text(label)))];
         let mut rest = words.get(2..).unwrap_or_default();
         if let Some([x, y, shape, pairs @ ..]) = words.get(2..)
             && [x, y, shape].map(|word| word.text) == NO_PLACE
@@ -288,7 +288,7 @@ impl PajekSyntax {
         let [Some(source), Some(target)] = ends else {
             return Ok(Err("the numbers of two vertices belong here".into()));
         };
-        let mut fields = Fields::new();
+        let mut fields = NamedValues::new();
         let mut rest = &words[2..];
         if let Some(weight) = rest.first().filter(|word| is_number(word.text)) {
             if !self.is_unweighted {
@@ -360,7 +360,7 @@ fn is_shape(text: &str) -> bool {
 /// Takes names and values in turn. A time in brackets is not read.
 fn take_pairs<'a>(
     words: &[Word<'a>],
-    fields: &mut Fields<'a>,
+    fields: &mut NamedValues<'a>,
     sink: &dyn Sink,
 ) -> std::result::Result<(), Message> {
     let mut words = words.iter();

@@ -21,23 +21,23 @@ const CHUNK_VERTICES: u64 = 1 << 12;
 /// The id of a vertex, as text.
 #[derive(Clone, Copy)]
 pub(crate) struct ElementId<'a> {
-    pub(super) text: &'a [u8],
+    pub(crate) text: &'a [u8],
     /// The number of the vertex, from 0.
-    pub(super) number: u64,
+    pub(crate) number: u64,
     /// Whether ids are texts; else they are integers.
-    pub(super) is_text: bool,
+    pub(crate) is_text: bool,
 }
 
 /// What is about to be written.
 pub(crate) struct ElementShape<'a> {
-    pub(super) vertices: u64,
-    pub(super) edges: u64,
-    pub(super) directed: bool,
-    pub(super) is_multigraph: bool,
-    pub(super) text_ids: bool,
-    pub(super) vertex_properties: &'a [PropertyRecord],
-    pub(super) edge_properties: &'a [PropertyInfo],
-    pub(super) weight: Option<usize>,
+    pub(crate) vertices: u64,
+    pub(crate) edges: u64,
+    pub(crate) directed: bool,
+    pub(crate) is_multigraph: bool,
+    pub(crate) text_ids: bool,
+    pub(crate) vertex_properties: &'a [PropertyRecord],
+    pub(crate) edge_properties: &'a [PropertyInfo],
+    pub(crate) weight: Option<usize>,
 }
 
 /// How a format writes what it holds.
@@ -160,7 +160,7 @@ impl EdgeWriter for ElementWriter<'_> {
 }
 
 /// The value of an edge.
-pub(super) fn value_at<'a>(
+pub(crate) fn value_at<'a>(
     info: &PropertyInfo,
     block: &ExportBlock,
     property: usize,
@@ -185,7 +185,7 @@ pub(super) fn value_at<'a>(
 }
 
 /// Appends a value as text.
-pub(super) fn push_value(out: &mut Vec<u8>, value: &PropertyValue<'_>) {
+pub(crate) fn push_value(out: &mut Vec<u8>, value: &PropertyValue<'_>) {
     match value {
         PropertyValue::Text(text) => out.extend_from_slice(text),
         PropertyValue::I64(value) => push_i64(out, *value),
@@ -198,7 +198,7 @@ pub(super) fn push_value(out: &mut Vec<u8>, value: &PropertyValue<'_>) {
 }
 
 /// Appends a number that a reader takes for a float, also if it is whole.
-pub(super) fn push_float(out: &mut Vec<u8>, value: f64) {
+pub(crate) fn push_float(out: &mut Vec<u8>, value: f64) {
     let start = out.len();
     push_f64(out, value);
     if out[start..].iter().all(|byte| byte.is_ascii_digit() || *byte == b'-') {
@@ -210,12 +210,12 @@ pub(super) fn push_float(out: &mut Vec<u8>, value: f64) {
 ///
 /// # Errors
 /// If it is other bytes: in words, with the remedy.
-pub(super) fn utf8<'a>(text: &'a [u8], title: &str) -> Result<&'a str> {
+pub(crate) fn utf8<'a>(text: &'a [u8], title: &str) -> Result<&'a str> {
     std::str::from_utf8(text).map_err(|_| unfit(text, "is not UTF-8", title))
 }
 
 /// The error for a text that a format cannot hold.
-pub(super) fn unfit(text: &[u8], why: &str, title: &str) -> Error {
+pub(crate) fn unfit(text: &[u8], why: &str, title: &str) -> Error {
     let shown = String::from_utf8_lossy(&text[..text.len().min(80)]).into_owned();
     Error::invalid(message![
         format!(
@@ -228,7 +228,7 @@ pub(super) fn unfit(text: &[u8], why: &str, title: &str) -> Error {
 }
 
 /// The error for a property whose name a format cannot hold.
-pub(super) fn unfit_name(name: &str, title: &str) -> Error {
+pub(crate) fn unfit_name(name: &str, title: &str) -> Error {
     Error::invalid(message![
         format!(
             "a property called {name:?} has no place in a {title}: write csv or parquet, or no properties with "
@@ -241,7 +241,7 @@ pub(super) fn unfit_name(name: &str, title: &str) -> Error {
 ///
 /// # Errors
 /// If one of them does.
-pub(super) fn check_names<'a>(
+pub(crate) fn check_names<'a>(
     names: impl Iterator<Item = &'a str>,
     is_free: impl Fn(&str) -> bool,
     title: &str,
@@ -251,7 +251,7 @@ pub(super) fn check_names<'a>(
 }
 
 /// The error for a directed graph in a format of undirected ones.
-pub(super) fn directed(title: &str, other: &str) -> Error {
+pub(crate) fn directed(title: &str, other: &str) -> Error {
     Error::invalid(message![
         format!("a {title} is undirected, but the graph is directed: write {other}, or import it with "),
         Setting::Directed.to(false),

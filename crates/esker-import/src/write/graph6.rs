@@ -123,14 +123,14 @@ fn each_list(
     Ok(())
 }
 
-fn begin<'o>(graph: &dyn ExportGraph, mark: &str, output: &'o mut OutputFile) -> Result<BitWriter<'o>> {
+fn begin<'o>(graph: &dyn ExportGraph, mark: &str, output: &'o mut OutputFile) -> Result<SixBitWriter<'o>> {
     let vertices = graph.num_vertices();
     if vertices > VERTICES_MAX {
         return Err(Error::invalid(format!(
             "the graph has {vertices} vertices, but the format has numbers up to {VERTICES_MAX}: write parquet"
         )));
     }
-    let mut bits = BitWriter { buffer: mark.into(), bits: 0, num_bits: 0, loops: 0, parallel: 0, output };
+    let mut bits = SixBitWriter { buffer: mark.into(), bits: 0, num_bits: 0, loops: 0, parallel: 0, output };
     match vertices {
         0..=62 => bits.push(vertices, 6)?,
         63..=258_047 => {
@@ -145,7 +145,7 @@ fn begin<'o>(graph: &dyn ExportGraph, mark: &str, output: &'o mut OutputFile) ->
     Ok(bits)
 }
 
-struct BitWriter<'o> {
+struct SixBitWriter<'o> {
     buffer: Vec<u8>,
     bits: u64,
     num_bits: u32,
@@ -154,7 +154,7 @@ struct BitWriter<'o> {
     output: &'o mut OutputFile,
 }
 
-impl BitWriter<'_> {
+impl SixBitWriter<'_> {
     /// Appends the last `width` bits of a number, of at most 36.
     fn push(&mut self, number: u64, width: u32) -> Result<()> {
         self.bits = self.bits << width | number;

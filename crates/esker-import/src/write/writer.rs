@@ -12,14 +12,14 @@ use super::options::{ExportOptions, WriteIds};
 #[derive(Debug, Clone)]
 pub(crate) struct ExportShape {
     pub(crate) vertices: u64,
-    pub(super) edges: u64,
-    pub(super) directed: bool,
+    pub(crate) edges: u64,
+    pub(crate) directed: bool,
     /// Whether undirected edges come at both of their ends because the caller asks for it.
-    pub(super) both_ends: bool,
-    pub(super) properties: Vec<PropertyInfo>,
-    pub(super) weight: Option<usize>,
-    pub(super) dictionaries: Vec<BinaryArray>,
-    pub(super) ids: WriteIds,
+    pub(crate) both_ends: bool,
+    pub(crate) properties: Vec<PropertyInfo>,
+    pub(crate) weight: Option<usize>,
+    pub(crate) dictionaries: Vec<BinaryArray>,
+    pub(crate) ids: WriteIds,
     /// Whether what will be written as ids are texts.
     pub(crate) text_ids: bool,
 }
@@ -47,7 +47,7 @@ impl ExportShape {
     }
 
     /// The weight's place and type.
-    pub(super) fn weight_kind(&self) -> Option<(usize, PropertyKind)> {
+    pub(crate) fn weight_kind(&self) -> Option<(usize, PropertyKind)> {
         self.weight.map(|index| (index, self.properties[index].kind))
     }
 }
@@ -69,7 +69,7 @@ impl<'a> VertexNames<'a> {
     }
 
     /// Whether ids are texts.
-    pub(super) fn are_texts(&self) -> bool {
+    pub(crate) fn are_texts(&self) -> bool {
         self.external().is_some_and(ExportGraph::has_text_ids)
     }
 
@@ -85,7 +85,7 @@ impl<'a> VertexNames<'a> {
     }
 
     /// The id of a vertex as an integer: its number if ids are texts.
-    pub(super) fn int(&self, v: u64) -> Result<u64> {
+    pub(crate) fn int(&self, v: u64) -> Result<u64> {
         match self.external() {
             Some(graph) if !graph.has_text_ids() => graph.int_id(as_vertex(v)),
             _ => Ok(v),
@@ -93,7 +93,7 @@ impl<'a> VertexNames<'a> {
     }
 
     /// The number of a vertex, from 0, for formats that know only numbers: by its id if ids are dense.
-    pub(super) fn number(&self, v: u64) -> Result<u64> {
+    pub(crate) fn number(&self, v: u64) -> Result<u64> {
         match self.external().and_then(|graph| Some((graph, graph.dense_base()?))) {
             Some((graph, base)) => Ok(graph.int_id(as_vertex(v))?.wrapping_sub(base)),
             None => Ok(v),
@@ -101,7 +101,7 @@ impl<'a> VertexNames<'a> {
     }
 
     /// The id, as an integer, of the vertex whose number is `number`.
-    pub(super) fn id_of_number(&self, number: u64) -> Result<u64> {
+    pub(crate) fn id_of_number(&self, number: u64) -> Result<u64> {
         match self.external().and_then(ExportGraph::dense_base) {
             Some(base) => Ok(base.wrapping_add(number)),
             None => self.int(number),
@@ -129,7 +129,7 @@ pub fn push_quoted(out: &mut Vec<u8>, text: &[u8], delimiter: u8) {
     out.push(b'"');
 }
 
-pub(super) fn as_vertex(v: u64) -> VertexId {
+pub(crate) fn as_vertex(v: u64) -> VertexId {
     vertex(v as usize)
 }
 

@@ -1,12 +1,12 @@
 //! Lines of a document, and the words of a line.
 
 /// The whole lines of a text: all if it is the last.
-pub(in crate::attributed) fn whole_lines(text: &str, is_last: bool) -> &str {
+pub(crate) fn whole_lines(text: &str, is_last: bool) -> &str {
     if is_last { text } else { &text[..text.rfind('\n').map_or(0, |end| end + 1)] }
 }
 
 /// Lines that are not empty, without the blanks at their ends, with the place where each begins.
-pub(in crate::attributed) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     let all = text.split_inclusive('\n').map(move |line| {
         let start = at;
@@ -18,13 +18,13 @@ pub(in crate::attributed) fn lines(text: &str) -> impl Iterator<Item = (usize, &
 
 /// A word of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::attributed) struct Word<'a> {
-    pub(in crate::attributed) text: &'a str,
-    pub(in crate::attributed) is_quoted: bool,
+pub(crate) struct Word<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) is_quoted: bool,
 }
 
 /// The words of a line; blanks within double quotes belong to a word. `None`: a quote does not end.
-pub(in crate::attributed) fn words(line: &str) -> Option<Vec<Word<'_>>> {
+pub(crate) fn words(line: &str) -> Option<Vec<Word<'_>>> {
     let (mut found, mut rest) = (Vec::new(), line.trim_ascii_start());
     while !rest.is_empty() {
         let (text, is_quoted, behind) = match rest.strip_prefix('"') {

@@ -7,9 +7,8 @@ use esker_format::{Error, LogicalType, Result};
 use esker_graph::Message;
 
 use super::names::Candidates;
-use super::take::number;
+use super::syntax::{DocumentFormat, Edge, NamedValues, Sink, Stated, number};
 use super::window::Window;
-use super::{DocumentFormat, Edge, Fields, Sink, Told};
 use crate::attributed::choose::{EdgeAttribute, Shown};
 use crate::attributed::rows::Notices;
 use crate::attributed::types::Types;
@@ -27,7 +26,7 @@ const SAMPLE_BYTES: usize = 1 << 16;
 /// What the first elements show.
 #[derive(Default)]
 pub(super) struct Sampled {
-    pub(super) told: Told,
+    pub(super) told: Stated,
     pub(super) types: Types,
     pub(super) names: Candidates,
     /// What edges and vertices are called where no attribute is the id.
@@ -129,7 +128,7 @@ impl Sampled {
 }
 
 impl Sink for Sampled {
-    fn vertex(&mut self, _at: usize, id: &Attribute<'_>, fields: &Fields<'_>) -> Result<()> {
+    fn vertex(&mut self, _at: usize, id: &Attribute<'_>, fields: &NamedValues<'_>) -> Result<()> {
         self.vertices += 1;
         if self.vertices > SAMPLE_ELEMENTS {
             return Ok(());
@@ -189,7 +188,7 @@ impl Sink for Sampled {
         Error::invalid(reason)
     }
 
-    fn told(&mut self) -> &mut Told {
+    fn told(&mut self) -> &mut Stated {
         &mut self.told
     }
 

@@ -4,7 +4,8 @@ use esker_format::{Error, LogicalType, Result};
 use esker_graph::{Message, Setting, message};
 
 use super::names::Names;
-use super::{DocumentParser, Edge, Fields, Sink, Told};
+use super::parser::DocumentParser;
+use super::syntax::{Edge, NamedValues, Sink, Stated, number};
 use crate::attributed::choose::{Shown, number_of, unknown_attribute};
 use crate::attributed::edges::{Accepted, EdgeProperty};
 use crate::attributed::rows::{Notices, ReadEdge, Rows, several};
@@ -13,18 +14,11 @@ use crate::attributed::value::Attribute;
 use crate::read::source::EdgeBatch;
 use crate::text::reasons::not_in_range;
 
-/// The numbers of vertices that a header states.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::attributed) struct Numbering {
-    pub(in crate::attributed) first: u64,
-    pub(in crate::attributed) count: u64,
-}
-
 /// Rows of a part of a text.
 pub(super) struct RowsSink<'e> {
     parser: &'e DocumentParser,
     names: &'e mut Names,
-    told: &'e mut Told,
+    told: &'e mut Stated,
     rows: Rows<'e>,
 }
 
@@ -32,7 +26,7 @@ impl<'e> RowsSink<'e> {
     pub(super) fn new(
         parser: &'e DocumentParser,
         names: &'e mut Names,
-        told: &'e mut Told,
+        told: &'e mut Stated,
         text: &'e str,
         first_line: u64,
     ) -> Self {
@@ -92,15 +86,6 @@ impl<'e> RowsSink<'e> {
     }
 }
 
-/// The number by which edges name a vertex, if it is one.
-pub(super) fn number(id: &Attribute<'_>) -> Option<i64> {
-    match id {
-        Attribute::Int(value) => Some(*value),
-        Attribute::Text(text) => text.parse().ok(),
-        Attribute::Unsigned(_) | Attribute::Float(_) | Attribute::Boolean(_) => None,
-    }
-}
-
 fn owned(value: &Attribute<'_>) -> Attribute<'static> {
     match value {
         Attribute::Int(value) => Attribute::Int(*value),
@@ -118,7 +103,7 @@ fn is_missing(property: &EdgeProperty, value: &Attribute<'_>) -> bool {
 }
 
 impl Sink for RowsSink<'_> {
-    fn vertex(&mut self, at: usize, id: &Attribute<'_>, fields: &Fields<'_>) -> Result<()> {
+    fn vertex(&mut self, at: usize, id: &Attribute<'_>, fields: &NamedValues<'_>) -> Result<()> {
         let mut own = None;
         if let Some(name) = &self.parser.id {
             let value = fields.iter().find(|(other, _)| other == name).and_then(|(_, value)| value.as_ref());
@@ -199,7 +184,7 @@ impl Sink for RowsSink<'_> {
         self.rows.broken(at, reason)
     }
 
-    fn told(&mut self) -> &mut Told {
+    fn told(&mut self) -> &mut Stated {
         self.told
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use esker_format::Result;
 use esker_graph::Cancel;
 
-use super::Syntax;
+use super::syntax::Syntax;
 use crate::read::format::ReadOptions;
 use crate::read::input::InputStream;
 use crate::text::blocks::{count_lines, input_error};

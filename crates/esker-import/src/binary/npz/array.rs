@@ -14,7 +14,7 @@ const HEADER_BYTES_MAX: usize = 1 << 12;
 
 /// What the values of an array are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum NumberKind {
     Int,
     /// Of 64 bits.
     Unsigned,
@@ -93,12 +93,12 @@ impl ArrayReader {
         self.length
     }
 
-    pub(super) fn kind(&self) -> Kind {
+    pub(super) fn kind(&self) -> NumberKind {
         match (self.letter, self.width) {
-            (b'f', _) => Kind::Float,
-            (b'S' | b'U', _) => Kind::Text,
-            (b'u', 8) => Kind::Unsigned,
-            _ => Kind::Int,
+            (b'f', _) => NumberKind::Float,
+            (b'S' | b'U', _) => NumberKind::Text,
+            (b'u', 8) => NumberKind::Unsigned,
+            _ => NumberKind::Int,
         }
     }
 
@@ -140,7 +140,7 @@ impl ArrayReader {
 
     /// The next values, which are indices.
     pub(super) fn integers(&mut self, count: usize) -> Result<Vec<u64>> {
-        if !matches!(self.kind(), Kind::Int | Kind::Unsigned) {
+        if !matches!(self.kind(), NumberKind::Int | NumberKind::Unsigned) {
             return Err(self.unusable("it should have integers"));
         }
         // Negative ones become large, which no index is.
@@ -150,16 +150,16 @@ impl ArrayReader {
     /// The next values.
     pub(super) fn next(&mut self, count: usize) -> Result<Numbers> {
         Ok(match self.kind() {
-            Kind::Int => Numbers::Int(self.bits(count)?.map(u64::cast_signed).collect()),
-            Kind::Unsigned => Numbers::Unsigned(self.bits(count)?.collect()),
-            Kind::Float => Numbers::Float(self.bits(count)?.map(f64::from_bits).collect()),
-            Kind::Text => return Err(self.unusable("it should have numbers")),
+            NumberKind::Int => Numbers::Int(self.bits(count)?.map(u64::cast_signed).collect()),
+            NumberKind::Unsigned => Numbers::Unsigned(self.bits(count)?.collect()),
+            NumberKind::Float => Numbers::Float(self.bits(count)?.map(f64::from_bits).collect()),
+            NumberKind::Text => return Err(self.unusable("it should have numbers")),
         })
     }
 
     /// The only value, which is a text.
     pub(super) fn text(mut self) -> Result<String> {
-        if self.kind() != Kind::Text {
+        if self.kind() != NumberKind::Text {
             return Err(self.unusable("it should have a text"));
         }
         let bytes = self.bytes(self.width)?;

@@ -1,8 +1,8 @@
 //! Sparse matrices as `scipy.sparse.save_npz` writes them: arrays of NumPy in a zip archive. An entry is an
 //! edge from its row to its column; vertices are numbered from 0.
 
-mod zip;
 mod array;
+mod zip;
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use arrow_array::ArrayRef;
 use esker_format::Result;
 use esker_graph::counted;
 
-use self::array::{ArrayReader, Kind};
+use self::array::{ArrayReader, NumberKind};
 use self::zip::Archive;
 use super::region::Region;
 use super::runs::RUN_ROWS;
@@ -36,7 +36,7 @@ fn is_array_name(name: &[u8]) -> bool {
 }
 
 /// How the ends of entries are stored.
-enum Ends {
+enum EntryEnds {
     /// A row and a column each.
     Pairs { rows: ArrayReader, columns: ArrayReader },
     /// Where the entries of each row (or column) end, and the other ends.
@@ -46,7 +46,7 @@ enum Ends {
 struct NpzReader {
     schema: Schema,
     region: Region,
-    ends: Ends,
+    ends: EntryEnds,
     data: Option<ArrayReader>,
     vertices: u64,
     /// Entries, and those that were read.
@@ -85,7 +85,7 @@ fn open(inputs: &[Input], _head: InputHead, options: &ReadOptions) -> Result<Ope
             if columns.len() != entries {
                 return Err(region.unusable("the arrays of rows and columns differ in length"));
             }
-            (Ends::Pairs { rows, columns }, entries)
+            (EntryEnds::Pairs { rows, columns }, entries)
         }
         "csr" | "csc" => {
             let (mut offsets, others) = (array("indptr")?, array("indices")?);
@@ -93,7 +93,7 @@ fn open(inputs: &[Input], _head: InputHead, options: &ReadOptions) -> Result<Ope
                 return Err(region.unusable("the array indptr does not fit the shape"));
             }
             let entries = others.len();
-            (Ends::Lists { offsets, others, are_rows, current: 0, until: 0 }, entries)
+            (EntryEnds::Lists { offsets, others, are_rows, current: 0, until: 0 }, entries)
         }
         other => {
             let why =
@@ -176,8 +176,8 @@ impl NpzReader {
     /// The rows and columns of the next entries.
     fn next_ends(&mut self, count: usize) -> Result<(Vec<u64>, Vec<u64>)> {
         match &mut self.ends {
-            Ends::Pairs { rows, columns } => Ok((rows.integers(count)?, columns.integers(count)?)),
-            Ends::Lists { offsets, others, are_rows, current, until } => {
+            EntryEnds::Pairs { rows, columns } => Ok((rows.integers(count)?, columns.integers(count)?)),
+            EntryEnds::Lists { offsets, others, are_rows, current, until } => {
                 let others = others.integers(count)?;
                 let mut own = Vec::with_capacity(count);
                 for entry in self.read..self.read + count as u64 {
@@ -207,6 +207,6 @@ impl BlockParser for NpzParser {
 impl ArrayReader {
     /// The type of its values, if their range is that of no other.
     fn property_type(&self) -> Option<esker_format::PropertyType> {
-        (self.kind() == Kind::Unsigned).then(|| esker_format::ElementType::U64.into())
+        (self.kind() == NumberKind::Unsigned).then(|| esker_format::ElementType::U64.into())
     }
 }

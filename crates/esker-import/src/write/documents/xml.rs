@@ -2,7 +2,7 @@
 
 use esker_format::Result;
 
-use super::elements::{unfit, utf8};
+use crate::write::elements::{unfit, utf8};
 
 /// Appends a text, escaped so that a reader gets every character back, in an element or an attribute.
 ///

@@ -2,9 +2,9 @@
 
 use esker_format::{PropertyType, Result};
 
-use super::elements::{ElementShape, unfit_name, utf8};
 use super::graphml::type_of;
 use crate::attributed::{JSON_EDGES, JSON_ESKER, JSON_ID, JSON_IDS, JSON_VERTICES, JSON_WEIGHT};
+use crate::write::elements::{ElementShape, unfit_name, utf8};
 
 /// What is stated of a graph.
 #[derive(Debug, Clone, Copy)]

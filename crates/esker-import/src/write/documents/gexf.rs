@@ -3,11 +3,11 @@
 use esker_format::{ElementType, LogicalType, PropertyType, Result};
 use esker_layers::property::PropertyValue;
 
-use super::elements::{ElementId, ElementShape, ElementStyle, push_value};
-use super::format::{EndsWritten, ExportFormat, KeptProperties, ReadAs, WriteGraph};
 use super::graphml::{ids_attribute, type_of};
 use super::xml::push_escaped;
 use crate::attributed::{self, GRAPHML_TYPE, GRAPHML_WEIGHT};
+use crate::write::elements::{ElementId, ElementShape, ElementStyle, push_value};
+use crate::write::format::{EndsWritten, ExportFormat, KeptProperties, ReadAs, WriteGraph};
 
 /// GEXF documents.
 pub(crate) static GEXF: ExportFormat = ExportFormat {

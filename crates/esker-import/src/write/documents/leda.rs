@@ -3,11 +3,11 @@
 use esker_format::Result;
 use esker_layers::property::PropertyValue;
 
-use super::elements::{ElementId, ElementShape, ElementStyle, push_value, unfit, utf8};
-use super::format::{EndsWritten, ExportFormat, KeptProperties, ReadAs, WriteGraph};
-use super::graph::PropertyKind;
 use super::stated::{StatedTypes, push_comment};
 use crate::attributed;
+use crate::write::elements::{ElementId, ElementShape, ElementStyle, push_value, unfit, utf8};
+use crate::write::format::{EndsWritten, ExportFormat, KeptProperties, ReadAs, WriteGraph};
+use crate::write::graph::PropertyKind;
 
 /// LEDA graphs.
 pub(crate) static LEDA: ExportFormat = ExportFormat {

@@ -5,12 +5,12 @@ use std::io::Write;
 use esker_format::{Error, Result};
 use esker_graph::{Setting, message};
 
-use super::elements::{directed, push_value, utf8, value_at};
-use super::format::{EndsWritten, ExportFormat, Guessed, KeptProperties, ReadAs, WriteGraph};
-use super::graph::ExportBlock;
-use super::sink::OutputFile;
-use super::writer::{EdgeWriter, ExportShape, VertexNames};
 use crate::attributed::{self, INTERACTION, NO_INTERACTION};
+use crate::write::elements::{directed, push_value, utf8, value_at};
+use crate::write::format::{EndsWritten, ExportFormat, Guessed, KeptProperties, ReadAs, WriteGraph};
+use crate::write::graph::ExportBlock;
+use crate::write::sink::OutputFile;
+use crate::write::writer::{EdgeWriter, ExportShape, VertexNames};
 
 /// `a b` or `a b weight` a line.
 pub(crate) static NCOL: ExportFormat = list(ncol, KeptProperties::Weight, ReadAs::Directed);
@@ -21,7 +21,11 @@ pub(crate) static LGL: ExportFormat = list(lgl, KeptProperties::Weight, ReadAs::
 /// `a interaction b` a line.
 pub(crate) static SIF: ExportFormat = list(sif, KeptProperties::Called(INTERACTION), ReadAs::Directed);
 
-const fn list(begin: super::format::BeginEdges, keeps: KeptProperties, read_as: ReadAs) -> ExportFormat {
+const fn list(
+    begin: crate::write::format::BeginEdges,
+    keeps: KeptProperties,
+    read_as: ReadAs,
+) -> ExportFormat {
     let format = ExportFormat::new(WriteGraph::Edges(begin), keeps, read_as, EndsWritten::IfAsked);
     ExportFormat { guessed: Guessed::Types, ..format }
 }

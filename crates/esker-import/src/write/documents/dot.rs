@@ -3,10 +3,10 @@
 use esker_format::Result;
 use esker_layers::property::PropertyValue;
 
-use super::elements::{ElementId, ElementShape, ElementStyle, push_value, unfit, utf8};
-use super::format::{EndsWritten, ExportFormat, KeptProperties, ReadAs, WriteGraph};
 use super::stated::{StatedTypes, push_comment};
 use crate::attributed;
+use crate::write::elements::{ElementId, ElementShape, ElementStyle, push_value, unfit, utf8};
+use crate::write::format::{EndsWritten, ExportFormat, KeptProperties, ReadAs, WriteGraph};
 
 /// Graphviz DOT.
 pub(crate) static DOT: ExportFormat = ExportFormat {

@@ -3,10 +3,12 @@
 use esker_format::Result;
 use esker_layers::property::PropertyValue;
 
-use super::elements::{ElementId, ElementShape, ElementStyle, check_names, push_float, push_value, utf8};
-use super::format::{EndsWritten, ExportFormat, KeptProperties, ReadAs, WriteGraph};
 use super::stated::{StatedTypes, free_id, push_comment};
 use crate::attributed;
+use crate::write::elements::{
+    ElementId, ElementShape, ElementStyle, check_names, push_float, push_value, utf8,
+};
+use crate::write::format::{EndsWritten, ExportFormat, KeptProperties, ReadAs, WriteGraph};
 
 /// GML documents.
 pub(crate) static GML: ExportFormat = ExportFormat {

@@ -6,12 +6,12 @@ use esker_format::{Error, Result};
 use esker_graph::{Setting, message};
 use esker_layers::property::PropertyValue;
 
-use super::elements::{push_float, push_value, utf8, value_at};
-use super::format::{EndsWritten, ExportFormat, Guessed, KeptProperties, ReadAs, WriteGraph};
-use super::graph::ExportBlock;
-use super::sink::OutputFile;
-use super::writer::{EdgeWriter, ExportShape, VertexNames};
 use crate::attributed;
+use crate::write::elements::{push_float, push_value, utf8, value_at};
+use crate::write::format::{EndsWritten, ExportFormat, Guessed, KeptProperties, ReadAs, WriteGraph};
+use crate::write::graph::ExportBlock;
+use crate::write::sink::OutputFile;
+use crate::write::writer::{EdgeWriter, ExportShape, VertexNames};
 
 /// Lists of NetworkX.
 pub(crate) static NETWORKX: ExportFormat = ExportFormat {

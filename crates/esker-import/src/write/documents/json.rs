@@ -3,10 +3,10 @@
 use esker_format::Result;
 use esker_layers::property::PropertyValue;
 
-use super::elements::{ElementId, ElementShape, ElementStyle, push_float, push_value, unfit_name};
-use super::format::{EndsWritten, ExportFormat, KeptProperties, ReadAs, WriteGraph};
 use super::stated::{StatedTypes, push_quoted, push_stated};
 use crate::attributed::{self, JSON_ESKER};
+use crate::write::elements::{ElementId, ElementShape, ElementStyle, push_float, push_value, unfit_name};
+use crate::write::format::{EndsWritten, ExportFormat, KeptProperties, ReadAs, WriteGraph};
 
 /// Node-link data.
 pub(crate) static NODE_LINK: ExportFormat = ExportFormat {
