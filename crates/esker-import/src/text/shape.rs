@@ -61,6 +61,8 @@ pub(crate) struct TableShape {
     pub(crate) rows: Vec<Vec<Vec<u8>>>,
 }
 
+const TAB: Separator = Separator::Byte(b'\t');
+
 /// A line of the sample: where it begins and ends in it.
 type LineRange = (usize, usize);
 
@@ -87,10 +89,10 @@ pub(crate) fn shape(
     let named = named.map(Separator::of);
     let candidates = named.as_ref().map_or(separators, std::slice::from_ref);
     let candidates = with_remembered(candidates, named.is_none() && separators.len() > 1, options);
-    let separator = likeliest(head, &lines, &candidates, options);
-    let may_be_tabs = separator == Separator::Blank && candidates.contains(&Separator::Byte(b'\t'));
-    let separator =
-        if may_be_tabs && are_divided_by_tabs(head, &lines) { Separator::Byte(b'\t') } else { separator };
+    let separator = match likeliest(head, &lines, &candidates, options) {
+        Separator::Blank if candidates.contains(&TAB) && are_divided_by_tabs(head, &lines) => TAB,
+        separator => separator,
+    };
     let remembered = options.expected.as_ref().and_then(|expected| expected.quotes);
     let quotes = options.quotes.or(remembered).unwrap_or_else(|| quotes_by_default(head, &lines, separator));
     let plain = Dialect { separator, quotes, comments: Comments::None };
@@ -121,14 +123,7 @@ pub(crate) fn shape(
     }
     // The parser reports a line whose quotes are wrong, so the rows begin there.
     let skip_bytes = if header { first.next } else { first_bad.unwrap_or(first.start) };
-    let ids_are_texts =
-        unmarked(body).flat_map(|row| row.fields.iter().take(2)).any(|f| decimal::id(f).is_err());
-    let comments = match separator {
-        _ if fields.is_some() => Comments::Marked,
-        Separator::Byte(b',' | b';' | b'|') => Comments::None,
-        _ if ids_are_texts => Comments::Spaced,
-        _ => Comments::Marked,
-    };
+    let comments = if fields.is_some() { Comments::Marked } else { comments_by_default(body, separator) };
     let dialect = Dialect { comments, ..plain };
     let is_edge = |row: &&Row| !dialect.is_comment(head[row.start..row.next].trim_ascii_end());
     Ok(Some(TableShape {
@@ -144,6 +139,16 @@ pub(crate) fn shape(
         unclear: is_unclear.then(|| shown_line(head, first)),
         rows: body.iter().filter(is_edge).map(|row| row.fields.clone()).collect(),
     }))
+}
+
+/// Which lines are comments where nothing says so.
+fn comments_by_default(rows: &[Row], separator: Separator) -> Comments {
+    let is_text = |field: &Vec<u8>| decimal::id(field).is_err();
+    match separator {
+        Separator::Byte(b',' | b';' | b'|') => Comments::None,
+        _ if unmarked(rows).flat_map(|row| row.fields.iter().take(2)).any(is_text) => Comments::Spaced,
+        _ => Comments::Marked,
+    }
 }
 
 /// The separator that spreadsheets name in a line above the table, `sep=;`, and the bytes of the line.
@@ -281,7 +286,8 @@ fn score(head: &[u8], lines: &[LineRange], separator: Separator, options: &ReadO
     (best * 1000).checked_div(total).unwrap_or(0)
 }
 
-/// Whether the lines have the same number of fields between tabs, none of them empty, and others between blanks.
+/// Whether the lines have the same number of fields between tabs, none of them empty, and others between
+/// blanks.
 fn are_divided_by_tabs(head: &[u8], lines: &[LineRange]) -> bool {
     let rows = lines.iter().map(|&(start, end)| head[start..end].trim_ascii_end());
     let rows = rows.filter(|row| !row.is_empty() && !matches!(row[0], b'#' | b'%'));
