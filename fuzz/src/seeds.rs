@@ -119,8 +119,8 @@ pub(crate) fn pajek() -> Vec<Vec<u8>> {
 
 pub(crate) fn dot() -> Vec<Vec<u8>> {
     texts(&[
-        "strict digraph \"g\" {\n# x\n rankdir=LR; edge [w=1]; node [shape=box]\n a:n -> b -> { c; d } [w=\"2.5\"] // y\n subgraph s { e [l=<b>] e \
-         -> \"f\" + \"g\\\"\" } /* z */ }\n",
+        "strict digraph \"g\" {\n# x\n rankdir=LR; edge [w=1]; node [shape=box]\n a:n -> b -> { c; d }\n\
+         [w=\"2.5\"] // y\n subgraph s { e [l=<b>] e -> \"f\" + \"g\\\"\" } /* z */ }\n",
         "graph{1--2--1e-3;2[x=-.5]}",
         "// esker {\"vertices\": {\"x\": \"u64\"}, \"ids\": \"text\"}\ngraph {\n\"1\" [x=\"18446744073709551615\"];\n}\n",
     ])

@@ -52,6 +52,7 @@ pub use layout::manifest::{
     DictionaryRecord, Encoding, GraphShape, IdMapKind, IdMapRecord, LayerRecord, LogMark, MANIFEST_MAGIC,
     ManifestHead, ManifestHeader, Owner, PropertyRecord, RecordHeader, SectionRecord, VertexOrder,
 };
+pub use layout::missing::{MISSING_TEXT, missing_bits};
 pub use layout::options::{CopyPolicy, SpanRecord, SpanUnit, StreamRecord, StreamUnit, WriteOptions};
 pub use layout::reading::{ColumnRecord, EventTimes, PropertyColumnRecord, ReadingRecord, TableRecord};
 pub use layout::tile::{KeptForms, SharedTiles, TileCoding, TilesRecord};

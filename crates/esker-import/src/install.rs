@@ -115,8 +115,8 @@ pub fn import(
         }));
     }
     options.time_ms.map_or(Ok(()), check_event_time)?;
-    let format = reader.schema().format;
-    let reading = ReadingRecord { format: format.to_owned(), table: reader.table() };
+    let message = options.message.clone().unwrap_or(format!("import of {}", reader.schema().format));
+    let reading = ReadingRecord { format: reader.schema().format.to_owned(), table: reader.table() };
     let mut staging = Staging::begin(Arc::clone(disk), target, staging)?;
     staging.expect_properties(reader.schema().properties.len());
     let scratch = staging.subdirectory("scratch")?;
@@ -150,23 +150,20 @@ pub fn import(
     record.dictionaries = dictionaries;
     record.vertex_properties = of_vertices.records.iter().map(|property| property.number).collect();
     let mut edits = vec![Edit::AddLayer(record.clone()), Edit::SetIdMap(id_map)];
-    let mut stream = None;
     edits.push(Edit::SetDuplicates(options.duplicates));
     edits.extend(options.writes.map(Edit::SetOptions));
     edits.push(Edit::SetReading(reading));
     edits.extend(options.time_ms.map(|_| Edit::SetEventTimes(EventTimes::Given)));
     let properties: Vec<PropertyRecord> = property_records(properties, weight, kind).collect();
+    edits.extend(properties.iter().cloned().chain(of_vertices.records).map(Edit::AddProperty));
     if let Some(time) = time.map(|time| &properties[time]) {
         match time.can_be_time() {
-            true => stream = Some(Edit::SetStream(timed_by(time, options.time_unit)?)),
+            true => edits.push(Edit::SetStream(timed_by(time, options.time_unit)?)),
             false => report.no_time = Some((time.name.clone(), time.type_name())),
         }
     }
-    edits.extend(properties.iter().cloned().chain(of_vertices.records).map(Edit::AddProperty));
-    edits.extend(stream);
     let now_ms = UNIX_EPOCH.elapsed().map_or(0, |age| age.as_millis() as u64);
     let time_ms = options.time_ms.unwrap_or(now_ms);
-    let message = options.message.clone().unwrap_or_else(|| format!("import of {format}"));
     edits.push(Edit::AddVersion(VersionRecord::at_end_of(&record, time_ms, now_ms, message)));
     staging.describe(&edits)?;
     edits.extend(make_tiles(&staging, &record, &properties, options, &run, &mut report)?);

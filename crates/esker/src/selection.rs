@@ -7,7 +7,8 @@ use esker_graph::{Direction, Run, Setting, message, vertex};
 
 use esker_store::Version;
 use esker_store::diff::{DiffEdge, Difference};
-use esker_store::format::value::{decimal, missing::MISSING_TEXT};
+use esker_store::format::MISSING_TEXT;
+use esker_store::format::value::decimal;
 use esker_store::format::{ElementType, PropertyRecord};
 use esker_store::layer::ListColumns;
 use esker_store::property::PropertyValue;

@@ -34,9 +34,9 @@ pub(crate) struct WriteArgs {
     /// Message of the version, shown by `esker log` [default: a short form of the command]
     #[arg(long, short, value_name = "TEXT", value_parser = parse_message)]
     pub(crate) message: Option<String>,
-    /// When what the changes record happened: 2026-11-21, 2026-11-21T10:00:00Z, @ and milliseconds since 1970,
-    /// or now; not before that of an earlier version. --at selects versions by it [default: now; it must be
-    /// given if the import was given one, see `esker options --event-times`]
+    /// When what the changes record happened: 2026-11-21, 2026-11-21T10:00:00Z, @ and milliseconds since
+    /// 1970, or now; not before that of an earlier version. --at selects versions by it [default: now; it
+    /// must be given if the import was given one, see `esker options --event-times`]
     #[arg(long, value_name = "TIME", value_parser = parse_event_time)]
     pub(crate) event_time: Option<u64>,
     /// Write all commits in the log to a layer, which is faster to read

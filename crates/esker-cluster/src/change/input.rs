@@ -18,9 +18,10 @@ use esker_import::open::open;
 use esker_import::read::format::{Pick, PickIds, PickProperties, ReadOptions};
 use esker_import::read::generated::GeneratorReader;
 use esker_import::read::live::GrowingInput;
-use esker_import::read::source::{EdgeBatch, IdKind, Reader, Schema};
+use esker_import::read::source::{EdgeBatch, Reader};
 
 use crate::change::fingerprint::fingerprint;
+use crate::change::fitting::{expect_fit, of_input, stated};
 use crate::change::reading::as_remembered;
 use crate::disk::cluster::Cluster;
 use crate::disk::job::{ChangeJob, StreamJob};
@@ -33,10 +34,6 @@ const BLOCKS_AHEAD: usize = 2;
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Edges of a stream that go to the shards in one round, at most.
 const ROUND_EDGES: u64 = 1 << 17;
-/// Vertices without edges that a header may state, whatever the size of the input: 64 bytes each in a commit,
-/// 4 GiB in all workers together.
-const STATED_VERTICES_MAX: u64 = 1 << 26;
-
 /// What a process has for a round.
 pub(crate) struct InputPart {
     /// Rows of a batch.
@@ -158,13 +155,7 @@ impl Parts {
         let weight = expect_fit(schema, cluster, &none.input, is_weighted)?;
         // One process reads a stream, and announces all vertices.
         let (index, readers) = if job.stream.is_some() { (0, 1) } else { (me, peers) };
-        let counted = match schema.ids {
-            IdKind::Numbered { first, num_vertices } if !job.removes => {
-                expect_borne_out(num_vertices, schema.input_bytes.unwrap_or(0), &none.input)?;
-                share(first..first.saturating_add(num_vertices), index, readers)
-            }
-            _ => 0..0,
-        };
+        let counted = if job.removes { 0..0 } else { stated(schema, &none.input, index, readers)? };
         let stream = job.stream.clone().map(|stream| StreamCourse {
             input: none.input.clone(),
             batch_edges: job.batch_edges,
@@ -408,61 +399,6 @@ fn sound(batch: EdgeBatch) -> Result<EdgeBatch> {
         text: rejected.text.clone(),
         reason: rejected.reason.clone(),
     })
-}
-
-/// A header of a few bytes may state billions of vertices. It is believed as far as the bytes of the input,
-/// or the memory for a commit, bear it out.
-fn expect_borne_out(stated: u64, input_bytes: u64, input: &str) -> Result<()> {
-    if stated <= input_bytes.max(STATED_VERTICES_MAX) {
-        return Ok(());
-    }
-    let bytes = esker_graph::counted(input_bytes, "byte", "bytes");
-    Err(of_input(
-        input,
-        message![
-            format!(
-                "it has only {bytes}, but states {stated} vertices: correct that number, or import the input"
-            ),
-            " to a database and make a cluster of it with ",
-            Operation::ClusterSplit,
-        ],
-    ))
-}
-
-/// An error about the content of the input as a whole.
-fn of_input(input: &str, reason: impl Into<Message>) -> Error {
-    Error::input(input, reason)
-}
-
-/// The part of a range that falls to process `index` of `peers`.
-fn share(range: Range<u64>, index: usize, peers: usize) -> Range<u64> {
-    let len = u128::from(range.end - range.start);
-    let cut = |index: usize| range.start + (len * index as u128 / peers as u128) as u64;
-    cut(index)..cut(index + 1)
-}
-
-/// Checks that an input fits the cluster. Returns which column holds the weights, if they are wanted.
-fn expect_fit(schema: &Schema, cluster: &Cluster, input: &str, is_weighted: bool) -> Result<Option<usize>> {
-    if cluster.manifest().text_ids && schema.ids != IdKind::Text {
-        return Err(of_input(
-            input,
-            format!(
-                "its ids are integers, but those of {} are texts: give files with text ids",
-                cluster.path().display()
-            ),
-        ));
-    }
-    let weight = schema.weight.filter(|_| is_weighted);
-    if is_weighted && weight.is_none() {
-        let path = cluster.path().display();
-        return Err(Error::usage(message![
-            format!(
-                "{input} has no column of weights, but the edges of {path} have weights: name the column with "
-            ),
-            Setting::Weight,
-        ]));
-    }
-    Ok(weight)
 }
 
 /// Parses every `peers`-th block of a reader, and hands it over until `give` wants no more or the reading is

@@ -3,6 +3,7 @@
 
 pub(crate) mod fingerprint;
 pub(crate) mod reading;
+pub(crate) mod fitting;
 pub(crate) mod input;
 pub(crate) mod apply;
 pub(crate) mod publishing;

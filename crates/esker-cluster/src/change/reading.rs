@@ -1,5 +1,5 @@
-//! How files are read: as the first one was. The first shard remembers it for all, so that every process reads
-//! its part of a file alike.
+//! How files are read: as the first one was. The first shard remembers it for all, so that every process
+//! reads its part of a file alike.
 
 use std::path::Path;
 

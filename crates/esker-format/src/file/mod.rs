@@ -10,4 +10,5 @@ pub(crate) mod archive_writer;
 pub(crate) mod search;
 pub(crate) mod values;
 pub(crate) mod values_writer;
+pub(crate) mod missing;
 pub(crate) mod widen;

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::file::header::ElementType;
-use crate::value::missing::missing_number;
+use crate::file::missing::missing_number;
 
 /// A change of the type of a property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

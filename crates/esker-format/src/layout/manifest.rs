@@ -389,8 +389,8 @@ layout! {
         /// applies to edges of one kind.
         kind: bool,
         /// Of an edge property: whether edges may be without a value. Then one value of the type stands for
-        /// a missing one: NaN of floats, the least i64 of integers and timestamps, the greatest u64, the least
-        /// i32 of dates, 255 of truth values, and of texts that of the single byte 255.
+        /// a missing one: NaN of floats, the least i64 of integers and timestamps, the greatest u64, the
+        /// least i32 of dates, 255 of truth values, and of texts that of the single byte 255.
         optional: bool,
     }
 }

@@ -7,6 +7,7 @@ pub(crate) mod version;
 pub(crate) mod options;
 pub(crate) mod reading;
 pub(crate) mod manifest;
+pub(crate) mod missing;
 pub(crate) mod edit;
 pub(crate) mod commit;
 pub(crate) mod log;

@@ -4,5 +4,4 @@ pub mod calendar;
 pub mod zone;
 pub mod decimal;
 pub mod digits;
-pub mod missing;
 pub(crate) mod edge_id;

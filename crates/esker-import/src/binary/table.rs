@@ -101,34 +101,23 @@ pub(super) fn choose(
     let named = time.filter(|_| matches!(options.time, Pick::Column(_)));
     chosen.time = named.and_then(|named| chosen.columns[2..].iter().position(|&index| index == named));
     let declared = chosen.add_others(path, names, options)?;
-    chosen.types = chosen.columns[2..]
-        .iter()
-        .enumerate()
-        .map(|(property, &index)| {
-            // A truth value as a weight is 0 or 1. No weight and no time is of `u64`.
-            let is_weight = chosen.weight == Some(property);
-            let is_plain = |own: &PropertyType| {
-                is_weight && own.logical == LogicalType::Boolean
-                    || (is_weight || time == Some(index)) && is_unsigned(own)
-            };
-            let own = types[index].clone().filter(|own| !is_plain(own));
-            let own = if named == Some(index) { own.map(as_time) } else { own };
-            declared[index].clone().or(own)
-        })
-        .collect();
+    let own_type = |(property, &index): (usize, &usize)| {
+        // A truth value as a weight is 0 or 1. No weight and no time is of `u64`.
+        let is_weight = chosen.weight == Some(property);
+        let is_plain = |own: &PropertyType| {
+            is_weight && own.logical == LogicalType::Boolean
+                || (is_weight || time == Some(index)) && is_unsigned(own)
+        };
+        let own = types[index].clone().filter(|own| !is_plain(own));
+        let own = if named == Some(index) { own.map(as_time) } else { own };
+        declared[index].clone().or(own)
+    };
+    chosen.types = chosen.columns[2..].iter().enumerate().map(own_type).collect();
     check_weight_type(path, &chosen)?;
     expect_declared_spans(path, names, &chosen)?;
-    let is_skipped = options.weight == Pick::Skip && !options.types_are_fixed;
-    let skipped = position(&header, WEIGHTS).filter(|_| is_skipped);
-    let is_unread = |index: &usize| {
-        let name = &names[*index].0;
-        !chosen.columns.contains(index)
-            && !chosen.left_out.contains(name)
-            && !chosen.spans.contains(name)
-            && Some(*index) != skipped
-    };
     if options.tells_unread() {
-        chosen.unread = (0..names.len()).filter(is_unread).map(|index| names[index].0.clone()).collect();
+        let is_skipped = options.weight == Pick::Skip && !options.types_are_fixed;
+        chosen.take_unread(names, position(&header, WEIGHTS).filter(|_| is_skipped));
     }
     Ok(chosen)
 }
@@ -190,6 +179,17 @@ fn expect_declared_spans(path: &Arc<PathBuf>, names: &[(String, Holds)], chosen:
 }
 
 impl Picked {
+    /// Takes the names of the columns that nothing asked for; `skipped` is one that is not to be read.
+    fn take_unread(&mut self, names: &[(String, Holds)], skipped: Option<usize>) {
+        let is_unread = |(index, (name, _)): &(usize, &(String, Holds))| {
+            !self.columns.contains(index)
+                && !self.left_out.contains(name)
+                && !self.spans.contains(name)
+                && Some(*index) != skipped
+        };
+        self.unread = names.iter().enumerate().filter(is_unread).map(|(_, (name, _))| name.clone()).collect();
+    }
+
     /// Adds a property, once. It may be one of the ends too.
     fn add(&mut self, names: &[(String, Holds)], index: usize) {
         if !self.columns[2..].contains(&index) {

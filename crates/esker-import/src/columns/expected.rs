@@ -1,8 +1,8 @@
 //! Finds the columns that a database remembers from its import in a later input.
 //!
-//! Columns with names are found by their names, whatever their order, or by those that an export writes. Columns without names are taken by
-//! their places, if there are as many as the import had; else two columns are the ends, and a third is the
-//! only property. Where both may be meant and differ, neither is.
+//! Columns with names are found by their names, whatever their order, or by those that an export writes.
+//! Columns without names are taken by their places, if there are as many as the import had; else two columns
+//! are the ends, and a third is the only property. Where both may be meant and differ, neither is.
 
 use esker_format::{ColumnRecord, TableRecord};
 

@@ -1,20 +1,18 @@
 //! Which column of a table is what.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-
 use esker_format::notation::ColumnNotation;
 use esker_format::value::decimal::{self, Number};
-use esker_format::{Error, LogicalType, PropertyType};
-use esker_graph::{Message, Setting, message};
+use esker_format::{LogicalType, PropertyType};
+use esker_graph::{Setting, message};
 
-use super::blocks::{excerpt, input_error};
+use super::blocks::excerpt;
+use super::sampled::{Unfit, find, listed, name_of, notation, sniffed, values};
 use super::shape::TableShape;
+use super::table_ends::{ends, given_ends, one_column_twice, samples, taken};
 use crate::columns::columns_do_not_fit;
 use crate::columns::direction::{DirectionColumn, direction_column, mixed};
-use crate::columns::ends::{ColumnSample, GivenEnds, are_named, find_ends};
+use crate::columns::ends::{GivenEnds, are_named};
 use crate::columns::expected::FittedColumns;
-use crate::columns::kinds::ValueKind;
 use crate::columns::names::{TIMES, WEIGHTS, position};
 use crate::columns::pairs::EdgeEnds;
 use crate::columns::types;
@@ -65,33 +63,6 @@ pub(crate) struct TableColumns {
     pub(crate) direction: Option<DirectionColumn>,
     /// Whether columns that the database remembers by names were taken by their places.
     pub(crate) lacks_names: bool,
-}
-
-/// Why the columns of a table cannot be taken, in words.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Unfit {
-    /// An option names a column that does not exist.
-    Option(Message),
-    /// The table leaves open what is what.
-    Table(Message),
-    /// It does as far as it is known: more rows may tell.
-    Sample(Message),
-}
-
-impl<M: Into<Message>> From<M> for Unfit {
-    fn from(reason: M) -> Self {
-        Self::Table(reason.into())
-    }
-}
-
-impl Unfit {
-    /// The error for an input.
-    pub(crate) fn error(self, path: &Arc<PathBuf>) -> Error {
-        match self {
-            Self::Option(reason) => Error::usage(message![format!("{}: ", path.display()), reason]),
-            Self::Table(reason) | Self::Sample(reason) => input_error(path, None, b"", reason),
-        }
-    }
 }
 
 /// Decides which column is what.
@@ -250,11 +221,6 @@ fn columns_between(
     Ok(TableColumns { source, target, properties, weight, time, direction, lacks_names: false })
 }
 
-/// The names of columns for a message: as much as fits a line.
-fn listed(header: &[String]) -> String {
-    excerpt(header.join(", ").as_bytes())
-}
-
 /// Refuses times with fractions: no window takes them.
 fn are_whole(shape: &TableShape, property: &EdgeColumn) -> Result<(), Unfit> {
     let fields = property.notation.sample(values(shape, property.column));
@@ -272,113 +238,6 @@ fn are_whole(shape: &TableShape, property: &EdgeColumn) -> Result<(), Unfit> {
             Setting::Property.to_name(&property.name),
         ])),
     }
-}
-
-/// The columns that options name as ends.
-fn given_ends(shape: &TableShape, options: &ReadOptions) -> Result<GivenEnds, Unfit> {
-    let named = |name: &Option<String>| name.as_deref().map(|name| find(shape, name)).transpose();
-    let (source, target) = (named(&options.source)?, named(&options.target)?);
-    Ok(GivenEnds { source, target, others: Vec::new() })
-}
-
-fn one_column_twice(shape: &TableShape, column: usize) -> Unfit {
-    let name = name_of(shape, column, &(column + 1).to_string());
-    Unfit::Option(message![
-        format!("the column {name:?} cannot be both ends of the edges; name two columns with "),
-        Setting::SourceColumn,
-        " and ",
-        Setting::TargetColumn,
-    ])
-}
-
-fn ends(shape: &TableShape, options: &ReadOptions) -> Result<EdgeEnds, Unfit> {
-    let header = shape.header.as_deref().unwrap_or_default();
-    let GivenEnds { source, target, .. } = given_ends(shape, options)?;
-    if let (Some(source), true) = (source, source == target) {
-        return Err(one_column_twice(shape, source));
-    }
-    if shape.columns == 1 {
-        let reason = "the lines have one column, and an edge needs two; name what separates them with ";
-        return Err(message![reason, Setting::Delimiter].into());
-    }
-    if source.is_none() && target.is_none() && is_matrix(shape) {
-        return Err(message![
-            "this looks like a matrix with a row and a column for each vertex, which is not read as text: write it as Matrix \
-             Market, or if it is a list of edges, name their columns with ",
-            Setting::SourceColumn,
-            " and ",
-            Setting::TargetColumn,
-        ]
-        .into());
-    }
-    let given = GivenEnds { source, target, others: taken(shape, options) };
-    let shown = match header {
-        [] => format!("{} columns without names", shape.columns),
-        header => format!("columns: {}", listed(header)),
-    };
-    find_ends(&samples(shape, options), &given).or_ask(header, &shown).map_err(Unfit::Sample)
-}
-
-/// Columns without names beyond which a table of numbers is no list of edges.
-const LIST_COLUMNS_MAX: usize = 64;
-
-/// Whether a table has a row and a column for each vertex: the names of the columns stand in the first
-/// column, or nothing but numbers stands in as many rows as columns.
-fn is_matrix(shape: &TableShape) -> bool {
-    let rows = &shape.rows;
-    if let Some(header) = &shape.header {
-        let same =
-            |(row, name): (&Vec<Vec<u8>>, &String)| row.first().is_some_and(|first| first == name.as_bytes());
-        return header.len() > 3 && rows.len() + 1 == header.len() && rows.iter().zip(&header[1..]).all(same);
-    }
-    let cell = |row: usize, column: usize| rows[row].get(column);
-    let is_distance = |n: usize| {
-        (0..n)
-            .all(|v| cell(v, v).is_some_and(|zero| zero == b"0") && (0..v).all(|u| cell(u, v) == cell(v, u)))
-    };
-    let is_square = match shape.columns {
-        0..=2 => false,
-        // As many are three edges with weights.
-        3 => rows.len() == 3 && is_distance(3),
-        columns => rows.len() == columns || columns > LIST_COLUMNS_MAX,
-    };
-    is_square && rows.iter().all(|row| decimal::are_numbers(row.iter().map(Vec::as_slice)))
-}
-
-/// Columns that are named as something else than an end, unless too few others are left.
-fn taken(shape: &TableShape, options: &ReadOptions) -> Vec<usize> {
-    let named = |pick: &Pick| match pick {
-        Pick::Column(name) => find(shape, name).ok(),
-        Pick::Auto | Pick::Skip => None,
-    };
-    let mut taken: Vec<usize> = [&options.time, &options.weight].into_iter().filter_map(named).collect();
-    if taken.len() + 2 > shape.columns {
-        taken.clear();
-    }
-    let others: &[String] = match &options.properties {
-        PickProperties::Columns(names) => names,
-        PickProperties::None | PickProperties::All => &[],
-    };
-    let declared = options.schema.iter().map(|declaration| declaration.name.as_str());
-    let others = others.iter().map(|name| split_type(name).0).chain(declared);
-    let others: Vec<usize> = others.filter_map(|name| find(shape, name).ok()).collect();
-    if taken.len() + others.len() + 2 <= shape.columns {
-        taken.extend(others);
-    }
-    taken
-}
-
-/// What the sample tells of each column.
-fn samples<'s>(shape: &'s TableShape, options: &ReadOptions) -> Vec<ColumnSample<'s>> {
-    let sample = |column: usize| {
-        let read = notation(shape, column, options).sample(values(shape, column));
-        ColumnSample {
-            name: shape.header.as_ref().map(|header| header.get(column).map_or("", String::as_str)),
-            kind: Some(ValueKind::of(read.iter().map(AsRef::as_ref))),
-            values: values(shape, column).collect(),
-        }
-    };
-    (0..shape.columns).map(sample).collect()
 }
 
 fn usual_weight(shape: &TableShape, options: &ReadOptions) -> Option<usize> {
@@ -452,17 +311,6 @@ fn declare(shape: &TableShape, options: &ReadOptions, properties: &mut Vec<EdgeC
     Ok(())
 }
 
-/// The values of a column in the sample.
-fn values(shape: &TableShape, column: usize) -> impl Iterator<Item = &[u8]> + Clone {
-    shape.rows.iter().filter_map(move |row| row.get(column)).map(Vec::as_slice)
-}
-
-/// How a column writes its values, by the sample.
-fn notation(shape: &TableShape, column: usize, options: &ReadOptions) -> ColumnNotation {
-    let is_own = |name: &str| find(shape, name).is_ok_and(|found| found == column);
-    options.notation.of_column(is_own, values(shape, column))
-}
-
 /// Refuses a date format of a column that does not exist or is not read.
 fn check_formats(shape: &TableShape, options: &ReadOptions, read: &[EdgeColumn]) -> Result<(), Unfit> {
     for name in options.notation.formats.iter().filter_map(|format| format.column.as_deref()) {
@@ -480,43 +328,6 @@ fn check_formats(shape: &TableShape, options: &ReadOptions, read: &[EdgeColumn])
         }
     }
     Ok(())
-}
-
-/// The type of a column, by the sample.
-fn sniffed(shape: &TableShape, column: usize, options: &ReadOptions) -> Option<PropertyType> {
-    let given: Vec<&[u8]> = values(shape, column).collect();
-    types::sniffed(&given, &notation(shape, column, options))
-}
-
-fn name_of(shape: &TableShape, column: usize, otherwise: &str) -> String {
-    match shape.header.as_ref().and_then(|header| header.get(column)) {
-        Some(name) if !name.is_empty() => name.clone(),
-        _ => otherwise.to_owned(),
-    }
-}
-
-/// The column with this name, or with this number from 1.
-fn find(shape: &TableShape, name: &str) -> Result<usize, Unfit> {
-    let header = shape.header.as_deref().unwrap_or_default();
-    if let Some(column) = header.iter().position(|column| column == name) {
-        return Ok(column);
-    }
-    let reason = match name.parse::<usize>() {
-        // An empty input has no columns, and asks for none.
-        Ok(number) if number >= 1 && (number <= shape.columns || shape.columns == 0) => {
-            return Ok(number - 1);
-        }
-        Ok(_) if shape.columns == 0 => "columns are numbered from 1".to_owned(),
-        _ if shape.header.is_some() => {
-            format!("there is no column {name:?}; the columns are {}", listed(header))
-        }
-        Ok(_) => format!("there is no column {name}; the last column is {}", shape.columns),
-        Err(_) => format!(
-            "there is no column {name:?}, for no header names the columns; give a number from 1 to {}",
-            shape.columns
-        ),
-    };
-    Err(Unfit::Option(reason.into()))
 }
 
 /// Whether the ids of a sample are to be taken as texts.

@@ -11,8 +11,9 @@ use esker_format::{PropertyColumnRecord, PropertyType, Result, TableRecord};
 use esker_graph::Message;
 
 use super::blocks::{LineBlocks, PartialInput, input_error};
-use super::columns::{EdgeColumn, TableColumns, Unfit, columns, float_end, ids_are_texts};
+use super::columns::{EdgeColumn, TableColumns, columns, float_end, ids_are_texts};
 use super::line::Separator;
+use super::sampled::Unfit;
 use super::shape::{SAMPLE_LINES, SAMPLE_LINES_MAX, TableShape, shape};
 use super::table_parser::{ColumnLayout, TableParser};
 use super::unexpected::{TableView, warnings};

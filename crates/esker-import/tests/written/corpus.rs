@@ -1,4 +1,5 @@
-//! The corpus: files that other programs wrote, in `corpus/PROGRAM/`, and beside each the graph that it means.
+//! The corpus: files that other programs wrote, in `corpus/PROGRAM/`, and beside each the graph that it
+//! means.
 //!
 //! `NAME.meant` says of the file `NAME`:
 //!
@@ -16,12 +17,12 @@
 //! e ann bob w=2.5 since=2024-01-31
 //! ```
 //!
-//! Texts are in quotes as in JSON; dates and times are not. What is missing is not listed. Parallel edges are kept.
-//! An import without settings may leave out edge properties if it warns, and may have another direction where the
-//! settings say it.
+//! Texts are in quotes as in JSON; dates and times are not. What is missing is not listed. Parallel edges are
+//! kept. An import without settings may leave out edge properties if it warns, and may have another direction
+//! where the settings say it.
 //!
-//! `known.txt` lists files that are not read yet, or wrongly, a line each: `unread NAME: why` must be refused,
-//! `fault NAME: why` may be anything but right. A line has to go when its file is read rightly.
+//! `known.txt` lists files that are not read yet, or wrongly, a line each: `unread NAME: why` must be
+//! refused, `fault NAME: why` may be anything but right. A line has to go when its file is read rightly.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

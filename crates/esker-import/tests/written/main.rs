@@ -1,4 +1,5 @@
-//! Files that other programs wrote with their own writers, and what they mean: `generate.py` and `generate/` made them.
+//! Files that other programs wrote with their own writers, and what they mean: `generate.py` and `generate/`
+//! made them.
 // The tests read and write files of their own.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
+use esker_format::MISSING_TEXT;
 use esker_format::memory::reserve;
 use esker_format::value::decimal::is_too_long;
-use esker_format::value::missing::MISSING_TEXT;
 use esker_format::{
     Duplicates, EdgeId, ElementType, Error, LogicalType, PropertyRecord, PropertyType, Result, Widening,
 };

@@ -1,7 +1,7 @@
 //! Which of the edges between two vertices a change removes.
 
+use esker_format::MISSING_TEXT;
 use esker_format::memory::reserve;
-use esker_format::value::missing::MISSING_TEXT;
 use esker_format::{ElementType, PropertyRecord, Result};
 use esker_layers::property::PropertyValue;
 

@@ -1,6 +1,6 @@
 //! Missing values of the edges of a batch.
 
-use esker_format::value::missing::MISSING_TEXT;
+use esker_format::MISSING_TEXT;
 use esker_format::{ElementType, Error, LogicalType, PropertyRecord, Result};
 
 use super::batch::Batch;

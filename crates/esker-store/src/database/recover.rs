@@ -161,8 +161,8 @@ impl Database {
     }
 }
 
-/// The edge properties that edges may be without, as the commits of the log say: the record of MANIFEST may be
-/// lost, and what stands for a missing value is not to become one.
+/// The edge properties that edges may be without, as the commits of the log say: the record of MANIFEST may
+/// be lost, and what stands for a missing value is not to become one.
 fn optional_in_log(disk: &Arc<dyn Disk>, path: &Path, start: LogStart, last: u64) -> Result<BTreeSet<u32>> {
     let mut found = BTreeSet::new();
     let mut reader = match LogReader::open(Arc::clone(disk), path, start) {

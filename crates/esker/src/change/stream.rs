@@ -15,8 +15,7 @@ use esker_store::{CommitOptions, Database, Error, Result};
 
 use super::clock::Clock;
 use super::columns::EdgeInput;
-use super::expire::expire;
-use super::expired::is_expiry;
+use super::expiry::{expire, is_expiry};
 use super::feed::feed_with;
 use super::feed_options::{FeedOptions, FeedReport};
 use super::feed_policy::{FedEdge, FedEdges, FeedPolicy, within};

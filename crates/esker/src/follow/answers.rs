@@ -26,7 +26,7 @@ use crate::error::Result;
 
 /// The algorithms whose answers are updated, and the options that each update takes. All others are computed
 /// anew.
-pub(super) const UPDATED: &[(&str, &[&str])] = &[
+const UPDATED: &[(&str, &[&str])] = &[
     ("wcc", &[]),
     ("bfs", &["source"]),
     ("sssp", &["source"]),
@@ -40,6 +40,11 @@ pub(super) const UPDATED: &[(&str, &[&str])] = &[
     ("degrees", &["direction"]),
     ("kcore", &[]),
 ];
+
+/// The names of the algorithms whose answers are updated.
+pub fn updated_names() -> impl Iterator<Item = &'static str> {
+    UPDATED.iter().map(|(name, _)| *name)
+}
 
 /// Whether there is an update of an algorithm with some options, on versions as this one.
 fn has_update(entry: &Entry, params: &Params, view: &View) -> Result<bool> {

@@ -62,6 +62,7 @@ use crate::error::Result;
 use crate::top::{TopVertex, top};
 use anew::Anew;
 use answers::live;
+pub use answers::updated_names;
 use change::{VersionChange, check_same_vertices, extent, is_slide};
 use cost::{Choice, CostModel, DifferenceCosts, READ_SECONDS};
 use given::set;
@@ -80,11 +81,6 @@ const UNTIMED_SECONDS_MIN: f64 = 1.0;
 
 /// If more than one in this many rows changed, or are asked for, the first rows are not kept.
 const MANY: usize = 8;
-
-/// The names of the algorithms whose answers are updated.
-pub fn updated_names() -> impl Iterator<Item = &'static str> {
-    answers::UPDATED.iter().map(|(name, _)| *name)
-}
 
 /// A follower that goes on from a state, and why it does not where there was one.
 #[derive(Debug, Default)]

@@ -5,9 +5,7 @@ use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
 use esker_format::memory::{collected, no_memory, push, reserve};
-use esker_format::{
-    CommitText, Error, LogicalType, Owner, PropertyRecord, PropertyType, Result, VertexChange,
-};
+use esker_format::{CommitText, Error, LogicalType, PropertyRecord, PropertyType, Result, VertexChange};
 use esker_graph::{Cancel, NONE, Run, VertexId};
 use esker_layers::ids::{ExternalId, IdMap, IdTail};
 use esker_layers::property::REMOVED_NUMBER;
@@ -380,16 +378,8 @@ impl CommitBuilder<'_> {
                 "the vertex property {name:?} cannot have the type edge-id, which is for edges"
             )));
         }
-        let record = PropertyRecord {
-            number: self.writer.vertex_properties.len() as u32,
-            owner: Owner::Vertices,
-            name: name.to_owned(),
-            element: property_type.element,
-            logical: property_type.logical,
-            weight: false,
-            kind: false,
-            optional: false,
-        };
+        let number = self.writer.vertex_properties.len() as u32;
+        let record = PropertyRecord { number, ..PropertyRecord::of_vertices(name, property_type) };
         self.writer.vertex_properties.push(record.clone());
         self.commit.new_properties.push(record);
         Ok(())

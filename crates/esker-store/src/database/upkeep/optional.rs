@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use esker_format::value::missing::MISSING_TEXT;
+use esker_format::MISSING_TEXT;
 use esker_format::{Edit, ElementType, Error, LogicalType, Owner, PropertyRecord, Result, Values};
 use esker_graph::{Direction, Run};
 use esker_layers::layer::Section;
@@ -21,8 +21,8 @@ impl Database {
     ///
     /// # Errors
     /// [`Error::Invalid`] if there is no such property, it has the ids of edges, or an edge has the value
-    /// that is to stand for a missing one ([`esker_format::value::missing`]); otherwise as
-    /// [`Database::freeze`].
+    /// that is to stand for a missing one ([`esker_format::MISSING_TEXT`] and
+    /// [`esker_format::missing_bits`]); otherwise as [`Database::freeze`].
     pub fn allow_missing(&self, name: &str, run: &Run) -> Result<()> {
         let find = |state: &Arc<State>| {
             let mut known = state.manifest().properties.iter();

@@ -4,9 +4,10 @@
 //! about to come, the property gets a wider type, or the value is refused. A property of narrow integers gets
 //! 64 bits before it may lack values.
 
+use super::logical::LogicalType;
+use super::manifest::PropertyRecord;
 use crate::file::header::ElementType;
-use crate::layout::logical::LogicalType;
-use crate::layout::manifest::PropertyRecord;
+use crate::file::missing::missing_number;
 
 /// The text that stands for a missing one in dictionaries. It is not UTF-8, so that no input has it.
 pub const MISSING_TEXT: &[u8] = b"\xff";
@@ -20,17 +21,6 @@ pub fn missing_bits(element: ElementType, logical: &LogicalType) -> Option<u64> 
         (LogicalType::Timestamp { .. }, _) => Some(i64::MIN.cast_unsigned()),
         (LogicalType::Number, element) => missing_number(element),
         (LogicalType::Text | LogicalType::EdgeId, _) => None,
-    }
-}
-
-/// The same of numbers.
-pub(crate) fn missing_number(element: ElementType) -> Option<u64> {
-    match element {
-        ElementType::F32 => Some(u64::from(f32::NAN.to_bits())),
-        ElementType::F64 => Some(f64::NAN.to_bits()),
-        ElementType::I64 => Some(i64::MIN.cast_unsigned()),
-        ElementType::U64 => Some(u64::MAX),
-        ElementType::U8 | ElementType::U16 | ElementType::U32 | ElementType::I32 => None,
     }
 }
 

@@ -7,12 +7,12 @@
 
 use esker_format::Result;
 
-use super::headed::{HeadedInput, HeadedReader, content_line, count};
-use super::line::Comments;
 use crate::read::format::ReadOptions;
 use crate::read::head::InputHead;
 use crate::read::input::Input;
 use crate::read::input_format::{Choices, InputFormat, OpenedInput, one, starts_with_word, without_mark};
+use crate::text::headed::{HeadedInput, HeadedReader, content_line, count};
+use crate::text::line::Comments;
 
 /// A banner, `rows columns entries`, then 1-based `i j [value]` lines.
 pub(crate) static MTX: InputFormat = InputFormat {
@@ -27,7 +27,7 @@ fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<Open
     Ok(OpenedInput::titled(Box::new(reader), inputs, &MTX))
 }
 
-/// Finds the header; see [`super::headed::ParseHeader`].
+/// Finds the header; see [`crate::text::headed::ParseHeader`].
 ///
 /// # Errors
 /// If it is no such header, or describes a matrix that is no graph or is not read.

@@ -3,7 +3,7 @@
 
 use esker_store::format::VersionRecord;
 
-use super::position::Position;
+use crate::change::position::Position;
 use crate::window::{EpochUnit, TimePoint};
 
 /// The version on which a window that has ended is computed.
@@ -70,7 +70,7 @@ impl Expiries {
 }
 
 /// Whether the message of a version says that it removed old edges.
-pub(super) fn is_expiry(message: &str) -> bool {
+pub(crate) fn is_expiry(message: &str) -> bool {
     expired_until(message, EpochUnit::Seconds).is_some()
 }
 

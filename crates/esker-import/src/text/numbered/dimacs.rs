@@ -6,12 +6,12 @@
 
 use esker_format::Result;
 
-use super::headed::{HeadedInput, HeadedReader, begins_with, content_line, count};
-use super::line::Comments;
 use crate::read::format::ReadOptions;
 use crate::read::head::InputHead;
 use crate::read::input::Input;
 use crate::read::input_format::{Choices, InputFormat, OpenedInput, one, without_mark};
+use crate::text::headed::{HeadedInput, HeadedReader, begins_with, content_line, count};
+use crate::text::line::Comments;
 
 /// DIMACS-9 shortest paths: `p sp n m`, then `a u v w` lines.
 pub(crate) static DIMACS: InputFormat = InputFormat {
@@ -26,7 +26,7 @@ fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<Open
     Ok(OpenedInput::titled(Box::new(reader), inputs, &DIMACS))
 }
 
-/// Finds the header; see [`super::headed::ParseHeader`].
+/// Finds the header; see [`crate::text::headed::ParseHeader`].
 ///
 /// # Errors
 /// If it is no such header.

@@ -5,12 +5,12 @@
 
 use esker_format::Result;
 
-use super::headed::{HeadedInput, HeadedReader, begins_with, content_line, count};
-use super::line::Comments;
 use crate::read::format::ReadOptions;
 use crate::read::head::InputHead;
 use crate::read::input::Input;
 use crate::read::input_format::{Choices, InputFormat, OpenedInput, one, without_mark};
+use crate::text::headed::{HeadedInput, HeadedReader, begins_with, content_line, count};
+use crate::text::line::Comments;
 
 /// DIMACS-2 graphs to be coloured. Some files say `col` for `edge`.
 pub(crate) static COL: InputFormat = InputFormat {

@@ -10,7 +10,7 @@ use esker_store::property::PropertyValue;
 use esker_store::windows::{Copies, TimeWindow};
 use esker_store::{Batch, CommitOptions, Database, EdgeMatch, Version};
 
-use super::position::Position;
+use crate::change::position::Position;
 use crate::error::Result;
 use crate::window::{Declared, EpochUnit, Span, Times, expect_no_weight};
 
