@@ -80,8 +80,10 @@ impl std::str::FromStr for Condition {
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         for (words, asks_null) in [(" is null", true), (" is not null", false)] {
             let property = text.trim_end().to_ascii_lowercase().strip_suffix(words).map(str::len);
+            // Behind an operator the words are a part of a text.
             if let Some(property) = property.and_then(|end| text.get(..end)).map(str::trim)
                 && !property.is_empty()
+                && !property.contains(['!', '<', '>', '='])
             {
                 let (property, wanted) = (property.to_owned(), String::new());
                 return Ok(Self { property, met: &[], wanted, asks_null: Some(asks_null) });
@@ -244,6 +246,7 @@ impl Test {
         };
         let mut codes = kinds.iter().map(code_of).collect::<Result<Vec<_>>>()?;
         codes.sort_unstable();
+        codes.dedup();
         let wanted = WantedValue::Codes(codes);
         Ok(Self { property: property.clone(), met: &[Ordering::Equal], wanted, missing_text: None })
     }

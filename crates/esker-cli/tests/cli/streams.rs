@@ -379,8 +379,19 @@ fn a_file_that_is_rotated_is_followed_without_loss_or_repetition() {
     append("log", "from,to,sent\n7,8,107\n");
     rotate();
     append("log", "from,to,sent\n8,9,108\n");
+    append("log-errors", "from,to,sent\n70,80,109\n");
     place.ok("stream s.esker log");
     assert_eq!(sorted(edges(&place)), expected(&rows(1..9, |i| 100 + i)));
+    // The system may give a new file the number of a removed one.
+    let child = start(&place, line);
+    for i in 9..13 {
+        std::fs::remove_file(path("log.2")).unwrap();
+        rotate();
+        append("log", &format!("from,to,sent\n{i},{},{}\n", i + 1, 100 + i));
+        until("the next file", || newest_edges(&place) == i);
+    }
+    end(child, rustix::process::Signal::TERM);
+    assert_eq!(sorted(edges(&place)), expected(&rows(1..13, |i| 100 + i)));
     assert_eq!(report(&place, "stream s.esker log --json")["edges"], 0, "nothing is read twice");
 }
 

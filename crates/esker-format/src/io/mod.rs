@@ -50,7 +50,7 @@ pub use paging::{PagedHeap, Paging};
 pub use private::{read_private, write_private};
 pub use reads::{Read, Reads};
 pub use real::RealDisk;
-pub use real::{input_bytes, input_id, open_input};
+pub use real::{InputId, input_bytes, input_id, open_input};
 pub use scratch::Scratch;
 pub use scratch::ScratchMemory;
 pub use simulated::faults::Faults;

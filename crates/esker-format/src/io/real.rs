@@ -252,10 +252,25 @@ pub fn input_bytes(path: &Path) -> Option<u64> {
 /// What the system counts the room of files in.
 const BLOCK_UNIT_BYTES: u64 = 512;
 
-/// What a name of an input names now: device and number of the file; `None` if there is none.
-pub fn input_id(path: &Path) -> Option<(u64, u64)> {
+/// A file of an input, by which it is known after it was renamed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct InputId {
+    /// The device.
+    pub device: u64,
+    /// Its number on the device.
+    pub number: u64,
+    /// When it came to be, in nanoseconds since 1970; `None` where the system does not say it. It tells a new
+    /// file from a removed one, whose number it may have got.
+    pub birth_ns: Option<u64>,
+}
+
+/// What a name of an input names now; `None` if there is no such file.
+pub fn input_id(path: &Path) -> Option<InputId> {
     use std::os::unix::fs::MetadataExt;
-    fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()))
+    let metadata = fs::metadata(path).ok()?;
+    let born = metadata.created().ok().and_then(|born| born.duration_since(std::time::UNIX_EPOCH).ok());
+    let birth_ns = born.and_then(|born| u64::try_from(born.as_nanos()).ok());
+    Some(InputId { device: metadata.dev(), number: metadata.ino(), birth_ns })
 }
 
 fn named(metadata: &fs::Metadata) -> NamedFile {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use esker_format::io::{Disk, RealDisk, input_bytes, input_id, open_input};
+use esker_format::io::{Disk, InputId, RealDisk, input_bytes, input_id, open_input};
 use esker_format::{Error, Result};
 use esker_graph::Cancel;
 
@@ -66,7 +66,7 @@ impl Input {
     }
 
     /// What its name names now; `None` if it is no file, or there is none.
-    pub(crate) fn file_id(&self) -> Option<(u64, u64)> {
+    pub(crate) fn file_id(&self) -> Option<InputId> {
         match self {
             Self::File(path) => input_id(path),
             _ => None,
@@ -202,7 +202,7 @@ impl<R: Read> Read for CountingReader<R> {
 /// compressed.
 pub struct InputStream {
     path: Arc<PathBuf>,
-    file_id: Option<(u64, u64)>,
+    file_id: Option<InputId>,
     compression: Compression,
     inner: Box<dyn Read + Send>,
     count: Arc<AtomicU64>,
@@ -210,7 +210,7 @@ pub struct InputStream {
 }
 
 impl InputStream {
-    fn new(path: Arc<PathBuf>, raw: Box<dyn Read + Send>, file_id: Option<(u64, u64)>) -> Result<Self> {
+    fn new(path: Arc<PathBuf>, raw: Box<dyn Read + Send>, file_id: Option<InputId>) -> Result<Self> {
         let count = Arc::new(AtomicU64::new(0));
         let mut raw = CountingReader { inner: raw, count: Arc::clone(&count) };
         let mut head = Vec::with_capacity(8);
@@ -243,7 +243,7 @@ impl InputStream {
     }
 
     /// The file that was opened, if it is one.
-    pub(crate) fn file_id(&self) -> Option<(u64, u64)> {
+    pub(crate) fn file_id(&self) -> Option<InputId> {
         self.file_id
     }
 

@@ -30,7 +30,6 @@ pub use define::{Definition, EDGE_ID, give_edge_ids};
 pub use expiry::{ExpireReport, Expiries, WindowVersion, expire, expire_as_declared};
 pub use feed::feed;
 pub use feed_options::{FeedOptions, FeedReport, OnFeed};
-pub use position::FileNumber;
 pub use remembered::reading_json;
 pub use script::{ScriptReport, commit_script, quoted};
 pub use stream::{check_message, newest_watermark, stream};

@@ -1,5 +1,8 @@
 //! How far a stream was read, as the messages of versions say it.
 
+use esker_store::format::VersionRecord;
+use esker_store::format::io::InputId;
+
 /// How far a stream was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Position {
@@ -11,20 +14,19 @@ pub(super) struct Position {
     pub(super) watermark: Option<i64>,
     /// The fingerprint of the last edge read, by which a replaced file is known.
     pub(super) mark: Option<u64>,
-    /// Device and number of the file, by which it is known after it was renamed.
-    pub(super) file: Option<FileNumber>,
+    /// The file, by which it is known after it was renamed.
+    pub(super) file: Option<InputId>,
 }
-
-/// Device and number of a file.
-pub type FileNumber = (u64, u64);
 
 impl Position {
     /// The message of a version: `stream FILE: 50000 edges, 14 late, until 1700000000, mark 1f3c`.
     pub(super) fn message(&self, source: Option<&str>) -> String {
         let until = self.watermark.map_or_else(String::new, |mark| format!(", until {mark}"));
         let mark = self.mark.map_or_else(String::new, |mark| format!(", mark {mark:x}"));
-        let file =
-            self.file.map_or_else(String::new, |(device, number)| format!(", file {device:x}.{number:x}"));
+        let file = self.file.map_or_else(String::new, |InputId { device, number, birth_ns }| {
+            let birth = birth_ns.map_or_else(String::new, |birth_ns| format!(".{birth_ns:x}"));
+            format!(", file {device:x}.{number:x}{birth}")
+        });
         format!(
             "stream {}: {}, {} late{until}{mark}{file}",
             source.unwrap_or("-"),
@@ -46,9 +48,13 @@ impl Position {
         let (late, rest) = rest.split_once(" late")?;
         let (rest, file) = match rest.split_once(", file ") {
             Some((rest, file)) => {
-                let (device, number) = file.split_once('.')?;
-                let of_hex = |text: &str| u64::from_str_radix(text, 16).ok();
-                (rest, Some((of_hex(device)?, of_hex(number)?)))
+                let mut parts = file.split('.').map(|part| u64::from_str_radix(part, 16).ok());
+                let (device, number) = (parts.next()??, parts.next()??);
+                let birth_ns = parts.next().map_or(Some(None), |birth_ns| birth_ns.map(Some))?;
+                if parts.next().is_some() {
+                    return None;
+                }
+                (rest, Some(InputId { device, number, birth_ns }))
             }
             None => (rest, None),
         };
@@ -65,15 +71,9 @@ impl Position {
     }
 }
 
-/// The positions in the messages of versions, given newest first: the newest of each source.
-pub(super) fn newest_positions<'m>(messages: impl IntoIterator<Item = &'m str>) -> Vec<(&'m str, Position)> {
-    let mut found: Vec<(&str, Position)> = Vec::new();
-    for (source, position) in messages.into_iter().filter_map(Position::parse) {
-        if !found.iter().any(|(known, _)| *known == source) {
-            found.push((source, position));
-        }
-    }
-    found
+/// The sources and positions in the messages of versions, newest first.
+pub(super) fn positions(versions: &[VersionRecord]) -> impl Iterator<Item = (&str, Position)> {
+    versions.iter().rev().filter_map(|version| Position::parse(&version.message))
 }
 
 #[cfg(test)]
@@ -84,7 +84,8 @@ mod tests {
     fn messages_are_read_back() {
         for (watermark, mark) in [(None, None), (Some(-5), None), (None, Some(7)), (Some(5), Some(u64::MAX))]
         {
-            for (edges, file) in [(1, None), (50_000, Some((0x803, 77)))] {
+            let file = |birth_ns| Some(InputId { device: 0x803, number: 77, birth_ns });
+            for (edges, file) in [(1, None), (50_000, file(None)), (2, file(Some(1 << 60)))] {
                 let position = Position { edges, late: 14, watermark, mark, file };
                 for source in ["/data/a: b.csv", "/data/a, 1 late.csv"] {
                     let message = position.message(Some(source));

@@ -20,7 +20,7 @@ use super::feed::feed_with;
 use super::feed_options::{FeedOptions, FeedReport};
 use super::feed_policy::{FedEdge, FedEdges, FeedPolicy, within};
 use super::fingerprint::{fingerprint, older_fingerprint};
-use super::position::{Position, newest_positions};
+use super::position::{Position, positions};
 use super::present::has_edge;
 use super::rejects::Rejects;
 use super::stream_files::StreamReport;
@@ -283,14 +283,13 @@ fn of_store(error: FacadeError) -> Error {
 /// whatever its input.
 fn position_of(database: &Database, options: &StreamOptions) -> Result<Position> {
     let versions = database.versions();
-    let known = newest_positions(versions.iter().rev().map(|version| version.message.as_str()));
     let source = options.source.as_deref().filter(|_| !options.from_start);
-    // A file that was renamed is known by its number.
-    let is_renamed = |position: &Position| options.file.is_some() && position.file == options.file;
-    let by_number = || known.iter().find(|(_, position)| is_renamed(position));
-    let by_name =
-        |source: &str| known.iter().find(|(name, _)| *name == source).filter(|_| !options.is_successor);
-    let position = source.and_then(|source| by_number().or_else(|| by_name(source))).map(|known| known.1);
+    // A file that was renamed is known all the same.
+    let by_file = || positions(&versions).find(|(_, position)| position.file == options.file);
+    let by_file = || options.file.and_then(|_| by_file());
+    let by_name = |source: &str| positions(&versions).find(|(name, _)| *name == source);
+    let by_name = |source| Some(source).filter(|_| !options.is_successor).and_then(by_name);
+    let position = source.and_then(|source| by_file().or_else(|| by_name(source))).map(|known| known.1);
     let has_all = versions.last().is_none_or(|newest| newest.number == versions.len() as u64);
     if let (Some(source), None, false) = (source.filter(|_| !options.is_successor), position, has_all) {
         return Err(Error::invalid(message![

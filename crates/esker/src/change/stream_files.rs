@@ -10,12 +10,12 @@ use esker_graph::Cancel;
 use esker_import::read::input::{Input, expand};
 use esker_import::read::live::{GrowingInput, HasNext};
 use esker_import::read::rotated::renamed_from;
-use esker_store::format::io::{input_bytes, input_id};
+use esker_store::format::io::{InputId, input_bytes, input_id};
 use esker_store::{Database, Error, Result};
 use parking_lot::Mutex;
 
 use super::feed_options::FeedReport;
-use super::position::{FileNumber, newest_positions};
+use super::position::positions;
 use super::stream_options::StreamState;
 
 /// Time between two looks for new files.
@@ -28,12 +28,20 @@ pub struct StreamFile {
     pub path: PathBuf,
     /// The name under which versions say how far it was read: the path that it had, or has.
     pub source: String,
-    /// Its device and number.
-    pub file: Option<FileNumber>,
+    /// Which file it is.
+    pub file: Option<InputId>,
     /// Whether it came after another file of this name.
     pub is_successor: bool,
     /// Whether it still has its name, so that it may grow.
     pub may_grow: bool,
+}
+
+/// A file that was handed out.
+#[derive(Debug)]
+struct TakenFile {
+    /// The name under which it is read.
+    source: PathBuf,
+    file: InputId,
 }
 
 /// Files in order. Those of a pattern come by name, each once; with `follow`, new ones as they appear.
@@ -41,8 +49,7 @@ pub struct StreamFiles {
     names: Arc<Vec<String>>,
     follow: bool,
     stop: Cancel,
-    /// Files that were handed out: their paths and numbers.
-    taken: Arc<Mutex<Vec<(PathBuf, FileNumber)>>>,
+    taken: Arc<Mutex<Vec<TakenFile>>>,
     waiting: VecDeque<StreamFile>,
 }
 
@@ -73,30 +80,33 @@ impl StreamFiles {
     }
 
     /// Puts a file behind those that were renamed to make room for it and are not read wholly.
-    fn add(&mut self, database: &Database, path: &Path, file: FileNumber) {
+    fn add(&mut self, database: &Database, path: &Path, file: InputId) {
         let source = path.display().to_string();
-        let was_here = self.taken.lock().iter().any(|(taken, _)| taken == path);
-        self.taken.lock().push((path.to_path_buf(), file));
-        let mut is_successor = was_here;
-        if !was_here {
+        let mut taken = self.taken.lock();
+        let last = taken.iter().rev().find(|taken| taken.source == path).map(|taken| taken.file);
+        let read = last.or_else(|| {
             let versions = database.versions();
-            let known = newest_positions(versions.iter().rev().map(|version| version.message.as_str()));
-            let own = known.iter().find(|(name, _)| *name == source);
-            let read = own.and_then(|(_, position)| position.file).filter(|&read| read != file);
-            for (index, renamed) in
-                read.map(|read| renamed_from(path, read)).into_iter().flatten().enumerate()
-            {
-                is_successor = true;
-                self.taken.lock().push((renamed.path.clone(), renamed.file));
-                self.waiting.push_back(StreamFile {
-                    path: renamed.path,
-                    source: source.clone(),
-                    file: Some(renamed.file),
-                    is_successor: index > 0,
-                    may_grow: false,
-                });
+            positions(&versions).find(|(name, _)| *name == source).and_then(|(_, position)| position.file)
+        });
+        let mut is_successor = last.is_some();
+        let read = read.filter(|&read| read != file);
+        for renamed in read.map(|read| renamed_from(path, read)).into_iter().flatten() {
+            // The last one was read to its end, before it was renamed or behind that.
+            if taken.iter().any(|taken| taken.file == renamed.file) {
+                continue;
             }
+            taken.push(TakenFile { source: path.to_path_buf(), file: renamed.file });
+            self.waiting.push_back(StreamFile {
+                path: renamed.path,
+                source: source.clone(),
+                file: Some(renamed.file),
+                is_successor,
+                may_grow: false,
+            });
+            is_successor = true;
         }
+        taken.push(TakenFile { source: path.to_path_buf(), file });
+        drop(taken);
         let path = path.to_path_buf();
         self.waiting.push_back(StreamFile { path, source, file: Some(file), is_successor, may_grow: true });
     }
@@ -154,6 +164,7 @@ impl StreamReport {
             edges: before.edges + state.edges,
             committed: before.committed + state.committed,
             expired: before.expired + state.expired,
+            late: before.late + state.late,
             version: state.version.or(before.version),
             watermark: state.watermark.or(before.watermark),
             ..state
@@ -163,11 +174,7 @@ impl StreamReport {
 }
 
 /// The first file that was not taken: under its name, or before it got this name.
-fn first_new(
-    names: &[String],
-    taken: &[(PathBuf, FileNumber)],
-    must_match: bool,
-) -> Result<Option<(PathBuf, FileNumber)>> {
+fn first_new(names: &[String], taken: &[TakenFile], must_match: bool) -> Result<Option<(PathBuf, InputId)>> {
     for name in names {
         let inputs = match expand(&[name], &Cancel::default()) {
             Ok(inputs) => inputs,
@@ -181,7 +188,7 @@ fn first_new(
             };
             let whole = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
             match input_id(&whole) {
-                Some(file) if !taken.iter().any(|(_, known)| *known == file) => {
+                Some(file) if !taken.iter().any(|taken| taken.file == file) => {
                     return Ok(Some((whole, file)));
                 }
                 None if must_match => {

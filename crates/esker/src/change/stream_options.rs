@@ -8,8 +8,8 @@ use std::time::Duration;
 use esker_graph::{Cancel, Run};
 use esker_import::options::BadLines;
 use esker_store::format::Duplicates;
+use esker_store::format::io::InputId;
 
-use super::position::FileNumber;
 use crate::window::{EpochUnit, Span};
 
 /// When a stream commits.
@@ -105,7 +105,7 @@ pub struct StreamOptions {
     /// again.
     pub source: Option<String>,
     /// Device and number of the file that is read, by which it is known again after it was renamed.
-    pub file: Option<FileNumber>,
+    pub file: Option<InputId>,
     /// Whether the file came after another one of this name, so that no version has edges of it.
     pub is_successor: bool,
     /// Whether to read the input from its start, also if versions say that it was read before.

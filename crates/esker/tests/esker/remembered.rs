@@ -290,7 +290,8 @@ fn a_history_wants_the_event_time_of_each_version() {
     let error = add(&database, &first).unwrap_err();
     assert!(error.contains("`event_time = TIME`, or `event_time = now`"), "{error}");
     let target = Target::of(&database).unwrap();
-    let input = open_edges(&target, std::slice::from_ref(&first), &ReadOptions::default(), Purpose::Add).unwrap();
+    let input =
+        open_edges(&target, std::slice::from_ref(&first), &ReadOptions::default(), Purpose::Add).unwrap();
     let commit = CommitOptions { time_ms: Some(2000), ..CommitOptions::default() };
     let options = FeedOptions { commit, ..FeedOptions::default() };
     feed(&database, &target, input, &options, &mut FeedReport::default()).unwrap();
