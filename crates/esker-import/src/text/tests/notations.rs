@@ -71,6 +71,27 @@ fn values_are_read_as_the_options_say() {
         (none, true, None, "from\tto\tw\n1\t2\t1,5\n2\t3\t2\n", &["number"], &["1 2 1.5", "2 3 2"], none),
         (none, true, None, "from,to,w\n1,2,\"1,5\"\n2,3,2\n", &["number"], &["1 2 1.5", "2 3 2"], none),
         (none, true, None, "a;b;1,5\nb;c;2,5\n", &["number"], &["a b 1.5", "b c 2.5"], none),
+        (none, true, None, "a b 1,5\nb c 2,5\n", &["number"], &["a b 1.5", "b c 2.5"], none),
+        // Other separators within cells do not divide what commas do.
+        (
+            none,
+            true,
+            None,
+            "1,2,\"1,5\",first payment\n2,3,\"2,5\",second payment\n",
+            &["number", "text"],
+            &["1 2 1.5 first payment", "2 3 2.5 second payment"],
+            none,
+        ),
+        (
+            none,
+            true,
+            None,
+            "from,to,w,note\n1,2,\"1,5\",a; b\n2,3,4,c|d\n",
+            &["number", "text"],
+            &["1 2 1.5 a; b", "2 3 4 c|d"],
+            none,
+        ),
+        (none, true, None, "1;2;\"1,5\"\n2;3;\"2,5\"\n", &["number"], &["1 2 1.5", "2 3 2.5"], none),
         // Local times are of the zone, whose name the type keeps.
         (
             none,
@@ -102,6 +123,7 @@ fn values_are_read_as_the_options_say() {
 fn options_that_cannot_be_meant_are_refused() {
     for (name, formats, comma, text, reason) in [
         ("a.csv", &[][..], true, "a,b,1,5\nb,c,2,5\n", "commas separate the columns"),
+        ("a.csv", &[], true, "1,2,3,first payment\n2,3,4,second payment\n", "commas separate the columns"),
         ("a.csv", &[], true, "from,to,w\na,b,1,5\nb,c,2,5\n", "commas separate the columns"),
         ("a.csv", &["day=%d.%m.%Y"], false, "from,to,w\na,b,1\n", "no column \"day\""),
         (

@@ -46,6 +46,12 @@ fn tables_of_every_kind() {
         ("a.tsv", "from id\tto id\tn\na b\tc\t1\n", &["a b c"]),
         ("a.tsv", "u\tv\tw\n7\t8\t2\n", &["7 8 2"]),
         ("a.txt", "\"a b\" \"c\"\n\"c\" \"d e\"\n", &["a b c", "c d e"]),
+        // One tab a line divides ids with blanks, but no numbers.
+        ("a.txt", "1 2\t5\n2 3\t7\n", &["1 2 5", "2 3 7"]),
+        ("a.txt", "from to\tw\n1 2\t5\n2 3\t7\n", &["1 2 5", "2 3 7"]),
+        ("a.txt", "% bip\n1 2 \t1\t1082008561\n2 3 \t1\t1082008562\n", &["1 2", "2 3"]),
+        ("a.txt", "a b\tc\nc d\te f\n", &["a b c", "c d e f"]),
+        ("a.txt", "1\t2\tis a\n1\t3\tis a\n", &["1 2", "1 3"]),
         ("a.csv", "2f1e-77,9a\n9a,4c\n", &["2f1e-77 9a", "9a 4c"]),
     ];
     for (name, text, expected) in table {
