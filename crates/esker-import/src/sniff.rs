@@ -1,5 +1,9 @@
 //! Tells the format of an input from its name and its first bytes.
 
+use std::collections::HashSet;
+
+use esker_format::value::decimal::is_numeral;
+
 use super::formats::FORMATS;
 use super::read::format::Format;
 use super::read::input_format::{starts_with_word, without_mark};
@@ -16,6 +20,9 @@ pub(crate) fn sniff(name: &str, head: &[u8]) -> Result<Format, String> {
     }
     refuse_foreign(head)?;
     match Format::from_name(name) {
+        Some(format) if format.input().always_begins_so && begins_as_list(without_mark(head)) => {
+            Ok(table(without_mark(head)))
+        }
         Some(format) => match (format.input().mistaken)(head) {
             Some(reason) => Err(reason.to_owned()),
             None => Ok(format),
@@ -97,7 +104,46 @@ fn foreign(head: &[u8]) -> Option<&'static str> {
         return Some("RDF");
     }
     // Lines of vertices, a line with this sign alone, lines of edges.
-    lines.any(|line| line.trim_ascii_end() == b"#").then_some("a TGF graph")
+    is_tgf(without_mark(head)).then_some("a TGF graph")
+}
+
+/// Whether lines of vertices, a line `#`, and lines of edges follow each other: the ends of the edges are
+/// among the vertices, which come once each. In a list of edges, `#` alone is a comment.
+fn is_tgf(text: &[u8]) -> bool {
+    let words = |line: &'_ [u8]| {
+        let mut words =
+            line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).map(<[u8]>::to_vec);
+        (words.next(), words.next())
+    };
+    let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(text, |end| &text[..end]);
+    let lines = || whole.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    if lines().filter(|line| *line == b"#").count() != 1 {
+        return false;
+    }
+    let is_content = |line: &&[u8]| !line.is_empty() && (*line == b"#" || !matches!(line[0], b'#' | b'%'));
+    let mut lines = lines().filter(is_content);
+    let rows: Vec<_> = lines.by_ref().take_while(|line| *line != b"#").map(words).collect();
+    let vertices: HashSet<_> = rows.iter().map(|(vertex, _)| vertex.as_deref()).collect();
+    let mut edges = lines.map(words).peekable();
+    if edges.peek().is_none() {
+        let is_number = |word: &Option<Vec<u8>>| word.as_deref().is_some_and(is_numeral);
+        return !rows.iter().all(|(source, target)| is_number(source) && is_number(target));
+    }
+    vertices.len() == rows.len()
+        && edges.all(|(source, target)| {
+            vertices.contains(&source.as_deref()) && vertices.contains(&target.as_deref())
+        })
+}
+
+/// Whether one of the first two lines is an edge between numbers.
+fn begins_as_list(text: &[u8]) -> bool {
+    let is_row = |line: &&[u8]| !line.is_empty() && !matches!(line[0], b'#' | b'%');
+    let rows = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(is_row).take(2);
+    let divides = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b',' | b';' | b'|');
+    rows.into_iter().any(|row| {
+        let mut words = row.split(divides).filter(|word| !word.is_empty());
+        words.next().is_some_and(is_numeral) && words.next().is_some_and(is_numeral)
+    })
 }
 
 /// Whether a text is JSON whose first line is an object of its own.
@@ -193,6 +239,26 @@ mod tests {
             assert!(sniff("a", text.as_bytes()).is_ok(), "{text}");
         }
         assert_eq!(sniff("a.csv", b"[a],{b}\n"), Ok(Format::Csv));
+        // A list with a comment that is empty, and vertices above their edges.
+        for (text, is_tgf) in [
+            ("1 2\n2 3\n#\n3 4\n", false),
+            ("1 2\n2 3\n#\n3 4", false),
+            ("1 2\n1 3\n#\n1 2\n", false),
+            ("1 2\n2 3\n#\n3 4\n#\n", false),
+            ("1 2\n#\n", false),
+            ("1 a\n2\n#\n1 2\n", true),
+            ("1 a b\n2 c\n#\n1 2 likes\n2 2", true),
+            ("1 a\n2 b\n#\n", true),
+        ] {
+            assert_eq!(sniff("a.txt", text.as_bytes()).is_err(), is_tgf, "{text}");
+        }
+        // Endings that lists of edges have too.
+        for ending in ["net", "paj", "max", "col", "clq", "dot", "gv", "gml", "leda", "lgr"] {
+            let name = format!("a.{ending}.gz");
+            assert_eq!(sniff(&name, b"# web\n1 2\n"), Ok(Format::Snap), "{name}");
+            assert_eq!(sniff(&name, b"from,to\n1,2\n"), Ok(Format::Csv), "{name}");
+            assert_eq!(sniff(&name, b"x y\n"), Ok(Format::from_name(&name).unwrap()), "{name}");
+        }
         assert!(sniff("a.graph", b"\x01\0").unwrap_err().starts_with("a binary .graph"));
     }
 }

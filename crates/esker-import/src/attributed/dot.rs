@@ -23,6 +23,7 @@ pub(crate) static DOT: InputFormat = InputFormat {
     aliases: &["graphviz"],
     endings: &["dot", "gv"],
     begins: |head| begins(without_mark(head)),
+    always_begins_so: true,
     takes_defaults: true,
     ..InputFormat::new("dot", "Graphviz DOT graph", Choices::Columns, open)
 };

@@ -19,11 +19,12 @@ use crate::read::input_format::{Choices, InputFormat, OpenedInput, without_mark}
 pub(crate) static GML: InputFormat = InputFormat {
     endings: &["gml"],
     begins: |head| begins(without_mark(head)),
+    always_begins_so: true,
     takes_defaults: true,
     ..InputFormat::new("gml", "GML document", Choices::Columns, open)
 };
 
-static DOCUMENT: DocumentFormat = DocumentFormat {
+pub(super) static DOCUMENT: DocumentFormat = DocumentFormat {
     input: &GML,
     syntax: || Box::new(GmlSyntax::default()),
     names: &["label", "name"],

@@ -18,6 +18,7 @@ use crate::read::input_format::{Choices, InputFormat, OpenedInput, without_mark}
 /// LEDA graphs.
 pub(crate) static LEDA: InputFormat = InputFormat {
     endings: &["leda", "lgr"],
+    always_begins_so: true,
     begins: |head| {
         let mut lines = without_mark(head).split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
         lines.find(|line| !line.is_empty() && line[0] != b'#') == Some(b"LEDA.GRAPH")

@@ -21,6 +21,7 @@ pub(crate) static MAX: InputFormat = InputFormat {
     aliases: &["dimacs-max"],
     endings: &["max"],
     begins: |head| begins_with(without_mark(head), "max"),
+    always_begins_so: true,
     ..InputFormat::new("max", "DIMACS flow network", Choices::Columns, open)
 };
 

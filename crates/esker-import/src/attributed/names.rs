@@ -42,9 +42,9 @@ pub(crate) static SIF: InputFormat = InputFormat {
     })
 };
 
-static NCOL_DOCUMENT: DocumentFormat = document(&NCOL, || Box::new(Lines { take: ncol }), None);
+static NCOL_DOCUMENT: DocumentFormat = document(&NCOL, || Box::new(NcolSyntax), None);
 static LGL_DOCUMENT: DocumentFormat = document(&LGL, || Box::new(LglSyntax::default()), Some(false));
-static SIF_DOCUMENT: DocumentFormat = document(&SIF, || Box::new(Lines { take: sif }), None);
+static SIF_DOCUMENT: DocumentFormat = document(&SIF, || Box::new(SifSyntax::default()), None);
 
 const fn document(
     input: &'static InputFormat,
@@ -69,16 +69,13 @@ fn open(
 
 type Taken = Result<std::result::Result<(), Message>>;
 
-/// A format whose lines stand alone.
-struct Lines {
-    take: fn(usize, &str, &mut dyn Sink) -> Taken,
-}
+struct NcolSyntax;
 
-impl Syntax for Lines {
+impl Syntax for NcolSyntax {
     fn take(&mut self, text: &str, is_last: bool, sink: &mut dyn Sink) -> Result<usize> {
         let whole = whole_lines(text, is_last);
         for (at, line) in lines(whole) {
-            if let Err(reason) = (self.take)(at, line, sink)? {
+            if let Err(reason) = ncol(at, line, sink)? {
                 sink.reject(at, reason);
             }
         }
@@ -111,8 +108,37 @@ fn ncol(at: usize, line: &str, sink: &mut dyn Sink) -> Taken {
     sink.edge(at, &Edge { source: text(source), target: text(target), directed: None, fields }).map(Ok)
 }
 
-fn sif(at: usize, line: &str, sink: &mut dyn Sink) -> Taken {
-    let words: Vec<&str> = match line.contains('\t') {
+/// A tab anywhere in the file says that tabs divide all of its lines, and that names may have blanks.
+#[derive(Default)]
+struct SifSyntax {
+    has_tabs: bool,
+    /// Whether a line was divided at blanks.
+    has_blanks: bool,
+}
+
+impl Syntax for SifSyntax {
+    fn take(&mut self, text: &str, is_last: bool, sink: &mut dyn Sink) -> Result<usize> {
+        let whole = whole_lines(text, is_last);
+        if let Some(tab) = text.find('\t').filter(|_| !self.has_tabs) {
+            if self.has_blanks {
+                let reason = "a tab, which would divide all lines of a SIF, but lines above are divided at blanks: \
+                              divide all of them by tabs";
+                return Err(sink.broken(tab, reason.into()));
+            }
+            self.has_tabs = true;
+        }
+        for (at, line) in lines(whole) {
+            self.has_blanks |= !self.has_tabs && line.contains(' ');
+            if let Err(reason) = sif(at, line, self.has_tabs, sink)? {
+                sink.reject(at, reason);
+            }
+        }
+        Ok(whole.len())
+    }
+}
+
+fn sif(at: usize, line: &str, has_tabs: bool, sink: &mut dyn Sink) -> Taken {
+    let words: Vec<&str> = match has_tabs {
         true => line.split('\t').map(str::trim_ascii).collect(),
         false => line.split_ascii_whitespace().collect(),
     };

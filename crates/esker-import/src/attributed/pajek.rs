@@ -22,6 +22,7 @@ use crate::read::input_format::{Choices, InputFormat, OpenedInput, without_mark}
 pub(crate) static PAJEK: InputFormat = InputFormat {
     endings: &["net", "paj", "pajek"],
     begins: |head| begins(without_mark(head)),
+    always_begins_so: true,
     takes_defaults: true,
     ..InputFormat::new("pajek", "Pajek network", Choices::Columns, open)
 };

@@ -60,6 +60,17 @@ impl Types {
         self.weight.as_deref()
     }
 
+    /// The attributes of edges that are stated.
+    pub(super) fn edge_attributes(&self) -> Vec<EdgeAttribute> {
+        let stated = |name: &String| EdgeAttribute {
+            name: name.clone(),
+            shown: Shown::Numbers,
+            default: None,
+            is_weight: false,
+        };
+        self.of_edges.keys().map(stated).collect()
+    }
+
     /// Tells attributes of edges their types.
     pub(super) fn apply(&self, attributes: &mut [EdgeAttribute]) {
         for attribute in attributes {

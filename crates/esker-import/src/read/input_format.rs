@@ -58,6 +58,9 @@ pub(crate) struct InputFormat {
     pub(crate) endings: &'static [&'static str],
     /// Whether a file that begins so is of this format, whatever its name.
     pub(crate) begins: fn(&[u8]) -> bool,
+    /// Whether all files of this format begin so: one that has its ending, and begins as a list of edges, is
+    /// a table.
+    pub(crate) always_begins_so: bool,
     /// Why a file that has one of the endings and begins so is of another format, in words.
     pub(crate) mistaken: fn(&[u8]) -> Option<&'static str>,
     /// Whether edges may lack a value, so that defaults mean something.
@@ -82,6 +85,7 @@ impl InputFormat {
             aliases: &[],
             endings: &[],
             begins: |_| false,
+            always_begins_so: false,
             mistaken: |_| None,
             takes_defaults: false,
             is_part: |_| false,

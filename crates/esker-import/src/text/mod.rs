@@ -2,6 +2,7 @@
 
 mod digits;
 mod line;
+mod likeliest;
 pub(crate) mod column;
 pub(crate) mod blocks;
 pub(crate) mod shape;

@@ -3,6 +3,7 @@
 
 use esker_format::value::decimal;
 
+use super::likeliest::{LineRange, likeliest};
 use super::line::{BadQuote, Comments, Dialect, Field, Separator, split};
 use crate::columns::expected::names_ends;
 use crate::columns::header::{FirstLine, first_line};
@@ -61,22 +62,6 @@ pub(crate) struct TableShape {
     pub(crate) rows: Vec<Vec<Vec<u8>>>,
 }
 
-const TAB: Separator = Separator::Byte(b'\t');
-const COMMA: Separator = Separator::Byte(b',');
-
-/// How well a separator divides lines.
-struct Score {
-    /// The commonest number of columns that is at least two.
-    columns: usize,
-    /// In thousandths: how many of the lines have it.
-    thousandths: usize,
-    /// Whether a field has the separator within quotes.
-    has_quoted: bool,
-}
-
-/// A line of the sample: where it begins and ends in it.
-type LineRange = (usize, usize);
-
 /// Tells the shape of the table that begins with `head`; `whole` says whether that is all of it. `Ok(None)`
 /// if a larger head is needed: it holds no row yet. `separators`: what may separate columns, the likeliest
 /// first. `lines_max`: the lines that are looked at.
@@ -100,10 +85,7 @@ pub(crate) fn shape(
     let named = named.map(Separator::of);
     let candidates = named.as_ref().map_or(separators, std::slice::from_ref);
     let candidates = with_remembered(candidates, named.is_none() && separators.len() > 1, options);
-    let separator = match likeliest(head, &lines, &candidates, options) {
-        Separator::Blank if candidates.contains(&TAB) && are_divided_by_tabs(head, &lines) => TAB,
-        separator => separator,
-    };
+    let separator = likeliest(head, &lines, &candidates, options);
     let remembered = options.expected.as_ref().and_then(|expected| expected.quotes);
     let quotes = options.quotes.or(remembered).unwrap_or_else(|| quotes_by_default(head, &lines, separator));
     let plain = Dialect { separator, quotes, comments: Comments::None };
@@ -189,35 +171,6 @@ fn check_rows(rows: &[Row], options: &ReadOptions) -> Result<(), String> {
     }
 }
 
-/// What separates the columns. Where decimals have a comma, columns have one only if a field has a comma
-/// within quotes, or nothing else divides most lines into more columns: an end has no decimals, so each number
-/// between other separators has a comma at most, and the ends none.
-fn likeliest(head: &[u8], lines: &[LineRange], candidates: &[Separator], options: &ReadOptions) -> Separator {
-    let scored = |separator: Separator| score(head, lines, separator, options);
-    let commas = Some(COMMA).filter(|_| options.notation.decimal_comma && candidates.contains(&COMMA));
-    let commas = commas.map(scored);
-    if commas.as_ref().is_some_and(|commas| commas.has_quoted && commas.thousandths > 500) {
-        return COMMA;
-    }
-    let rank = |(index, separator): (usize, Separator)| {
-        let score = scored(separator);
-        let beats = |commas: &Score| {
-            separator != COMMA
-                && score.thousandths * 2 >= commas.thousandths
-                && score.columns > commas.columns
-        };
-        let is_likely = score.thousandths > 0 && commas.as_ref().is_none_or(beats);
-        (
-            is_likely,
-            separator == COMMA && commas.is_some() && score.thousandths > 0,
-            score.thousandths,
-            std::cmp::Reverse(index),
-        )
-    };
-    let best = candidates.iter().copied().enumerate().max_by_key(|&candidate| rank(candidate));
-    best.map_or(Separator::Blank, |(_, separator)| separator)
-}
-
 /// Refuses decimal commas between commas, unless a field has a comma in it, which only quotes allow there.
 fn refuse_unquoted_commas(rows: &[Row], options: &ReadOptions) -> Result<(), String> {
     let has_quoted = rows.iter().flat_map(|row| &row.fields).any(|field| field.contains(&b','));
@@ -293,55 +246,6 @@ fn lines(head: &[u8], start: usize, whole: bool, lines_max: usize) -> Vec<LineRa
         at = next;
     }
     lines
-}
-
-fn score(head: &[u8], lines: &[LineRange], separator: Separator, options: &ReadOptions) -> Score {
-    let dialect = Dialect { separator, quotes: options.quotes != Some(false), comments: Comments::Marked };
-    let mut counts = std::collections::BTreeMap::new();
-    let mut fields = Vec::new();
-    let (mut total, mut has_quoted) = (0, false);
-    let kept = if separator == COMMA && options.notation.decimal_comma { usize::MAX } else { 0 };
-    for &(start, end) in lines {
-        let line = &head[start..end];
-        if line.trim_ascii().is_empty() || dialect.is_comment(line) {
-            continue;
-        }
-        total += 1;
-        if let Ok(split) = split(line, 0, &dialect, kept, &mut fields) {
-            *counts.entry(split.columns).or_insert(0usize) += 1;
-            has_quoted |= fields.iter().any(|field| line[field.start..field.end].contains(&separator.byte()));
-        }
-    }
-    let best = counts.range(2..).max_by_key(|(_, lines)| **lines);
-    let (columns, lines) = best.map_or((0, 0), |(columns, lines)| (*columns, *lines));
-    Score { columns, thousandths: (lines * 1000).checked_div(total).unwrap_or(0), has_quoted }
-}
-
-/// Whether the lines have the same number of fields between tabs, none of them empty, and others between
-/// blanks, which do not divide numbers: in `1 2\t5`, a tab is one blank of many.
-fn are_divided_by_tabs(head: &[u8], lines: &[LineRange]) -> bool {
-    let rows = lines.iter().map(|&(start, end)| head[start..end].trim_ascii_end());
-    let rows = rows.filter(|row| !row.is_empty() && !matches!(row[0], b'#' | b'%'));
-    let rows: Vec<Vec<&[u8]>> =
-        rows.map(|row| row.split(|byte| *byte == b'\t').map(<[u8]>::trim_ascii).collect()).collect();
-    let columns = rows.first().map_or(0, Vec::len);
-    let is_regular = |row: &Vec<&[u8]>| row.len() == columns && row.iter().all(|field| !field.is_empty());
-    if columns < 2 || !rows.iter().all(is_regular) {
-        return false;
-    }
-    // The first row may name the columns.
-    let body = &rows[usize::from(rows.len() > 1)..];
-    !(divides_numbers(body.iter().flatten()) || divides_numbers(body.iter().flat_map(|row| &row[..2])))
-        && rows.iter().flatten().any(|field| field.contains(&b' '))
-}
-
-/// Whether some fields have blanks within them, and only between numbers.
-fn divides_numbers<'h>(fields: impl Iterator<Item = &'h &'h [u8]>) -> bool {
-    let mut divided = fields.filter(|field| field.contains(&b' ')).peekable();
-    let are_numbers = |field: &&[u8]| {
-        field.split(|byte| *byte == b' ').filter(|word| !word.is_empty()).all(decimal::is_numeral)
-    };
-    divided.peek().is_some() && divided.all(are_numbers)
 }
 
 /// Commas, semicolons and bars come with quotes; between blanks a quote counts as one if all fields that

@@ -252,6 +252,10 @@ fn dot_as_it_is_meant() {
     let rest = exported.lines().skip(1).collect::<Vec<_>>().join("\n");
     assert_eq!(rest, "graph {\n\"a\" [x=\"q\\\"\"];\n\"b c\";\n\"a\" -- \"b c\" [w=\"0.5\"];\n}");
     assert!(written("a.csv", "source,target\na\\,b\n", "dot").unwrap_err().contains("backslash"));
+    // A backslash joins lines, two do not.
+    means("a.dot", "graph { a -- \"b\\\nc\\\\d\\e\" }", "a\nbc\\\\d\\e\n-- \na,bc\\\\d\\e\n");
+    let two = "graph {\n\"a\";\n\"b\\\\\nc\";\n\"a\" -- \"b\\\\\nc\";\n}";
+    assert!(written("a.dot", two, "dot").unwrap().contains("\"a\" -- \"b\\\\\nc\";"));
 }
 
 #[test]
@@ -279,9 +283,49 @@ fn lists_as_they_are_meant() {
     refused("a.ncol", &[["a b 1\nb c\n", "has no \"weight\""], ["a\n", "two vertices"]]);
     means("a.sif", "a pp b c\nd\nb pd c\n", "a\nb\nc\nd\n-> interaction:text\na,b,pp\na,c,pp\nb,c,pd\n");
     means("a.sif", "a x\t-\tb y\n", "a x\nb y\n-> \na x,b y\n");
+    // A tab anywhere divides all lines, also above it.
+    means(
+        "a.sif",
+        "Protein kinase C\nA b\tpp\tC d\nProtein kinase\n",
+        "A b\nC d\nProtein kinase\nProtein kinase C\n-> interaction:text\nA b,C d,pp\n",
+    );
     refused("a.sif", &[["a pp\n", "source interaction target"]]);
     assert_eq!(written("a.sif", "a pp b c\nb pd c\n", "sif").unwrap(), "a\tpp\tb\na\tpp\tc\nb\tpd\tc\n");
+    for interaction in ["-", ""] {
+        let edge = format!("edge [ source 1 target 2 interaction \"{interaction}\" ]");
+        let error = written("a.gml", &format!("graph [ directed 1 {edge} ]"), "sif").unwrap_err();
+        assert!(
+            error.contains(&format!("the interaction {interaction:?} cannot stand in a SIF list")),
+            "{error}"
+        );
+    }
     assert_eq!(written("a.lgl", "# a\nb 2\nc 3\n", "lgl").unwrap(), "# a\nb 2\nc 3\n");
+}
+
+/// A pipe can be read only once; its edges may come late.
+#[cfg(unix)]
+#[test]
+fn documents_from_a_pipe() {
+    let directory = tempfile::tempdir().unwrap();
+    let gml: String = (0..6000).map(|v| format!("node [ id {v} ]\n")).collect();
+    let pajek: String = (1..6001).map(|v| format!("{v} \"{v}\"\n")).collect();
+    for (name, text, expected) in [
+        ("a.gml", format!("graph [\n{gml}edge [ source 1 target 2 w 3 ]\n]\n"), "-- w:i32\n1,2,3\n"),
+        ("a.net", format!("*Vertices 6000\n{pajek}*Edges\n1 2 3\n"), "-- weight:i32 (weight)\n1,2,3\n"),
+    ] {
+        let pipe = directory.path().join(name);
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let writer = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || std::fs::write(pipe, text)
+        });
+        let database = directory.path().join(format!("{name}.esker"));
+        let (read, options) = (ReadOptions::default(), ImportOptions::default());
+        esker_import::import_files(&[pipe.to_string_lossy()], &database, &read, &options).unwrap();
+        writer.join().unwrap().unwrap();
+        let shown = super::shown(&database);
+        assert!(shown.ends_with(expected), "{}", &shown[shown.len() - 60..]);
+    }
 }
 
 /// The examples of their specification, and what its authors warn of.
@@ -360,6 +404,17 @@ fn graphs_to_be_coloured_and_flows() {
             [&flow.replace("p max", "p min"), "begins with: p max"],
         ],
     );
+}
+
+/// Texts would have the ends of edges only, not all vertices that the header counts.
+#[test]
+fn counted_vertices_are_numbers() {
+    let read = ReadOptions { ids: PickIds::Text, ..ReadOptions::default() };
+    for (name, text) in [("a.max", "p max 9 1\na 1 2 5\n"), ("a.net", "*Vertices 9\n*Arcs\n1 2\n")] {
+        let error = text_meaning(name, text, &read).unwrap_err().to_string();
+        assert!(error.contains("counts its vertices"), "{error}");
+    }
+    assert!(text_meaning("a.net", "*Vertices 2\n1 \"a\"\n2 \"b\"\n*Arcs\n1 2\n", &read).is_ok());
 }
 
 /// Headers that promise more than memory holds, and elements that do not end.

@@ -11,7 +11,7 @@ mod take;
 
 use std::sync::Arc;
 
-use esker_format::Result;
+use esker_format::{Error, Result};
 use esker_graph::{Message, Setting, message};
 
 pub(super) use self::lines::{Word, lines, whole_lines, words};
@@ -45,15 +45,18 @@ struct DocumentReader {
 /// If it cannot be read, or the options ask for what it lacks.
 pub(super) fn open(
     inputs: &[Input],
-    head: InputHead,
+    mut head: InputHead,
     options: &ReadOptions,
     format: &DocumentFormat,
 ) -> Result<OpenedInput> {
     let (title, name) = (format.input.title, format.input.name);
     let input = one(inputs, title)?;
-    let mut sampled = sample(input, &head, options, format)?;
+    let mut sampled = sample(input, &mut head, options, format)?;
     let types = sampled.told.types.take().unwrap_or_default();
-    let mut attributes = std::mem::take(&mut sampled.attributes);
+    let mut attributes = match sampled.is_cut_before_edges {
+        true => types.edge_attributes(),
+        false => std::mem::take(&mut sampled.attributes),
+    };
     types.apply(&mut attributes);
     let chosen = choose(title, attributes, true, options)?;
     let id = match &types.id {
@@ -65,8 +68,13 @@ pub(super) fn open(
         None => &sampled.ids,
     };
     let text_ids = are_text_ids(types.text_ids, ids.iter().map(String::as_bytes), options);
-    let are_numbers = id.is_none() && !text_ids && sampled.vertices == 0;
-    let numbering = sampled.told.numbering.filter(|_| are_numbers);
+    let numbering = sampled.told.numbering.filter(|_| id.is_none() && sampled.vertices == 0);
+    if numbering.is_some() && options.ids == PickIds::Text {
+        let why =
+            format!(" means nothing for a {title} that counts its vertices, which are numbers; leave it out");
+        return Err(Error::invalid(message![Setting::Ids.to("text"), why]));
+    }
+    let numbering = numbering.filter(|_| !text_ids);
     let ids = match (numbering, text_ids) {
         (Some(own), _) => IdKind::Numbered { first: own.first, num_vertices: own.count },
         (None, true) => IdKind::Text,

@@ -15,13 +15,15 @@ use crate::attributed::types::Types;
 use crate::attributed::value::Attribute;
 use crate::read::format::ReadOptions;
 use crate::read::head::InputHead;
-use crate::read::input::Input;
+use crate::read::input::{Input, InputStream};
 use crate::read::typed;
 
 /// Elements of a kind that are looked at.
 const SAMPLE_ELEMENTS: usize = 1000;
 /// Bytes that are looked at at a time.
 const SAMPLE_BYTES: usize = 1 << 16;
+/// Bytes that are looked at of an input that can be read only once, until it has an edge.
+const ONCE_BYTES_MAX: usize = 1 << 24;
 
 /// What the first elements show.
 #[derive(Default)]
@@ -35,6 +37,8 @@ pub(super) struct Sampled {
     /// What the values of attributes of vertices are.
     pub(super) of_vertices: HashMap<String, Shown>,
     pub(super) vertices: usize,
+    /// Whether no edge is known, as the input was looked at in part.
+    pub(super) is_cut_before_edges: bool,
     edges: usize,
     texts: HashMap<String, Vec<Vec<u8>>>,
     texts_of_vertices: HashMap<String, Vec<Vec<u8>>>,
@@ -42,24 +46,63 @@ pub(super) struct Sampled {
 }
 
 /// Looks at the first vertices and edges. Those of a file may lie behind each other, however far; of an input
-/// that can be read only once, the beginning is looked at.
+/// that can be read only once, the beginning is looked at, and kept in `head`, until an edge is found.
+///
+/// # Errors
+/// If such an input has no edge within [`ONCE_BYTES_MAX`], and does not say what its edges have.
 pub(super) fn sample(
     input: &Input,
-    head: &InputHead,
+    head: &mut InputHead,
     options: &ReadOptions,
     format: &DocumentFormat,
 ) -> Result<Sampled> {
-    let is_partial = head.whole || !input.is_repeatable();
-    let stream = match is_partial {
-        true => Input::memory("", head.bytes.clone()).open()?,
-        false => input.open()?,
-    };
+    sample_within(input, head, options, format, ONCE_BYTES_MAX)
+}
+
+fn sample_within(
+    input: &Input,
+    head: &mut InputHead,
+    options: &ReadOptions,
+    format: &DocumentFormat,
+    bytes_max: usize,
+) -> Result<Sampled> {
+    if !head.whole && input.is_repeatable() {
+        return sample_stream(input, input.open()?, true, options, format);
+    }
+    loop {
+        let stream = Input::memory("", head.bytes.clone()).open()?;
+        let sampled = sample_stream(input, stream, head.whole, options, format)?;
+        if head.whole || sampled.edges > 0 {
+            return Ok(sampled);
+        }
+        if head.bytes.len() >= bytes_max {
+            let is_directed_known = sampled.told.directed.or(format.directed).is_some();
+            return match sampled.told.types.is_some() && is_directed_known {
+                true => Ok(Sampled { is_cut_before_edges: true, ..sampled }),
+                false => Err(Error::invalid(format!(
+                    "{} can be read only once, and has no edge in its first {bytes_max} bytes, so that what edges have \
+                     is unknown; save it to a file and name that",
+                    input.path().display()
+                ))),
+            };
+        }
+        head.extend((head.bytes.len() * 4).clamp(SAMPLE_BYTES, bytes_max))?;
+    }
+}
+
+fn sample_stream(
+    input: &Input,
+    stream: InputStream,
+    has_end: bool,
+    options: &ReadOptions,
+    format: &DocumentFormat,
+) -> Result<Sampled> {
     let looking = ReadOptions { block_bytes: SAMPLE_BYTES, ..options.clone() };
     let mut window = Window::new(input.path(), stream, Vec::new(), &looking, (format.syntax)());
     let mut sampled = Sampled { names: Candidates::new(format.names), ..Sampled::default() };
     while sampled.edges == 0 {
         let taken = window.next(|text, _, is_last, _, syntax| {
-            Ok((syntax.take(text, is_last && head.whole, &mut sampled)?, ()))
+            Ok((syntax.take(text, is_last && has_end, &mut sampled)?, ()))
         });
         options.cancel.check()?;
         // What is wrong is said when it is read; the beginning is cut short anyway.
@@ -194,5 +237,36 @@ impl Sink for Sampled {
 
     fn notices(&self) -> &Notices {
         &self.notices
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use esker_graph::Cancel;
+
+    use super::*;
+    use crate::attributed::gml::DOCUMENT;
+
+    #[test]
+    fn edges_behind_many_vertices_are_looked_for_in_what_is_read_once() {
+        let nodes: String = (0..10_000).map(|v| format!("node [ id {v} ]\n")).collect();
+        let types = "# esker {\"edges\": {\"w\": \"int64\"}}\n";
+        for (first, directed, bytes_max, expected) in [
+            ("", "", 1 << 20, Some((1, false))),
+            ("", "", 1 << 17, None),
+            (types, "directed 1\n", 1 << 17, Some((0, true))),
+        ] {
+            let text = format!("{first}graph [\n{directed}{nodes}edge [ source 1 target 2 w 3 ]\n]\n");
+            let mut head = InputHead::read(&Input::memory("-", text.as_bytes())).unwrap();
+            let input = Input::Stdin(Cancel::default());
+            let sampled = sample_within(&input, &mut head, &ReadOptions::default(), &DOCUMENT, bytes_max);
+            match (sampled, expected) {
+                (Ok(sampled), Some(expected)) => {
+                    assert_eq!((sampled.attributes.len(), sampled.is_cut_before_edges), expected);
+                }
+                (Err(error), None) => assert!(error.to_string().contains("save it to a file"), "{error}"),
+                (sampled, _) => panic!("{first}{bytes_max}: {:?}", sampled.err()),
+            }
+        }
     }
 }

@@ -46,6 +46,26 @@ pub(super) struct Tokens<'a> {
     pub(super) html: usize,
 }
 
+/// A text without the backslashes before quotes, and without the line ends that have one before them. Two
+/// backslashes are no such.
+fn without_escapes(raw: &str) -> String {
+    let (mut text, mut rest) = (String::with_capacity(raw.len()), raw);
+    while let Some(at) = rest.find('\\') {
+        text.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let (kept, used) = match rest.as_bytes() {
+            [_, b'"', ..] => ("\"", 2),
+            [_, b'\n', ..] => ("", 2),
+            [_, b'\r', b'\n', ..] => ("", 3),
+            [_, b'\\', ..] => ("\\\\", 2),
+            _ => ("\\", 1),
+        };
+        text.push_str(kept);
+        rest = &rest[used..];
+    }
+    text + rest
+}
+
 /// Whether a sign may stand in a name without quotes.
 fn is_name(sign: char) -> bool {
     sign.is_ascii_alphanumeric() || sign == '_' || !sign.is_ascii()
@@ -188,10 +208,7 @@ impl<'a> Tokens<'a> {
         let raw = &self.text[start..end];
         match raw.contains('\\') {
             false => Ok(raw.into()),
-            true => {
-                let joined = raw.replace("\\\r\n", "").replace("\\\n", "");
-                Ok(joined.replace("\\\"", "\"").into())
-            }
+            true => Ok(without_escapes(raw).into()),
         }
     }
 

@@ -16,6 +16,7 @@ use crate::text::line::Comments;
 pub(crate) static COL: InputFormat = InputFormat {
     endings: &["col", "clq"],
     begins: |head| ["edge", "col", "edges"].iter().any(|kind| begins_with(without_mark(head), kind)),
+    always_begins_so: true,
     ..InputFormat::new("col", "DIMACS-2 graph", Choices::Nothing, open)
 };
 

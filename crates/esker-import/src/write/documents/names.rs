@@ -156,6 +156,14 @@ impl NameWriter<'_> {
             &mut self.buffer,
             &value_at(&own.properties[index], block, index, row, &own.dictionaries[index]),
         );
+        let written = &self.buffer[start..];
+        if written.is_empty() || written == NO_INTERACTION.as_bytes() {
+            let shown = String::from_utf8_lossy(written);
+            return Err(Error::invalid(format!(
+                "the {INTERACTION} {shown:?} cannot stand in a {title}, which has {NO_INTERACTION:?} where an edge has \
+                 none: write csv or parquet"
+            )));
+        }
         self.check(start, title)
     }
 
