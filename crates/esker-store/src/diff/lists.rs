@@ -231,7 +231,8 @@ fn is_same(a: &VersionList<'_>, i: usize, b: &VersionList<'_>, j: usize) -> Resu
 }
 
 /// Compares parallel edges, which have no identity: counts the copies with equal values, and reports the
-/// surplus of either version as added or removed.
+/// surplus of either version as added or removed. What was removed comes first, for a commit that repeats the
+/// differences may have room for one edge of a kind only.
 fn compare_copies<F>(
     a: &VersionList<'_>,
     copies: Range<usize>,
@@ -244,6 +245,7 @@ where
 {
     let (old, new) = (a.sorted_values(copies)?, b.sorted_values(others)?);
     let (mut i, mut j) = (0, 0);
+    let mut added = Vec::new();
     while i < old.len() || j < new.len() {
         let order = match (old.get(i), new.get(j)) {
             (Some(old), Some(new)) => old.0.cmp(&new.0),
@@ -253,10 +255,10 @@ where
         if order == Ordering::Less {
             visit(Difference::EdgeRemoved(a.edge(old[i].1)))?;
         } else if order == Ordering::Greater {
-            visit(Difference::EdgeAdded(b.edge(new[j].1)))?;
+            added.push(new[j].1);
         }
         i += usize::from(order != Ordering::Greater);
         j += usize::from(order != Ordering::Less);
     }
-    Ok(())
+    added.into_iter().try_for_each(|index| visit(Difference::EdgeAdded(b.edge(index))))
 }
