@@ -11,7 +11,7 @@ use esker_store::property::PropertyValue;
 use esker_store::{Error, Result, Version};
 use serde_json::{Map, Value, json};
 
-use crate::change::quoted;
+use crate::change::{MISSING_WORD, quoted};
 
 /// The output format of differences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -271,6 +271,7 @@ fn show(value: &PropertyValue<'_>) -> Result<String> {
                 decimal::is_numeral(text.as_bytes()) || typed::sniff([text.as_bytes()].into_iter()).is_some();
             if ambiguous { format!("\"{text}\"") } else { text }
         }
+        PropertyValue::Missing => MISSING_WORD.to_owned(),
         // All digits that tell it from others of 64 bits: it is read as one, and rounded again.
         PropertyValue::F32(x) => PropertyValue::F64(f64::from(*x)).to_string(),
         number => number.to_string(),

@@ -32,6 +32,7 @@ const TYPED_BYTES_MAX: u64 = 1 << 20;
   + u                       add a vertex
   - u                       delete a vertex with its edges
   u name=value ...        set properties of a vertex that exists; `name=` removes a value
+  + u v weight=~          add an edge without a weight
   # comment
 Put text with spaces, quotes or = in double quotes; inside, write \\\" for a quote and \\\\ for a backslash.
 

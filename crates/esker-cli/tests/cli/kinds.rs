@@ -172,7 +172,7 @@ fn each_kind_may_have_a_file() {
 /// A script from `esker diff`, committed to a copy, makes the same graph, whatever the rule.
 #[test]
 fn differences_of_kinds_are_replayed() {
-    for rule in ["last", "first", "sum", "max", "rows", "keep"] {
+    for rule in ["last", "first", "sum", "min", "max", "rows", "keep"] {
         let place = Place::new();
         let (first, later) = (edges(3, 50), edges(4, 30));
         file(&place, "a.csv", &first, &ALL);
@@ -192,6 +192,9 @@ fn differences_of_kinds_are_replayed() {
             lines
         };
         assert_eq!(exported("b"), exported("a"), "{rule}");
+        place.file("back.txt", &place.ok("diff a.esker 2 1"));
+        place.ok("commit b.esker back.txt");
+        assert_eq!(place.ok("diff b.esker 1"), "", "{rule}");
         assert!(script.is_empty() || !exported("a").is_empty());
     }
     let place = Place::new();
@@ -200,6 +203,13 @@ fn differences_of_kinds_are_replayed() {
     place.file("change.txt", "~ 1 2 what=calls weight=9\n");
     place.ok("commit a.esker change.txt");
     assert_eq!(place.ok("diff a.esker 1"), "-1 1 2 weight=5 what=calls\n+ 1 2 weight=9 what=calls\n");
-    place.file("change.txt", "~ 1 2 weight=9\n");
-    place.fails(1, "commit a.esker change.txt", "does not say how many");
+    for (line, told) in [
+        ("~ 1 2 weight=9", "does not say how many"),
+        ("~ 1 2 weight=9 -> 7 what=calls -> likes", "the kind of an edge cannot change"),
+        ("- 1 2 what=calls -> likes", "the kind of an edge cannot change"),
+        ("+2 1 2 weight=1 what=calls -> likes", "the kind of an edge cannot change"),
+    ] {
+        place.file("change.txt", &format!("{line}\n"));
+        place.fails(1, "commit a.esker change.txt", told);
+    }
 }

@@ -165,6 +165,49 @@ fn ids_that_are_not_there_are_deleted_and_described_only_if_allowed() {
 }
 
 #[test]
+fn a_script_says_which_values_are_missing() {
+    let place = Place::new();
+    place.file("t.csv", "source,target,weight,label\n1,2,3,x\n2,1,4,\n");
+    for copy in ["a", "b"] {
+        place.ok(&format!("import t.csv {copy}.esker --weight weight --property label"));
+    }
+    for line in ["+ 1 3 weight= label=x", "~ 1 2 weight=3 -> "] {
+        place.file("s", &format!("{line}\n"));
+        place.fails(1, "commit a.esker s", "");
+    }
+    place.file("s", "+ 1 3 weight= label=x\n");
+    place.fails(1, "commit a.esker s", "weight=~ for an edge without one");
+    let added = "+ 1 3 weight=~ label=\n+ 2 3 weight=1 label=\"~\"\n+ 1 4 weight=1 label=~\n";
+    place.file("s", &format!("{added}~ 1 2 weight=3 -> ~ label=x\n"));
+    place.ok("commit a.esker s");
+    let script = place.ok("diff a.esker 1");
+    for line in [
+        "~ 1 2 weight=3 -> ~ label=x",
+        "+ 1 3 weight=~ label=\"\"",
+        "+ 2 3 weight=1 label=\"~\"",
+        "+ 1 4 weight=1 label=~",
+    ] {
+        assert!(script.lines().any(|found| found == line), "{line}: {script}");
+    }
+    place.file("s", &script);
+    place.ok("commit b.esker s");
+    assert_eq!(place.ok("diff b.esker 1"), script);
+    place.file("s", &place.ok("diff b.esker 2 1"));
+    place.ok("commit b.esker s");
+    assert_eq!(place.ok("diff b.esker 1"), "");
+    // Of parallel edges, the ones with the empty text and the ones without a text.
+    place.file("p.csv", "source,target,label\n1,2,\n1,2,x\n1,2,\n");
+    place.ok("import p.csv p.esker --property label --duplicates keep");
+    for (line, left) in
+        [("-1 1 2 label=", 2), ("+ 1 2 label=~", 3), ("- 1 2 label=", 2), ("- 1 2 label=~", 1)]
+    {
+        place.file("s", &format!("{line}\n"));
+        place.ok("commit p.esker s");
+        assert_eq!(place.json("info p.esker --json")["edges"], left, "{line}");
+    }
+}
+
+#[test]
 fn a_file_of_vertices_may_have_a_header() {
     let place = Place::new();
     place.file("a.csv", "from,to\nann,bob\nbob,id\n");

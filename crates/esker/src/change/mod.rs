@@ -31,6 +31,7 @@ pub use expiry::{ExpireReport, Expiries, WindowVersion, expire, expire_as_declar
 pub use feed::feed;
 pub use feed_options::{FeedOptions, FeedReport, OnFeed};
 pub use remembered::reading_json;
+pub(crate) use script::MISSING_WORD;
 pub use script::{ScriptReport, commit_script, quoted};
 pub use stream::{check_message, newest_watermark, stream};
 pub use stream_files::{StreamFile, StreamFiles, StreamReport};

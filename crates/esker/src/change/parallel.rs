@@ -16,6 +16,17 @@ impl ScriptParser<'_> {
         self.target.edge_properties.iter().any(|property| property.kind && property.name == name)
     }
 
+    /// Refuses an arrow behind the kind: an edge of another kind is another edge, which may be there as well.
+    pub(super) fn expect_same_kind(&self, values: &[Word]) -> LineResult<()> {
+        let kind = values.windows(2).find(|pair| pair[1].is_arrow() && self.is_kind(&pair[0].text));
+        kind.map_or(Ok(()), |pair| {
+            refuse(format!(
+                "the kind of an edge cannot change: remove the edge with `-` and its {name}, and add one with `+` and another {name}",
+                name = pair[0].text
+            ))
+        })
+    }
+
     /// Adds or removes a number of edges.
     pub(super) fn change_some(
         &mut self,
@@ -31,6 +42,7 @@ impl ScriptParser<'_> {
                 u.text, v.text
             ));
         }
+        self.expect_same_kind(values)?;
         let values = new_values(values)?;
         let ends = [self.name_vertex(u, Some(kind), 2)?, self.name_vertex(v, Some(kind), 2)?];
         if kind == '-' {
@@ -54,7 +66,8 @@ impl ScriptParser<'_> {
             let property = self.target.edge_properties.iter().find(|property| property.name == *name);
             let property = property
                 .ok_or_else(|| format!("no edge property {name:?}: {}", self.target.describe_edges()))?;
-            let value = convert_or_widen(property, value.given()).map_err(|error| error.message())?;
+            let value =
+                convert_or_widen(property, value.given(property)?).map_err(|error| error.message())?;
             wanted.push((property.number, value));
         }
         self.batch

@@ -13,6 +13,7 @@
 //! + u                                 adds a vertex
 //! - u                                 removes a vertex with its edges
 //! u name=value other=value            sets properties of a vertex, which must exist; `name=` removes a value
+//! + u v weight=~ kind=x               adds an edge without a weight
 //! # comment
 //! ```
 //!
@@ -28,7 +29,7 @@ use esker_graph::{Message, Setting, message};
 
 use esker_import::read::format::LINE_BYTES_MAX;
 use esker_import::read::typed::sniff_type;
-use esker_store::format::{Duplicates, PropertyType};
+use esker_store::format::{Duplicates, PropertyRecord, PropertyType};
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
 use esker_store::{Batch, CommitOptions, Database, Error, Result};
@@ -88,15 +89,36 @@ impl Sign {
     }
 }
 
-impl RawValue {
-    /// The value of an edge: none, if nothing stands behind the sign and no quotes do.
-    pub(super) fn given(&self) -> InputValue<'_> {
-        match self.text.is_empty() && !self.quoted {
-            true => InputValue::Missing,
-            false => InputValue::Text(self.text.as_bytes()),
-        }
+impl Word {
+    pub(super) fn is_arrow(&self) -> bool {
+        !self.quoted && self.value.is_none() && self.text == "->"
     }
 }
+
+impl RawValue {
+    /// Whether this is the word for no value.
+    fn is_missing(&self) -> bool {
+        self.text == MISSING_WORD && !self.quoted
+    }
+
+    /// The value of an edge.
+    pub(super) fn given(&self, property: &PropertyRecord) -> LineResult<InputValue<'_>> {
+        if self.is_missing() {
+            return Ok(InputValue::Missing);
+        }
+        if self.text.is_empty() && !self.quoted && !property.is_text() {
+            let name = quoted(property.name.as_bytes());
+            return refuse(format!(
+                "nothing stands for {}: give a value, or {name}={MISSING_WORD} for an edge without one",
+                property.name
+            ));
+        }
+        Ok(InputValue::Text(self.text.as_bytes()))
+    }
+}
+
+/// Stands for a missing value. As a text it is quoted.
+pub(crate) const MISSING_WORD: &str = "~";
 
 static NO_VALUE: RawValue = RawValue { text: String::new(), quoted: false };
 
@@ -215,14 +237,14 @@ impl ScriptParser<'_> {
         let ids_of = |words: &[Word]| words.iter().take_while(|word| word.value.is_none()).count();
         let sign = sign.filter(|sign| sign.count.is_none() || ids_of(&words) == 3);
         let rest = &words[usize::from(sign.is_some())..];
-        let (ids, values) = rest.split_at(ids_of(rest));
+        let (ids, given) = rest.split_at(ids_of(rest));
         if let (Some(Sign { kind, count: Some(count) }), [u, v]) = (&sign, ids) {
-            self.change_some(*kind, *count, [u, v], values)?;
+            self.change_some(*kind, *count, [u, v], given)?;
             self.report.changes += 1;
             return Ok(());
         }
         let sign = sign.map(|sign| sign.kind);
-        let values = new_values(values)?;
+        let values = new_values(given)?;
         // Report a malformed line before an unknown vertex.
         let is_change = match (sign, ids.len()) {
             (Some(_), 2) | (Some('+'), 1) => true,
@@ -235,6 +257,7 @@ impl ScriptParser<'_> {
         }
         match ids {
             [u, v] => {
+                self.expect_same_kind(given)?;
                 let ends = [self.name_vertex(u, sign, 2)?, self.name_vertex(v, sign, 2)?];
                 self.change_edge(sign, ends, &values)?;
             }
@@ -340,7 +363,8 @@ impl ScriptParser<'_> {
                     quoted(property.name.as_bytes())
                 ));
             };
-            converted.push(convert_or_widen(property, value.given()).map_err(|error| error.message())?);
+            let given = value.given(property)?;
+            converted.push(convert_or_widen(property, given).map_err(|error| error.message())?);
         }
         self.batch.add_edge(source, end, &converted).map_err(|error| error.message())
     }
@@ -351,7 +375,7 @@ impl ScriptParser<'_> {
             self.batch.add_vertex(id).map_err(|error| error.message())?;
         }
         for (name, value) in values {
-            if value.text.is_empty() && !value.quoted {
+            if value.is_missing() || (value.text.is_empty() && !value.quoted) {
                 self.definitions.expect(name).map_err(|error| error.message())?;
                 self.batch.set_vertex(id, name, None).map_err(|error| error.message())?;
                 continue;
@@ -385,9 +409,7 @@ pub(super) fn new_values(words: &[Word]) -> LineResult<Vec<(&str, &RawValue)>> {
             return refuse(format!("{:?} has two values in this line: leave one out", word.text));
         }
         at += 1;
-        let arrow =
-            words.get(at).is_some_and(|word| !word.quoted && word.value.is_none() && word.text == "->");
-        if !arrow {
+        if !words.get(at).is_some_and(Word::is_arrow) {
             values.push((&word.text, value));
             continue;
         }
@@ -408,8 +430,7 @@ fn words(line: &str) -> LineResult<Vec<Word>> {
         if rest.is_empty() {
             return Ok(words);
         }
-        let is_value =
-            words.last().is_some_and(|word| !word.quoted && word.value.is_none() && word.text == "->");
+        let is_value = words.last().is_some_and(Word::is_arrow);
         let (text, is_quoted) = part(&mut rest, !is_value)?;
         if is_value {
             words.push(Word {
