@@ -139,7 +139,7 @@ impl Batch {
     /// Takes out all changes, and gives back their memory. What they define stays.
     pub(crate) fn forget_changes(&mut self) {
         let properties = std::mem::take(&mut self.edge_properties);
-        let mut empty = Self::new(properties, matches!(self.ids, NewIds::Texts(..)), self.duplicates);
+        let mut empty = Self::new(properties, self.ids.is_text(), self.duplicates);
         (empty.names, empty.defined) = (std::mem::take(&mut self.names), std::mem::take(&mut self.defined));
         empty.counts_removed = self.counts_removed;
         *self = empty;

@@ -38,6 +38,11 @@ impl NewIds {
         if texts { Self::Texts(Vec::new(), Vec::new()) } else { Self::Integers(Vec::new()) }
     }
 
+    /// Whether they are texts.
+    pub(crate) fn is_text(&self) -> bool {
+        matches!(self, Self::Texts(..))
+    }
+
     /// The number of ids.
     pub(crate) fn len(&self) -> usize {
         match self {

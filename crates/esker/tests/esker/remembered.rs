@@ -12,7 +12,7 @@ use esker::import::{ImportOptions, Pick, ReadOptions, import_files};
 use esker::local::{Incidence, edges_of};
 use esker::store::format::EventTimes;
 use esker::store::property::PropertyValue;
-use esker::store::{CommitOptions, Database, DatabaseOptions, Store};
+use esker::store::{CommitOptions, Database, DatabaseOptions, EdgeMatch, Store};
 use parquet::arrow::ArrowWriter;
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -315,7 +315,16 @@ fn integer_ids_become_texts_in_all_versions() {
     let refused = add(&database, &words).unwrap_err();
     assert!(refused.contains("`options (ids = text)`"), "{refused}");
     let before = database.latest().unwrap();
+    let mut batches = [0; 4].map(|_| database.batch());
+    let [edge, edges, vertex, _] = &mut batches;
+    edge.remove_edge(7_u64, 300_u64).unwrap();
+    edges.remove_edges(7_u64, 300_u64, &EdgeMatch::default()).unwrap();
+    vertex.remove_vertex(7_u64).unwrap();
     assert!(database.make_ids_texts(&run).unwrap());
+    for batch in batches {
+        let refused = database.commit(batch, "").unwrap_err().to_string();
+        assert!(refused.contains("are not texts") && refused.contains("create a new batch"), "{refused}");
+    }
     assert!(!database.make_ids_texts(&run).unwrap());
     let mut expected: BTreeSet<Payment> = ids.iter().chain(&more).cloned().collect();
     assert_eq!(payments(&database), expected);

@@ -145,6 +145,12 @@ impl Writer {
                 self.texts.len()
             )));
         }
+        if batch.ids.is_text() != self.tail.is_text() {
+            return Err(Error::invalid(format!(
+                "the ids of the batch are not {}, as those of the database are now: create a new batch",
+                if self.tail.is_text() { "texts" } else { "integers" }
+            )));
+        }
         let (ids_before, properties_before) = (self.tail.len(), self.vertex_properties.len());
         let commit = self.begin_commit(batch, options)?;
         let cancel = &options.cancel;
