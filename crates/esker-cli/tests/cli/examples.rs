@@ -53,6 +53,8 @@ fn files(place: &Place) {
     place.file("gone.csv", "from,to\nbob,dave\n");
     place.file("pages.csv", "id,title\nalice,Home\n");
     place.file("edges.txt", "1 2\n2 3\n");
+    place.file("calls.csv", "caller,callee,medium\nalice,bob,phone\nalice,bob,mail\n");
+    place.file("likes.csv", "source,target\nalice,bob\n");
     shell(place, "gzip edges.txt");
 }
 
@@ -102,7 +104,7 @@ fn world() -> Place {
     place.file("phones.csv", "id,phone\nalice,123\n");
     place.ok("set web.esker phones.csv");
     place.ok("tag web.esker 2 monday");
-    for name in ["day-1.parquet", "day-2.parquet", "part-1.parquet", "part-2.parquet"] {
+    for name in ["day-1.parquet", "day-2.parquet", "part-1.parquet", "part-2.parquet", "follows.parquet"] {
         place.ok(&format!("export web.esker {name} --at 1"));
     }
     place
