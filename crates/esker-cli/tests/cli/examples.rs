@@ -76,6 +76,7 @@ fn the_tour_of_the_readme_runs_in_order() {
 
 /// The example databases of the help of `window`, `stream` and `follow` have times.
 fn timed(place: &Place) {
+    shell(place, "mkdir logs && printf 'from,to,seconds\\nalice,bob,1704157203\\n' > logs/1.csv");
     place.file("later.csv", "from,to,seconds\nalice,dave,1704157201\ndave,bob,1704157202\n");
     place.file(
         "hours.csv",

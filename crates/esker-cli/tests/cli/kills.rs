@@ -87,7 +87,9 @@ fn newest(place: &Place) -> (u64, String) {
 
 /// How far the stream was read, as the newest version says: edges, late ones, watermark, fingerprint.
 fn position(message: &str) -> &str {
-    message.rsplit_once("a.csv: ").map_or("", |(_, position)| position)
+    let position = message.rsplit_once("a.csv: ").map_or("", |(_, position)| position);
+    // Each round has a file of its own.
+    position.split_once(", file ").map_or(position, |(position, _)| position)
 }
 
 fn windows(place: &Place) -> String {

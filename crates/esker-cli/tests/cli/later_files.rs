@@ -75,7 +75,7 @@ fn integer_ids_become_texts_through_every_door() {
     place.ok("commit copy.esker script");
     place.ok("check copy.esker");
     std::fs::remove_file(place.path().join("copy.esker/MANIFEST")).unwrap();
-    place.ok("recover copy.esker");
+    place.ok("recover --accept-loss copy.esker");
     assert!(place.ok("neighbors copy.esker bob").contains("30"));
 }
 
@@ -92,7 +92,7 @@ fn a_cluster_reads_later_files_as_the_first() {
     place.ok("cluster add c b.csv");
     let words = "expected source payer, target payee, weight cost; found ts, orig_h, resp_h, cost; name the ends with --src and --dst";
     place.fails(1, "cluster add c flows.csv", words);
-    place.ok("cluster add c flows.csv --src orig_h --dst resp_h");
+    place.ok("cluster add c flows.csv --src orig_h --dst resp_h --weight cost");
     place.fails(1, "cluster delete c unclear.csv", "--no-header if it is an edge");
     place.ok("cluster delete c b.csv");
     let edges = place.ok("cluster export c -");
