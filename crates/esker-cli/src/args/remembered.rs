@@ -106,7 +106,12 @@ impl RememberArgs {
             ));
         };
         let (named, columns) = (table.named, table.columns);
-        let column = |given: &String| column(given, named, columns);
+        let known: Vec<ColumnRecord> = [&table.source, &table.target]
+            .into_iter()
+            .chain(table.properties.iter().map(|one| &one.column))
+            .cloned()
+            .collect();
+        let column = |given: &String| column(given, named, columns, &known);
         self.src.iter().try_for_each(|given| column(given).map(|column| table.source = column))?;
         self.dst.iter().try_for_each(|given| column(given).map(|column| table.target = column))?;
         for ColumnArg { property, column: given } in &self.column {
@@ -125,10 +130,13 @@ impl RememberArgs {
     }
 }
 
-/// The column that an option names, or numbers where columns have no names.
-fn column(given: &str, named: bool, columns: u32) -> Result<ColumnRecord, Failure> {
+/// The column that an option names, or numbers where columns have no names; `known` are those that are
+/// remembered, of which alone the places are known.
+fn column(given: &str, named: bool, columns: u32, known: &[ColumnRecord]) -> Result<ColumnRecord, Failure> {
     if named {
-        return Ok(ColumnRecord { name: given.to_owned(), before: 0, place: 0 });
+        let same = known.iter().find(|known| known.name == given && known.before == 0).cloned();
+        let other = || ColumnRecord { name: given.to_owned(), before: 0, place: ColumnRecord::UNKNOWN_PLACE };
+        return Ok(same.unwrap_or_else(other));
     }
     match given.parse::<u32>() {
         Ok(number) if (1..=columns).contains(&number) => {

@@ -44,6 +44,11 @@ layout! {
     }
 }
 
+impl ColumnRecord {
+    /// The place of a column of which only the name is known.
+    pub const UNKNOWN_PLACE: u32 = u32::MAX;
+}
+
 layout! {
     /// The column of an edge property.
     pub struct PropertyColumnRecord {

@@ -2,7 +2,8 @@
 //!
 //! Columns with names are found by their names, whatever their order, or by those that an export writes.
 //! Columns without names are taken by their places, if there are as many as the import had; else two columns
-//! are the ends, and a third is the only property. Where both may be meant and differ, neither is.
+//! are the ends, and a third is the only property. Where both may be meant and differ, neither is. A column
+//! that was named later has no known place.
 
 use esker_format::{ColumnRecord, TableRecord};
 
@@ -62,11 +63,12 @@ impl FittedColumns {
         // Without names, the usual order is as likely as another one that the import had.
         let is_doubtful = lacks_names && count == asked + 2 && ends != USUAL;
         let is_possible = ends.source != ends.target && ends.source.max(ends.target) < count;
-        (is_possible && !is_doubtful).then(|| Self {
-            ends,
-            properties: expected.properties.iter().filter_map(fitted).collect(),
-            lacks_names,
-        })
+        let properties: Vec<_> = expected.properties.iter().filter_map(fitted).collect();
+        // A place may be unknown, or that of an end, and no name tells the right one.
+        let is_end = |one: &FittedProperty| one.column == ends.source || one.column == ends.target;
+        let is_vague =
+            lacks_names && (properties.len() < expected.properties.len() || properties.iter().any(is_end));
+        (is_possible && !is_doubtful && !is_vague).then(|| Self { ends, properties, lacks_names })
     }
 
     /// The ends of a file that Esker wrote, in which properties are called as in the database.
@@ -74,6 +76,17 @@ impl FittedColumns {
         let place = |wanted: &str| names.iter().position(|name| name == wanted);
         let ends = EdgeEnds { source: place("source")?, target: place("target")? };
         Some(Self { ends, properties: Vec::new(), lacks_names: false })
+    }
+
+    /// The same with other ends, which are no columns of properties then.
+    pub(crate) fn between(mut self, ends: EdgeEnds) -> Self {
+        let old = self.ends;
+        self.properties.retain(|&FittedProperty { column, .. }| {
+            let is_source = column == ends.source && ends.source != old.source;
+            let is_target = column == ends.target && ends.target != old.target;
+            !is_source && !is_target
+        });
+        Self { ends, ..self }
     }
 
     /// The names of the columns, where those of properties are called as these.
@@ -168,6 +181,11 @@ mod tests {
         let named = record(Some(&["to", "x", "from", "w"]), 4, ends, Some(3));
         let turned = record(Some(&["to", "from", "w"]), 3, EdgeEnds { source: 1, target: 0 }, Some(2));
         let twice = record(Some(&["a", "a", "w"]), 3, EdgeEnds { source: 0, target: 1 }, Some(2));
+        let usual = || record(Some(&["a", "b", "w"]), 3, USUAL, Some(2));
+        let (mut column_named, mut end_named, on_end) =
+            (usual(), usual(), record(Some(&["a", "b", "w"]), 3, USUAL, Some(0)));
+        column_named.properties[0].column.place = ColumnRecord::UNKNOWN_PLACE;
+        end_named.source.place = ColumnRecord::UNKNOWN_PLACE;
         let placed = record(None, 4, ends, Some(3));
         let bare = record(None, 4, ends, None);
         let table = [
@@ -191,6 +209,10 @@ mod tests {
             (&placed, None, 6, None),
             (&bare, None, 2, Some([Some(0), Some(1), None])),
             (&bare, None, 3, None),
+            (&column_named, None, 3, None),
+            (&column_named, Some("w,a,b"), 3, Some([Some(1), Some(2), Some(0)])),
+            (&end_named, None, 3, None),
+            (&on_end, None, 3, None),
         ];
         for (expected, names, count, wanted) in table {
             assert_eq!(found(expected, names, count), wanted, "{names:?}, {count}");
@@ -207,6 +229,9 @@ mod tests {
         };
         assert_eq!(renamed(&record, Some(&names), 4), "a,b,,w");
         assert_eq!(renamed(&record, None, 3), ",,w");
+        let fitted = FittedColumns::find(&record, None, 3, 1).unwrap();
+        let moved = fitted.between(EdgeEnds { source: 1, target: 2 });
+        assert_eq!(moved.rename(&[], 3).join(","), ",,", "the column of a property is an end now");
         record.properties.clear();
         assert_eq!(renamed(&record, Some(&names), 4), "a,b,w,cost");
     }

@@ -86,6 +86,7 @@ pub(crate) fn columns(shape: &TableShape, options: &ReadOptions) -> Result<Table
                 if source == target {
                     return Err(one_column_twice(shape, source));
                 }
+                let fitted = fitted.between(EdgeEnds { source, target });
                 let header = fitted.rename(shape.header.as_deref().unwrap_or_default(), shape.columns);
                 let shape = TableShape { header: Some(header), ..shape.clone() };
                 let columns = columns_between(source, target, &shape, options)?;
