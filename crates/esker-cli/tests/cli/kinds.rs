@@ -156,6 +156,17 @@ fn each_kind_may_have_a_file() {
         place.ok("neighbors a.esker ann --format csv"),
         "source,target,weight,at,kind\nann,bob,3,7,follows\nann,bob,4,5,likes\n"
     );
+    let matrix = |values: [u8; 2]| {
+        let [a, b] = values;
+        format!("%%MatrixMarket matrix coordinate integer general\n3 3 2\n1 2 {a}\n1 2 {b}\n")
+    };
+    place.file("x.mtx", &matrix([3, 4]));
+    place.file("y.mtx", &matrix([5, 6]));
+    place.ok("import sums.esker --kind x=x.mtx --kind y=y.mtx");
+    assert_eq!(
+        place.ok("neighbors sums.esker 1 --format csv"),
+        "source,target,weight,kind\n1,2,7,x\n1,2,11,y\n"
+    );
     place.file("ints.csv", "source,target\n1,2\n");
     place.fails(2, "import b.esker --kind a=follows.csv --kind b=ints.csv", "differ in their ids");
     place.fails(

@@ -23,7 +23,7 @@ pub(crate) struct Prepared {
 /// If they do not fit.
 pub(crate) fn prepare(reader: &dyn Reader, options: &ImportOptions) -> Result<Prepared> {
     let schema = schema_of(reader, options);
-    let options = options_for(reader, &schema, options);
+    let options = options_for(reader, &schema, options)?;
     check_weight(&schema, options.duplicates).and_then(|()| check_types(&schema))?;
     let kind = kind_of(&schema, options.kind.as_deref())?;
     Ok(Prepared { schema, options, kind })
@@ -41,14 +41,17 @@ fn schema_of(reader: &dyn Reader, options: &ImportOptions) -> Schema {
 }
 
 /// The options, with the rule by which the entries of a matrix for one pair are joined.
-fn options_for(reader: &dyn Reader, schema: &Schema, options: &ImportOptions) -> ImportOptions {
+///
+/// # Errors
+/// As [`Reader::entries_add_up`].
+fn options_for(reader: &dyn Reader, schema: &Schema, options: &ImportOptions) -> Result<ImportOptions> {
     // Two entries of a matrix that is not symmetric are no entries for one pair, though an undirected graph
     // has one edge for them.
     let is_as_given = options.directed != Some(false) || schema.directed == Some(false);
-    match options.adds_entries && is_as_given && reader.entries_add_up() {
+    Ok(match options.adds_entries && is_as_given && reader.entries_add_up()? {
         true => ImportOptions { duplicates: Duplicates::Sum, ..options.clone() },
         false => options.clone(),
-    }
+    })
 }
 
 /// The run of an import.

@@ -46,6 +46,10 @@ impl Reader for BothEnds {
         self.edges.notes()
     }
 
+    fn entries_add_up(&self) -> Result<bool> {
+        self.edges.entries_add_up()
+    }
+
     fn parser(&self) -> Arc<dyn BlockParser> {
         self.edges.parser()
     }

@@ -102,6 +102,22 @@ impl Reader for OfKinds {
         self.inputs.iter_mut().map(|input| input.reader.limit_memory(each, threads)).sum()
     }
 
+    fn entries_add_up(&self) -> Result<bool> {
+        let Some((first, others)) = self.inputs.split_first() else { return Ok(false) };
+        let add_up = first.reader.entries_add_up()?;
+        for other in others {
+            if other.reader.entries_add_up()? != add_up {
+                let (one, none) = if add_up { (first, other) } else { (other, first) };
+                let told = format!(
+                    "the entries of {} for one pair add up, but not those of {}: say what is done with edges that come twice with ",
+                    one.name, none.name
+                );
+                return Err(Error::usage(message![told, Setting::Duplicates]));
+            }
+        }
+        Ok(add_up)
+    }
+
     fn parser(&self) -> Arc<dyn BlockParser> {
         let of_input = |input: &OfKind| KindParser {
             kind: input.kind.clone().into_bytes(),

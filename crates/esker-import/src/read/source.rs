@@ -280,8 +280,11 @@ pub trait Reader: Send {
     fn parser(&self) -> Arc<dyn BlockParser>;
 
     /// Whether the values of edges that come twice are parts of one: the input is a matrix with values.
-    fn entries_add_up(&self) -> bool {
-        false
+    ///
+    /// # Errors
+    /// Of some of its inputs they are, of others not.
+    fn entries_add_up(&self) -> Result<bool> {
+        Ok(false)
     }
 
     /// Which columns are read, if the input is a table: by this a later one is read the same way.

@@ -145,8 +145,8 @@ impl Reader for HeadedReader {
         &self.schema
     }
 
-    fn entries_add_up(&self) -> bool {
-        self.parser.entries_add_up && self.schema.weight.is_some()
+    fn entries_add_up(&self) -> Result<bool> {
+        Ok(self.parser.entries_add_up && self.schema.weight.is_some())
     }
 
     fn parser(&self) -> Arc<dyn BlockParser> {

@@ -101,7 +101,7 @@ impl Reader for NamedReader {
         self.edges.notes()
     }
 
-    fn entries_add_up(&self) -> bool {
+    fn entries_add_up(&self) -> Result<bool> {
         self.edges.entries_add_up()
     }
 

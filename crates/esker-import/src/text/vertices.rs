@@ -123,7 +123,7 @@ impl Reader for WithVertices {
         self.edges.notes().into_iter().chain(self.header_note()).collect()
     }
 
-    fn entries_add_up(&self) -> bool {
+    fn entries_add_up(&self) -> Result<bool> {
         self.edges.entries_add_up()
     }
 

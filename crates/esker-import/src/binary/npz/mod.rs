@@ -128,8 +128,8 @@ impl Reader for NpzReader {
         &self.schema
     }
 
-    fn entries_add_up(&self) -> bool {
-        self.schema.weight.is_some()
+    fn entries_add_up(&self) -> Result<bool> {
+        Ok(self.schema.weight.is_some())
     }
 
     fn parser(&self) -> Arc<dyn BlockParser> {
