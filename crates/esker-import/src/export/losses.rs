@@ -10,8 +10,8 @@ use crate::read::typed;
 use crate::sniff;
 use crate::text::shape::{LIST, SAMPLE_LINES, TableShape, shape};
 use crate::write::{
-    EdgeStream, ExportGraph, ExportOptions, Guessed, KeptProperties, ListExport, PropertyInfo, PropertyKind,
-    VertexNames, WriteIds,
+    EdgeStream, ExportGraph, ExportOptions, Guessed, ListExport, PropertyInfo, PropertyKind, VertexNames,
+    WriteIds,
 };
 
 /// Vertices whose ids are looked at.
@@ -213,13 +213,7 @@ fn of_properties(graph: &dyn ExportGraph, format: Format) -> Result<Vec<Loss>> {
     let (mut lost, mut texts, mut unsigned, mut zones) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (index, property) in graph.properties().iter().enumerate() {
         let name = || property.name.clone();
-        let is_kept = match written.keeps {
-            KeptProperties::All => true,
-            KeptProperties::Weight => graph.weight() == Some(index),
-            KeptProperties::Called(own) => property.name == own,
-            KeptProperties::Nothing => false,
-        };
-        if !is_kept {
+        if !written.keeps.has(index, property, graph.weight()) {
             lost.push(name());
             continue;
         }

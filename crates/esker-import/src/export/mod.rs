@@ -47,7 +47,8 @@ pub struct ExportReport {
 /// Writes a graph to `path`; `-` is standard output. The file gets its name when it is complete.
 ///
 /// # Errors
-/// If the format cannot hold the graph (the message says why and what can), a file exists, or writing fails.
+/// If the format cannot hold the graph (the message says why and what can), an edge is without a value of a
+/// property that is written, a file exists, or writing fails.
 pub fn export(graph: &dyn ExportGraph, path: &Path, options: &ExportOptions) -> Result<ExportReport> {
     let format = format_of(path, options)?;
     if options.both_ends == Some(true) && graph.is_directed() {
@@ -56,6 +57,12 @@ pub fn export(graph: &dyn ExportGraph, path: &Path, options: &ExportOptions) -> 
             Setting::BothEnds.to(true),
             ") has no effect on a directed graph: each edge has one",
         ]));
+    }
+    let keeps = format.export().keeps;
+    for (index, property) in graph.properties().iter().enumerate().filter(|_| options.properties) {
+        if keeps.has(index, property, graph.weight()) {
+            graph.expect_values(index)?;
+        }
     }
     let vertices = match &options.vertices {
         Some(path) => {

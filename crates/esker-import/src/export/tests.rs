@@ -93,6 +93,13 @@ impl ExportGraph for Small {
         &self.properties
     }
 
+    fn expect_values(&self, property: usize) -> Result<()> {
+        match self.properties[property].name.as_str() {
+            "lacking" => Err(Error::invalid("an edge has no value of \"lacking\"")),
+            _ => Ok(()),
+        }
+    }
+
     fn weight(&self) -> Option<usize> {
         self.weight
     }
@@ -301,6 +308,30 @@ fn texts_are_quoted_or_refused() {
     cancelled.cancel.cancel();
     assert!(export(&graph, &place.path("b.csv"), &cancelled).is_err());
     assert_eq!(place.names(), ["a.csv"]);
+}
+
+#[test]
+fn only_properties_that_are_written_must_have_values() {
+    let mut graph = Small::new(&["1", "2"], false, &[(0, 1, 1.0, 0)], Some(PropertyKind::I32));
+    for lacking in [1, 0] {
+        graph.properties[lacking].name = "lacking".into();
+        for (name, properties, is_written) in [
+            ("a.csv", true, true),
+            ("a.csv", false, false),
+            ("a.parquet", true, true),
+            ("a.graph", true, lacking == 0),
+            ("a.graph", false, false),
+            ("a.npz", true, lacking == 0),
+            ("a.g6", true, false),
+            ("a.el", true, false),
+        ] {
+            let options = ExportOptions { properties, overwrite: true, ..ExportOptions::default() };
+            let refused =
+                Place::new().export(&graph, name, &options).map_err(|error| error.to_string()).err();
+            let is_refused = refused.as_ref().is_some_and(|error| error.contains("no value of"));
+            assert_eq!((is_refused, refused.is_some()), (is_written, is_written), "{name}: {refused:?}");
+        }
+    }
 }
 
 /// Edges as text: ids and properties.

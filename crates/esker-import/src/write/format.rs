@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use esker_format::Result;
 
 use super::elements::MakeStyle;
-use super::graph::{EdgeStream, ExportGraph};
+use super::graph::{EdgeStream, ExportGraph, PropertyInfo};
 use super::options::ExportOptions;
 use super::sink::OutputFile;
 use super::writer::{EdgeWriter, ExportShape};
@@ -41,6 +41,18 @@ pub(crate) enum KeptProperties {
     /// The one that is called so.
     Called(&'static str),
     Nothing,
+}
+
+impl KeptProperties {
+    /// Whether the property at `index` is kept, where the weight is at `weight`.
+    pub(crate) fn has(self, index: usize, property: &PropertyInfo, weight: Option<usize>) -> bool {
+        match self {
+            Self::All => true,
+            Self::Weight => weight == Some(index),
+            Self::Called(own) => property.name == own,
+            Self::Nothing => false,
+        }
+    }
 }
 
 /// How a reader of a file takes the graph.

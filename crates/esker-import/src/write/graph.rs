@@ -141,6 +141,14 @@ pub trait ExportGraph: Sync {
     /// The edge properties.
     fn properties(&self) -> &[PropertyInfo];
 
+    /// Refuses a property of which an edge has no value: no format writes a missing one yet.
+    ///
+    /// # Errors
+    /// [`esker_format::Error::Invalid`], which names such an edge.
+    fn expect_values(&self, _property: usize) -> Result<()> {
+        Ok(())
+    }
+
     /// Which property is the weight.
     fn weight(&self) -> Option<usize>;
 

@@ -8,7 +8,7 @@ use arrow_array::builder::{
 };
 use arrow_array::types::ArrowPrimitiveType;
 use esker_format::{Column, Element, ElementType, Error, IdMapKind, PropertyRecord, Result, Values};
-use esker_graph::{Direction, Remaining, Run, VertexId};
+use esker_graph::{Direction, Message, Remaining, Run, VertexId};
 use esker_layers::ids::ExternalId;
 use esker_layers::property::{Dictionary, PropertyValue, VertexProperty};
 use esker_store::View;
@@ -25,6 +25,8 @@ pub struct StoredExport<'a> {
     properties: Vec<PropertyInfo>,
     /// Numbers of the properties in the store.
     numbers: Vec<u32>,
+    /// Why each property cannot be written, if an edge is without a value of it.
+    lacks: Vec<Option<Message>>,
     weight: Option<usize>,
     /// How many texts the dictionary of each property has; 0 for those that are not of texts.
     num_texts: Vec<usize>,
@@ -35,12 +37,14 @@ impl<'a> StoredExport<'a> {
     /// The graph of `view`.
     ///
     /// # Errors
-    /// If its removed vertices cannot be read, see [`View::remaining`]; if an edge is without a value of a
-    /// property, see [`View::expect_values`].
+    /// If its removed vertices cannot be read, see [`View::remaining`], or its values, see
+    /// [`View::expect_values`]; an edge may be without a value.
     pub fn new(view: &'a View, run: &Run) -> Result<Self> {
         let records: Vec<_> = view.version().edge_properties().collect();
-        // No format writes a missing value yet.
-        records.iter().try_for_each(|record| view.expect_values(record, run))?;
+        let lacks = |record: &&PropertyRecord| match view.expect_values(record, run) {
+            Err(Error::Invalid(reason)) => Ok(Some(reason)),
+            read => read.map(|()| None),
+        };
         let info = |record: &&esker_format::PropertyRecord| PropertyInfo {
             name: record.name.clone(),
             logical: record.logical.clone(),
@@ -58,6 +62,7 @@ impl<'a> StoredExport<'a> {
             remaining: view.remaining(run)?,
             properties: records.iter().map(info).collect(),
             numbers: records.iter().map(|record| record.number).collect(),
+            lacks: records.iter().map(lacks).collect::<Result<_>>()?,
             weight: records.iter().position(|record| record.weight),
             num_texts: records
                 .iter()
@@ -118,6 +123,10 @@ impl ExportGraph for StoredExport<'_> {
 
     fn properties(&self) -> &[PropertyInfo] {
         &self.properties
+    }
+
+    fn expect_values(&self, property: usize) -> Result<()> {
+        self.lacks[property].clone().map_or(Ok(()), |reason| Err(Error::Invalid(reason)))
     }
 
     fn weight(&self) -> Option<usize> {
