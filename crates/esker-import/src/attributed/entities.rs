@@ -22,7 +22,9 @@ pub(super) fn decoded(text: &str) -> Cow<'_, str> {
     while let Some(at) = rest.find('&') {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
-        let name = rest.find(';').filter(|end| *end <= NAME_BYTES_MAX).map(|end| &rest[1..end]);
+        // Looking farther would look at a text of many such signs over and over.
+        let end = rest.bytes().take(NAME_BYTES_MAX + 1).position(|byte| byte == b';');
+        let name = end.map(|end| &rest[1..end]);
         match name.and_then(|name| Some((name, character(name)?))) {
             Some((name, character)) => {
                 out.push(character);
@@ -55,5 +57,22 @@ fn character(name: &str) -> Option<char> {
                 char::from_u32(0xa0 + u32::try_from(place).ok()?)
             }
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_by_their_names_are_looked_for_nearby() {
+        for (text, expected) in
+            [("a&amp;b&#233;&eacute;", "a&béé"), ("&é;&thetasym;x", "&é;&thetasym;x"), ("&;&", "&;&")]
+        {
+            assert_eq!(decoded(text), expected);
+        }
+        // In time proportional to the length.
+        let many = "&".repeat(1 << 22);
+        assert_eq!(decoded(&many), many);
     }
 }
