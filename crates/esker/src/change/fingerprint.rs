@@ -17,9 +17,26 @@ pub(super) fn fingerprint(edge: &FedEdge<'_>) -> u64 {
     })
 }
 
+/// Whether the fingerprint of an edge is, or was in an older version, `known`.
+pub(super) fn has_fingerprint(edge: &FedEdge<'_>, known: u64) -> bool {
+    // Ids may have become texts since.
+    let (source, target) = (as_number(edge.source), as_number(edge.target));
+    let numbered = FedEdge { source, target, values: edge.values };
+    [edge, &numbered].iter().any(|edge| fingerprint(edge) == known || older_fingerprint(edge) == known)
+}
+
+/// An id that is digits, as the integer that it was before ids became texts.
+fn as_number(id: ExternalId<'_>) -> ExternalId<'_> {
+    let number = match id {
+        ExternalId::Int(number) => Some(number),
+        ExternalId::Text(text) => std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()),
+    };
+    number.map_or(id, ExternalId::Int)
+}
+
 /// The fingerprint in messages of older versions: of unsigned numbers the bits counted, so it changed when
 /// they were widened.
-pub(super) fn older_fingerprint(edge: &FedEdge<'_>) -> u64 {
+fn older_fingerprint(edge: &FedEdge<'_>) -> u64 {
     fingerprint_of(edge, signed)
 }
 
@@ -78,5 +95,22 @@ mod tests {
         let narrow = of(1, &[PropertyValue::I32(-5)]);
         assert_ne!(of(1, &[PropertyValue::I32(-4)]), narrow);
         assert_ne!(of(2, &[PropertyValue::I32(-5)]), narrow);
+    }
+
+    #[test]
+    fn an_edge_is_known_after_its_ids_became_texts() {
+        let known = fingerprint(&FedEdge {
+            source: ExternalId::Int(70),
+            target: ExternalId::Int(2),
+            values: &[PropertyValue::I32(-5)],
+        });
+        for (source, is_known) in [("70", true), ("7", false), ("ann", false)] {
+            let edge = FedEdge {
+                source: ExternalId::Text(source.as_bytes()),
+                target: ExternalId::Text(b"2"),
+                values: &[PropertyValue::I32(-5)],
+            };
+            assert_eq!(has_fingerprint(&edge, known), is_known, "{source}");
+        }
     }
 }

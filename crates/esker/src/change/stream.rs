@@ -19,7 +19,7 @@ use super::expiry::{expire, is_expiry};
 use super::feed::feed_with;
 use super::feed_options::{FeedOptions, FeedReport};
 use super::feed_policy::{FedEdge, FedEdges, FeedPolicy, within};
-use super::fingerprint::{fingerprint, older_fingerprint};
+use super::fingerprint::{fingerprint, has_fingerprint};
 use super::position::{Position, positions};
 use super::present::has_edge;
 use super::rejects::Rejects;
@@ -346,10 +346,9 @@ impl FeedPolicy for StreamPolicy<'_> {
     }
 
     fn admits(&mut self, edge: &FedEdge<'_>) -> Result<bool> {
-        let mark = fingerprint(edge);
         if self.to_pass > 0 {
             self.to_pass -= 1;
-            if self.position.mark.is_some_and(|known| known != mark && known != older_fingerprint(edge)) {
+            if self.position.mark.is_some_and(|known| !has_fingerprint(edge, known)) {
                 return Err(self.replaced(&format!("edge {} of it is another one now", self.begun_at)));
             }
             return Ok(false);
@@ -358,7 +357,7 @@ impl FeedPolicy for StreamPolicy<'_> {
             return Err(self.known_already());
         }
         let before = self.position;
-        self.position.mark = Some(mark);
+        self.position.mark = Some(fingerprint(edge));
         self.position.edges += 1;
         self.taken += 1;
         if self.waiting_since.is_none() {
