@@ -35,6 +35,13 @@ fn what_is_remembered_of_files_is_shown_changed_and_forgotten() {
     place.fails(2, "options g.esker --src sender", "remembers no table");
     place.ok("add g.esker a.csv");
     assert_eq!(place.json("options g.esker --json")["reading"]["target"], json!("payee"));
+    place.file("both.csv", "source,target\n3,5\n5,3\n");
+    place.file("one.csv", "source,target\n5,3\n");
+    place.ok("import both.csv u.esker --undirected --both-ends --duplicates keep");
+    place.fails(1, "add u.esker one.csv", "some stand at one end only");
+    place.ok("add u.esker both.csv");
+    place.ok("delete u.esker one.csv");
+    assert_eq!(place.json("info u.esker --json")["edges"], json!(0));
     place.file("c.el", "1 2\n");
     place.ok("import c.el p.esker");
     place.fails(2, "options p.esker --dst to", "a number from 1 to 2");

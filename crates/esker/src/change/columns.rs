@@ -425,12 +425,14 @@ pub(super) fn directions(
     target: &Target,
     reader: &dyn Reader,
     rule: Duplicates,
+    purpose: Purpose,
 ) -> (Option<u64>, bool, bool) {
     let schema = reader.schema();
     let undirected = schema.directed == Some(false);
     let reverse = schema.stands_for_both(target.directed);
-    // The other rules give the same result for an edge read once or twice.
-    let counts = matches!(rule, Duplicates::Keep | Duplicates::Sum | Duplicates::Refuse);
+    // The other rules give the same result for an edge read once or twice, and so does a removal.
+    let counts =
+        purpose == Purpose::Add && matches!(rule, Duplicates::Keep | Duplicates::Sum | Duplicates::Refuse);
     let once = undirected && schema.both_ends && !target.directed && counts;
     (schema.input_bytes, reverse, once)
 }

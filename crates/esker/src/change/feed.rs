@@ -18,6 +18,7 @@ use esker_store::{CommitOptions, CommitSizing, Database, EdgeMatch, Error, Resul
 
 use super::clock::DeclaredTimes;
 use super::columns::{EdgeInput, Purpose, directions, id_at, not_taken, refuse_vertices, stopped_by};
+use super::copies::Copies;
 use super::feed_options::{FeedOptions, FeedReport};
 use super::feed_policy::{FedEdge, FedEdges, FeedPolicy, within};
 use super::given::GivenProperties;
@@ -26,8 +27,7 @@ use super::room::expect_borne_out;
 use super::target::Target;
 use super::value::{InputValue, convert_or_widen};
 
-/// The most blocks that are parsed ahead, of about 100 000 edges each: enough to keep the parser busy while a
-/// commit of a million edges is made.
+/// The most blocks of about 100 000 edges that are parsed ahead: enough while a million edges are committed.
 const BLOCKS_AHEAD: u64 = 12;
 /// Approximate memory of a parsed block.
 const BLOCK_BYTES: u64 = 4 << 20;
@@ -122,7 +122,7 @@ pub(super) fn feed_with(
     if !options.allow_unknown {
         batch.refuse_unknown();
     }
-    let (total, reverse, once) = directions(target, reader.as_ref(), rule);
+    let (total, reverse, once) = directions(target, reader.as_ref(), rule, purpose);
     limit_decoding(reader.as_mut(), database.budget().limit_bytes(), 1)?;
     let counted = match reader.schema().ids {
         IdKind::Numbered { first, num_vertices } if purpose == Purpose::Add => {
@@ -142,7 +142,7 @@ pub(super) fn feed_with(
         properties,
         places,
         reverse,
-        once,
+        once: once.then(Copies::default),
         options,
         policy,
         batch,
@@ -186,9 +186,8 @@ struct Feeder<'a> {
     places: Vec<usize>,
     /// Add each edge in both directions: the input is undirected, the database directed.
     reverse: bool,
-    /// Skip one of the two copies of each edge: the input lists undirected edges in both directions, and the
-    /// rule counts duplicates.
-    once: bool,
+    /// Skips one of the two copies of undirected edges listed in both directions, if the rule counts.
+    once: Option<Copies>,
     options: &'a FeedOptions,
     policy: &'a mut dyn FeedPolicy,
     batch: esker_store::Batch,
@@ -235,6 +234,9 @@ impl Feeder<'_> {
             let rows = match blocks.recv_timeout(CANCEL_EVERY) {
                 Ok(rows) => rows?,
                 Err(RecvTimeoutError::Timeout) if self.commit_if_due(true)? => continue,
+                Err(RecvTimeoutError::Disconnected) if !self.policy.commits_before_failure() => {
+                    return self.once.as_ref().map_or(Ok(()), Copies::expect_both);
+                }
                 Err(_) => return Ok(()),
             };
             read += rows.input_bytes;
@@ -318,7 +320,8 @@ impl Feeder<'_> {
     /// Whether edges of a block may be taken many at a time: added as read, none of them reversed or skipped.
     fn takes_columns(&self, rows: &EdgeBatch) -> bool {
         let are_texts = [&rows.source, &rows.target].map(|ids| integer_ids(ids).is_none());
-        self.purpose == Purpose::Add && !(self.reverse || self.once) && are_texts == [self.target.text_ids; 2]
+        let as_read = self.purpose == Purpose::Add && !self.reverse && self.once.is_none();
+        as_read && are_texts == [self.target.text_ids; 2]
     }
 
     /// Takes a range of edges at once. Returns false, having taken none, if they must be taken one by one.
@@ -411,7 +414,7 @@ impl Feeder<'_> {
         let (mut from, mut to) = (String::new(), String::new());
         let source = id_at(&rows.source, index, self.target.text_ids, &mut from);
         let target = id_at(&rows.target, index, self.target.text_ids, &mut to);
-        if self.once && source > target {
+        if self.once.as_mut().is_some_and(|copies| copies.skips(source, target)) {
             return Ok(true);
         }
         let (text_ids, mut values) = (self.target.text_ids, Vec::with_capacity(self.places.len()));

@@ -8,6 +8,7 @@ mod value;
 mod given;
 mod remembered;
 mod columns;
+mod copies;
 mod feed_policy;
 mod position;
 mod stream_options;
