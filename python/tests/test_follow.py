@@ -151,8 +151,8 @@ def test_a_window_is_followed_as_it_moves():
     assert stepwise.poll() is None
     with pytest.raises(esker.InvalidError, match="every has no effect without window"):
         db.follow("wcc", every="1h")
-    with pytest.raises(esker.InvalidError, match="kind must be one of"):
-        db.follow("wcc", window=60, kind="some")
+    with pytest.raises(esker.InvalidError, match="copies must be one of"):
+        db.follow("wcc", window=60, copies="some")
 
 
 def test_any_algorithm_is_followed():

@@ -269,9 +269,9 @@ def test_kinds_of_edges_are_views_and_joined_by_themselves():
     rows = [("a", "b", "mail"), ("a", "b", "call"), ("a", "b", "mail"), ("b", "c", "call")]
     source, target, medium = map(list, zip(*rows))
     for kind, edges, counts in (("medium", 3, {"call": 2, "mail": 1}), (None, 2, {})):
-        graph = esker.from_edges(source, target, properties={"medium": medium}, kind=kind)
+        graph = esker.from_edges(source, target, properties={"medium": medium}, kind=kind, duplicates="last")
         assert (graph.num_edges, graph.kinds) == (edges, counts)
-    graph = esker.from_edges(source, target, properties={"medium": medium}, kind="medium")
+    graph = esker.from_edges(source, target, properties={"medium": medium}, kind="medium", duplicates="last")
     calls = graph.of_kinds("call")
     assert (calls.num_edges, calls.num_vertices, calls.wcc().components) == (2, 3, 1)
     mail = graph.of_kinds("mail")
@@ -290,7 +290,7 @@ def test_rows_that_are_the_same_are_one(tmp_path):
     with database.batch() as batch:
         batch.add_edges([1, 1], [2, 2], weight=[5, 7], properties={"medium": ["mail", "mail"]})
     assert database.graph().num_edges == 4
-    of_kind = esker.import_(tmp_path / "a.csv", tmp_path / "b.esker", kind="medium")
+    of_kind = esker.import_(tmp_path / "a.csv", tmp_path / "b.esker", kind="medium", duplicates="last")
     assert of_kind.graph().kinds == {"call": 1, "mail": 1}
 
 

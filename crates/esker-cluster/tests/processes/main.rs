@@ -135,10 +135,11 @@ fn worker_processes_add_edges_and_run_an_algorithm() {
     let (job, mut report) = (ring(place.path(), 5000), ChangeReport::default());
     supervised("", |supervisor| supervisor.change(&mut cluster, &job, &mut report)).expect("add");
     assert_eq!((&report.versions[..], report.edges), (&[2][..], 10_000));
-    // Each worker told the two others in every exchange what it read.
+    // Each worker told the two others in every exchange what it read, but for the one in which the first says
+    // what it remembers.
     assert_eq!(report.workers.len(), 3);
     for worker in &report.workers {
-        assert!(worker.exchanges >= 2 && worker.messages == 2 * worker.exchanges, "{worker:?}");
+        assert!(worker.exchanges >= 3 && worker.messages >= 2 * (worker.exchanges - 1), "{worker:?}");
         assert!(worker.peak_memory_bytes > 1 << 20 && !worker.times.commit.is_zero(), "{worker:?}");
     }
     // A source is 16 bytes in the block of one other owner at most, and an announced target 8.

@@ -286,7 +286,7 @@ pub(super) fn id_kind(path: &Arc<PathBuf>, ends: [Holds; 2], options: &ReadOptio
             let reason = "integer ids are demanded, but the column of ids holds texts";
             Err(unusable(
                 path,
-                match options.types_are_fixed {
+                match options.ids_can_become_texts {
                     true => message![reason, "; ", ids_become_texts()],
                     false => reason.into(),
                 },

@@ -248,6 +248,9 @@ pub struct ReadOptions {
     /// Whether the edges go to a database, whose properties have their types already. Then no message
     /// proposes another type.
     pub types_are_fixed: bool,
+    /// Whether the edges go to a database whose integer ids can become texts, which those of clusters cannot.
+    /// Then messages propose it.
+    pub ids_can_become_texts: bool,
     /// How the table of the import was read, if the edges go to a database that remembers it. Columns are
     /// found by it; other options go before it.
     pub expected: Option<TableRecord>,
@@ -293,6 +296,7 @@ impl Default for ReadOptions {
             defaults: Vec::new(),
             schema: Vec::new(),
             types_are_fixed: false,
+            ids_can_become_texts: false,
             expected: None,
             ids: PickIds::Auto,
             notation: Notation::default(),

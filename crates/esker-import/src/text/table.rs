@@ -119,7 +119,7 @@ impl TableReader {
             .with_weight_and_time(schema.weight, schema.time)
             .with_direction(rule)
             .with_lines_of(options.line_bytes_max)
-            .with_fixed_types(options.types_are_fixed);
+            .with_fixed_types(options.types_are_fixed, options.ids_can_become_texts);
         let parser = Arc::new(parser);
         let table = tables[model].record(options);
         Ok((Self { schema, blocks: LineBlocks::new(parts, options), parser, table, warnings }, notes))

@@ -89,6 +89,7 @@ fn open_columns(
         ids: ids(target, inputs, given)?,
         schema: Vec::new(),
         types_are_fixed: true,
+        ids_can_become_texts: true,
         expected: target.expected(given),
         directed: Some(target.directed),
         ..given.clone()

@@ -44,6 +44,7 @@ pub(crate) struct TableParser {
     direction: Option<DirectionRule>,
     /// Whether the types are those of a database, which the options cannot change.
     types_are_fixed: bool,
+    ids_can_become_texts: bool,
     /// The integers that are ids.
     ids: RangeInclusive<u64>,
     /// A longer line is refused.
@@ -70,6 +71,7 @@ impl TableParser {
             time: None,
             direction: None,
             types_are_fixed: false,
+            ids_can_become_texts: false,
             ids: 0..=u64::MAX,
             line_bytes_max: usize::MAX,
             odd: OddLine::default(),
@@ -87,8 +89,8 @@ impl TableParser {
     }
 
     /// The same where the types are those of a database, or not.
-    pub(crate) fn with_fixed_types(self, types_are_fixed: bool) -> Self {
-        Self { types_are_fixed, ..self }
+    pub(crate) fn with_fixed_types(self, types_are_fixed: bool, ids_can_become_texts: bool) -> Self {
+        Self { types_are_fixed, ids_can_become_texts, ..self }
     }
 
     /// The same where longer lines are refused.
@@ -364,7 +366,7 @@ impl<'a> PendingBlock<'a> {
                 let id = |field: Field, end| match decimal::id(&bytes[field.start..field.end]) {
                     Ok(id) if ids.contains(&id) => Ok(id),
                     Ok(id) => Err(not_in_range(end, id, ids)),
-                    Err(why) if self.parser.types_are_fixed => Err(not_id_of_database(end, why)),
+                    Err(why) if self.parser.ids_can_become_texts => Err(not_id_of_database(end, why)),
                     Err(why) => Err(not_id(end, why, *ids == (0..=u64::MAX))),
                 };
                 let (source, target) = (id(source, "source")?, id(target, "target")?);

@@ -148,6 +148,7 @@ fn lines_that_are_rejected_say_why() {
         weight: Pick::Column("time".into()),
         time: Pick::Skip,
         types_are_fixed: true,
+        ids_can_become_texts: true,
         ..default()
     };
     assert_eq!(reason(&of_database), "3: \"a,c,soon\": time is not a number; write it like -1.5e3");
