@@ -68,7 +68,7 @@ impl FittedColumns {
         let is_end = |one: &FittedProperty| one.column == ends.source || one.column == ends.target;
         let is_vague =
             lacks_names && (properties.len() < expected.properties.len() || properties.iter().any(is_end));
-        (is_possible && !is_doubtful && !is_vague).then(|| Self { ends, properties, lacks_names })
+        (is_possible && !is_doubtful && !is_vague).then_some(Self { ends, properties, lacks_names })
     }
 
     /// The ends of a file that Esker wrote, in which properties are called as in the database.
