@@ -78,7 +78,6 @@ impl TableParser {
         }
     }
 
-    /// The same where these properties are the weight and the time.
     pub(crate) fn with_weight_and_time(self, weight: Option<usize>, time: Option<usize>) -> Self {
         Self { weight, time, ..self }
     }
