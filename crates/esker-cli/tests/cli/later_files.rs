@@ -28,7 +28,7 @@ fn what_is_remembered_of_files_is_shown_changed_and_forgotten() {
     place.ok("delete g.esker b.csv");
     place.fails(1, "add g.esker a.csv", "expected source sender, target receiver, amount value");
     place.fails(2, "options g.esker --column cost=value", "edges have no property \"cost\"");
-    place.file("bare.csv", "7,9,250\n8,9,3\n");
+    place.file("bare.csv", "1,7,9,250\n2,8,9,3\n");
     place.fails(1, "add g.esker bare.csv", "expected source sender, target receiver, amount value");
     place.ok("options g.esker --forget-reading");
     assert_eq!(place.json("options g.esker --json")["reading"], json!(null));
