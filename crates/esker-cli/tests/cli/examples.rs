@@ -251,19 +251,23 @@ fn the_commands_of_the_tutorials_run_in_order() {
     }
 }
 
-/// Times, and other lines that vary, are left out of what the page shows.
+/// Times, and other lines that vary, are left out of what the pages show.
 #[test]
-fn the_answers_about_streams_are_those_of_their_page() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tutorials/questions.md");
-    let page = std::fs::read_to_string(page).unwrap();
-    let place = Place::new();
-    let commands = commands_of(&page);
-    assert!(commands.len() >= 18, "{commands:?}");
-    for (command, shown) in commands {
-        let printed = shell(&place, &command);
-        let mut lines = printed.lines();
-        for line in shown.iter().flat_map(|shown| shown.lines()) {
-            assert!(lines.any(|other| other == line), "{command} does not print {line:?}: {printed}");
+fn the_answers_of_the_tutorials_are_those_of_their_pages() {
+    let tutorials = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tutorials");
+    let expected = [("questions", 18), ("accounts", 12), ("packages", 15)];
+    for (name, least) in expected {
+        let page = std::fs::read_to_string(tutorials.join(format!("{name}.md"))).unwrap();
+        let place = Place::new();
+        let commands = commands_of(&page);
+        assert!(commands.len() >= least, "{name}: {commands:?}");
+        for (command, shown) in commands {
+            let printed = shell(&place, &command);
+            let mut lines = printed.lines();
+            for line in shown.iter().flat_map(|shown| shown.lines()) {
+                let is_printed = lines.any(|other| other == line);
+                assert!(is_printed, "{name}: {command} does not print {line:?}: {printed}");
+            }
         }
     }
 }
