@@ -44,7 +44,7 @@ web.esker/
     in.<as for out>
     versions  added
     record            what MANIFEST says of the layer and of the database, in the form of MANIFEST: see Recovery
-    dictionary.<number>.texts  dictionary.<number>.ends
+    dictionary.<number>.texts  dictionary.<number>.ends  dictionary.<number>.order
     property.<number>.vertices  property.<number>.codes    a vertex property: the vertex and version of each change
     property.<number>.values  or  property.<number>.texts  property.<number>.ends
     removed.vertices  removed.codes  removed.values        vertices removed (1) or restored (0), in the same form

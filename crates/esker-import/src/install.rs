@@ -179,8 +179,9 @@ fn write_dictionaries(
     let mut dictionaries = Vec::new();
     for (property, number) in properties.iter().zip(0..) {
         if property.logical.is_text() {
-            layer.dictionary(number, property.dictionary.iter().map(|text| &**text))?;
-            let count = property.dictionary.len() as u64;
+            let mut writer = layer.dictionary(number)?;
+            property.dictionary.for_each(|text| writer.push(text))?;
+            let count = writer.finish(|| Ok([]))?;
             dictionaries.push(DictionaryRecord { property: number, first: 0, count });
         }
     }

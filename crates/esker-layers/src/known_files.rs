@@ -57,6 +57,7 @@ const LAYER: FileNames = FileNames {
         "out.targets",
         "out.vertices",
         "dictionary.#.ends",
+        "dictionary.#.order",
         "dictionary.#.texts",
         "heads.columns",
         "ids.index",
@@ -275,10 +276,10 @@ mod tests {
         let mut paths: Vec<PathBuf> = columns
             .flat_map(|column| [Direction::Out, Direction::In].map(|side| column.path(layer, side)))
             .collect();
-        let DictionaryFiles { texts, ends } = DictionaryFiles::in_layer(layer, 3);
+        let DictionaryFiles { texts, ends, order } = DictionaryFiles::in_layer(layer, 3);
         let TileFiles { data, directory } = TileFiles::in_layer(layer);
         let heads = heads_directory(layer);
-        paths.extend([texts, ends, data, archive_path(&directory), archive_path(&heads)]);
+        paths.extend([texts, ends, order, data, archive_path(&directory), archive_path(&heads)]);
         let is_own = |name: &str| LAYER.files.iter().any(|pattern| is_like(name, pattern));
         for path in paths {
             assert!(is_own(path.file_name().unwrap().to_str().unwrap()), "{}", path.display());

@@ -85,7 +85,7 @@ impl Sample {
             if self.in_edges {
                 write_rows(&layer, Direction::In, &rows(Direction::In), self.encoding)?;
             }
-            layer.dictionary(1, KINDS)?;
+            layer.dictionary_of(1, &KINDS)?;
         }
         self.write_ids(&staging)?;
         let stamp = staging.stamp();

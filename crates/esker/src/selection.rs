@@ -164,12 +164,7 @@ impl Condition {
 /// The code of a text in the dictionary of a property.
 fn code_of(text: &[u8], property: &PropertyRecord, version: &Version) -> Result<Option<u64>> {
     let Some(texts) = version.dictionary(property.number) else { return Ok(None) };
-    for code in 0..texts.len() {
-        if texts.text(code)? == text {
-            return Ok(Some(code as u64));
-        }
-    }
-    Ok(None)
+    Ok(texts.code_of(text)?.map(|code| code as u64))
 }
 
 /// A wanted value of the type of a property.

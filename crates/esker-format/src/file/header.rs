@@ -201,7 +201,7 @@ codes! {
         OutProperty = 5,
         /// The same edge property, parallel to 4.
         InProperty = 6,
-        /// The texts of a dictionary, concatenated, in ascending order of their bytes.
+        /// The texts that a layer adds to a dictionary, concatenated, in order of their codes.
         DictionaryTexts = 7,
         /// Where each text of a dictionary ends.
         DictionaryEnds = 8,
@@ -231,6 +231,8 @@ codes! {
         IdIndexVertices = 21,
         /// A filter and an index of the external ids that a layer adds.
         IdSegmentIndex = 22,
+        /// The places in 8 of all texts, in ascending order of their bytes; empty if 7 has them so.
+        DictionaryOrder = 23,
         /// How many arcs the versions of an incomplete layer added to out-lists, at most, and to in-lists.
         /// All its other arcs are older, in lists that it holds whole.
         LayerAdded = 30,

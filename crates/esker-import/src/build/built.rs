@@ -3,6 +3,7 @@
 use esker_format::{ElementType, LogicalType, PropertyType};
 use esker_graph::VertexId;
 
+use crate::build::texts::SortedTexts;
 use crate::build::vertex_rows::SortedRows;
 use crate::keys::NumberedIds;
 use crate::options::ImportReport;
@@ -34,7 +35,6 @@ pub(crate) enum BuiltIds {
 }
 
 /// A property of the edges as it was stored.
-#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BuiltProperty {
     /// Its name.
     pub(crate) name: String,
@@ -43,7 +43,7 @@ pub(crate) struct BuiltProperty {
     /// What they are.
     pub(crate) logical: LogicalType,
     /// Its texts in order of their codes, if it is of texts.
-    pub(crate) dictionary: Vec<Box<[u8]>>,
+    pub(crate) dictionary: SortedTexts,
 }
 
 impl BuiltProperty {
@@ -51,7 +51,7 @@ impl BuiltProperty {
     pub(crate) fn all(
         schema: &Schema,
         elements: Vec<ElementType>,
-        dictionaries: Vec<Vec<Box<[u8]>>>,
+        dictionaries: Vec<SortedTexts>,
     ) -> Vec<Self> {
         let properties = schema.properties.iter().cloned().enumerate().zip(elements).zip(dictionaries);
         let built = |(((index, name), element), dictionary): (((usize, String), _), _)| {
@@ -64,12 +64,12 @@ impl BuiltProperty {
         name: String,
         declared: Option<&PropertyType>,
         element: ElementType,
-        dictionary: Vec<Box<[u8]>>,
+        dictionary: SortedTexts,
     ) -> Self {
         let logical = match (declared, element) {
             (Some(declared), _) => declared.logical.clone(),
             // Numbers get so narrow a type only if it is declared.
-            (None, ElementType::U8 | ElementType::U16) => LogicalType::Text,
+            (None, ElementType::U8 | ElementType::U16 | ElementType::U32) => LogicalType::Text,
             (None, _) => LogicalType::Number,
         };
         Self { name, element, logical, dictionary }

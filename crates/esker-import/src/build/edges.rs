@@ -1,13 +1,15 @@
 //! The edges of an import as pairs of vertices with words of properties beside them, block by block.
 
 use esker_format::{ElementType, Error, LogicalType, PropertyType, Result};
-use esker_graph::VertexId;
+use esker_graph::{Reservation, VertexId};
 
 use crate::build::gather::{GatheredInput, RawEnds};
+use crate::build::texts::{PropertyTexts, RankedTexts, SortedTexts};
 use crate::build::values::{ValueLayout, words as words_of};
 use crate::keys::Keys;
 use crate::options::Duplicates;
 use crate::read::source::{Schema, id_column};
+use crate::sort::scratch::Workspace;
 use crate::sort::spool::Spool;
 use crate::text::beside_fractions;
 
@@ -25,7 +27,9 @@ pub(crate) struct Edges {
     /// Words of 32 bits beside each edge.
     pub(crate) words: usize,
     /// For each property, its texts in order of their codes.
-    pub(crate) dictionaries: Vec<Vec<Box<[u8]>>>,
+    pub(crate) dictionaries: Vec<SortedTexts>,
+    /// For the ranks of the codes.
+    _ranks: Vec<Reservation>,
 }
 
 /// Room for the edges of a block.
@@ -41,7 +45,8 @@ pub(crate) struct EdgeBuffer {
 impl Edges {
     /// Edges whose ids are `base..base + num_vertices`, or are replaced by `numbered`.
     pub(crate) fn new(
-        gathered: GatheredInput,
+        work: &Workspace,
+        mut gathered: GatheredInput,
         schema: &Schema,
         duplicates: Duplicates,
         base: u64,
@@ -54,11 +59,14 @@ impl Edges {
                 esker_graph::NONE
             )));
         }
+        let rank_bytes = gathered.texts.iter().map(PropertyTexts::rank_bytes).sum::<u64>();
+        gathered.make_room(|| rank_bytes <= work.budget.free_bytes())?;
         let mut layouts = Vec::new();
-        let mut dictionaries = Vec::new();
+        let (mut dictionaries, mut reserved) = (Vec::new(), Vec::new());
         let mut words = 0;
         for (i, range) in gathered.ranges.iter().enumerate() {
-            let (dictionary, ranks) = gathered.texts[i].take_ranked();
+            let RankedTexts { texts: dictionary, ranks, memory } = gathered.texts[i].take_ranked()?;
+            reserved.push(memory);
             let name = &schema.properties[i];
             let narrowest = range.element(name, schema.declared(i), dictionary.len());
             let narrowest = narrowest.map_err(|error| match gathered.wide.get(&i) {
@@ -86,7 +94,17 @@ impl Edges {
             *sum += block.len as u64;
             Some(*sum)
         }));
-        Ok(Self { gathered, starts, base, numbered, num_vertices, layouts, words, dictionaries })
+        Ok(Self {
+            gathered,
+            starts,
+            base,
+            numbered,
+            num_vertices,
+            layouts,
+            words,
+            dictionaries,
+            _ranks: reserved,
+        })
     }
 
     /// The id of the vertex with number 0, unless a map has the ids.
@@ -122,17 +140,7 @@ impl Edges {
     /// # Errors
     /// If a temporary file cannot be written.
     pub(crate) fn make_room(&mut self, is_enough: impl Fn() -> bool) -> Result<()> {
-        let GatheredInput { blocks, shelf, .. } = &mut self.gathered;
-        for block in blocks.iter_mut().rev() {
-            if is_enough() {
-                return Ok(());
-            }
-            match &mut block.ends {
-                RawEnds::Narrow(chunk) => shelf.set_aside(chunk)?,
-                RawEnds::Wide(chunk) => shelf.set_aside(chunk)?,
-                RawEnds::Elsewhere => {}
-            }
-        }
+        self.gathered.make_room(&is_enough)?;
         match &mut self.numbered {
             Some(numbered) => numbered.make_room(is_enough),
             None => Ok(()),

@@ -12,7 +12,8 @@ use esker_format::{Error, Result};
 use esker_graph::{Setting, message};
 use esker_layers::ids::IdHasher;
 
-use crate::build::values::{PropertyTexts, Range, RawValues, TextCache, set_aside};
+use crate::build::texts::PropertyTexts;
+use crate::build::values::{Range, RawValues, TextCache, set_aside};
 use crate::build::vertex_rows::{NamedVertices, RowGatherer, VertexRows};
 use crate::keys::Keys;
 use crate::number::{Numberer, Parted};
@@ -101,6 +102,24 @@ impl GatheredInput {
         (self, rows)
     }
 
+    /// Moves the ends of edges from memory to the disk, until there is room enough.
+    ///
+    /// # Errors
+    /// If a temporary file cannot be written.
+    pub(crate) fn make_room(&mut self, is_enough: impl Fn() -> bool) -> Result<()> {
+        for block in self.blocks.iter_mut().rev() {
+            if is_enough() {
+                return Ok(());
+            }
+            match &mut block.ends {
+                RawEnds::Narrow(chunk) => self.shelf.set_aside(chunk)?,
+                RawEnds::Wide(chunk) => self.shelf.set_aside(chunk)?,
+                RawEnds::Elsewhere => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Number of integer ids that were read, repetitions included.
     pub(crate) fn num_ids(&self) -> u64 {
         let named = |block: &RawBlock| block.vertices.as_ref().map_or(0, ShelvedChunk::len) as u64;
@@ -148,7 +167,7 @@ pub(crate) fn gather(
     let texts = schema
         .properties
         .iter()
-        .map(|name| PropertyTexts::new(name, &work.budget))
+        .map(|name| PropertyTexts::new(name, schema.properties.len(), work))
         .collect::<Result<Vec<_>>>()?;
     let threads = work.run.threads();
     let shared = Shared {
@@ -347,7 +366,6 @@ impl Shared<'_> {
         if let Some((_, error)) = found.error {
             return Err(error);
         }
-        PropertyTexts::expect_fit(&self.texts, &self.work.budget)?;
         let mut blocks: Vec<RawBlock> = found.blocks.into_values().collect();
         let rows = self.rows.finish(blocks.iter_mut().map(|block| std::mem::take(&mut block.named)));
         let sample = found.rejected_sample.into_values().flatten().take(REJECTED_SAMPLE).collect();

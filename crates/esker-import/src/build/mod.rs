@@ -1,5 +1,6 @@
 //! From batches of edges to the columns of a base layer.
 
+pub(crate) mod texts;
 pub(crate) mod values;
 pub(crate) mod renumbered;
 mod cells;

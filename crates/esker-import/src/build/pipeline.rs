@@ -64,7 +64,7 @@ pub(crate) fn build_layer(
     let warnings = parser.warnings();
     drop(parser);
     let (gathered, of_vertices) = gathered.split();
-    let mut edges = Edges::new(gathered, &schema, options.duplicates, base, num_vertices, pairs)?;
+    let mut edges = Edges::new(&work, gathered, &schema, options.duplicates, base, num_vertices, pairs)?;
     kind.map_or(Ok(()), |kind| expect_kinds(&schema.properties[kind], &edges.dictionaries[kind]))?;
     let directed = options.directed.or(schema.directed).unwrap_or(true);
     let order = order(&work, &mut edges, options.order, directed, &tracker)?;

@@ -5,6 +5,7 @@ use esker_graph::{Run, RunOptions, Setting, Stop, message};
 
 use crate::binary::{GRAPH500, GRAPH500_64};
 use crate::build::edges::{check_types, check_weight};
+use crate::build::texts::SortedTexts;
 use crate::options::{Duplicates, ImportOptions};
 use crate::read::source::{Reader, Schema};
 
@@ -89,8 +90,9 @@ fn kind_of(schema: &Schema, name: Option<&str>) -> Result<Option<usize>> {
 }
 
 /// Refuses edges without a kind; `texts` are all kinds.
-pub(crate) fn expect_kinds(name: &str, texts: &[Box<[u8]>]) -> Result<()> {
-    if texts.iter().all(|text| !text.is_empty()) {
+pub(crate) fn expect_kinds(name: &str, texts: &SortedTexts) -> Result<()> {
+    // The empty text is the first.
+    if texts.text(0)?.is_none_or(|text| !text.is_empty()) {
         return Ok(());
     }
     Err(Error::invalid(message![

@@ -72,8 +72,8 @@ impl Twice<'_> {
 
     /// The name of its kind.
     fn kind_name(&self) -> Option<String> {
-        let text = self.edges.dictionaries.get(self.kind?)?.get(self.found.kind? as usize)?;
-        Some(String::from_utf8_lossy(text).into_owned())
+        let text = self.edges.dictionaries.get(self.kind?)?.text(self.found.kind? as usize).ok()??;
+        Some(String::from_utf8_lossy(&text).into_owned())
     }
 
     /// The first two occurrences. `last` gives the vertex in the lists.

@@ -1,16 +1,15 @@
 //! Property values on their way through an import: what each column turns out to hold, and the type that it
 //! gets.
 
-use parking_lot::Mutex;
-use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasher, RandomState};
+use std::collections::HashMap;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, UInt64Array};
 use esker_format::{ElementType, Error, PropertyType, Result};
-use esker_graph::{Budget, Reservation, Setting, Stop, message};
+use esker_graph::{Setting, message};
 
+use crate::build::texts::{ENTRY_BYTES, PropertyTexts};
 use crate::read::source::texts;
 use crate::sort::scratch::{Shelf, ShelvedChunk};
 
@@ -19,8 +18,14 @@ pub(crate) fn words(element: ElementType) -> usize {
     element.bytes().div_ceil(4)
 }
 
-/// Most different texts of one property.
-pub(crate) const TEXTS_MAX: usize = 1 << 16;
+/// The narrowest type for the codes of this many texts.
+fn code_type(texts: usize) -> ElementType {
+    match texts {
+        0..=0x100 => ElementType::U8,
+        0x101..=0x1_0000 => ElementType::U16,
+        _ => ElementType::U32,
+    }
+}
 
 /// What is known of the values of one property.
 #[derive(Debug, Clone, Copy)]
@@ -134,7 +139,7 @@ impl Range {
             _ => self.i64 && !self.texts,
         };
         match (fits, declared.logical.is_text()) {
-            (true, true) if texts > 256 => Ok(ElementType::U16),
+            (true, true) if texts > 256 => Ok(code_type(texts)),
             (true, _) => Ok(declared.element),
             (false, _) => {
                 Err(Error::invalid(format!("property {name:?} has values that are not of type {declared}")))
@@ -156,8 +161,7 @@ impl Range {
             )));
         }
         match self {
-            Self { texts: true, .. } if texts <= 256 => Ok(ElementType::U8),
-            Self { texts: true, .. } => Ok(ElementType::U16),
+            Self { texts: true, .. } => Ok(code_type(texts)),
             Self { floats: true, f32: true, .. } => Ok(ElementType::F32),
             Self { floats: true, f64: true, .. } => Ok(ElementType::F64),
             Self { i32: true, .. } => Ok(ElementType::I32),
@@ -186,105 +190,6 @@ pub(crate) enum RawValues {
     F64(ShelvedChunk<f64>),
     Code(ShelvedChunk<u32>),
 }
-
-/// The texts of one property, in the order in which threads met them; codes become ranks at the end.
-#[derive(Debug)]
-pub(crate) struct PropertyTexts {
-    inner: Mutex<TextTable>,
-    name: String,
-}
-
-#[derive(Debug)]
-struct TextTable {
-    codes: HashMap<Box<[u8]>, u32>,
-    memory: Reservation,
-    beyond: Option<Beyond>,
-}
-
-/// The texts that did not fit: they are only counted, to name the limit that would do. If two of 2^64 hashes
-/// were equal, one would be missed.
-#[derive(Debug, Default)]
-struct Beyond {
-    hashes: HashSet<u64>,
-    hasher: RandomState,
-    bytes: u64,
-}
-
-impl PropertyTexts {
-    pub(crate) fn new(name: &str, budget: &Budget) -> Result<Self> {
-        let memory = budget.reserve("the texts of a property", 0)?;
-        Ok(Self {
-            inner: Mutex::new(TextTable { codes: HashMap::new(), memory, beyond: None }),
-            name: name.to_owned(),
-        })
-    }
-
-    /// The code of `text`, new if it is.
-    fn code(&self, text: &[u8]) -> Result<u32> {
-        let mut table = self.inner.lock();
-        if let Some(&code) = table.codes.get(text) {
-            return Ok(code);
-        }
-        let num_beyond = table.beyond.as_ref().map_or(0, |beyond| beyond.hashes.len());
-        let bytes = text.len() as u64 + ENTRY_BYTES;
-        if num_beyond > 0 || table.codes.len() == TEXTS_MAX || !table.memory.try_grow(bytes) {
-            let num_texts = table.codes.len() + num_beyond;
-            let beyond = table.beyond.get_or_insert_default();
-            if !beyond.hashes.insert(beyond.hasher.hash_one(text)) {
-                return Ok(0);
-            }
-            if num_texts == TEXTS_MAX {
-                return Err(Error::invalid(format!(
-                    "property {:?} has more than {TEXTS_MAX} different texts, so it is no category: leave it out, or \
-                     give it as a number",
-                    self.name
-                )));
-            }
-            beyond.bytes += bytes;
-            return Ok(0);
-        }
-        let code = table.codes.len() as u32;
-        table.codes.insert(text.into(), code);
-        Ok(code)
-    }
-
-    /// An error, once all texts were met, if those of some properties did not fit the memory limit. It names
-    /// a limit that leaves as much for everything else as there was with all of them.
-    pub(crate) fn expect_fit(all: &[Self], budget: &Budget) -> Result<()> {
-        let (mut names, mut texts_bytes) = (Vec::new(), 0);
-        for texts in all {
-            let table = texts.inner.lock();
-            texts_bytes += table.memory.bytes();
-            if let Some(beyond) = &table.beyond {
-                names.push(format!("{:?}", texts.name));
-                texts_bytes += beyond.bytes;
-            }
-        }
-        if names.is_empty() {
-            return Ok(());
-        }
-        let budget_bytes = budget.limit_bytes();
-        let what = format!("an import with the different texts of {}", names.join(", "));
-        Err(Error::Stop(Stop::OverBudget { what, needed_bytes: budget_bytes + texts_bytes, budget_bytes }))
-    }
-
-    /// Takes out all texts, in order of their bytes, and the rank of each code. The reservation for them
-    /// stays.
-    pub(crate) fn take_ranked(&self) -> (Vec<Box<[u8]>>, Vec<u32>) {
-        let mut table = self.inner.lock();
-        let mut entries: Vec<(Box<[u8]>, u32)> = std::mem::take(&mut table.codes).into_iter().collect();
-        entries.sort_unstable();
-        let mut ranks = vec![0; entries.len()];
-        for (rank, &(_, code)) in entries.iter().enumerate() {
-            ranks[code as usize] = rank as u32;
-        }
-        (entries.into_iter().map(|(text, _)| text).collect(), ranks)
-    }
-}
-
-/// What an entry of a table of texts takes beside its text: itself in the table, which is old and new while
-/// it grows, and what the allocator adds.
-const ENTRY_BYTES: u64 = 112;
 
 /// What one worker remembers of the texts of one property, to spare the shared table.
 #[derive(Debug, Default)]

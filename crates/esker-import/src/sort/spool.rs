@@ -135,6 +135,15 @@ impl<T: Pod> Spool<T> {
         self.shelf.get(&self.blocks[index], buffer)
     }
 
+    /// Copies block `index` into `buffer`, whose old contents go.
+    ///
+    /// # Errors
+    /// If the temporary file cannot be read.
+    pub(crate) fn copy_block(&self, index: usize, buffer: &mut Vec<T>) -> Result<()> {
+        let chunk = &self.blocks[index];
+        self.shelf.get_range(chunk, 0, chunk.len(), buffer)
+    }
+
     /// Copies records `start..start + len` of the closed blocks into `buffer`, whose old contents go.
     ///
     /// # Errors

@@ -21,7 +21,7 @@ mod removed;
 
 pub use array::{PropertyArray, TextArray};
 pub use column::{PropertyChange, PropertyColumn, PropertyLayer};
-pub use dictionary::{Dictionary, DictionarySegment};
+pub use dictionary::{Dictionary, DictionarySegment, merge_dictionaries};
 pub use files::{PropertyFiles, REMOVED_NUMBER, removed_record};
 pub use merge::merge_columns;
 pub use removed::{RemovedVertices, removed_by_version, removed_throughout};
@@ -29,5 +29,7 @@ pub use value::PropertyValue;
 pub use view::VertexProperty;
 pub use write::PropertyWriter;
 
+#[cfg(test)]
+mod dictionary_tests;
 #[cfg(test)]
 mod tests;

@@ -40,7 +40,7 @@ const UNIT_VERTICES: usize = 1 << 12;
 pub fn check(version: &Version, run: &Run) -> Result<Report> {
     let mut report = Report::default();
     check_ids(version, run, &mut report)?;
-    check_dictionaries(version, &mut report)?;
+    check_dictionaries(version, &mut report, run)?;
     let out = check_direction(version, Direction::Out, run, &mut report)?;
     let incoming = if version.is_directed() && version.has(Direction::In) {
         check_direction(version, Direction::In, run, &mut report)?
@@ -121,10 +121,10 @@ fn check_ids(version: &Version, run: &Run, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-fn check_dictionaries(version: &Version, report: &mut Report) -> Result<()> {
+fn check_dictionaries(version: &Version, report: &mut Report, run: &Run) -> Result<()> {
     for property in version.edge_properties() {
         if let Some(dictionary) = version.dictionary(property.number) {
-            report.note(dictionary.verify())?;
+            report.note(dictionary.verify(run))?;
         }
     }
     Ok(())

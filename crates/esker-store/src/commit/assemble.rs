@@ -238,7 +238,7 @@ fn write_dictionaries(
 ) -> Result<Vec<DictionaryRecord>> {
     let mut records = Vec::new();
     for (texts, property) in texts.iter().zip(0..).filter(|(texts, _)| !texts.is_empty()) {
-        writer.dictionary(property, texts.iter().copied())?;
+        writer.dictionary_of(property, texts)?;
         let first = below.dictionary(property).map_or(0, Dictionary::len) as u64;
         records.push(DictionaryRecord { property, first, count: texts.len() as u64 });
     }

@@ -65,26 +65,26 @@ impl BatchMatch {
     pub(crate) fn bits(
         &self,
         properties: &[PropertyRecord],
-        code_of: impl Fn(u32, &[u8]) -> Option<u32>,
-    ) -> Option<Vec<(usize, u64)>> {
+        code_of: impl Fn(u32, &[u8]) -> Result<Option<u32>>,
+    ) -> Result<Option<Vec<(usize, u64)>>> {
         let bits = |(number, value): &(u32, BatchValue)| {
-            let property = properties.get(*number as usize)?;
+            let Some(property) = properties.get(*number as usize) else { return Ok(None) };
             let bits = match value {
                 BatchValue::Number(PropertyValue::Missing) if property.is_text() => {
-                    u64::from(code_of(*number, MISSING_TEXT).filter(|_| property.optional)?)
+                    code_of(*number, MISSING_TEXT)?.filter(|_| property.optional).map(u64::from)
                 }
                 BatchValue::Number(PropertyValue::Missing) => {
-                    property.missing_bits().filter(|_| property.optional)?
+                    property.missing_bits().filter(|_| property.optional)
                 }
-                BatchValue::Text(text) if property.is_missing_text(text) => return None,
-                BatchValue::Text(text) => u64::from(code_of(*number, text)?),
+                BatchValue::Text(text) if property.is_missing_text(text) => None,
+                BatchValue::Text(text) => code_of(*number, text)?.map(u64::from),
                 // As for the conditions of views, a number is the float of 32 bits that is nearest to it.
                 BatchValue::Number(PropertyValue::F64(wide)) if property.element == ElementType::F32 => {
-                    u64::from((*wide as f32).to_bits())
+                    Some(u64::from((*wide as f32).to_bits()))
                 }
-                BatchValue::Number(number) => exact_bits(property, *number)?,
+                BatchValue::Number(number) => exact_bits(property, *number),
             };
-            Some((*number as usize, bits))
+            Ok(bits.map(|bits| (*number as usize, bits)))
         };
         self.values.iter().map(bits).collect()
     }

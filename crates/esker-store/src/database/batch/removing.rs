@@ -78,10 +78,10 @@ impl CommitBuilder<'_> {
     ) -> Result<u64> {
         let wanted = &batch.matches[wanted as usize];
         let code_of = |property: u32, text: &[u8]| {
-            let codes = self.writer.texts.get(property as usize)?.as_ref()?;
-            codes.get(text).copied()
+            let known = self.writer.texts.get(property as usize).and_then(Option::as_ref);
+            known.map_or(Ok(None), |known| known.code_of(text))
         };
-        let Some(bits) = wanted.bits(batch.edge_properties(), code_of) else { return Ok(0) };
+        let Some(bits) = wanted.bits(batch.edge_properties(), code_of)? else { return Ok(0) };
         let was_kept = self.standing.kept.contains_key(&ends);
         let mut edges = self.edges_between(batch, ends, batch.duplicates(), earlier)?;
         let (before, mut quota) = (edges.len(), wanted.at_most.unwrap_or(u64::MAX));

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
-use esker_format::memory::{collected, no_memory, push, reserve};
+use esker_format::memory::{collected, push, with_room};
 use esker_format::{CommitText, Error, LogicalType, PropertyRecord, PropertyType, Result, VertexChange};
 use esker_graph::{Cancel, NONE, Run, VertexId};
 use esker_layers::ids::{ExternalId, IdMap, IdTail};
@@ -13,6 +13,7 @@ use esker_layers::property::REMOVED_NUMBER;
 use crate::commit::{
     Batch, BatchOp, Commit, CommitEdge, CommitOptions, DuplicateRule, RuleScope, WiderSum, number_edges,
 };
+use crate::database::batch::known_texts::KnownTexts;
 use crate::database::batch::standing::StandingEdges;
 use crate::freeze::REMOVAL;
 use crate::version::Version;
@@ -27,9 +28,7 @@ pub(crate) struct Writer {
     /// The removed vertices.
     pub(crate) removed: HashSet<VertexId>,
     /// For each edge property, the codes of all its texts; `None` if it is a number.
-    pub(crate) texts: Vec<Option<TextCodes>>,
-    /// Memory of these texts, without the tables.
-    pub(crate) text_bytes: usize,
+    pub(crate) texts: Vec<Option<KnownTexts>>,
     pub(crate) vertex_properties: Vec<PropertyRecord>,
     pub(crate) next_version: u64,
     /// The event time of the newest version.
@@ -44,19 +43,9 @@ pub(crate) const IDS_PER_CHECK: usize = 1 << 14;
 
 /// The words by which messages name what [`Writer::kept_bytes`] counts, and decoded lists.
 pub(crate) const KEPT: &str =
-    "keeping the texts of edge properties and the removed vertices, beside any commit,";
-/// A slot of a table of codes, with its byte of control, where seven of eight slots may be used.
-const CODE_BYTES: usize = (size_of::<(Vec<u8>, u32)>() + 1) * 8 / 7;
-/// Likewise of the set of removed vertices.
+    "keeping the removed vertices and the texts of commits that are in no layer, beside any commit,";
+/// A slot of the set of removed vertices, with its byte of control, where seven of eight slots may be used.
 const REMOVED_BYTES: usize = (size_of::<VertexId>() + 1) * 8 / 7;
-
-/// What the allocator takes for this many bytes.
-fn allocated_bytes(bytes: usize) -> usize {
-    (bytes + 8).next_multiple_of(16).max(32)
-}
-
-/// The code of each text.
-pub(crate) type TextCodes = HashMap<Vec<u8>, u32>;
 
 /// Returns all edges of a vertex, in and out, after all earlier commits.
 pub(crate) type Neighbours<'a> = &'a dyn Fn(VertexId) -> Result<Vec<(VertexId, VertexId)>>;
@@ -109,8 +98,7 @@ impl Writer {
             ids: newest.ids().clone(),
             tail: IdTail::new(newest.num_vertices(), newest.ids().is_text(), newest.ids().hasher()),
             removed: newest.removed(run)?.list().iter().copied().collect(),
-            texts: known_texts(newest)?,
-            text_bytes: text_bytes_of(newest)?,
+            texts: known_texts(newest),
             vertex_properties: newest.vertex_properties().cloned().collect(),
             next_version: newest.manifest().log_start().first_version,
             last_time_ms: newest.record().time_ms,
@@ -119,11 +107,10 @@ impl Writer {
         })
     }
 
-    /// Bytes that are kept as long as the database is open: the known texts and the removed vertices.
+    /// Bytes that are kept beside any commit: the texts that are in no layer, and the removed vertices.
     pub(crate) fn kept_bytes(&self) -> u64 {
-        let codes: usize = self.texts.iter().flatten().map(HashMap::capacity).sum();
-        let removed = self.removed.capacity() * REMOVED_BYTES;
-        (self.text_bytes + codes * CODE_BYTES + removed) as u64
+        let texts: usize = self.texts.iter().flatten().map(KnownTexts::bytes).sum();
+        (texts + self.removed.capacity() * REMOVED_BYTES) as u64
     }
 
     /// The number of vertices after all commits.
@@ -191,8 +178,8 @@ impl Writer {
                 }
             }
             for text in &commit.new_texts {
-                if let Some(Some(codes)) = self.texts.get_mut(text.property as usize) {
-                    codes.remove(&text.text);
+                if let Some(Some(known)) = self.texts.get_mut(text.property as usize) {
+                    known.remove(&text.text);
                 }
             }
         })?;
@@ -202,8 +189,6 @@ impl Writer {
     }
 
     fn accept(&mut self, commit: &Commit) {
-        self.text_bytes +=
-            commit.new_texts.iter().map(|text| allocated_bytes(text.text.len())).sum::<usize>();
         self.next_version = commit.version + 1;
         self.last_time_ms = commit.time_ms;
         self.last_committed_ms = commit.committed_ms;
@@ -234,8 +219,8 @@ impl Writer {
             )));
         }
         for text in &commit.new_texts {
-            if let Some(Some(codes)) = self.texts.get_mut(text.property as usize) {
-                codes.insert(text.text.clone(), codes.len() as u32);
+            if let Some(Some(known)) = self.texts.get_mut(text.property as usize) {
+                known.add(&text.text)?;
             }
         }
         self.vertex_properties.extend(commit.new_properties.iter().cloned());
@@ -404,23 +389,25 @@ impl CommitBuilder<'_> {
     pub(crate) fn take_rows(&mut self, batch: &Batch) -> Result<()> {
         for ((bits, texts), property) in batch.rows.iter().zip(&batch.texts).zip(0..) {
             self.cancel.check()?;
-            let Some(Some(codes)) = self.writer.texts.get_mut(property as usize) else {
+            let Some(Some(known)) = self.writer.texts.get_mut(property as usize) else {
                 self.commit.rows.push(collected(bits.iter().copied())?);
                 continue;
             };
-            codes.try_reserve(texts.list.len()).map_err(no_memory)?;
-            reserve(&mut self.commit.new_texts, texts.list.len())?;
-            let code_of = |text: &Vec<u8>| match codes.get(text) {
-                Some(&code) => u64::from(code),
-                None => {
-                    let code = codes.len() as u32;
-                    codes.insert(text.clone(), code);
-                    self.commit.new_texts.push(CommitText { property, text: text.clone() });
-                    u64::from(code)
+            let mut codes: Vec<u64> = with_room(texts.list.len())?;
+            for (index, text) in texts.list.iter().enumerate() {
+                if index % IDS_PER_CHECK == 0 {
+                    self.cancel.check()?;
                 }
-            };
-            let codes_by_index: Vec<u64> = collected(texts.list.iter().map(code_of))?;
-            self.commit.rows.push(collected(bits.iter().map(|&index| codes_by_index[index as usize]))?);
+                let code = match known.code_of(text)? {
+                    Some(code) => code,
+                    None => {
+                        push(&mut self.commit.new_texts, CommitText { property, text: text.clone() })?;
+                        known.add(text)?
+                    }
+                };
+                codes.push(u64::from(code));
+            }
+            self.commit.rows.push(collected(bits.iter().map(|&index| codes[index as usize]))?);
         }
         Ok(())
     }
@@ -466,32 +453,14 @@ impl CommitBuilder<'_> {
 }
 
 /// For each edge property, the codes of all its texts; `None` if it is a number.
-fn known_texts(version: &Version) -> Result<Vec<Option<TextCodes>>> {
-    let codes = |property: &PropertyRecord| {
-        let Some(dictionary) = version.dictionary(property.number) else { return Ok(None) };
-        let texts = (0..dictionary.len()).map(|code| Ok((dictionary.text(code)?.to_vec(), code as u32)));
-        texts.collect::<Result<TextCodes>>().map(Some)
-    };
-    version.edge_properties().map(codes).collect()
-}
-
-/// The memory of all texts of edge properties.
-fn text_bytes_of(version: &Version) -> Result<usize> {
-    let mut bytes = 0;
-    for dictionary in version.edge_properties().filter_map(|property| version.dictionary(property.number)) {
-        for code in 0..dictionary.len() {
-            bytes += allocated_bytes(dictionary.text(code)?.len());
-        }
-    }
-    Ok(bytes)
+fn known_texts(version: &Version) -> Vec<Option<KnownTexts>> {
+    let known = |property: &PropertyRecord| version.dictionary(property.number).map(KnownTexts::over);
+    version.edge_properties().map(known).collect()
 }
 
 /// What [`Writer::kept_bytes`] will be for the writer over a version, at most.
 pub(crate) fn kept_bytes_of(version: &Version, run: &Run) -> Result<u64> {
     // Tables have a power of two of slots, of which seven of eight may be used.
     let slots = |used: usize| (used * 8 / 7 + 1).next_power_of_two();
-    let dictionaries = version.edge_properties().filter_map(|property| version.dictionary(property.number));
-    let codes: usize = dictionaries.map(|dictionary| slots(dictionary.len())).sum();
-    let removed = slots(version.removed(run)?.list().len());
-    Ok((text_bytes_of(version)? + codes * CODE_BYTES + removed * REMOVED_BYTES) as u64)
+    Ok((slots(version.removed(run)?.list().len()) * REMOVED_BYTES) as u64)
 }

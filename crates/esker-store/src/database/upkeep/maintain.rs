@@ -310,6 +310,11 @@ impl Core {
             let added = below.num_vertices().saturating_sub(writer.tail.first());
             writer.tail.release(added);
         }
+        for (known, property) in writer.texts.iter_mut().zip(0..) {
+            if let (Some(known), Some(layers)) = (known, below.dictionary(property)) {
+                known.release(layers);
+            }
+        }
         writer.ids = below.ids().clone();
         Ok(())
     }

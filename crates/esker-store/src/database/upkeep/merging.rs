@@ -16,7 +16,7 @@ use esker_layers::FormFiles;
 use esker_layers::graph::HeadedOptions;
 use esker_layers::ids::{IdFiles, merge_segments};
 use esker_layers::layer::{PlainLayer, PlainWriter};
-use esker_layers::property::{PropertyFiles, merge_columns};
+use esker_layers::property::{PropertyFiles, merge_columns, merge_dictionaries};
 use esker_layers::tiles::{ConvertOptions, MergedShape, TileMerge, TileReport, Tiles};
 
 use crate::buffers::LayerBuffers;
@@ -396,7 +396,7 @@ impl MergeJob<'_> {
                 (record, versions, None)
             }
         };
-        record.dictionaries = self.write_dictionaries(&writer)?;
+        record.dictionaries = self.write_dictionaries(&writer, run)?;
         record.num_new_ids = self.write_ids(&archive, record.num_vertices)?;
         record.vertex_properties = self.write_vertices(&archive, &versions, run)?;
         if !self.request.is_step {
@@ -454,7 +454,7 @@ impl MergeJob<'_> {
         Ok(count)
     }
 
-    fn write_dictionaries(&self, writer: &PlainWriter<'_>) -> Result<Vec<DictionaryRecord>> {
+    fn write_dictionaries(&self, writer: &PlainWriter<'_>, run: &Run) -> Result<Vec<DictionaryRecord>> {
         let numbers: BTreeSet<u32> = self
             .inputs()
             .iter()
@@ -462,19 +462,15 @@ impl MergeJob<'_> {
             .collect();
         let mut records = Vec::new();
         for property in numbers {
-            let parts: Vec<_> = self.inputs().iter().filter_map(|layer| layer.dictionary(property)).collect();
-            let texts = parts.iter().flat_map(|part| (0..part.len()).map(|index| part.text(index)));
-            let texts = texts.collect::<Result<Vec<&[u8]>>>()?;
-            writer.dictionary(property, texts.iter().copied())?;
-            records.push(DictionaryRecord {
-                property,
-                first: parts.first().map_or(0, |part| part.first()),
-                count: texts.len() as u64,
-            });
+            let parts: Vec<_> =
+                self.inputs().iter().filter_map(|layer| layer.dictionary(property).cloned()).collect();
+            let count = merge_dictionaries(writer.dictionary(property)?, &parts, run)?;
+            let first = parts.first().map_or(0, |part| part.first());
+            records.push(DictionaryRecord { property, first, count });
         }
         if let Some(property) = self.request.added.filter(|property| property.is_text()) {
             // The empty text of all existing edges.
-            writer.dictionary(property.number, [&[][..]])?;
+            writer.dictionary_of(property.number, &[&[]])?;
             records.push(DictionaryRecord { property: property.number, first: 0, count: 1 });
         }
         Ok(records)

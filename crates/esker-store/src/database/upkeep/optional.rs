@@ -55,11 +55,10 @@ impl Database {
 fn expect_unreserved(state: &Arc<State>, property: &PropertyRecord, run: &Run) -> Result<()> {
     if property.is_text() {
         let version = state.version(state.newest())?;
-        let texts = version.dictionary(property.number).into_iter();
-        for (texts, code) in texts.flat_map(|texts| (0..texts.len()).map(move |code| (texts, code))) {
-            if texts.text(code)? == MISSING_TEXT {
-                return Err(reserved(property));
-            }
+        let texts = version.dictionary(property.number);
+        let code = texts.map(|texts| texts.code_of(MISSING_TEXT)).transpose()?;
+        if code.flatten().is_some() {
+            return Err(reserved(property));
         }
         return Ok(());
     }
