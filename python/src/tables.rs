@@ -7,7 +7,8 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt32Type;
 use arrow_array::{
-    ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchReader, StringArray, UInt64Array,
+    ArrayRef, Float64Array, Int64Array, LargeStringArray, RecordBatch, RecordBatchReader, StringArray,
+    UInt64Array,
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use esker::export::{BlockBuilder, ExportGraph, PropertyKind, StoredExport};
@@ -73,7 +74,7 @@ struct TableBatches {
     of_edges: bool,
     properties: Vec<PropertyRecord>,
     /// The texts of each edge property of texts.
-    texts: Vec<Option<StringArray>>,
+    texts: Vec<Option<LargeStringArray>>,
     /// The next row.
     next: usize,
     num_rows: usize,
@@ -194,9 +195,9 @@ impl RecordBatchReader for TableBatches {
 }
 
 /// The texts of an edge property, in the order of their codes.
-fn strings(graph: &StoredExport<'_>, number: usize) -> PyOutcome<StringArray> {
+fn strings(graph: &StoredExport<'_>, number: usize) -> PyOutcome<LargeStringArray> {
     let texts = graph.dictionary(number)?;
-    Ok(StringArray::from_iter_values(texts.iter().flatten().map(String::from_utf8_lossy)))
+    Ok(LargeStringArray::from_iter_values(texts.iter().flatten().map(String::from_utf8_lossy)))
 }
 
 /// Arrow's type of a column of a property: numbers in 64 bits.

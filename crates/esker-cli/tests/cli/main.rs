@@ -29,6 +29,7 @@ mod copies;
 mod vertices;
 mod values;
 mod long_texts;
+mod many_texts;
 mod endings;
 mod inputs;
 mod later_files;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow_array::BinaryArray;
+use arrow_array::LargeBinaryArray;
 use arrow_array::builder::{Float64Builder, Int64Builder, UInt32Builder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
@@ -104,8 +104,8 @@ impl ExportGraph for Small {
         self.weight
     }
 
-    fn dictionary(&self, _property: usize) -> Result<BinaryArray> {
-        Ok(BinaryArray::from_iter_values(["x", "y z"]))
+    fn dictionary(&self, _property: usize) -> Result<LargeBinaryArray> {
+        Ok(LargeBinaryArray::from_iter_values(["x", "y z"]))
     }
 
     fn degree(&self, direction: Direction, v: VertexId) -> Result<u64> {

@@ -1,6 +1,6 @@
 //! Formats of vertices and edges with attributes: first all vertices, then all edges.
 
-use arrow_array::BinaryArray;
+use arrow_array::LargeBinaryArray;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt32Type, UInt64Type};
 use esker_format::value::digits::{push_i64, push_u64};
@@ -165,7 +165,7 @@ pub(crate) fn value_at<'a>(
     block: &ExportBlock,
     property: usize,
     row: usize,
-    dictionary: &'a BinaryArray,
+    dictionary: &'a LargeBinaryArray,
 ) -> PropertyValue<'a> {
     let column = &block.properties[property];
     if let Some(codes) = column.as_primitive_opt::<UInt32Type>() {

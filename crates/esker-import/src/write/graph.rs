@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use arrow_array::builder::{ArrayBuilder, Float64Builder, Int64Builder, UInt32Builder, UInt64Builder};
-use arrow_array::{ArrayRef, BinaryArray};
+use arrow_array::{ArrayRef, LargeBinaryArray};
 use esker_format::{LogicalType, PropertyRecord, Result};
 use esker_graph::{Cancel, Direction, VertexId, vertex};
 use esker_layers::property::PropertyValue;
@@ -156,7 +156,7 @@ pub trait ExportGraph: Sync {
     ///
     /// # Errors
     /// If they cannot be read.
-    fn dictionary(&self, property: usize) -> Result<BinaryArray>;
+    fn dictionary(&self, property: usize) -> Result<LargeBinaryArray>;
 
     /// Length of the list of `v`.
     ///
@@ -208,8 +208,8 @@ pub trait ExportGraph: Sync {
 }
 
 /// The dictionary of a property that is not of texts.
-pub(super) fn no_texts() -> BinaryArray {
-    BinaryArray::new_null(0)
+pub(super) fn no_texts() -> LargeBinaryArray {
+    LargeBinaryArray::new_null(0)
 }
 
 /// What is known of a stream before it begins.
@@ -226,7 +226,7 @@ pub(crate) struct StreamShape {
     /// Which property is the weight.
     pub weight: Option<usize>,
     /// The texts of properties of kind [`PropertyKind::Text`]; empty for others.
-    pub dictionaries: Vec<BinaryArray>,
+    pub dictionaries: Vec<LargeBinaryArray>,
 }
 
 /// Edges, block by block. Ids are the numbers of the vertices unless [`EdgeStream::graph`] says more.
@@ -252,7 +252,7 @@ pub(crate) struct ListExport<'a> {
     graph: &'a dyn ExportGraph,
     once: bool,
     edges: u64,
-    dictionaries: Vec<BinaryArray>,
+    dictionaries: Vec<LargeBinaryArray>,
     vertex: u64,
     /// Entries of the list of `vertex` that were handed over.
     entry: u64,

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt32Type};
-use arrow_array::{ArrayRef, BinaryArray};
+use arrow_array::{ArrayRef, LargeBinaryArray};
 use esker_format::value::digits::push_u64;
 use esker_format::{Error, LogicalType, Result};
 use esker_graph::{Setting, message};
@@ -241,7 +241,7 @@ struct LineWriter<'a> {
     line: LineStyle,
     /// What the properties of a line of a table are.
     logical: Vec<LogicalType>,
-    dictionaries: Vec<BinaryArray>,
+    dictionaries: Vec<LargeBinaryArray>,
     buffer: Vec<u8>,
     output: &'a mut OutputFile,
 }

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use arrow_array::BinaryArray;
+use arrow_array::LargeBinaryArray;
 use arrow_array::builder::{
-    ArrayBuilder, BinaryBuilder, Float64Builder, Int64Builder, PrimitiveBuilder, UInt32Builder, UInt64Builder,
+    ArrayBuilder, Float64Builder, Int64Builder, LargeBinaryBuilder, PrimitiveBuilder, UInt32Builder,
+    UInt64Builder,
 };
 use arrow_array::types::ArrowPrimitiveType;
 use esker_format::{Column, Element, ElementType, Error, IdMapKind, PropertyRecord, Result, Values};
@@ -133,8 +134,8 @@ impl ExportGraph for StoredExport<'_> {
         self.weight
     }
 
-    fn dictionary(&self, property: usize) -> Result<BinaryArray> {
-        let mut texts = BinaryBuilder::new();
+    fn dictionary(&self, property: usize) -> Result<LargeBinaryArray> {
+        let mut texts = LargeBinaryBuilder::new();
         if let Some(dictionary) = self.view.version().dictionary(self.numbers[property]) {
             for code in 0..dictionary.len() {
                 texts.append_value(dictionary.text(code)?);

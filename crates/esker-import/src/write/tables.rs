@@ -8,7 +8,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Float32Type, Float64Type, Int32Type, Int64Type, TimestampMillisecondType, TimestampSecondType, UInt32Type,
 };
-use arrow_array::{ArrayRef, BinaryArray, DictionaryArray, Int64Array, RecordBatch, StringArray};
+use arrow_array::{Array, ArrayRef, BinaryArray, DictionaryArray, Int64Array};
+use arrow_array::{LargeBinaryArray, LargeStringArray, RecordBatch, StringArray};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use esker_format::{Error, Result};
@@ -163,8 +164,9 @@ impl EdgeTable {
                 PropertyKind::F32 => (DataType::Float32, None),
                 PropertyKind::F64 => (DataType::Float64, None),
                 PropertyKind::Text => {
-                    let kind = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
-                    (kind, Some(Arc::new(strings(shape.dictionaries[index].clone())?) as ArrayRef))
+                    let texts = dictionary(&shape.dictionaries[index], &property.name)?;
+                    let of_texts = Box::new(texts.data_type().clone());
+                    (DataType::Dictionary(Box::new(DataType::Int32), of_texts), Some(texts))
                 }
             };
             fields.push(Field::new(&property.name, kind, false));
@@ -236,14 +238,35 @@ impl EdgeTable {
     }
 }
 
-/// Texts, which must be UTF-8.
-fn strings(texts: BinaryArray) -> Result<StringArray> {
-    if let Some(other) = texts.iter().flatten().find(|text| std::str::from_utf8(text).is_err()) {
-        return Err(Error::invalid(format!(
+/// The texts of a property, which must be UTF-8; of Arrow's large type if there are more than 2 GiB.
+fn dictionary(texts: &LargeBinaryArray, name: &str) -> Result<ArrayRef> {
+    if i32::try_from(texts.len()).is_err() {
+        let reason = "has more different texts than Parquet and Arrow have codes for: write csv";
+        return Err(Error::invalid(format!("the property {name:?} {reason}")));
+    }
+    if i32::try_from(texts.values().len()).is_ok() {
+        let mut all = BinaryBuilder::with_capacity(texts.len(), texts.values().len());
+        texts.iter().for_each(|text| all.append_option(text));
+        return Ok(Arc::new(strings(all.finish())?));
+    }
+    expect_utf8(texts.iter().flatten())?;
+    let (offsets, bytes, _) = texts.clone().into_parts();
+    Ok(Arc::new(LargeStringArray::try_new(offsets, bytes, None).map_err(|e| failed(&e))?))
+}
+
+fn expect_utf8<'t>(mut texts: impl Iterator<Item = &'t [u8]>) -> Result<()> {
+    match texts.find(|text| std::str::from_utf8(text).is_err()) {
+        None => Ok(()),
+        Some(other) => Err(Error::invalid(format!(
             "{:?} is not UTF-8, as Parquet and Arrow demand of texts: write csv",
             String::from_utf8_lossy(other)
-        )));
+        ))),
     }
+}
+
+/// Texts, which must be UTF-8.
+fn strings(texts: BinaryArray) -> Result<StringArray> {
+    expect_utf8(texts.iter().flatten())?;
     let (offsets, bytes, _) = texts.into_parts();
     StringArray::try_new(offsets, bytes, None).map_err(|e| failed(&e))
 }

@@ -1,6 +1,6 @@
 //! What writers of edge formats share.
 
-use arrow_array::BinaryArray;
+use arrow_array::LargeBinaryArray;
 use esker_format::value::digits::push_u64;
 use esker_format::{Error, Result};
 use esker_graph::{Bitmap, Operation, VertexId, message, vertex};
@@ -18,7 +18,7 @@ pub(crate) struct ExportShape {
     pub(crate) both_ends: bool,
     pub(crate) properties: Vec<PropertyInfo>,
     pub(crate) weight: Option<usize>,
-    pub(crate) dictionaries: Vec<BinaryArray>,
+    pub(crate) dictionaries: Vec<LargeBinaryArray>,
     pub(crate) ids: WriteIds,
     /// Whether what will be written as ids are texts.
     pub(crate) text_ids: bool,
