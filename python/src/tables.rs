@@ -104,7 +104,8 @@ impl TableBatches {
             true => format!("property.{}", one.name),
             false => one.name.clone(),
         };
-        let values = all.iter().map(|one| Field::new(named(one), data_type(one), !stream.of_edges));
+        let values =
+            all.iter().map(|one| Field::new(named(one), data_type(one), one.optional || !stream.of_edges));
         let schema = Arc::new(Schema::new(ids.chain(values).collect::<Vec<_>>()));
         drop(graph);
         let of_edges = stream.of_edges;
@@ -156,8 +157,9 @@ impl TableBatches {
         for ((info, values), texts) in infos.zip(&self.texts) {
             columns.push(match (info.kind, texts) {
                 (PropertyKind::Text, Some(texts)) => {
-                    let codes = values.as_primitive::<UInt32Type>().values().iter();
-                    Arc::new(StringArray::from_iter_values(codes.map(|&code| texts.value(code as usize))))
+                    let codes = values.as_primitive::<UInt32Type>().iter();
+                    let text = |code: Option<u32>| code.map(|code| texts.value(code as usize));
+                    Arc::new(codes.map(text).collect::<StringArray>())
                 }
                 _ => arrow_column(&info.logical, &values),
             });

@@ -244,7 +244,7 @@ fn property_records(
         logical: property.logical,
         weight: weight == Some(index),
         kind: kind == Some(index),
-        optional: false,
+        optional: property.optional,
     })
 }
 

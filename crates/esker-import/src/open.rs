@@ -169,6 +169,7 @@ fn refuse_lines(title: &str, options: &ReadOptions) -> Result<()> {
         (Setting::DateFormat.into(), !options.notation.formats.is_empty()),
         (Setting::DecimalComma.to(true), options.notation.decimal_comma),
         (Setting::Timezone.into(), options.notation.zone.is_some()),
+        (Setting::Null.into(), !options.nulls.is_empty()),
         (Setting::Header.to(true), options.header == Some(true)),
         // A file of vertices may have a header and quotes.
         (Setting::Header.to(false), options.header == Some(false) && options.vertices.is_none()),

@@ -131,6 +131,7 @@ impl EdgeArrays {
         let graph = lists.graph();
         let mut properties = Vec::new();
         for (number, info) in graph.properties().iter().enumerate().filter(|_| with_properties) {
+            graph.expect_values(number)?;
             let texts = graph.dictionary(number)?;
             let texts = texts.iter().flatten().map(|text| String::from_utf8_lossy(text).into_owned());
             properties.push(EdgeProperty { info: info.clone(), parts: Vec::new(), texts: texts.collect() });

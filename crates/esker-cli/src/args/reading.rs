@@ -77,6 +77,10 @@ pub(crate) struct ReadArgs {
     /// repeated
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) default: Vec<DefaultValue>,
+    /// Word that stands for no value in every column of a table of text, as an empty field does; may be
+    /// repeated. In columns of numbers, dates and truth values NA, NaN, null, none, - and \N always do
+    #[arg(long, value_name = "WORD", allow_hyphen_values = true)]
+    pub(crate) null: Vec<String>,
     /// Type of the vertex ids
     #[arg(long, value_enum, default_value_t)]
     pub(crate) ids: IdsArg,
@@ -127,6 +131,7 @@ impl ReadArgs {
             },
             schema: self.schema.iter().flat_map(|schema| schema.0.iter().cloned()).collect(),
             defaults: self.default.clone(),
+            nulls: self.null.clone(),
             ids: match self.ids {
                 IdsArg::Auto => PickIds::Auto,
                 IdsArg::Int => PickIds::Int,

@@ -151,7 +151,7 @@ fn column(given: &str, named: bool, columns: u32, known: &[ColumnRecord]) -> Res
 /// `CSV with header, separated by ','; source from, target to, amount`; `None` if no table is remembered.
 pub(crate) fn describe_reading(reading: Option<&ReadingRecord>) -> Option<String> {
     let ReadingRecord { format, table } = reading?;
-    let TableRecord { source, target, properties, named, delimiter, quotes, both_ends, .. } =
+    let TableRecord { source, target, properties, named, delimiter, quotes, both_ends, nulls, .. } =
         table.as_ref()?;
     let shown = |column: &ColumnRecord| match column.name.as_str() {
         "" => format!("column {}", column.place + 1),
@@ -170,8 +170,9 @@ pub(crate) fn describe_reading(reading: Option<&ReadingRecord>) -> Option<String
     };
     let separated = delimiter.map(|byte| format!(", separated by {}", separator(byte))).unwrap_or_default();
     let quotes = if *quotes == Some(false) { ", without quotes" } else { "" };
+    let nulls: String = nulls.iter().map(|word| format!(", {word:?} for no value")).collect();
     let both = if *both_ends { ", each edge at both ends" } else { "" };
-    Some(format!("{format}{header}{separated}{quotes}{both}; {}", words.join(", ")))
+    Some(format!("{format}{header}{separated}{quotes}{nulls}{both}; {}", words.join(", ")))
 }
 
 fn separator(byte: u8) -> String {

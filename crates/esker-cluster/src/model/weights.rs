@@ -48,6 +48,14 @@ impl WeightKind {
         let floats = column.as_primitive_opt::<Float64Type>().map(PrimitiveArray::values);
         let len = column.len();
         let bits = (0..len).map(|row| match (self, integers, floats) {
+            _ if column.is_null(row) => Err(BadWeight {
+                row,
+                reason: message![
+                    "a missing value, and each edge of a cluster has a weight: give such edges one, or leave the weights \
+                     out with ",
+                    Setting::Weight.to(false),
+                ],
+            }),
             (Self::Int, Some(integers), _) => Ok(integers[row] as u64),
             (Self::Float, _, Some(floats)) => Ok(floats[row].to_bits()),
             (Self::Float, Some(integers), _) if integers[row] as f64 as i128 == i128::from(integers[row]) => {

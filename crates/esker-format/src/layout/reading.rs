@@ -78,6 +78,8 @@ layout! {
         quotes: Option<bool>,
         /// Whether each undirected edge stands in it at both of its ends, if the format does not say so.
         both_ends: bool,
+        /// Words that stand for no value in a text.
+        nulls: Vec<String>,
     }
 }
 

@@ -57,6 +57,8 @@ settings! {
     DateFormat = "date_format",
     /// Whether numbers have a decimal comma.
     DecimalComma = "decimal_comma",
+    /// A word that stands for no value in a table of text.
+    Null = "null",
     /// The value of edges that lack one.
     Default = "default",
     /// An edge property that a change adds.

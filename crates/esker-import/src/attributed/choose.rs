@@ -116,14 +116,9 @@ pub(super) fn choose(
         let index = chosen.properties.len();
         chosen.weight = chosen.weight.or(is_weight.then_some(index));
         chosen.time = chosen.time.or(is_time.then_some(index));
-        let mut property = EdgeProperty {
-            name,
-            accepted,
-            default,
-            is_weight,
-            is_time,
-            type_is_fixed: options.types_are_fixed,
-        };
+        let (type_is_fixed, is_required) = (options.types_are_fixed, options.kind.as_ref() == Some(&name));
+        let mut property =
+            EdgeProperty { name, accepted, default, is_weight, is_time, type_is_fixed, is_required };
         if let Some(given) = options.defaults.iter().find(|given| given.name == property.name) {
             property.default = Some(Attribute::Text(given.value.clone().into()));
         }
@@ -166,8 +161,6 @@ pub(super) fn unknown_attribute(name: &str) -> Message {
     message![
         format!("the edge has {name:?}, which the first edges lack; declare it with "),
         Setting::Schema.to_type(name, "TYPE"),
-        ", and give the others a value with ",
-        Setting::Default.to_type(name, "VALUE"),
         ", or name the properties to keep with ",
         Setting::Property,
     ]

@@ -34,6 +34,7 @@ static DOCUMENT: DocumentFormat = DocumentFormat {
     names: &[],
     are_values_untyped: true,
     directed: None,
+    default_weight: false,
 };
 
 /// The most edges of one statement between groups of vertices.

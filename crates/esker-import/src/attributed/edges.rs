@@ -1,4 +1,4 @@
-//! Edges with properties: every edge has a value of each, its own or the default.
+//! Edges with properties: each has its own value, the default, or none.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use arrow_array::ArrayRef;
 use arrow_array::builder::BinaryBuilder;
 use esker_format::value::decimal::{Number, TOO_LONG, is_too_long, number};
 use esker_format::{LogicalType, PropertyType};
-use esker_graph::{Message, Setting, message};
+use esker_graph::Message;
 
 use super::value::Attribute;
-use crate::read::source::Numbers;
+use crate::read::source::{Numbers, without};
 use crate::read::typed::{self, Typed};
 use crate::text::column::{Mixed, NumberColumn};
 use crate::text::reasons::RefusedColumn;
@@ -36,6 +36,8 @@ pub(super) struct EdgeProperty {
     pub(super) is_time: bool,
     /// Whether its type is that of a database.
     pub(super) type_is_fixed: bool,
+    /// Whether no edge may be without it.
+    pub(super) is_required: bool,
 }
 
 impl EdgeProperty {
@@ -55,17 +57,6 @@ impl EdgeProperty {
             is_time: self.is_time,
             type_is_fixed: self.type_is_fixed,
         }
-    }
-
-    /// Why an edge without a value is refused.
-    pub(super) fn missing(&self) -> Message {
-        let name = &self.name;
-        message![
-            format!("the edge has no {name:?}, but other edges have; give such edges a value with "),
-            Setting::Default.to_type(name, "VALUE"),
-            ", or name the properties to keep with ",
-            Setting::Properties,
-        ]
     }
 
     /// A value, ready for the column.
@@ -107,14 +98,15 @@ impl EdgeProperty {
 
     /// An empty column.
     pub(super) fn column(&self) -> AttributeColumn {
-        match &self.accepted {
-            Accepted::Numbers => AttributeColumn::Numbers(NumberColumn::with_capacity(0)),
-            Accepted::Texts => AttributeColumn::Texts(BinaryBuilder::new()),
+        let values = match &self.accepted {
+            Accepted::Numbers => AttributeValues::Numbers(NumberColumn::with_capacity(0)),
+            Accepted::Texts => AttributeValues::Texts(BinaryBuilder::new()),
             Accepted::Typed(wanted) if typed::is_unsigned(wanted) => {
-                AttributeColumn::Typed(Numbers::Unsigned(Vec::new()))
+                AttributeValues::Typed(Numbers::Unsigned(Vec::new()))
             }
-            Accepted::Typed(_) => AttributeColumn::Typed(Numbers::Int(Vec::new())),
-        }
+            Accepted::Typed(_) => AttributeValues::Typed(Numbers::Int(Vec::new())),
+        };
+        AttributeColumn { values, len: 0, missing: Vec::new() }
     }
 }
 
@@ -124,10 +116,18 @@ pub(super) enum Converted<'a> {
     Number(Number),
     Typed(Typed),
     Text(std::borrow::Cow<'a, [u8]>),
+    Missing,
 }
 
 /// The values of an edge property in a block.
-pub(super) enum AttributeColumn {
+pub(super) struct AttributeColumn {
+    values: AttributeValues,
+    len: usize,
+    /// The places of edges without a value.
+    missing: Vec<usize>,
+}
+
+enum AttributeValues {
     Numbers(NumberColumn),
     Typed(Numbers),
     Texts(BinaryBuilder),
@@ -139,20 +139,31 @@ impl AttributeColumn {
     /// # Errors
     /// If no type of numbers holds it and those before it.
     pub(super) fn push(&mut self, value: &Converted<'_>) -> Result<(), Mixed> {
-        match (self, value) {
-            (Self::Numbers(column), Converted::Number(number)) => return column.push(*number),
-            (Self::Typed(column), Converted::Typed(value)) => typed::push(column, *value),
-            (Self::Texts(column), Converted::Text(text)) => column.append_value(text),
-            _ => {}
+        use AttributeValues as Values;
+        self.len += 1;
+        match (&mut self.values, value) {
+            (Values::Numbers(column), Converted::Number(number)) => return column.push(*number),
+            (Values::Typed(column), Converted::Typed(value)) => typed::push(column, *value),
+            (Values::Texts(column), Converted::Text(text)) => column.append_value(text),
+            // A value of another type was not converted for this column.
+            (values, _) => {
+                self.missing.push(self.len - 1);
+                match values {
+                    Values::Numbers(column) => return column.push(Number::Int(0)),
+                    Values::Typed(column) => typed::push(column, Typed::Int(0)),
+                    Values::Texts(column) => column.append_value(b""),
+                }
+            }
         }
         Ok(())
     }
 
     pub(super) fn finish(self) -> ArrayRef {
-        match self {
-            Self::Numbers(column) => column.numbers.finish(),
-            Self::Typed(column) => column.finish(),
-            Self::Texts(mut column) => Arc::new(column.finish()),
-        }
+        let values: ArrayRef = match self.values {
+            AttributeValues::Numbers(column) => column.numbers.finish(),
+            AttributeValues::Typed(column) => column.finish(),
+            AttributeValues::Texts(mut column) => Arc::new(column.finish()),
+        };
+        without(values, &self.missing)
     }
 }

@@ -30,6 +30,7 @@ pub(super) static DOCUMENT: DocumentFormat = DocumentFormat {
     names: &["label", "name"],
     are_values_untyped: false,
     directed: Some(false),
+    default_weight: false,
 };
 
 /// Lines before the graph that are looked at.

@@ -53,6 +53,7 @@ const fn document(input: &'static InputFormat) -> DocumentFormat {
         names: &[],
         are_values_untyped: false,
         directed: None,
+        default_weight: false,
     }
 }
 

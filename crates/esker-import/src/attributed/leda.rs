@@ -33,6 +33,7 @@ static DOCUMENT: DocumentFormat = DocumentFormat {
     names: &["label"],
     are_values_untyped: false,
     directed: None,
+    default_weight: false,
 };
 
 fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<OpenedInput> {

@@ -31,6 +31,7 @@ static DOCUMENT: DocumentFormat = DocumentFormat {
     names: &[],
     are_values_untyped: false,
     directed: Some(true),
+    default_weight: false,
 };
 
 fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<OpenedInput> {

@@ -51,7 +51,7 @@ const fn document(
     syntax: fn() -> Box<dyn Syntax>,
     directed: Option<bool>,
 ) -> DocumentFormat {
-    DocumentFormat { input, syntax, names: &[], are_values_untyped: false, directed }
+    DocumentFormat { input, syntax, names: &[], are_values_untyped: false, directed, default_weight: false }
 }
 
 /// The property that a SIF has between the ends of an edge, and what stands for none.

@@ -33,6 +33,7 @@ static DOCUMENT: DocumentFormat = DocumentFormat {
     names: &["label"],
     are_values_untyped: true,
     directed: None,
+    default_weight: true,
 };
 
 /// Vertices without a line that are taken at a time.

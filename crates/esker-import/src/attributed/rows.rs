@@ -11,9 +11,10 @@ use esker_format::Result;
 use esker_format::value::decimal;
 use esker_graph::{Message, counted};
 
-use super::edges::{AttributeColumn, EdgeProperty};
+use super::edges::{AttributeColumn, Converted, EdgeProperty};
 use super::value::Attribute;
 use super::vertices::VertexColumns;
+use crate::columns::no_kind;
 use crate::read::source::{EdgeBatch, Rejected, id_column};
 use crate::text::blocks::{count_lines, excerpt, input_error};
 use crate::text::reasons::{check_text, not_id};
@@ -353,7 +354,8 @@ impl<'e> Rows<'e> {
             let value = match (value, &property.default) {
                 (Some(value), _) => property.convert(value),
                 (None, Some(default)) => property.convert(default),
-                (None, None) => Err(property.missing()),
+                (None, None) if property.is_required => Err(no_kind(&property.name)),
+                (None, None) => Ok(Converted::Missing),
             };
             match value {
                 Ok(value) => converted.push(value),

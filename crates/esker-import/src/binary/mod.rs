@@ -13,6 +13,7 @@ mod converted;
 mod long;
 mod holds;
 mod reasons;
+mod faults;
 mod ends;
 mod table;
 mod notes;

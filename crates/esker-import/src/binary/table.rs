@@ -1,20 +1,20 @@
 //! What tables of edges have in common: which columns are meant, and how columns of values become a batch.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, BooleanArray, PrimitiveArray};
+use arrow_array::{Array, ArrayRef, BooleanArray};
+use arrow_schema::ArrowError;
 use arrow_select::filter::filter;
-use esker_format::value::decimal::{NotNumber, TOO_LONG, float_id, shown};
+use esker_format::value::decimal::TOO_LONG;
 use esker_format::{ElementType, LogicalType, PropertyColumnRecord, PropertyType, Result, TableRecord};
 use esker_graph::{Message, Setting, message};
 
 use super::contain::damaged;
 use super::converted::{as_ids, as_values};
 use super::ends::{choose_ends, find, fitted, fitted_ends};
+use super::faults::{Expected, RowFaults, find_faults, without_nan};
 use super::holds::{Holds, SPANS};
 use super::long::without_long_texts;
 use super::reasons::{no_numbers, times_as_ids};
@@ -26,7 +26,7 @@ use crate::columns::ids_become_texts;
 use crate::columns::names::{TIMES, WEIGHTS, position};
 use crate::columns::pairs::EdgeEnds;
 use crate::read::format::{Declaration, Pick, PickIds, PickProperties, ReadOptions, Suffix, split_type};
-use crate::read::source::{EdgeBatch, IdKind, Rejected, Schema, bad_text_ids};
+use crate::read::source::{EdgeBatch, IdKind, Rejected, Schema};
 use crate::read::typed::{as_time, cast, is_unsigned, logical_of, weight_fits};
 
 /// The columns that an import takes, as names and as indices in one file.
@@ -44,6 +44,8 @@ pub(super) struct Picked {
     pub(super) weight: Option<usize>,
     /// Which property is the time, if the user named it.
     pub(super) time: Option<usize>,
+    /// Which property no edge may be without.
+    pub(super) required: Option<usize>,
     /// Names of columns that hold nothing that a graph has a place for, although all were asked for.
     pub(super) left_out: Vec<String>,
     /// Names of columns of times of day or lengths of time, although all were asked for.
@@ -80,6 +82,7 @@ pub(super) fn choose(
         types: Vec::new(),
         weight: None,
         time: None,
+        required: None,
         left_out: Vec::new(),
         spans: Vec::new(),
         unread: Vec::new(),
@@ -101,6 +104,7 @@ pub(super) fn choose(
     let named = time.filter(|_| matches!(options.time, Pick::Column(_)));
     chosen.time = named.and_then(|named| chosen.columns[2..].iter().position(|&index| index == named));
     let declared = chosen.add_others(path, names, options)?;
+    chosen.required = options.required_of(&chosen.properties);
     let own_type = |(property, &index): (usize, &usize)| {
         // A truth value as a weight is 0 or 1. No weight and no time is of `u64`.
         let is_weight = chosen.weight == Some(property);
@@ -336,15 +340,13 @@ pub(super) fn record(names: &[(String, Holds)], chosen: &Picked) -> TableRecord 
         delimiter: None,
         quotes: None,
         both_ends: false,
+        nulls: Vec::new(),
     }
 }
 
-/// Why rows cannot be taken: the reason and the text that offends, by row.
-type RowFaults = BTreeMap<usize, (Message, String)>;
-
 /// Makes a batch of columns of equal length: source, target, then the properties of `chosen`.
 ///
-/// Rows without a value, with what is no id or with a number that is not finite are rejected.
+/// Rows with what is no id or with an infinite number are rejected. NaN is a missing value, as null is.
 ///
 /// # Errors
 /// If the columns are not of equal length, which only damage can cause.
@@ -377,22 +379,23 @@ pub(super) fn batch(
         let given = logical_of(column.data_type());
         *column = simplified(column).map_err(|e| damaged(origin.path, format!("column {name:?}: {e}")))?;
         let wanted = index.checked_sub(2).and_then(|property| types.get(property)?.as_ref());
-        let may_be_wide = index < 2 || wanted.is_some_and(is_unsigned);
-        find_faults(column, name, index < 2, may_be_wide, ids, &mut faults);
-        if let Some(wanted) = wanted
-            && given.as_ref() != Some(&wanted.logical)
-        {
+        if index >= 2 {
+            *column = without_nan(column);
+        }
+        let expected = Expected {
+            is_id: index < 2,
+            is_required: chosen.required.is_some_and(|required| required + 2 == index),
+            may_be_wide: index < 2 || wanted.is_some_and(is_unsigned),
+            ids,
+        };
+        find_faults(column, name, expected, &mut faults);
+        if let Some(wanted) = wanted.filter(|wanted| given.as_ref() != Some(&wanted.logical)) {
             *column = cast(column, given.as_ref(), wanted, |row, reason, text| {
                 faults.entry(row).or_insert_with(|| (format!("the column {name:?} {reason}").into(), text));
             });
         }
     }
-    if !faults.is_empty() {
-        let keep: BooleanArray = (0..rows).map(|row| Some(!faults.contains_key(&row))).collect();
-        for column in &mut columns {
-            *column = filter(column, &keep).map_err(|e| damaged(origin.path, e))?;
-        }
-    }
+    leave_out(&faults, &mut columns).map_err(|error| damaged(origin.path, error))?;
     let (ends, values) = columns.split_at(2);
     let rejected = faults.into_iter().enumerate().map(|(before, (row, (reason, text)))| Rejected {
         path: Arc::clone(origin.path),
@@ -417,6 +420,19 @@ pub(super) fn batch(
     })
 }
 
+/// Takes the rows with faults out of columns.
+fn leave_out(faults: &RowFaults, columns: &mut [ArrayRef]) -> std::result::Result<(), ArrowError> {
+    if faults.is_empty() {
+        return Ok(());
+    }
+    let rows = columns.first().map_or(0, arrow_array::Array::len);
+    let keep: BooleanArray = (0..rows).map(|row| Some(!faults.contains_key(&row))).collect();
+    for column in columns {
+        *column = filter(column, &keep)?;
+    }
+    Ok(())
+}
+
 /// An error if the texts of a column that comes as codes and a dictionary take too much once each row has its
 /// own.
 fn check_shared(origin: &BatchOrigin<'_>, column: &ArrayRef, name: &str) -> Result<()> {
@@ -428,64 +444,4 @@ fn check_shared(origin: &BatchOrigin<'_>, column: &ArrayRef, name: &str) -> Resu
         let last_row = origin.first_row + (column.len() as u64).saturating_sub(1);
         unusable(origin.path, format!("column {name:?}, rows {} to {last_row}: {reason}", origin.first_row))
     })
-}
-
-fn find_faults(
-    column: &ArrayRef,
-    name: &str,
-    is_id: bool,
-    may_be_wide: bool,
-    ids: IdKind,
-    faults: &mut RowFaults,
-) {
-    let mut fault = |row: usize, reason: Message, text: String| {
-        faults.entry(row).or_insert((reason, text));
-    };
-    if column.null_count() > 0 {
-        for row in (0..column.len()).filter(|&row| column.is_null(row)) {
-            fault(row, format!("the column {name:?} has no value here (null)").into(), String::new());
-        }
-    }
-    if let Some(values) = column.as_primitive_opt::<Int64Type>() {
-        // One pass without branches finds that nothing is wrong, as is usual.
-        if is_id && ids != IdKind::Text && values.values().iter().fold(0, |all, v| all | v) < 0 {
-            for (row, value) in bad(values, |value| value < 0) {
-                let found = format!("the column {name:?} has a negative id; import it with ");
-                let reason = message![found, Setting::Ids.to("text")];
-                fault(row, reason, value.to_string());
-            }
-        }
-    } else if let Some(values) = column.as_primitive_opt::<UInt64Type>() {
-        let above = |value: u64| value > i64::MAX as u64;
-        if !may_be_wide && above(values.values().iter().fold(0, |all, v| all | v)) {
-            for (row, value) in bad(values, above) {
-                let found = format!("the column {name:?} exceeds {}; take it as a property with ", i64::MAX);
-                let reason = message![found, Setting::Schema.to_type(name, "u64")];
-                fault(row, reason, value.to_string());
-            }
-        }
-    } else if let Some(values) = column.as_primitive_opt::<Float64Type>() {
-        let is_bad = |v: f64| if is_id { float_id(v).is_err() } else { !v.is_finite() };
-        for (row, value) in bad(values, is_bad) {
-            let why = match float_id(value) {
-                Err(why) if is_id => format!("that {}, so it is no id", why.reason()),
-                _ => NotNumber::NotFinite.reason().replacen("is", "that is", 1),
-            };
-            fault(row, format!("the column {name:?} has a value here {why}").into(), value.to_string());
-        }
-    } else if let Some(texts) = column.as_binary_opt::<i32>().filter(|_| is_id) {
-        for (row, why) in bad_text_ids(texts).filter(|(row, _)| texts.is_valid(*row)) {
-            let reason = format!("the id in the column {name:?} {}", why.reason());
-            fault(row, reason.into(), shown(texts.value(row)));
-        }
-    }
-}
-
-/// The values that are not null and `is_bad`, with their rows.
-fn bad<T: ArrowPrimitiveType>(
-    values: &PrimitiveArray<T>,
-    is_bad: impl Fn(T::Native) -> bool,
-) -> impl Iterator<Item = (usize, T::Native)> {
-    let all = values.values().iter().copied().enumerate();
-    all.filter(move |&(row, value)| is_bad(value) && values.is_valid(row))
 }

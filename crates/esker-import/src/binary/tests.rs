@@ -259,13 +259,13 @@ fn columns_are_chosen_by_name_and_values_checked() {
         let mut reader = open(format, vec![bytes.clone()], &options).unwrap();
         assert_eq!(reader.schema().properties, ["weight", "flag", "kind", "port"], "{name}");
         let all = batches(reader.as_mut()).unwrap();
-        assert_eq!(all.iter().flat_map(|b| ints(&b.source)).collect::<Vec<_>>(), [1], "{name}");
-        assert_eq!(all.iter().flat_map(|b| ints(&b.target)).collect::<Vec<_>>(), [u64::MAX], "{name}");
+        assert_eq!(all.iter().flat_map(|b| ints(&b.source)).collect::<Vec<_>>(), [1, 3], "{name}");
+        assert_eq!(all.iter().flat_map(|b| ints(&b.target)).collect::<Vec<_>>(), [u64::MAX, 6], "{name}");
         let rejected: Vec<_> = all.iter().flat_map(|b| &b.rejected).collect();
-        assert_eq!(
-            rejected.iter().map(|r| (r.line, r.text.as_str())).collect::<Vec<_>>(),
-            [(2, "-2"), (3, "NaN")]
-        );
+        assert_eq!(rejected.iter().map(|r| (r.line, r.text.as_str())).collect::<Vec<_>>(), [(2, "-2")]);
+        // NaN is a missing value.
+        let missing = all.iter().flat_map(|b| (0..b.len()).map(|row| b.properties[0].is_null(row)));
+        assert_eq!(missing.collect::<Vec<_>>(), [false, true], "{name}");
 
         let options = ReadOptions {
             ids: PickIds::Text,
@@ -530,10 +530,10 @@ fn damaged_files_never_panic() {
                 Ok(batches) => {
                     for batch in batches {
                         let edges = batch.len();
-                        assert!(batch.properties.iter().all(|p| p.len() == edges && p.null_count() == 0));
+                        assert!(batch.properties.iter().all(|p| p.len() == edges));
                         let floats =
                             batch.properties.iter().filter_map(|p| p.as_primitive_opt::<Float64Type>());
-                        assert!(floats.flat_map(arrow_array::PrimitiveArray::values).all(|v| !v.is_nan()));
+                        assert!(floats.flat_map(|values| values.iter().flatten()).all(|v| !v.is_nan()));
                     }
                 }
                 Err(error) => {

@@ -44,6 +44,8 @@ pub(crate) struct BuiltProperty {
     pub(crate) logical: LogicalType,
     /// Its texts in order of their codes, if it is of texts.
     pub(crate) dictionary: SortedTexts,
+    /// Whether edges may be without a value.
+    pub(crate) optional: bool,
 }
 
 impl BuiltProperty {
@@ -52,10 +54,12 @@ impl BuiltProperty {
         schema: &Schema,
         elements: Vec<ElementType>,
         dictionaries: Vec<SortedTexts>,
+        optional: &[bool],
     ) -> Vec<Self> {
         let properties = schema.properties.iter().cloned().enumerate().zip(elements).zip(dictionaries);
-        let built = |(((index, name), element), dictionary): (((usize, String), _), _)| {
-            Self::of(name, schema.declared(index), element, dictionary)
+        let built = |(((index, name), element), dictionary): (((usize, String), _), _)| Self {
+            optional: optional[index],
+            ..Self::of(name, schema.declared(index), element, dictionary)
         };
         properties.map(built).collect()
     }
@@ -72,7 +76,7 @@ impl BuiltProperty {
             (None, ElementType::U8 | ElementType::U16 | ElementType::U32) => LogicalType::Text,
             (None, _) => LogicalType::Number,
         };
-        Self { name, element, logical, dictionary }
+        Self { name, element, logical, dictionary, optional: false }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The edges of an import as pairs of vertices with words of properties beside them, block by block.
 
-use esker_format::{ElementType, Error, LogicalType, PropertyType, Result};
+use esker_format::{ElementType, Error, LogicalType, PropertyType, Result, missing_bits};
 use esker_graph::{Reservation, VertexId};
 
 use crate::build::gather::{GatheredInput, RawEnds};
@@ -85,7 +85,8 @@ impl Edges {
                 }
                 _ => narrowest,
             };
-            layouts.push(ValueLayout { carried, word: words, ranks });
+            let missing = missing_bits(carried, &range.logical(schema.declared(i))).filter(|_| range.missing);
+            layouts.push(ValueLayout { carried, word: words, ranks, optional: range.missing, missing });
             words += words_of(carried);
             dictionaries.push(dictionary);
         }
@@ -105,6 +106,11 @@ impl Edges {
             dictionaries,
             _ranks: reserved,
         })
+    }
+
+    /// Of each property, whether edges are without a value.
+    pub(crate) fn optional(&self) -> Vec<bool> {
+        self.layouts.iter().map(|layout| layout.optional).collect()
     }
 
     /// The id of the vertex with number 0, unless a map has the ids.

@@ -13,7 +13,7 @@ use esker_graph::{Setting, message};
 use esker_layers::ids::IdHasher;
 
 use crate::build::texts::PropertyTexts;
-use crate::build::values::{Range, RawValues, TextCache, set_aside};
+use crate::build::values::{Range, RawColumn, TextCache, set_aside};
 use crate::build::vertex_rows::{NamedVertices, RowGatherer, VertexRows};
 use crate::keys::Keys;
 use crate::number::{Numberer, Parted};
@@ -44,7 +44,7 @@ pub(crate) enum RawEnds {
 pub(crate) struct RawBlock {
     pub(crate) len: usize,
     pub(crate) ends: RawEnds,
-    pub(crate) values: Vec<RawValues>,
+    pub(crate) values: Vec<RawColumn>,
     pub(crate) vertices: Option<ShelvedChunk<u64>>,
     /// How many vertices are named without an edge, and the rows of their properties.
     pub(crate) named: NamedVertices,
@@ -337,7 +337,7 @@ impl Shared<'_> {
         &self,
         worker: &mut Worker,
         len: usize,
-        values: Vec<RawValues>,
+        values: Vec<RawColumn>,
         keys: &Keys,
     ) -> Result<RawBlock> {
         let (Some(source), Some(target)) = (integer_ids(&keys.source), integer_ids(&keys.target)) else {

@@ -8,7 +8,7 @@ use esker_graph::VertexId;
 use hashbrown::HashTable;
 
 use crate::build::scatter::Ranges;
-use crate::build::values::{ValueLayout, put_wide, wide};
+use crate::build::values::{ValueLayout, put_wide, wide, words as words_of};
 use crate::options::Duplicates;
 
 /// Neighbour lists of some vertices, ascending.
@@ -244,6 +244,20 @@ impl Policy<'_> {
             return Ok(());
         }
         let Some(layout) = self.weight else { return Ok(()) };
+        // A missing weight is worse than any, and adds nothing.
+        if layout.is_missing(&other[layout.word..]) {
+            return Ok(());
+        }
+        if layout.is_missing(&kept[layout.word..]) {
+            match self.duplicates {
+                Duplicates::Sum => {
+                    let weight = layout.word..layout.word + words_of(layout.carried);
+                    kept[weight.clone()].copy_from_slice(&other[weight]);
+                }
+                _ => kept.copy_from_slice(other),
+            }
+            return Ok(());
+        }
         if self.duplicates != Duplicates::Sum {
             let (new, old) = (&other[layout.word..], &kept[layout.word..]);
             let is_better = match self.duplicates {
@@ -257,7 +271,9 @@ impl Policy<'_> {
         }
         let (kept, other) = (&mut kept[layout.word..], wide(&other[layout.word..]));
         let sum = if layout.carried == ElementType::I64 {
-            let sum = (wide(kept) as i64).checked_add(other as i64).ok_or_else(|| {
+            let sum = (wide(kept) as i64).checked_add(other as i64);
+            // What stands for a missing weight is none.
+            let sum = sum.filter(|sum| !layout.optional || *sum > i64::MIN).ok_or_else(|| {
                 Error::invalid(
                     "the weights of duplicate edges add up to more than 64 bits hold: choose another rule for duplicates"
                         .to_owned(),

@@ -1,7 +1,9 @@
 //! From batches of edges to the columns of a base layer.
 
+mod missing;
 pub(crate) mod texts;
 pub(crate) mod values;
+mod ranges;
 pub(crate) mod renumbered;
 mod cells;
 pub(crate) mod vertex_rows;

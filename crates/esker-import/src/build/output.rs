@@ -4,7 +4,7 @@ use parking_lot::{Condvar, Mutex};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use esker_format::{ElementType, Encoding, Error, Result, ValuesWriter, Widening};
+use esker_format::{ElementType, Encoding, Error, LogicalType, Result, ValuesWriter, Widening, missing_bits};
 use esker_graph::{Direction, VertexId};
 use esker_layers::layer::{BodyWriter, PlainWriter, SectionColumn};
 
@@ -68,7 +68,8 @@ impl<'a> DirectionOutput<'a> {
         for (property, layout) in layouts.iter().enumerate() {
             let column = if summed == Some(property) {
                 // Little memory: a block. The rest of the budget is for sorting.
-                WeightOutput::Sums(Spool::new(work, u64::MAX), Range::default())
+                let range = Range { missing: layout.optional, ..Range::default() };
+                WeightOutput::Sums(Spool::new(work, u64::MAX), range)
             } else {
                 let column = SectionColumn::Property(property as u32);
                 WeightOutput::Known(writer.values(direction, column, layout.carried)?)
@@ -154,7 +155,7 @@ impl<'a> DirectionOutput<'a> {
                 }
                 WeightOutput::Sums(mut sums, range) => {
                     sums.finish()?;
-                    let mut element = range.narrowest(&schema.properties[property], 0)?;
+                    let mut element = range.element(&schema.properties[property], None, 0)?;
                     if let Some(declared) = schema.declared(property)
                         && Widening::is_possible(element, declared.element)
                     {
@@ -162,7 +163,7 @@ impl<'a> DirectionOutput<'a> {
                     }
                     let column = SectionColumn::Property(property as u32);
                     let column = self.writer.values(self.direction, column, element)?;
-                    write_sums(work, &sums, output.layout.carried, element, column)?;
+                    write_sums(work, &sums, output.layout, element, column)?;
                     element
                 }
             });
@@ -186,11 +187,14 @@ impl PropertyOutput<'_> {
             WeightOutput::Sums(sums, range) => {
                 for record in records {
                     let bits = wide(record);
+                    sums.push(bits)?;
+                    if self.layout.is_missing(record) {
+                        continue;
+                    }
                     range.merge(match carried {
                         ElementType::I64 => Range::of_integers(&[bits as i64]),
                         _ => Range::of_floats(&[f64::from_bits(bits)]),
                     });
-                    sums.push(bits)?;
                 }
                 Ok(())
             }
@@ -202,14 +206,19 @@ impl PropertyOutput<'_> {
 fn write_sums(
     work: &Workspace,
     sums: &Spool<u64>,
-    carried: ElementType,
+    layout: &ValueLayout,
     element: ElementType,
     mut column: ValuesWriter,
 ) -> Result<()> {
+    let carried = layout.carried;
+    let missing = missing_bits(element, &LogicalType::Number).unwrap_or(0);
     let mut buffer = Vec::new();
     for block in 0..sums.num_blocks() {
         work.check()?;
         column.append(sums.block(block, &mut buffer)?.iter().map(|&bits| {
+            if layout.optional && layout.missing == Some(bits) {
+                return missing;
+            }
             let integer = if carried == ElementType::I64 { bits as i64 } else { f64::from_bits(bits) as i64 };
             let float = if carried == ElementType::I64 { bits as i64 as f64 } else { f64::from_bits(bits) };
             match element {

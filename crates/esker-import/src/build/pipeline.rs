@@ -65,7 +65,7 @@ pub(crate) fn build_layer(
     drop(parser);
     let (gathered, of_vertices) = gathered.split();
     let mut edges = Edges::new(&work, gathered, &schema, options.duplicates, base, num_vertices, pairs)?;
-    kind.map_or(Ok(()), |kind| expect_kinds(&schema.properties[kind], &edges.dictionaries[kind]))?;
+    kind.map_or(Ok(()), |kind| expect_kinds(&schema.properties[kind], &edges, kind))?;
     let directed = options.directed.or(schema.directed).unwrap_or(true);
     let order = order(&work, &mut edges, options.order, directed, &tracker)?;
     let plan = Directions {
@@ -86,7 +86,7 @@ pub(crate) fn build_layer(
         return Err(twice.error(&order.renumbered, map.as_deref())?);
     }
 
-    let dictionaries = std::mem::take(&mut edges.dictionaries);
+    let (dictionaries, optional) = (std::mem::take(&mut edges.dictionaries), edges.optional());
     let rows = edges.num_edges();
     let (rejected, rejected_sample) = edges.into_rejected();
     let (arcs, loops) = (written.arcs, written.loops);
@@ -111,7 +111,7 @@ pub(crate) fn build_layer(
         stages: tracker.finish(),
         reserved_bytes: work.budget.peak_bytes(),
     };
-    let properties = BuiltProperty::all(&schema, types, dictionaries);
+    let properties = BuiltProperty::all(&schema, types, dictionaries, &optional);
     let vertex_rows = of_vertices.in_order(&work, &order.renumbered)?;
     let ids = ids_of(&work, map, order.renumbered, base)?;
     let (in_edges, weight, time) = (directed && options.in_edges, schema.weight, schema.time);

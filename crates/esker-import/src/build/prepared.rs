@@ -4,8 +4,7 @@ use esker_format::{Error, Result};
 use esker_graph::{Run, RunOptions, Setting, Stop, message};
 
 use crate::binary::{GRAPH500, GRAPH500_64};
-use crate::build::edges::{check_types, check_weight};
-use crate::build::texts::SortedTexts;
+use crate::build::edges::{Edges, check_types, check_weight};
 use crate::options::{Duplicates, ImportOptions};
 use crate::read::source::{Reader, Schema};
 
@@ -89,10 +88,11 @@ fn kind_of(schema: &Schema, name: Option<&str>) -> Result<Option<usize>> {
     }
 }
 
-/// Refuses edges without a kind; `texts` are all kinds.
-pub(crate) fn expect_kinds(name: &str, texts: &SortedTexts) -> Result<()> {
+/// Refuses edges without a kind, which the property at `kind` holds.
+pub(crate) fn expect_kinds(name: &str, edges: &Edges, kind: usize) -> Result<()> {
     // The empty text is the first.
-    if texts.text(0)?.is_none_or(|text| !text.is_empty()) {
+    if !edges.layouts[kind].optional && edges.dictionaries[kind].text(0)?.is_none_or(|text| !text.is_empty())
+    {
         return Ok(());
     }
     Err(Error::invalid(message![

@@ -6,9 +6,10 @@ use std::collections::HashMap;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, UInt64Array};
-use esker_format::{ElementType, Error, PropertyType, Result};
+use esker_format::{ElementType, Error, MISSING_TEXT, PropertyType, Result};
 use esker_graph::{Setting, message};
 
+use super::missing::{has_reserved, missing_places, with_zeros};
 use crate::build::texts::{ENTRY_BYTES, PropertyTexts};
 use crate::read::source::texts;
 use crate::sort::scratch::{Shelf, ShelvedChunk};
@@ -48,6 +49,14 @@ pub(crate) struct Range {
     pub(crate) floats: bool,
     /// The least integer that no float equals, for messages.
     pub(crate) wide: Option<i64>,
+    /// Some edges have no value.
+    pub(crate) missing: bool,
+    /// The least integer.
+    pub(crate) least: i64,
+    /// The greatest integer of 64 bits without a sign.
+    pub(crate) greatest: u64,
+    /// A text is the one that stands for missing ones.
+    pub(crate) reserved_text: bool,
 }
 
 impl Default for Range {
@@ -62,6 +71,10 @@ impl Default for Range {
             texts: false,
             floats: false,
             wide: None,
+            missing: false,
+            least: i64::MAX,
+            greatest: 0,
+            reserved_text: false,
         }
     }
 }
@@ -75,6 +88,7 @@ impl Range {
     pub(crate) fn of_integers(values: &[i64]) -> Self {
         let mut range = Self { numbers: !values.is_empty(), ..Self::default() };
         for &x in values {
+            range.least = range.least.min(x);
             range.i32 &= i64::from(x as i32) == x;
             range.u64 &= x >= 0;
             // Beyond 2^53 the float must be converted back with care: i64::MAX as f64 is 2^63.
@@ -90,6 +104,7 @@ impl Range {
     pub(crate) fn of_unsigned(values: &[u64]) -> Self {
         let mut range = Self { numbers: !values.is_empty(), ..Self::default() };
         for &x in values {
+            range.greatest = range.greatest.max(x);
             range.i32 &= x <= i32::MAX as u64;
             range.i64 &= x <= i64::MAX as u64;
             range.f32 &= u128::from(x) == f64::from(x as f32) as u128;
@@ -103,6 +118,7 @@ impl Range {
         let mut range = Self { numbers: is_some, floats: is_some, u64: !is_some, ..Self::default() };
         for &x in values {
             let negative_zero = x == 0.0 && x.is_sign_negative();
+            range.least = range.least.min(x as i64);
             range.i32 &= f64::from(x as i32) == x && !negative_zero;
             range.i64 &= (x as i64) as f64 == x && x < 9_223_372_036_854_775_808.0 && !negative_zero;
             range.f32 &= f64::from(x as f32) == x;
@@ -120,16 +136,14 @@ impl Range {
         self.texts |= other.texts;
         self.floats |= other.floats;
         self.wide = self.wide.into_iter().chain(other.wide).min();
+        self.missing |= other.missing;
+        self.least = self.least.min(other.least);
+        self.greatest = self.greatest.max(other.greatest);
+        self.reserved_text |= other.reserved_text;
     }
 
-    /// The type of a property, declared or the narrowest.
-    pub(crate) fn element(
-        self,
-        name: &str,
-        declared: Option<&PropertyType>,
-        texts: usize,
-    ) -> Result<ElementType> {
-        let Some(declared) = declared else { return self.narrowest(name, texts) };
+    /// The declared type, or a wider one for more texts.
+    pub(crate) fn declared(self, name: &str, declared: &PropertyType, texts: usize) -> Result<ElementType> {
         let fits = match declared.element {
             _ if declared.logical.is_text() => !self.numbers,
             ElementType::F32 => self.f32 && !self.texts,
@@ -179,6 +193,13 @@ impl Range {
             ])),
         }
     }
+}
+
+/// The values of one property in one block, and which edges have none: a bit each, where any has none.
+#[derive(Debug)]
+pub(crate) struct RawColumn {
+    values: RawValues,
+    missing: Option<ShelvedChunk<u64>>,
 }
 
 /// The values of one property in one block, set aside in the narrowest form that is exact for this block.
@@ -238,12 +259,30 @@ pub(crate) fn set_aside(
     column: &ArrayRef,
     dictionary: &PropertyTexts,
     cache: &mut TextCache,
-) -> Result<(RawValues, Range)> {
-    if let Some(texts) = texts(column) {
-        let codes = cache.codes(dictionary, texts)?;
-        let range = Range { texts: !codes.is_empty(), ..Range::default() };
-        return Ok((RawValues::Code(shelf.put(codes)?), range));
+) -> Result<(RawColumn, Range)> {
+    let nulls = column.nulls().filter(|nulls| nulls.null_count() > 0);
+    if let Some(all) = column.as_binary_opt::<i32>() {
+        let codes = match (nulls, texts(column)) {
+            (None, Some(texts)) => cache.codes(dictionary, texts)?,
+            _ => cache.codes(dictionary, all.iter().map(|text| text.unwrap_or(MISSING_TEXT)))?,
+        };
+        let values = RawValues::Code(shelf.put(codes)?);
+        let (missing, reserved_text) = (nulls.is_some(), has_reserved(all));
+        let range = Range { texts: !all.is_empty(), missing, reserved_text, ..Range::default() };
+        return Ok((RawColumn { values, missing: None }, range));
     }
+    let Some(nulls) = nulls else {
+        let (values, range) = set_numbers_aside(shelf, column)?;
+        return Ok((RawColumn { values, missing: None }, range));
+    };
+    let (values, range) = set_numbers_aside(shelf, &with_zeros(column)?)?;
+    let has_values = nulls.null_count() < nulls.len();
+    let range = Range { missing: true, numbers: has_values, floats: range.floats && has_values, ..range };
+    Ok((RawColumn { values, missing: Some(shelf.put(missing_places(nulls))?) }, range))
+}
+
+/// Sets numbers aside, none of which is missing.
+fn set_numbers_aside(shelf: &Shelf, column: &ArrayRef) -> Result<(RawValues, Range)> {
     if let Some(values) = column.as_primitive_opt::<Int64Type>().map(Int64Array::values) {
         let range = Range::of_integers(values);
         let raw = if range.i32 {
@@ -286,6 +325,10 @@ pub(crate) struct ValueLayout {
     pub(crate) word: usize,
     /// Rank of each code, for texts.
     pub(crate) ranks: Vec<u32>,
+    /// Whether some edges have no value.
+    pub(crate) optional: bool,
+    /// The bits that stand for a missing number in the words.
+    pub(crate) missing: Option<u64>,
 }
 
 impl ValueLayout {
@@ -293,10 +336,40 @@ impl ValueLayout {
     pub(crate) fn fill(
         &self,
         shelf: &Shelf,
-        values: &RawValues,
+        column: &RawColumn,
         words: &mut [u32],
         stride: usize,
     ) -> Result<()> {
+        self.fill_values(shelf, &column.values, words, stride)?;
+        let (Some(bits), Some(missing)) = (&column.missing, self.missing) else { return Ok(()) };
+        let mut buffer = Vec::new();
+        let bits = shelf.get(bits, &mut buffer)?;
+        for (row, record) in words[self.word..].chunks_mut(stride).enumerate() {
+            if bits[row / 64] >> (row % 64) & 1 == 1 {
+                self.put_bits(record, missing);
+            }
+        }
+        Ok(())
+    }
+
+    /// The bits of a property in the words of a record from its first word on.
+    pub(crate) fn bits(&self, record: &[u32]) -> u64 {
+        if words(self.carried) == 2 { wide(record) } else { u64::from(record[0]) }
+    }
+
+    fn put_bits(&self, record: &mut [u32], bits: u64) {
+        match words(self.carried) {
+            2 => put_wide(record, bits),
+            _ => record[0] = bits as u32,
+        }
+    }
+
+    /// Whether a record, from the first word of the property on, has no number.
+    pub(crate) fn is_missing(&self, record: &[u32]) -> bool {
+        self.optional && self.missing == Some(self.bits(record))
+    }
+
+    fn fill_values(&self, shelf: &Shelf, values: &RawValues, words: &mut [u32], stride: usize) -> Result<()> {
         let records = words[self.word..].chunks_mut(stride);
         match values {
             RawValues::I32(chunk) => {

@@ -163,6 +163,7 @@ mod tests {
             delimiter: None,
             quotes: None,
             both_ends: false,
+            nulls: Vec::new(),
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use esker_format::value::decimal;
 
 use super::kinds::ValueKind;
+use super::missing::says_missing;
 use super::names::{NameRank, is_column_word, words};
 use super::pairs::{NamedPair, PairKind, end_words, named_pairs};
 
@@ -61,7 +62,8 @@ fn told(first: &[Vec<u8>], body: &[&[Vec<u8>]], by_looks: bool) -> FirstLine {
     let is_index = first[0].is_empty()
         && kinds[0] == ValueKind::Integers
         && first[1..].iter().all(|name| !name.is_empty());
-    let is_above_types = first.iter().zip(&kinds).any(|(name, kind)| kind.is_typed() && !is_missing(name));
+    let is_above_types =
+        first.iter().zip(&kinds).any(|(name, kind)| kind.is_typed() && !says_missing(name) && *name != b"?");
     if is_index || is_above_types || is_strong && by_looks {
         return FirstLine::Header;
     }
@@ -77,12 +79,6 @@ fn told(first: &[Vec<u8>], body: &[&[Vec<u8>]], by_looks: bool) -> FirstLine {
         true => FirstLine::Header,
         false => FirstLine::Unclear,
     }
-}
-
-/// Whether a value says that there is none.
-fn is_missing(value: &[u8]) -> bool {
-    const MISSING: &[&[u8]] = &[b"", b"na", b"n/a", b"nan", b"null", b"none", b"nil", b"-", b"?", b"\\n"];
-    MISSING.contains(&value.to_ascii_lowercase().as_slice())
 }
 
 fn values<'r>(body: &'r [&[Vec<u8>]], column: usize) -> impl Iterator<Item = &'r [u8]> {

@@ -2,6 +2,7 @@
 //! types and by shared values. What these leave open is asked for, never guessed.
 
 pub(crate) mod names;
+pub(crate) mod missing;
 pub(crate) mod dates;
 pub(crate) mod kinds;
 pub(crate) mod types;
@@ -12,7 +13,7 @@ pub(crate) mod direction;
 pub(crate) mod expected;
 mod reasons;
 
-pub(crate) use reasons::{columns_do_not_fit, header_is_unclear, ids_become_texts, store_unread};
+pub(crate) use reasons::{columns_do_not_fit, header_is_unclear, ids_become_texts, no_kind, store_unread};
 
 #[cfg(test)]
 mod tests {

@@ -47,8 +47,8 @@ pub struct ExportReport {
 /// Writes a graph to `path`; `-` is standard output. The file gets its name when it is complete.
 ///
 /// # Errors
-/// If the format cannot hold the graph (the message says why and what can), an edge is without a value of a
-/// property that is written, a file exists, or writing fails.
+/// If the format cannot hold the graph (the message says why and what can), an edge is without a value that
+/// the format cannot leave out, a file exists, or writing fails.
 pub fn export(graph: &dyn ExportGraph, path: &Path, options: &ExportOptions) -> Result<ExportReport> {
     let format = format_of(path, options)?;
     if options.both_ends == Some(true) && graph.is_directed() {
@@ -58,9 +58,10 @@ pub fn export(graph: &dyn ExportGraph, path: &Path, options: &ExportOptions) -> 
             ") has no effect on a directed graph: each edge has one",
         ]));
     }
-    let keeps = format.export().keeps;
+    let written = format.export();
     for (index, property) in graph.properties().iter().enumerate().filter(|_| options.properties) {
-        if keeps.has(index, property, graph.weight()) {
+        let is_kept = written.keeps.has(index, property, graph.weight());
+        if is_kept && !written.may_lack(graph.weight() == Some(index)) {
             graph.expect_values(index)?;
         }
     }

@@ -45,13 +45,19 @@ impl Small {
         }
         let mut properties: Vec<_> = weight
             .iter()
-            .map(|&kind| PropertyInfo { name: "weight".into(), kind, logical: LogicalType::Number })
+            .map(|&kind| PropertyInfo {
+                name: "weight".into(),
+                kind,
+                logical: LogicalType::Number,
+                optional: false,
+            })
             .collect();
         if weight.is_some() {
             properties.push(PropertyInfo {
                 name: "the, kind".into(),
                 kind: PropertyKind::Text,
                 logical: LogicalType::Text,
+                optional: false,
             });
         }
         let ids = ids.iter().map(|&id| id.to_owned()).collect();
@@ -311,14 +317,14 @@ fn texts_are_quoted_or_refused() {
 }
 
 #[test]
-fn only_properties_that_are_written_must_have_values() {
+fn only_formats_without_a_place_for_a_missing_value_refuse_it() {
     let mut graph = Small::new(&["1", "2"], false, &[(0, 1, 1.0, 0)], Some(PropertyKind::I32));
     for lacking in [1, 0] {
         graph.properties[lacking].name = "lacking".into();
         for (name, properties, is_written) in [
-            ("a.csv", true, true),
-            ("a.csv", false, false),
-            ("a.parquet", true, true),
+            ("a.csv", true, false),
+            ("a.parquet", true, false),
+            ("a.net", true, lacking == 0),
             ("a.graph", true, lacking == 0),
             ("a.graph", false, false),
             ("a.npz", true, lacking == 0),

@@ -243,6 +243,11 @@ pub struct ReadOptions {
     pub properties: PickProperties,
     /// Values for edges that lack one.
     pub defaults: Vec<DefaultValue>,
+    /// Words that stand for no value in every column of a table of text, as an empty field does; in columns
+    /// of texts, only without quotes.
+    pub nulls: Vec<String>,
+    /// The property that holds the kinds of edges: no edge is without one.
+    pub kind: Option<String>,
     /// The types of properties; a column that is declared becomes a property.
     pub schema: Vec<Declaration>,
     /// Whether the edges go to a database, whose properties have their types already. Then no message
@@ -294,6 +299,8 @@ impl Default for ReadOptions {
             time: Pick::Auto,
             properties: PickProperties::None,
             defaults: Vec::new(),
+            nulls: Vec::new(),
+            kind: None,
             schema: Vec::new(),
             types_are_fixed: false,
             ids_can_become_texts: false,
@@ -323,10 +330,18 @@ impl ReadOptions {
     /// These options, with a column that holds the kinds of edges: texts.
     pub fn with_kind(mut self, column: Option<&str>) -> Self {
         let Some(column) = column else { return self };
+        self.kind = Some(column.to_owned());
         if !self.schema.iter().any(|declared| declared.name == column) {
             self.schema.push(Declaration { name: column.to_owned(), property_type: PropertyType::text() });
         }
         self
+    }
+
+    /// The property among these of which every edge must have a value of its own.
+    pub(crate) fn required_of(&self, properties: &[String]) -> Option<usize> {
+        let kind = self.kind.as_ref()?;
+        let has_default = self.defaults.iter().any(|given| given.name == *kind);
+        properties.iter().position(|name| name == kind).filter(|_| !has_default)
     }
 
     /// The number of properties that options ask for.

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use arrow_array::builder::BinaryBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
-use arrow_array::{Array, ArrayRef, BinaryArray, Float64Array, Int64Array, UInt64Array};
+use arrow_array::{Array, ArrayRef, BinaryArray, Float64Array, Int64Array, UInt64Array, make_array};
+use arrow_buffer::NullBuffer;
 use esker_format::value::decimal::{NotId, TEXT_BYTES_MAX, text_id};
 use esker_format::{Error, PropertyType, Result, TableRecord};
 use esker_graph::{Message, Stop};
@@ -45,6 +46,22 @@ pub fn bad_text_ids(texts: &BinaryArray) -> impl Iterator<Item = (usize, NotId)>
     let is_good = is_good && !texts.value_data().contains(&0);
     let places = if is_good { 0..0 } else { 0..texts.len() };
     places.filter_map(|place| text_id(texts.value(place)).err().map(|why| (place, why)))
+}
+
+/// A column without the values at some places, which ascend.
+pub(crate) fn without(column: ArrayRef, missing: &[usize]) -> ArrayRef {
+    if missing.is_empty() {
+        return column;
+    }
+    let mut missing = missing.iter().peekable();
+    let is_valid = (0..column.len()).map(|row| missing.next_if(|&&place| place == row).is_none());
+    with_nulls(&column, Some(NullBuffer::from_iter(is_valid)))
+}
+
+/// A column with other nulls than it has. Where their number differs from its length, it stays as it is.
+pub(crate) fn with_nulls(column: &ArrayRef, nulls: Option<NullBuffer>) -> ArrayRef {
+    let changed = column.to_data().into_builder().nulls(nulls).build();
+    changed.map_or_else(|_| Arc::clone(column), make_array)
 }
 
 /// A column of integer ids.
@@ -137,7 +154,7 @@ impl VertexColumn {
     }
 }
 
-/// Edges in the order of the input: Arrow arrays of equal length, without nulls.
+/// Edges in the order of the input: Arrow arrays of equal length. Only values may be null: missing.
 ///
 /// Ids are `UInt64` or `Binary` (texts, UTF-8 is not required), and all batches of one import are of one
 /// kind. Values are `Int64`, `Float64` (never NaN), `UInt64` (of a property that is declared so) or `Binary`

@@ -12,7 +12,7 @@ use esker_format::{EdgeId, ElementType, LogicalType, PropertyType, TimeUnit};
 use esker_graph::{Message, Setting, message};
 use esker_layers::property::PropertyValue;
 
-use crate::read::source::{Numbers, text_column};
+use crate::read::source::{Numbers, text_column, with_nulls};
 
 /// Key and value by which the metadata of an Arrow schema says that edges are undirected.
 pub(crate) const UNDIRECTED: [&str; 2] = ["esker.directed", "false"];
@@ -274,8 +274,8 @@ pub fn is_unsigned(wanted: &PropertyType) -> bool {
     wanted.logical.is_number() && wanted.element == ElementType::U64
 }
 
-/// Casts a column of `Int64`, `UInt64`, `Float64` or `Binary` to a declared type. `given` says what its
-/// numbers stand for. Calls `fault` with the row of each value that does not fit, why, and the value.
+/// Casts a column of `Int64`, `UInt64`, `Float64` or `Binary` to a declared type; nulls stay. `given` says
+/// what its numbers stand for. Calls `fault` with the row of each value that does not fit, why, and it.
 pub fn cast(
     column: &ArrayRef,
     given: Option<&LogicalType>,
@@ -286,7 +286,7 @@ pub fn cast(
     if wanted.logical.is_text() {
         return match column.data_type() {
             DataType::Binary => Arc::clone(column),
-            _ => text_column((0..column.len()).map(shown)),
+            _ => with_nulls(&text_column((0..column.len()).map(shown)), column.nulls().cloned()),
         };
     }
     let mut values = match is_unsigned(wanted) {
@@ -301,7 +301,7 @@ pub fn cast(
         });
         push(&mut values, value);
     }
-    values.finish()
+    with_nulls(&values.finish(), column.nulls().cloned())
 }
 
 /// Appends a number; the first float makes the column one of floats.

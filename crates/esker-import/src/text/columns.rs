@@ -248,7 +248,8 @@ fn usual_weight(shape: &TableShape, options: &ReadOptions) -> Option<usize> {
             let read = notation(shape, 2, options).sample(values(shape, 2));
             // One bad line in a hundred is a bad line, not a sign that this is no weight.
             let numbers = read.iter().filter(|value| decimal::is_numeral(value)).count();
-            (numbers * 100 >= shape.rows.len() * 99).then_some(2)
+            let given = read.iter().filter(|value| !value.is_empty()).count();
+            (numbers > 0 && numbers * 100 >= given * 99).then_some(2)
         }
         None => None,
     }

@@ -136,6 +136,7 @@ fn layout(header: &HeadedInput, weighted: bool) -> ColumnLayout {
         notations: Vec::new(),
         float_end: None,
         direction: None,
+        missing: None,
         mark: header.mark,
     }
 }

@@ -44,9 +44,16 @@ pub(super) fn listed(header: &[String]) -> String {
     excerpt(header.join(", ").as_bytes())
 }
 
-/// The values of a column in the sample.
-pub(super) fn values(shape: &TableShape, column: usize) -> impl Iterator<Item = &[u8]> + Clone {
+/// The fields of a column in the sample.
+pub(super) fn fields(shape: &TableShape, column: usize) -> impl Iterator<Item = &[u8]> + Clone {
     shape.rows.iter().filter_map(move |row| row.get(column)).map(Vec::as_slice)
+}
+
+/// The values of a column in the sample; words for no value are empty.
+pub(super) fn values(shape: &TableShape, column: usize) -> impl Iterator<Item = &[u8]> + Clone {
+    let rows = shape.rows.iter().enumerate().filter_map(move |(index, row)| Some((index, row.get(column)?)));
+    let is_word = move |index: usize| !shape.words.is_empty() && shape.words.contains(&(index, column));
+    rows.map(move |(index, field)| if is_word(index) { &[][..] } else { field.as_slice() })
 }
 
 /// How a column writes its values, by the sample.
@@ -58,6 +65,10 @@ pub(super) fn notation(shape: &TableShape, column: usize, options: &ReadOptions)
 /// The type of a column, by the sample.
 pub(super) fn sniffed(shape: &TableShape, column: usize, options: &ReadOptions) -> Option<PropertyType> {
     let given: Vec<&[u8]> = values(shape, column).collect();
+    // Texts would keep the words.
+    if shape.columns_with_words.contains(&column) && given.iter().all(|value| value.is_empty()) {
+        return None;
+    }
     types::sniffed(&given, &notation(shape, column, options))
 }
 

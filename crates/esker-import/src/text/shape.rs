@@ -1,12 +1,15 @@
 //! What the first bytes of a table say: what separates columns, whether a header names them, what is a
 //! comment.
 
+use std::collections::{BTreeSet, HashSet};
+
 use esker_format::value::decimal;
 
 use super::likeliest::{LineRange, likeliest};
 use super::line::{BadQuote, Comments, Dialect, Field, Separator, split};
 use crate::columns::expected::names_ends;
 use crate::columns::header::{FirstLine, first_line};
+use crate::columns::missing::{MissingWords, TextField, says_missing};
 use crate::read::format::ReadOptions;
 
 /// What separates the columns of a list of edges.
@@ -30,6 +33,10 @@ const HEADER_ROWS_MAX: usize = 20;
 
 /// The word before the names of the columns in a log of Zeek.
 const ZEEK_FIELDS: &[u8] = b"#fields";
+
+/// The word before what a log of Zeek writes for no value, and that before what it writes for the empty text.
+const ZEEK_UNSET: &[u8] = b"#unset_field";
+const ZEEK_EMPTY: &[u8] = b"#empty_field";
 
 const DRAWN: &str =
     "the table is drawn with lines of dashes, as Markdown and terminals show it; export it as CSV";
@@ -60,6 +67,12 @@ pub(crate) struct TableShape {
     pub(crate) columns: usize,
     /// The first rows.
     pub(crate) rows: Vec<Vec<Vec<u8>>>,
+    /// Row and column of the fields with words that say that there is no value.
+    pub(crate) words: HashSet<(usize, usize)>,
+    /// The columns that have such a word without quotes.
+    pub(crate) columns_with_words: BTreeSet<usize>,
+    /// The words for no value in any column.
+    pub(crate) missing: MissingWords,
 }
 
 /// Tells the shape of the table that begins with `head`; `whole` says whether that is all of it. `Ok(None)`
@@ -89,14 +102,16 @@ pub(crate) fn shape(
     let remembered = options.expected.as_ref().and_then(|expected| expected.quotes);
     let quotes = options.quotes.or(remembered).unwrap_or_else(|| quotes_by_default(head, &lines, separator));
     let plain = Dialect { separator, quotes, comments: Comments::None };
-    let (rows, first_bad) = rows(head, &lines, plain);
+    let (mut rows, first_bad) = rows(head, &lines, plain);
     let usual = usual_columns(&rows);
     let leading = rows.iter().take_while(|row| is_leading_comment(head, row, usual)).count();
     let fields = zeek_fields(&rows[..leading]);
+    let missing = missing_words(&rows[..leading], fields.is_some(), options);
+    let columns_with_words = empty_missing(&mut rows[leading..], &missing);
     let rows = &rows[leading..];
     check_rows(rows, options)?;
     let Some(first) = rows.first() else {
-        return Ok(if whole { Some(empty(plain, head, fields)) } else { None });
+        return Ok(if whole { Some(empty(plain, head, fields, missing)) } else { None });
     };
     let found = match (options.header, &fields) {
         (Some(true), _) => FirstLine::Header,
@@ -128,9 +143,12 @@ pub(crate) fn shape(
             (None, true) => first.fields.len(),
             (None, false) => usual,
         },
-        header: fields.or_else(|| header.then(|| names(&first.fields))),
+        header: fields.or_else(|| header.then(|| names(&first.whole()))),
         unclear: is_unclear.then(|| shown_line(head, first)),
-        rows: body.iter().filter(is_edge).map(|row| row.fields.clone()).collect(),
+        rows: body.iter().filter(is_edge).map(Row::whole).collect(),
+        words: places_of_words(body.iter().filter(is_edge)),
+        columns_with_words,
+        missing,
     }))
 }
 
@@ -180,7 +198,7 @@ fn refuse_unquoted_commas(rows: &[Row], options: &ReadOptions) -> Result<(), Str
     }
 }
 
-fn empty(dialect: Dialect, head: &[u8], header: Option<Vec<String>>) -> TableShape {
+fn empty(dialect: Dialect, head: &[u8], header: Option<Vec<String>>, missing: MissingWords) -> TableShape {
     TableShape {
         dialect,
         skip_bytes: head.len(),
@@ -189,6 +207,9 @@ fn empty(dialect: Dialect, head: &[u8], header: Option<Vec<String>>) -> TableSha
         header,
         unclear: None,
         rows: Vec::new(),
+        words: HashSet::new(),
+        columns_with_words: BTreeSet::new(),
+        missing,
     }
 }
 
@@ -205,6 +226,41 @@ fn shown_line(head: &[u8], row: &Row) -> String {
 fn zeek_fields(comments: &[Row]) -> Option<Vec<String>> {
     let named = comments.iter().rfind(|row| row.fields.len() > 2 && row.fields[0] == ZEEK_FIELDS)?;
     Some(names(&named.fields[1..]))
+}
+
+/// The words for no value: those of the options, and those that a log of Zeek names in its first comments.
+fn missing_words(comments: &[Row], is_zeek: bool, options: &ReadOptions) -> MissingWords {
+    let mut words = MissingWords::of(options);
+    for row in comments.iter().filter(|_| is_zeek) {
+        match row.fields.as_slice() {
+            [name, word] if name == ZEEK_UNSET => words.name(word),
+            [name, word] if name == ZEEK_EMPTY => words.set_empty(word),
+            _ => {}
+        }
+    }
+    words
+}
+
+/// Empties the fields that say that there is no value, so that they do not decide what a column holds.
+/// Returns the columns that have words for it.
+fn empty_missing(rows: &mut [Row], missing: &MissingWords) -> BTreeSet<usize> {
+    let mut with_words = BTreeSet::new();
+    for row in rows {
+        for (column, field) in row.fields.iter_mut().enumerate().filter(|(_, field)| !field.is_empty()) {
+            let is_quoted = row.quoted[column];
+            if says_missing(field) || !is_quoted && missing.text(field) != TextField::Given {
+                with_words.extend((!is_quoted).then_some(column));
+                row.words.push((column, std::mem::take(field)));
+            }
+        }
+    }
+    with_words
+}
+
+/// Row and column of the words for no value.
+fn places_of_words<'r>(rows: impl Iterator<Item = &'r Row>) -> HashSet<(usize, usize)> {
+    let of_row = |(index, row): (usize, &'r Row)| row.words.iter().map(move |(column, _)| (index, *column));
+    rows.enumerate().flat_map(of_row).collect()
 }
 
 /// Refuses what is not text of one byte a letter.
@@ -283,6 +339,19 @@ struct Row {
     start: usize,
     next: usize,
     fields: Vec<Vec<u8>>,
+    /// Whether each field is in quotes.
+    quoted: Vec<bool>,
+    /// The columns of fields that were emptied, and what stood there.
+    words: Vec<(usize, Vec<u8>)>,
+}
+
+impl Row {
+    /// The fields as they are in the file.
+    fn whole(&self) -> Vec<Vec<u8>> {
+        let mut fields = self.fields.clone();
+        self.words.iter().for_each(|(column, word)| fields[*column].clone_from(word));
+        fields
+    }
 }
 
 /// The rows of the sample, and where the first line begins whose quotes are wrong. Lines that begin as
@@ -300,7 +369,8 @@ fn rows(head: &[u8], lines: &[LineRange], dialect: Dialect) -> (Vec<Row>, Option
                     let texts = fields.iter().map(|field| text(sample, *field)).collect();
                     // Behind the line end, which the sample has cut off for its last line.
                     let next = super::line::line_end(head, line.end).1;
-                    rows.push(Row { start: at, next, fields: texts });
+                    let quoted = fields.iter().map(|field| is_quoted(sample, *field)).collect();
+                    rows.push(Row { start: at, next, fields: texts, quoted, words: Vec::new() });
                 }
                 line.next
             }
@@ -314,6 +384,11 @@ fn rows(head: &[u8], lines: &[LineRange], dialect: Dialect) -> (Vec<Row>, Option
         at = next;
     }
     (rows, first_bad)
+}
+
+/// Whether quotes are around a field.
+pub(crate) fn is_quoted(bytes: &[u8], field: Field) -> bool {
+    field.start > 0 && bytes[field.start - 1] == b'"' && bytes.get(field.end) == Some(&b'"')
 }
 
 /// The text of a field, its doubled quotes undone.

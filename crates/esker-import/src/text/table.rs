@@ -119,7 +119,8 @@ impl TableReader {
             .with_weight_and_time(schema.weight, schema.time)
             .with_direction(rule)
             .with_lines_of(options.line_bytes_max)
-            .with_fixed_types(options.types_are_fixed, options.ids_can_become_texts);
+            .with_fixed_types(options.types_are_fixed, options.ids_can_become_texts)
+            .with_required(options.required_of(&schema.properties));
         let parser = Arc::new(parser);
         let table = tables[model].record(options);
         Ok((Self { schema, blocks: LineBlocks::new(parts, options), parser, table, warnings }, notes))
@@ -144,6 +145,7 @@ impl Sniffed {
             delimiter: Some(shape.dialect.separator.byte()),
             quotes: options.quotes,
             both_ends: false,
+            nulls: options.nulls.clone(),
         })
     }
 }
@@ -290,6 +292,7 @@ fn layout(table: &Sniffed, options: &ReadOptions) -> ColumnLayout {
         notations: table.columns.properties.iter().map(EdgeColumn::own_notation).collect(),
         float_end: (options.ids == PickIds::Auto).then(|| float_end(&table.shape, &table.columns)).flatten(),
         direction: table.columns.direction.map(|direction| direction.column),
+        missing: Some(table.shape.missing.clone()),
         mark: None,
     }
 }

@@ -3,7 +3,7 @@
 use esker_format::value::decimal;
 use esker_graph::{Setting, message};
 
-use super::sampled::{Unfit, find, listed, name_of, notation, values};
+use super::sampled::{Unfit, fields, find, listed, name_of, notation};
 use super::shape::TableShape;
 use crate::columns::ends::{ColumnSample, GivenEnds, find_ends};
 use crate::columns::kinds::ValueKind;
@@ -107,11 +107,11 @@ pub(super) fn taken(shape: &TableShape, options: &ReadOptions) -> Vec<usize> {
 /// What the sample tells of each column.
 pub(super) fn samples<'s>(shape: &'s TableShape, options: &ReadOptions) -> Vec<ColumnSample<'s>> {
     let sample = |column: usize| {
-        let read = notation(shape, column, options).sample(values(shape, column));
+        let read = notation(shape, column, options).sample(fields(shape, column));
         ColumnSample {
             name: shape.header.as_ref().map(|header| header.get(column).map_or("", String::as_str)),
             kind: Some(ValueKind::of(read.iter().map(AsRef::as_ref))),
-            values: values(shape, column).collect(),
+            values: fields(shape, column).collect(),
         }
     };
     (0..shape.columns).map(sample).collect()

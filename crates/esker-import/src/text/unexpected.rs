@@ -9,6 +9,7 @@ use esker_graph::{Message, Setting, message};
 
 use super::blocks::excerpt;
 use super::columns::{EdgeColumn, TableColumns};
+use super::sampled::values;
 use super::shape::TableShape;
 use crate::columns::dates::date_formats;
 use crate::columns::names::{WEIGHTS, position};
@@ -99,8 +100,8 @@ impl TableView<'_> {
                 && logical.is_none_or(|known| known.is_text() || known.is_number())
         });
         others.filter_map(|property| {
-            let values = || self.shape.rows.iter().filter_map(|row| row.get(property.column));
-            let formats = date_formats(values().map(Vec::as_slice))?;
+            let values = || values(self.shape, property.column);
+            let formats = date_formats(values())?;
             let kept = if property.property_type.is_none() { "numbers" } else { "texts" };
             let first = values().find(|value| !value.is_empty())?;
             Some(message![
@@ -136,8 +137,7 @@ impl TableView<'_> {
             is_text && !options.types_are_fixed && options.schema.iter().all(|own| own.name != property.name)
         };
         let odd = |property: &EdgeColumn| {
-            let values = || self.shape.rows.iter().filter_map(|row| row.get(property.column));
-            let given = values().filter(|value| !value.is_empty());
+            let given = values(self.shape, property.column).filter(|value| !value.is_empty());
             let texts = given.clone().filter(|value| !decimal::is_numeral(value)).count();
             let first = given.clone().find(|value| !decimal::is_numeral(value))?;
             (texts * 2 < given.count()).then(|| {

@@ -1,8 +1,8 @@
 //! Formats of vertices and edges with attributes: first all vertices, then all edges.
 
-use arrow_array::LargeBinaryArray;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt32Type, UInt64Type};
+use arrow_array::{Array, LargeBinaryArray};
 use esker_format::value::digits::{push_i64, push_u64};
 use esker_format::{Error, PropertyRecord, Result};
 use esker_graph::{Setting, message};
@@ -56,7 +56,7 @@ pub(crate) trait ElementStyle {
     /// What comes between vertices and edges.
     fn between(&mut self, out: &mut Vec<u8>);
 
-    /// An edge, with a value of each property.
+    /// An edge, with a value of each property or [`PropertyValue::Missing`].
     fn edge(
         &mut self,
         ends: [ElementId<'_>; 2],
@@ -159,7 +159,7 @@ impl EdgeWriter for ElementWriter<'_> {
     }
 }
 
-/// The value of an edge.
+/// The value of an edge; [`PropertyValue::Missing`] if it has none.
 pub(crate) fn value_at<'a>(
     info: &PropertyInfo,
     block: &ExportBlock,
@@ -168,6 +168,9 @@ pub(crate) fn value_at<'a>(
     dictionary: &'a LargeBinaryArray,
 ) -> PropertyValue<'a> {
     let column = &block.properties[property];
+    if column.is_null(row) {
+        return PropertyValue::Missing;
+    }
     if let Some(codes) = column.as_primitive_opt::<UInt32Type>() {
         return PropertyValue::Text(dictionary.value(codes.value(row) as usize));
     }

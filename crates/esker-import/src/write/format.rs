@@ -130,6 +130,8 @@ pub(crate) struct ExportFormat {
     pub(crate) has_integer_ids: bool,
     /// Whether each edge has a weight: 1 if the graph has none.
     pub(crate) invents_weights: bool,
+    /// Whether a reader takes an edge without a weight for one of weight 1.
+    pub(crate) expects_weights: bool,
     /// Whether a file has the properties of vertices.
     pub(crate) keeps_vertex_properties: bool,
 }
@@ -155,9 +157,17 @@ impl ExportFormat {
             first_number: None,
             has_integer_ids: false,
             invents_weights: false,
+            expects_weights: false,
             keeps_vertex_properties: false,
         }
     }
+
+    /// Whether an edge may be without a value of a property that the format keeps. The only one has its place
+    /// in each line, so that no other has it.
+    pub(crate) fn may_lack(&self, is_weight: bool) -> bool {
+        self.keeps == KeptProperties::All && !(is_weight && self.expects_weights)
+    }
+
     /// Whether a file that lists edges has undirected ones at both of their ends.
     pub(crate) fn lists_both_ends(&self, options: &ExportOptions) -> bool {
         options.both_ends.unwrap_or(self.ends == EndsWritten::ByDefault)

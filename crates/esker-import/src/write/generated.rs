@@ -67,7 +67,12 @@ impl EdgeStream for GeneratorExport<'_> {
             directed: self.generator.is_directed(),
             properties: kind
                 .iter()
-                .map(|&kind| PropertyInfo { name: "weight".to_owned(), kind, logical: LogicalType::Number })
+                .map(|&kind| PropertyInfo {
+                    name: "weight".to_owned(),
+                    kind,
+                    logical: LogicalType::Number,
+                    optional: false,
+                })
                 .collect(),
             weight: kind.map(|_| 0),
             dictionaries: kind.iter().map(|_| no_texts()).collect(),

@@ -39,6 +39,8 @@ pub struct PropertyInfo {
     pub kind: PropertyKind,
     /// What they are.
     pub logical: LogicalType,
+    /// Whether edges may be without a value: null.
+    pub optional: bool,
 }
 
 /// Consecutive edges: columns of equal length.
@@ -49,7 +51,7 @@ pub struct ExportBlock {
     /// Number of the vertex where it arrives.
     pub targets: Vec<u64>,
     /// Values of each property: `Int64`, `UInt64`, `Float64`, or `UInt32` positions in the dictionary of a
-    /// text property.
+    /// text property. Null where an edge has none.
     pub properties: Vec<ArrayRef>,
 }
 
@@ -141,7 +143,7 @@ pub trait ExportGraph: Sync {
     /// The edge properties.
     fn properties(&self) -> &[PropertyInfo];
 
-    /// Refuses a property of which an edge has no value: no format writes a missing one yet.
+    /// Refuses a property of which an edge has no value, for a format that has no place for a missing one.
     ///
     /// # Errors
     /// [`esker_format::Error::Invalid`], which names such an edge.

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt32Type};
-use arrow_array::{ArrayRef, LargeBinaryArray};
+use arrow_array::{Array, ArrayRef, LargeBinaryArray};
 use esker_format::value::digits::push_u64;
 use esker_format::{Error, LogicalType, Result};
 use esker_graph::{Setting, message};
@@ -364,6 +364,9 @@ impl LineWriter<'_> {
     }
 
     fn write_value(&mut self, values: &ArrayRef, property: usize, row: usize, delimiter: u8) {
+        if values.is_null(row) {
+            return;
+        }
         if let Some(codes) = values.as_primitive_opt::<UInt32Type>() {
             let text = self.dictionaries[property].value(codes.value(row) as usize);
             push_quoted(&mut self.buffer, text, delimiter);

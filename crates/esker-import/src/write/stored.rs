@@ -12,7 +12,7 @@ use esker_format::{Column, Element, ElementType, Error, IdMapKind, PropertyRecor
 use esker_graph::{Direction, Message, Remaining, Run, VertexId};
 use esker_layers::ids::ExternalId;
 use esker_layers::property::{Dictionary, PropertyValue, VertexProperty};
-use esker_store::View;
+use esker_store::{Version, View};
 
 use super::graph::{BlockBuilder, ExportGraph, PropertyInfo, PropertyKind};
 
@@ -26,8 +26,11 @@ pub struct StoredExport<'a> {
     properties: Vec<PropertyInfo>,
     /// Numbers of the properties in the store.
     numbers: Vec<u32>,
-    /// Why each property cannot be written, if an edge is without a value of it.
+    /// Why a format needs a value of each property that an edge is without.
     lacks: Vec<Option<Message>>,
+    /// What stands for a missing value of each property that edges may be without: bits, or the code of a
+    /// text.
+    reserved: Vec<Option<Reserved>>,
     weight: Option<usize>,
     /// How many texts the dictionary of each property has; 0 for those that are not of texts.
     num_texts: Vec<usize>,
@@ -49,6 +52,7 @@ impl<'a> StoredExport<'a> {
         let info = |record: &&esker_format::PropertyRecord| PropertyInfo {
             name: record.name.clone(),
             logical: record.logical.clone(),
+            optional: record.optional,
             kind: match record.element {
                 _ if record.is_text() => PropertyKind::Text,
                 ElementType::F32 => PropertyKind::F32,
@@ -64,6 +68,10 @@ impl<'a> StoredExport<'a> {
             properties: records.iter().map(info).collect(),
             numbers: records.iter().map(|record| record.number).collect(),
             lacks: records.iter().map(lacks).collect::<Result<_>>()?,
+            reserved: records
+                .iter()
+                .map(|record| Reserved::of(view.version(), record))
+                .collect::<Result<_>>()?,
             weight: records.iter().position(|record| record.weight),
             num_texts: records
                 .iter()
@@ -138,7 +146,9 @@ impl ExportGraph for StoredExport<'_> {
         let mut texts = LargeBinaryBuilder::new();
         if let Some(dictionary) = self.view.version().dictionary(self.numbers[property]) {
             for code in 0..dictionary.len() {
-                texts.append_value(dictionary.text(code)?);
+                // No edge has the text that stands for a missing one, which is not UTF-8.
+                let is_missing = self.reserved[property].is_some_and(|reserved| reserved.has(code as u64));
+                texts.append_value(if is_missing { b"" } else { dictionary.text(code)? });
             }
         }
         Ok(texts.finish())
@@ -176,11 +186,10 @@ impl ExportGraph for StoredExport<'_> {
         };
         let from = from + part.partition_point(|&target| number(target) < least);
         out.targets.extend(edges.targets()[from..end].iter().map(|&target| number(target)));
-        for ((values, &number), &num_texts) in
-            out.properties.iter_mut().zip(&self.numbers).zip(&self.num_texts)
-        {
-            for (stored, range) in edges.values(number, from..end)? {
-                append(values, stored, range, num_texts)?;
+        for (place, values) in out.properties.iter_mut().enumerate() {
+            let (num_texts, reserved) = (self.num_texts[place], self.reserved[place]);
+            for (stored, range) in edges.values(self.numbers[place], from..end)? {
+                append(values, stored, range, num_texts, reserved)?;
             }
         }
         Ok(())
@@ -223,20 +232,64 @@ impl ExportGraph for StoredExport<'_> {
     }
 }
 
-/// Appends a range of a stored column. Codes must be below `num_texts`.
+/// What stands for a missing value of a property.
+#[derive(Debug, Clone, Copy)]
+enum Reserved {
+    /// These bits, widened to 64: of a text, its code.
+    Bits(u64),
+    /// NaN.
+    NotANumber,
+}
+
+impl Reserved {
+    /// What does of a property; `None`: each edge has a value.
+    fn of(version: &Version, record: &PropertyRecord) -> Result<Option<Self>> {
+        if !record.optional {
+            return Ok(None);
+        }
+        if let Some(texts) = version.dictionary(record.number) {
+            for code in 0..texts.len() {
+                if record.is_missing_text(texts.text(code)?) {
+                    return Ok(Some(Self::Bits(code as u64)));
+                }
+            }
+            return Ok(None);
+        }
+        Ok(match record.element {
+            ElementType::F32 | ElementType::F64 => Some(Self::NotANumber),
+            _ => record.missing_bits().map(Self::Bits),
+        })
+    }
+
+    /// Whether these are the bits.
+    fn has(self, bits: u64) -> bool {
+        matches!(self, Self::Bits(reserved) if reserved == bits)
+    }
+}
+
+/// Appends a range of a stored column. Codes must be below `num_texts`. Values that are `reserved` are null.
 fn append(
     out: &mut Box<dyn ArrayBuilder>,
     stored: &Values,
     range: Range<usize>,
     num_texts: usize,
+    reserved: Option<Reserved>,
 ) -> Result<()> {
     let out = out.as_any_mut();
+    // The bits as a property's record has them.
+    let is_code = |code: &u32| reserved.is_some_and(|own| own.has(u64::from(*code)));
+    let is_int = |value: &i64| {
+        let bits =
+            if matches!(stored, Values::I32(_)) { *value as u32 as u64 } else { value.cast_unsigned() };
+        reserved.is_some_and(|own| own.has(bits))
+    };
+    let is_float = |value: &f64| reserved.is_some() && value.is_nan();
     if let Some(out) = out.downcast_mut::<UInt32Builder>() {
         let (before, first) = (out.len(), range.start);
         match stored {
-            Values::U8(column) => extend(out, column, range, u32::from)?,
-            Values::U16(column) => extend(out, column, range, u32::from)?,
-            Values::U32(column) => extend(out, column, range, u32::from)?,
+            Values::U8(column) => extend(out, column, range, u32::from, is_code)?,
+            Values::U16(column) => extend(out, column, range, u32::from, is_code)?,
+            Values::U32(column) => extend(out, column, range, u32::from, is_code)?,
             stored => return Err(not_of_type(stored)),
         }
         let codes = &out.values_slice()[before..];
@@ -252,24 +305,25 @@ fn append(
     }
     if let Some(out) = out.downcast_mut::<Float64Builder>() {
         return match stored {
-            Values::F32(column) => extend(out, column, range, f64::from),
-            Values::F64(column) => extend(out, column, range, f64::from),
+            Values::F32(column) => extend(out, column, range, f64::from, is_float),
+            Values::F64(column) => extend(out, column, range, f64::from, is_float),
             stored => Err(not_of_type(stored)),
         };
     }
     if let Some(out) = out.downcast_mut::<UInt64Builder>() {
+        let is_missing = |value: &u64| reserved.is_some_and(|own| own.has(*value));
         return match stored {
-            Values::U64(column) => extend(out, column, range, u64::from),
+            Values::U64(column) => extend(out, column, range, u64::from, is_missing),
             stored => Err(not_of_type(stored)),
         };
     }
     let out = out.downcast_mut::<Int64Builder>().ok_or_else(|| not_of_type(stored))?;
     match stored {
-        Values::U8(column) => extend(out, column, range, i64::from),
-        Values::U16(column) => extend(out, column, range, i64::from),
-        Values::U32(column) => extend(out, column, range, i64::from),
-        Values::I32(column) => extend(out, column, range, i64::from),
-        Values::I64(column) => extend(out, column, range, i64::from),
+        Values::U8(column) => extend(out, column, range, i64::from, is_int),
+        Values::U16(column) => extend(out, column, range, i64::from, is_int),
+        Values::U32(column) => extend(out, column, range, i64::from, is_int),
+        Values::I32(column) => extend(out, column, range, i64::from, is_int),
+        Values::I64(column) => extend(out, column, range, i64::from, is_int),
         stored => Err(not_of_type(stored)),
     }
 }
@@ -283,7 +337,11 @@ fn extend<T: Element, P: ArrowPrimitiveType>(
     column: &Column<T>,
     range: Range<usize>,
     value: impl Fn(T) -> P::Native,
+    is_missing: impl Fn(&P::Native) -> bool,
 ) -> Result<()> {
-    column.get(range)?.iter().for_each(|&stored| out.append_value(value(stored)));
+    for &stored in column.get(range)? {
+        let value = value(stored);
+        out.append_option((!is_missing(&value)).then_some(value));
+    }
     Ok(())
 }

@@ -153,7 +153,7 @@ impl EdgeTable {
         let mut dictionaries = Vec::new();
         for (index, property) in shape.properties.iter().enumerate() {
             if let Some(kind) = arrow_type(&property.logical) {
-                fields.push(Field::new(&property.name, kind, false));
+                fields.push(Field::new(&property.name, kind, property.optional));
                 dictionaries.push(None);
                 continue;
             }
@@ -169,7 +169,7 @@ impl EdgeTable {
                     (DataType::Dictionary(Box::new(DataType::Int32), of_texts), Some(texts))
                 }
             };
-            fields.push(Field::new(&property.name, kind, false));
+            fields.push(Field::new(&property.name, kind, property.optional));
             dictionaries.push(dictionary);
         }
         let mut schema = Schema::new(fields);

@@ -17,7 +17,8 @@
 //! e ann bob w=2.5 since=2024-01-31
 //! ```
 //!
-//! Texts are in quotes as in JSON; dates and times are not. What is missing is not listed. Parallel edges are
+//! Texts are in quotes as in JSON; dates and times are not. What is missing is not listed, nor is the
+//! empty text of a table that does not quote it. Parallel edges are
 //! kept. An import without settings may leave out edge properties if it warns, and may have another direction
 //! where the settings say it.
 //!

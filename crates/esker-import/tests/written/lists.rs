@@ -187,6 +187,8 @@ fn pajek_as_it_is_meant() {
     assert_eq!(warnings.len(), 2, "{warnings:?}");
     means("a.net", "*vertices 3\n*arcs\n1 3\n", "1\n2\n3\n-> \n1,3\n");
     means("a.net", "*vertices 2\n", "1\n2\n-> \n\n");
+    // The value of a line that has none is 1, if others have values.
+    means("a.net", "*Vertices 2\n*Arcs\n1 2 3\n2 1\n", "1\n2\n-> weight:i32 (weight)\n1,2,3\n2,1,1\n");
     refused(
         "a.net",
         &[
@@ -195,7 +197,6 @@ fn pajek_as_it_is_meant() {
             ["*Vertices 2\n3 a\n", "a number from 1 to 2"],
             ["*Vertices 2\n1 \"a\n", "quotes"],
             ["*Vertices 2\n1 a x\n", "has no value"],
-            ["*Vertices 2\n*Arcs\n1 2 1\n1 2\n", "has no \"weight\""],
             ["*Vertices 2\n*Matrix\n0 1\n1 0\n", "matrix"],
             ["*Vertices 2\n*Arcs\n1 2\n*Vertices 2\n", "another network"],
             ["*Vertices\n", "number of vertices"],
@@ -276,11 +277,10 @@ fn lists_as_they_are_meant() {
     );
     // A line that begins with # is a vertex, no comment.
     means("a.lgl", "# a\nb\nc\n# d\n", "a\nb\nc\nd\n-- \na,b\na,c\n");
-    refused(
-        "a.lgl",
-        &[["a\n", "begins with #"], ["# a\nb 1\nc\n", "has no \"weight\""], ["# a\nb 1 2\n", "blanks"]],
-    );
-    refused("a.ncol", &[["a b 1\nb c\n", "has no \"weight\""], ["a\n", "two vertices"]]);
+    refused("a.lgl", &[["a\n", "begins with #"], ["# a\nb 1 2\n", "blanks"]]);
+    means("a.lgl", "# a\nb 1\nc\n", "a\nb\nc\n-- weight:i64 (weight)\na,b,1\na,c,\n");
+    means("a.ncol", "a b 1\nb c\n", "a\nb\nc\n-> weight:i64 (weight)\na,b,1\nb,c,\n");
+    refused("a.ncol", &[["a\n", "two vertices"]]);
     means("a.sif", "a pp b c\nd\nb pd c\n", "a\nb\nc\nd\n-> interaction:text\na,b,pp\na,c,pp\nb,c,pd\n");
     means("a.sif", "a x\t-\tb y\n", "a x\nb y\n-> \na x,b y\n");
     // A tab anywhere divides all lines, also above it.

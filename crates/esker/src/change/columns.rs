@@ -84,6 +84,7 @@ fn open_columns(
     given: &ReadOptions,
     purpose: Purpose,
 ) -> Result<EdgeInput> {
+    let kind = target.edge_properties.iter().find(|property| property.kind && purpose == Purpose::Add);
     // The database determines the types.
     let base = ReadOptions {
         ids: ids(target, inputs, given)?,
@@ -91,6 +92,7 @@ fn open_columns(
         types_are_fixed: true,
         ids_can_become_texts: true,
         expected: target.expected(given),
+        kind: kind.map(|kind| kind.name.clone()),
         directed: Some(target.directed),
         ..given.clone()
     };

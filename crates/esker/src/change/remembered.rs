@@ -120,5 +120,6 @@ pub fn reading_json(reading: Option<&ReadingRecord>) -> Value {
         "delimiter": table.delimiter.map(|byte| char::from(byte).to_string()),
         "quotes": table.quotes,
         "both_ends": table.both_ends,
+        "nulls": table.nulls,
     })
 }

@@ -21,8 +21,9 @@ use self::sample::sample;
 pub(super) use self::syntax::{DocumentFormat, Edge, NamedValues, Numbering, Sink, Stated, Syntax};
 use self::take::RowsSink;
 use self::window::Window;
-use super::choose::{are_text_ids, choose, schema_of, unread_note};
+use super::choose::{EdgeAttribute, are_text_ids, choose, schema_of, unread_note};
 use super::rows::{Elements, Notices};
+use super::value::Attribute;
 use crate::read::format::{PickIds, ReadOptions};
 use crate::read::head::InputHead;
 use crate::read::input::Input;
@@ -58,6 +59,7 @@ pub(super) fn open(
         false => std::mem::take(&mut sampled.attributes),
     };
     types.apply(&mut attributes);
+    give_default(&mut attributes, types.weight().unwrap_or("weight"), format);
     let chosen = choose(title, attributes, true, options)?;
     let id = match &types.id {
         Some(id) => Some(id.clone()),
@@ -110,6 +112,13 @@ pub(super) fn open(
     let mut opened = OpenedInput::titled(Box::new(reader), inputs, format.input);
     opened.notes.extend(notes);
     Ok(opened)
+}
+
+/// Gives edges without a weight the weight 1, if the format has it so.
+fn give_default(attributes: &mut [EdgeAttribute], weight: &str, format: &DocumentFormat) {
+    for attribute in attributes.iter_mut().filter(|one| format.default_weight && one.name == weight) {
+        attribute.default = Some(Attribute::Int(1));
+    }
 }
 
 impl Reader for DocumentReader {

@@ -71,6 +71,8 @@ pub(crate) struct DocumentFormat {
     pub(crate) are_values_untyped: bool,
     /// Whether edges have a direction where nothing says it.
     pub(crate) directed: Option<bool>,
+    /// Whether the weight of an edge without one is 1, if others have weights.
+    pub(crate) default_weight: bool,
 }
 
 /// The numbers of vertices that a header states.

@@ -7,6 +7,7 @@ use esker_format::notation::ColumnNotation;
 use esker_format::value::decimal;
 
 use super::super::line::{Dialect, Field, Separator};
+use crate::columns::missing::MissingWords;
 
 /// Which column is what in one input.
 #[derive(Debug, Clone)]
@@ -26,6 +27,8 @@ pub(crate) struct ColumnLayout {
     pub(crate) float_end: Option<usize>,
     /// The column that says whether an edge is directed.
     pub(crate) direction: Option<usize>,
+    /// The words for no value; `None`: every edge has all values.
+    pub(crate) missing: Option<MissingWords>,
     /// A letter and a blank with which every line begins, as column 0.
     pub(crate) mark: Option<u8>,
 }

@@ -8,23 +8,23 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::builder::{ArrayBuilder, BinaryBuilder};
-use esker_format::value::decimal::{self, Number, TOO_LONG, is_too_long};
+use esker_format::value::decimal::{self, Number};
 use esker_format::{Error, PropertyType, Result};
 use esker_graph::Message;
 
 pub(crate) use layout::ColumnLayout;
 use layout::{push_text, skip_empty, text_of, without_zeros};
-use values::ValueColumn;
+use values::{FieldValue, ParsedValues, PropertyColumn, ValueColumn};
 
 use crate::columns::direction::{DirectionRule, is_directed, mixed};
-use crate::read::source::{BlockParser, EdgeBatch, InputBlock, Numbers, Rejected, WideInteger, id_column};
-use crate::read::typed;
+use crate::columns::no_kind;
+use crate::read::source::{BlockParser, EdgeBatch, InputBlock, Rejected, WideInteger, id_column};
 use crate::text::blocks::{count_lines, excerpt, input_error, too_long};
-use crate::text::column::NumberColumn;
 use crate::text::fast::{EdgeParts, Fast};
 use crate::text::line::{Comments, Dialect, Field, SplitLine, line_end, split};
 use crate::text::odd::OddLine;
 use crate::text::reasons::{RefusedColumn, check_text, not_id, not_id_of_database, not_in_range, of_line};
+use crate::text::shape::is_quoted;
 
 /// Rejected lines of one block that are described; of the others only the line is told, to bound memory.
 const DESCRIBED_MAX: usize = 256;
@@ -51,6 +51,8 @@ pub(crate) struct TableParser {
     line_bytes_max: usize,
     /// The first line that is not UTF-8, where texts are kept.
     odd: OddLine,
+    /// The property that no edge may be without.
+    required: Option<usize>,
 }
 
 impl TableParser {
@@ -75,6 +77,7 @@ impl TableParser {
             ids: 0..=u64::MAX,
             line_bytes_max: usize::MAX,
             odd: OddLine::default(),
+            required: None,
         }
     }
 
@@ -90,6 +93,11 @@ impl TableParser {
     /// The same where the types are those of a database, or not.
     pub(crate) fn with_fixed_types(self, types_are_fixed: bool, ids_can_become_texts: bool) -> Self {
         Self { types_are_fixed, ids_can_become_texts, ..self }
+    }
+
+    /// The same where no edge may be without this property.
+    pub(crate) fn with_required(self, required: Option<usize>) -> Self {
+        Self { required, ..self }
     }
 
     /// The same where longer lines are refused.
@@ -143,6 +151,7 @@ fn fast_of(parser: &TableParser, layout: &ColumnLayout) -> Option<Fast> {
     // A line of the common form would be too short.
     let has_more = first + 2 + usize::from(weighted) < layout.least_columns();
     let fits = !has_more
+        && layout.missing.as_ref().is_none_or(|words| !words.has_named())
         && layout.source == first
         && layout.target == first + 1
         && layout.direction.is_none()
@@ -159,14 +168,6 @@ enum Ids {
     Text(BinaryBuilder),
 }
 
-/// The values of a property, as they come.
-enum ParsedValues {
-    Numbers(NumberColumn),
-    /// Of a property that is declared as `u64`.
-    Unsigned(Vec<u64>),
-    Texts(BinaryBuilder),
-}
-
 /// A block on its way to a batch.
 struct PendingBlock<'a> {
     parser: &'a TableParser,
@@ -175,10 +176,11 @@ struct PendingBlock<'a> {
     /// Fields to keep of a line.
     limit: usize,
     fields: Vec<Field>,
-    numbers: Vec<Number>,
+    /// What the line has of each property.
+    values: Vec<FieldValue>,
     sources: Ids,
     targets: Ids,
-    properties: Vec<ParsedValues>,
+    properties: Vec<PropertyColumn>,
     rejected: Vec<Rejected>,
     /// The first integer of each property that no float equals.
     wide: Vec<WideInteger>,
@@ -194,13 +196,7 @@ impl<'a> PendingBlock<'a> {
             true => Ids::Text(BinaryBuilder::with_capacity(lines, 0)),
             false => Ids::Int(Vec::with_capacity(lines)),
         };
-        let value = |property_type: &Option<PropertyType>| match property_type {
-            Some(text) if text.logical.is_text() => ParsedValues::Texts(BinaryBuilder::new()),
-            Some(unsigned) if typed::is_unsigned(unsigned) => {
-                ParsedValues::Unsigned(Vec::with_capacity(lines))
-            }
-            _ => ParsedValues::Numbers(NumberColumn::with_capacity(lines)),
-        };
+        let column = |one: &Option<PropertyType>| PropertyColumn::new(one.as_ref(), lines);
         let needed =
             layout.properties.iter().chain(&layout.direction).chain([&layout.source, &layout.target]);
         let needed = needed.max().map_or(0, |last| last + 1);
@@ -210,10 +206,10 @@ impl<'a> PendingBlock<'a> {
             block,
             limit: needed,
             fields: Vec::new(),
-            numbers: Vec::new(),
+            values: Vec::new(),
             sources: ids(),
             targets: ids(),
-            properties: parser.types.iter().map(value).collect(),
+            properties: parser.types.iter().map(column).collect(),
             rejected: Vec::new(),
             wide: Vec::new(),
             mixed: None,
@@ -227,15 +223,10 @@ impl<'a> PendingBlock<'a> {
             Ids::Int(ids) => id_column(ids),
             Ids::Text(mut ids) => Arc::new(ids.finish()),
         };
-        let values = |values: ParsedValues| match values {
-            ParsedValues::Numbers(column) => column.numbers.finish(),
-            ParsedValues::Unsigned(values) => Numbers::Unsigned(values).finish(),
-            ParsedValues::Texts(mut texts) => Arc::new(texts.finish()),
-        };
         Ok(EdgeBatch {
             source: ids(self.sources),
             target: ids(self.targets),
-            properties: self.properties.into_iter().map(values).collect(),
+            properties: self.properties.into_iter().map(PropertyColumn::finish).collect(),
             vertices: None,
             vertex_values: Vec::new(),
             rejected: self.rejected,
@@ -260,7 +251,7 @@ impl<'a> PendingBlock<'a> {
         let mut at = 0;
         while at < self.block.bytes.len() {
             if let (Ids::Int(sources), Ids::Int(targets)) = (&mut self.sources, &mut self.targets) {
-                let weights = match self.properties.first_mut() {
+                let weights = match self.properties.first_mut().map(|column| &mut column.values) {
                     Some(ParsedValues::Numbers(weights)) => Some(weights),
                     _ => None,
                 };
@@ -309,22 +300,14 @@ impl<'a> PendingBlock<'a> {
         self.check_mark()?;
         self.check_columns(at, line)?;
         let bytes = &self.block.bytes[..];
-        self.numbers.clear();
-        for (index, &column) in self.layout.properties.iter().enumerate() {
-            let field = self.fields[column];
-            let field = &bytes[field.start..field.end];
-            match &self.parser.types[index] {
-                Some(property_type) if property_type.logical.is_text() => {
-                    if is_too_long(&text_of(bytes, self.fields[column])) {
-                        return Err(format!("{} {TOO_LONG}", self.parser.names[index]).into());
-                    }
-                }
-                property_type => {
-                    let notation = self.layout.notations.get(index).and_then(Option::as_ref);
-                    let column = ValueColumn { property_type: property_type.as_ref(), notation };
-                    self.numbers.push(column.number(field, || self.parser.refused(index))?);
-                }
+        self.values.clear();
+        for (index, &place) in self.layout.properties.iter().enumerate() {
+            let column = ValueColumn::of(self.layout, self.parser.types[index].as_ref(), index);
+            let value = column.value(bytes, self.fields[place], || self.parser.refused(index))?;
+            if matches!(value, FieldValue::Missing) && self.parser.required == Some(index) {
+                return Err(no_kind(&self.parser.names[index]));
             }
+            self.values.push(value);
         }
         let is_both_ways = self.is_both_ways(at, line)?;
         self.push_edge(self.layout.source, self.layout.target, at..line.end)?;
@@ -359,6 +342,7 @@ impl<'a> PendingBlock<'a> {
     fn push_edge(&mut self, from: usize, to: usize, line: Range<usize>) -> std::result::Result<(), Message> {
         let bytes = &self.block.bytes[..];
         let (source, target) = (self.fields[from], self.fields[to]);
+        self.expect_ends(source, target)?;
         match (&mut self.sources, &mut self.targets) {
             (Ids::Int(sources), Ids::Int(targets)) => {
                 let ids = &self.parser.ids;
@@ -384,20 +368,26 @@ impl<'a> PendingBlock<'a> {
             }
             _ => unreachable!("both ends are made alike"),
         }
-        let mut next = 0;
+        let edge = self.num_edges() - 1;
         for (index, &column) in self.layout.properties.iter().enumerate() {
-            match &mut self.properties[index] {
-                ParsedValues::Texts(texts) => push_text(texts, bytes, self.fields[column]),
-                ParsedValues::Unsigned(values) => {
-                    if let Number::Int(bits) = self.numbers[next] {
-                        values.push(bits.cast_unsigned());
-                    }
-                    next += 1;
-                }
-                ParsedValues::Numbers(_) => {
-                    self.push_number(index, self.numbers[next], line.clone());
-                    next += 1;
-                }
+            let field = self.fields[column];
+            if let Some(number) = self.properties[index].push(self.values[index], edge, bytes, field) {
+                self.push_number(index, number, line.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses ends that words for no value stand for.
+    fn expect_ends(&self, source: Field, target: Field) -> std::result::Result<(), Message> {
+        let Some(words) = self.layout.missing.as_ref().filter(|words| words.has_named()) else {
+            return Ok(());
+        };
+        let bytes = &self.block.bytes[..];
+        for (field, end) in [(source, "source"), (target, "target")] {
+            let text = &bytes[field.start..field.end];
+            if words.is_named(text) && !is_quoted(bytes, field) {
+                return Err(format!("the {end} is {}, which stands for no value", excerpt(text)).into());
             }
         }
         Ok(())
@@ -406,7 +396,7 @@ impl<'a> PendingBlock<'a> {
     /// Appends the number of a property, from the line at `line`.
     #[inline]
     fn push_number(&mut self, index: usize, number: Number, line: Range<usize>) {
-        let ParsedValues::Numbers(values) = &mut self.properties[index] else { return };
+        let ParsedValues::Numbers(values) = &mut self.properties[index].values else { return };
         let known = values.wide();
         let pushed = values.push(number);
         let wide = values.wide().filter(|_| known.is_none());

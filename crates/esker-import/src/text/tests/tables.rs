@@ -106,8 +106,10 @@ fn lines_that_are_rejected_say_why() {
     }
     let head = "src,dst,weight,kind\na,b,1,x\n";
     let table = [
-        ("a,b,,x\n", "3: \"a,b,,x\": weight is empty where a number belongs"),
-        ("a,b,NaN,x\n", "3: \"a,b,NaN,x\": weight is not a finite number"),
+        (
+            "a,b,?,x\n",
+            "3: \"a,b,?,x\": weight is not a number; write it like -1.5e3, or keep the column as texts with `weight = false` `schema = weight:text`",
+        ),
         ("a,b,1e999,x\n", "3: \"a,b,1e999,x\": weight is not a finite number"),
         (
             "a,b,\"1,5\",x\n",
@@ -138,11 +140,11 @@ fn lines_that_are_rejected_say_why() {
     );
     // The type of times is that of most of them, and a column that is named as the time is no end.
     let dated =
-        "at,u,v\nN/A,a,b\n2024-03-01T10:00:00Z,a,c\n2024-03-01T11:00:00Z,c,d\n2024-03-01 25:00:00,d,e\n";
+        "at,u,v\nlater,a,b\n2024-03-01T10:00:00Z,a,c\n2024-03-01T11:00:00Z,c,d\n2024-03-01 25:00:00,d,e\n";
     let read =
         read_text("a.csv", dated, &ReadOptions { time: Pick::Column("at".into()), ..default() }).unwrap();
     assert_eq!((read.rejected.len(), read.edges.len()), (2, 2), "{:?}", read.rejected);
-    let expected = "2: \"N/A,a,b\": at, of type timestamp[us, UTC], is not a time such as";
+    let expected = "2: \"later,a,b\": at, of type timestamp[us, UTC], is not a time such as";
     assert!(read.rejected[0].starts_with(expected), "{:?}", read.rejected);
     let of_database = ReadOptions {
         weight: Pick::Column("time".into()),

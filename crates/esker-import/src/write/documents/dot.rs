@@ -105,7 +105,7 @@ fn push_list<'a, 'v: 'a>(
     text: &mut Vec<u8>,
 ) -> Result<()> {
     let mut before: &[u8] = b" [";
-    for (name, value) in values {
+    for (name, value) in values.filter(|(_, value)| !value.is_missing()) {
         out.extend_from_slice(before);
         out.extend_from_slice(name);
         out.push(b'=');

@@ -13,6 +13,7 @@ use crate::write::format::{EndsWritten, ExportFormat, KeptProperties, ReadAs, Wr
 pub(crate) static GEXF: ExportFormat = ExportFormat {
     states_vertices: true,
     keeps_vertex_properties: true,
+    expects_weights: true,
     ..ExportFormat::new(
         WriteGraph::Elements(|| Box::new(GexfStyle::default())),
         KeptProperties::All,
@@ -104,15 +105,17 @@ impl ElementStyle for GexfStyle {
             out.extend_from_slice(b"\" weight=\"");
             self.push_value(out, &values[weight])?;
         }
-        if values.len() == usize::from(self.weight.is_some()) {
+        let weight = self.weight;
+        let is_listed =
+            |(index, value): &(usize, &PropertyValue<'_>)| weight != Some(*index) && !value.is_missing();
+        let mut listed = values.iter().enumerate().filter(is_listed).peekable();
+        if listed.peek().is_none() {
             out.extend_from_slice(b"\"/>\n");
             return Ok(());
         }
         out.extend_from_slice(b"\"><attvalues>");
-        for (index, value) in values.iter().enumerate() {
-            if self.weight != Some(index) {
-                self.push_attvalue(out, index, value)?;
-            }
+        for (index, value) in listed {
+            self.push_attvalue(out, index, value)?;
         }
         out.extend_from_slice(b"</attvalues></edge>\n");
         Ok(())

@@ -85,7 +85,7 @@ impl ElementStyle for GmlStyle {
     ) -> Result<()> {
         let [source, target] = ends.map(|end| end.number);
         out.extend_from_slice(format!("  edge [\n    source {source}\n    target {target}\n").as_bytes());
-        for (index, value) in values.iter().enumerate() {
+        for (index, value) in values.iter().enumerate().filter(|(_, value)| !value.is_missing()) {
             push_key(out, &self.of_edges[index]);
             push(out, value, &mut self.value)?;
         }

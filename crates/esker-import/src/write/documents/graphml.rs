@@ -81,12 +81,12 @@ impl ElementStyle for GraphmlStyle {
         push_escaped(out, ends[0].text, TITLE)?;
         out.extend_from_slice(b"\" target=\"");
         push_escaped(out, ends[1].text, TITLE)?;
-        if values.is_empty() {
+        if values.iter().all(PropertyValue::is_missing) {
             out.extend_from_slice(b"\"/>\n");
             return Ok(());
         }
         out.extend_from_slice(b"\">");
-        for (index, value) in values.iter().enumerate() {
+        for (index, value) in values.iter().enumerate().filter(|(_, value)| !value.is_missing()) {
             self.push_data(out, "e", index, value)?;
         }
         out.extend_from_slice(b"</edge>\n");

@@ -169,7 +169,7 @@ impl ElementStyle for JsonStyle {
         self.push_id(out, ends[0])?;
         out.extend_from_slice(b", \"target\": ");
         self.push_id(out, ends[1])?;
-        for (index, value) in values.iter().enumerate() {
+        for (index, value) in values.iter().enumerate().filter(|(_, value)| !value.is_missing()) {
             out.extend_from_slice(&self.of_edges[index]);
             self.push_value(out, value)?;
         }

@@ -81,6 +81,7 @@ impl DictionaryWriter<'_> {
         let value =
             value_at(&self.shape.properties[index], block, index, row, &self.shape.dictionaries[index]);
         match value {
+            PropertyValue::Missing => self.buffer.extend_from_slice(b"None"),
             PropertyValue::Boolean(value) => {
                 self.buffer.extend_from_slice(if value { b"True" } else { b"False" });
             }

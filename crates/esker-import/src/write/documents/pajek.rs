@@ -12,6 +12,7 @@ use crate::write::format::{EndsWritten, ExportFormat, KeptProperties, ReadAs, Wr
 pub(crate) static PAJEK: ExportFormat = ExportFormat {
     states_vertices: true,
     keeps_vertex_properties: true,
+    expects_weights: true,
     ..ExportFormat::new(
         WriteGraph::Elements(|| Box::new(PajekStyle::default())),
         KeptProperties::All,
@@ -85,7 +86,7 @@ impl ElementStyle for PajekStyle {
             None => {}
         }
         for (index, value) in values.iter().enumerate() {
-            if self.weight != Some(index) {
+            if self.weight != Some(index) && !value.is_missing() {
                 push_pair(out, &self.of_edges[index], value, &mut self.value)?;
             }
         }

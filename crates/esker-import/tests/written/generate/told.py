@@ -46,6 +46,14 @@ def line(sign: str, ids: list, values: dict) -> str:
     return " ".join([sign, *map(word, ids), *given])
 
 
+def keeps_empty(file: str) -> bool:
+    """Whether a file says of a text that it is empty: a table without quotes has no other cell for a missing one."""
+    if not file.endswith((".csv", ".tsv", ".edgelist")):
+        return True
+    with open(file, encoding="utf-8", errors="replace") as text:
+        return any(re.search(r'(^|[,;|\t])""([,;|\t]|$)', one.rstrip("\r\n")) for one in text)
+
+
 def path(program: str, name: str) -> str:
     os.makedirs(os.path.join(CORPUS, program), exist_ok=True)
     return os.path.join(CORPUS, program, name)
@@ -60,6 +68,9 @@ def tell(file: str, by: str, call: str, graph: tuple | None = None, **more: obje
         lines.append(f"{key}: {' '.join(words)}")
     if graph is not None:
         directed, vertices, edges = graph
+        if not keeps_empty(file):
+            is_told = lambda of: {name: given for name, given in of.items() if given != ""}
+            edges = [(*edge[:2], *map(is_told, edge[2:])) for edge in edges]
         ends = {str(end) for edge in edges for end in edge[:2]}
         lines.append("directed" if directed else "undirected")
         lines += [line("v", [v], values) for v, values in vertices.items() if values or str(v) not in ends]

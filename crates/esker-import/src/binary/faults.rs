@@ -1,0 +1,97 @@
+//! Rows of columnar files that cannot be taken.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, PrimitiveArray};
+use esker_format::value::decimal::{NotNumber, float_id, shown};
+use esker_graph::{Message, Setting, message};
+
+use crate::columns::no_kind;
+use crate::read::source::{IdKind, bad_text_ids};
+
+/// Why rows cannot be taken: the reason and the text that offends, by row.
+pub(super) type RowFaults = BTreeMap<usize, (Message, String)>;
+
+/// What a column may hold.
+#[derive(Clone, Copy)]
+pub(super) struct Expected {
+    pub(super) is_id: bool,
+    /// Whether it has the kinds of edges.
+    pub(super) is_required: bool,
+    /// Whether integers may exceed 2^63 - 1.
+    pub(super) may_be_wide: bool,
+    /// What ids are.
+    pub(super) ids: IdKind,
+}
+
+/// The column with nulls in place of NaN.
+pub(super) fn without_nan(column: &ArrayRef) -> ArrayRef {
+    let Some(values) = column.as_primitive_opt::<Float64Type>() else { return Arc::clone(column) };
+    match values.iter().flatten().any(f64::is_nan) {
+        true => Arc::new(PrimitiveArray::<Float64Type>::from_iter(
+            values.iter().map(|value| value.filter(|value| !value.is_nan())),
+        )),
+        false => Arc::clone(column),
+    }
+}
+
+/// Finds the rows of a column that cannot be taken.
+pub(super) fn find_faults(column: &ArrayRef, name: &str, expected: Expected, faults: &mut RowFaults) {
+    let Expected { is_id, is_required, may_be_wide, ids } = expected;
+    let mut fault = |row: usize, reason: Message, text: String| {
+        faults.entry(row).or_insert((reason, text));
+    };
+    if is_id && column.null_count() > 0 {
+        for row in (0..column.len()).filter(|&row| column.is_null(row)) {
+            fault(row, format!("the column {name:?} has no value here (null)").into(), String::new());
+        }
+    }
+    for row in (0..column.len()).filter(|&row| is_required && column.is_null(row)) {
+        fault(row, no_kind(name), String::new());
+    }
+    if let Some(values) = column.as_primitive_opt::<Int64Type>() {
+        // One pass without branches finds that nothing is wrong, as is usual.
+        if is_id && ids != IdKind::Text && values.values().iter().fold(0, |all, v| all | v) < 0 {
+            for (row, value) in bad(values, |value| value < 0) {
+                let found = format!("the column {name:?} has a negative id; import it with ");
+                let reason = message![found, Setting::Ids.to("text")];
+                fault(row, reason, value.to_string());
+            }
+        }
+    } else if let Some(values) = column.as_primitive_opt::<UInt64Type>() {
+        let above = |value: u64| value > i64::MAX as u64;
+        if !may_be_wide && above(values.values().iter().fold(0, |all, v| all | v)) {
+            for (row, value) in bad(values, above) {
+                let found = format!("the column {name:?} exceeds {}; take it as a property with ", i64::MAX);
+                let reason = message![found, Setting::Schema.to_type(name, "u64")];
+                fault(row, reason, value.to_string());
+            }
+        }
+    } else if let Some(values) = column.as_primitive_opt::<Float64Type>() {
+        let is_bad = |v: f64| if is_id { float_id(v).is_err() } else { !v.is_finite() };
+        for (row, value) in bad(values, is_bad) {
+            let why = match float_id(value) {
+                Err(why) if is_id => format!("that {}, so it is no id", why.reason()),
+                _ => NotNumber::NotFinite.reason().replacen("is", "that is", 1),
+            };
+            fault(row, format!("the column {name:?} has a value here {why}").into(), value.to_string());
+        }
+    } else if let Some(texts) = column.as_binary_opt::<i32>().filter(|_| is_id) {
+        for (row, why) in bad_text_ids(texts).filter(|(row, _)| texts.is_valid(*row)) {
+            let reason = format!("the id in the column {name:?} {}", why.reason());
+            fault(row, reason.into(), shown(texts.value(row)));
+        }
+    }
+}
+
+/// The values that are not null and `is_bad`, with their rows.
+fn bad<T: ArrowPrimitiveType>(
+    values: &PrimitiveArray<T>,
+    is_bad: impl Fn(T::Native) -> bool,
+) -> impl Iterator<Item = (usize, T::Native)> {
+    let all = values.values().iter().copied().enumerate();
+    all.filter(move |&(row, value)| is_bad(value) && values.is_valid(row))
+}

@@ -1,0 +1,255 @@
+//! Edges without a value of a property: read from every kind of file, and written to every one that has a
+//! place for them.
+
+use std::path::Path;
+
+use esker_graph::Run;
+use esker_import::export::{ExportOptions, StoredExport, export};
+use esker_import::options::BadLines;
+use esker_import::{
+    Duplicates, ImportOptions, ImportReport, Input, Pick, PickProperties, ReadOptions, import_files,
+    import_inputs,
+};
+use esker_store::{Result, Store};
+
+fn all() -> ReadOptions {
+    ReadOptions { properties: PickProperties::All, ..ReadOptions::default() }
+}
+
+fn keep() -> ImportOptions {
+    ImportOptions { duplicates: Duplicates::Keep, threads: 1, ..ImportOptions::default() }
+}
+
+/// The edges of a database as a CSV, sorted, below the types of the properties.
+fn shown(database: &Path) -> String {
+    let view = Store::open(database).unwrap().latest().unwrap().view();
+    let graph = StoredExport::new(&view, &Run::with_threads(1).unwrap()).unwrap();
+    let file = database.with_extension("shown.csv");
+    export(&graph, &file, &ExportOptions { overwrite: true, ..ExportOptions::default() }).unwrap();
+    let text = std::fs::read_to_string(file).unwrap();
+    let mut lines: Vec<&str> = text.lines().skip(1).collect();
+    lines.sort_unstable();
+    let types = view.version().edge_properties();
+    let types = types.map(|own| {
+        let optional = if own.optional { "?" } else { "" };
+        format!("{}:{}{optional}", own.name, own.type_name())
+    });
+    format!("{}\n{}", types.collect::<Vec<_>>().join(" "), lines.join("\n"))
+}
+
+fn read_with(
+    name: &str,
+    text: &str,
+    read: &ReadOptions,
+    options: &ImportOptions,
+) -> Result<(String, ImportReport)> {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("read.esker");
+    let report = import_inputs(&[Input::memory(name, text.as_bytes())], &database, read, options)?;
+    Ok((shown(&database), report))
+}
+
+#[track_caller]
+fn means(name: &str, text: &str, read: &ReadOptions, expected: &str) {
+    let (found, _) = read_with(name, text, read, &keep()).unwrap();
+    assert_eq!(found, expected, "{text}");
+}
+
+#[test]
+fn cells_of_tables_that_say_that_there_is_no_value() {
+    let all = all();
+    // An empty cell is missing; of texts, an empty one in quotes is the empty text.
+    means(
+        "a.csv",
+        "source,target,n,t,d,b\na,b,1,x,2024-01-02,true\na,c,,,,\na,d,\"\",\"\",\"\",\"\"\n",
+        &all,
+        "n:i64? t:text? d:date? b:bool?\na,b,1,x,2024-01-02,true\na,c,,,,\na,d,,\"\",,",
+    );
+    // Words are missing numbers, dates and truth values, and texts among texts.
+    for word in ["NA", "NaN", "nan", "NULL", "None", "\\N", "-", "N/A", "<NA>"] {
+        let text = format!("source,target,n,d,t\na,b,1.5,2024-01-02,x\na,c,{word},{word},{word}\n");
+        let of_texts = if word == "\\N" { "" } else { word };
+        means(
+            "a.csv",
+            &text,
+            &all,
+            &format!(
+                "n:f32? d:date? t:text{}\na,b,1.5,2024-01-02,x\na,c,,,{of_texts}",
+                if word == "\\N" { "?" } else { "" }
+            ),
+        );
+    }
+    // Words that the user names are missing in every column, also where they could be a value, but not in
+    // quotes among texts.
+    let read = ReadOptions { nulls: vec!["-1".into(), "no".into()], ..all.clone() };
+    means(
+        "a.csv",
+        "source,target,n,t\na,b,-1,no\na,c,-10,\"no\"\na,d,no,-1\n",
+        &read,
+        "n:i64? t:text?\na,b,,\na,c,-10,no\na,d,,",
+    );
+    // Lines of the common form, and a weight behind them.
+    let lines: String = (0..2000)
+        .map(|edge| match edge % 3 {
+            0 => format!("{edge} 7 NA\n"),
+            _ => format!("{edge} 7 {edge}\n"),
+        })
+        .collect();
+    let (found, report) = read_with("a.wel", &lines, &ReadOptions::default(), &keep()).unwrap();
+    assert!(
+        found.starts_with("weight:i64?\n")
+            && found.contains("\n99,7,\n")
+            && found.contains("\n1000,7,1000\n")
+    );
+    assert_eq!((report.edges, report.rejected), (2000, 0));
+}
+
+#[test]
+fn columns_of_words_and_ends_that_are_missing() {
+    let all = all();
+    // Words alone would be texts that say nothing.
+    means("a.csv", "source,target,x\na,b,NA\na,c,NA\n", &all, "x:i64?\na,b,\na,c,");
+    means("a.csv", "source,target,x,y\na,b,,1\na,c,,2\n", &all, "x:text? y:i32\na,b,,1\na,c,,2");
+    // An end that is missing is a bad line.
+    let read = ReadOptions { nulls: vec!["-".into()], ..all };
+    let skip = ImportOptions { bad_lines: BadLines::Skip, ..keep() };
+    let (found, report) = read_with("a.csv", "source,target\na,b\n-,c\na,-\n", &read, &skip).unwrap();
+    assert_eq!((found.as_str(), report.rejected), ("\na,b", 2));
+    let reason = report.rejected_sample[0].reason.to_string();
+    assert_eq!(reason, "the source is -, which stands for no value");
+}
+
+#[test]
+fn edges_need_a_kind() {
+    let options = ImportOptions { kind: Some("type".into()), ..keep() };
+    let skip = ImportOptions { bad_lines: BadLines::Skip, ..options.clone() };
+    let json = r#"[{"source":"a","target":"b","type":"x"},{"source":"a","target":"c"}]"#;
+    let json = format!("{{\"nodes\":[],\"links\":{json}}}");
+    for (name, text) in [("a.csv", "source,target,type\na,b,x\na,c,\n"), ("a.json", json.as_str())] {
+        let refused = read_with(name, text, &ReadOptions::default(), &options).unwrap_err().to_string();
+        assert!(refused.contains("the edge has no kind, as its \"type\" is missing"), "{refused}");
+        let (found, report) = read_with(name, text, &ReadOptions::default(), &skip).unwrap();
+        assert_eq!((found.as_str(), report.rejected), ("type:text\na,b,x", 1), "{name}");
+    }
+}
+
+/// Missing weights lose to any, and add nothing.
+#[test]
+fn duplicates_of_missing_weights() {
+    let text = "source,target,weight,t\n1,2,,a\n1,2,3,b\n1,2,5,c\n3,4,7,a\n3,4,,b\n5,6,,a\n5,6,,b\n";
+    for (rule, expected) in [
+        (Duplicates::First, ["1,2,,a", "3,4,7,a", "5,6,,a"]),
+        (Duplicates::Last, ["1,2,5,c", "3,4,,b", "5,6,,b"]),
+        (Duplicates::Min, ["1,2,3,b", "3,4,7,a", "5,6,,a"]),
+        (Duplicates::Max, ["1,2,5,c", "3,4,7,a", "5,6,,a"]),
+        (Duplicates::Sum, ["1,2,8,a", "3,4,7,a", "5,6,,a"]),
+    ] {
+        for float in [false, true] {
+            let text =
+                if float { text.replace(",3,b", ",3.5,b").replace(",7,", ",7.25,") } else { text.to_owned() };
+            let expected = match (float, rule) {
+                (true, _) => expected.map(|line| {
+                    let line = line.replace(",3,b", ",3.5,b").replace(",8,", ",8.5,");
+                    line.replace(",5,c", ",5.0,c").replace(",7,", ",7.25,")
+                }),
+                _ => expected.map(str::to_owned),
+            };
+            for directed in [true, false] {
+                let options = ImportOptions { duplicates: rule, directed: Some(directed), ..keep() };
+                let (found, _) = read_with("a.csv", &text, &all(), &options).unwrap();
+                let element = if float { "f32" } else { "i64" };
+                let expected = format!("weight:{element}? t:text\n{}", expected.join("\n"));
+                assert_eq!(found, expected, "{rule:?} {directed}");
+            }
+        }
+    }
+}
+
+/// The value that is to stand for a missing one cannot be a value beside it.
+#[test]
+fn values_that_stand_for_missing_ones() {
+    let least = i64::MIN;
+    let text = format!("source,target,n\na,b,{least}\na,c,7\n");
+    means("a.csv", &text, &all(), &format!("n:i64\na,b,{least}\na,c,7"));
+    let refused = read_with("a.csv", &format!("{text}a,d,\n"), &all(), &keep()).unwrap_err().to_string();
+    assert!(refused.contains("-9223372036854775808") && refused.contains("default"), "{refused}");
+    let greatest = u64::MAX;
+    let read = ReadOptions { schema: vec!["n:u64".parse().unwrap()], ..ReadOptions::default() };
+    let text = format!("source,target,n\na,b,{greatest}\na,c,7\n");
+    means("a.csv", &text, &read, &format!("n:u64\na,b,{greatest}\na,c,7"));
+    let refused = read_with("a.csv", &format!("{text}a,d,\n"), &read, &keep()).unwrap_err().to_string();
+    assert!(refused.contains("18446744073709551615"), "{refused}");
+    means("a.csv", "source,target,n\na,b,5\na,d,NA\n", &read, "n:u64?\na,b,5\na,d,");
+}
+
+/// Properties of each type, with the value of some missing, through every format that has a place for them.
+#[test]
+fn what_is_missing_comes_back_from_every_format() {
+    let mut csv = "source,target,weight,i,f,t,b,d,s\n".to_owned();
+    for edge in 0..40_u32 {
+        let given = |column: u32, value: String| if (edge + column) % 3 == 0 { String::new() } else { value };
+        csv += &format!(
+            "n{},n{},{},{},{},{},{},{},{}\n",
+            edge % 7,
+            edge % 5 + 10,
+            given(0, format!("{edge}")),
+            given(1, format!("{}", edge % 9)),
+            given(2, format!("{edge}.5")),
+            given(3, if edge % 2 == 0 { "\"\"".into() } else { "x y".into() }),
+            given(4, (edge % 2 == 0).to_string()),
+            given(5, format!("2024-01-{:02}", edge % 28 + 1)),
+            given(6, format!("2024-01-02T03:04:{:02}", edge % 60)),
+        );
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    import_inputs(&[Input::memory("a.csv", csv.as_bytes())], at("a.esker"), &all(), &keep()).unwrap();
+    let expected = shown(&at("a.esker"));
+    assert_eq!(expected.matches('?').count(), 7, "{expected}");
+    let view = Store::open(at("a.esker")).unwrap().latest().unwrap().view();
+    let graph = StoredExport::new(&view, &Run::with_threads(1).unwrap()).unwrap();
+    let formats = ["csv", "tsv", "parquet", "arrow", "graphml", "json", "cyjs", "edgelist", "gml", "dot"];
+    for ending in formats {
+        let (file, back) = (at(&format!("out.{ending}")), at(&format!("{ending}.esker")));
+        export(&graph, &file, &ExportOptions::default()).unwrap();
+        let read = match ending {
+            "csv" | "tsv" | "parquet" | "arrow" => all(),
+            // Nothing says what the values are.
+            "edgelist" => ReadOptions {
+                schema: ["i:i64", "d:date", "s:timestamp[us]"].map(|one| one.parse().unwrap()).to_vec(),
+                ..ReadOptions::default()
+            },
+            _ => ReadOptions::default(),
+        };
+        import_files(&[file.to_string_lossy()], &back, &read, &keep()).unwrap();
+        assert_eq!(sorted(&shown(&back)), sorted(&expected), "{ending}");
+    }
+    for (ending, read) in
+        [("wel", "weight"), ("net", "weight"), ("gexf", "weight"), ("mtx", "weight"), ("ncol", "weight")]
+    {
+        let options = ExportOptions::default();
+        let refused = export(&graph, &at(&format!("out.{ending}")), &options).unwrap_err().to_string();
+        assert!(refused.contains(&format!("has no value of {read:?}")), "{ending}: {refused}");
+    }
+    // A time that is missing is none of the times of an import.
+    let read = ReadOptions { time: Pick::Column("s".into()), ..ReadOptions::default() };
+    let (_, report) = read_with("a.csv", &csv, &read, &keep()).unwrap();
+    assert_eq!(report.rejected, 0);
+}
+
+/// The types and the edges in the order of their text, whatever the order of the properties.
+fn sorted(shown: &str) -> Vec<String> {
+    let mut types: Vec<String> = shown.lines().next().unwrap().split(' ').map(str::to_owned).collect();
+    types.sort();
+    let mut edges: Vec<String> = shown
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let mut cells: Vec<&str> = line.split(',').collect();
+            cells.sort_unstable();
+            cells.join(",")
+        })
+        .collect();
+    edges.sort();
+    types.into_iter().chain(edges).collect()
+}
