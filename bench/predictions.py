@@ -33,6 +33,8 @@ ALGORITHMS = {
     "wcc": "",
     "scc": "",
     "cdlp": "",
+    "leiden": "",
+    "louvain": "",
     "triangles": "",
     "lcc": "",
     "degrees": "",

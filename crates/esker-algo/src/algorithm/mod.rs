@@ -5,3 +5,4 @@ pub mod components;
 pub mod centrality;
 pub mod cohesion;
 pub mod sets;
+pub mod communities;

@@ -11,6 +11,7 @@ mod components;
 mod centrality;
 mod cohesion;
 mod sets;
+mod communities;
 
 pub use centrality::betweenness::betweenness;
 pub use centrality::closeness::closeness;
@@ -22,6 +23,7 @@ pub use cohesion::kcore::kcore;
 pub use cohesion::lcc::lcc;
 pub use cohesion::triangles::{triangles, triangles_sampled};
 pub use cohesion::truss::truss;
+pub use communities::leiden::{CommunityClaim, communities};
 pub use components::biconnectivity::biconnectivity;
 pub use components::cdlp::cdlp;
 pub use components::forest::forest;

@@ -17,6 +17,7 @@ mod graphalytics;
 mod kcore;
 mod lcc;
 mod ldd;
+mod leiden;
 mod matching;
 mod mis;
 mod msf;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use esker_algo::algorithm::centrality::pagerank::{PageRankOptions, pagerank};
 use esker_algo::algorithm::cohesion::cliques::{CliquesOptions, cliques};
 use esker_algo::algorithm::cohesion::truss::truss;
-use esker_algo::check::{self, Rejection, WatchedRows};
+use esker_algo::check::{self, CommunityClaim, Rejection, WatchedRows};
 use esker_graph::{Cancel, Csr, Direction, Stop};
 
 use crate::common;
@@ -21,7 +21,15 @@ fn every_verifier_says_that_it_was_stopped() {
     cancel.cancel();
     let out = || WatchedRows::until(rows, &cancel);
     let same = |_, _| 0;
-    let answers: [(&str, Result<(), Rejection>); 32] = [
+    let claim = CommunityClaim {
+        labels: &[0; 3],
+        is_cpm: false,
+        resolution: 1.0,
+        quality: 0.0,
+        is_connected: true,
+        is_settled: true,
+    };
+    let answers: [(&str, Result<(), Rejection>); 33] = [
         ("bellman_ford", check::bellman_ford(out(), 0, &[0_i64, 5, 9], None)),
         ("betweenness", check::betweenness(out(), &[0], 1.0, &[0.0; 3], 1e-9)),
         ("bfs", check::bfs(out(), &[0], &[0, 0, 0], None)),
@@ -31,6 +39,7 @@ fn every_verifier_says_that_it_was_stopped() {
         ("cliques", check::cliques(out(), 3, 1)),
         ("closeness", check::closeness(out(), &[0], &[0.0; 3])),
         ("colouring", check::colouring(out(), false, &[0, 1, 2])),
+        ("communities", check::communities(out(), &claim)),
         ("degrees", check::degrees(out(), &[Direction::Out], &[2; 3])),
         ("densest", check::densest(out(), false, &[true; 3], 1.0, &[0; 3], 2.0)),
         ("forest", check::forest(out(), &[(0, 1), (1, 2)], 1)),

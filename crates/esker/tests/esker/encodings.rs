@@ -132,7 +132,7 @@ fn outcome(model: &Model, form: &Form, run: &Run, request: &Request) -> Option<T
         _ if undirected && model.directed => Some("undirected"),
         (Weights::Halves | Weights::Extreme, "wbfs") => Some("integer"),
         (Weights::Negative, "wbfs" | "sssp") => Some("negative"),
-        (Weights::Negative, "pagerank") if *variant == "weight" => Some("negative"),
+        (Weights::Negative, "pagerank" | "leiden" | "louvain") if *variant == "weight" => Some("negative"),
         _ => None,
     };
     match (entry.run(&job), expected) {
@@ -196,10 +196,10 @@ fn all_agree(samples: impl Iterator<Item = Sample>, kind: &str) {
     }
 }
 
-/// PageRank by weights, in its own request: the others take the weight of the import, and this one only if it
-/// is named.
+/// PageRank and communities by weights, in their own requests: the others take the weight of the import, and
+/// these only if it is named.
 #[test]
-fn every_form_of_a_random_graph_is_ranked_alike_by_weights() {
+fn every_form_of_a_random_graph_answers_alike_by_weights() {
     let options = RunOptions { threads: 2, seed: 3, deterministic: true, ..RunOptions::default() };
     let run = Run::new(options).expect("threads");
     for (i, sample) in (1..9).map(random).enumerate() {
@@ -214,14 +214,19 @@ fn every_form_of_a_random_graph_is_ranked_alike_by_weights() {
             form.view = form.view.clone().weighted_by("weight").expect("a weight");
         }
         let params = Params::default().with("tolerance", "1e-13").with("rounds", "1000");
-        let request = Request { entry: find("pagerank").expect("an entry"), params, variant: "weight" };
-        let mut found = forms.iter().map(|form| outcome(&model, form, &run, &request));
-        let plain = found.next().expect("the plain form");
-        assert_eq!(plain.is_none(), weights == Weights::Negative);
-        for other in found {
-            match (&other, &plain) {
-                (Some(other), Some(plain)) => assert!(other.is_like(plain), "{other:?}, not {plain:?}"),
-                (other, plain) => assert_eq!(other.is_none(), plain.is_none()),
+        for (name, params) in
+            [("pagerank", params), ("leiden", Params::default()), ("louvain", Params::default())]
+        {
+            let request = Request { entry: find(name).expect("an entry"), params, variant: "weight" };
+            let mut found = forms.iter().map(|form| outcome(&model, form, &run, &request));
+            let plain = found.next().expect("the plain form");
+            let is_refused = weights == Weights::Negative || request.entry.undirected && model.directed;
+            assert_eq!(plain.is_none(), is_refused, "{name}");
+            for other in found {
+                match (&other, &plain) {
+                    (Some(other), Some(plain)) => assert!(other.is_like(plain), "{other:?}, not {plain:?}"),
+                    (other, plain) => assert_eq!(other.is_none(), plain.is_none()),
+                }
             }
         }
     }

@@ -161,6 +161,8 @@ const VARYING: &[&str] = &[
     "densest",
     "forest",
     "ldd",
+    "leiden",
+    "louvain",
     "matching",
     "mis",
     "msf",

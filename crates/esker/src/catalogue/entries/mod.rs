@@ -6,6 +6,7 @@ mod paths;
 mod rank;
 mod closeness;
 mod components;
+mod communities;
 mod clustering;
 mod cores;
 mod sets;
@@ -33,6 +34,8 @@ pub(super) static ALL: &[Entry] = &[
     components::WCC,
     components::SCC,
     components::CDLP,
+    communities::LEIDEN,
+    communities::LOUVAIN,
     clustering::TRIANGLES,
     clustering::LCC,
     degrees::DEGREES,

@@ -38,6 +38,8 @@ const BY_NUMBER: &[&str] = &[
     "densest",
     "forest",
     "ldd",
+    "leiden",
+    "louvain",
     "matching",
     "mis",
     "msf",

@@ -77,7 +77,7 @@ impl Cell<'_> {
 
     /// Whether lengths or weights have to be zero or more.
     fn needs_no_negative(&self) -> bool {
-        self.reads_weights && matches!(self.entry().name, "sssp" | "wbfs" | "pagerank")
+        self.reads_weights && matches!(self.entry().name, "sssp" | "wbfs" | "pagerank" | "leiden" | "louvain")
     }
 }
 

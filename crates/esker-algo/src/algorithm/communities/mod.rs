@@ -1,0 +1,12 @@
+//! Communities: groups of vertices with more edges inside than chance would have.
+
+mod fixed;
+mod tally;
+mod adjacency;
+mod contracted;
+mod partition;
+mod moving;
+mod refining;
+mod levels;
+mod naming;
+pub mod leiden;

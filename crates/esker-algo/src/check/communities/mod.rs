@@ -1,0 +1,3 @@
+//! Verifiers of communities.
+
+pub(super) mod leiden;
