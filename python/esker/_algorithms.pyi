@@ -330,6 +330,62 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
+    def leiden(self, *, objective: Literal['modularity', 'cpm'] | None = None, resolution: float | None = None, iterations: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
+        """Communities by Leiden: connected groups of high modularity.
+
+        For undirected graphs; of a directed one, with ``undirected=True``.
+
+        Args:
+            objective: What is maximised: modularity, or cpm (constant Potts model) ('modularity', 'cpm') [default: modularity].
+            resolution: The higher, the smaller the communities [default: 1].
+            iterations: Most iterations, each from the communities of the one before [default: 2].
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Seed of all random choices.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
+
+        Returns:
+            A :class:`esker.Result` with column ``community`` and figures ``communities, modularity, cpm, converged``.
+
+        The header of ``leiden`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def louvain(self, *, objective: Literal['modularity', 'cpm'] | None = None, resolution: float | None = None, iterations: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
+        """Communities by Louvain, of high modularity.
+
+        For undirected graphs; of a directed one, with ``undirected=True``.
+
+        Args:
+            objective: What is maximised: modularity, or cpm (constant Potts model) ('modularity', 'cpm') [default: modularity].
+            resolution: The higher, the smaller the communities [default: 1].
+            iterations: Most iterations, each from the communities of the one before [default: 2].
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Seed of all random choices.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
+
+        Returns:
+            A :class:`esker.Result` with column ``community`` and figures ``communities, modularity, cpm, converged``.
+
+        The header of ``louvain`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
     def triangles(self, *, method: Literal['lists', 'filter', 'sample'] | None = None, samples: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Number of triangles; directions, self-loops and parallel edges are ignored.
 
@@ -955,6 +1011,52 @@ class Estimates:
             An :class:`esker.Estimate`.
 
         The header of ``cdlp`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def leiden(self, *, objective: Literal['modularity', 'cpm'] | None = None, resolution: float | None = None, iterations: int | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
+        """Estimates the memory and the bytes of lists read by ``leiden``.
+
+        Args:
+            objective: What is maximised: modularity, or cpm (constant Potts model) ('modularity', 'cpm') [default: modularity].
+            resolution: The higher, the smaller the communities [default: 1].
+            iterations: Most iterations, each from the communities of the one before [default: 2].
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
+
+        Returns:
+            An :class:`esker.Estimate`.
+
+        The header of ``leiden`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def louvain(self, *, objective: Literal['modularity', 'cpm'] | None = None, resolution: float | None = None, iterations: int | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
+        """Estimates the memory and the bytes of lists read by ``louvain``.
+
+        Args:
+            objective: What is maximised: modularity, or cpm (constant Potts model) ('modularity', 'cpm') [default: modularity].
+            resolution: The higher, the smaller the communities [default: 1].
+            iterations: Most iterations, each from the communities of the one before [default: 2].
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
+
+        Returns:
+            An :class:`esker.Estimate`.
+
+        The header of ``louvain`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 

@@ -118,6 +118,32 @@ def test_paths(edges, directed):
     assert nx.ancestors(graph, source, backend="esker") == nx.ancestors(graph, source)
 
 
+@given(
+    edges=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(1, 5) | st.floats(0.125, 9)), min_size=1, max_size=40),
+    directed=st.booleans(),
+    weight=st.sampled_from(["weight", None]),
+    resolution=st.floats(0.2, 3),
+)
+def test_communities(edges, directed, weight, resolution):
+    graph = nx.DiGraph() if directed else nx.Graph()
+    graph.add_nodes_from("ab")
+    graph.add_weighted_edges_from(edges)
+    options = {"weight": weight, "resolution": resolution}
+    halves = [set(list(graph)[::2]), set(list(graph)[1::2])]
+    expected = nx.community.modularity(graph, halves, **options)
+    assert nx.community.modularity(graph, halves, backend="esker", **options) == pytest.approx(expected, abs=1e-12)
+    with pytest.raises(nx.community.quality.NotAPartition):
+        nx.community.modularity(graph, halves[:1], backend="esker")
+    if directed:
+        return
+    for find in (nx.community.louvain_communities, nx.community.leiden_communities):
+        found = find(graph, seed=3, backend="esker", **options)
+        assert found == find(graph, seed=3, backend="esker", **options)
+        alone = nx.community.modularity(graph, [{node} for node in graph], **options)
+        assert nx.community.modularity(graph, found, **options) >= alone - 1e-12
+    assert all(nx.is_connected(graph.subgraph(group)) for group in found)
+
+
 @given(st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), min_size=1, max_size=25))
 def test_colours(edges):
     graph = nx.Graph((u, v) for u, v in edges if u != v)

@@ -132,7 +132,8 @@ def is_valid(name, graph, arguments, found, expected):
 
 def test_random_calls():
     answered, wrong = dict.fromkeys(sorted(OFFERED), 0), []
-    names = list(answered)
+    # Functions on communities have tests of their own: NetworkX computes other ones, or none.
+    names = [name for name in answered if hasattr(nx, name)]
     for case in range(SEED, SEED + CASES):
         rng = random.Random(case)
         name = names[case % len(names)]
@@ -158,4 +159,4 @@ def test_random_calls():
             wrong.append(f"ESKER_SEED={case}: {name} {type(graph).__name__} {list(graph)} {edges} {arguments}\n  found    {found!r}\n  expected {expected!r}")
     assert not wrong, f"{len(wrong)} of {CASES} calls\n" + "\n".join(wrong[:40])
     if CASES >= 50 * len(names):
-        assert [name for name, count in answered.items() if count == 0] == [], "never answered"
+        assert [name for name in names if answered[name] == 0] == [], "never answered"

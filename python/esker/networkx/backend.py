@@ -7,7 +7,7 @@ from typing import Any
 
 import networkx as nx
 
-from . import centrality, distances, paths, structure, weighted_paths
+from . import centrality, communities, distances, paths, structure, weighted_paths
 from .graph import NxGraph, convert_from_nx, convert_to_nx
 from .offer import OFFERED
 
@@ -49,7 +49,7 @@ SEARCHES_BEFORE = 2
 SEARCHED = "esker_searched"
 
 #: The modules that register the functions.
-MODULES = (structure, paths, distances, weighted_paths, centrality)
+MODULES = (structure, paths, distances, weighted_paths, centrality, communities)
 
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:

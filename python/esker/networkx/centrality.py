@@ -39,7 +39,7 @@ def pagerank(
     if len(G) == 0:
         return {}
     teleport, start, ends = (_vector(G, given) for given in (personalization, nstart, dangling))
-    weights = _arc_weights(G, weight)
+    weights = arc_weights(G, weight)
     if max_iter < 1:
         raise nx.PowerIterationFailedConvergence(max_iter)
     # What is no probability makes sense to NetworkX alone.
@@ -53,13 +53,18 @@ def pagerank(
     return G.by_node(_iterated(G, weights, alpha, teleport, start, ends, tol, max_iter))
 
 
-def _arc_weights(G: NxGraph, weight: str | None) -> np.ndarray | None:
-    """The weight of each arc; ``None`` if all are 1."""
+def has_weights(G: NxGraph, weight: str | None) -> bool:
+    """Whether edges have weights of this name other than 1."""
     if weight is None or not G.weighted and not G.has_property(weight):
-        return None
+        return False
     if G.weight != weight:
         raise NotImplementedError(f"the weight of this graph is {G.weight!r}, not {weight!r}")
-    return G.arc_weights
+    return True
+
+
+def arc_weights(G: NxGraph, weight: str | None) -> np.ndarray | None:
+    """The weight of each arc; ``None`` if all are 1."""
+    return G.arc_weights if has_weights(G, weight) else None
 
 
 def _iterated(

@@ -43,6 +43,10 @@ FUNCTIONS: dict[str, str] = {
     "degree_centrality": "",
     "in_degree_centrality": "",
     "out_degree_centrality": "",
+    # communities
+    "louvain_communities": "of undirected graphs, without threshold and max_level; the seed chooses the order in which nodes are visited, so the communities are not those that NetworkX finds with it",
+    "leiden_communities": "without max_level; the seed chooses the order in which nodes are visited",
+    "modularity": "",
     # degrees and simple properties
     "isolates": "",
     "is_isolate": "",

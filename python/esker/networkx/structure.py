@@ -18,7 +18,7 @@ Node = Any
 # -- components
 
 
-def _groups(G: NxGraph, labels: np.ndarray) -> list[set[Node]]:
+def node_groups(G: NxGraph, labels: np.ndarray) -> list[set[Node]]:
     """The sets of nodes with the same label, in the order of their first nodes."""
     groups: dict[int, set[Node]] = {}
     for node, label in zip(G.nodes, labels.tolist()):
@@ -33,7 +33,7 @@ def _expect_nodes(G: NxGraph, message: str) -> None:
 
 @offer("undirected")
 def connected_components(G: Any) -> Iterator[set[Node]]:
-    return iter(_groups(G, G.components))
+    return iter(node_groups(G, G.components))
 
 
 @offer("undirected")
@@ -54,7 +54,7 @@ def node_connected_component(G: Any, n: Node) -> set[Node]:
 
 @offer("directed")
 def weakly_connected_components(G: Any) -> Iterator[set[Node]]:
-    return iter(_groups(G, G.components))
+    return iter(node_groups(G, G.components))
 
 
 @offer("directed")
@@ -71,7 +71,7 @@ def is_weakly_connected(G: Any) -> bool:
 @offer("directed")
 def strongly_connected_components(G: Any) -> Iterator[set[Node]]:
     labels = _strong(G)
-    groups = dict(zip(dict.fromkeys(labels.tolist()), _groups(G, labels)))
+    groups = dict(zip(dict.fromkeys(labels.tolist()), node_groups(G, labels)))
     return iter([groups[label] for label in _sinks_first(G, labels)])
 
 
@@ -121,7 +121,7 @@ def _attracting(G: NxGraph) -> list[set[Node]]:
     labels = _strong(G)
     source, target = G.arcs
     leaving = set(labels[source[labels[source] != labels[target]]].tolist())
-    groups = dict(zip(dict.fromkeys(labels.tolist()), _groups(G, labels)))
+    groups = dict(zip(dict.fromkeys(labels.tolist()), node_groups(G, labels)))
     return [groups[label] for label in _sinks_first(G, labels) if label not in leaving]
 
 

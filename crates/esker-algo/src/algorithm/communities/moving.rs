@@ -4,10 +4,10 @@
 //! A sweep visits the active nodes in an order that the seed decides, batch by batch. Threads decide for all
 //! nodes of a batch from the state before it. Then one thread applies the moves in order: each is weighed
 //! again with the masses as they are by then, and waits for the next sweep if its gain is gone or the
-//! community that it goes to was left by all. From the third sweep on, and where few nodes move, each is
-//! decided anew before it moves, so that every move gains and the sweeps come to an end. Batches of small
-//! graphs have one node. No result depends on the threads, because sums are whole numbers and ties go to the
-//! lesser community.
+//! community that it goes to was left by all. From the third sweep on, and where few nodes move, the edges of
+//! each are added up again before it moves, so that every move gains and the sweeps come to an end. Batches
+//! of small graphs have one node. No result depends on the threads, because sums are whole numbers and ties
+//! go to the lesser community.
 //!
 //! The next sweep visits the nodes next to those that moved, or all nodes after many moves. The last one
 //! visits all nodes and moves none.
@@ -31,7 +31,7 @@ const GRAIN: usize = 64;
 /// If more than one node in this many moved, the next sweep visits all nodes.
 const ACTIVE_SHARE: u64 = 6;
 
-/// In so many sweeps over all nodes, moves are not decided anew.
+/// In so many sweeps over all nodes, edges are not added up again.
 const ROUGH_SWEEPS: usize = 2;
 
 /// A community of its own, as the target of a move.
@@ -146,7 +146,7 @@ pub(super) struct Moved {
 
 /// The nodes of a sweep and what they did.
 struct Sweep {
-    /// Whether a move is decided anew if the batch has moved nodes since it was decided.
+    /// Whether edges are added up again if the batch has moved nodes since a move was decided.
     is_exact: bool,
     moved: Bitmap,
     waiting: Bitmap,
@@ -226,8 +226,7 @@ impl<E: From<Stop> + Send> Mover<'_, E> {
             for mut wish in wishes.drain(..) {
                 let v = batch[wish.at];
                 if sweep.is_exact && sweep.moves > before {
-                    let Some(anew) = self.decide(&mut decider, wish.at, v)? else { continue };
-                    wish = anew;
+                    self.weigh(&mut decider.buffers, v, &mut wish)?;
                 }
                 if self.apply(v, &wish, empty) {
                     sweep.moved.insert_alone(v);
@@ -303,6 +302,20 @@ impl<E: From<Stop> + Send> Mover<'_, E> {
         let (gain, to, there) = best;
         let least = GAIN_SHARE_MIN * sum as f64;
         Ok((gain - stay > least).then_some(Wish { at, to, here, there, least }))
+    }
+
+    /// Adds up again what a node has in the two communities of its move.
+    fn weigh(&self, buffers: &mut PartBuffers, v: VertexId, wish: &mut Wish) -> Result<(), E> {
+        let own = self.partition.of.get(v);
+        (wish.here, wish.there) = (0, 0);
+        each_entry(self.lists, v, buffers, |u, units| {
+            let community = self.partition.of.get(u);
+            if community == own && u != v {
+                wish.here += units;
+            } else if community == wish.to {
+                wish.there += units;
+            }
+        })
     }
 
     /// Carries out a move, unless it no longer gains.
