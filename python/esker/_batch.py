@@ -139,7 +139,10 @@ class Batch:
             if not values:
                 self._native.add_vertices(ids)
             for name, column in values.items():
-                self._native.set_vertices(ids, name, column)
+                if isinstance(column, _columns.Vectors):
+                    self._native.set_vectors(ids, name, column.numbers, column.length)
+                else:
+                    self._native.set_vertices(ids, name, column)
         return self._native
 
     def _flush(self) -> None:
@@ -264,6 +267,7 @@ class Batch:
 
     def set_vertices(self, ids: Any, **properties: Any) -> Batch:
         """Sets properties of vertices; adds missing vertices. Each property is a column of the length of ``ids``, or one value for all vertices.
+        The rows of a two-dimensional array are vectors; a row of ``NaN`` is a missing value.
         A missing value (``None``, null, ``NaN``) removes the property's value. Returns the batch."""
         if not properties:
             raise InvalidError("give at least one property to set, as in set_vertices(ids, rank=ranks)")

@@ -186,8 +186,34 @@ def decide(found: Edges | None) -> bool:
     return bool(len(found.source) or has_vertices or found.properties or found.source.holds == "texts")
 
 
-def for_all(values: Any, what: str, count: int) -> Column:
-    """A column of values, or of one value that is repeated ``count`` times."""
+class Vectors:
+    """Vectors of fixed length: the rows of a two-dimensional array, or an Arrow array of lists of fixed size."""
+
+    def __init__(self, values: Any, what: str) -> None:
+        import numpy
+
+        if hasattr(values, "type"):
+            values = values.combine_chunks() if hasattr(values, "combine_chunks") else values
+            numbers = numpy.full((len(values), values.type.list_size), numpy.nan, values.type.value_type.to_pandas_dtype())
+            numbers[numpy.asarray(values.is_valid())] = numpy.asarray(values.flatten()).reshape(-1, values.type.list_size)
+            values = numbers
+        rows = values.astype(numpy.result_type(values.dtype, numpy.float32)).filled(numpy.nan) if isinstance(values, numpy.ma.MaskedArray) else numpy.asarray(values)
+        if rows.dtype.kind not in "iuf" or rows.dtype.itemsize > 8:
+            raise MistypedError(f"{what}: expected a two-dimensional array of numbers, got {rows.dtype}")
+        floats = rows.astype(numpy.float32 if rows.dtype.kind == "f" and rows.dtype.itemsize < 8 else numpy.float64)
+        if rows.dtype.kind in "iu" and (floats.astype(rows.dtype) != rows).any():
+            raise InvalidError(f"{what}: an integer exceeds 2^53, so no float equals it; convert the array with astype(float) if it may be rounded")
+        self._count, self.length = floats.shape
+        self.numbers = Column(numpy.ascontiguousarray(floats).reshape(-1), what)
+
+    def __len__(self) -> int:
+        return self._count
+
+
+def for_all(values: Any, what: str, count: int) -> Column | Vectors:
+    """A column of values or of vectors, or of one value that is repeated ``count`` times."""
+    if getattr(values, "ndim", 1) == 2 or str(getattr(values, "type", "")).startswith("fixed_size_list<"):
+        return Vectors(values, what)
     if values is None or isinstance(values, (str, int, float, datetime.date, decimal.Decimal)) or getattr(values, "shape", None) == ():
         values = [values] * count
     return column(values, what)

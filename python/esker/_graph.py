@@ -393,7 +393,7 @@ class Graph(Algorithms):
         return self._native.vertex_values(self._checked_id(vertex))
 
     def property(self, name: str) -> numpy.ma.MaskedArray | numpy.ndarray:
-        """A vertex property: a value for each element of :meth:`ids`. Missing values are masked; in a text property, an array of string objects,
+        """A vertex property: a value for each element of :meth:`ids`, of vectors a row. Missing values are masked; in a text property, an array of string objects,
         they are ``None``. Times with a zone are in UTC."""
         import numpy
 
@@ -402,6 +402,9 @@ class Graph(Algorithms):
         found = self._native.property(name, run_settings())
         if isinstance(found, list):
             return numpy.array(found, dtype=object)
+        if len(found) == 3:
+            vectors = numpy.asarray(found[0]).reshape(-1, found[2])
+            return numpy.ma.MaskedArray(vectors, mask=numpy.repeat(numpy.asarray(found[1]) == 0, found[2]).reshape(vectors.shape))
         values, present = numpy.asarray(found[0]), numpy.asarray(found[1])
         return numpy.ma.MaskedArray(_columns.typed(values, self.vertex_properties[name]), mask=present == 0)
 

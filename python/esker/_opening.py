@@ -335,7 +335,8 @@ def rebuilt(settings: dict[str, Any], ids: Any, source: Any, target: Any, proper
         batch._first = None if batch._first is None else batch._first._replace(vertices=_columns.column(ids, "ids"))
     if values:
         with database.batch() as batch:
-            batch.set_vertices(ids, **{name: _columns.column(column, name, kinds.get(name)) for name, column in values.items()})
+            typed = {name: _columns.column(column, name, kinds.get(name)) for name, column in values.items() if column.ndim == 1}
+            batch.set_vertices(ids, **{name: typed.get(name, column) for name, column in values.items()})
     return database.graph()
 
 

@@ -9,11 +9,13 @@ use esker::import::read::source::id_at;
 use esker::store::EdgeMatch;
 use esker::store::database::GraphSchema;
 use esker::store::format::{ElementType, LogicalType, PropertyRecord, PropertyType};
+use esker::store::property::PropertyValue;
 use pyo3::prelude::*;
 
-use crate::failure::{PyFailure, PyOutcome, invalid};
+use crate::failure::{PyFailure, PyOutcome, invalid, mistyped};
 use crate::input::column::{ColumnType, InputColumn, same_length};
 use crate::input::source::block_rows;
+use crate::input::vectors::InputVectors;
 use crate::watch::watched;
 
 /// Number of changes between two checks for cancellation.
@@ -210,6 +212,34 @@ impl PyBatch {
             Ok(())
         })
     }
+
+    /// Sets a property of vertices to vectors of `len` numbers; a row of NaN removes the property's value. A
+    /// new property gets the type of the vectors.
+    fn set_vectors(
+        &self,
+        py: Python<'_>,
+        ids: &InputColumn,
+        name: &str,
+        numbers: &InputColumn,
+        len: usize,
+    ) -> PyOutcome<()> {
+        ids.expect_ids(self.text_ids)?;
+        let vectors = InputVectors::of(numbers, len, ids.len())?;
+        let record = self.define_as(name, vectors.property_type())?;
+        if record.property_type() != vectors.property_type() {
+            let (what, wanted, found) = (numbers.what(), record.type_name(), vectors.property_type());
+            return mistyped(format!(
+                "{what}: the property {name:?} is of type {wanted}, not {found}; convert the array"
+            ));
+        }
+        self.change(py, &[ids], |state, range| {
+            let ids = ids.ids(range.clone(), self.text_ids)?;
+            range.clone().try_for_each(|at| {
+                let value = vectors.get(at)?.map(PropertyValue::Vector);
+                Ok(state.batch.set_vertex(id_at(&ids, at - range.start), name, value)?)
+            })
+        })
+    }
 }
 
 impl PyBatch {
@@ -274,11 +304,6 @@ impl PyBatch {
 
     /// The vertex property called `name`; adds it with the type of the values if it does not exist.
     fn define(&self, name: &str, values: &InputColumn) -> PyOutcome<PropertyRecord> {
-        let mut state = self.state.lock();
-        let state = state.as_mut().ok_or_else(ended)?;
-        if let Some(known) = state.properties.iter().find(|property| property.name == name) {
-            return Ok(known.clone());
-        }
         let property_type = match (values.logical(), values.column_type()) {
             (Some(logical), _) => logical.clone().into(),
             (None, ColumnType::Integers) if values.is_wide() => ElementType::U64.into(),
@@ -286,6 +311,16 @@ impl PyBatch {
             (None, ColumnType::Floats) => ElementType::F64.into(),
             (None, ColumnType::Texts) => PropertyType::text(),
         };
+        self.define_as(name, property_type)
+    }
+
+    /// The vertex property called `name`; adds it with this type if it does not exist.
+    fn define_as(&self, name: &str, property_type: PropertyType) -> PyOutcome<PropertyRecord> {
+        let mut state = self.state.lock();
+        let state = state.as_mut().ok_or_else(ended)?;
+        if let Some(known) = state.properties.iter().find(|property| property.name == name) {
+            return Ok(known.clone());
+        }
         state.batch.define_vertex_property(name, property_type.clone());
         let record = PropertyRecord::of_vertices(name, property_type);
         state.properties.push(record.clone());

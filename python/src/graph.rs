@@ -292,7 +292,8 @@ impl PyGraph {
         })
     }
 
-    /// A property of all rows: an array of values and one with 1 where a row has one, or a list of texts.
+    /// A property of all rows: an array of values and one with 1 where a row has one, or a list of texts. Of
+    /// vectors, all numbers one after another, and their length behind both arrays.
     fn property<'py>(&self, py: Python<'py>, name: &str, settings: Settings) -> PyOutcome<Bound<'py, PyAny>> {
         let (run, cancel, listener) = settings.run("property")?;
         let values = watched_reading(py, &cancel, listener.as_ref(), self.path(), || {
@@ -301,6 +302,9 @@ impl PyGraph {
         Ok(match values {
             PropertyRows::Numbers(values, present) => (values, present).into_pyobject(py)?.into_any(),
             PropertyRows::Texts(texts) => PyList::new(py, texts)?.into_any(),
+            PropertyRows::Vectors(values, present, len) => {
+                (values, present, len).into_pyobject(py)?.into_any()
+            }
         })
     }
 

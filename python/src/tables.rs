@@ -4,6 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use arrow_array::builder::{FixedSizeListBuilder, Float32Builder, Float64Builder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt32Type;
 use arrow_array::{
@@ -14,7 +15,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use esker::export::{BlockBuilder, ExportGraph, PropertyKind, StoredExport};
 use esker::graph::{Run, VertexId, vertex};
 use esker::import::read::typed::{arrow_column, arrow_type};
-use esker::store::format::{ElementType, PropertyRecord};
+use esker::store::format::{ElementType, LogicalType, PropertyRecord};
 use esker::store::property::PropertyValue;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -204,12 +205,39 @@ fn strings(graph: &StoredExport<'_>, number: usize) -> PyOutcome<LargeStringArra
 
 /// Arrow's type of a column of a property: numbers in 64 bits.
 pub(crate) fn data_type(property: &PropertyRecord) -> DataType {
+    if let LogicalType::Vector { len } = property.logical {
+        let element =
+            if property.element == ElementType::F64 { DataType::Float64 } else { DataType::Float32 };
+        return DataType::FixedSizeList(Arc::new(Field::new("item", element, true)), len.cast_signed());
+    }
     arrow_type(&property.logical).unwrap_or(match property.element {
         _ if property.is_text() => DataType::Utf8,
         ElementType::F32 | ElementType::F64 => DataType::Float64,
         ElementType::U64 => DataType::UInt64,
         _ => DataType::Int64,
     })
+}
+
+/// Vectors of `len` numbers, null where there is none.
+fn vectors_of(values: &[Option<PropertyValue<'_>>], len: i32, is_wide: bool) -> ArrayRef {
+    macro_rules! lists {
+        ($builder:ty, $number:expr) => {{
+            let mut lists = FixedSizeListBuilder::new(<$builder>::new(), len);
+            for value in values {
+                let vector = match value {
+                    Some(PropertyValue::Vector(vector)) => Some(vector),
+                    _ => None,
+                };
+                match vector {
+                    Some(vector) => vector.numbers().for_each(|x| lists.values().append_value($number(x))),
+                    None => (0..len).for_each(|_| lists.values().append_null()),
+                }
+                lists.append(vector.is_some());
+            }
+            Arc::new(lists.finish())
+        }};
+    }
+    if is_wide { lists!(Float64Builder, |x| x) } else { lists!(Float32Builder, |x: f64| x as f32) }
 }
 
 /// The values of a property, null where there is none.
@@ -225,6 +253,7 @@ pub(crate) fn column_of(property: &PropertyRecord, values: &[Option<PropertyValu
     };
     let all = values.iter().map(Option::as_ref);
     match data_type(property) {
+        DataType::FixedSizeList(_, len) => vectors_of(values, len, property.element == ElementType::F64),
         DataType::Utf8 => Arc::new(all.map(|value| value.map(ToString::to_string)).collect::<StringArray>()),
         DataType::Float64 => Arc::new(all.map(|value| value.map(float)).collect::<Float64Array>()),
         DataType::UInt64 => {

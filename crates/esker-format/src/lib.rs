@@ -46,7 +46,7 @@ pub use layout::heads::{CHOSEN_HEAD_LEN_MAX, HeadOrder, HeadsRecord};
 pub use layout::live::{LIVE_DIRECTORY, LiveArray, LiveContent, LiveFound, left_live_files};
 pub use layout::log::{LOG_MAGIC, LogRecordHeader, LogRecordKind, SegmentHeader};
 pub use layout::logical::{
-    DateText, LogicalType, PropertyType, TimeUnit, Timestamp, parse_boolean, parse_date,
+    DateText, LogicalType, PropertyType, TimeUnit, Timestamp, VECTOR_LEN_MAX, parse_boolean, parse_date,
 };
 pub use layout::manifest::{
     DictionaryRecord, Encoding, GraphShape, IdMapKind, IdMapRecord, LayerRecord, LogMark, MANIFEST_MAGIC,

@@ -299,7 +299,9 @@ impl ColumnNotation {
             return Ok(Cow::Borrowed(text));
         }
         match wanted {
-            Some(LogicalType::Text | LogicalType::Boolean | LogicalType::EdgeId) => Ok(Cow::Borrowed(text)),
+            Some(
+                LogicalType::Text | LogicalType::Boolean | LogicalType::EdgeId | LogicalType::Vector { .. },
+            ) => Ok(Cow::Borrowed(text)),
             Some(LogicalType::Number) => self.number(text),
             Some(LogicalType::Date | LogicalType::Timestamp { .. }) => self.time(text, wanted, count),
             None if self.format.is_some() => self.time(text, None, count),

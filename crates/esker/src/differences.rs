@@ -300,6 +300,8 @@ pub fn value_json(value: &PropertyValue<'_>) -> Value {
         PropertyValue::F64(x) if x.is_finite() => json!(x),
         PropertyValue::Boolean(value) => json!(value),
         PropertyValue::Missing => Value::Null,
+        // Its text is a list in JSON, with the fewest digits that tell its numbers.
+        PropertyValue::Vector(vector) => serde_json::from_str(&vector.to_string()).unwrap_or(Value::Null),
         other => json!(other.to_string()),
     }
 }

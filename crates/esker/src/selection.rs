@@ -475,6 +475,6 @@ fn number_of(value: &PropertyValue<'_>) -> Option<ConditionNumber> {
         PropertyValue::Date(days) => ConditionNumber::Whole(days.into()),
         PropertyValue::Timestamp(time) => ConditionNumber::Whole(time.count.into()),
         PropertyValue::EdgeId(id) => ConditionNumber::Whole(id.bits().into()),
-        PropertyValue::Text(_) | PropertyValue::Missing => return None,
+        PropertyValue::Text(_) | PropertyValue::Vector(_) | PropertyValue::Missing => return None,
     })
 }

@@ -39,7 +39,7 @@ pub(crate) struct InputColumn {
     column_type: ColumnType,
     /// What the integers stand for, if they are truth values, dates or times.
     logical: Option<LogicalType>,
-    chunks: Vec<ArrayRef>,
+    pub(super) chunks: Vec<ArrayRef>,
     /// The index after the last element of each chunk.
     ends: Vec<usize>,
 }
@@ -170,6 +170,12 @@ impl InputColumn {
     /// The elements of a range as values of an existing property. Numbers may need a wider type.
     pub(crate) fn values_for(&self, range: Range<usize>, property: &PropertyRecord) -> PyOutcome<ArrayRef> {
         match &self.logical {
+            _ if property.is_vector() => mistyped(format!(
+                "{}: the property {:?} holds vectors of type {}: give a two-dimensional array of numbers",
+                self.what,
+                property.name,
+                property.type_name()
+            )),
             Some(_) if property.is_text() => mistyped(format!(
                 "{}: the property {:?} holds texts, not values of type {}",
                 self.what,

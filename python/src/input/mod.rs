@@ -7,6 +7,7 @@ pub(crate) mod times;
 pub(crate) mod objects;
 pub(crate) mod chunks;
 pub(crate) mod column;
+pub(crate) mod vectors;
 pub(crate) mod rows;
 pub(crate) mod node_rows;
 pub(crate) mod adjacency;

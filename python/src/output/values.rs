@@ -2,11 +2,11 @@
 
 use esker::graph::{Run, VertexId, vertex};
 use esker::store::Version;
-use esker::store::format::{ElementType, TimeUnit, Timestamp};
+use esker::store::format::{ElementType, LogicalType, TimeUnit, Timestamp};
 use esker::store::ids::ExternalId;
 use esker::store::property::{PropertyValue, VertexProperty};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyString};
+use pyo3::types::{PyBool, PyDict, PyList, PyString};
 
 use crate::failure::PyOutcome;
 use crate::input::array::Array;
@@ -45,6 +45,7 @@ pub(crate) fn value_object<'py>(py: Python<'py>, value: PropertyValue<'_>) -> Py
         PropertyValue::Date(days) => date_object(py, days)?,
         PropertyValue::Timestamp(time) => time_object(py, time)?,
         PropertyValue::EdgeId(id) => shown!(id.to_string()),
+        PropertyValue::Vector(vector) => PyList::new(py, vector.numbers())?.into_any(),
         PropertyValue::Missing => py.None().into_bound(py),
     })
 }
@@ -87,6 +88,9 @@ pub(crate) enum PropertyRows {
     Numbers(Array, Array),
     /// The text of each vertex.
     Texts(Vec<Option<String>>),
+    /// The numbers of all vectors one after another, 0 where a vertex has none; 1 for each vertex that has a
+    /// vector, else 0; and the length of a vector.
+    Vectors(Array, Array, usize),
 }
 
 impl PropertyRows {
@@ -105,6 +109,13 @@ impl PropertyRows {
             };
             return texts.map(Self::Texts);
         }
+        if let LogicalType::Vector { len } = property.record().logical {
+            let len = len as usize;
+            return match property.record().element {
+                ElementType::F64 => vectors(&property, order, run, len, f64::from_le_bytes),
+                _ => vectors(&property, order, run, len, f32::from_le_bytes),
+            };
+        }
         match property.record().element {
             ElementType::F64 => numbers(&property, order, run, |x: f64| x),
             ElementType::F32 => numbers(&property, order, run, |x: f32| x),
@@ -116,6 +127,32 @@ impl PropertyRows {
             ElementType::U8 => numbers(&property, order, run, |x: u8| x),
         }
     }
+}
+
+/// Reads vectors of numbers of `N` bytes.
+fn vectors<T: crate::input::array::ArrayItem + Default, const N: usize>(
+    property: &VertexProperty,
+    order: Option<&RowOrder>,
+    run: &Run,
+    len: usize,
+    number: impl Fn([u8; N]) -> T,
+) -> PyOutcome<PropertyRows> {
+    let all = property.texts(run)?;
+    let (mut values, mut present) = (Vec::with_capacity(all.len() * len), Vec::with_capacity(all.len()));
+    let mut take = |v: VertexId| -> PyOutcome<()> {
+        let found = all.get(v)?;
+        present.push(u8::from(found.is_some()));
+        match found {
+            Some(bytes) => values.extend(bytes.as_chunks::<N>().0.iter().map(|&bytes| number(bytes))),
+            None => values.extend(std::iter::repeat_n(T::default(), len)),
+        }
+        Ok(())
+    };
+    match order {
+        None => (0..all.len()).try_for_each(|v| take(vertex(v)))?,
+        Some(order) => order.vertices().iter().try_for_each(|&v| take(v))?,
+    }
+    Ok(PropertyRows::Vectors(Array::of(values), Array::of(present), len))
 }
 
 fn numbers<T, U>(

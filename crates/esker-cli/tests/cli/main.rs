@@ -26,6 +26,7 @@ mod graphalytics;
 mod versions;
 mod writers;
 mod copies;
+mod vectors;
 mod vertices;
 mod values;
 mod long_texts;

@@ -54,7 +54,8 @@ impl TimeUnit {
 }
 
 codes! {
-    /// What the values of a property are. `TimeUnit` and the name of the zone follow the code of timestamps.
+    /// What the values of a property are. `TimeUnit` and the name of the zone follow the code of timestamps,
+    /// the length that of vectors.
     pub(crate) enum LogicalKind: u8 {
         /// Numbers of their element type.
         Number = 0,
@@ -70,8 +71,14 @@ codes! {
         /// Ids of edges, as `I64`: 2^28 times the version that added the edge, plus its place among the edges
         /// between its two ends that this version added, from 1.
         EdgeId = 5,
+        /// Vectors of fixed length: vertices store the numbers of each, `F32` or `F64`, one after another, as
+        /// they store a text.
+        Vector = 6,
     }
 }
+
+/// Most numbers of a vector: with 64 bits each, they take as much as the longest text.
+pub const VECTOR_LEN_MAX: u32 = 8192;
 
 /// The name of the type of ids of edges.
 const EDGE_ID: &str = "edge-id";
@@ -97,6 +104,11 @@ pub enum LogicalType {
     },
     /// Ids that the database gives to edges: see [`crate::EdgeId`].
     EdgeId,
+    /// Vectors of numbers of the property's element type, `F32` or `F64`. Only vertices have such values.
+    Vector {
+        /// The length of each: 1 to [`VECTOR_LEN_MAX`].
+        len: u32,
+    },
 }
 
 impl LogicalType {
@@ -110,10 +122,16 @@ impl LogicalType {
         *self == Self::Number
     }
 
-    /// The one type in which such values are stored; `None` for numbers, and for texts, whose codes grow.
+    /// Whether values are vectors.
+    pub fn is_vector(&self) -> bool {
+        matches!(self, Self::Vector { .. })
+    }
+
+    /// The one type in which such values are stored; `None` for numbers and vectors of them, and for texts,
+    /// whose codes grow.
     pub fn element(&self) -> Option<ElementType> {
         match self {
-            Self::Number | Self::Text => None,
+            Self::Number | Self::Text | Self::Vector { .. } => None,
             Self::Boolean => Some(ElementType::U8),
             Self::Date => Some(ElementType::I32),
             Self::Timestamp { .. } | Self::EdgeId => Some(ElementType::I64),
@@ -124,7 +142,7 @@ impl LogicalType {
 impl FieldValue for LogicalType {
     #[cfg(test)]
     fn type_name() -> String {
-        "u8, LogicalKind; for timestamps then u8, TimeUnit, and the zone, text: u32 bytes, then UTF-8"
+        "u8, LogicalKind; for timestamps then u8, TimeUnit, and the zone, text: u32 bytes, then UTF-8; for vectors then u32, the length"
             .to_owned()
     }
 
@@ -135,6 +153,10 @@ impl FieldValue for LogicalType {
             Self::Boolean => LogicalKind::Boolean.put(out),
             Self::Date => LogicalKind::Date.put(out),
             Self::EdgeId => LogicalKind::EdgeId.put(out),
+            Self::Vector { len } => {
+                LogicalKind::Vector.put(out);
+                len.put(out);
+            }
             Self::Timestamp { unit, zone } => {
                 LogicalKind::Timestamp.put(out);
                 unit.put(out);
@@ -150,6 +172,7 @@ impl FieldValue for LogicalType {
             LogicalKind::Boolean => Self::Boolean,
             LogicalKind::Date => Self::Date,
             LogicalKind::EdgeId => Self::EdgeId,
+            LogicalKind::Vector => Self::Vector { len: FieldValue::take(input)? },
             LogicalKind::Timestamp => {
                 Self::Timestamp { unit: FieldValue::take(input)?, zone: FieldValue::take(input)? }
             }
@@ -203,6 +226,7 @@ impl From<LogicalType> for PropertyType {
         let element = match (&logical, logical.element()) {
             (_, Some(element)) => element,
             (LogicalType::Text, None) => ElementType::U8,
+            (LogicalType::Vector { .. }, None) => ElementType::F32,
             (_, None) => ElementType::F64,
         };
         Self { element, logical }
@@ -217,6 +241,7 @@ impl fmt::Display for PropertyType {
             LogicalType::Boolean => f.write_str("bool"),
             LogicalType::Date => f.write_str("date"),
             LogicalType::EdgeId => f.write_str(EDGE_ID),
+            LogicalType::Vector { len } => write!(f, "vector[{}, {len}]", self.element.name()),
             LogicalType::Timestamp { unit, zone } if zone.is_empty() => {
                 write!(f, "timestamp[{}]", unit.symbol())
             }
@@ -234,6 +259,9 @@ impl FromStr for PropertyType {
         if let Some(element) = number {
             return Ok(element.into());
         }
+        if let Some(vector) = text.strip_prefix("vector[").and_then(|rest| rest.strip_suffix(']')) {
+            return vector_type(vector);
+        }
         let logical = match text {
             "text" => Some(LogicalType::Text),
             "bool" | "boolean" => Some(LogicalType::Boolean),
@@ -246,7 +274,7 @@ impl FromStr for PropertyType {
             let numbers: Vec<&str> = NUMBERS.iter().map(|element| element.name()).collect();
             format!(
                 "unknown type {text:?}; the types are text, bool, date, timestamp, timestamp[UNIT] and timestamp[UNIT, ZONE] \
-                 with the unit s, ms, us or ns, {}",
+                 with the unit s, ms, us or ns, vector[LENGTH] and vector[f64, LENGTH] for vertices, {}",
                 numbers.join(", ")
             )
         })
@@ -267,6 +295,22 @@ fn own_name(name: &str) -> &str {
         "float32" => "f32",
         "float64" | "double" => "f64",
         own => own,
+    }
+}
+
+/// What stands between the brackets of a vector: the type of its numbers, if it is not `f32`, and the length.
+fn vector_type(text: &str) -> std::result::Result<PropertyType, String> {
+    let (element, len) = text.split_once(',').unwrap_or(("f32", text));
+    let element = match own_name(element.trim()) {
+        "f32" => ElementType::F32,
+        "f64" => ElementType::F64,
+        other => return Err(format!("a vector holds f32 or f64, not {other:?}")),
+    };
+    match len.trim().parse() {
+        Ok(len) if (1..=VECTOR_LEN_MAX).contains(&len) => {
+            Ok(PropertyType { element, logical: LogicalType::Vector { len } })
+        }
+        _ => Err(format!("the length of a vector is 1 to {VECTOR_LEN_MAX}, not {:?}", len.trim())),
     }
 }
 
@@ -418,9 +462,18 @@ mod tests {
 
     #[test]
     fn types_are_written_as_they_are_read() {
-        for name in
-            ["text", "bool", "date", "i64", "u8", "f32", "timestamp[s]", "timestamp[ns, Europe/Berlin]"]
-        {
+        for name in [
+            "text",
+            "bool",
+            "date",
+            "i64",
+            "u8",
+            "f32",
+            "timestamp[s]",
+            "timestamp[ns, Europe/Berlin]",
+            "vector[f32, 3]",
+            "vector[f64, 8192]",
+        ] {
             assert_eq!(name.parse::<PropertyType>().unwrap().to_string(), name);
         }
         assert_eq!("timestamp".parse::<PropertyType>().unwrap().to_string(), "timestamp[us]");

@@ -415,6 +415,24 @@ impl PropertyRecord {
         self.logical.is_text()
     }
 
+    /// Whether vertices store its values as bytes of any length: texts and vectors.
+    pub fn holds_bytes(&self) -> bool {
+        self.is_text() || self.is_vector()
+    }
+
+    /// Whether its values are vectors.
+    pub fn is_vector(&self) -> bool {
+        self.logical.is_vector()
+    }
+
+    /// The bytes of a vector; `None` if its values are none.
+    pub fn vector_bytes(&self) -> Option<usize> {
+        match self.logical {
+            LogicalType::Vector { len } => Some(len as usize * self.element.bytes()),
+            _ => None,
+        }
+    }
+
     /// Whether its values are plain numbers.
     pub fn is_number(&self) -> bool {
         self.logical.is_number()

@@ -20,7 +20,7 @@ pub fn missing_bits(element: ElementType, logical: &LogicalType) -> Option<u64> 
         (LogicalType::Date, _) => Some(u64::from(i32::MIN.cast_unsigned())),
         (LogicalType::Timestamp { .. }, _) => Some(i64::MIN.cast_unsigned()),
         (LogicalType::Number, element) => missing_number(element),
-        (LogicalType::Text | LogicalType::EdgeId, _) => None,
+        (LogicalType::Text | LogicalType::EdgeId | LogicalType::Vector { .. }, _) => None,
     }
 }
 

@@ -23,10 +23,21 @@ pub(crate) struct Prepared {
 /// If they do not fit.
 pub(crate) fn prepare(reader: &dyn Reader, options: &ImportOptions) -> Result<Prepared> {
     let schema = schema_of(reader, options);
+    expect_no_vectors(&schema)?;
     let options = options_for(reader, &schema, options)?;
     check_weight(&schema, options.duplicates).and_then(|()| check_types(&schema))?;
     let kind = kind_of(&schema, options.kind.as_deref())?;
     Ok(Prepared { schema, options, kind })
+}
+
+/// Refuses vectors as properties of edges.
+fn expect_no_vectors(schema: &Schema) -> Result<()> {
+    let is_vector = |place: &usize| schema.declared(*place).is_some_and(|own| own.logical.is_vector());
+    let Some(found) = (0..schema.properties.len()).find(is_vector) else { return Ok(()) };
+    let name = &schema.properties[found];
+    Err(Error::usage(format!(
+        "the edge property {name:?} cannot hold vectors, which vertices have: keep it as text"
+    )))
 }
 
 /// The schema of the input.

@@ -63,7 +63,7 @@ pub fn type_of(data_type: &DataType) -> Option<PropertyType> {
 /// The Arrow type of a logical type; `None` for plain numbers and texts.
 pub fn arrow_type(logical: &LogicalType) -> Option<DataType> {
     match logical {
-        LogicalType::Number | LogicalType::Text => None,
+        LogicalType::Number | LogicalType::Text | LogicalType::Vector { .. } => None,
         LogicalType::Boolean => Some(DataType::Boolean),
         LogicalType::Date => Some(DataType::Date32),
         LogicalType::EdgeId => Some(DataType::Utf8),
@@ -94,7 +94,7 @@ pub fn arrow_column(logical: &LogicalType, numbers: &ArrayRef) -> ArrayRef {
         }};
     }
     match logical {
-        LogicalType::Number | LogicalType::Text => Arc::clone(numbers),
+        LogicalType::Number | LogicalType::Text | LogicalType::Vector { .. } => Arc::clone(numbers),
         LogicalType::Boolean => {
             let values = values.iter().map(|value| value.map(|value| value != 0));
             Arc::new(arrow_array::BooleanArray::from_iter(values))

@@ -87,7 +87,7 @@ impl TextArray {
         self.len() == 0
     }
 
-    /// The text of a vertex, which there is.
+    /// The text of a vertex, which there is, or the bytes of its vector.
     ///
     /// # Errors
     /// [`Error::Corrupt`].
@@ -97,6 +97,7 @@ impl TextArray {
         let at = (place & ((1 << POSITION_BITS) - 1)) as usize;
         match self.columns[layer as usize].value(at)? {
             PropertyValue::Text(text) => Ok(Some(text)),
+            PropertyValue::Vector(vector) => Ok(Some(vector.bytes())),
             other => Err(Error::invalid(format!("the property holds {}, not texts", other.kind()))),
         }
     }

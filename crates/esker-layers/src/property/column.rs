@@ -6,11 +6,12 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use esker_format::{Column, Element, Error, Result, Values, Widening, lower_bound};
+use esker_format::{Column, Element, ElementType, Error, Result, Values, Widening, lower_bound};
 use esker_graph::{Run, VertexId};
 
 use super::files::{PropertyFile, PropertyFiles};
 use super::value::PropertyValue;
+use super::vector::VectorValue;
 
 /// In a code: the value was taken away.
 pub(super) const UNSET: u32 = 1 << 31;
@@ -43,10 +44,22 @@ pub struct PropertyLayer {
     pub rank: u32,
 }
 
+/// How the vectors of a property are stored.
+#[derive(Debug, Clone, Copy)]
+struct Vectors {
+    bytes: usize,
+    is_wide: bool,
+}
+
 #[derive(Debug)]
 enum Stored {
     Fixed(Values),
-    Texts { texts: Column<u8>, ends: Column<u64> },
+    /// Texts, or the bytes of vectors.
+    Texts {
+        texts: Column<u8>,
+        ends: Column<u64>,
+        vectors: Option<Vectors>,
+    },
 }
 
 impl PropertyColumn {
@@ -58,10 +71,12 @@ impl PropertyColumn {
         let vertices: Column<VertexId> = files.open(PropertyFile::Vertices)?;
         let codes = files.open(PropertyFile::Codes)?;
         codes.expect_len(vertices.len() as u64)?;
-        let stored = if files.record.is_text() {
+        let stored = if files.record.holds_bytes() {
             let (texts, ends) = (files.open(PropertyFile::Texts)?, files.open::<u64>(PropertyFile::Ends)?);
             ends.expect_len(vertices.len() as u64)?;
-            Stored::Texts { texts, ends }
+            let is_wide = files.record.element == ElementType::F64;
+            let vectors = files.record.vector_bytes().map(|bytes| Vectors { bytes, is_wide });
+            Stored::Texts { texts, ends, vectors }
         } else {
             let values = files.open_values()?;
             values.expect_len(vertices.len() as u64)?;
@@ -133,10 +148,20 @@ impl PropertyColumn {
     pub(super) fn value(&self, at: usize) -> Result<PropertyValue<'_>> {
         match &self.stored {
             Stored::Fixed(values) => Ok(PropertyValue::from_bits(values.element(), values.bits_at(at)?)),
-            Stored::Texts { texts, ends } => {
+            Stored::Texts { texts, ends, vectors } => {
                 let end = ends.at(at)?;
                 let start = at.checked_sub(1).map_or(Ok(0), |before| ends.at(before))?;
-                texts.get(start as usize..end as usize).map(PropertyValue::Text)
+                let bytes = texts.get(start as usize..end as usize)?;
+                match vectors {
+                    None => Ok(PropertyValue::Text(bytes)),
+                    Some(vectors) if vectors.bytes == bytes.len() => {
+                        Ok(PropertyValue::Vector(VectorValue::new(bytes, vectors.is_wide)))
+                    }
+                    Some(vectors) => {
+                        let reason = format!("a vector of {} bytes, not {}", bytes.len(), vectors.bytes);
+                        Err(ends.corrupt(at, reason))
+                    }
+                }
             }
         }
     }
@@ -205,7 +230,11 @@ impl PropertyColumn {
         }
         match &self.stored {
             Stored::Fixed(values) => values.verify(run),
-            Stored::Texts { texts, ends } => {
+            Stored::Texts { texts, ends, vectors } => {
+                if vectors.is_some() {
+                    let set = (0..self.len()).filter(|&at| codes[at] & UNSET == 0);
+                    set.map(|at| self.value(at)).try_for_each(|value| value.map(drop))?;
+                }
                 let (texts, all) = (texts.all(run)?, ends.all(run)?);
                 let total = all.last().copied().unwrap_or(0);
                 if all.is_sorted() && total == texts.len() as u64 {

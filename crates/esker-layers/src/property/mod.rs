@@ -10,6 +10,7 @@
 //! and shares the pages that did not change (LLAMA, section 4.6).
 
 mod dictionary;
+mod vector;
 mod value;
 mod files;
 mod column;
@@ -26,6 +27,7 @@ pub use files::{PropertyFiles, REMOVED_NUMBER, removed_record};
 pub use merge::merge_columns;
 pub use removed::{RemovedVertices, removed_by_version, removed_throughout};
 pub use value::PropertyValue;
+pub use vector::VectorValue;
 pub use view::VertexProperty;
 pub use write::PropertyWriter;
 

@@ -23,19 +23,24 @@ enum Kind {
     F64,
     U8,
     Texts,
+    Vectors,
 }
 
-const KINDS: [Kind; 4] = [Kind::I32, Kind::F64, Kind::U8, Kind::Texts];
+const KINDS: [Kind; 5] = [Kind::I32, Kind::F64, Kind::U8, Kind::Texts, Kind::Vectors];
 
 impl Kind {
     fn record(self) -> PropertyRecord {
         let element = match self {
             Self::I32 => ElementType::I32,
-            Self::F64 => ElementType::F64,
+            Self::F64 | Self::Vectors => ElementType::F64,
             Self::U8 | Self::Texts => ElementType::U8,
         };
         let (owner, name) = (Owner::Vertices, "age".to_owned());
-        let logical = if self == Self::Texts { LogicalType::Text } else { LogicalType::Number };
+        let logical = match self {
+            Self::Texts => LogicalType::Text,
+            Self::Vectors => LogicalType::Vector { len: 2 },
+            _ => LogicalType::Number,
+        };
         PropertyRecord {
             number: 7,
             owner,
@@ -55,6 +60,7 @@ impl Kind {
             Self::F64 => with(PropertyValue::F64(f64::from(seed) / 8.0)),
             Self::U8 => with(PropertyValue::U8(seed as u8)),
             Self::Texts => with(text(seed).as_str().into()),
+            Self::Vectors => with(PropertyValue::Vector(VectorValue::new(&numbers(seed), true))),
         }
     }
 
@@ -64,6 +70,11 @@ impl Kind {
             None => with(None),
         }
     }
+}
+
+/// The numbers of a vector.
+fn numbers(seed: u16) -> Vec<u8> {
+    [f64::from(seed), -0.5].into_iter().flat_map(f64::to_le_bytes).collect()
 }
 
 fn text(seed: u16) -> String {
@@ -212,12 +223,13 @@ impl Store {
             Kind::I32 => compare(&view.array::<i32>(run).unwrap(), &all, |seed| -1000 + i32::from(seed)),
             Kind::F64 => compare(&view.array::<f64>(run).unwrap(), &all, |seed| f64::from(seed) / 8.0),
             Kind::U8 => compare(&view.array::<u8>(run).unwrap(), &all, |seed| seed as u8),
-            Kind::Texts => {
+            Kind::Texts | Kind::Vectors => {
                 let array = view.texts(run).unwrap();
                 assert_eq!(array.len(), all.len());
+                let is_text = self.kind == Kind::Texts;
+                let bytes = |seed| if is_text { text(seed).into_bytes() } else { numbers(seed) };
                 for (v, expected) in all.iter().enumerate() {
-                    let expected = expected.map(text);
-                    assert_eq!(array.get(vertex(v)).unwrap(), expected.as_ref().map(String::as_bytes));
+                    assert_eq!(array.get(vertex(v)).unwrap(), expected.map(bytes).as_deref());
                 }
             }
         }
@@ -378,7 +390,7 @@ fn interrogate(disk: &FaultyDisk, kind: Kind) -> esker_format::Result<()> {
     }
     let whole = PropertyLayer { column: Arc::new(PropertyColumn::open(&files)?), rank: 1 };
     let view = VertexProperty::new(kind.record(), 50, [whole]);
-    if kind == Kind::Texts {
+    if kind != Kind::I32 {
         let texts = view.texts(&run)?;
         (0..50).try_for_each(|v| texts.get(v).map(drop))?;
     } else {
@@ -389,7 +401,7 @@ fn interrogate(disk: &FaultyDisk, kind: Kind) -> esker_format::Result<()> {
 
 #[test]
 fn every_damage_is_an_error_that_names_the_file() {
-    for kind in [Kind::I32, Kind::Texts] {
+    for kind in [Kind::I32, Kind::Texts, Kind::Vectors] {
         let (disk, directory, record) = (FaultyDisk::new(0), Path::new("l"), kind.record());
         disk.create_directory(directory).unwrap();
         let files = PropertyFiles { disk: &disk, directory, origin: ORIGIN, record: &record };
@@ -410,6 +422,31 @@ fn every_damage_is_an_error_that_names_the_file() {
                 disk.flip(&path, offset, (offset % 8) as u8).unwrap();
             }
         }
+    }
+}
+
+#[test]
+fn vectors_of_another_length_are_refused_and_damage() {
+    let (disk, directory) = (FaultyDisk::new(0), Path::new("l"));
+    disk.create_directory(directory).unwrap();
+    let [texts, vectors] = [Kind::Texts, Kind::Vectors].map(Kind::record);
+    let files = |record| PropertyFiles { disk: &disk, directory, origin: ORIGIN, record };
+    let mut writer = PropertyWriter::create(&files(&texts)).unwrap();
+    writer.push(3, 1, Some("abc".into())).unwrap();
+    writer.push(4, 1, None).unwrap();
+    writer.finish().unwrap();
+    let column = PropertyColumn::open(&files(&vectors)).unwrap();
+    assert_eq!(column.change(1).unwrap().value, None);
+    let run = Run::with_threads(1).unwrap();
+    for found in [column.change(0).map(drop), column.verify(10, 1, &run)] {
+        assert!(found.unwrap_err().to_string().contains("a vector of 3 bytes, not 16"));
+    }
+    let short = PropertyValue::Vector(VectorValue::new(&[0; 8], true));
+    for (directory, wrong) in [("m", short), ("n", "abc".into())] {
+        disk.create_directory(Path::new(directory)).unwrap();
+        let files = PropertyFiles { directory: Path::new(directory), ..files(&vectors) };
+        let told = PropertyWriter::create(&files).unwrap().push(3, 1, Some(wrong)).unwrap_err().to_string();
+        assert!(told.contains("values of \"age\" are not"), "{told}");
     }
 }
 

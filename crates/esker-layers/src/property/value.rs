@@ -5,6 +5,8 @@ use esker_format::{
     parse_date,
 };
 
+use super::vector::VectorValue;
+
 macro_rules! property_values {
     ($($code:ident($type:ty)),*) => {
         /// A value of a property.
@@ -13,6 +15,8 @@ macro_rules! property_values {
             $(#[doc = concat!("Of type ", stringify!($type), ".")] $code($type),)*
             /// A text. UTF-8 is usual, not required.
             Text(&'a [u8]),
+            /// A vector of numbers.
+            Vector(VectorValue<'a>),
             /// A truth value.
             Boolean(bool),
             /// A date: days since 1970-01-01.
@@ -50,7 +54,7 @@ macro_rules! property_values {
                     Self::Date(days) => Some(u64::from(days.cast_unsigned())),
                     Self::Timestamp(time) => Some(time.count.cast_unsigned()),
                     Self::EdgeId(id) => Some(id.bits()),
-                    Self::Text(_) | Self::Missing => None,
+                    Self::Text(_) | Self::Vector(_) | Self::Missing => None,
                 }
             }
 
@@ -61,7 +65,7 @@ macro_rules! property_values {
                     Self::Boolean(_) => Some(ElementType::U8),
                     Self::Date(_) => Some(ElementType::I32),
                     Self::Timestamp(_) | Self::EdgeId(_) => Some(ElementType::I64),
-                    Self::Text(_) | Self::Missing => None,
+                    Self::Text(_) | Self::Vector(_) | Self::Missing => None,
                 }
             }
 
@@ -84,6 +88,7 @@ macro_rules! property_values {
                 match self {
                     $(Self::$code(value) => value.write(f),)*
                     Self::Text(text) => String::from_utf8_lossy(text).fmt(f),
+                    Self::Vector(vector) => vector.fmt(f),
                     Self::Boolean(value) => value.fmt(f),
                     Self::Date(days) => DateText(i64::from(*days)).fmt(f),
                     Self::Timestamp(time) => time.fmt(f),
@@ -164,6 +169,7 @@ impl<'a> PropertyValue<'a> {
         !matches!(
             self,
             Self::Text(_)
+                | Self::Vector(_)
                 | Self::Boolean(_)
                 | Self::Date(_)
                 | Self::Timestamp(_)
@@ -229,7 +235,9 @@ impl<'a> PropertyValue<'a> {
                 }
             }
             LogicalType::EdgeId => text.parse().map(Self::EdgeId),
-            LogicalType::Number | LogicalType::Text => Err("is neither a truth value nor a date nor a time"),
+            LogicalType::Number | LogicalType::Text | LogicalType::Vector { .. } => {
+                Err("is neither a truth value nor a date nor a time")
+            }
         }
     }
 
@@ -252,6 +260,7 @@ impl<'a> PropertyValue<'a> {
             Self::Date(_) => "dates",
             Self::Timestamp(_) => "times",
             Self::EdgeId(_) => "ids of edges",
+            Self::Vector(_) => "vectors",
             Self::Missing => "no value",
             other => other.element().map_or("texts", ElementType::name),
         }

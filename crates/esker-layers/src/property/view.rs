@@ -57,7 +57,7 @@ impl VertexProperty {
 
     /// A stored value as one of the property.
     fn shown<'v>(&self, value: PropertyValue<'v>) -> PropertyValue<'v> {
-        let element = (!self.record.is_text()).then_some(self.record.element);
+        let element = (!self.record.holds_bytes()).then_some(self.record.element);
         value.stored_as(element).as_logical(&self.record.logical)
     }
 
@@ -73,7 +73,7 @@ impl VertexProperty {
         Ok(array)
     }
 
-    /// The texts of all vertices, on the threads of `run`.
+    /// The texts of all vertices, or the bytes of their vectors, on the threads of `run`.
     ///
     /// # Errors
     /// As [`VertexProperty::array`].

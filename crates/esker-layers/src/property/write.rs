@@ -41,7 +41,8 @@ macro_rules! value_writer {
     ($($code:ident($type:ty)),*) => {
         enum ValueWriter {
             $($code(Open<$type>),)*
-            Texts { texts: ColumnWriter<u8>, ends: Open<u64>, end: u64 },
+            /// Texts, or vectors of so many bytes.
+            Texts { texts: ColumnWriter<u8>, ends: Open<u64>, end: u64, vector_bytes: Option<usize> },
         }
 
         impl ValueWriter {
@@ -56,7 +57,14 @@ macro_rules! value_writer {
                 match (self, value) {
                     $((Self::$code(values), None) => values.push(<$type>::default())?,)*
                     $((Self::$code(values), Some(PropertyValue::$code(value))) => values.push(value)?,)*
-                    (Self::Texts { texts, ends, end }, Some(PropertyValue::Text(text))) => {
+                    (Self::Texts { texts, ends, end, vector_bytes: Some(bytes) }, Some(PropertyValue::Vector(vector)))
+                        if *bytes == vector.bytes().len() =>
+                    {
+                        texts.append(vector.bytes())?;
+                        *end += *bytes as u64;
+                        ends.push(*end)?;
+                    }
+                    (Self::Texts { texts, ends, end, vector_bytes: None }, Some(PropertyValue::Text(text))) => {
                         texts.append(text)?;
                         *end += text.len() as u64;
                         ends.push(*end)?;
@@ -99,16 +107,16 @@ impl PropertyWriter {
     /// # Errors
     /// If they cannot be made.
     pub fn create(files: &PropertyFiles<'_>) -> Result<Self> {
-        let values = if files.record.is_text() {
+        let values = if files.record.holds_bytes() {
             let (texts, ends) =
                 (files.create(PropertyFile::Texts)?, Open::create(files, PropertyFile::Ends)?);
-            ValueWriter::Texts { texts, ends, end: 0 }
+            ValueWriter::Texts { texts, ends, end: 0, vector_bytes: files.record.vector_bytes() }
         } else {
             ValueWriter::fixed(files)?
         };
         Ok(Self {
             name: files.record.name.clone(),
-            element: (!files.record.is_text()).then_some(files.record.element),
+            element: (!files.record.holds_bytes()).then_some(files.record.element),
             vertices: Open::create(files, PropertyFile::Vertices)?,
             codes: Open::create(files, PropertyFile::Codes)?,
             values,

@@ -14,7 +14,7 @@ use esker_format::{
 use esker_graph::{Run, VertexId, vertex};
 use esker_layers::ids::{IdFiles, write_segment};
 use esker_layers::layer::PlainWriter;
-use esker_layers::property::{Dictionary, PropertyFiles, PropertyValue, PropertyWriter};
+use esker_layers::property::{Dictionary, PropertyFiles, PropertyValue, PropertyWriter, VectorValue};
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::content::Commit;
@@ -287,12 +287,15 @@ pub(crate) fn value_of<'c>(
     record: &PropertyRecord,
 ) -> Result<Option<PropertyValue<'c>>> {
     let Some(value) = &change.value else { return Ok(None) };
-    match (&value.text, record.is_text()) {
-        (Some(text), true) => Ok(Some(PropertyValue::Text(text))),
-        (None, false) => Ok(Some(PropertyValue::from_stored(record, value.bits))),
-        _ => Err(Error::invalid(format!(
-            "a commit sets the vertex property {:?} to a value of another type",
-            record.name
-        ))),
-    }
+    let found = match &value.text {
+        Some(text) if record.is_text() => Some(PropertyValue::Text(text)),
+        Some(bytes) => VectorValue::of(record, bytes).map(PropertyValue::Vector),
+        None if record.holds_bytes() => None,
+        None => Some(PropertyValue::from_stored(record, value.bits)),
+    };
+    let found = found.ok_or_else(|| {
+        let name = &record.name;
+        Error::invalid(format!("a commit sets the vertex property {name:?} to a value of another type"))
+    })?;
+    Ok(Some(found))
 }

@@ -443,6 +443,7 @@ impl Batch {
         let value_bytes = match value {
             Some(PropertyValue::Text(text)) if is_too_long(text) => return Err(too_long(property, text)),
             Some(PropertyValue::Text(text)) => text.len() + TEXT_BYTES,
+            Some(PropertyValue::Vector(vector)) => vector.bytes().len() + TEXT_BYTES,
             _ => 0,
         };
         let value = value.filter(|value| !value.is_missing()).map(BatchValue::of);

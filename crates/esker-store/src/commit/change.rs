@@ -1,7 +1,8 @@
 //! One change of a batch.
 
+use esker_format::value::decimal::shown;
 use esker_format::{Error, PropertyRecord, Result, VertexValue};
-use esker_layers::property::PropertyValue;
+use esker_layers::property::{PropertyValue, VectorValue};
 
 use super::exact::exact_bits;
 
@@ -26,6 +27,11 @@ pub(crate) enum BatchOp {
 pub(crate) enum BatchValue {
     Number(PropertyValue<'static>),
     Text(Vec<u8>),
+    /// The numbers of a vector, of 64 bits or 32.
+    Vector {
+        bytes: Vec<u8>,
+        is_wide: bool,
+    },
 }
 
 impl BatchOp {
@@ -42,6 +48,9 @@ impl BatchValue {
     pub(crate) fn of(value: PropertyValue<'_>) -> Self {
         match value {
             PropertyValue::Text(text) => Self::Text(text.to_vec()),
+            PropertyValue::Vector(vector) => {
+                Self::Vector { bytes: vector.bytes().to_vec(), is_wide: vector.is_wide() }
+            }
             number => Self::Number(number.to_owned_number()),
         }
     }
@@ -54,8 +63,22 @@ impl BatchValue {
         };
         match self {
             Self::Text(text) if property.is_text() => Ok(VertexValue { bits: 0, text: Some(text.clone()) }),
+            Self::Text(text) if property.is_vector() => {
+                let bytes = VectorValue::parse(property, text).map_err(|reason| {
+                    let (name, text) = (&property.name, shown(text));
+                    Error::invalid(format!("the vertex property {name:?}: {text:?} {reason}"))
+                })?;
+                Ok(VertexValue { bits: 0, text: Some(bytes) })
+            }
             Self::Text(text) => Err(wrong(&PropertyValue::Text(text))),
-            Self::Number(number) if property.is_text() => Err(wrong(number)),
+            Self::Vector { bytes, is_wide } => {
+                let own = VectorValue::of(property, bytes).filter(|own| own.is_wide() == *is_wide);
+                let given = VectorValue::new(bytes, *is_wide);
+                let wide = if *is_wide { "64" } else { "32" };
+                own.ok_or_else(|| wrong(&format!("a vector of {} numbers of {wide} bits", given.len())))?;
+                Ok(VertexValue { bits: 0, text: Some(bytes.clone()) })
+            }
+            Self::Number(number) if property.holds_bytes() => Err(wrong(number)),
             Self::Number(number) => {
                 let bits = exact_bits(property, *number).ok_or_else(|| wrong(number))?;
                 Ok(VertexValue { bits, text: None })

@@ -37,7 +37,7 @@ impl BatchMatch {
     pub(crate) fn bytes(&self) -> usize {
         let text = |value: &BatchValue| match value {
             BatchValue::Text(text) => text.len() + TEXT_BYTES,
-            BatchValue::Number(_) => 0,
+            BatchValue::Number(_) | BatchValue::Vector { .. } => 0,
         };
         let texts: usize = self.values.iter().map(|(_, value)| text(value)).sum();
         texts + self.values.capacity() * size_of::<(u32, BatchValue)>()
@@ -83,6 +83,8 @@ impl BatchMatch {
                     Some(u64::from((*wide as f32).to_bits()))
                 }
                 BatchValue::Number(number) => exact_bits(property, *number),
+                // Edges have none.
+                BatchValue::Vector { .. } => None,
             };
             Ok(bits.map(|bits| (*number as usize, bits)))
         };

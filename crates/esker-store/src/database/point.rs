@@ -3,7 +3,7 @@
 use esker_format::{Error, Owner, PropertyRecord, Result};
 use esker_graph::{Direction, VertexId};
 use esker_layers::ids::ExternalId;
-use esker_layers::property::PropertyValue;
+use esker_layers::property::{PropertyValue, VectorValue};
 
 use super::handle::Database;
 use crate::commit::value_of;
@@ -15,6 +15,13 @@ pub enum OwnedValue {
     Number(PropertyValue<'static>),
     /// A text.
     Text(Vec<u8>),
+    /// The numbers of a vector, little-endian, of 64 bits (`is_wide`) or 32.
+    Vector {
+        /// The numbers.
+        bytes: Vec<u8>,
+        /// Whether they have 64 bits.
+        is_wide: bool,
+    },
 }
 
 impl OwnedValue {
@@ -22,6 +29,9 @@ impl OwnedValue {
     pub fn of(value: PropertyValue<'_>) -> Self {
         match value {
             PropertyValue::Text(text) => Self::Text(text.to_vec()),
+            PropertyValue::Vector(vector) => {
+                Self::Vector { bytes: vector.bytes().to_vec(), is_wide: vector.is_wide() }
+            }
             number => Self::Number(number.to_owned_number()),
         }
     }
@@ -31,6 +41,7 @@ impl OwnedValue {
         match self {
             Self::Number(number) => number.to_owned_number(),
             Self::Text(text) => PropertyValue::Text(text),
+            Self::Vector { bytes, is_wide } => PropertyValue::Vector(VectorValue::new(bytes, *is_wide)),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Contradictions for which a manifest is refused.
 
-use esker_format::{ElementType, LayerRecord, LogicalType, Owner};
+use esker_format::{ElementType, LayerRecord, LogicalType, Owner, VECTOR_LEN_MAX};
 use esker_graph::NONE;
 
 use super::content::Manifest;
@@ -35,6 +35,11 @@ impl Manifest {
             *next += 1;
             let fits = match (&property.logical, property.weight) {
                 (LogicalType::Text, _) => matches!(property.element, U8 | U16 | U32),
+                (LogicalType::Vector { len }, _) => {
+                    property.owner == Owner::Vertices
+                        && matches!(property.element, F32 | F64)
+                        && (1..=VECTOR_LEN_MAX).contains(len)
+                }
                 (LogicalType::Number, true) => matches!(property.element, I32 | I64 | F32 | F64),
                 (logical, _) => logical.element().is_none_or(|element| element == property.element),
             };

@@ -90,7 +90,7 @@ fn text_at(column: &VertexColumn, place: usize) -> Option<String> {
             push_f64(&mut text, value);
             String::from_utf8(text).ok()
         }
-        InputValue::Text(_) | InputValue::Missing => None,
+        InputValue::Text(_) | InputValue::Vector(_) | InputValue::Missing => None,
     }
 }
 

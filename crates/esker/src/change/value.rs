@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef, BinaryArray};
 use arrow_schema::DataType;
 use esker_store::format::value::decimal::{self, NotNumber, Number};
 use esker_store::format::{ElementType, LogicalType, PropertyRecord, PropertyType, Widening};
-use esker_store::property::PropertyValue;
+use esker_store::property::{PropertyValue, VectorValue};
 use esker_store::{Error, Result};
 
 /// A value from the input.
@@ -20,8 +20,10 @@ pub enum InputValue<'a> {
     Unsigned(u64),
     /// A number.
     Float(f64),
-    /// Text, which can be the text of a number.
+    /// Text, which can be the text of a number or a vector.
     Text(&'a [u8]),
+    /// A vector.
+    Vector(VectorValue<'a>),
     /// None.
     Missing,
 }
@@ -94,6 +96,15 @@ fn convert<'a>(property: &PropertyRecord, given: InputValue<'a>) -> Result<Prope
         }
         (LogicalType::Text, InputValue::Text(text)) => Some(PropertyValue::Text(text)),
         (LogicalType::Text, _) => None,
+        (LogicalType::Vector { .. }, InputValue::Text(text)) => {
+            let (name, shown) = (&property.name, decimal::shown(text));
+            VectorValue::parse(property, text)
+                .map_err(|reason| Error::invalid(format!("property {name:?}: {shown:?} {reason}")))?;
+            // The batch reads it again.
+            Some(PropertyValue::Text(text))
+        }
+        (LogicalType::Vector { .. }, InputValue::Vector(vector)) => Some(PropertyValue::Vector(vector)),
+        (LogicalType::Vector { .. }, _) | (_, InputValue::Vector(_)) => None,
         (LogicalType::Number, InputValue::Int(value)) => from_int(property.element, value),
         (LogicalType::Number, InputValue::Unsigned(value)) => from_unsigned(property.element, value),
         (LogicalType::Number, InputValue::Float(value)) if value.is_finite() => {
@@ -134,7 +145,7 @@ fn not_held(property: &PropertyRecord, given: InputValue<'_>) -> Error {
             Ok(Number::Int(value)) => Some(value),
             _ => None,
         },
-        InputValue::Float(_) | InputValue::Unsigned(_) | InputValue::Missing => None,
+        InputValue::Float(_) | InputValue::Unsigned(_) | InputValue::Vector(_) | InputValue::Missing => None,
     };
     if let Some(value) = integer.filter(|_| is_float) {
         return Error::invalid(format!(
@@ -152,6 +163,9 @@ fn not_held(property: &PropertyRecord, given: InputValue<'_>) -> Error {
         InputValue::Unsigned(value) => value.to_string(),
         InputValue::Float(value) => value.to_string(),
         InputValue::Text(text) => format!("{:?}", decimal::shown(text)),
+        InputValue::Vector(vector) => {
+            format!("a vector of {} numbers of {} bits", vector.len(), if vector.is_wide() { 64 } else { 32 })
+        }
         InputValue::Missing => "missing".to_owned(),
     };
     Error::invalid(match refused {
@@ -181,7 +195,7 @@ pub fn convert_or_widen<'a>(property: &PropertyRecord, given: InputValue<'a>) ->
         InputValue::Unsigned(value) => i64::try_from(value).ok().map(Number::Int),
         InputValue::Int(value) => Some(Number::Int(value)),
         InputValue::Float(value) => Some(Number::Float(value)).filter(|_| value.is_finite()),
-        InputValue::Missing => None,
+        InputValue::Vector(_) | InputValue::Missing => None,
     };
     let number = match number {
         Some(Number::Float(value)) => from_float(ElementType::F64, value),

@@ -152,7 +152,8 @@ fn type_of<'v>(notation: &ColumnNotation, values: impl Iterator<Item = &'v [u8]>
         | LogicalType::Text
         | LogicalType::Boolean
         | LogicalType::Date
-        | LogicalType::EdgeId => found,
+        | LogicalType::EdgeId
+        | LogicalType::Vector { .. } => found,
     }
 }
 

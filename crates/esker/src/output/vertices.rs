@@ -130,6 +130,7 @@ fn write_row(
                 )));
             }
             Some(PropertyValue::Text(text)) => quote(text, out),
+            Some(vector @ PropertyValue::Vector(_)) => quote(vector.to_string().as_bytes(), out),
             Some(number) => out.extend_from_slice(&text_of(*number)),
         }
     }

@@ -87,6 +87,8 @@ impl JsonStyle {
             PropertyValue::Boolean(value) => out.extend_from_slice(if *value { b"true" } else { b"false" }),
             PropertyValue::F64(value) => push_float(out, *value),
             PropertyValue::F32(value) => push_float(out, f64::from(*value)),
+            // As JSON has it.
+            PropertyValue::Vector(_) => push_value(out, value),
             PropertyValue::Text(_)
             | PropertyValue::Date(_)
             | PropertyValue::Timestamp(_)

@@ -237,6 +237,9 @@ fn new_record(
     if let Some(other) = of_edges().find(|one| logical == LogicalType::EdgeId && one.logical == logical) {
         return invalid(format!("edges already have ids: {:?}", other.name));
     }
+    if logical.is_vector() {
+        return invalid(format!("the edge property {name:?} cannot hold vectors, which vertices have"));
+    }
     if let Some(other) = of_edges().find(|property| weight && property.weight) {
         return invalid(format!("edges already have a weight: {:?}", other.name));
     }
