@@ -18,6 +18,7 @@ mod examples;
 mod follow;
 mod limits;
 mod matrix;
+mod missing;
 mod remembered;
 mod removed;
 mod residencies;
