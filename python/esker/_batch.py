@@ -175,7 +175,7 @@ class Batch:
             target: The ids of the targets.
             weight: The weights, as a column of numbers. For an object that contains edges, the name of the weight, by default the weight of
                 the database; ``False`` ignores all values of the object.
-            properties: Columns of other properties by name, with ``target``. Every edge needs a value for each property of the database.
+            properties: Columns of other properties by name, with ``target``. There must be a column for each property of the database; missing values are ``None``, null or NaN.
         """
         self._expect_open()
         edges = self._read(source, target, properties, weight)

@@ -71,10 +71,22 @@ def _numbers(data: Any, what: str) -> tuple[Any, str]:
     return data, "date" if unit == "D" else f"timestamp[{unit}]"
 
 
+def _mask(values: Any) -> Any:
+    """The flags of the missing values of a masked array; ``None`` of another."""
+    import numpy
+
+    return numpy.ma.getmaskarray(values) if isinstance(values, numpy.ma.MaskedArray) else None
+
+
 def typed(values: Any, kind: str) -> Any:
     """The NumPy array of the values of a property of type ``kind``. Times with a zone are in UTC."""
     if values.dtype.kind not in "iu":
         return values
+    mask = _mask(values)
+    if mask is not None:
+        import numpy
+
+        return numpy.ma.MaskedArray(typed(values.data, kind), mask=mask)
     if kind == "bool":
         return values.astype(bool)
     if kind == "date":
@@ -94,10 +106,12 @@ def arrow(values: Any, kind: str | None) -> Any:
     """The Arrow array of the values of a property of type ``kind``."""
     import pyarrow
 
+    mask = _mask(values)
+    found = pyarrow.array(values if mask is None else values.data, pyarrow.string() if kind == "text" else None, mask=mask)
     if kind is None or not kind.startswith("timestamp["):
-        return pyarrow.array(values)
+        return found
     unit, zone = _unit_and_zone(kind)
-    return pyarrow.array(values).cast(pyarrow.timestamp(unit, zone))
+    return found.cast(pyarrow.timestamp(unit, zone))
 
 
 def for_polars(table: Any) -> Any:
@@ -112,7 +126,10 @@ def for_polars(table: Any) -> Any:
 
 
 def series(values: Any, kind: str | None) -> Any:
-    """The values of a property of type ``kind`` for a data frame of pandas."""
+    """The values of a property of type ``kind`` for a data frame of pandas. Missing values are ``NA``, ``NaN`` in floats and ``NaT`` in times."""
+    mask = _mask(values)
+    if mask is not None:
+        values = _with_missing(values.data, mask)
     zone = _unit_and_zone(kind)[1] if kind is not None and kind.startswith("timestamp[") else None
     if zone is None:
         return values
@@ -121,8 +138,31 @@ def series(values: Any, kind: str | None) -> Any:
     return pandas.Series(values).dt.tz_localize("UTC").dt.tz_convert(zone)
 
 
+def all_given(values: Any, name: str) -> Any:
+    """The values of an edge property, none of which may be missing."""
+    mask = _mask(values)
+    if mask is not None and mask.any():
+        raise InvalidError(f"{counted(int(mask.sum()), 'edge has', 'edges have')} no value of {name!r}: give them one, or leave them out with Graph.filter")
+    return values if mask is None else values.data
+
+
+def _with_missing(values: Any, mask: Any) -> Any:
+    """The values for pandas, of which those with a true flag in `mask` are missing."""
+    import numpy
+    import pandas
+
+    if values.dtype.kind == "b":
+        return pandas.arrays.BooleanArray(values, mask)
+    if values.dtype.kind in "iu":
+        return pandas.arrays.IntegerArray(values, mask)
+    return numpy.where(mask, values.dtype.type("NaT" if values.dtype.kind == "M" else "nan"), values)
+
+
 def objects(values: Any) -> list[Any]:
-    """The values as Python objects; times that Python's types do not hold exactly as those of NumPy."""
+    """The values as Python objects, ``None`` where one is missing; times that Python's types do not hold exactly as those of NumPy."""
+    mask = _mask(values)
+    if mask is not None:
+        return [None if gone else one for one, gone in zip(objects(values.data), mask.tolist())]
     if values.dtype.kind != "M" or values.dtype.str.endswith("[D]"):
         return values.tolist()
     micro = values.astype("datetime64[us]")

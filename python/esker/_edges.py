@@ -53,7 +53,7 @@ class EdgeTable:
         self.properties: dict[str, numpy.ndarray] = {
             name: _columns.typed(_values(values), graph.edge_properties.get(name, "")) for name, values in properties.items()
         }
-        """Values of each property; text values are objects, times with a zone are in UTC."""
+        """Values of each property; text values are objects, times with a zone are in UTC. Missing values are masked, and missing texts ``None``."""
 
     @classmethod
     def _later(cls, graph: Graph, read: Callable[[], tuple[Any, Any, dict[str, Any]]], properties: bool) -> EdgeTable:
@@ -254,7 +254,16 @@ def _zoned(values: Any, kind: str) -> Any:
 def _values(values: Any) -> numpy.ndarray:
     import numpy
 
-    if isinstance(values, tuple):
-        codes, texts = values
-        return numpy.array(texts, dtype=object)[numpy.asarray(codes)]
-    return numpy.asarray(values)
+    if not isinstance(values, tuple):
+        return values if isinstance(values, numpy.ma.MaskedArray) else numpy.asarray(values)
+    numbers, texts, missing = values
+    found = numpy.asarray(numbers)
+    if texts is not None:
+        found = numpy.array(texts, dtype=object)[found]
+    if missing is None:
+        return found
+    gone = numpy.asarray(missing) != 0
+    if texts is None:
+        return numpy.ma.MaskedArray(found, mask=gone)
+    found[gone] = None
+    return found

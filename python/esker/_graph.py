@@ -574,7 +574,7 @@ class Graph(Algorithms):
         if rows is None:
             table = self.edges()
             ends = (table.source, table.target) if direction == "out" else (table.target, table.source)
-            values = numpy.ones(len(table)) if name is None else numpy.asarray(table.properties[name])
+            values = numpy.ones(len(table)) if name is None else _columns.all_given(table.properties[name], name)
             if not self.directed:
                 loops = ends[0] != ends[1]
                 ends = tuple(numpy.concatenate([ends[i], ends[1 - i][loops]]) for i in (0, 1))

@@ -69,7 +69,7 @@ def _smallest(table: EdgeTable, weight: str | None) -> EdgeTable:
     import numpy
 
     low, high = numpy.minimum(table.source, table.target), numpy.maximum(table.source, table.target)
-    keys = (high, low) if weight is None else (table.properties[weight], high, low)
+    keys = (high, low) if weight is None else (_columns.all_given(table.properties[weight], weight), high, low)
     order = numpy.lexsort(keys)
     low, high = low[order], high[order]
     first = numpy.ones(len(order), dtype=bool)
@@ -102,9 +102,10 @@ def chosen(graph: Graph, where: Where, all_vertices: bool) -> Graph:
             values = table.properties[name]
             for one in several:
                 _expect_comparable(one, name, graph.edge_properties[name])
-            keep &= numpy.array([value in several for value in values], dtype=bool) if values.dtype == object else numpy.isin(values, several)
+            keep &= numpy.array([value in several for value in values], dtype=bool) if values.dtype == object else numpy.ma.filled(numpy.ma.isin(values, several), False)
     else:
-        keep = numpy.asarray(where(table) if callable(where) else where)
+        # What is unknown of a missing value is not true.
+        keep = numpy.asarray(numpy.ma.filled(where(table) if callable(where) else where, False))
     if keep.dtype != bool or keep.ndim != 1:
         raise MistypedError(f"where must be values by property, such as {{'kind': 'depends'}}, or True or False for each edge; got {where!r:.60}")
     if len(keep) != len(table):

@@ -286,7 +286,7 @@ impl PyBatch {
         for name in &names {
             let Some(index) = columns.iter().position(|(given, _)| given == name) else {
                 return invalid(format!(
-                    "no values for {name}: every edge needs a value for each property of the database: {}",
+                    "no values for {name}: the edges need a column, which may have missing values, for each property of the database: {}",
                     known()
                 ));
             };

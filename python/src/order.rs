@@ -160,7 +160,7 @@ impl OrderedLists {
         if weights.len() != self.targets.len() {
             return invalid("there must be one weight for each arc");
         }
-        weights.values(0..weights.len())
+        weights.all_values(0..weights.len())
     }
 
     fn in_breadth(&self, source: usize, steps_max: u64) -> DiscoveryOrder {
@@ -406,7 +406,7 @@ fn too_long() -> PyFailure {
 }
 
 fn integers(column: &InputColumn) -> PyOutcome<Int64Array> {
-    Ok(column.values(0..column.len())?.as_primitive::<Int64Type>().clone())
+    Ok(column.all_values(0..column.len())?.as_primitive::<Int64Type>().clone())
 }
 
 /// A length in the order of floats. It is never NaN.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use esker::change::{
     self, CommitEvery, EdgeInput, Expiry, InputValue, Late, Pace, Purpose, StreamOptions, StreamReport,
-    StreamState, Target, convert_or_widen, open_edges, stream,
+    StreamState, Target, convert_or_widen, open_edges, place_of_times, stream,
 };
 use esker::graph::Cancel;
 use esker::import::options::BadLines;
@@ -99,6 +99,7 @@ pub(crate) struct PyEdgeStream {
     is_followed: bool,
     /// The edge properties of the database.
     properties: Vec<PropertyRecord>,
+    required_times: Option<usize>,
     has_texts: bool,
 }
 
@@ -218,7 +219,7 @@ pub(crate) fn stream_edges(
         }
     };
     let properties: Vec<_> = target.given_properties().cloned().collect();
-    let has_texts = target.text_ids;
+    let (has_texts, times) = (target.text_ids, place_of_times(&target, &options));
     let committing = move || {
         let input = match open(&target) {
             Ok(input) => input,
@@ -243,6 +244,7 @@ pub(crate) fn stream_edges(
         process: std::process::id(),
         is_followed,
         properties,
+        required_times: times,
         has_texts,
     })
 }
@@ -307,8 +309,12 @@ impl PyEdgeStream {
     fn block(&self, columns: &InputColumns, first: usize, rows: usize) -> PyOutcome<EdgeBatch> {
         let range = |len: usize| first.min(len)..(first + rows).min(len);
         let edges = range(columns.len());
-        let values = |(property, (_, column)): (&PropertyRecord, &(String, InputColumn))| {
+        let values = |(place, property): (usize, &PropertyRecord)| {
+            let column = &columns.properties[place].1;
             let values = column.values_for(edges.clone(), property)?;
+            if self.required_times == Some(place) {
+                column.expect_all(edges.start, &values)?;
+            }
             (0..edges.len())
                 .try_for_each(|at| convert_or_widen(property, InputValue::of(&values, at)).map(drop))?;
             Ok(values)
@@ -318,12 +324,7 @@ impl PyEdgeStream {
             input_bytes: edges.len() as u64 * EDGE_BYTES,
             source: columns.source.ids(edges.clone(), self.has_texts)?,
             target: columns.target.ids(edges.clone(), self.has_texts)?,
-            properties: self
-                .properties
-                .iter()
-                .zip(&columns.properties)
-                .map(values)
-                .collect::<PyOutcome<_>>()?,
+            properties: self.properties.iter().enumerate().map(values).collect::<PyOutcome<_>>()?,
             vertices: vertices.map(|column| column.ids(range(column.len()), self.has_texts)).transpose()?,
             vertex_values: Vec::new(),
             rejected: Vec::new(),
@@ -361,7 +362,7 @@ impl PyEdgeStream {
         let of_name = |PropertyRecord { name, .. }: &PropertyRecord| {
             let found = properties.iter().find(|(own, _)| own == name);
             found.map(|(_, column)| (name.clone(), column.get().clone())).ok_or_else(|| {
-                let message = format!("the edges have no property {name:?}: every edge needs a value for it");
+                let message = format!("the edges have no property {name:?}: they need a column for it, which may have missing values");
                 PyFailure::Named("InvalidError", message)
             })
         };

@@ -140,7 +140,7 @@ def test_what_does_not_fit_the_types_of_the_database_is_refused_and_nothing_afte
         ends = {"source": ["a"], "target": ["b"]}
         for wrong, message in (
             ("x", 'the property "time" holds numbers, not strings; convert them'),
-            (float("nan"), r"time\[0\] is NaN"),
+            (float("nan"), r"time\[0\] is null"),
             (datetime.date(2024, 1, 1), "2024-01-01.*not of type i64"),
             (None, r"time\[0\] is null"),
         ):

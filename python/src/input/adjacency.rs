@@ -394,7 +394,11 @@ impl<'py> WrittenEdges<'py> {
     fn attributes(&self, edge: usize) -> PyResult<Bound<'py, PyDict>> {
         let values = PyDict::new(self.py);
         for (name, column) in &self.properties {
-            values.set_item(name, column.get_item(edge)?)?;
+            let value = column.get_item(edge)?;
+            // An edge without a value has no such attribute.
+            if !value.is_none() {
+                values.set_item(name, value)?;
+            }
         }
         Ok(values)
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt64Type};
 use arrow_array::types::{Float32Type, Int8Type, Int16Type, Int32Type, UInt8Type, UInt16Type, UInt32Type};
-use arrow_array::{Array as _, ArrayRef, Float64Array, Int64Array, PrimitiveArray, UInt64Array};
+use arrow_array::{Array as _, ArrayRef, PrimitiveArray};
 use arrow_buffer::{Buffer, ScalarBuffer};
 use arrow_schema::DataType;
 use arrow_select::concat::concat;
@@ -35,8 +35,8 @@ use crate::input::objects;
 #[derive(Debug, Clone)]
 pub(crate) struct InputColumn {
     /// Its name in messages.
-    what: String,
-    column_type: ColumnType,
+    pub(super) what: String,
+    pub(super) column_type: ColumnType,
     /// What the integers stand for, if they are truth values, dates or times.
     logical: Option<LogicalType>,
     pub(super) chunks: Vec<ArrayRef>,
@@ -215,7 +215,7 @@ impl InputColumn {
     }
 
     /// The parts of the chunks in a range of elements, each with the index of its first element.
-    fn pieces(&self, range: Range<usize>) -> impl Iterator<Item = (usize, ArrayRef)> + '_ {
+    pub(super) fn pieces(&self, range: Range<usize>) -> impl Iterator<Item = (usize, ArrayRef)> + '_ {
         let first = self.ends.partition_point(|&end| end <= range.start);
         let starts = (first..self.chunks.len()).map(|i| if i == 0 { 0 } else { self.ends[i - 1] });
         let chunks = self.chunks[first.min(self.chunks.len())..].iter();
@@ -228,7 +228,7 @@ impl InputColumn {
     }
 
     /// Checks that no element of a piece is null.
-    fn expect_all(&self, start: usize, piece: &ArrayRef) -> PyOutcome<()> {
+    pub(crate) fn expect_all(&self, start: usize, piece: &ArrayRef) -> PyOutcome<()> {
         let Some(nulls) = piece.logical_nulls().filter(|nulls| nulls.null_count() > 0) else { return Ok(()) };
         let at = nulls.iter().position(|valid| !valid).unwrap_or(0);
         invalid(format!("{}[{}] is null, but a value is required", self.what, start + at))
@@ -330,64 +330,6 @@ impl InputColumn {
     /// Whether an element exceeds 2^63 - 1.
     pub(crate) fn is_wide(&self) -> bool {
         self.chunks.iter().any(is_wide)
-    }
-
-    /// As [`InputColumn::values`], as `UInt64` where an element of the range exceeds 2^63 - 1.
-    fn values_or_unsigned(&self, range: Range<usize>) -> PyOutcome<ArrayRef> {
-        if !self.pieces(range.clone()).any(|(_, piece)| is_wide(&piece)) {
-            return self.values(range);
-        }
-        let mut values: Vec<u64> = Vec::with_capacity(range.len());
-        for (_, piece) in self.plain(range)? {
-            match integer_ids(&piece) {
-                Some(unsigned) => values.extend_from_slice(unsigned),
-                None => {
-                    return invalid(format!(
-                        "{}: some chunks are unsigned integers, others are not",
-                        self.what
-                    ));
-                }
-            }
-        }
-        Ok(Arc::new(UInt64Array::from(values)))
-    }
-
-    /// The elements of a range as values of a property; null, NaN and infinities are errors.
-    pub(crate) fn values(&self, range: Range<usize>) -> PyOutcome<ArrayRef> {
-        match self.column_type {
-            ColumnType::Texts => self.texts(range),
-            ColumnType::Integers => {
-                let mut values: Vec<i64> = Vec::with_capacity(range.len());
-                for (_, piece) in self.plain(range)? {
-                    match integer_ids(&piece) {
-                        None => values.extend_from_slice(piece.as_primitive::<Int64Type>().values()),
-                        Some(wide) if wide.iter().all(|&value| value <= i64::MAX as u64) => {
-                            values.extend(wide.iter().map(|&value| value as i64));
-                        }
-                        Some(_) => {
-                            return invalid(format!("{}: a value exceeds 2^63 - 1; pass floats", self.what));
-                        }
-                    }
-                }
-                Ok(Arc::new(Int64Array::from(values)))
-            }
-            ColumnType::Floats => {
-                let mut values: Vec<f64> = Vec::with_capacity(range.len());
-                for (start, piece) in self.plain(range)? {
-                    let part = piece.as_primitive::<Float64Type>().values();
-                    if let Some(at) = part.iter().position(|value| !value.is_finite()) {
-                        let reason = match part[at].is_nan() {
-                            true => "but a value is required",
-                            false => "and numbers are finite",
-                        };
-                        let (what, value) = (&self.what, part[at]);
-                        return invalid(format!("{what}[{}] is {value}, {reason}", start + at));
-                    }
-                    values.extend_from_slice(part);
-                }
-                Ok(Arc::new(Float64Array::from(values)))
-            }
-        }
     }
 
     /// Whether each value of a range is present, that is, neither null nor NaN.

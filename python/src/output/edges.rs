@@ -131,7 +131,6 @@ impl EdgeArrays {
         let graph = lists.graph();
         let mut properties = Vec::new();
         for (number, info) in graph.properties().iter().enumerate().filter(|_| with_properties) {
-            graph.expect_values(number)?;
             let texts = graph.dictionary(number)?;
             let texts = texts.iter().flatten().map(|text| String::from_utf8_lossy(text).into_owned());
             properties.push(EdgeProperty { info: info.clone(), parts: Vec::new(), texts: texts.collect() });
@@ -189,28 +188,32 @@ impl EdgeArrays {
         Ok(())
     }
 
-    /// Sources, targets, and properties by name; a text property is a pair of codes and the texts they refer
-    /// to.
+    /// Sources, targets, and properties by name: numbers, or the codes of texts; the texts or `None`; and an
+    /// array with 1 where a value is missing, or `None` if each edge has one.
     pub(crate) fn into_python(self, py: Python<'_>) -> PyResult<(Array, Array, Bound<'_, PyDict>)> {
         let properties = PyDict::new(py);
         for EdgeProperty { info, parts, texts } in self.properties {
-            match info.kind {
-                PropertyKind::I32 | PropertyKind::I64 => {
-                    properties.set_item(info.name, Py::new(py, joined::<Int64Type>(&parts))?)?;
-                }
-                PropertyKind::U64 => {
-                    properties.set_item(info.name, Py::new(py, joined::<UInt64Type>(&parts))?)?;
-                }
-                PropertyKind::F32 | PropertyKind::F64 => {
-                    properties.set_item(info.name, Py::new(py, joined::<Float64Type>(&parts))?)?;
-                }
-                PropertyKind::Text => {
-                    properties.set_item(info.name, (Py::new(py, joined::<UInt32Type>(&parts))?, texts))?;
-                }
-            }
+            let values = match info.kind {
+                PropertyKind::I32 | PropertyKind::I64 => joined::<Int64Type>(&parts),
+                PropertyKind::U64 => joined::<UInt64Type>(&parts),
+                PropertyKind::F32 | PropertyKind::F64 => joined::<Float64Type>(&parts),
+                PropertyKind::Text => joined::<UInt32Type>(&parts),
+            };
+            let texts = (info.kind == PropertyKind::Text).then_some(texts);
+            let missing = missing(&parts).map(|missing| Py::new(py, missing)).transpose()?;
+            properties.set_item(info.name, (Py::new(py, values)?, texts, missing))?;
         }
         Ok((Array::of(self.source), Array::of(self.target), properties))
     }
+}
+
+/// An array with 1 where parts of a column have null; `None` if none has one.
+fn missing(parts: &[ArrayRef]) -> Option<Array> {
+    if parts.iter().all(|part| part.null_count() == 0) {
+        return None;
+    }
+    let of_part = |part: &ArrayRef| (0..part.len()).map(|at| u8::from(part.is_null(at))).collect::<Vec<_>>();
+    Some(Array::of(parts.iter().flat_map(of_part).collect::<Vec<u8>>()))
 }
 
 /// The edges of a block to wanted targets.

@@ -49,7 +49,7 @@ pub fn bad_text_ids(texts: &BinaryArray) -> impl Iterator<Item = (usize, NotId)>
 }
 
 /// A column without the values at some places, which ascend.
-pub(crate) fn without(column: ArrayRef, missing: &[usize]) -> ArrayRef {
+pub fn without(column: ArrayRef, missing: &[usize]) -> ArrayRef {
     if missing.is_empty() {
         return column;
     }

@@ -74,10 +74,24 @@ impl Clock {
         Ok(Some(Self { place, unit, known, asked_delay, delay: 0, first: None, greatest: None }))
     }
 
+    /// The place of the times among the properties of edges.
+    pub(super) fn place(&self) -> usize {
+        self.place
+    }
+
     /// Notes the time of an edge, and returns it.
     pub(super) fn take(&mut self, edge: &FedEdge<'_>) -> Result<i64> {
         let Some(time) = self.of_edge(edge) else {
             let time = &edge.values[self.place];
+            if time.is_missing() {
+                return Err(Error::invalid(message![
+                    format!(
+                        "the edge from {} to {} has no time: give it one, or those without one with ",
+                        edge.source, edge.target
+                    ),
+                    Setting::Default.to_some("NAME=TIME"),
+                ]));
+            }
             return Err(Error::invalid(format!(
                 "the edge from {} to {} has the time {time}, and a time is an integer below 2^63 in one unit: convert the times, as to milliseconds",
                 edge.source, edge.target

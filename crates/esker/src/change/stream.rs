@@ -36,6 +36,12 @@ const EXPIRE_SHARE: i64 = 16;
 /// Time between two reports of the state.
 const TELL_EVERY: Duration = Duration::from_secs(1);
 
+/// The place of the times of a stream among the properties that its edges are given, if it has times: no edge
+/// may be without one.
+pub fn place_of_times(target: &Target, options: &StreamOptions) -> Option<usize> {
+    Clock::of(target, options).ok().flatten().map(|clock| clock.place())
+}
+
 /// Commits the edges of `input` as they come, until its end or until `options.stop`. After a failure,
 /// `report` describes what was committed: complete commits only.
 ///
