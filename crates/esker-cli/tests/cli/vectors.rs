@@ -56,6 +56,7 @@ fn exports_hold_vectors_as_lists_and_read_them_back() {
     let told = String::from_utf8_lossy(&told.stderr).into_owned();
     assert!(told.contains("small:vector[f32,3]"), "{told}");
     place.ok("import edges2.csv h.esker");
+    place.ok("import edges2.csv plain.esker");
     place.ok("set h.esker values.csv --schema small:vector[f32,3],large:vector[f64,2]");
     assert_eq!(place.ok("get g.esker a b c --json"), place.ok("get h.esker a b c --json"));
     for format in ["json", "graphml", "gexf", "gml", "dot"] {
@@ -65,6 +66,20 @@ fn exports_hold_vectors_as_lists_and_read_them_back() {
         // Only JSON has lists.
         assert_eq!(text.contains("\"small\": [1.0,2.0,3.0]"), format == "json", "{text}");
         place.ok(&format!("import out.{format} again.esker --force"));
+        // These state the types.
+        if ["json", "graphml"].contains(&format) {
+            let shown = |database: &str| place.ok(&format!("get {database} a b c --json"));
+            assert_eq!(shown("again.esker"), shown("g.esker"), "{format}");
+            place.ok(&format!("add h.esker out.{format}"));
+            place.ok(&format!("add plain.esker out.{format}"));
+            assert_eq!(shown("h.esker"), shown("g.esker"), "{format}");
+            assert_eq!(shown("plain.esker"), shown("g.esker"), "{format}");
+            let wrong = text.replace("[1.0,2.0,3.0]", "[1.0,2.0]");
+            place.file(&format!("wrong.{format}"), &wrong);
+            let reason =
+                "vertex property \"small\" is of type vector[f32, 3], but \"[1.0,2.0]\" has 2 numbers, not 3";
+            place.fails(1, &format!("import wrong.{format} wrong.esker"), reason);
+        }
     }
 }
 

@@ -48,10 +48,10 @@ impl Builder {
     /// Whether its values may be of a type.
     fn may_be(&self, own: &PropertyType) -> bool {
         match self {
-            Self::Text(builder) => own.logical.is_text() || builder.is_empty(),
+            Self::Text(builder) => own.logical.is_text() || own.logical.is_vector() || builder.is_empty(),
             Self::Boolean(_) => own.logical == LogicalType::Boolean,
             Self::Int(_) | Self::Unsigned(_) | Self::Float(_) => {
-                !own.logical.is_text() && own.logical != LogicalType::Boolean
+                !own.logical.is_text() && !own.logical.is_vector() && own.logical != LogicalType::Boolean
             }
         }
     }

@@ -1,8 +1,9 @@
 //! Writes the properties of vertices that an input has, as those of version 1.
 
-use esker_format::{ElementType, LogicalType, Owner, PropertyRecord, PropertyType, Result};
+use esker_format::value::decimal::shown;
+use esker_format::{ElementType, Error, LogicalType, Owner, PropertyRecord, PropertyType, Result};
 use esker_graph::{counted, vertex};
-use esker_layers::property::{PropertyValue, PropertyWriter};
+use esker_layers::property::{PropertyValue, PropertyWriter, VectorValue};
 use esker_store::manifest::Staging;
 
 use crate::build::vertex_rows::{FoundProperty, RowValue, SortedRows};
@@ -57,7 +58,9 @@ pub(crate) fn write(rows: &SortedRows, work: &Workspace, staging: &Staging) -> R
                 group.flush()?;
                 group.vertex = Some(vertex);
             }
-            values.for_each(|(number, value)| group.take(number, value));
+            for (number, value) in values {
+                group.take(number, value)?;
+            }
             Ok(())
         })?;
         written.warnings.extend(group.finish()?);
@@ -78,7 +81,7 @@ fn choose(property: &FoundProperty) -> (PropertyType, Option<String>) {
         return (text(), Some(warning));
     }
     let said = said.as_ref().filter(|said| match (&said.logical, said.element) {
-        (LogicalType::Text, _) => !range.numbers && !has_booleans,
+        (LogicalType::Text | LogicalType::Vector { .. }, _) => !range.numbers && !has_booleans,
         (LogicalType::Boolean, _) => !range.numbers && !range.texts,
         _ if range.texts || *has_booleans => false,
         (_, ElementType::F32) => range.f32,
@@ -144,11 +147,17 @@ impl<'a> PropertyGroup<'a> {
         })
     }
 
-    fn take(&mut self, number: u16, value: RowValue<'_>) {
-        let Some(Some(place)) = self.places.get(usize::from(number)).copied() else { return };
+    fn take(&mut self, number: u16, value: RowValue<'_>) -> Result<()> {
+        let Some(Some(place)) = self.places.get(usize::from(number)).copied() else { return Ok(()) };
         let start = self.texts.len();
-        let held = if self.records[place].is_text() {
-            push_text(&mut self.texts, value);
+        let record = &self.records[place];
+        let held = if record.holds_bytes() {
+            match value {
+                RowValue::Text(text) if record.is_vector() => {
+                    self.texts.extend(vector_bytes(record, text)?);
+                }
+                value => push_text(&mut self.texts, value),
+            }
             HeldValue::Text { start, end: self.texts.len() }
         } else {
             HeldValue::Bits(bits(self.records[place].element, value))
@@ -156,6 +165,7 @@ impl<'a> PropertyGroup<'a> {
         if let Some(old) = self.values[place].replace(held) {
             self.conflicts[place] += u64::from(!self.is_same(old, held));
         }
+        Ok(())
     }
 
     fn is_same(&self, one: HeldValue, other: HeldValue) -> bool {
@@ -173,7 +183,11 @@ impl<'a> PropertyGroup<'a> {
             for ((value, writer), record) in self.values.iter_mut().zip(&mut self.writers).zip(self.records) {
                 let value = match value.take() {
                     None => continue,
-                    Some(HeldValue::Text { start, end }) => PropertyValue::Text(&self.texts[start..end]),
+                    Some(HeldValue::Text { start, end }) => {
+                        let bytes = &self.texts[start..end];
+                        let vector = VectorValue::of(record, bytes).map(PropertyValue::Vector);
+                        vector.unwrap_or(PropertyValue::Text(bytes))
+                    }
                     Some(HeldValue::Bits(bits)) => PropertyValue::from_stored(record, bits),
                 };
                 writer.push(vertex(v as usize), FIRST_VERSION, Some(value))?;
@@ -199,6 +213,14 @@ impl<'a> PropertyGroup<'a> {
             })
             .collect())
     }
+}
+
+/// A vector, whose type the input states, from its text.
+fn vector_bytes(record: &PropertyRecord, text: &[u8]) -> Result<Vec<u8>> {
+    VectorValue::parse(record, text).map_err(|reason| {
+        let (name, stated, text) = (&record.name, record.type_name(), shown(text));
+        Error::invalid(format!("vertex property {name:?} is of type {stated}, but {text:?} {reason}"))
+    })
 }
 
 fn push_text(out: &mut Vec<u8>, value: RowValue<'_>) {
