@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use esker::change::{Definition, FeedOptions, FeedReport, Purpose, Target, check_message, feed, open_edges};
+use esker::change::{
+    Definition, FeedOptions, FeedReport, Purpose, Target, check_message, expect_event_time, feed, open_edges,
+};
 use esker::differences::{Differences, Style, summary_json};
-use esker::graph::Run;
+use esker::graph::{Cancel, Run};
 use esker::import::options::ImportOptions;
 use esker::import::read::format::ReadOptions;
 use esker::session::VersionSource;
@@ -17,7 +19,7 @@ use esker::store::diff::diff;
 use esker::store::format::{Retention, VersionRecord};
 use esker::store::manifest::{Manifest, check_tag, parse_time};
 use esker::store::tiles::TileReport;
-use esker::store::{Database as Writer, HeadedOptions, Store};
+use esker::store::{CommitOptions, Database as Writer, HeadedOptions, Store};
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -264,6 +266,12 @@ impl PyDatabase {
         })
     }
 
+    /// Refuses a commit without an event time where versions are given theirs.
+    fn expect_event_time(&self, time: Option<&str>) -> PyOutcome<()> {
+        let time_ms = time.map(event_time).transpose()?;
+        expect_event_time_of(&*self.writer()?, &commit_options(String::new(), time_ms, &Cancel::default()))
+    }
+
     /// Commits a batch; returns the number of the version, the number of duplicate edges that the rule left
     /// out, and that of the edges that it deleted.
     fn commit(
@@ -279,6 +287,7 @@ impl PyDatabase {
         let time_ms = time.map(event_time).transpose()?;
         check_message(&message)?;
         let options = commit_options(message, time_ms, &cancel);
+        expect_event_time_of(&writer, &options)?;
         let batch = batch.take()?;
         // Once the commit goes to the log, it finishes first.
         let committed = watched(py, &cancel, None, || Ok(writer.commit_with(batch, &options)?))
@@ -471,4 +480,9 @@ impl PyDatabase {
             Ok(feed_facts(&report, &notes, begin.elapsed().as_secs_f64()))
         })
     }
+}
+
+fn expect_event_time_of(writer: &Writer, options: &CommitOptions) -> PyOutcome<()> {
+    let name = writer.path().display().to_string();
+    Ok(expect_event_time(&name, writer.manifest().event_times(), options)?)
 }

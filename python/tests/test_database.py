@@ -137,6 +137,20 @@ def test_later_files_are_read_as_the_import_was(tmp_path):
         assert db.reading["target"] == "payee"
 
 
+def test_versions_with_given_times_are_given_them(tmp_path):
+    (tmp_path / "a.csv").write_text("source,target\n5,6\n")
+    with esker.create(tmp_path / "pay.esker") as db:
+        db.import_(tmp_path / "a.csv", event_time="2024-05-01")
+        with pytest.raises(esker.InvalidError, match="event_time='now' for the time of the commit"):
+            db.batch()
+        with pytest.raises(esker.InvalidError, match="this one needs its own"):
+            db.import_(tmp_path / "a.csv")
+        for time in ("2024-05-02", "now"):
+            with db.batch(event_time=time) as batch:
+                batch.add_edges([7], [8])
+        assert [version.number for version in db.versions()] == [1, 2, 3]
+
+
 def test_write_options(web, path):
     assert web.write_options == {"copy": "mixed", "freeze": 64 << 20, "merge": True}
     web.compact()

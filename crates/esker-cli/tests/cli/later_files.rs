@@ -39,6 +39,7 @@ fn what_is_remembered_of_files_is_shown_changed_and_forgotten() {
     place.file("one.csv", "source,target\n5,3\n");
     place.ok("import both.csv u.esker --undirected --both-ends --duplicates keep");
     place.fails(1, "add u.esker one.csv", "some stand at one end only");
+    place.fails(1, "stream u.esker both.csv", "a stream may end between its rows");
     place.ok("add u.esker both.csv");
     place.ok("delete u.esker one.csv");
     assert_eq!(place.json("info u.esker --json")["edges"], json!(0));

@@ -205,6 +205,14 @@ fn windows_are_aligned_to_the_first_edge_or_to_a_time() {
     assert_eq!(ends("--align first --from 2024-01-01T02:00"), ["02:29:59 1", "03:29:59 1"]);
     place.fails(2, "window m.esker --length 1h --run wcc --align soon", "or calendar, or first");
     place.fails(2, "window m.esker --length 1h --every-edges 2 --run wcc --align first", "--align");
+    place.fails(
+        2,
+        "window m.esker --length 1h --every-edges 2 --run wcc --closed left",
+        "--closed left cannot be kept",
+    );
+    let follow = "follow m.esker wcc --window 1h --every-edges 2 --once --closed left";
+    place.fails(2, follow, "--closed left cannot be kept");
+    place.ok("window m.esker --length 1h --every-edges 2 --run wcc --closed right");
 }
 
 #[test]

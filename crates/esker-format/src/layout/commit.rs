@@ -84,8 +84,8 @@ layout! {
         new_texts: Vec<CommitText>,
         /// Changes of vertices, in order.
         vertices: Vec<VertexChange>,
-        /// Numbers of the edge properties that edges may be without: MANIFEST says so too.
-        optional: Vec<u32>,
+        /// Numbers of the edge properties that edges may be without: MANIFEST says so too. None: no property.
+        optional: Option<Vec<u32>>,
         /// Number of edges added, changed and removed.
         num_edges: u64,
         /// Number of rows of edge properties.

@@ -49,6 +49,8 @@ settings! {
     BatchEdges = "batch_edges",
     /// Whether each undirected edge stands at both of its ends.
     BothEnds = "both_ends",
+    /// Which end belongs to a window.
+    Closed = "closed",
     /// When a stream commits.
     CommitEvery = "commit_every",
     /// The damping of PageRank.

@@ -186,21 +186,21 @@ impl PajekSyntax {
     /// Takes the vertices that have no line, if others have one.
     fn end_vertices(&mut self, at: usize, sink: &mut dyn Sink) -> Result<()> {
         if std::mem::take(&mut self.has_lines) && self.last < self.num_vertices {
-            self.absent(at, self.num_vertices + 1, sink)?;
+            self.absent(at, self.num_vertices, sink)?;
         }
         Ok(())
     }
 
-    /// Takes the vertices before a number that have no line. They are called by their numbers.
-    fn absent(&mut self, at: usize, number: u64, sink: &mut dyn Sink) -> Result<()> {
-        let absent = number - self.last - 1;
+    /// Takes the vertices up to a number, with it, that have no line. They are called by their numbers.
+    fn absent(&mut self, at: usize, up_to: u64, sink: &mut dyn Sink) -> Result<()> {
+        let absent = up_to - self.last;
         if absent > ABSENT_MAX {
             let of = self.num_vertices;
             let reason =
                 format!("{absent} of {of} vertices have no line; correct the number behind *Vertices");
             return Err(sink.broken(at, reason.into()));
         }
-        for absent in self.last + 1..number {
+        for absent in self.last + 1..=up_to {
             let label = Attribute::Text(absent.to_string().into());
             sink.vertex(at, &Attribute::Int(absent.cast_signed()), &vec![("label".into(), Some(label))])?;
         }
@@ -243,7 +243,7 @@ impl PajekSyntax {
             return Ok(Err(reason.into()));
         };
         if number > self.last {
-            self.absent(at, number, sink)?;
+            self.absent(at, number - 1, sink)?;
         }
         self.has_lines = true;
         self.last = self.last.max(number);

@@ -2,8 +2,8 @@
 //!
 //! Columns with names are found by their names, whatever their order, or by those that an export writes.
 //! Columns without names are taken by their places, if there are as many as the import had; else two columns
-//! are the ends, and a third is the only property. Where both may be meant and differ, neither is. A column
-//! that was named later has no known place.
+//! are the ends, and a third is the only property, unless the import had the target before the source. Where
+//! both may be meant and differ, neither is. A column that was named later has no known place.
 
 use esker_format::{ColumnRecord, TableRecord};
 
@@ -49,7 +49,8 @@ impl FittedColumns {
         };
         let is_usual = names.is_none() && count != expected.columns as usize;
         if is_usual {
-            return (count == asked + 2 && asked < 2).then(|| Self {
+            let is_turned = expected.source.place >= expected.target.place;
+            return (count == asked + 2 && asked < 2 && !is_turned).then(|| Self {
                 ends: USUAL,
                 properties: usual_property(expected, asked),
                 lacks_names: false,
@@ -187,6 +188,8 @@ mod tests {
             (usual(), usual(), record(Some(&["a", "b", "w"]), 3, USUAL, Some(0)));
         column_named.properties[0].column.place = ColumnRecord::UNKNOWN_PLACE;
         end_named.source.place = ColumnRecord::UNKNOWN_PLACE;
+        let wide = record(Some(&["from", "x", "to", "w"]), 4, EdgeEnds { source: 0, target: 2 }, Some(3));
+        let wide_bare = record(None, 4, EdgeEnds { source: 0, target: 2 }, None);
         let placed = record(None, 4, ends, Some(3));
         let bare = record(None, 4, ends, None);
         let table = [
@@ -198,7 +201,8 @@ mod tests {
             (&named, Some("who,whom,w"), 3, None),
             (&named, Some("w,source,target"), 3, Some([Some(1), Some(2), None])),
             (&named, None, 4, Some([Some(2), Some(0), Some(3)])),
-            (&named, None, 3, Some([Some(0), Some(1), Some(2)])),
+            (&named, None, 3, None),
+            (&wide, None, 3, Some([Some(0), Some(1), Some(2)])),
             (&named, None, 5, None),
             (&named, None, 2, None),
             (&turned, Some("w,to,from"), 3, Some([Some(2), Some(1), Some(0)])),
@@ -206,9 +210,10 @@ mod tests {
             (&twice, Some("w,a,b,a"), 4, Some([Some(1), Some(3), Some(0)])),
             (&twice, Some("w,a"), 2, None),
             (&placed, None, 4, Some([Some(2), Some(0), Some(3)])),
-            (&placed, None, 3, Some([Some(0), Some(1), Some(2)])),
+            (&placed, None, 3, None),
             (&placed, None, 6, None),
-            (&bare, None, 2, Some([Some(0), Some(1), None])),
+            (&bare, None, 2, None),
+            (&wide_bare, None, 2, Some([Some(0), Some(1), None])),
             (&bare, None, 3, None),
             (&column_named, None, 3, None),
             (&column_named, Some("w,a,b"), 3, Some([Some(1), Some(2), Some(0)])),

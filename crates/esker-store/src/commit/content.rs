@@ -230,7 +230,7 @@ impl Commit {
             num_edges: self.edges.len() as u64,
             num_rows: self.num_rows() as u64,
             num_edge_properties: self.rows.len() as u32,
-            optional: self.optional.clone(),
+            optional: Some(self.optional.clone()).filter(|numbers| !numbers.is_empty()),
         }
         .put(&mut out);
         for id in self.new_ids.iter() {
@@ -314,7 +314,7 @@ impl Commit {
             new_texts,
             edges,
             rows,
-            optional,
+            optional: optional.unwrap_or_default(),
             vertices,
             checksum: 0,
             paging: None,

@@ -10,7 +10,8 @@ pub struct CommitOptions {
     /// The message of the version.
     pub message: String,
     /// The event time, in milliseconds since 1970, UTC: when what the batch records happened. It selects
-    /// versions by time, so it must not be before that of an earlier version. `None`: the time of the commit.
+    /// versions by time, so it must not be before that of an earlier version. `None`: the time of the commit,
+    /// also where the database remembers that versions are given theirs: its users' doors refuse that.
     pub time_ms: Option<u64>,
     /// The version that the batch was made for: the commit is refused unless it is still the newest.
     pub follows: Option<u64>,

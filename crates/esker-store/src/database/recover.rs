@@ -174,7 +174,8 @@ fn optional_in_log(disk: &Arc<dyn Disk>, path: &Path, start: LogStart, last: u64
         if record.version > last {
             break;
         }
-        found.extend(CommitHeader::take(&mut FieldInput::new(path, record.payload, 0))?.optional);
+        let header = CommitHeader::take(&mut FieldInput::new(path, record.payload, 0))?;
+        found.extend(header.optional.unwrap_or_default());
     }
     Ok(found)
 }

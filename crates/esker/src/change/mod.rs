@@ -31,7 +31,7 @@ pub use define::{Definition, EDGE_ID, give_edge_ids};
 pub use expiry::{ExpireReport, Expiries, WindowVersion, expire, expire_as_declared};
 pub use feed::feed;
 pub use feed_options::{FeedOptions, FeedReport, OnFeed};
-pub use remembered::reading_json;
+pub use remembered::{expect_event_time, reading_json};
 pub(crate) use script::MISSING_WORD;
 pub use script::{ScriptReport, commit_script, quoted};
 pub use stream::{check_message, newest_watermark, place_of_times, stream};

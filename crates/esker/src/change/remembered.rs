@@ -54,25 +54,9 @@ impl Target {
             .then(|| message!["taken for these files alone, not remembered: ", Message::join(chosen, ", ")])
     }
 
-    /// The options of a commit, if the database does not want to be given the event time of each version, or
-    /// is given it.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] if the event time is missing.
+    /// As [`expect_event_time`].
     pub(super) fn expect_event_time(&self, options: &CommitOptions) -> Result<()> {
-        if self.event_times == EventTimes::Committed || options.time_ms.is_some() {
-            return Ok(());
-        }
-        let name = &self.name;
-        Err(Error::usage(message![
-            format!(
-                "the versions of {name} have event times that were given, so this one needs its own: give it with "
-            ),
-            Setting::EventTime.to_some("TIME"),
-            ", or ",
-            Setting::EventTime.to("now"),
-            " for the time of the commit",
-        ]))
+        expect_event_time(&self.name, self.event_times, options)
     }
 
     /// What the database is to remember of an input of edges to add, if it remembers no table.
@@ -81,6 +65,26 @@ impl Target {
         let table = reader.table().filter(|_| !knows)?;
         Some(ReadingRecord { format: reader.schema().format.to_owned(), table: Some(table) })
     }
+}
+
+/// Refuses a commit to the database `name` that is not given its event time, if `times` says that versions
+/// are given theirs.
+///
+/// # Errors
+/// [`Error::Usage`] if the event time is missing.
+pub fn expect_event_time(name: &str, times: EventTimes, options: &CommitOptions) -> Result<()> {
+    if times == EventTimes::Committed || options.time_ms.is_some() {
+        return Ok(());
+    }
+    Err(Error::usage(message![
+        format!(
+            "the versions of {name} have event times that were given, so this one needs its own: give it with "
+        ),
+        Setting::EventTime.to_some("TIME"),
+        ", or ",
+        Setting::EventTime.to("now"),
+        " for the time of the commit",
+    ]))
 }
 
 /// Remembers how an input was read that was committed.

@@ -48,8 +48,9 @@ pub fn place_of_times(target: &Target, options: &StreamOptions) -> Option<usize>
 /// Memory: one commit, see [`esker_store::Batch`].
 ///
 /// # Errors
-/// As [`super::feed()`]; [`Error::Invalid`] if the property of times is not known, a late edge is refused, or
-/// the input is shorter than what versions say was read of it.
+/// As [`super::feed()`]; [`Error::Invalid`] if the property of times is not known, a late edge is refused,
+/// the input is shorter than what versions say was read of it, or each edge is to stand in it at both of its
+/// ends: a commit may come between its rows, so that none can be checked against the other.
 pub fn stream(
     database: &Database,
     target: &Target,
@@ -57,6 +58,12 @@ pub fn stream(
     options: &StreamOptions,
     report: &mut Option<StreamReport>,
 ) -> Result<()> {
+    if input.reader.table().is_some_and(|table| table.both_ends) {
+        return Err(Error::invalid(
+            "each edge is read as standing at both of its ends, and a stream may end between its rows: add whole \
+             files, or let the database forget how files are read and stream each edge once",
+        ));
+    }
     let mut policy = StreamPolicy::new(database, target, options)?;
     let feeding = FeedOptions {
         duplicates: options.duplicates,

@@ -17,7 +17,7 @@ use std::str::FromStr;
 pub(crate) use declared::expect_no_weight;
 pub use declared::{Declared, select_version};
 use declared::{known_unit, only_time};
-use esker_graph::Run;
+use esker_graph::{Run, Setting, message};
 use esker_store::View;
 use esker_store::format::LogicalType;
 use esker_store::format::value::zone::Zone;
@@ -27,7 +27,7 @@ use rules::{LengthStep, TimeLine};
 pub use series::{WindowAnswer, WindowJob, WindowSeries};
 pub use units::{EpochUnit, Span, TimePoint};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::output::{StepColumn, StepValue};
 
 /// How far the end of a window is from the next.
@@ -318,6 +318,7 @@ impl Times {
         until: i64,
         run: &Run,
     ) -> Result<(Vec<i64>, u64)> {
+        self.closes_with_edges()?;
         let (times, _memory) = view.sorted_times(&self.property, after, until, run)?;
         let quota = usize::try_from(every.get() - counted).unwrap_or(usize::MAX);
         let Some(&first) = times.get(quota - 1) else {
@@ -340,8 +341,21 @@ impl Times {
         until: i64,
         run: &Run,
     ) -> Result<(Vec<i64>, Option<i64>)> {
+        self.closes_with_edges()?;
         let (times, _memory) = view.sorted_times(&self.property, after, until, run)?;
         Ok(ends_of(&times, usize::try_from(every.get()).unwrap_or(usize::MAX)))
+    }
+
+    /// Refuses windows that are to end with an edge and not to have it.
+    fn closes_with_edges(&self) -> Result<()> {
+        match self.rules.closed {
+            Some(ClosedEnd::Left) => Err(Error::Usage(message![
+                "windows that end with every n-th edge have that edge, so ",
+                Setting::Closed.to("left"),
+                " cannot be kept; leave it out, or let windows end by time"
+            ])),
+            _ => Ok(()),
+        }
     }
 }
 

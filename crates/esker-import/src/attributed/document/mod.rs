@@ -17,7 +17,7 @@ use esker_graph::{Message, Setting, message};
 pub(super) use self::lines::{Word, lines, whole_lines, words};
 use self::names::Names;
 use self::parser::DocumentParser;
-use self::sample::sample;
+use self::sample::{Sampled, sample};
 pub(super) use self::syntax::{DocumentFormat, Edge, NamedValues, Numbering, Sink, Stated, Syntax};
 use self::take::RowsSink;
 use self::window::Window;
@@ -85,10 +85,7 @@ pub(super) fn open(
     let directed = sampled.told.directed.or(format.directed);
     let schema = schema_of(name, ids, &chosen, directed, input);
     let mut notes: Vec<Message> = unread_note(&chosen.unread).into_iter().collect();
-    if let Some(id) = id.as_ref().filter(|_| types.id.is_none()) {
-        let taken = format!("Ids of vertices are their attribute {id:?}; their numbers are read with ");
-        notes.push(message![taken, Setting::Ids.to("int")]);
-    }
+    notes.extend(id.as_ref().filter(|_| types.id.is_none()).map(|id| id_note(id, &sampled)));
     let elements = Elements {
         path: input.path(),
         text_ids,
@@ -118,6 +115,16 @@ pub(super) fn open(
 fn give_default(attributes: &mut [EdgeAttribute], weight: &str, format: &DocumentFormat) {
     for attribute in attributes.iter_mut().filter(|one| format.default_weight && one.name == weight) {
         attribute.default = Some(Attribute::Int(1));
+    }
+}
+
+/// What a person should know of ids that are an attribute of vertices.
+fn id_note(id: &str, sampled: &Sampled) -> Message {
+    let taken = format!("Ids of vertices are their attribute {id:?}");
+    // Integers in it are what integer ids are.
+    match sampled.names.chosen(true) == Some(id) {
+        true => taken.into(),
+        false => message![taken, "; their numbers are read with ", Setting::Ids.to("int")],
     }
 }
 

@@ -59,7 +59,8 @@ impl<'e> RowsSink<'e> {
             };
             return Ok(Attribute::Text(name.to_owned().into()));
         }
-        if let (Some(own), Some(id)) = (self.parser.numbering, number(end)) {
+        let numbering = self.parser.numbering.or(self.told.numbering);
+        if let (Some(own), Some(id)) = (numbering, number(end)) {
             let ids = own.first..=own.first.saturating_add(own.count).saturating_sub(1);
             let id = id.cast_unsigned();
             if own.count == 0 || !ids.contains(&id) {

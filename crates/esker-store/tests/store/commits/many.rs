@@ -76,7 +76,7 @@ fn ten_thousand_commits_of_one_edge() {
         assert!(count <= 2, "{count} operations for version {version}");
     }
     let log_bytes = bytes(shared, path, "log");
-    assert!(log_bytes < 212 * COMMITS, "{} bytes a commit", log_bytes / COMMITS);
+    assert!(log_bytes < 208 * COMMITS, "{} bytes a commit", log_bytes / COMMITS);
     db.close().unwrap();
     let (opening, db) = operations(disk, || place.open());
     // Two reads per record: one lists it, one reads it whole.
