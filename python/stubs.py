@@ -92,7 +92,7 @@ def text() -> str:
 CHAPTERS = (
     ("Functions", ("create", "open", "recover", "restore", "import_", "from_edges")),
     ("Databases", ("Database", "Batch", "Version", "Difference", "DifferenceTable", "Backup", "Recovery", "ImportReport")),
-    ("Graphs", ("Graph", "KindView", "EdgeTable", "VertexTable", "Estimate", "ShortestPath")),
+    ("Graphs", ("Graph", "PartView", "EdgeTable", "VertexTable", "Estimate", "ShortestPath")),
     ("Windows", ("Window", "Windows", "WindowTable")),
     ("Streams and live answers", ("EdgeStream", "StreamState", "StreamReport", "Follow", "FollowStep")),
     ("Clusters", ("cluster", "Cluster", "ClusterChange", "ClusterStep")),

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     )
     from ._follow import Follow, FollowStep
     from ._graph import Estimate, Graph, ShortestPath
-    from ._kinds import KindView
     from ._opening import create, from_edges, import_, open, recover, restore
+    from ._parts import PartView
     from ._progress import Progress
     from ._reports import Backup, Difference, DifferenceTable, ImportReport, Recovery, Version
     from ._result import Column, Result
@@ -83,12 +83,12 @@ _HOMES = {
     "ImportReport": "_reports",
     "InputError": "_errors",
     "InvalidError": "_errors",
-    "KindView": "_kinds",
     "LockedError": "_errors",
     "LostError": "_errors",
     "MemoryLimitError": "_errors",
     "MistypedError": "_errors",
     "NotFoundError": "_errors",
+    "PartView": "_parts",
     "PermissionDeniedError": "_errors",
     "Progress": "_progress",
     "PropertyNotFoundError": "_errors",
@@ -143,12 +143,12 @@ __all__ = [
     "ImportReport",
     "InputError",
     "InvalidError",
-    "KindView",
     "LockedError",
     "LostError",
     "MemoryLimitError",
     "MistypedError",
     "NotFoundError",
+    "PartView",
     "PermissionDeniedError",
     "Progress",
     "PropertyNotFoundError",

@@ -499,14 +499,17 @@ class Database:
             message: The message of the version.
             duplicates: What becomes of edges that exist or are given several times, as in :meth:`import_`; by default the rule of the
                 database.
-            event_time: When what the batch records happened, by default now. :meth:`graph` selects versions by it, so it must not be before
-                that of an earlier version.
+            event_time: When what the batch records happened, by default now, or required where earlier versions were given theirs.
+                :meth:`graph` selects versions by it, so it must not be before that of an earlier version.
         """
         self._expect_writable()
         if not isinstance(message, str):
             raise MistypedError(f"message must be a string, not {type(message).__name__}")
         _esker.check_settings(build_settings(duplicates=duplicates, event_time=event_time), "always")
-        return Batch(self, message, duplicates, event_time_text(event_time))
+        time = event_time_text(event_time)
+        if self._native is not None:
+            self._native.expect_event_time(time)
+        return Batch(self, message, duplicates, time)
 
     def stream(
         self,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow
     import scipy.sparse
 
-    from ._kinds import KindView
+    from ._parts import PartView
 
 #: An external id of a vertex.
 Id = Union[int, str]
@@ -510,13 +510,27 @@ class Graph(Algorithms):
         """The graph of the edges that are wanted, and of the vertices that have one.
 
         Args:
-            where: Values of edge properties, ``{"kind": "depends"}`` or ``{"kind": ["depends", "suggests"]}``; or a function that takes the
-                edges, an :class:`EdgeTable`, and returns ``True`` or ``False`` for each; or these flags themselves.
+            where: A condition in the words of SQL, such as ``"amount > 100 and source.country = 'DE'"``; or values of edge properties,
+                ``{"kind": "depends"}`` or ``{"kind": ["depends", "suggests"]}``; or a function that takes the edges, an
+                :class:`EdgeTable`, and returns ``True`` or ``False`` for each; or these flags themselves.
             all_vertices: Keeps the vertices that are left without an edge.
         """
         return _views.chosen(self, where, all_vertices)
 
-    def of_kinds(self, *kinds: str, all_vertices: bool = False) -> KindView:
+    def where(self, *conditions: str, all_vertices: bool = False) -> PartView:
+        """The edges that meet conditions, for the algorithms, and the vertices that have one. It is a way of reading, not a copy.
+
+        >>> g.where("amount > 100 and source.country in ('DE', 'CH')").pagerank()
+
+        Args:
+            conditions: Conditions in the words of SQL, as ``esker run --where`` takes them; an edge meets all of them.
+            all_vertices: Keeps the vertices that are left without an edge.
+        """
+        from ._parts import PartView, some
+
+        return PartView(self, (), some(conditions, "a condition"), all_vertices)
+
+    def of_kinds(self, *kinds: str, all_vertices: bool = False) -> PartView:
         """The edges of some kinds, for the algorithms, and the vertices that have one. It is a way of reading, not a copy.
 
         >>> g.of_kinds("follows", "likes").pagerank()
@@ -525,9 +539,9 @@ class Graph(Algorithms):
             kinds: The kinds.
             all_vertices: Keeps the vertices that are left without an edge.
         """
-        from ._kinds import KindView
+        from ._parts import PartView, some
 
-        return KindView(self, kinds, all_vertices)
+        return PartView(self, some(kinds, "a kind of edges"), (), all_vertices)
 
     # -- other libraries
 

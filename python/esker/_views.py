@@ -8,6 +8,7 @@ from . import _columns
 from ._counted import counted
 from ._edges import EdgeTable
 from ._errors import InvalidError, MistypedError, PropertyNotFoundError
+from ._esker import edges_that_meet
 from ._settings import run_settings
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 #: Types of properties that are numbers.
 NUMBERS = frozenset("i8 i16 i32 i64 u8 u16 u32 u64 f32 f64".split())
 
-#: Values of edge properties, a function of the edges, or a flag for each edge.
-Where = Union[Mapping[str, Any], Callable[["EdgeTable"], Any], Collection[bool]]
+#: A condition, values of edge properties, a function of the edges, or a flag for each edge.
+Where = Union[str, Mapping[str, Any], Callable[["EdgeTable"], Any], Collection[bool]]
 
 
 def of_edges(graph: Graph, table: EdgeTable, numbers: numpy.ndarray | None = None, **settings: Any) -> Graph:
@@ -92,6 +93,8 @@ def chosen(graph: Graph, where: Where, all_vertices: bool) -> Graph:
     """The graph of the chosen edges, and of the vertices that have one, or of all vertices."""
     import numpy
 
+    if isinstance(where, str):
+        return _with(graph, EdgeTable(graph, *edges_that_meet(graph._native, [where], run_settings())), all_vertices)
     table = graph.edges()
     if isinstance(where, Mapping):
         keep = numpy.ones(len(table), dtype=bool)
@@ -110,7 +113,13 @@ def chosen(graph: Graph, where: Where, all_vertices: bool) -> Graph:
         raise MistypedError(f"where must be values by property, such as {{'kind': 'depends'}}, or True or False for each edge; got {where!r:.60}")
     if len(keep) != len(table):
         raise InvalidError(f"where gives {counted(len(keep), 'value')} for {counted(len(table), 'edge')}")
-    table = table._only(keep)
+    return _with(graph, table._only(keep), all_vertices)
+
+
+def _with(graph: Graph, table: EdgeTable, all_vertices: bool) -> Graph:
+    """The graph of some edges, and of the vertices that have one, or of all vertices."""
+    import numpy
+
     if all_vertices:
         return of_edges(graph, table)
     return of_edges(graph, table, numpy.unique(numpy.concatenate([table.source, table.target])))

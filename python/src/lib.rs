@@ -23,7 +23,7 @@ mod matrix;
 mod paths;
 mod tables;
 mod windows;
-mod kinds;
+mod parts;
 mod batch;
 mod differences;
 mod database;
@@ -72,8 +72,6 @@ mod _esker {
     #[pymodule_export]
     use super::input::rows::{columns_of_tuples, keys_of_dictionaries, read_tuples};
     #[pymodule_export]
-    use super::kinds::{count_kinds, kind_view};
-    #[pymodule_export]
     use super::listing::{catalogue, vertex_id_bytes};
     #[pymodule_export]
     use super::matrix::csr;
@@ -85,6 +83,8 @@ mod _esker {
     use super::output::answer::PyAnswer;
     #[pymodule_export]
     use super::output::stream::PyAnswerStream;
+    #[pymodule_export]
+    use super::parts::{count_kinds, edges_that_meet, part_view};
     #[pymodule_export]
     use super::paths::shortest_paths;
     #[pymodule_export]

@@ -283,6 +283,41 @@ def test_kinds_of_edges_are_views_and_joined_by_themselves():
         esker.from_edges([0], [1]).of_kinds("mail")
 
 
+def test_conditions_are_views_and_graphs():
+    pandas = pytest.importorskip("pandas")
+    rows = pandas.DataFrame(
+        {"source": [1, 1, 2, 3, 4], "target": [2, 3, 3, 4, 1], "amount": [50, 150, 250, 350, 450], "currency": ["EUR", "CHF", "EUR", "USD", "EUR"]}
+    )
+    graph = esker.from_edges(rows["source"], rows["target"], properties={name: rows[name] for name in ("amount", "currency")})
+    for condition, query in (
+        ("amount > 100 and currency in ('EUR', 'CHF')", "amount > 100 and currency in ('EUR', 'CHF')"),
+        ("not currency = 'EUR' or target = 1", "currency != 'EUR' or target == 1"),
+        ("amount between 150 and 350", "150 <= amount <= 350"),
+        ("vertex != 4", "source != 4 and target != 4"),
+        ("currency like '_U%'", "currency.str.contains('^.U')"),
+    ):
+        wanted = rows.query(query, engine="python")
+        part, copy = graph.where(condition), graph.filter(condition)
+        assert part.num_edges == copy.num_edges == len(wanted), condition
+        ends = pandas.unique(wanted[["source", "target"]].to_numpy().ravel())
+        assert part.num_vertices == copy.num_vertices == len(ends)
+        assert graph.filter(condition, all_vertices=True).num_vertices == graph.num_vertices
+        assert copy.edges().to_pandas().sort_values("amount")["currency"].to_list() == wanted["currency"].to_list()
+        assert part.wcc().components == copy.wcc().components
+    both = graph.where("amount > 100").where("currency = 'EUR'")
+    assert both.num_edges == 2 and repr(both).endswith("where amount > 100 and currency = 'EUR'>")
+    for wrong, error, message in (
+        ("amount", esker.InvalidError, "behind amount belongs a comparison"),
+        ("amount > 'x'", esker.InvalidError, "in quotes is a text"),
+        ("price > 3", esker.InvalidError, "no property 'price'|no property \"price\""),
+    ):
+        for door in (graph.where, graph.filter):
+            with pytest.raises(error, match=message):
+                door(wrong)
+    with pytest.raises(esker.InvalidError, match="name a condition"):
+        graph.where()
+
+
 def test_rows_that_are_the_same_are_one(tmp_path):
     (tmp_path / "a.csv").write_text("source,target,weight,medium\n1,2,5,mail\n1,2,5,mail\n1,2,6,mail\n1,2,5,call\n")
     database = esker.create(tmp_path / "a.esker", duplicates="rows")

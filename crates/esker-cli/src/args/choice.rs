@@ -6,7 +6,7 @@ use clap::{Arg, Args};
 use esker::graph::Run;
 use esker::session::{Selected, Selection, WindowSelection};
 use esker::store::Version;
-use esker::window::Span;
+use esker::window::{EpochUnit, Span};
 
 use crate::args::at::AtArgs;
 use crate::args::selecting::WhereArgs;
@@ -42,6 +42,16 @@ pub(crate) fn needs_window(argument: Arg) -> Arg {
 }
 
 impl ChoiceArgs {
+    /// Whether only the edges of a window are read.
+    pub(crate) fn has_window(&self) -> bool {
+        self.window.is_some()
+    }
+
+    /// The unit of the times, if it is given.
+    pub(crate) fn unit(&self) -> Option<EpochUnit> {
+        self.of_window.unit()
+    }
+
     /// What is selected, with a weight and times in these properties.
     ///
     /// # Errors

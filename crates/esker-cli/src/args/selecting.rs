@@ -1,4 +1,4 @@
-//! `--where` and `--kind`: conditions on edges.
+//! `--where` and `--kind`: conditions on edges and their ends.
 
 use std::sync::Arc;
 
@@ -14,8 +14,9 @@ use crate::show::text;
 /// Conditions on edges.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct WhereArgs {
-    /// Only edges whose property meets a condition: kind=depends, kind!=breaks, since>=2011 and so on; all of
-    /// several. Vertices without such an edge are left out
+    /// Only edges that meet a condition, in the words of SQL, such as since>=2011, "amount > 100 and not kind
+    /// = 'fee'", "currency in ('EUR', 'CHF')", "source.country = 'DE'" or "vertex.group is null"; all of
+    /// several
     #[arg(long = "where", value_name = "CONDITION")]
     pub(crate) conditions: Vec<Condition>,
     #[command(flatten)]
@@ -30,25 +31,27 @@ pub(crate) struct KindArgs {
     pub(crate) kinds: Vec<String>,
 }
 
-impl KindArgs {
-    /// The conditions on the edges of a version; `None` if no kind was given.
-    pub(crate) fn on(&self, version: &Version) -> Result<Option<Arc<Conditions>>, Failure> {
-        Ok(Conditions::with_kinds(&[], &self.kinds, version)?)
-    }
-}
-
 impl WhereArgs {
     /// The conditions on the edges of a version; `None` if there are none.
-    pub(crate) fn on(&self, version: &Version) -> Result<Option<Arc<Conditions>>, Failure> {
+    pub(crate) fn on(&self, version: &Version, run: &Run) -> Result<Option<Arc<Conditions>>, Failure> {
         let notes = notes(&self.conditions, version)?;
         notes.iter().for_each(|note| text::warn(&format!("warning: {note}")));
-        Ok(Conditions::with_kinds(&self.conditions, &self.kinds.kinds, version)?)
+        self.quietly_on(version, run)
+    }
+
+    /// The same without warnings.
+    pub(crate) fn quietly_on(
+        &self,
+        version: &Version,
+        run: &Run,
+    ) -> Result<Option<Arc<Conditions>>, Failure> {
+        Ok(Conditions::with_kinds(&self.conditions, &self.kinds.kinds, version, run)?)
     }
 
     /// The version, of whose edges those remain that meet the conditions.
     pub(crate) fn select(&self, view: View, all_vertices: bool, run: &Run) -> Result<View, Failure> {
         check_all_vertices(all_vertices, !self.conditions.is_empty() || !self.kinds.kinds.is_empty())?;
-        match self.on(view.version())? {
+        match self.on(view.version(), run)? {
             Some(conditions) => Ok(view.filtered(conditions, None, all_vertices, run)?),
             None => Ok(view),
         }

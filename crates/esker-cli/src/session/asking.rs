@@ -13,7 +13,7 @@ use esker::store::Version;
 use serde_json::Value;
 
 use crate::args::at::AtArgs;
-use crate::args::selecting::KindArgs;
+use crate::args::selecting::WhereArgs;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::cancel_on_signals;
 use crate::session::opening::open_store_with;
@@ -28,7 +28,7 @@ pub(crate) struct AskArgs {
     #[command(flatten)]
     at: AtArgs,
     #[command(flatten)]
-    kinds: KindArgs,
+    part: WhereArgs,
     /// Form of the answer
     #[arg(long, value_enum, value_name = "FORM", default_value_t)]
     format: RowFormat,
@@ -50,12 +50,9 @@ impl AskArgs {
     pub(crate) fn open(&self) -> Result<Asked, Failure> {
         let cancel = cancel_on_signals()?;
         let version = self.at.version(&open_store_with(&self.database, &cancel)?)?;
-        let conditions = self.kinds.on(&version)?;
-        Ok(Asked {
-            version,
-            conditions,
-            run: Run::new(RunOptions { threads: 1, cancel, ..RunOptions::default() })?,
-        })
+        let run = Run::new(RunOptions { threads: 1, cancel, ..RunOptions::default() })?;
+        let conditions = self.part.on(&version, &run)?;
+        Ok(Asked { version, conditions, run })
     }
 
     /// Prints the answer if it was asked for as one JSON value.

@@ -11,7 +11,7 @@ use esker::store::manifest::VersionSelector;
 
 use crate::args::at::{number_of, parse_version};
 use crate::args::resources::ResourceArgs;
-use crate::args::selecting::KindArgs;
+use crate::args::selecting::WhereArgs;
 use crate::args::size::count;
 use crate::failure::Outcome;
 use crate::interrupt::cancel_on_signals;
@@ -42,7 +42,7 @@ pub(crate) struct DiffCommand {
     #[arg(long)]
     summary: bool,
     #[command(flatten)]
-    kinds: KindArgs,
+    part: WhereArgs,
     /// Name the edges that are removed by their ids, where edges have some: committed to a copy of this
     /// database, the output then removes the same ones of parallel edges
     #[arg(long)]
@@ -76,21 +76,21 @@ impl DiffCommand {
         if self.edge_ids {
             differences = differences.naming_removed();
         }
-        let kinds = self.kinds.on(&b)?;
-        let mut of_kinds = DiffSummary::default();
+        let conditions = self.part.on(&b, &run)?.zip(self.part.quietly_on(&a, &run)?);
+        let mut selected = DiffSummary::default();
         let written = diff(&a, &b, &run, |difference| {
-            if let Some(kinds) = &kinds {
-                if !kinds.keeps_difference(&difference)? {
+            if let Some((later, former)) = &conditions {
+                if !later.keeps_difference(former, &difference)? {
                     return Ok(());
                 }
-                of_kinds.count(&difference);
+                selected.count(&difference);
             }
             if self.summary { Ok(()) } else { differences.write(&difference) }
         });
         let written = written.and_then(|summary| differences.finish().map(|()| summary));
         let summary = written.or_else(|error| differences.break_off().and(Err(error)))?;
         drop(differences);
-        let summary = if kinds.is_some() { of_kinds } else { summary };
+        let summary = if conditions.is_some() { selected } else { summary };
         if self.json {
             writeln!(out, "],\"summary\":{}}}", summary_json(&summary))?;
         }

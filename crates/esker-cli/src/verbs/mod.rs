@@ -12,6 +12,8 @@ pub(crate) mod degree;
 pub(crate) mod neighbors;
 pub(crate) mod path;
 pub(crate) mod subgraph;
+pub(crate) mod vertices;
+pub(crate) mod edges;
 pub(crate) mod check;
 pub(crate) mod add;
 pub(crate) mod stream;

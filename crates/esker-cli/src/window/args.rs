@@ -125,7 +125,7 @@ impl WindowCommand {
     /// The edges of a version that the windows are of.
     pub(super) fn view(&self, version: &Version, run: &Run) -> Result<View, Failure> {
         // Each window leaves out the vertices without edges in it.
-        let conditions = self.part.on(version)?;
+        let conditions = self.part.on(version, run)?;
         let view = self.options.of_version(version.view())?;
         match conditions {
             Some(conditions) => Ok(view.filtered(conditions, None, true, run)?),

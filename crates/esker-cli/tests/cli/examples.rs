@@ -85,6 +85,17 @@ fn timed(place: &Place) {
     place.ok("import hours.csv timed.esker --duplicates keep --time seconds");
 }
 
+/// The example database of the help of `edges` and `vertices`.
+fn payments(place: &Place) {
+    place.file(
+        "pay.csv",
+        "from,to,amount,kind,at\nann,bob,500,wire,2024-03-01T08:00:00Z\nbob,ann,50,fee,2024-03-02T09:00:00Z\n",
+    );
+    place.file("accounts.csv", "id,country,balance\nann,DE,1200\nbob,CH,70\n");
+    place.ok("import pay.csv pay.esker --property all --duplicates keep --time at");
+    place.ok("set pay.esker accounts.csv");
+}
+
 /// A database of eight versions, one with weights, and files for all examples of the help.
 fn world() -> Place {
     let place = Place::new();
@@ -150,6 +161,9 @@ fn the_examples_of_help_run() {
             }
             if verb == "restore" {
                 shell(&place, "rm -r web.esker");
+            }
+            if ["edges", "vertices"].contains(&verb) {
+                payments(&place);
             }
             if verb == "import" {
                 shell(&place, "rm -r web.esker");

@@ -45,7 +45,6 @@ fn conditions_select_edges_and_can_keep_all_vertices() {
     assert_eq!(distances, "vertex,value\na,0\nb,3\nc,9\nd,10\ne,\n");
     let bad = [
         ("--where kind", "not a condition"),
-        ("--where kind<road", "only = and !="),
         ("--where weight=much", "holds numbers"),
         ("--where since=3", "since"),
     ];
@@ -94,4 +93,64 @@ fn an_export_writes_the_selected_edges_only() {
     place.ok("import w2.csv again.esker --property kind --duplicates keep");
     assert_eq!(place.json("run wcc again.esker --json")["edges"], 2);
     place.fails(2, "export w.esker w2.csv --force --where weight=much", "holds numbers");
+}
+
+#[test]
+fn every_command_that_reads_edges_takes_conditions_on_edges_and_ends() {
+    let place = layered();
+    place.file("lands.csv", "id,land,size\na,DE,1\nb,CH,2\nc,DE,3\nd,FR,\n");
+    place.ok("set w.esker lands.csv");
+    // The edges from a or c to a vertex that is not French.
+    let condition = "(source.land='DE')and(not(target.land=FR))";
+    let rows = |line: &str| place.ok(line).lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(place.json(&format!("run wcc w.esker --json --where {condition}"))["edges"], 3);
+    assert_eq!(rows(&format!("export w.esker - --format csv --where {condition}")).len(), 3);
+    assert_eq!(
+        rows(&format!("degree w.esker a c --format csv --where {condition}")),
+        ["a,3,0", "c,0,0"],
+        "the edges of a that remain"
+    );
+    assert_eq!(rows(&format!("get w.esker a --format csv --where {condition}")), ["a,3,0,DE,1"]);
+    let neighbours = rows("neighbors w.esker a --format csv --where \"target\"=b");
+    assert!(neighbours.is_empty(), "a property of that name is quoted: {neighbours:?}");
+}
+
+#[test]
+fn names_of_ends_may_be_properties() {
+    let place = Place::new();
+    place.file("e.csv", "from,to,source,w\na,b,x,1\nb,c,a,2\nc,a,x,3\n");
+    place.ok("import e.csv e.esker --property all");
+    let ends = |options: &str| {
+        let printed = place.ok(&format!("export e.esker - --format csv {options}"));
+        printed.lines().skip(1).map(|line| line[..3].to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(ends("--where source=a"), ["a,b"]);
+    assert_eq!(ends("--where \"source\"=a"), ["b,c"]);
+    assert_eq!(ends("--where (source=a)or(\"source\"='a')"), ["a,b", "b,c"]);
+    assert_eq!(ends("--where vertex!=a"), ["b,c"]);
+    assert_eq!(ends("--where (target<'b')"), ["c,a"], "texts are compared by their bytes");
+    let refused = [
+        ("source.land=DE", "no property \"land\""),
+        ("w='1'", "in quotes is a text"),
+        ("w>1)", "\")\" cannot stand there"),
+        ("\"w\"like'x'", "it holds no texts"),
+        ("source==a", "one sign compares, as in source=a"),
+    ];
+    for (condition, said) in refused {
+        place.fails(2, &format!("run wcc e.esker --where {condition}"), said);
+    }
+    place.ok("import e.csv u.esker --undirected --property all");
+    place.fails(2, "run wcc u.esker --where source=a", "vertex stands for both ends");
+    assert_eq!(place.json("run wcc u.esker --where vertex!=a --json")["edges"], 1);
+    place.file("later.csv", "from,to,source,w\nc,b,y,9\n");
+    place.ok("add e.esker later.csv");
+    let printed = place.ok("diff e.esker 1 2 --where w>8");
+    assert_eq!(printed.lines().count(), 1, "{printed}");
+    assert_eq!(place.ok("diff e.esker 1 2 --where w<8"), "");
+    let followed =
+        place.ok("follow e.esker degrees --from 1 --once --format csv --where target=b --top 5 -q");
+    assert!(followed.contains("2,") && followed.contains('b'), "{followed}");
+    let path = place.ok("path e.esker a c --where w<9 --format csv");
+    assert!(path.contains('b'), "{path}");
+    assert!(place.ok("subgraph e.esker c --radius 1 --where w>8 --format csv").contains("c,b,y,9"));
 }

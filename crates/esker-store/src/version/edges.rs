@@ -60,15 +60,15 @@ impl<'a> VertexEdges<'a> {
         Ok(Self { targets: targets.into(), places: Places::Each(places) })
     }
 
-    /// Those that `keeps` keeps, of the lists and the place in them where each lies.
+    /// Those that `keeps` keeps, of the neighbour, the lists, and the place in them where each lies.
     ///
     /// # Errors
     /// What `keeps` returns.
-    pub fn filtered(self, keeps: impl Fn(&ListColumns, usize) -> Result<bool>) -> Result<Self> {
+    pub fn filtered(self, keeps: impl Fn(VertexId, &ListColumns, usize) -> Result<bool>) -> Result<Self> {
         let (mut targets, mut places) = (Vec::new(), Vec::new());
         for (index, &target) in self.targets.iter().enumerate() {
             let (lists, at) = self.place(index);
-            if keeps(lists, at)? {
+            if keeps(target, lists, at)? {
                 targets.push(target);
                 places.push((lists, at));
             }
@@ -110,11 +110,8 @@ impl<'a> VertexEdges<'a> {
     /// # Errors
     /// [`Error::Invalid`] if there is no such property. Panics if the range is not within the list.
     pub fn values(&self, property: u32, range: Range<usize>) -> Result<Vec<(&'a Values, Range<usize>)>> {
-        let column = |lists: &'a ListColumns| {
-            lists
-                .property(property as usize)
-                .ok_or_else(|| Error::invalid(format!("there is no edge property number {property}")))
-        };
+        let column =
+            |lists: &'a ListColumns| lists.property(property as usize).ok_or_else(|| no_property(property));
         match &self.places {
             Places::Run(lists, start) => Ok(vec![(column(lists)?, start + range.start..start + range.end)]),
             Places::Each(places) => {
@@ -128,8 +125,13 @@ impl<'a> VertexEdges<'a> {
     /// # Errors
     /// As [`VertexEdges::values`]; [`Error::Corrupt`].
     pub fn bits(&self, property: u32, index: usize) -> Result<u64> {
-        let places = self.values(property, index..index + 1)?;
-        let (values, range) = &places[0];
-        values.bits_at(range.start)
+        let (lists, at) = self.place(index);
+        let values = lists.property(property as usize);
+        values.ok_or_else(|| no_property(property))?.bits_at(at)
     }
+}
+
+#[cold]
+fn no_property(number: u32) -> Error {
+    Error::invalid(format!("there is no edge property number {number}"))
 }

@@ -1,10 +1,12 @@
 //! The edges of one vertex that a window and a filter keep.
 
 use esker_format::{Error, Result};
-use esker_graph::{Direction, VertexId};
-use esker_layers::graph::views::window::time_at;
+use esker_graph::{Direction, Flow, VertexId};
+use esker_layers::graph::views::window::{ListedArc, time_at};
+use esker_layers::layer::ListColumns;
 
 use super::choice::View;
+use super::part::WindowPart;
 use crate::version::VertexEdges;
 
 impl View {
@@ -18,17 +20,58 @@ impl View {
         let edges = self.version.edges(direction, v)?;
         let Some(part) = self.window.as_deref() else { return Ok(edges) };
         if part.joins() {
-            return Err(Error::invalid("a window that joins edges has no single ones".to_owned()));
+            return Err(joined());
         }
         let (window, filter) = (part.index().window(), self.filter.as_deref());
-        edges.filtered(|lists, index| {
+        edges.filtered(|other, lists, index| {
             if let Some(times) = part.time().and_then(|time| lists.property(time as usize))
                 && !window.contains(time_at(times, index)?)
             {
                 return Ok(false);
             }
-            filter.map_or(Ok(true), |filter| filter.keeps(lists, index))
+            let arc = ListedArc::of_list(direction, v, other, lists, index);
+            filter.map_or(Ok(true), |filter| filter.keeps(&arc))
         })
+    }
+
+    /// Calls `take` with each edge of `v` that lies in the window and that the filter keeps, in the
+    /// directions of the version: its other end, and the lists and the place in them where its properties
+    /// lie. Edges come layer by layer.
+    ///
+    /// # Errors
+    /// As [`View::kept_edges`]; what `take` returns.
+    pub fn visit_kept<E: From<Error>>(
+        &self,
+        direction: Direction,
+        v: VertexId,
+        mut take: impl FnMut(VertexId, &ListColumns, usize) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let part = self.window.as_deref();
+        if part.is_some_and(WindowPart::joins) {
+            return Err(joined().into());
+        }
+        let (window, filter) = (part.map(|part| part.index().window()), self.filter.as_deref());
+        let time = part.and_then(WindowPart::time);
+        let mut failed = None;
+        self.version.stack().visit(direction, v, |stretch| {
+            let times = time.and_then(|time| stretch.lists.property(time as usize));
+            for (index, &other) in (stretch.start..).zip(stretch.targets.iter()) {
+                if let Some((window, times)) = window.zip(times)
+                    && !window.contains(time_at(times, index)?)
+                {
+                    continue;
+                }
+                let arc = ListedArc::of_list(direction, v, other, stretch.lists, index);
+                if filter.map_or(Ok(true), |filter| filter.keeps(&arc))?
+                    && let Err(error) = take(other, stretch.lists, index)
+                {
+                    failed = Some(error);
+                    return Ok(Flow::Enough);
+                }
+            }
+            Ok(Flow::More)
+        })?;
+        failed.map_or(Ok(()), Err)
     }
 
     /// Number of edges of `v` that [`View::kept_edges`] returns.
@@ -41,4 +84,8 @@ impl View {
             _ => self.version.degree(direction, v),
         }
     }
+}
+
+fn joined() -> Error {
+    Error::invalid("a window that joins edges has no single ones".to_owned())
 }

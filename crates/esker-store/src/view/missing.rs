@@ -3,7 +3,7 @@
 use esker_format::{Error, PropertyRecord, Result, Values};
 use esker_graph::{Direction, Flow, Run, Setting, VertexId, message};
 use esker_layers::graph::StoredWeight;
-use esker_layers::graph::views::window::time_at;
+use esker_layers::graph::views::window::{ListedArc, time_at};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::choice::View;
@@ -122,8 +122,8 @@ impl View {
                 let time = times.map(|times| time_at(times, index)).transpose()?;
                 let window = part.map(|part| part.index().window());
                 let is_inside = time.zip(window).is_none_or(|(time, window)| window.contains(time));
-                let is_kept =
-                    || self.filter.as_ref().map_or(Ok(true), |filter| filter.keeps(stretch.lists, index));
+                let arc = ListedArc { source: v, target, lists: stretch.lists, index };
+                let is_kept = || self.filter.as_ref().map_or(Ok(true), |filter| filter.keeps(&arc));
                 if is_inside && is_kept()? && take(target) == Flow::Enough {
                     return Ok(Flow::Enough);
                 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use esker_format::{ElementType, Error, PropertyRecord, Result};
 use esker_graph::{Direction, Flow, Reservation, Run, VertexId};
 use esker_layers::graph::views::window::{
-    ArcFilter, Copies, FilteredArcs, SharedLists, TimeWindow, TimedEdge, WindowIndex,
+    ArcFilter, Copies, FilteredArcs, ListedArc, SharedLists, TimeWindow, TimedEdge, WindowIndex,
 };
 use esker_layers::graph::{
     Access, ArcsInTime, CompleteLists, GraphEncoding, StoredGraph, StoredWeight, check_weight,
@@ -68,7 +68,8 @@ impl WindowLists<'_> {
             let times = stretch.lists.property(self.time.number as usize);
             for (index, &target) in (stretch.start..).zip(stretch.targets.iter()) {
                 let time = times.map_or(Ok(0), |times| times.bits_at(index))?;
-                let is_kept = || self.filter.map_or(Ok(true), |filter| filter.keeps(stretch.lists, index));
+                let arc = ListedArc::of_list(direction, v, target, stretch.lists, index);
+                let is_kept = || self.filter.map_or(Ok(true), |filter| filter.keeps(&arc));
                 if range.contains(self.time_of(time)) && is_kept()? {
                     take(target, stretch.lists, index)?;
                 }

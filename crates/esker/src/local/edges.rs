@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use esker_graph::{Direction, Run, Setting, VertexId, message};
 use esker_store::format::PropertyRecord;
 use esker_store::property::PropertyValue;
-use esker_store::windows::ArcFilter;
+use esker_store::windows::{ArcFilter, ListedArc};
 use esker_store::{Version, VertexEdges};
 
 use crate::error::{Error, Result};
@@ -37,7 +37,9 @@ impl<'a> LocalGraph<'a> {
     pub fn edges(self, direction: Direction, v: VertexId) -> Result<VertexEdges<'a>> {
         let edges = self.version.edges(direction, v)?;
         Ok(match self.conditions {
-            Some(conditions) => edges.filtered(|lists, index| conditions.keeps(lists, index))?,
+            Some(conditions) => edges.filtered(|other, lists, index| {
+                conditions.keeps(&ListedArc::of_list(direction, v, other, lists, index))
+            })?,
             None => edges,
         })
     }

@@ -182,7 +182,7 @@ impl Selection {
             return Err(Error::usage(message![Setting::Reverse, " has no effect: the graph is undirected"]));
         }
         let warnings = notes(&self.conditions, version)?;
-        let conditions = Conditions::with_kinds(&self.conditions, &self.kinds, version)?;
+        let conditions = Conditions::with_kinds(&self.conditions, &self.kinds, version, run)?;
         let view = if self.reversed { view.reversed() } else { view };
         let view = if self.undirected { view.as_undirected() } else { view };
         let mut times = None;

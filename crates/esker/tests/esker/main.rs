@@ -22,6 +22,7 @@ mod missing;
 mod remembered;
 mod removed;
 mod residencies;
+mod rows;
 mod session;
 mod slides;
 mod windows;

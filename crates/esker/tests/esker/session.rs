@@ -118,7 +118,7 @@ impl Choice {
         let until = version.latest_time("sent", run)?.expect("edges");
         let window = TimeWindow { after: until - HOURS * 3600, until, copies: Copies::All };
         let window = self.in_window.then_some(("sent", window));
-        Ok(match (Conditions::of(&conditions, version)?, window) {
+        Ok(match (Conditions::of(&conditions, version, run)?, window) {
             (Some(conditions), window) => view.filtered(conditions, window, false, run)?,
             (None, Some((time, window))) => view.window(time, window, false, run)?,
             (None, None) => view,

@@ -419,7 +419,7 @@ impl World {
         let window = window.range().map(|window| ("time", window));
         let conditions = filtered.then(|| "mark>=1".parse::<Condition>().expect("a condition"));
         let conditions =
-            Conditions::of(conditions.as_slice(), view.version()).expect("a condition on a property");
+            Conditions::of(conditions.as_slice(), view.version(), run).expect("a condition on a property");
         let view = match (conditions, window) {
             (Some(conditions), _) => view.filtered(conditions, window, true, run).expect("a view"),
             (None, Some((time, window))) => view.window(time, window, true, run).expect("a window"),

@@ -10,13 +10,43 @@ use crate::graph::weight::ColumnWeight;
 use crate::layer::ListColumns;
 use crate::stack::Stack;
 
-/// A filter of arcs by their properties.
+/// An arc as it lies in the lists of a layer.
+#[derive(Debug, Clone, Copy)]
+pub struct ListedArc<'a> {
+    /// The vertex that it leaves.
+    pub source: VertexId,
+    /// The vertex at which it arrives.
+    pub target: VertexId,
+    /// The lists that hold its properties.
+    pub lists: &'a ListColumns,
+    /// Its index there.
+    pub index: usize,
+}
+
+impl<'a> ListedArc<'a> {
+    /// The arc between `v`, in whose list of a direction it lies, and another vertex.
+    pub fn of_list(
+        direction: Direction,
+        v: VertexId,
+        other: VertexId,
+        lists: &'a ListColumns,
+        index: usize,
+    ) -> Self {
+        let (source, target) = match direction {
+            Direction::Out => (v, other),
+            Direction::In => (other, v),
+        };
+        Self { source, target, lists, index }
+    }
+}
+
+/// A filter of arcs by their properties and their ends.
 pub trait ArcFilter: Debug + Send + Sync {
-    /// Whether it keeps the arc at an index of some lists.
+    /// Whether it keeps an arc.
     ///
     /// # Errors
     /// [`esker_format::Error::Corrupt`].
-    fn keeps(&self, lists: &ListColumns, index: usize) -> Result<bool>;
+    fn keeps(&self, arc: &ListedArc<'_>) -> Result<bool>;
 
     /// Whether it keeps at most one of the arcs from one vertex to another, also in a multigraph.
     fn keeps_one_a_pair(&self) -> bool {
@@ -88,9 +118,11 @@ impl FilteredLists<'_> {
             for (i, index) in arcs.enumerate() {
                 let time = times.map_or(Ok(0), |times| time_at(times, index))?;
                 let is_inside = self.arcs.time.is_none() || window.contains(time);
-                if is_inside && filter.keeps(stretch.lists, index)? {
+                let other = stretch.targets[i];
+                let arc = ListedArc::of_list(self.direction, v, other, stretch.lists, index);
+                if is_inside && filter.keeps(&arc)? {
                     let weight = weights.map_or_else(W::default, |weights| weights[i]);
-                    into.push(stretch.targets[i], time, weight);
+                    into.push(other, time, weight);
                 }
             }
             Ok(Flow::More)

@@ -22,7 +22,7 @@ mod joined;
 mod gather;
 
 pub use copies::{Combine, Copies, TimeWindow};
-pub use filter::{ArcFilter, FilteredArcs, time_at};
+pub use filter::{ArcFilter, FilteredArcs, ListedArc, time_at};
 pub(crate) use gather::gather;
 pub use index::WindowIndex;
 pub(crate) use index::{SORTED_TIME_BYTES, sorted_times, sources_within, time_range};

@@ -1,0 +1,255 @@
+//! What rows are grouped by.
+
+use std::collections::HashMap;
+
+use esker_graph::{Bitmap, Reservation, Run, VertexId, vertex};
+use esker_store::format::PropertyRecord;
+use esker_store::ids::ExternalId;
+use esker_store::property::PropertyValue;
+use esker_store::{Version, View};
+use serde_json::Value;
+
+use crate::differences::value_json;
+use crate::error::{Error, Result};
+use crate::window::{Span, Step, Times};
+
+/// Keys that rows may have at most.
+pub(super) const KEYS_MAX: usize = 4;
+
+/// A key as it is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GroupKey {
+    /// The id of an end, or of both: an edge is a row of either end then.
+    End(GroupEnd),
+    /// A property of an end, or of both.
+    EndProperty(GroupEnd, String),
+    /// A property of the edge, or of the vertex where vertices are grouped.
+    Property(String),
+}
+
+/// Which end of an edge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GroupEnd {
+    /// Where it leaves.
+    Source,
+    /// Where it arrives.
+    Target,
+    /// Either: the edge counts for both, a loop once.
+    Vertex,
+}
+
+impl GroupEnd {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Source => "source",
+            Self::Target => "target",
+            Self::Vertex => "vertex",
+        }
+    }
+}
+
+impl From<&str> for GroupKey {
+    /// `source`, `target` and `vertex` are ends, `source.NAME` and so on their properties, and all else is a
+    /// property; one in double quotes always.
+    fn from(text: &str) -> Self {
+        if let Some(name) = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
+            return Self::Property(name.to_owned());
+        }
+        let (first, name) = text.split_once('.').map_or((text, None), |(first, name)| (first, Some(name)));
+        let ends = [GroupEnd::Source, GroupEnd::Target, GroupEnd::Vertex];
+        match (ends.into_iter().find(|end| end.name() == first), name) {
+            (Some(end), None) => Self::End(end),
+            (Some(end), Some(name)) => Self::EndProperty(end, name.to_owned()),
+            (None, _) => Self::Property(text.to_owned()),
+        }
+    }
+}
+
+impl std::fmt::Display for GroupKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::End(end) => f.write_str(end.name()),
+            Self::EndProperty(end, name) => write!(f, "{}.{name}", end.name()),
+            Self::Property(name) => f.write_str(name),
+        }
+    }
+}
+
+/// The keys of a row: bits of numbers, codes of texts, numbers of vertices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub(super) struct KeyBits {
+    values: [u64; KEYS_MAX],
+    /// A bit for each key that is missing.
+    missing: u8,
+}
+
+impl KeyBits {
+    pub(super) fn set(&mut self, place: usize, value: Option<u64>) {
+        match value {
+            Some(value) => self.values[place] = value,
+            None => self.missing |= 1 << place,
+        }
+    }
+
+    pub(super) fn get(&self, place: usize) -> Option<u64> {
+        (self.missing >> place & 1 == 0).then(|| self.values[place])
+    }
+}
+
+/// A key in the terms of a version.
+pub(super) enum KeyColumn {
+    End(GroupEnd),
+    EndProperty(GroupEnd, VertexValues),
+    Property(PropertyRecord),
+    /// The end of the step in which the time of an edge lies.
+    Step(StepKey),
+}
+
+/// Steps of time.
+pub(super) struct StepKey {
+    pub(super) property: PropertyRecord,
+    /// Ends, ascending.
+    ends: Vec<i64>,
+    times: Times,
+}
+
+/// A property of all vertices: bits, or codes of texts.
+pub(super) struct VertexValues {
+    record: PropertyRecord,
+    bits: Vec<u64>,
+    known: Bitmap,
+    texts: Vec<String>,
+    _memory: Reservation,
+}
+
+impl KeyColumn {
+    pub(super) fn of_edges(key: &GroupKey, version: &Version, run: &Run) -> Result<Self> {
+        let directed = |end: GroupEnd| match end == GroupEnd::Vertex || version.is_directed() {
+            true => Ok(end),
+            false => Err(Error::usage(format!(
+                "the edges of an undirected graph have no {}: group by vertex, and each edge counts for both ends",
+                end.name()
+            ))),
+        };
+        Ok(match key {
+            GroupKey::End(end) => Self::End(directed(*end)?),
+            GroupKey::EndProperty(end, name) => {
+                Self::EndProperty(directed(*end)?, VertexValues::read(version, name, run)?)
+            }
+            GroupKey::Property(name) => {
+                Self::Property(match (version.edge_property(name), version.kind_property()) {
+                    (Err(_), Some(kind)) if name == "kind" => kind.clone(),
+                    (found, _) => found?.clone(),
+                })
+            }
+        })
+    }
+
+    /// A key of vertices, whose properties are named without `vertex`.
+    pub(super) fn of_vertices(key: &GroupKey, version: &Version, run: &Run) -> Result<Self> {
+        match key {
+            GroupKey::End(GroupEnd::Vertex) => Ok(Self::End(GroupEnd::Vertex)),
+            GroupKey::EndProperty(GroupEnd::Vertex, name) | GroupKey::Property(name) => {
+                Ok(Self::EndProperty(GroupEnd::Vertex, VertexValues::read(version, name, run)?))
+            }
+            GroupKey::End(_) | GroupKey::EndProperty(..) => {
+                Err(Error::usage(format!("a vertex has no {key}: its properties are keys by their names")))
+            }
+        }
+    }
+
+    /// The steps of a length in which the times of a view lie.
+    pub(super) fn steps(view: &View, times: Times, every: Span, run: &Run) -> Result<Self> {
+        let property = view.version().edge_property(&times.property)?.clone();
+        let ends = times.ends(view, Step::Length(every), None, None, run)?.collect();
+        Ok(Self::Step(StepKey { property, ends, times }))
+    }
+
+    /// How many values it has at most, if they count from 0.
+    pub(super) fn domain(&self, version: &Version) -> Option<usize> {
+        match self {
+            Self::End(_) => Some(version.num_vertices()),
+            Self::EndProperty(_, values) if values.record.is_text() => Some(values.texts.len()),
+            Self::Property(property) if property.is_text() => {
+                Some(version.dictionary(property.number)?.len())
+            }
+            Self::EndProperty(..) | Self::Property(_) | Self::Step(_) => None,
+        }
+    }
+
+    pub(super) fn name(&self, key: Option<&GroupKey>) -> String {
+        key.map_or_else(|| "until".to_owned(), GroupKey::to_string)
+    }
+
+    /// Whether an edge has one value for each of its ends.
+    pub(super) fn is_of_both_ends(&self) -> bool {
+        matches!(self, Self::End(GroupEnd::Vertex) | Self::EndProperty(GroupEnd::Vertex, _))
+    }
+
+    /// A value as it is shown.
+    pub(super) fn shown(&self, bits: u64, version: &Version) -> Result<Value> {
+        Ok(match self {
+            Self::End(_) => id_json(version, vertex(bits as usize))?,
+            Self::EndProperty(_, values) if values.record.is_text() => {
+                values.texts[bits as usize].clone().into()
+            }
+            Self::EndProperty(_, values) => value_json(&PropertyValue::from_stored(&values.record, bits)),
+            Self::Property(property) => value_json(&version.edge_value(property, bits)?),
+            Self::Step(step) => step.times.format(bits.cast_signed()).into(),
+        })
+    }
+}
+
+/// The id of a vertex.
+pub(super) fn id_json(version: &Version, v: VertexId) -> Result<Value> {
+    Ok(match version.ids().external_of(v)? {
+        ExternalId::Int(id) => id.into(),
+        ExternalId::Text(text) => String::from_utf8_lossy(text).into_owned().into(),
+    })
+}
+
+impl StepKey {
+    /// The end of the step in which a time lies, as bits.
+    pub(super) fn of(&self, time: i64) -> Option<u64> {
+        let next = self.ends.partition_point(|&end| end < time);
+        self.ends.get(next).map(|end| end.cast_unsigned())
+    }
+}
+
+impl VertexValues {
+    pub(super) fn read(version: &Version, name: &str, run: &Run) -> Result<Self> {
+        let (property, n) = (version.vertex_property(name)?, version.num_vertices());
+        if property.record().logical.is_vector() {
+            return Err(Error::usage(format!("{name:?} holds vectors, which neither group nor add up")));
+        }
+        let memory = run.budget().reserve("the keys of vertices", 8 * n as u64 + n as u64 / 8)?;
+        let (mut bits, known, mut texts, mut codes) =
+            (vec![0; n], Bitmap::new(n), Vec::new(), HashMap::new());
+        for (v, bits) in bits.iter_mut().enumerate() {
+            if v.is_multiple_of(1 << 12) {
+                run.check()?;
+            }
+            let Some(value) = property.get(vertex(v))?.filter(|value| !value.is_missing()) else { continue };
+            known.insert_alone(vertex(v));
+            *bits = match value {
+                PropertyValue::Text(text) => {
+                    let text = String::from_utf8_lossy(text).into_owned();
+                    *codes.entry(text).or_insert_with_key(|text| {
+                        texts.push(text.clone());
+                        texts.len() as u64 - 1
+                    })
+                }
+                value => value.bits().unwrap_or(0),
+            };
+        }
+        Ok(Self { record: property.record().clone(), bits, known, texts, _memory: memory })
+    }
+
+    pub(super) fn of(&self, v: VertexId) -> Option<u64> {
+        self.known.get(v).then(|| self.bits[v as usize])
+    }
+
+    pub(super) fn record(&self) -> &PropertyRecord {
+        &self.record
+    }
+}

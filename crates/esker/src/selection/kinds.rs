@@ -1,0 +1,89 @@
+//! Kinds of edges.
+
+use esker_graph::{Direction, Run, Setting, message, vertex};
+use esker_store::Version;
+
+use super::codes::TextCodes;
+use super::test::PropertyTest;
+use crate::error::{Error, Result};
+
+/// The test whether an edge is of one of some kinds.
+pub(super) fn kinds_test(kinds: &[String], version: &Version) -> Result<PropertyTest> {
+    let Some(property) = version.kind_property() else {
+        return Err(Error::usage(message![
+            format!("the edges of {} have no kinds: import them with ", version.path().display()),
+            Setting::Kind,
+            ", which names the column that has them",
+        ]));
+    };
+    let known = kinds_of(version)?;
+    let code_of = |kind: &String| {
+        let code = known.iter().position(|known| known == kind);
+        code.map(|code| code as u64).ok_or_else(|| unknown_kind(kind, &known))
+    };
+    let mut codes = kinds.iter().map(code_of).collect::<Result<Vec<_>>>()?;
+    codes.sort_unstable();
+    codes.dedup();
+    let codes = TextCodes::Some { codes, answer: true, missing: None };
+    Ok(PropertyTest::of_codes(property.clone(), codes))
+}
+
+/// The kinds of edges of a version, by code; none if its edges have no kinds.
+///
+/// # Errors
+/// [`esker_store::Error::Corrupt`].
+pub fn kinds_of(version: &Version) -> Result<Vec<String>> {
+    let texts = version.kind_property().and_then(|kind| version.dictionary(kind.number));
+    let Some(texts) = texts else { return Ok(Vec::new()) };
+    let text = |code| Ok(String::from_utf8_lossy(texts.text(code)?).into_owned());
+    (0..texts.len()).map(text).collect()
+}
+
+/// A kind of edges, and how many edges of a version are of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KindCount {
+    /// The kind.
+    pub kind: String,
+    /// The number of edges; an undirected one counts once.
+    pub edges: u64,
+}
+
+/// The kinds of the edges of a version, by descending number of edges, then by name; without those of which
+/// it has none. Reads the kinds of all edges.
+///
+/// # Errors
+/// [`esker_store::Error::Corrupt`]; cancellation.
+pub fn count_kinds(version: &Version, run: &Run) -> Result<Vec<KindCount>> {
+    let Some(property) = version.kind_property() else { return Ok(Vec::new()) };
+    let kinds = kinds_of(version)?;
+    let mut counts = vec![0_u64; kinds.len()];
+    for v in (0..version.num_vertices()).map(vertex) {
+        if v & 0xfff == 0 {
+            run.check().map_err(esker_store::Error::from)?;
+        }
+        let edges = version.edges(Direction::Out, v)?;
+        for (index, &target) in edges.targets().iter().enumerate() {
+            if version.is_directed() || v <= target {
+                counts[edges.bits(property.number, index)? as usize] += 1;
+            }
+        }
+    }
+    let counted = kinds.into_iter().zip(counts).map(|(kind, edges)| KindCount { kind, edges });
+    let mut counted: Vec<_> = counted.filter(|counted| counted.edges > 0).collect();
+    counted.sort_by(|a, b| b.edges.cmp(&a.edges).then_with(|| a.kind.cmp(&b.kind)));
+    Ok(counted)
+}
+
+/// So many kinds are named where one is not known.
+const KINDS_NAMED_MAX: usize = 10;
+
+fn unknown_kind(kind: &str, known: &[String]) -> Error {
+    let mut named = known.iter().take(KINDS_NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
+    if known.len() > KINDS_NAMED_MAX {
+        named += &format!(" and {} more", known.len() - KINDS_NAMED_MAX);
+    }
+    Error::usage(match known {
+        [] => format!("there is no kind of edges {kind:?}: no edge of any version has a kind"),
+        [_, ..] => format!("there is no kind of edges {kind:?}; there are {named}"),
+    })
+}

@@ -1,0 +1,6 @@
+//! Conditions, groups and lists against what they mean of rows.
+
+mod world;
+
+mod conditions;
+mod groups;

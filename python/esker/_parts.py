@@ -1,0 +1,80 @@
+"""The edges of a graph that are of some kinds, and those that meet conditions."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from ._algorithms import Algorithm, Algorithms
+from ._counted import counted
+from ._errors import InvalidError, MistypedError
+from ._esker import part_view
+from ._settings import run_settings
+
+if TYPE_CHECKING:
+    from ._graph import Graph
+    from ._result import Result
+
+
+class PartView(Algorithms):
+    """A part of the edges, from :meth:`Graph.where` and :meth:`Graph.of_kinds`, with every algorithm as a method. It is a way of reading, not a copy."""
+
+    __slots__ = ("graph", "kinds", "conditions", "all_vertices", "_natives")
+
+    def __init__(self, graph: Graph, kinds: tuple[str, ...], conditions: tuple[str, ...], all_vertices: bool) -> None:
+        for what, texts in (("a kind", kinds), ("a condition", conditions)):
+            for text in texts:
+                if not isinstance(text, str):
+                    raise MistypedError(f"{what} must be a string, not {type(text).__name__}")
+        self.graph: Graph = graph
+        """The whole graph."""
+        self.kinds: tuple[str, ...] = kinds
+        """The kinds; empty if edges of any kind are in it."""
+        self.conditions: tuple[str, ...] = conditions
+        """The conditions, all of which each edge meets."""
+        self.all_vertices: bool = bool(all_vertices)
+        """Whether the vertices without such an edge are in it."""
+        self._natives: dict[Any, Any] = {}
+        self._native(None, False)
+
+    def where(self, *conditions: str) -> PartView:
+        """Those of these edges that meet more conditions, as :meth:`Graph.where` takes them."""
+        return PartView(self.graph, self.kinds, self.conditions + some(conditions, "a condition"), self.all_vertices)
+
+    def of_kinds(self, *kinds: str) -> PartView:
+        """Those of these edges that are of some kinds."""
+        if self.kinds:
+            raise InvalidError(f"the edges are already those of {', '.join(self.kinds)}; name all kinds at once")
+        return PartView(self.graph, some(kinds, "a kind of edges"), self.conditions, self.all_vertices)
+
+    @property
+    def num_edges(self) -> int:
+        """Number of these edges."""
+        return int(json.loads(self._native(None, False).facts())["edges"])
+
+    @property
+    def num_vertices(self) -> int:
+        """Number of vertices with such an edge, or of all with ``all_vertices``."""
+        return int(json.loads(self._native(None, False).facts())["vertices"])
+
+    def __repr__(self) -> str:
+        vertices, edges = counted(self.num_vertices, "vertex", "vertices"), counted(self.num_edges, "edge")
+        kinds = f" of {', '.join(self.kinds)}" if self.kinds else ""
+        conditions = f" where {' and '.join(self.conditions)}" if self.conditions else ""
+        return f"<esker.PartView of {vertices} and {edges}{kinds}{conditions}>"
+
+    def _native(self, weight: str | None, undirected: bool) -> Any:
+        choice = weight, undirected
+        if choice not in self._natives:
+            part = list(self.kinds), list(self.conditions), self.all_vertices
+            self._natives[choice] = part_view(self.graph._native, *part, choice, run_settings())
+        return self._natives[choice]
+
+    def _call(self, algorithm: Algorithm, given: dict[str, Any]) -> Result:
+        return self.graph._call_on(lambda *choice: (self._native(*choice), (None, False)), algorithm, given)
+
+
+def some(given: tuple[str, ...], what: str) -> tuple[str, ...]:
+    if not given:
+        raise InvalidError(f"name {what}, or several")
+    return given
