@@ -23,7 +23,7 @@ use super::tally::Tally;
 /// Nodes are decided one by one where all lists have fewer entries than this.
 const SERIAL_ENTRIES: u64 = 1 << 17;
 /// Entries in the lists of a batch, about.
-const BATCH_ENTRIES: u64 = 1 << 14;
+const BATCH_ENTRIES: u64 = 1 << 15;
 /// There are at least this many batches in a sweep.
 const BATCHES_MIN: usize = 64;
 /// Nodes that threads take at once.

@@ -60,7 +60,7 @@ const OTHER_SCANS: f64 = 4.0;
 
 fn work(params: &Params) -> Result<Workload> {
     let iterations = options(params, CommunityMethod::Leiden)?.iterations as f64;
-    Ok(Workload::new(1.0, 6.0, 6.0).points(11.0, 7.0).times(ITERATION_SCANS * iterations + OTHER_SCANS))
+    Ok(Workload::new(1.0, 12.0, 13.0).points(11.0, 7.0).times(ITERATION_SCANS * iterations + OTHER_SCANS))
 }
 
 fn options(params: &Params, method: CommunityMethod) -> Result<LeidenOptions> {
