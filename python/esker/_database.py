@@ -881,7 +881,7 @@ class Database:
             schema: The types of properties by name, as for :func:`esker.create`; a column that is declared becomes a property.
             kind: Column of the kinds of edges, texts. Edges of different kinds stay beside each other; ``duplicates`` applies to those of one
                 kind.
-            default: Values of properties by name for edges that have none, where a format leaves out what is missing (GraphML, GEXF, JSON).
+            default: Values of properties by name for edges that have none.
             date_format: The format of dates in a table, in the words of ``strptime``, such as ``"%d.%m.%Y"``, or formats by column.
             decimal_comma: Whether numbers of a table have a decimal comma, as in ``1.234,56``.
             timezone: The zone of times without an offset in a table, such as ``"Europe/Berlin"``.

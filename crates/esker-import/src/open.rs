@@ -5,6 +5,7 @@ use esker_graph::{Message, Setting, message};
 
 use super::formats::FORMATS;
 use super::read::both_ends::BothEnds;
+use super::read::defaults::WithDefaults;
 use super::read::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
 use super::read::head::InputHead;
 use super::read::input::{Input, expand};
@@ -70,7 +71,8 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
     if input.choices < Choices::Columns {
         refuse_columns(input.title, options)?;
     }
-    if !options.defaults.is_empty() && !input.takes_defaults {
+    let is_table = input.choices >= Choices::Columns && !input.takes_defaults;
+    if !options.defaults.is_empty() && !input.takes_defaults && !is_table {
         return Err(Error::usage(message![
             Setting::Default,
             format!(" means nothing for a {}, in which every edge has all values; leave it out", input.title),
@@ -78,6 +80,9 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
     }
     let OpenedInput { mut reader, mut notes } = (input.open)(inputs, head, options)?;
     let warnings = reader.warnings();
+    if is_table && !options.defaults.is_empty() {
+        reader = Box::new(WithDefaults::new(reader, &options.defaults)?);
+    }
     if matches!(options.weight, Pick::Column(_)) && reader.schema().weight.is_none() {
         return Err(Error::invalid(format!("{} has no weights to import", first.path().display())));
     }

@@ -12,4 +12,5 @@ pub(crate) mod input_format;
 pub mod generated;
 pub(crate) mod prepared;
 pub(crate) mod both_ends;
+pub(crate) mod defaults;
 pub(crate) mod of_kinds;

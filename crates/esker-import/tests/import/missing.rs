@@ -133,6 +133,40 @@ fn edges_need_a_kind() {
     }
 }
 
+/// Defaults stand for what is missing in tables of text and of columns.
+#[test]
+fn tables_have_defaults() {
+    let table = "source,target,n,t,d,w\na,b,,,,\na,c,2,x,2024-01-02,0.5\n";
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    import_inputs(&[Input::memory("a.csv", table.as_bytes())], at("a.esker"), &all(), &keep()).unwrap();
+    let view = Store::open(at("a.esker")).unwrap().latest().unwrap().view();
+    let graph = StoredExport::new(&view, &Run::with_threads(1).unwrap()).unwrap();
+    let defaults = |all: &[&str]| all.iter().map(|one| one.parse().unwrap()).collect::<Vec<_>>();
+    let given = defaults(&["n=-1", "t=none", "d=1970-01-01", "w=2"]);
+    for ending in ["csv", "parquet", "arrow"] {
+        let (file, back) = (at(&format!("a.{ending}")), at(&format!("{ending}.esker")));
+        export(&graph, &file, &ExportOptions::default()).unwrap();
+        let files = [file.to_string_lossy()];
+        let read = ReadOptions { defaults: given.clone(), ..all() };
+        import_files(&files, &back, &read, &keep()).unwrap();
+        assert!(
+            shown(&back).ends_with("\na,b,2.0,-1,none,1970-01-01\na,c,0.5,2,x,2024-01-02"),
+            "{}",
+            shown(&back)
+        );
+        for wrong in ["d=soon", "n=x", "z=1"] {
+            let read = ReadOptions { defaults: defaults(&[wrong]), ..all() };
+            let refused = import_files(&files, at("no.esker"), &read, &keep()).unwrap_err().to_string();
+            assert!(refused.contains("default"), "{refused}");
+        }
+    }
+    let options = ImportOptions { kind: Some("t".into()), ..keep() };
+    let read = ReadOptions { defaults: defaults(&["t=other"]), ..ReadOptions::default() };
+    let (found, _) = read_with("a.csv", "source,target,t\na,b,\na,b,x\n", &read, &options).unwrap();
+    assert_eq!(found, "t:text\na,b,other\na,b,x");
+}
+
 /// Missing weights lose to any, and add nothing.
 #[test]
 fn duplicates_of_missing_weights() {

@@ -244,7 +244,9 @@ fn edges_without_a_value() {
     assert!(text_meaning("a.json", json, &read).unwrap_err().to_string().contains("default"));
     let read = ReadOptions { defaults: vec!["weight=1".parse().unwrap()], ..ReadOptions::default() };
     let error = text_meaning("a.csv", "source,target\na,b\n", &read).unwrap_err().to_string();
-    assert!(error.contains("means nothing for a CSV"), "{error}");
+    assert!(error.contains("\"weight\" is not read as a property"), "{error}");
+    let error = text_meaning("a.graph", "2 1\n2\n1\n", &read).unwrap_err().to_string();
+    assert!(error.contains("means nothing for a METIS"), "{error}");
 }
 
 /// The lists of NetworkX were read as tables: neighbours as weights, braces as vertices.
