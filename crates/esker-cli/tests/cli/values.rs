@@ -196,7 +196,7 @@ fn a_script_says_which_values_are_missing() {
     place.ok("commit b.esker s");
     assert_eq!(place.ok("diff b.esker 1"), "");
     // Of parallel edges, the ones with the empty text and the ones without a text.
-    place.file("p.csv", "source,target,label\n1,2,\n1,2,x\n1,2,\n");
+    place.file("p.csv", "source,target,label\n1,2,\"\"\n1,2,x\n1,2,\"\"\n");
     place.ok("import p.csv p.esker --property label --duplicates keep");
     for (line, left) in
         [("-1 1 2 label=", 2), ("+ 1 2 label=~", 3), ("- 1 2 label=", 2), ("- 1 2 label=~", 1)]
