@@ -543,6 +543,45 @@ class Graph(Algorithms):
 
         return PartView(self, some(kinds, "a kind of edges"), (), all_vertices)
 
+    def group_by(
+        self,
+        *keys: str,
+        count: bool = False,
+        sum: Iterable[str] | str = (),
+        mean: Iterable[str] | str = (),
+        min: Iterable[str] | str = (),
+        max: Iterable[str] | str = (),
+        where: Iterable[str] | str = (),
+        every: str | None = None,
+        time: str | None = None,
+        sort: str | None = None,
+        ascending: bool | None = None,
+        top: int | None = None,
+    ) -> dict[str, list[Any]]:
+        """Groups the edges, as ``esker edges`` does; returns columns, which ``pandas.DataFrame``, ``polars.DataFrame`` and ``pyarrow.table`` take.
+
+        >>> g.group_by("source", sum="amount", count=True, where="currency = 'EUR'", top=10)
+
+        Args:
+            keys: ``source``, ``target``, ``vertex`` (each edge counts for both ends), a property of edges, or of ends, as in
+                ``target.country``; four at most. Without keys, all edges are one group.
+            count: Counts the edges of a group.
+            sum: Properties that are added up, in columns such as ``sum_amount``. Missing values are left out, as by the others.
+            mean: Properties of which the mean is taken.
+            min: Properties of which the least value is taken.
+            max: Properties of which the greatest value is taken.
+            where: Conditions that edges must meet, as :meth:`where` takes them.
+            every: A length of time, such as ``7d``: edges are also grouped by steps of it, whose ends are the column ``until``.
+            time: The property that holds the times, if it is not known.
+            sort: The column by which groups are sorted; by default ``until``, else the first measure, the greatest first.
+            ascending: Whether the least comes first.
+            top: How many groups at most.
+        """
+        from ._parts import groups
+
+        measures = {"sum": sum, "mean": mean, "min": min, "max": max}
+        return groups(self, keys, count, measures, where, {"every": every, "time": time, "sort": sort, "ascending": ascending, "top": top})
+
     # -- other libraries
 
     def to_networkx(self) -> networkx.Graph:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Iterable, Mapping
 
 from ._algorithms import Algorithm, Algorithms
 from ._counted import counted
 from ._errors import InvalidError, MistypedError
-from ._esker import part_view
+from ._esker import group_edges, part_view
 from ._settings import run_settings
 
 if TYPE_CHECKING:
@@ -78,3 +78,22 @@ def some(given: tuple[str, ...], what: str) -> tuple[str, ...]:
     if not given:
         raise InvalidError(f"name {what}, or several")
     return given
+
+
+def groups(
+    graph: Graph, keys: tuple[str, ...], count: bool, measures: Mapping[str, Iterable[str] | str], where: Iterable[str] | str, order: dict[str, Any]
+) -> dict[str, list[Any]]:
+    """The columns of :meth:`Graph.group_by`."""
+    named = [(measure, name) for measure, names in measures.items() for name in _texts(names, measure)]
+    asked = {"by": list(_texts(keys, "a key")), "measures": [*named, *([("count", None)] if count else [])], "conditions": list(_texts(where, "where"))}
+    columns, rows = group_edges(graph._native, {**asked, **order}, run_settings())
+    values = json.loads(rows)
+    return {column: [row[place] for row in values] for place, column in enumerate(columns)}
+
+
+def _texts(given: Iterable[str] | str, what: str) -> tuple[str, ...]:
+    texts = (given,) if isinstance(given, str) else tuple(given)
+    for text in texts:
+        if not isinstance(text, str):
+            raise MistypedError(f"{what} must be a string, not {type(text).__name__}")
+    return texts

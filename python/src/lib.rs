@@ -84,7 +84,7 @@ mod _esker {
     #[pymodule_export]
     use super::output::stream::PyAnswerStream;
     #[pymodule_export]
-    use super::parts::{count_kinds, edges_that_meet, part_view};
+    use super::parts::{count_kinds, edges_that_meet, group_edges, part_view};
     #[pymodule_export]
     use super::paths::shortest_paths;
     #[pymodule_export]

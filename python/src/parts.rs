@@ -2,8 +2,10 @@
 
 use esker::Error;
 use esker::graph::Run;
+use esker::grouping::{self, GroupOrder, GroupQuery, Measure};
 use esker::selection::{Condition, Conditions, count_kinds as counted};
 use esker::store::View;
+use esker::window::Times;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -68,6 +70,66 @@ pub(crate) fn edges_that_meet<'py>(
         EdgeArrays::read(&VersionRows::new(&view), &run, None, true)
     })?;
     Ok(edges.into_python(py)?)
+}
+
+/// What is asked of groups of edges.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct GroupSettings {
+    by: Vec<String>,
+    /// Names of measures, each with its property.
+    measures: Vec<(String, Option<String>)>,
+    conditions: Vec<String>,
+    every: Option<String>,
+    time: Option<String>,
+    sort: Option<String>,
+    ascending: Option<bool>,
+    top: Option<usize>,
+}
+
+impl GroupSettings {
+    fn query(&self) -> PyOutcome<GroupQuery> {
+        let measure = |(name, property): &(String, Option<String>)| match (&**name, property.clone()) {
+            ("sum", Some(property)) => Measure::Sum(property),
+            ("mean", Some(property)) => Measure::Mean(property),
+            ("min", Some(property)) => Measure::Min(property),
+            ("max", Some(property)) => Measure::Max(property),
+            (_, _) => Measure::Count,
+        };
+        let every = self
+            .every
+            .as_deref()
+            .map(str::parse)
+            .transpose()
+            .map_err(|reason: String| Error::usage(reason))?;
+        Ok(GroupQuery {
+            by: self.by.iter().map(|key| key.as_str().into()).collect(),
+            every,
+            measures: self.measures.iter().map(measure).collect(),
+            order: GroupOrder { column: self.sort.clone(), ascending: self.ascending, top: self.top },
+        })
+    }
+}
+
+/// The groups of the edges that meet all conditions: names of columns, and rows as JSON.
+#[pyfunction]
+pub(crate) fn group_edges(
+    py: Python<'_>,
+    graph: &PyGraph,
+    groups: GroupSettings,
+    settings: Settings,
+) -> PyOutcome<(Vec<String>, String)> {
+    let (run, cancel, listener) = settings.run("edges")?;
+    let (query, conditions) = (groups.query()?, parsed(&groups.conditions)?);
+    let table = watched_reading(py, &cancel, listener.as_ref(), graph.view.version().path(), || {
+        let view = part_of(graph.view.clone(), &[], &conditions, true, &run)?;
+        let times = match query.every {
+            Some(_) => Some(Times::of(&view, groups.time.as_deref(), None, &run)?),
+            None => None,
+        };
+        Ok(grouping::group_edges(&view, times.as_ref(), &query, &run)?)
+    })?;
+    Ok((table.columns, serde_json::Value::from_iter(table.rows).to_string()))
 }
 
 /// The number of edges of each kind.

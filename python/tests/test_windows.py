@@ -318,6 +318,25 @@ def test_conditions_are_views_and_graphs():
         graph.where()
 
 
+def test_groups_are_those_of_pandas():
+    pandas = pytest.importorskip("pandas")
+    rows = pandas.DataFrame(
+        {"source": [1, 1, 2, 3, 1], "target": [2, 3, 3, 1, 2], "amount": [50, 150, 250, 350, 450], "currency": ["EUR", "CHF", "EUR", "USD", "EUR"]}
+    )
+    properties = {name: rows[name] for name in ("amount", "currency")}
+    graph = esker.from_edges(rows["source"], rows["target"], properties=properties, duplicates="keep")
+    found = pandas.DataFrame(graph.group_by("source", "currency", sum="amount", mean=["amount"], count=True))
+    wanted = rows.groupby(["source", "currency"])["amount"].agg(["sum", "mean", "count"]).reset_index()
+    wanted.columns = found.columns
+    assert found.sort_values(["source", "currency"]).reset_index(drop=True).equals(wanted)
+    assert graph.group_by("target", max="amount", where="currency = 'EUR'", top=1) == {"target": [2], "max_amount": [450]}
+    assert graph.group_by(count=True, min="amount") == {"min_amount": [50], "count": [5]}
+    with pytest.raises(esker.InvalidError, match="nothing is asked"):
+        graph.group_by()
+    with pytest.raises(esker.InvalidError, match="no property"):
+        graph.group_by("source", sum="price")
+
+
 def test_rows_that_are_the_same_are_one(tmp_path):
     (tmp_path / "a.csv").write_text("source,target,weight,medium\n1,2,5,mail\n1,2,5,mail\n1,2,6,mail\n1,2,5,call\n")
     database = esker.create(tmp_path / "a.esker", duplicates="rows")

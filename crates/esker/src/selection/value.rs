@@ -15,6 +15,8 @@ pub(super) enum ValueTest {
     Null,
     /// Whether it compares so with one of these.
     Values(Vec<ValueComparison>),
+    /// Whether it is one of some numbers.
+    Numbers(WantedNumbers),
     /// Of a text.
     Texts(TextTest),
 }
@@ -30,6 +32,7 @@ pub(super) struct ValueComparison {
 #[derive(Debug, Clone)]
 pub(super) enum TextTest {
     Order(&'static [Ordering], String),
+    /// Ascending.
     OneOf(Vec<String>),
     Like(TextPattern),
 }
@@ -68,7 +71,8 @@ impl ValueTest {
             Asked::Order(met, literal) => Ok(Self::Values(vec![one(*met, literal)?])),
             Asked::OneOf(literals) => {
                 let wanted = literals.iter().map(|literal| one(EQUAL, literal));
-                Ok(Self::Values(wanted.collect::<Result<_, String>>()?))
+                let wanted = wanted.collect::<Result<Vec<_>, String>>()?;
+                Ok(WantedNumbers::of(&wanted).map_or(Self::Values(wanted), Self::Numbers))
             }
             Asked::Like(_) => Err("it holds no texts, which alone like compares".to_owned()),
         }
@@ -83,6 +87,45 @@ impl ValueTest {
             (Self::Texts(test), PropertyValue::Text(text)) => Some(test.is_met(text)),
             (Self::Texts(_), _) => Some(false),
             (Self::Values(several), value) => Some(several.iter().any(|one| one.is_met(value))),
+            (Self::Numbers(wanted), value) => Some(wanted.has(value)),
+        }
+    }
+}
+
+/// Numbers that are wanted, ascending: integers for properties of integers, floats for those of floats.
+#[derive(Debug, Clone)]
+pub(super) struct WantedNumbers {
+    whole: Vec<i128>,
+    real: Vec<f64>,
+}
+
+impl WantedNumbers {
+    /// `None` if some are no numbers.
+    fn of(wanted: &[ValueComparison]) -> Option<Self> {
+        let (mut whole, mut real) = (Vec::new(), Vec::new());
+        for one in wanted {
+            match one.wanted {
+                WantedValue::Whole(value) => {
+                    whole.push(value);
+                    real.push(value as f64);
+                }
+                // Zero has two signs and is one number.
+                WantedValue::Real(value) => real.push(value + 0.0),
+                WantedValue::Above(_) | WantedValue::Logical(_) => return None,
+            }
+        }
+        whole.sort_unstable();
+        real.sort_unstable_by(f64::total_cmp);
+        Some(Self { whole, real })
+    }
+
+    fn has(&self, value: &PropertyValue<'_>) -> bool {
+        match number_of(value) {
+            Some(NumberValue::Whole(value)) => self.whole.binary_search(&value).is_ok(),
+            Some(NumberValue::Real(value)) => {
+                self.real.binary_search_by(|own| own.total_cmp(&(value + 0.0))).is_ok()
+            }
+            None => false,
         }
     }
 }
@@ -114,7 +157,12 @@ impl TextTest {
     pub(super) fn new(asked: &Asked) -> Self {
         match asked {
             Asked::Order(met, wanted) => Self::Order(met, wanted.text.clone()),
-            Asked::OneOf(wanted) => Self::OneOf(wanted.iter().map(|one| one.text.clone()).collect()),
+            Asked::OneOf(wanted) => {
+                let mut wanted: Vec<String> = wanted.iter().map(|one| one.text.clone()).collect();
+                wanted.sort_unstable();
+                wanted.dedup();
+                Self::OneOf(wanted)
+            }
             Asked::Like(pattern) => Self::Like(TextPattern::new(&pattern.text)),
             Asked::Null => Self::OneOf(Vec::new()),
         }
@@ -123,7 +171,7 @@ impl TextTest {
     pub(super) fn is_met(&self, text: &[u8]) -> bool {
         match self {
             Self::Order(met, wanted) => met.contains(&text.cmp(wanted.as_bytes())),
-            Self::OneOf(wanted) => wanted.iter().any(|one| one.as_bytes() == text),
+            Self::OneOf(wanted) => wanted.binary_search_by(|one| one.as_bytes().cmp(text)).is_ok(),
             Self::Like(pattern) => pattern.is_met(text),
         }
     }
