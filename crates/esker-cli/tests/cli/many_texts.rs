@@ -59,7 +59,7 @@ fn each_of_many_texts_is_found_by_conditions_and_deletions() {
         let note = line.trim_end().rsplit(',').next().unwrap().to_owned();
         let output = place
             .command("export g.esker - --format csv --where")
-            .arg(format!("note={note}"))
+            .arg(format!("note='{note}'"))
             .output()
             .unwrap();
         let found = String::from_utf8_lossy(&output.stdout).into_owned();
