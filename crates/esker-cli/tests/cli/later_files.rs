@@ -16,7 +16,7 @@ fn what_is_remembered_of_files_is_shown_changed_and_forgotten() {
     assert!(place.ok("info g.esker").contains("source payer, target payee, amount"));
     let expected = json!({
         "format": "csv", "source": "payer", "target": "payee", "properties": {"amount": "amount"},
-        "header": true, "delimiter": ";", "quotes": false, "both_ends": false,
+        "header": true, "delimiter": ";", "quotes": false, "both_ends": false, "nulls": [],
     });
     assert_eq!(place.json("options g.esker --json")["reading"], expected);
     assert_eq!(place.json("info g.esker --json")["reading"], expected);
