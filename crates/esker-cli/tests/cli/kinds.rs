@@ -124,6 +124,12 @@ fn kinds_are_counted_listed_and_asked_about() {
     place.fails(
         1,
         "import empty.csv b.esker --kind kind",
+        "empty.csv:3: the edge has no kind, as its \"kind\" is missing; give such edges one with --default kind=KIND",
+    );
+    place.file("quoted.csv", "source,target,kind\n1,2,a\n1,2,\"\"\n");
+    place.fails(
+        1,
+        "import quoted.csv b.esker --kind kind",
         "some edges have no \"kind\", which is their kind",
     );
     place.file("empty.txt", "+ ann bob kind=\"\"\n");
