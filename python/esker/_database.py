@@ -839,7 +839,7 @@ class Database:
         default: Mapping[str, Any] | None = None,
         kind: str | None = None,
         date_format: str | Mapping[str, str] | None = None,
-        decimal_comma: bool = False,
+        decimal_comma: bool | None = None,
         timezone: str | None = None,
     ) -> ImportReport:
         """Imports files; the format and the compression are detected. A new database is created by the import pipeline. Into a database with
@@ -883,7 +883,7 @@ class Database:
                 kind.
             default: Values of properties by name for edges that have none.
             date_format: The format of dates in a table, in the words of ``strptime``, such as ``"%d.%m.%Y"``, or formats by column.
-            decimal_comma: Whether numbers of a table have a decimal comma, as in ``1.234,56``.
+            decimal_comma: Whether numbers of a table have a decimal comma, as in ``1.234,56``; None as the database remembers it, else False.
             timezone: The zone of times without an offset in a table, such as ``"Europe/Berlin"``.
 
         Raises:

@@ -49,7 +49,7 @@ def read_settings(
     both_ends: bool = False,
     default: Mapping[str, Any] | None = None,
     date_format: str | Mapping[str, str] | None = None,
-    decimal_comma: bool = False,
+    decimal_comma: bool | None = None,
     timezone: str | None = None,
 ) -> dict[str, Any]:
     """The settings for reading files."""

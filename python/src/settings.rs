@@ -289,7 +289,7 @@ pub(crate) struct ReadSettings {
     default: Vec<(String, String)>,
     /// Formats of dates, each with its column if it has one.
     date_format: Vec<(Option<String>, String)>,
-    decimal_comma: bool,
+    decimal_comma: Option<bool>,
     timezone: Option<String>,
 }
 

@@ -20,10 +20,12 @@ impl Language for CommandLine {
             (Setting::Default, Some(SettingValue::Typed { name: property, kind })) => {
                 format!("--default {property}={kind}")
             }
+            (Setting::DecimalComma, Some(SettingValue::Flag(false))) => "--decimal-comma=false".to_owned(),
             (Setting::Directed, Some(SettingValue::Flag(false))) => "--undirected".to_owned(),
             (_, None | Some(SettingValue::Flag(true))) => format!("--{name}"),
             (_, Some(SettingValue::Flag(false))) => format!("--no-{name}"),
             (_, Some(SettingValue::Name(column))) => format!("--{name} {}", quoted(column)),
+            (Setting::DateFormat, Some(SettingValue::Word(format))) => format!("--{name} {}", quoted(format)),
             (_, Some(value)) => format!("--{name} {value}"),
         }
     }
@@ -87,6 +89,9 @@ mod tests {
             (Setting::SourceColumn.to_name("id.orig_h"), "--src id.orig_h"),
             (Setting::SourceColumn.to_name("From Bank"), "--src 'From Bank'"),
             (Setting::Weight.to(false), "--no-weight"),
+            (Setting::DecimalComma.to(false), "--decimal-comma=false"),
+            (Setting::DateFormat.to("%d.%m.%Y %H:%M"), "--date-format '%d.%m.%Y %H:%M'"),
+            (Setting::DateFormat.to("at=%d.%m.%Y"), "--date-format at=%d.%m.%Y"),
             (Setting::Header.to(true), "--header"),
             (Setting::Directed.to(false), "--undirected"),
             (Setting::Directed.to(true), "--directed"),

@@ -18,7 +18,10 @@ use super::layout::manifest::{
     ManifestHeader, Owner, PropertyRecord, RecordHeader, SectionRecord, VertexOrder,
 };
 use super::layout::options::{CopyPolicy, SpanRecord, SpanUnit, StreamRecord, StreamUnit, WriteOptions};
-use super::layout::reading::{ColumnRecord, EventTimes, PropertyColumnRecord, ReadingRecord, TableRecord};
+use super::layout::reading::{
+    ColumnRecord, DateFormatRecord, EventTimes, NotationRecord, PropertyColumnRecord, ReadingRecord,
+    TableRecord,
+};
 use super::layout::tile::{KeptForms, SharedTiles, TileCoding, TilesRecord};
 use super::layout::version::{Duplicates, RetentionKind, RetentionRecord, TagRecord, VersionRecord};
 use super::{BLOCK_BYTES, ColumnKind, ElementType, FORMAT_VERSION, PAGE_BYTES};
@@ -232,6 +235,8 @@ fn render() -> String {
     chapter::<TableRecord>(&mut out);
     chapter::<PropertyColumnRecord>(&mut out);
     chapter::<ColumnRecord>(&mut out);
+    chapter::<NotationRecord>(&mut out);
+    chapter::<DateFormatRecord>(&mut out);
     chapter::<EventTimes>(&mut out);
     chapter::<LogMark>(&mut out);
     chapter::<SegmentHeader>(&mut out);

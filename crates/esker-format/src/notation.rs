@@ -11,10 +11,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use jiff::civil::Date;
 use jiff::fmt::strtime;
 
+use crate::error::{Error, Result};
 use crate::layout::logical::{DateText, LogicalType};
+use crate::layout::reading::{DateFormatRecord, NotationRecord};
 use crate::value::calendar::CivilText;
 use crate::value::decimal::is_numeral;
 use crate::value::zone::{ClockShows, Zone};
+
+mod numbers;
+
+use numbers::{without_comma, without_groups};
 
 /// A format of dates and times, in the words of `strptime`: `%d.%m.%Y %H:%M`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +31,7 @@ pub struct DateFormat {
 impl FromStr for DateFormat {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
         let format = Self { text: text.to_owned() };
         let example = Date::constant(2001, 11, 22).at(13, 14, 15, 123_456_789);
         let example = jiff::tz::Offset::UTC.to_timestamp(example).map_err(|error| error.to_string())?;
@@ -84,9 +90,12 @@ impl DateFormat {
             count => format!("{count:09}").trim_end_matches('0').to_owned(),
         };
         if let Some(time) = read.timestamp() {
-            let second = time.as_nanosecond().div_euclid(1_000_000_000);
-            let fraction = nanoseconds(time.as_nanosecond().rem_euclid(1_000_000_000) as i32);
-            let second = i64::try_from(second).ok()?;
+            // The library leaves the fraction to whoever asks for it.
+            let behind = i128::from(read.subsec_nanosecond().unwrap_or(0));
+            let behind = if text.trim_start().starts_with('-') { -behind } else { behind };
+            let time = time.as_nanosecond() + behind;
+            let fraction = nanoseconds(time.rem_euclid(1_000_000_000) as i32);
+            let second = i64::try_from(time.div_euclid(1_000_000_000)).ok()?;
             return Some(GivenTime { second, fraction, is_date: false, is_utc: true });
         }
         let is_date = read.hour().is_none();
@@ -112,10 +121,19 @@ pub struct ColumnFormat {
     pub format: DateFormat,
 }
 
+impl std::fmt::Display for ColumnFormat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.column {
+            Some(column) => write!(f, "{column}={}", self.format.text),
+            None => f.write_str(&self.format.text),
+        }
+    }
+}
+
 impl FromStr for ColumnFormat {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
         // A name has no percent sign before the equals sign.
         match text.split_once('=').filter(|(name, _)| !name.contains('%') && !name.is_empty()) {
             Some((name, format)) => Ok(Self { column: Some(name.to_owned()), format: format.parse()? }),
@@ -155,8 +173,9 @@ impl OddTimes {
 pub struct Notation {
     /// Formats of dates; that of a column comes before that of all.
     pub formats: Vec<ColumnFormat>,
-    /// Whether numbers have a decimal comma: `1.234,56` or `1234,56`.
-    pub decimal_comma: bool,
+    /// Whether numbers have a decimal comma: `1.234,56` or `1234,56`. `None`: nothing was chosen; they have
+    /// none, unless a database remembers it.
+    pub decimal_comma: Option<bool>,
     /// The zone of local times without an offset.
     pub zone: Option<Zone>,
     /// Counts of local times that were decided, of all columns.
@@ -166,7 +185,43 @@ pub struct Notation {
 impl Notation {
     /// Whether values are written in the common way.
     pub fn is_common(&self) -> bool {
-        self.formats.is_empty() && !self.decimal_comma && self.zone.is_none()
+        self.formats.is_empty() && !self.has_decimal_comma() && self.zone.is_none()
+    }
+
+    /// Whether numbers have a decimal comma.
+    pub fn has_decimal_comma(&self) -> bool {
+        self.decimal_comma == Some(true)
+    }
+
+    /// This notation with what a database remembers, where nothing else was chosen. A format for all columns
+    /// that was chosen takes the place of all formats.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a remembered format that this Esker does not know.
+    pub fn over(&self, remembered: &NotationRecord) -> Result<Self> {
+        let mut formats = self.formats.clone();
+        let is_for_all = self.formats.iter().any(|one| one.column.is_none());
+        for DateFormatRecord { property, format } in remembered.date_formats.iter().filter(|_| !is_for_all) {
+            let column = Some(property.clone()).filter(|name| !name.is_empty());
+            let format = format.parse().map_err(Error::invalid)?;
+            if !formats.iter().any(|one| one.column == column) {
+                formats.push(ColumnFormat { column, format });
+            }
+        }
+        let decimal_comma = self.decimal_comma.or(remembered.decimal_comma.then_some(true));
+        Ok(Self { formats, decimal_comma, ..self.clone() })
+    }
+
+    /// What a database remembers of this notation. `property` gives the property of a column with a format.
+    pub fn record(&self, property: impl Fn(&str) -> String) -> NotationRecord {
+        let of_format = |one: &ColumnFormat| DateFormatRecord {
+            property: one.column.as_deref().map(&property).unwrap_or_default(),
+            format: one.format.text.clone(),
+        };
+        NotationRecord {
+            date_formats: self.formats.iter().map(of_format).collect(),
+            decimal_comma: self.has_decimal_comma(),
+        }
     }
 
     /// How a column writes its values, by a sample. A format for all columns holds where most values fit it.
@@ -174,10 +229,11 @@ impl Notation {
     pub fn of_column<'v>(
         &self,
         is_own: impl Fn(&str) -> bool,
-        values: impl Iterator<Item = &'v [u8]>,
+        values: impl Iterator<Item = &'v [u8]> + Clone,
     ) -> ColumnNotation {
+        let common = ColumnNotation { groups: self.has_groups(values.clone()), ..self.common_of_column() };
         if self.formats.is_empty() {
-            return self.common_of_column();
+            return common;
         }
         let own = self.formats.iter().find(|one| one.column.as_deref().is_some_and(&is_own));
         let given: Vec<&[u8]> = values.filter(|value| !value.is_empty()).collect();
@@ -187,14 +243,34 @@ impl Notation {
         };
         ColumnNotation {
             format: own.or_else(|| self.formats.iter().find(fits)).map(|one| one.format.clone()),
-            ..self.common_of_column()
+            ..common
         }
+    }
+
+    /// Whether the numbers of a column have commas between groups of three digits: none is written otherwise,
+    /// and one of them cannot have a decimal comma, unless it was chosen that none has.
+    fn has_groups<'v>(&self, values: impl Iterator<Item = &'v [u8]>) -> bool {
+        if self.has_decimal_comma() {
+            return false;
+        }
+        let mut is_clear = self.decimal_comma == Some(false);
+        for value in values.map(<[u8]>::trim_ascii).filter(|value| !value.is_empty()) {
+            if !value.contains(&b',') && is_numeral(value) {
+                continue;
+            }
+            if without_groups(value).is_none() {
+                return false;
+            }
+            is_clear |= value.contains(&b'.') || value.iter().filter(|&&byte| byte == b',').count() > 1;
+        }
+        is_clear
     }
 
     fn common_of_column(&self) -> ColumnNotation {
         ColumnNotation {
             format: None,
-            decimal_comma: self.decimal_comma,
+            decimal_comma: self.has_decimal_comma(),
+            groups: false,
             zone: self.zone.clone(),
             odd_times: Arc::clone(&self.odd_times),
         }
@@ -218,14 +294,16 @@ fn parsed(format: &DateFormat, value: &[u8]) -> Option<GivenTime> {
 pub struct ColumnNotation {
     format: Option<DateFormat>,
     decimal_comma: bool,
+    /// Whether numbers have commas between groups of three digits.
+    groups: bool,
     zone: Option<Zone>,
     odd_times: Arc<OddTimes>,
 }
 
 impl PartialEq for ColumnNotation {
     fn eq(&self, other: &Self) -> bool {
-        let own = (&self.format, self.decimal_comma, &self.zone);
-        own == (&other.format, other.decimal_comma, &other.zone)
+        let own = (&self.format, self.decimal_comma, self.groups, &self.zone);
+        own == (&other.format, other.decimal_comma, other.groups, &other.zone)
     }
 }
 
@@ -234,7 +312,7 @@ impl Eq for ColumnNotation {}
 impl ColumnNotation {
     /// Whether values are written in the common way.
     fn is_common(&self) -> bool {
-        self.format.is_none() && !self.decimal_comma && self.zone.is_none()
+        self.format.is_none() && !self.decimal_comma && !self.groups && self.zone.is_none()
     }
 
     /// Whether [`ColumnNotation::read`] may change values of a property of this type.
@@ -281,7 +359,11 @@ impl ColumnNotation {
     ///
     /// # Errors
     /// Why the value does not fit, as what is said of it.
-    pub fn read<'t>(&self, text: &'t [u8], wanted: &LogicalType) -> Result<Cow<'t, [u8]>, String> {
+    pub fn read<'t>(
+        &self,
+        text: &'t [u8],
+        wanted: &LogicalType,
+    ) -> std::result::Result<Cow<'t, [u8]>, String> {
         self.rewritten(text, Some(wanted), |clock| match clock {
             ClockShows::Once => {}
             ClockShows::Twice => _ = self.odd_times.twice.fetch_add(1, Ordering::Relaxed),
@@ -294,7 +376,7 @@ impl ColumnNotation {
         text: &'t [u8],
         wanted: Option<&LogicalType>,
         count: impl FnOnce(ClockShows),
-    ) -> Result<Cow<'t, [u8]>, String> {
+    ) -> std::result::Result<Cow<'t, [u8]>, String> {
         if text.is_empty() {
             return Ok(Cow::Borrowed(text));
         }
@@ -317,7 +399,7 @@ impl ColumnNotation {
         text: &'t [u8],
         wanted: Option<&LogicalType>,
         count: impl FnOnce(ClockShows),
-    ) -> Result<Cow<'t, [u8]>, String> {
+    ) -> std::result::Result<Cow<'t, [u8]>, String> {
         let (is_moment, has_zone, own) = match wanted {
             Some(LogicalType::Timestamp { zone, .. }) => (true, !zone.is_empty(), zone_of(zone)),
             _ => (false, wanted.is_none(), None),
@@ -355,9 +437,13 @@ impl ColumnNotation {
     }
 
     /// A number with a decimal comma, and points between groups of three digits perhaps.
-    fn number<'t>(&self, text: &'t [u8]) -> Result<Cow<'t, [u8]>, String> {
+    fn number<'t>(&self, text: &'t [u8]) -> std::result::Result<Cow<'t, [u8]>, String> {
         if self.format.is_some() {
             return Err("is a date by its format, but the property holds numbers".to_owned());
+        }
+        if self.groups {
+            let plain = without_groups(text.trim_ascii()).filter(|_| text.contains(&b','));
+            return Ok(plain.map_or(Cow::Borrowed(text), Cow::Owned));
         }
         if !self.decimal_comma || !text.iter().any(|byte| matches!(byte, b'.' | b',')) {
             return Ok(Cow::Borrowed(text));
@@ -373,37 +459,6 @@ impl ColumnNotation {
     }
 }
 
-/// A number with a point for its decimal comma, and without the points between its thousands; `None` if
-/// points stand elsewhere.
-fn without_comma(text: &[u8]) -> Option<Vec<u8>> {
-    let (whole, fraction) = match text.iter().position(|&byte| byte == b',') {
-        Some(comma) => (&text[..comma], Some(&text[comma + 1..])),
-        None => (text, None),
-    };
-    if fraction.is_some_and(|fraction| fraction.iter().any(|byte| matches!(byte, b'.' | b','))) {
-        return None;
-    }
-    let mut groups = whole.split(|&byte| byte == b'.');
-    let first = groups.next()?;
-    let has_groups = whole.contains(&b'.');
-    let digits = first.strip_prefix(b"-").unwrap_or(first);
-    if has_groups && !(1..=3).contains(&digits.len()) {
-        return None;
-    }
-    let mut number = first.to_vec();
-    for group in groups {
-        if group.len() != 3 || !group.iter().all(u8::is_ascii_digit) {
-            return None;
-        }
-        number.extend_from_slice(group);
-    }
-    if let Some(fraction) = fraction {
-        number.push(b'.');
-        number.extend_from_slice(fraction);
-    }
-    Some(number)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -412,7 +467,7 @@ mod tests {
     fn notation(formats: &[&str], decimal_comma: bool, zone: Option<&str>) -> Notation {
         Notation {
             formats: formats.iter().map(|format| format.parse().unwrap()).collect(),
-            decimal_comma,
+            decimal_comma: Some(decimal_comma),
             zone: zone.map(|zone| zone.parse().unwrap()),
             odd_times: Arc::default(),
         }
@@ -423,7 +478,12 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(notation: &ColumnNotation, wanted: &LogicalType, text: &str, expected: Result<&str, &str>) {
+    fn check(
+        notation: &ColumnNotation,
+        wanted: &LogicalType,
+        text: &str,
+        expected: std::result::Result<&str, &str>,
+    ) {
         let read = notation.read(text.as_bytes(), wanted);
         match (read, expected) {
             (Ok(read), Ok(expected)) => assert_eq!(String::from_utf8_lossy(&read), expected, "{text}"),
@@ -458,6 +518,34 @@ mod tests {
     }
 
     #[test]
+    fn digits_are_grouped_by_commas_where_all_numbers_of_a_column_say_so() {
+        let column = |values: &[&'static str], comma| {
+            let given = Notation { decimal_comma: comma, ..Notation::default() };
+            given.of_column(|_| false, values.iter().map(|value| value.as_bytes()))
+        };
+        for (values, comma, has_groups) in [
+            (&["1,250.00", "90.00", "-1,000", "7"][..], None, true),
+            (&["1,250,000"], None, true),
+            // This may be 1.25.
+            (&["1,250", "3"], None, false),
+            (&["1,250", "3"], Some(false), true),
+            (&["1,250.00", "1,25"], None, false),
+            (&["1,250.00", "x"], None, false),
+            (&["1250,000.0"], None, false),
+            (&["1.250,00"], Some(true), false),
+            (&["12", "13"], None, false),
+            (&[], None, false),
+        ] {
+            assert_eq!(column(values, comma).groups, has_groups, "{values:?} {comma:?}");
+        }
+        let grouped = column(&["1,250.00"], None);
+        for (text, read) in [("1,250.5", "1250.5"), ("12", "12"), ("-1,000", "-1000"), ("1,25", "1,25")] {
+            check(&grouped, &LogicalType::Number, text, Ok(read));
+            check(&grouped, &LogicalType::Text, text, Ok(text));
+        }
+    }
+
+    #[test]
     fn dates_have_a_format() {
         let given = notation(&["%d.%m.%Y", "seen=%d.%m.%Y %H:%M:%S%.f", "log=%d/%b/%Y:%T %z"], false, None);
         let column = |name: &'static str, value: &'static str| {
@@ -475,6 +563,17 @@ mod tests {
         check(&seen, &stamp(""), "21.11.2026 10:00:00.25", Ok("2026-11-21T10:00:00.25"));
         let log = column("log", "x");
         check(&log, &stamp("UTC"), "21/Nov/2026:10:00:00 +0130", Ok("2026-11-21T08:30:00Z"));
+        for format in ["%s.%f", "%s%.f"] {
+            let seconds = notation(&[format], false, None);
+            for (text, read) in [
+                ("1709283600.123456", "2024-03-01T09:00:00.123456Z"),
+                ("1709283600.5", "2024-03-01T09:00:00.5Z"),
+                ("-1.25", "1969-12-31T23:59:58.75Z"),
+            ] {
+                let column = seconds.of_column(|_| false, [text.as_bytes()].into_iter());
+                check(&column, &stamp("UTC"), text, Ok(read));
+            }
+        }
         assert_eq!(log.sample([&b"21/Nov/2026:10:00:00 +0130"[..], b"?"].into_iter()).len(), 1);
         for wrong in ["", "%H:%M", "%d.%m", "%q", "%", "day"] {
             assert!(wrong.parse::<DateFormat>().is_err(), "{wrong}");

@@ -123,7 +123,7 @@ pub fn import(
     let apart = staging.targets_apart();
     let layer = staging.layer_for(options.encoding, &apart);
     let place = Destination { disk: Arc::clone(disk), directory: &scratch };
-    let built = build_layer(reader, options, place, &layer, staging.hasher())?;
+    let built = expect_rows(build_layer(reader, options, place, &layer, staging.hasher())?)?;
 
     let dictionaries = write_dictionaries(&layer, &built.properties)?;
     let Built { mut report, loops, in_edges, ids, properties, weight, kind, time, vertex_rows, work } = built;
@@ -169,6 +169,22 @@ pub fn import(
     edits.extend(make_tiles(&staging, &record, &properties, options, &run, &mut report)?);
     staging.install(&edits)?;
     Ok(report)
+}
+
+/// Refuses an input of which no row could be taken: its database would be empty.
+fn expect_rows(built: Built) -> Result<Built> {
+    match built.report.rejected_sample.first() {
+        Some(first) if built.report.rows == 0 => Err(Error::Input {
+            path: first.path.to_path_buf(),
+            line: Some(first.line),
+            text: first.text.clone(),
+            reason: message![
+                format!("no row could be taken, of {}; here, ", built.report.rejected),
+                &first.reason
+            ],
+        }),
+        _ => Ok(built),
+    }
 }
 
 /// Writes the texts of edge properties.

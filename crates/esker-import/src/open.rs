@@ -3,6 +3,7 @@
 use esker_format::{Error, Result};
 use esker_graph::{Message, Setting, message};
 
+use super::attributed::vertex_table::{VertexFile, VertexTable};
 use super::formats::FORMATS;
 use super::read::both_ends::BothEnds;
 use super::read::defaults::WithDefaults;
@@ -79,7 +80,7 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
         ]));
     }
     let OpenedInput { mut reader, mut notes } = (input.open)(inputs, head, options)?;
-    let warnings = reader.warnings();
+    let mut warnings = reader.warnings();
     if is_table && !options.defaults.is_empty() {
         reader = Box::new(WithDefaults::new(reader, &options.defaults)?);
     }
@@ -96,11 +97,7 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
                 IdKind::Numbered { first, num_vertices } => {
                     Box::new(NamedReader::open(vertices, reader, first, num_vertices, options)?)
                 }
-                _ => {
-                    let with = WithVertices::open(vertices, reader, None, options)?;
-                    notes.extend(with.header_note());
-                    Box::new(with)
-                }
+                _ => with_vertices(vertices, reader, options, &mut notes, &mut warnings)?,
             };
         }
     }
@@ -110,6 +107,29 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
         reader = Box::new(BothEnds::new(reader)?);
     }
     Ok(Opened { reader, format, notes, warnings })
+}
+
+/// Puts the vertices of a file before edges.
+fn with_vertices(
+    vertices: &Input,
+    edges: Box<dyn Reader>,
+    options: &ReadOptions,
+    notes: &mut Vec<Message>,
+    warnings: &mut Vec<Message>,
+) -> Result<Box<dyn Reader>> {
+    match VertexTable::of(vertices, options)? {
+        VertexFile::Table(table) => {
+            let with = table.before(edges, options);
+            notes.push(with.note());
+            Ok(Box::new(with))
+        }
+        VertexFile::Ids(head, unclear) => {
+            warnings.extend(unclear);
+            let with = WithVertices::open(vertices, head, edges, None, options)?;
+            notes.extend(with.header_note());
+            Ok(Box::new(with))
+        }
+    }
 }
 
 /// An input whose edges are of one kind.
@@ -172,7 +192,7 @@ fn refuse_lines(title: &str, options: &ReadOptions) -> Result<()> {
     let chosen = [
         (Setting::Delimiter.into(), options.delimiter.is_some()),
         (Setting::DateFormat.into(), !options.notation.formats.is_empty()),
-        (Setting::DecimalComma.to(true), options.notation.decimal_comma),
+        (Setting::DecimalComma.to(true), options.notation.has_decimal_comma()),
         (Setting::Timezone.into(), options.notation.zone.is_some()),
         (Setting::Null.into(), !options.nulls.is_empty()),
         (Setting::Header.to(true), options.header == Some(true)),

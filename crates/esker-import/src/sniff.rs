@@ -103,8 +103,27 @@ fn foreign(head: &[u8]) -> Option<&'static str> {
     if (first.starts_with(b"<") || first.starts_with(b"_:")) && first.ends_with(b" .") {
         return Some("RDF");
     }
+    if is_stanzas(without_mark(head)) {
+        return Some("a list of fields, as packages of Debian have it");
+    }
     // Lines of vertices, a line with this sign alone, lines of edges.
     is_tgf(without_mark(head)).then_some("a TGF graph")
+}
+
+/// Whether lines begin with the name of a field and a colon, `Package: curl`, among them several in a row.
+fn is_stanzas(text: &[u8]) -> bool {
+    let is_field = |line: &[u8]| {
+        let name = line.split(|byte| *byte == b':').next().unwrap_or_default();
+        let is_name = name.first().is_some_and(u8::is_ascii_uppercase)
+            && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-');
+        is_name && line[name.len()..].starts_with(b": ") && !line.contains(&b'\t')
+    };
+    let mut lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end);
+    let first: Vec<&[u8]> = lines.by_ref().take(3).collect();
+    let mut names: Vec<&[u8]> =
+        first.iter().filter_map(|line| line.split(|byte| *byte == b':').next()).collect();
+    names.dedup();
+    first.len() == 3 && names.len() == 3 && first.iter().all(|line| is_field(line))
 }
 
 /// Whether lines of vertices, a line `#`, and lines of edges follow each other: the ends of the edges are
@@ -239,6 +258,9 @@ mod tests {
             assert!(sniff("a", text.as_bytes()).is_ok(), "{text}");
         }
         assert_eq!(sniff("a.csv", b"[a],{b}\n"), Ok(Format::Csv));
+        let told = sniff("Packages", b"Package: curl\nVersion: 8.5\nDepends: libc6 (>= 2.34)\n").unwrap_err();
+        assert!(told.contains("a list of fields, as packages of Debian have it"), "{told}");
+        assert!(sniff("a", b"A: b\nA: c\nB: c\n").is_ok());
         // A list with a comment that is empty, and vertices above their edges.
         for (text, is_tgf) in [
             ("1 2\n2 3\n#\n3 4\n", false),

@@ -13,9 +13,10 @@ pub(crate) struct NotationArgs {
     /// fit are refused [default: 2026-11-21, 2026-11-21T10:00:00, with a fraction, Z or an offset]
     #[arg(long, value_name = "[NAME=]FORMAT")]
     date_format: Vec<ColumnFormat>,
-    /// Numbers have a decimal comma, and perhaps points between thousands: 1.234,56 or 1234,56
-    #[arg(long)]
-    decimal_comma: bool,
+    /// Numbers have a decimal comma, and perhaps points between thousands: 1.234,56 or 1234,56.
+    /// --decimal-comma=false where a database remembers it and a file has points
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    decimal_comma: Option<bool>,
     /// Time zone of times without an offset, such as Europe/Berlin. They are stored in UTC and shown in the
     /// zone. Of a time that the clocks show twice, the first is taken; one that they skip is taken as long
     /// after the change; both are counted

@@ -3,7 +3,9 @@
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use esker::store::format::{ColumnRecord, EventTimes, PropertyColumnRecord, ReadingRecord, TableRecord};
+use esker::store::format::{
+    ColumnRecord, EventTimes, NotationRecord, PropertyColumnRecord, ReadingRecord, TableRecord,
+};
 
 use crate::failure::Failure;
 
@@ -151,8 +153,9 @@ fn column(given: &str, named: bool, columns: u32, known: &[ColumnRecord]) -> Res
 /// `CSV with header, separated by ','; source from, target to, amount`; `None` if no table is remembered.
 pub(crate) fn describe_reading(reading: Option<&ReadingRecord>) -> Option<String> {
     let ReadingRecord { format, table } = reading?;
-    let TableRecord { source, target, properties, named, delimiter, quotes, both_ends, nulls, .. } =
-        table.as_ref()?;
+    let TableRecord {
+        source, target, properties, named, delimiter, quotes, both_ends, nulls, notation, ..
+    } = table.as_ref()?;
     let shown = |column: &ColumnRecord| match column.name.as_str() {
         "" => format!("column {}", column.place + 1),
         name => name.to_owned(),
@@ -172,7 +175,18 @@ pub(crate) fn describe_reading(reading: Option<&ReadingRecord>) -> Option<String
     let quotes = if *quotes == Some(false) { ", without quotes" } else { "" };
     let nulls: String = nulls.iter().map(|word| format!(", {word:?} for no value")).collect();
     let both = if *both_ends { ", each edge at both ends" } else { "" };
-    Some(format!("{format}{header}{separated}{quotes}{nulls}{both}; {}", words.join(", ")))
+    let notation = describe_notation(notation);
+    Some(format!("{format}{header}{separated}{quotes}{nulls}{both}{notation}; {}", words.join(", ")))
+}
+
+/// `, a decimal comma, dates of at as %d.%m.%Y`.
+fn describe_notation(notation: &NotationRecord) -> String {
+    let comma = if notation.decimal_comma { ", with a decimal comma" } else { "" };
+    let formats = notation.date_formats.iter().map(|one| match one.property.as_str() {
+        "" => format!(", dates as {}", one.format),
+        property => format!(", {property} as {}", one.format),
+    });
+    formats.fold(comma.to_owned(), |words, format| words + &format)
 }
 
 fn separator(byte: u8) -> String {

@@ -6,10 +6,11 @@ use std::time::Instant;
 
 use clap::Args;
 use esker::change::{Definition, FeedOptions, FeedReport, Purpose, feed, open_edges};
-use esker::graph::Cancel;
+use esker::graph::{Cancel, Message, Setting, message};
 use esker::import::options::{BadLines, Duplicates};
 use esker::import::read::input::expand;
 use esker::store::{CommitSizing, Error};
+use esker::window::Declared;
 use serde_json::json;
 
 use crate::args::importing::BadLinesArg;
@@ -112,7 +113,9 @@ impl FeedArgs {
             // So that the number of deleted edges is known.
             writing.database.freeze(&writing.run)?;
         }
+        let time = Declared::of(&writing.database.manifest()).time;
         let written = self.write.finish(writing, changes)?;
+        report.warnings.extend(replaced(feeding.purpose, &report, &written, time.as_deref()));
         let taken = begin.elapsed().as_secs_f64();
         if self.json {
             return print_json(path, &report, &written, taken);
@@ -205,6 +208,26 @@ fn remark_defined(path: &Path, writing: &Writing) {
             if names.len() == 1 { "is" } else { "are" }
         ));
     }
+}
+
+/// The warning that edges took the place of earlier ones, where they have times.
+fn replaced(
+    purpose: Purpose,
+    report: &FeedReport,
+    written: &WriteSummary,
+    time: Option<&str>,
+) -> Option<Message> {
+    let time = time.filter(|_| purpose == Purpose::Add && report.rule == Some(Duplicates::Last))?;
+    let changed = written.edges_changed().unwrap_or(0) + report.duplicates;
+    (changed > 0).then(|| {
+        message![
+            format!(
+                "{} of the same two vertices replaced an earlier one, and its {time}; to keep both, import all edges anew with ",
+                counted(changed, "edge", "edges")
+            ),
+            Setting::Duplicates.to("keep"),
+        ]
+    })
 }
 
 fn print(path: &Path, purpose: Purpose, report: &FeedReport, written: &WriteSummary, taken: f64) -> Outcome {

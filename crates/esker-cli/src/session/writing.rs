@@ -187,6 +187,12 @@ impl WriteSummary {
         summary.or(self.frozen.map(|frozen| frozen.removed))
     }
 
+    /// The number of edges with another value, if it is known.
+    pub(crate) fn edges_changed(&self) -> Option<u64> {
+        let summary = self.summary.map(|summary| summary.edges_changed);
+        summary.or(self.frozen.map(|frozen| frozen.updated))
+    }
+
     /// `2 edges added, 1 removed`.
     pub(crate) fn describe(&self) -> String {
         let Some(summary) = self.summary else {

@@ -9,7 +9,8 @@ use crate::session::feeding::{FeedArgs, Feeding};
 
 /// Delete edges or vertices from a database
 ///
-/// Edges are matched by source and target, so all parallel edges are deleted. With --property, --weight or
+/// Edges are matched by source and target, so all parallel edges are deleted, and by their kind where they
+/// have kinds and the files have a column of them. With --property, --weight or
 /// --time, only those are deleted that also have the values in these columns. --property edge_id deletes
 /// edges by their ids, where the database gives them some. Missing edges are ignored, ids of edges that do
 /// not exist are refused, unknown ids are refused; the number of deleted edges is printed. --vertices FILE

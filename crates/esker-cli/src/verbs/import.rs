@@ -145,7 +145,7 @@ impl ImportCommand {
             remark_duplicates(
                 imported.report.duplicates,
                 imported.report.rows,
-                imported.report.time.as_deref(),
+                self.read.time.as_deref().or(imported.report.time.as_deref()),
             );
         }
         let printed = self.times(&target, &cancel).and_then(|times| match self.json {
@@ -228,9 +228,10 @@ fn warn_of_no_time(report: &ImportReport) {
     }
 }
 
-/// Warns if more than a percent of the edges was left out, though no rule was asked for.
+/// Warns if edges with times, or more than a percent of others, were left out, though no rule was asked for.
 fn remark_duplicates(duplicates: u64, rows: u64, time: Option<&str>) {
-    if duplicates <= rows / 100 {
+    let usual = if time.is_some() { 0 } else { rows / 100 };
+    if duplicates <= usual {
         return;
     }
     let percent = duplicates as f64 / rows as f64 * 100.0;
@@ -238,8 +239,9 @@ fn remark_duplicates(duplicates: u64, rows: u64, time: Option<&str>) {
         Some(time) => format!("; to keep an edge for each {time}, import with --duplicates keep"),
         None => "; --duplicates chooses another rule".to_owned(),
     };
+    let repeat = if duplicates == 1 { "repeats" } else { "repeat" };
     text::warn(&format!(
-        "warning: {} ({percent:.0}% of the rows) repeat an edge, and the last of each stays{offer}",
+        "warning: {} ({percent:.0}% of the rows) {repeat} an edge, and the last of each stays{offer}",
         counted(duplicates, "row", "rows")
     ));
 }

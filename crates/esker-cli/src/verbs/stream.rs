@@ -199,7 +199,12 @@ impl StreamCommand {
             }
             let path = file.path.display().to_string();
             if file.is_successor && !self.json {
-                text::remark(&format!("{} was rotated: going on with {path}", file.source));
+                let old = file
+                    .predecessor
+                    .as_ref()
+                    .map(|old| format!("; the file before is now {}", old.display()));
+                let old = old.unwrap_or_default();
+                text::remark(&format!("{} was rotated: going on with {path}{old}", file.source));
             }
             let live = files.growing(&file);
             self.stream_one(database, &path, Some(&file), live, begin, report)?;

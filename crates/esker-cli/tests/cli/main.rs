@@ -7,6 +7,7 @@ mod confined;
 mod choices;
 mod mistakes;
 mod command;
+mod first_files;
 mod follows;
 mod formats;
 mod readers;

@@ -56,7 +56,7 @@ fn dates_are_times_if_they_are_named_so() {
 #[test]
 fn times_with_fractions_are_refused_with_a_remedy() {
     let place = Place::new();
-    place.file("a.csv", "from,to,sent\n1,2,1700000000.5\n2,3,1700000001\n");
+    place.file("a.csv", "from,to,sent\n1,2,17.5\n2,3,18\n");
     let told = "convert it, to whole milliseconds for example, or take it as a number with --property sent";
     place.fails(2, "import a.csv g.esker --time sent", told);
     place.ok("import a.csv g.esker --property sent");

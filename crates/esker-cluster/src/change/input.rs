@@ -374,6 +374,7 @@ fn read_options(job: &ChangeJob, text_ids: bool, is_weighted: bool) -> ReadOptio
         time: Pick::Skip,
         properties: PickProperties::None,
         types_are_fixed: true,
+        removes: job.removes,
         ids: if text_ids { PickIds::Text } else { PickIds::Int },
         live: job
             .stream

@@ -60,6 +60,27 @@ layout! {
 }
 
 layout! {
+    /// How the dates of a table are written.
+    pub struct DateFormatRecord {
+        /// The property. Empty: all whose values fit.
+        property: String,
+        /// The format, in the words of `strptime`.
+        format: String,
+    }
+}
+
+layout! {
+    /// How the values of a table are written, where that is not the common way.
+    #[derive(Default)]
+    pub struct NotationRecord {
+        /// The formats of dates.
+        date_formats: Vec<DateFormatRecord>,
+        /// Whether numbers have a decimal comma.
+        decimal_comma: bool,
+    }
+}
+
+layout! {
     /// How a table of edges was read.
     pub struct TableRecord {
         /// The column of sources.
@@ -80,6 +101,8 @@ layout! {
         both_ends: bool,
         /// Words that stand for no value in a text.
         nulls: Vec<String>,
+        /// How its values are written.
+        notation: NotationRecord,
     }
 }
 

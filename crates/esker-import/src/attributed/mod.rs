@@ -20,6 +20,7 @@ mod leda;
 mod names;
 mod graph6;
 mod max_flow;
+pub(crate) mod vertex_table;
 
 pub(crate) use dot::DOT;
 pub(crate) use gexf::GEXF;

@@ -7,6 +7,7 @@ use esker_graph::{Message, Setting, message};
 
 use super::table::Picked;
 use crate::columns::store_unread;
+use crate::read::format::ReadOptions;
 use crate::read::input_format::InputFormat;
 use crate::read::source::IdKind;
 
@@ -29,14 +30,14 @@ impl Picked {
     }
 
     /// What is left out of a file, for the user.
-    pub(super) fn warnings(&self, path: &Arc<PathBuf>, types_are_fixed: bool) -> Vec<Message> {
+    pub(super) fn warnings(&self, path: &Arc<PathBuf>, options: &ReadOptions) -> Vec<Message> {
         let path = path.display();
         let unread = (!self.unread.is_empty()).then(|| {
             let are = if self.unread.len() == 1 { "the column" } else { "the columns" };
             let verb = if self.unread.len() == 1 { "is" } else { "are" };
             message![
                 format!("{path}: {are} {} {verb} not read; ", shortened(&self.unread)),
-                store_unread(types_are_fixed),
+                store_unread(options),
             ]
         });
         let left_out = (!self.left_out.is_empty()).then(|| {

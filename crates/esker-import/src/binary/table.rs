@@ -8,7 +8,9 @@ use arrow_array::{Array, ArrayRef, BooleanArray};
 use arrow_schema::ArrowError;
 use arrow_select::filter::filter;
 use esker_format::value::decimal::TOO_LONG;
-use esker_format::{ElementType, LogicalType, PropertyColumnRecord, PropertyType, Result, TableRecord};
+use esker_format::{
+    ElementType, LogicalType, NotationRecord, PropertyColumnRecord, PropertyType, Result, TableRecord,
+};
 use esker_graph::{Message, Setting, message};
 
 use super::contain::damaged;
@@ -341,6 +343,7 @@ pub(super) fn record(names: &[(String, Holds)], chosen: &Picked) -> TableRecord 
         quotes: None,
         both_ends: false,
         nulls: Vec::new(),
+        notation: NotationRecord::default(),
     }
 }
 

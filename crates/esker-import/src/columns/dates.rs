@@ -4,7 +4,35 @@
 const VALUES_MAX: usize = 1000;
 
 /// What follows a day, and its format.
-const TIMES: [(&str, &str); 3] = [("", ""), ("00:00", " %H:%M"), ("00:00:00", " %H:%M:%S")];
+const TIMES: [(&str, &str); 7] = [
+    ("", ""),
+    ("00:00", " %H:%M"),
+    ("00:00:00", " %H:%M:%S"),
+    ("00:00:00.", " %H:%M:%S%.f"),
+    ("00:00 M", " %I:%M %p"),
+    ("00:00:00 M", " %I:%M:%S %p"),
+    ("00:00:00. M", " %I:%M:%S%.f %p"),
+];
+
+/// A time of day with zeros for digits, as [`TIMES`] has it: an hour of one digit is one of two, a fraction
+/// of the second is a point, and AM and PM are an M.
+fn form_of_time(time: &str) -> String {
+    let (clock, half) = match time.split_once(' ') {
+        Some((clock, half)) if half.eq_ignore_ascii_case("am") || half.eq_ignore_ascii_case("pm") => {
+            (clock, " M")
+        }
+        _ => (time, ""),
+    };
+    let (clock, point) = match clock.split_once('.') {
+        Some((clock, digits)) if !digits.is_empty() && digits.bytes().all(|one| one.is_ascii_digit()) => {
+            (clock, ".")
+        }
+        _ => (clock, ""),
+    };
+    let zeros: String = clock.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    let hour = if zeros.starts_with("0:") { "0" } else { "" };
+    format!("{hour}{zeros}{point}{half}")
+}
 
 /// The format of a column whose values all look like such dates, and a second one if day and month cannot be
 /// told apart; `None` for other columns.
@@ -35,7 +63,7 @@ struct DateLike {
 impl DateLike {
     fn of(text: &str) -> Option<Self> {
         let (day, time) = text.split_once(' ').unwrap_or((text, ""));
-        let form: String = time.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+        let form = form_of_time(time);
         let (_, time) = TIMES.into_iter().find(|(known, _)| *known == form)?;
         if day.len() == 8 && day.bytes().all(|byte| byte.is_ascii_digit()) {
             let is_date = is_year(&day[..4]) && is_within(&day[4..6], 12) && is_within(&day[6..], 31);
@@ -99,6 +127,10 @@ mod tests {
             (&["03/04/2026", "11/21/2026"], Some(&["%m/%d/%Y"])),
             (&["03/04/26", "01/02/26"], Some(&["%d/%m/%y", "%m/%d/%y"])),
             (&["3-4-2026 10:00"], Some(&["%d-%m-%Y %H:%M", "%m-%d-%Y %H:%M"])),
+            (&["7/27/2017 3:30", "7/7/2017 12:30"], Some(&["%m/%d/%Y %H:%M"])),
+            (&["7/27/2017 3:30 PM", "7/7/2017 12:30 am"], Some(&["%m/%d/%Y %I:%M %p"])),
+            (&["27.7.2017 3:30:01.5"], Some(&["%d.%m.%Y %H:%M:%S%.f"])),
+            (&["27.7.2017 3:30 o'clock"], None),
             (&["2026/11/21 10:00:00"], Some(&["%Y/%m/%d %H:%M:%S"])),
             (&["20261121", "20260101"], Some(&["%Y%m%d"])),
             (&["21/11/2026", "11/21/2026"], None),

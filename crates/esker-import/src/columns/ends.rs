@@ -5,43 +5,7 @@ use std::collections::HashSet;
 use super::kinds::ValueKind;
 use super::names::{NameRank, is_attribute, is_row_id, is_vertex_itself, thing_of_id};
 use super::pairs::{Also, EdgeEnds, NamedPair, PairKind, end_words, named_end, named_pairs};
-
-/// What is known of a column.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct ColumnSample<'a> {
-    /// Its name, if a header gives one.
-    pub(crate) name: Option<&'a str>,
-    /// What it holds.
-    pub(crate) kind: Option<ValueKind>,
-    /// Its first values in the order of rows; none if nothing but the kind is known.
-    pub(crate) values: Vec<&'a [u8]>,
-}
-
-impl ColumnSample<'_> {
-    fn kind(&self) -> ValueKind {
-        self.kind.unwrap_or(ValueKind::Unknown)
-    }
-}
-
-/// What the caller knows of the ends.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct GivenEnds {
-    /// The column that is named as the source.
-    pub(crate) source: Option<usize>,
-    /// The column that is named as the target.
-    pub(crate) target: Option<usize>,
-    /// Columns that are named as something else.
-    pub(crate) others: Vec<usize>,
-}
-
-/// The ends, or what they may be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum FoundEnds {
-    /// No doubt is left.
-    Sure(EdgeEnds),
-    /// They have to be named. The likely ones, best first; perhaps none.
-    Unsure(Vec<EdgeEnds>),
-}
+pub(crate) use super::sample::{ColumnSample, FoundEnds, GivenEnds};
 
 /// Finds the ends by names, then by what columns hold, then by the values that they share.
 pub(crate) fn find_ends(columns: &[ColumnSample<'_>], given: &GivenEnds) -> FoundEnds {
@@ -146,7 +110,14 @@ impl Search<'_> {
         if self.is_given_one() {
             return None;
         }
-        let free = || (0..self.columns.len()).filter(|column| !self.given.others.contains(column));
+        // A column without most values is no end.
+        let is_given = |column: usize| {
+            let values = &self.columns[column].values;
+            values.iter().filter(|value| !value.is_empty()).count() * 2 >= values.len()
+        };
+        let free = || {
+            (0..self.columns.len()).filter(|&column| !self.given.others.contains(&column) && is_given(column))
+        };
         let (named, is_source) = free().find_map(|column| Some((column, named_end(&self.names[column])?)))?;
         let others: Vec<usize> = free().filter(|&column| column != named).collect();
         if let [other] = others[..] {
@@ -251,9 +222,54 @@ impl Search<'_> {
             true if self.may_count_rows(first) => {
                 FoundEnds::Unsure([vec![first], self.beside_index(first)].concat())
             }
+            true if free.len() > 3 && kinds[0] == ValueKind::Integers => self.among_many(first),
             true => FoundEnds::Sure(first),
             false => self.by_values(),
         }
+    }
+
+    /// The ends of a table of more than three columns without names, whose first two hold integers: these,
+    /// or texts further back, as in flows that begin with a time and a duration. The pairs that share values
+    /// say so.
+    fn among_many(&self, first: EdgeEnds) -> FoundEnds {
+        let plausible = self.plausible();
+        let texts: Vec<usize> = plausible
+            .iter()
+            .copied()
+            .filter(|&column| self.columns[column].kind() == ValueKind::Texts && !self.is_constant(column))
+            .collect();
+        let pairs = self.pairs_of(if texts.len() > 1 { &texts } else { &plausible });
+        let shares = self.shares(first) > 0.0;
+        let found = self.sharing(&pairs);
+        let candidates = |best: &[EdgeEnds]| {
+            let mut shown = Vec::new();
+            for &ends in best.iter().chain(&pairs) {
+                if shown.len() < SHOWN_MAX && !shown.contains(&ends) {
+                    shown.push(ends);
+                }
+            }
+            FoundEnds::Unsure(shown)
+        };
+        match found {
+            Some(ends) if ends == first || !shares => FoundEnds::Sure(ends),
+            Some(ends) => candidates(&[ends, first]),
+            None if shares || texts.len() < 2 && self.columns.len() == 4 => FoundEnds::Sure(first),
+            None if texts.len() > 1 => candidates(&[]),
+            None => candidates(&[first]),
+        }
+    }
+
+    /// Whether a column has one value in all of several rows.
+    fn is_constant(&self, column: usize) -> bool {
+        let values = &self.columns[column].values;
+        values.len() > 1 && distinct(values).len() < 2
+    }
+
+    /// How many of the values of two columns are in both, of 1.
+    fn shares(&self, ends: EdgeEnds) -> f64 {
+        let [one, other] = [ends.source, ends.target].map(|end| distinct(&self.columns[end].values));
+        let shared = one.intersection(&other).count();
+        shared as f64 / (one.len() + other.len() - shared).max(1) as f64
     }
 
     /// Whether an end may be a number of the row, where no names tell: it counts, and two columns without it
@@ -262,14 +278,9 @@ impl Search<'_> {
         if ![ends.source, ends.target].iter().any(|&end| self.counts(end)) {
             return false;
         }
-        let share = |ends: &EdgeEnds| {
-            let [one, other] = [ends.source, ends.target].map(|end| distinct(&self.columns[end].values));
-            let shared = one.intersection(&other).count();
-            shared as f64 / (one.len() + other.len() - shared).max(1) as f64
-        };
-        let own = share(&ends);
+        let own = self.shares(ends);
         let rows = self.columns[ends.source].values.len();
-        let is_likelier = |other: &EdgeEnds| own == 0.0 || rows > 2 && share(other) > own;
+        let is_likelier = |other: &EdgeEnds| own == 0.0 || rows > 2 && self.shares(*other) > own;
         self.beside_index(ends).iter().any(is_likelier)
     }
 
@@ -336,8 +347,12 @@ impl Search<'_> {
             let are_answers = || ValueKind::are_answers(sample.values.iter().copied());
             self.is_given(column) || sample.kind().may_be_ids() && !is_taken && !are_answers()
         };
-        let found: Vec<usize> =
+        let mut found: Vec<usize> =
             (0..self.columns.len()).filter(is_plausible).take(PLAUSIBLE_MAX + 1).collect();
+        let vary = |column: &usize| self.is_given(*column) || !self.is_constant(*column);
+        if found.iter().filter(|column| vary(column)).count() > 1 {
+            found.retain(vary);
+        }
         match self.columns.len() {
             // Two columns leave no doubt, however they are called, if they hold the same.
             2 if self.columns[0].kind() == self.columns[1].kind() && self.columns[0].kind().may_be_ids() => {

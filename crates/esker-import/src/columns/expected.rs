@@ -139,7 +139,7 @@ pub(crate) fn column_record(column: usize, names: Option<&[String]>) -> ColumnRe
 
 #[cfg(test)]
 mod tests {
-    use esker_format::PropertyColumnRecord;
+    use esker_format::{NotationRecord, PropertyColumnRecord};
 
     use super::*;
 
@@ -165,6 +165,7 @@ mod tests {
             quotes: None,
             both_ends: false,
             nulls: Vec::new(),
+            notation: NotationRecord::default(),
         }
     }
 

@@ -7,6 +7,7 @@ pub(crate) mod dates;
 pub(crate) mod kinds;
 pub(crate) mod types;
 pub(crate) mod pairs;
+pub(crate) mod sample;
 pub(crate) mod ends;
 pub(crate) mod header;
 pub(crate) mod direction;

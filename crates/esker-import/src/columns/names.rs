@@ -151,6 +151,8 @@ const ATTRIBUTE_WORDS: &[&str] = &[
     "dist",
     "distance",
     "duration",
+    "feature",
+    "features",
     "fee",
     "flag",
     "flags",
@@ -179,6 +181,7 @@ const ATTRIBUTE_WORDS: &[&str] = &[
     "month",
     "note",
     "notes",
+    "optional",
     "p",
     "packets",
     "percent",
@@ -196,6 +199,9 @@ const ATTRIBUTE_WORDS: &[&str] = &[
     "ratio",
     "relation",
     "relationship",
+    "req",
+    "requirement",
+    "requirements",
     "predicate",
     "role",
     "salary",
@@ -293,7 +299,8 @@ impl NameRank {
 pub(crate) fn is_attribute(words: &[String]) -> bool {
     let is_vertex = words.last().is_some_and(|last| VERTEX_WORDS.contains(&last.as_str()));
     let named = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    named(ATTRIBUTE_WORDS) && !is_vertex || named(NAME_WORDS) || words.is_empty()
+    let is_version = words.len() > 1 && words[words.len() - 2..] == ["version", "id"];
+    named(ATTRIBUTE_WORDS) && !is_vertex && !is_version || named(NAME_WORDS) || words.is_empty()
 }
 
 /// Whether a name has only words that columns are called by.
@@ -376,6 +383,11 @@ pub(crate) fn is_time(name: &str) -> bool {
 /// Whether a line of a file of vertices has a usual name for the column of their ids.
 pub(crate) fn names_ids(line: &[u8]) -> bool {
     std::str::from_utf8(line).is_ok_and(|name| position(&[name.to_owned()], IDS).is_some())
+}
+
+/// The column that has the ids of a table of vertices, by its name.
+pub(crate) fn vertex_id_column(header: &[String]) -> Option<usize> {
+    position(header, IDS).or_else(|| position(header, &["name", "key"]))
 }
 
 /// The first column with the most usual name; case, spaces and punctuation do not count.

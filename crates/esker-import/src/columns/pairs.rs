@@ -83,6 +83,7 @@ const END_WORDS: &[EndWords] = &[
     weak("person", "friend"),
     weak("dependent", "dependency"),
     weak("package", "dependency"),
+    weak("project", "dependency"),
 ];
 
 /// Last words of names that count two ends of the same kind.

@@ -5,6 +5,7 @@ use esker_graph::{Message, Operation, Setting, message};
 
 use super::ends::FoundEnds;
 use super::pairs::EdgeEnds;
+use crate::read::format::ReadOptions;
 
 /// A column as options name it: by its name, or by its number from 1 if another has the same or it has none.
 fn called(column: usize, names: &[String]) -> String {
@@ -45,8 +46,11 @@ pub(crate) fn header_is_unclear(line: &str) -> Message {
 }
 
 /// How columns that are not read are stored, in an import or in a database.
-pub(crate) fn store_unread(types_are_fixed: bool) -> Message {
-    match types_are_fixed {
+pub(crate) fn store_unread(options: &ReadOptions) -> Message {
+    match options.types_are_fixed {
+        true if options.removes => {
+            message![Setting::Property.to_some("NAME"), " removes only edges with its values of a property"]
+        }
         true => message![Setting::Define.to_some("NAME:TYPE"), " stores one of them"],
         false => message![
             Setting::Property.to("all"),

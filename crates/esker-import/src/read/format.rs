@@ -1,9 +1,10 @@
 //! The formats that can be read and written, and the choices that a user can make about reading.
 
+use std::borrow::Cow;
 use std::str::FromStr;
 
 use esker_format::notation::Notation;
-use esker_format::{PropertyType, TableRecord};
+use esker_format::{PropertyType, Result, TableRecord};
 use esker_graph::Cancel;
 
 use crate::read::live::GrowingInput;
@@ -159,7 +160,7 @@ pub struct Declaration {
 impl FromStr for Declaration {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
         let (name, property_type) = split_last_colon(text)
             .ok_or_else(|| format!("{text:?} has no name and type; write NAME:TYPE, as in since:date"))?;
         Ok(Self { name: name.to_owned(), property_type: property_type.parse()? })
@@ -178,7 +179,7 @@ pub struct DefaultValue {
 impl FromStr for DefaultValue {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
         match text.split_once('=') {
             Some((name, value)) if !name.is_empty() => {
                 Ok(Self { name: name.to_owned(), value: value.to_owned() })
@@ -192,7 +193,7 @@ impl FromStr for DefaultValue {
 ///
 /// # Errors
 /// Why `text` is no such list.
-pub fn parse_schema(text: &str) -> Result<Vec<Declaration>, String> {
+pub fn parse_schema(text: &str) -> std::result::Result<Vec<Declaration>, String> {
     let (mut depth, mut from, mut found) = (0, 0, Vec::new());
     for (at, c) in text.char_indices().chain([(text.len(), ',')]) {
         match c {
@@ -253,6 +254,8 @@ pub struct ReadOptions {
     /// Whether the edges go to a database, whose properties have their types already. Then no message
     /// proposes another type.
     pub types_are_fixed: bool,
+    /// Whether the edges are to be removed: what their ends and values match.
+    pub removes: bool,
     /// Whether the edges go to a database whose integer ids can become texts, which those of clusters cannot.
     /// Then messages propose it.
     pub ids_can_become_texts: bool,
@@ -303,6 +306,7 @@ impl Default for ReadOptions {
             kind: None,
             schema: Vec::new(),
             types_are_fixed: false,
+            removes: false,
             ids_can_become_texts: false,
             expected: None,
             ids: PickIds::Auto,
@@ -325,6 +329,18 @@ impl ReadOptions {
     /// Whether the user did not choose which columns become properties, so that what is left out is told.
     pub(crate) fn tells_unread(&self) -> bool {
         self.properties == PickProperties::None || self.types_are_fixed
+    }
+
+    /// These options for a table of text, whose values are written as the database remembers it where nothing
+    /// else is chosen.
+    pub(crate) fn in_remembered_notation(&self) -> Result<Cow<'_, Self>> {
+        match &self.expected {
+            None => Ok(Cow::Borrowed(self)),
+            Some(table) => {
+                let notation = self.notation.over(&table.notation)?;
+                Ok(Cow::Owned(Self { notation, ..self.clone() }))
+            }
+        }
     }
 
     /// These options, with a column that holds the kinds of edges: texts.

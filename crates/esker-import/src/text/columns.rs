@@ -235,7 +235,7 @@ fn are_whole(shape: &TableShape, property: &EdgeColumn) -> Result<(), Unfit> {
                 property.name,
                 excerpt(field)
             ),
-            "convert it, to whole milliseconds for example, or take it as a number with ",
+            "seconds since 1970 may have fractions, but not other numbers; convert it, to whole milliseconds for example, or take it as a number with ",
             Setting::Property.to_name(&property.name),
         ])),
     }

@@ -109,7 +109,8 @@ fn open(inputs: &[Input], _head: InputHead, options: &ReadOptions) -> Result<Ope
     let notes = notes.into_iter().map(|note| note.and(kind)).collect();
     let reader: Box<dyn Reader> = match vertices {
         Some(vertices) => {
-            Box::new(WithVertices::open(&vertices, Box::new(counted), properties.vertices, &table)?)
+            let head = InputHead::read(&vertices)?;
+            Box::new(WithVertices::open(&vertices, head, Box::new(counted), properties.vertices, &table)?)
         }
         None => Box::new(counted),
     };

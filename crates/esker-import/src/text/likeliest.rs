@@ -31,7 +31,7 @@ pub(super) fn likeliest(
     options: &ReadOptions,
 ) -> Separator {
     let scored = |separator: Separator| score(head, lines, separator, options);
-    let commas = Some(COMMA).filter(|_| options.notation.decimal_comma && candidates.contains(&COMMA));
+    let commas = Some(COMMA).filter(|_| options.notation.has_decimal_comma() && candidates.contains(&COMMA));
     let commas = commas.map(scored);
     if commas.as_ref().is_some_and(|commas| commas.has_quoted && commas.thousandths > 500) {
         return COMMA;
@@ -60,7 +60,7 @@ fn score(head: &[u8], lines: &[LineRange], separator: Separator, options: &ReadO
     let mut counts = std::collections::BTreeMap::new();
     let mut fields = Vec::new();
     let (mut total, mut has_quoted) = (0, false);
-    let kept = if separator == COMMA && options.notation.decimal_comma { usize::MAX } else { 0 };
+    let kept = if separator == COMMA && options.notation.has_decimal_comma() { usize::MAX } else { 0 };
     for &(start, end) in lines {
         let line = &head[start..end];
         if line.trim_ascii().is_empty() || dialect.is_comment(line) {

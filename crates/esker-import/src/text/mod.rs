@@ -1,7 +1,7 @@
 //! Readers of text formats.
 
 mod digits;
-mod line;
+pub(crate) mod line;
 mod likeliest;
 pub(crate) mod column;
 pub(crate) mod blocks;

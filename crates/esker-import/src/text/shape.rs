@@ -192,7 +192,7 @@ fn check_rows(rows: &[Row], options: &ReadOptions) -> Result<(), String> {
 /// Refuses decimal commas between commas, unless a field has a comma in it, which only quotes allow there.
 fn refuse_unquoted_commas(rows: &[Row], options: &ReadOptions) -> Result<(), String> {
     let has_quoted = rows.iter().flat_map(|row| &row.fields).any(|field| field.contains(&b','));
-    match options.notation.decimal_comma && !has_quoted {
+    match options.notation.has_decimal_comma() && !has_quoted {
         true => Err(COMMAS_BESIDE_COMMAS.into()),
         false => Ok(()),
     }

@@ -4,16 +4,18 @@
 //! columns and nothing, or a weight, follows, a line like `digits separator digits line-end` takes the fast
 //! path of `fast`; every other line is split into fields.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use esker_format::notation::{ColumnFormat, Notation};
 use esker_format::{PropertyColumnRecord, PropertyType, Result, TableRecord};
 use esker_graph::Message;
 
 use super::blocks::{LineBlocks, PartialInput, input_error};
 use super::columns::{EdgeColumn, TableColumns, columns, float_end, ids_are_texts};
 use super::line::Separator;
-use super::sampled::Unfit;
+use super::sampled::{self, Unfit, find, values};
 use super::shape::{SAMPLE_LINES, SAMPLE_LINES_MAX, TableShape, shape};
 use super::table_parser::{ColumnLayout, TableParser};
 use super::unexpected::{TableView, warnings};
@@ -51,6 +53,8 @@ struct Sniffed {
     shape: TableShape,
     columns: TableColumns,
     is_text: bool,
+    /// How its values are written, for later files.
+    notation: Notation,
 }
 
 impl TableReader {
@@ -66,6 +70,7 @@ impl TableReader {
         style: TableStyle,
         options: &ReadOptions,
     ) -> Result<(Self, Vec<Message>)> {
+        let options = &options.in_remembered_notation()?;
         let mut tables = Vec::with_capacity(inputs.len());
         let mut parts = Vec::with_capacity(inputs.len());
         let mut first = Some(head);
@@ -136,6 +141,11 @@ impl Sniffed {
             property: property.name.clone(),
             column: column(property.column),
         };
+        let of_column = |name: &str| {
+            let found = find(shape, name).ok();
+            let own = columns.properties.iter().find(|property| Some(property.column) == found);
+            own.map_or(name, |property| &property.name).to_owned()
+        };
         (shape.columns > 0).then(|| TableRecord {
             source: column(columns.source),
             target: column(columns.target),
@@ -146,6 +156,7 @@ impl Sniffed {
             quotes: options.quotes,
             both_ends: false,
             nulls: options.nulls.clone(),
+            notation: self.notation.record(of_column),
         })
     }
 }
@@ -185,6 +196,32 @@ fn sniff(input: &Input, head: &mut InputHead, style: TableStyle, options: &ReadO
     found.map_err(|unfit| unfit.error(&input.path()))
 }
 
+/// Fractional seconds since 1970, as Zeek and tshark write them, in the words of `strptime`.
+const SECONDS_WITH_FRACTION: &str = "%s%.f";
+
+/// These options, with a format for the column of the time if it holds fractional seconds since 1970.
+fn with_fractional_seconds<'o>(shape: &TableShape, options: &'o ReadOptions) -> Cow<'o, ReadOptions> {
+    let Pick::Column(name) = &options.time else { return Cow::Borrowed(options) };
+    let declared = options.schema.iter().any(|declared| declared.name == *name);
+    let Some(column) = find(shape, name).ok().filter(|_| !declared) else { return Cow::Borrowed(options) };
+    let given = || values(shape, column).map(<[u8]>::trim_ascii).filter(|value| !value.is_empty());
+    let is_second = |value: &[u8]| {
+        let second = value.split(|&byte| byte == b'.').next().unwrap_or_default();
+        // From 1973 to 2286.
+        (9..=10).contains(&second.len()) && value.iter().all(|&byte| byte.is_ascii_digit() || byte == b'.')
+    };
+    let have_fractions = given().any(|value| value.contains(&b'.')) && given().all(is_second);
+    let has_format = sampled::notation(shape, column, options).has_format();
+    match SECONDS_WITH_FRACTION.parse() {
+        Ok(format) if have_fractions && !has_format => {
+            let mut options = options.clone();
+            options.notation.formats.push(ColumnFormat { column: Some(name.clone()), format });
+            Cow::Owned(options)
+        }
+        _ => Cow::Borrowed(options),
+    }
+}
+
 /// The same, from a number of lines. The inner error may be mended by more of them.
 fn look(
     input: &Input,
@@ -205,6 +242,7 @@ fn look(
             None => return Err(failed(format!("the first {HEAD_BYTES_MAX} bytes hold no line of edges"))),
         }
     };
+    let options: &ReadOptions = &with_fractional_seconds(&shape, options);
     if let Some(line) = &shape.unclear {
         return Ok(Err(Unfit::Sample(header_is_unclear(line))));
     }
@@ -220,7 +258,8 @@ fn look(
         Err(unfit) => return Err(unfit.error(&input.path())),
     };
     let is_text = ids_are_texts(&shape, &columns, options);
-    Ok(Ok(Sniffed { shape, columns, is_text }))
+    let notation = options.notation.clone();
+    Ok(Ok(Sniffed { shape, columns, is_text, notation }))
 }
 
 /// Makes all tables agree on their properties, and returns which of them is the model. Tables without rows

@@ -16,6 +16,9 @@ use crate::columns::names::{WEIGHTS, position};
 use crate::columns::store_unread;
 use crate::read::format::{Pick, PickIds, ReadOptions};
 
+/// Letters and blanks of a unit beside a number.
+const UNIT_SIGNS_MAX: usize = 5;
+
 /// A table as it is read.
 pub(super) struct TableView<'t> {
     /// Where it lies.
@@ -45,13 +48,17 @@ pub(super) fn warnings(tables: &[TableView<'_>], is_text: bool, options: &ReadOp
         };
         let columns = if names.len() == 1 { "the column" } else { "the columns" };
         let not_read = format!("{}{others}: {columns} {} not read; ", paths[0].display(), is_or_are(names));
-        message![not_read, store_unread(options.types_are_fixed)]
+        message![not_read, store_unread(options)]
     });
     let auto = is_text && options.ids == PickIds::Auto;
     let of_ids = tables.iter().filter(|_| auto).find_map(TableView::first_text_id);
     let each = tables.iter().flat_map(|table| {
         let first = table.without_names(options).into_iter();
-        first.chain(table.odd_texts(options)).chain(table.escaped_quotes()).chain(table.unread_dates())
+        first
+            .chain(table.odd_texts(options))
+            .chain(table.odd_numbers(options))
+            .chain(table.escaped_quotes())
+            .chain(table.unread_dates())
     });
     of_columns.chain(of_ids).chain(each).collect()
 }
@@ -156,6 +163,47 @@ impl TableView<'_> {
         self.columns.properties.iter().filter(is_sniffed).filter_map(odd).collect()
     }
 
+    /// The warnings that properties become texts although their first values are numbers in another notation:
+    /// with commas that may be decimal or between thousands, or with a unit.
+    fn odd_numbers(&self, options: &ReadOptions) -> Vec<Message> {
+        let is_sniffed = |property: &&EdgeColumn| {
+            let is_text = property.property_type.as_ref().is_some_and(|own| own.logical.is_text());
+            is_text && !options.types_are_fixed && options.schema.iter().all(|own| own.name != property.name)
+        };
+        let odd = |property: &EdgeColumn| {
+            let values = || self.shape.rows.iter().filter_map(|row| row.get(property.column));
+            let given = || values().map(|value| value.trim_ascii()).filter(|value| !value.is_empty());
+            let begin = |first: &[u8], what: &str| {
+                let (path, name) = (self.path.display(), &property.name);
+                format!(
+                    "{path}: the values of {name:?} are numbers with {what}, such as {:?}, and kept as texts; ",
+                    excerpt(first)
+                )
+            };
+            let is_one = |value: &[u8]| decimal::is_numeral(value) || digits_with_commas(value).is_some();
+            let first = given().find(|value| !decimal::is_numeral(value))?;
+            if given().all(is_one) {
+                let grouped = digits_with_commas(first)?;
+                return Some(message![
+                    begin(first, "commas"),
+                    Setting::DecimalComma.to(false),
+                    format!(" reads {grouped}, "),
+                    Setting::DecimalComma.to(true),
+                    format!(" reads {}", String::from_utf8_lossy(first).replace(',', ".")),
+                ]);
+            }
+            let has_unit = |value: &[u8]| {
+                let bare = without_unit(value);
+                bare.len() < value.len() && (decimal::is_numeral(bare) || digits_with_commas(bare).is_some())
+            };
+            given().all(|value| is_one(value) || has_unit(value)).then(|| {
+                let first = begin(first, "a unit");
+                format!("{first}write the numbers alone, and the unit in a column of its own").into()
+            })
+        };
+        self.columns.properties.iter().filter(is_sniffed).filter_map(odd).collect()
+    }
+
     /// The warning that quotes within fields are not doubled, as MySQL writes them.
     fn escaped_quotes(&self) -> Option<Message> {
         let has_one = |field: &&Vec<u8>| memchr::memmem::find(field, b"\\\"").is_some();
@@ -188,4 +236,23 @@ impl TableView<'_> {
             ]
         })
     }
+}
+
+/// A number of digits with a comma before each three of them, without the commas.
+fn digits_with_commas(value: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(value).ok()?;
+    let whole = text.split('.').next()?;
+    let mut groups = whole.trim_start_matches('-').split(',');
+    let is_first = groups.next().is_some_and(|first| (1..=3).contains(&first.len()));
+    let plain = text.replace(',', "");
+    let are_groups = is_first && whole.contains(',') && groups.all(|group| group.len() == 3);
+    (are_groups && decimal::is_numeral(plain.as_bytes())).then_some(plain)
+}
+
+/// A value without a sign or a short word of a unit before or behind it: `$90`, `75 EUR`, `12%`.
+fn without_unit(value: &[u8]) -> &[u8] {
+    let Ok(text) = std::str::from_utf8(value) else { return value };
+    let is_part = |sign: char| !sign.is_ascii_digit() && !matches!(sign, '-' | '+' | '.' | ',');
+    let bare = text.trim_start_matches(is_part).trim_end_matches(is_part);
+    if text.chars().count() - bare.chars().count() <= UNIT_SIGNS_MAX { bare.as_bytes() } else { value }
 }

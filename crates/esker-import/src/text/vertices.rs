@@ -49,17 +49,18 @@ struct Parser {
 }
 
 impl WithVertices {
-    /// Puts the vertices of `input` before `edges`; `promised` is how many there must be, if that is known.
+    /// Puts the vertices of `input`, which begins with `head`, before `edges`; `promised` is how many there
+    /// must be, if that is known.
     ///
     /// # Errors
     /// If the file cannot be read or is no text.
     pub(crate) fn open(
         input: &Input,
+        head: InputHead,
         edges: Box<dyn Reader>,
         promised: Option<u64>,
         options: &ReadOptions,
     ) -> Result<Self> {
-        let head = InputHead::read(input)?;
         let path = input.path();
         check_encoding(&head.bytes).map_err(|reason| super::blocks::input_error(&path, None, b"", reason))?;
         let dialect = one_id_a_line(options);

@@ -68,7 +68,7 @@ impl Settings {
                 "delimiter" => {
                     read.delimiter = Some(if value() == "tab" { b'\t' } else { value().as_bytes()[0] });
                 }
-                "decimal-comma" => read.notation.decimal_comma = true,
+                "decimal-comma" => read.notation.decimal_comma = Some(true),
                 "date-format" => read.notation.formats.push(value().parse().unwrap()),
                 "header" => read.header = Some(true),
                 "no-header" => read.header = Some(false),

@@ -2,62 +2,15 @@
 
 use arrow_array::ArrayRef;
 use esker_graph::{Assignment, Message, Operation, Setting, message};
-use esker_import::open::{Opened, open, open_inputs};
 use esker_import::read::format::{Declaration, Format, Pick, PickIds, PickProperties, ReadOptions};
-use esker_import::read::input::Input;
 use esker_import::read::source::{EdgeBatch, Reader, Rejected, Schema, WideInteger, id_at as external_id};
-use esker_store::format::{Duplicates, ElementType, PropertyRecord};
+use esker_store::format::{Duplicates, PropertyRecord};
 use esker_store::ids::ExternalId;
 use esker_store::{Error, Result};
 
+use super::edge_input::Wanted;
+pub use super::edge_input::{EdgeInput, Purpose};
 use super::target::Target;
-
-/// Whether the edges of an input are added or removed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
-    /// Add the edges, with all properties.
-    Add,
-    /// Remove the edges: all between two vertices, or those that have the values of the properties that the
-    /// options name.
-    Remove,
-}
-
-/// An open input of edges for a database.
-pub struct EdgeInput {
-    /// The reader.
-    pub reader: Box<dyn Reader>,
-    /// How each input is read: format, columns, type of ids.
-    pub notes: Vec<Message>,
-    /// What may not be as the user expects it, such as columns that are not read.
-    pub warnings: Vec<Message>,
-    /// Whether its edges are added or removed.
-    pub purpose: Purpose,
-    /// The edge properties that are read: to add edges, all given ones of the database in its order.
-    pub(super) properties: Vec<PropertyRecord>,
-    /// For each of them, its index in the reader's schema.
-    pub(super) places: Vec<usize>,
-}
-
-impl EdgeInput {
-    /// Edges to add that come from a reader whose edge properties are the given ones of the database, in its
-    /// order.
-    pub fn of_reader(target: &Target, reader: Box<dyn Reader>) -> Self {
-        let properties: Vec<PropertyRecord> = target.given_properties().cloned().collect();
-        let places = (0..properties.len()).collect();
-        let (notes, warnings) = (Vec::new(), Vec::new());
-        Self { reader, notes, warnings, purpose: Purpose::Add, properties, places }
-    }
-}
-
-impl EdgeInput {
-    /// The same; to remove edges, their ends are enough, so that other columns are not read is a note.
-    fn for_purpose(mut self) -> Self {
-        if self.purpose == Purpose::Remove {
-            self.notes.append(&mut self.warnings);
-        }
-        self
-    }
-}
 
 /// Opens inputs of edges to add to a database or remove from it. Columns are those that the database
 /// remembers of its import, or have the names of properties, unless `given` names other columns for source,
@@ -90,6 +43,7 @@ fn open_columns(
         ids: ids(target, inputs, given)?,
         schema: Vec::new(),
         types_are_fixed: true,
+        removes: purpose == Purpose::Remove,
         ids_can_become_texts: true,
         expected: target.expected(given),
         kind: kind.map(|kind| kind.name.clone()),
@@ -114,29 +68,14 @@ fn open_columns(
     refuse_unknown(target, given, purpose)?;
     check_formats(target, given)?;
     let wanted = Wanted { target, purpose, properties: wanted_properties(target, given, purpose) };
-    if wanted.properties.is_empty() {
-        let options = ends_only(base);
-        let Opened { reader, notes, warnings, .. } = open_any(inputs, &options)?;
-        let (properties, places) = (Vec::new(), Vec::new());
-        return Ok(EdgeInput { reader, notes, warnings, purpose, properties, places }.for_purpose());
+    let kind = target.edge_properties.iter().find(|property| property.kind);
+    if let (Purpose::Remove, Some(kind)) = (purpose, kind)
+        && !wanted.properties.iter().any(|property| property.kind)
+        && !inputs.is_empty()
+    {
+        return wanted.of_kinds(kind, inputs, given, base);
     }
-    let by_name = open_any(inputs, &wanted.by_name(&base)).and_then(|opened| wanted.complete(opened));
-    let first = match by_name {
-        Ok(input) => return Ok(input),
-        Err(error) => error,
-    };
-    // Formats with fixed columns, and files without a header, can have a weight but have no column names.
-    let only_weight = matches!(&wanted.properties[..], [only] if only.weight);
-    if !only_weight || inputs.iter().any(|input| input == "-") {
-        return Err(blamed(first, given));
-    }
-    let by_position = ReadOptions { time: Pick::Skip, properties: PickProperties::None, ..base };
-    match open_any(inputs, &by_position).and_then(|opened| wanted.complete(opened)) {
-        Ok(input) => Ok(input),
-        Err(second) => {
-            Err(blamed(if matches!(given.weight, Pick::Column(_)) { first } else { second }, given))
-        }
-    }
+    wanted.open(inputs, given, base)
 }
 
 /// Refuses date formats of edge properties that the database does not have.
@@ -164,75 +103,6 @@ pub(super) fn refuse_vertices(schema: &Schema, purpose: Purpose) -> Result<()> {
     )))
 }
 
-/// The edge properties that an input must have.
-struct Wanted<'t> {
-    target: &'t Target,
-    purpose: Purpose,
-    properties: Vec<PropertyRecord>,
-}
-
-impl Wanted<'_> {
-    /// Options that read the edge properties by name.
-    fn by_name(&self, base: &ReadOptions) -> ReadOptions {
-        let weight = match (&base.weight, self.properties.iter().find(|property| property.weight)) {
-            (Pick::Column(column), _) => Pick::Column(column.clone()),
-            (_, Some(weight)) => Pick::Column(weight.name.clone()),
-            (_, None) => Pick::Skip,
-        };
-        let others = self.properties.iter().filter(|property| !property.weight);
-        // The database determines the type, so text that looks like a number stays text.
-        let typed =
-            others.map(|property| match property.is_number() && property.element != ElementType::U64 {
-                true => format!("{}:number", property.name),
-                false => format!("{}:{}", property.name, property.type_name()),
-            });
-        let properties = PickProperties::Columns(typed.collect());
-        ReadOptions { weight, time: Pick::Skip, properties, ..base.clone() }
-    }
-
-    /// The input, if it has all of these edge properties.
-    fn complete(&self, opened: Opened) -> Result<EdgeInput> {
-        let schema = opened.reader.schema();
-        let places: Vec<Option<usize>> = self
-            .properties
-            .iter()
-            .map(|property| index_of(schema, &property.name, property.weight))
-            .collect();
-        let missing: Vec<&str> = places
-            .iter()
-            .zip(&self.properties)
-            .filter(|(index, _)| index.is_none())
-            .map(|(_, property)| property.name.as_str())
-            .collect();
-        if missing.is_empty() {
-            let (purpose, properties) = (self.purpose, self.properties.clone());
-            let places = places.into_iter().flatten().collect();
-            let Opened { reader, notes, warnings, .. } = opened;
-            return Ok(EdgeInput { reader, notes, warnings, purpose, properties, places }.for_purpose());
-        }
-        let names = missing.join(", ");
-        if self.purpose == Purpose::Remove {
-            return Err(Error::invalid(format!(
-                "the input has no column {names}, whose values the edges to remove must have"
-            )));
-        }
-        let weight = self.target.edge_properties.iter().find(|property| property.weight);
-        let remedy = match weight {
-            Some(weight) if missing.contains(&weight.name.as_str()) => {
-                message!["; if the weight is in a column with another name, give it with ", Setting::Weight]
-            }
-            _ => Message::default(),
-        };
-        let edges = self.target.describe_edges();
-        Err(Error::invalid(message![
-            format!(
-                "the input has no column {names}: {edges}, and every edge needs a value for each of them"
-            ),
-            remedy,
-        ]))
-    }
-}
-
 /// The edge properties that are read: to add edges, all but their ids; to remove some, those that options
 /// name.
 fn wanted_properties(target: &Target, given: &ReadOptions, purpose: Purpose) -> Vec<PropertyRecord> {
@@ -251,37 +121,6 @@ fn wanted_properties(target: &Target, given: &ReadOptions, purpose: Purpose) -> 
         Purpose::Add => target.given_properties().cloned().collect(),
         Purpose::Remove => target.edge_properties.iter().filter(|one| named(one)).cloned().collect(),
     }
-}
-
-/// The error for a missing column: unless options name columns, the database asks for it.
-fn blamed(error: Error, given: &ReadOptions) -> Error {
-    match error {
-        Error::Usage(reason) if !names_columns(given) => Error::invalid(reason),
-        error => error,
-    }
-}
-
-/// Whether options name columns.
-fn names_columns(given: &ReadOptions) -> bool {
-    let ends = given.source.is_some() || given.target.is_some() || !given.schema.is_empty();
-    let picks = [&given.weight, &given.time].into_iter().any(|pick| matches!(pick, Pick::Column(_)));
-    ends || picks || matches!(given.properties, PickProperties::Columns(_))
-}
-
-/// Opens the inputs; without inputs, `options` can still name a file of vertices.
-fn open_any(inputs: &[String], options: &ReadOptions) -> Result<Opened> {
-    if !inputs.is_empty() {
-        return open(inputs, options);
-    }
-    let options = ReadOptions { format: Some(Format::EdgeList), ..options.clone() };
-    let mut opened = open_inputs(&[Input::memory("no edges", Vec::new())], &options)?;
-    opened.notes = opened.reader.notes();
-    Ok(opened)
-}
-
-/// Options that read the ends of edges only.
-fn ends_only(options: ReadOptions) -> ReadOptions {
-    ReadOptions { weight: Pick::Skip, time: Pick::Skip, properties: PickProperties::None, ..options }
 }
 
 /// The type of ids, which the database determines, not the input.
@@ -388,13 +227,6 @@ fn check_schema(target: &Target, given: &ReadOptions, purpose: Purpose) -> Resul
         }
     }
     Ok(())
-}
-
-fn index_of(schema: &Schema, name: &str, weight: bool) -> Option<usize> {
-    schema
-        .weight
-        .filter(|_| weight)
-        .or_else(|| schema.properties.iter().position(|property| property == name))
 }
 
 /// The error for the first bad line.

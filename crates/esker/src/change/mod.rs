@@ -7,6 +7,7 @@ mod define;
 mod value;
 mod given;
 mod remembered;
+mod edge_input;
 mod columns;
 mod copies;
 mod feed_policy;

@@ -4,7 +4,10 @@
 use esker_graph::{Message, Setting, message};
 use esker_import::read::format::{Pick, ReadOptions};
 use esker_import::read::source::Reader;
-use esker_store::format::{ColumnRecord, EventTimes, ReadingRecord, TableRecord};
+use esker_store::format::notation::Notation;
+use esker_store::format::{
+    ColumnRecord, DateFormatRecord, EventTimes, NotationRecord, ReadingRecord, TableRecord,
+};
 use esker_store::{CommitOptions, Database, Error, Result};
 use serde_json::{Value, json};
 
@@ -50,6 +53,7 @@ impl Target {
             let with = if table.named { " though the import had one" } else { " though the import had none" };
             chosen.push(message![Setting::Header.to(header), with]);
         }
+        chosen.extend(other_notation(&given.notation, &table.notation));
         (!chosen.is_empty())
             .then(|| message!["taken for these files alone, not remembered: ", Message::join(chosen, ", ")])
     }
@@ -87,6 +91,27 @@ pub fn expect_event_time(name: &str, times: EventTimes, options: &CommitOptions)
     ]))
 }
 
+/// Which choices of how values are written differ from what is remembered.
+fn other_notation(given: &Notation, known: &NotationRecord) -> Vec<Message> {
+    let shown = |one: &DateFormatRecord| match one.property.as_str() {
+        "" => one.format.clone(),
+        property => format!("{property}={}", one.format),
+    };
+    let known_formats: Vec<String> = known.date_formats.iter().map(shown).collect();
+    let instead = match known_formats.as_slice() {
+        [] => String::new(),
+        known => format!(" in place of {}", known.join(", ")),
+    };
+    let formats = given.formats.iter().map(ToString::to_string).filter(|one| !known_formats.contains(one));
+    let formats = formats.map(|one| message![Setting::DateFormat.to(one), instead.as_str()]);
+    let comma = given.decimal_comma.filter(|&comma| comma != known.decimal_comma);
+    let comma = comma.map(|comma| {
+        let import = if comma { " though the import had none" } else { " though the import had some" };
+        message![Setting::DecimalComma.to(comma), import]
+    });
+    formats.chain(comma).collect()
+}
+
 /// Remembers how an input was read that was committed.
 pub(super) fn remember(database: &Database, reading: Option<ReadingRecord>, versions: &[u64]) -> Result<()> {
     match reading.filter(|_| !versions.is_empty()) {
@@ -115,6 +140,9 @@ pub fn reading_json(reading: Option<&ReadingRecord>) -> Value {
     };
     let properties: serde_json::Map<_, _> =
         table.properties.iter().map(|one| (one.property.clone(), column(&one.column))).collect();
+    let formats = table.notation.date_formats.iter();
+    let formats: serde_json::Map<_, _> =
+        formats.map(|one| (one.property.clone(), json!(one.format))).collect();
     json!({
         "format": reading.format,
         "source": column(&table.source),
@@ -125,5 +153,7 @@ pub fn reading_json(reading: Option<&ReadingRecord>) -> Value {
         "quotes": table.quotes,
         "both_ends": table.both_ends,
         "nulls": table.nulls,
+        "date_format": formats,
+        "decimal_comma": table.notation.decimal_comma,
     })
 }

@@ -32,6 +32,8 @@ pub struct StreamFile {
     pub file: Option<InputId>,
     /// Whether it came after another file of this name.
     pub is_successor: bool,
+    /// Where that other file lies now, if it was found.
+    pub predecessor: Option<PathBuf>,
     /// Whether it still has its name, so that it may grow.
     pub may_grow: bool,
 }
@@ -90,17 +92,21 @@ impl StreamFiles {
         });
         let mut is_successor = last.is_some();
         let read = read.filter(|&read| read != file);
+        let mut predecessor = None;
         for renamed in read.map(|read| renamed_from(path, read)).into_iter().flatten() {
             // The last one was read to its end, before it was renamed or behind that.
             if taken.iter().any(|taken| taken.file == renamed.file) {
+                predecessor = Some(renamed.path);
                 continue;
             }
+            let before = predecessor.replace(renamed.path.clone());
             taken.push(TakenFile { source: path.to_path_buf(), file: renamed.file });
             self.waiting.push_back(StreamFile {
                 path: renamed.path,
                 source: source.clone(),
                 file: Some(renamed.file),
                 is_successor,
+                predecessor: before,
                 may_grow: false,
             });
             is_successor = true;
@@ -108,7 +114,8 @@ impl StreamFiles {
         taken.push(TakenFile { source: path.to_path_buf(), file });
         drop(taken);
         let path = path.to_path_buf();
-        self.waiting.push_back(StreamFile { path, source, file: Some(file), is_successor, may_grow: true });
+        let file = Some(file);
+        self.waiting.push_back(StreamFile { path, source, file, is_successor, predecessor, may_grow: true });
     }
 
     /// How to read a file while it grows.

@@ -310,8 +310,14 @@ impl<'p> GexfWalk<'p> {
                 let is_declared = |name: &str| parser.vertex_properties.iter().any(|(own, ..)| own == name);
                 // A label that repeats the id says nothing.
                 let label = self.label.take().map(|label| Attribute::Text(label.into()));
-                if let Some(label) =
-                    label.filter(|label| ends[0].as_ref() != Some(label) && !is_declared("label"))
+                // As an export writes the property `Label`.
+                let is_repeated = |label: &Attribute<'_>| {
+                    let repeats =
+                        |place: usize| parser.vertex_properties[place].0.eq_ignore_ascii_case("label");
+                    self.vertex_values.iter().any(|(place, value)| value == label && repeats(*place))
+                };
+                let is_said = |label: &Attribute<'_>| is_declared("label") || is_repeated(label);
+                if let Some(label) = label.filter(|label| ends[0].as_ref() != Some(label) && !is_said(label))
                 {
                     self.value_of_vertex("label", label);
                 }

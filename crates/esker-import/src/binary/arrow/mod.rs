@@ -81,7 +81,7 @@ fn open_arrow(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn Reader>
     let is_undirected = files.iter().all(|file| says_undirected(&file.schema));
     let schema = table::schema(ARROW.name, ids, &first.chosen, bytes_all, is_undirected);
     let notes = files.iter().flat_map(|file| file.chosen.notes(&file.path, &ARROW, ids)).collect();
-    let warnings = first.chosen.warnings(&first.path, options.types_are_fixed);
+    let warnings = first.chosen.warnings(&first.path, options);
     let table = table::record(&first.names, &first.chosen);
     let parser = ArrowParser { files, ids, kept: Mutex::default(), shared: SharedTexts::new(bytes_all) };
     Ok(Box::new(SectionReader::new(schema, parser, notes, sections).of_table(table).warning(warnings)))

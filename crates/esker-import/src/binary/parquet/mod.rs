@@ -82,7 +82,7 @@ fn open_parquet(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn Reade
     let is_undirected = files.iter().all(|file| is_undirected(&file.reader));
     let schema = table::schema(PARQUET.name, ids, &first.chosen, bytes_all, is_undirected);
     let notes = files.iter().flat_map(|file| file.chosen.notes(&file.path, &PARQUET, ids)).collect();
-    let warnings = first.chosen.warnings(&first.path, options.types_are_fixed);
+    let warnings = first.chosen.warnings(&first.path, options);
     let table = table::record(&first.names, &first.chosen);
     let shared = SharedTexts::new(bytes_all);
     let parser = ParquetParser { files, ids, waiting_max, shared };

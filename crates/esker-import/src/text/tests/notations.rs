@@ -10,7 +10,7 @@ use crate::read::input::Input;
 fn options(formats: &[&str], decimal_comma: bool, zone: Option<&str>) -> ReadOptions {
     let notation = Notation {
         formats: formats.iter().map(|format| format.parse().unwrap()).collect(),
-        decimal_comma,
+        decimal_comma: Some(decimal_comma),
         zone: zone.map(|zone| zone.parse().unwrap()),
         ..Notation::default()
     };

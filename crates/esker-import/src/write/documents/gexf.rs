@@ -38,7 +38,10 @@ struct GexfStyle {
 impl ElementStyle for GexfStyle {
     fn head(&mut self, shape: &ElementShape<'_>, out: &mut Vec<u8>) -> Result<()> {
         self.weight = shape.weight;
-        self.label = shape.vertex_properties.iter().position(|own| own.name == "label");
+        let named =
+            |is_label: fn(&str) -> bool| shape.vertex_properties.iter().position(|own| is_label(&own.name));
+        self.label =
+            named(|name| name == "label").or_else(|| named(|name| name.eq_ignore_ascii_case("label")));
         let direction = if shape.directed { "directed" } else { "undirected" };
         out.extend_from_slice(HEAD.as_bytes());
         let ids = ids_attribute(shape.text_ids);

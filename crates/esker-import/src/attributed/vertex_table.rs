@@ -1,0 +1,372 @@
+//! Vertices of a table before the edges of any format: a column has their ids, the others are properties.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow_array::builder::BinaryBuilder;
+use arrow_array::{Array, ArrayRef};
+use esker_format::{PropertyType, Result, TableRecord, value::decimal};
+use esker_graph::{Message, Setting, message};
+
+use super::types::typed_value;
+use super::value::Attribute;
+use super::vertices::VertexColumns;
+use crate::columns::names::vertex_id_column;
+use crate::read::format::ReadOptions;
+use crate::read::head::{HEAD_BYTES_MAX, InputHead};
+use crate::read::input::Input;
+use crate::read::source::{
+    BlockParser, EdgeBatch, IdKind, InputBlock, Numbers, Reader, Rejected, Schema, id_column,
+};
+use crate::read::typed::sniff_type;
+use crate::text::blocks::{LineBlocks, PartialInput, excerpt, input_error};
+use crate::text::line::Separator;
+use crate::text::reasons::{check_text, not_id};
+use crate::text::rows::{FieldPlace, TextRows};
+use crate::text::shape::{SAMPLE_LINES, TableShape, shape};
+
+/// The number of the file of vertices among the files of a reader, which count from 0.
+const VERTEX_TABLE: usize = usize::MAX;
+
+/// The shape of a table of vertices: tabs, commas, semicolons or bars separate its columns, of which all
+/// lines have as many. `None`: the lines have one column. A header names a column as those of ids are.
+fn vertex_shape(head: &[u8], whole: bool, lines_max: usize, options: &ReadOptions) -> Option<TableShape> {
+    static SEPARATORS: [Separator; 4] =
+        [Separator::Byte(b'\t'), Separator::Byte(b','), Separator::Byte(b';'), Separator::Byte(b'|')];
+    let options = ReadOptions {
+        delimiter: None,
+        header: Some(false),
+        expected: None,
+        quotes: options.quotes,
+        ..ReadOptions::default()
+    };
+    let is_regular =
+        |shape: &TableShape| shape.columns > 1 && shape.rows.iter().all(|row| row.len() == shape.columns);
+    let found = SEPARATORS.iter().find_map(|separator| {
+        let found = shape(head, whole, std::slice::from_ref(separator), lines_max, &options).ok().flatten();
+        found.filter(is_regular)
+    })?;
+    let first: Vec<String> =
+        found.rows.first()?.iter().map(|field| String::from_utf8_lossy(field).into_owned()).collect();
+    if vertex_id_column(&first).is_none() {
+        return Some(found);
+    }
+    let named =
+        ReadOptions { header: Some(true), delimiter: Some(found.dialect.separator.byte()), ..options };
+    shape(head, whole, &SEPARATORS, lines_max, &named).ok().flatten()
+}
+
+/// What a file of vertices with several columns may be.
+pub(crate) enum VertexFile {
+    /// It has one id a line. If the lines may have several columns, but nothing says so for sure, a warning.
+    Ids(InputHead, Option<Message>),
+    /// A table.
+    Table(Box<VertexTable>),
+}
+
+/// A table of vertices: how it is read.
+pub(crate) struct VertexTable {
+    input: Input,
+    head: InputHead,
+    shape: TableShape,
+    id: usize,
+    /// The names and types of the columns; that of the ids is not used.
+    properties: Vec<(String, PropertyType)>,
+}
+
+impl VertexTable {
+    /// Tells whether `input` is a table: tabs separate its columns, or a header names one as those of ids
+    /// are.
+    ///
+    /// # Errors
+    /// If it cannot be read, or two of its columns have one name.
+    pub(crate) fn of(input: &Input, options: &ReadOptions) -> Result<VertexFile> {
+        let mut head = InputHead::read(input)?;
+        if !head.whole {
+            head.extend(HEAD_BYTES_MAX)?;
+        }
+        let Some(shape) = vertex_shape(&head.bytes, head.whole, SAMPLE_LINES, options) else {
+            return Ok(VertexFile::Ids(head, None));
+        };
+        let path = input.path();
+        let names = shape.header.as_deref();
+        if names.is_none() && shape.dialect.separator.byte() != b'\t' {
+            let row = shape.rows.first().map(|row| row.join(&shape.dialect.separator.byte()));
+            let unclear = format!(
+                "{}: each line is taken as one id, such as {}; if the lines have columns, name these in the first line, as \
+                 in id,name",
+                path.display(),
+                excerpt(&row.unwrap_or_default())
+            );
+            return Ok(VertexFile::Ids(head, Some(unclear.into())));
+        }
+        let id = names.and_then(vertex_id_column).unwrap_or(0);
+        let name = |column: usize| match names.and_then(|names| names.get(column)) {
+            Some(name) if !name.trim().is_empty() => name.clone(),
+            _ => format!("column{}", column + 1),
+        };
+        let values =
+            |column: usize| shape.rows.iter().filter_map(move |row| row.get(column)).map(Vec::as_slice);
+        let properties: Vec<(String, PropertyType)> =
+            (0..shape.columns).map(|column| (name(column), sniff_type(values(column)))).collect();
+        let mut known = std::collections::HashSet::new();
+        let mut of_properties = properties.iter().enumerate().filter(|(column, _)| *column != id);
+        if let Some((_, (name, _))) = of_properties.find(|(_, (name, _))| !known.insert(name.as_str())) {
+            let reason = format!("two columns are called {name:?}: give one of them another name");
+            return Err(input_error(&path, Some(shape.skip_lines), b"", reason));
+        }
+        Ok(VertexFile::Table(Box::new(Self { input: input.clone(), head, shape, id, properties })))
+    }
+
+    /// Puts the vertices before `edges`.
+    pub(crate) fn before(self, edges: Box<dyn Reader>, options: &ReadOptions) -> WithVertexTable {
+        let Self { input, head, shape, id, properties } = self;
+        let path = input.path();
+        let listed: Vec<String> = properties
+            .iter()
+            .enumerate()
+            .filter(|(column, _)| *column != id)
+            .map(
+                |(_, (name, own))| {
+                    if own.logical.is_number() { name.clone() } else { format!("{name} as {own}") }
+                },
+            )
+            .collect();
+        let id_name = match &shape.header {
+            Some(_) => properties[id].0.clone(),
+            None => format!("column {}", id + 1),
+        };
+        let note = message![
+            format!(
+                "Reading {} as vertices: id {id_name}, properties {}; ",
+                path.display(),
+                listed.join(", ")
+            ),
+            Setting::Header.to(false),
+            " if the first line is a vertex",
+        ];
+        let note = if shape.header.is_some() {
+            note
+        } else {
+            format!("Reading {} as vertices: id {id_name}, properties {}", path.display(), listed.join(", "))
+                .into()
+        };
+        let part = PartialInput {
+            input,
+            skip_bytes: shape.skip_bytes,
+            skip_lines: shape.skip_lines,
+            quoted: shape.dialect.quotes.then_some(shape.dialect),
+            opened: Some((head.stream, head.bytes)),
+        };
+        let schema = Schema { input_bytes: None, ..edges.schema().clone() };
+        let parser = TableOfVertices {
+            path,
+            ids: schema.ids,
+            num_properties: schema.properties.len(),
+            edges: edges.parser(),
+            delimiter: shape.dialect.separator.byte(),
+            quotes: shape.dialect.quotes,
+            id,
+            properties,
+        };
+        let vertices = Some(LineBlocks::new(vec![part], &ReadOptions { live: None, ..options.clone() }));
+        WithVertexTable { schema, vertices, note, edges, parser: Arc::new(parser) }
+    }
+}
+
+/// First the vertices, then the edges.
+pub(crate) struct WithVertexTable {
+    schema: Schema,
+    vertices: Option<LineBlocks>,
+    note: Message,
+    edges: Box<dyn Reader>,
+    parser: Arc<TableOfVertices>,
+}
+
+impl WithVertexTable {
+    /// How the file is read.
+    pub(crate) fn note(&self) -> Message {
+        self.note.clone()
+    }
+}
+
+impl Reader for WithVertexTable {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn limit_memory(&mut self, bytes: u64, threads: usize) -> Result<u64> {
+        self.edges.limit_memory(bytes, threads)
+    }
+
+    fn table(&self) -> Option<TableRecord> {
+        self.edges.table()
+    }
+
+    fn notes(&self) -> Vec<Message> {
+        self.edges.notes().into_iter().chain([self.note()]).collect()
+    }
+
+    fn entries_add_up(&self) -> Result<bool> {
+        self.edges.entries_add_up()
+    }
+
+    fn parser(&self) -> Arc<dyn BlockParser> {
+        Arc::clone(&self.parser) as _
+    }
+
+    fn next_block(&mut self) -> Result<Option<InputBlock>> {
+        if let Some(vertices) = &mut self.vertices {
+            if let Some(block) = vertices.next_block()? {
+                return Ok(Some(InputBlock { file: VERTEX_TABLE, ..block }));
+            }
+            self.vertices = None;
+        }
+        self.edges.next_block()
+    }
+}
+
+struct TableOfVertices {
+    path: Arc<PathBuf>,
+    ids: IdKind,
+    num_properties: usize,
+    edges: Arc<dyn BlockParser>,
+    delimiter: u8,
+    quotes: bool,
+    id: usize,
+    properties: Vec<(String, PropertyType)>,
+}
+
+impl BlockParser for TableOfVertices {
+    fn warnings(&self) -> Vec<Message> {
+        self.edges.warnings()
+    }
+
+    fn parse(&self, block: InputBlock) -> Result<EdgeBatch> {
+        if block.file != VERTEX_TABLE {
+            return self.edges.parse(block);
+        }
+        let mut taken = TakenVertices::default();
+        let mut columns = VertexColumns::default();
+        let places: Vec<Option<usize>> = (0..self.properties.len())
+            .map(|column| {
+                (column != self.id).then(|| {
+                    columns.place_of_type(&self.properties[column].0, Some(self.properties[column].1.clone()))
+                })
+            })
+            .collect();
+        if let Some(reason) = columns.too_many() {
+            return Err(input_error(&self.path, None, b"", reason));
+        }
+        let (mut rows, mut fields) = (TextRows::new(&block.bytes, self.delimiter, self.quotes), Vec::new());
+        loop {
+            fields.clear();
+            let line = match rows.next_row(&mut fields) {
+                Ok(None) => break,
+                Ok(Some(line)) => line,
+                Err(bad) => {
+                    taken.rejected.push(self.rejected(
+                        block.first_line + bad.line - 1,
+                        &[],
+                        bad.reason.into(),
+                    ));
+                    continue;
+                }
+            };
+            let row = taken.count;
+            match self.id_of(&fields, &block.bytes, &mut taken) {
+                Ok(()) => self.take(&fields, &block.bytes, row, &places, &mut columns),
+                Err(reason) => {
+                    let text = fields.first().map_or(&[][..], |field| field.raw(&block.bytes));
+                    taken.rejected.push(self.rejected(block.first_line + line - 1, text, reason));
+                }
+            }
+        }
+        let vertices = taken.ids(self.ids);
+        Ok(EdgeBatch {
+            source: vertices.slice(0, 0),
+            target: vertices.slice(0, 0),
+            properties: vec![Numbers::Int(Vec::new()).finish(); self.num_properties],
+            vertices: Some(vertices),
+            vertex_values: columns.finish(),
+            rejected: taken.rejected,
+            wide: Vec::new(),
+            input_bytes: block.input_bytes,
+        })
+    }
+}
+
+/// The ids of a block.
+#[derive(Default)]
+struct TakenVertices {
+    count: usize,
+    ints: Vec<u64>,
+    texts: BinaryBuilder,
+    rejected: Vec<Rejected>,
+}
+
+impl TakenVertices {
+    fn ids(&mut self, kind: IdKind) -> ArrayRef {
+        match kind {
+            IdKind::Text => Arc::new(self.texts.finish()),
+            IdKind::Int | IdKind::Numbered { .. } => id_column(std::mem::take(&mut self.ints)),
+        }
+    }
+}
+
+impl TableOfVertices {
+    fn rejected(&self, line: u64, text: &[u8], reason: Message) -> Rejected {
+        Rejected { path: Arc::clone(&self.path), line, text: excerpt(text), reason, edges_before: 0 }
+    }
+
+    /// Takes the id of a row.
+    ///
+    /// # Errors
+    /// Why it is none, in words.
+    fn id_of(
+        &self,
+        fields: &[FieldPlace],
+        bytes: &[u8],
+        taken: &mut TakenVertices,
+    ) -> std::result::Result<(), Message> {
+        if fields.len() != self.properties.len() {
+            let (has, wanted) = (fields.len(), self.properties.len());
+            return Err(format!("the row has {has} columns, but the table of vertices has {wanted}").into());
+        }
+        let id = fields[self.id].text(bytes);
+        match self.ids {
+            IdKind::Text => {
+                check_text(&id, "vertex")?;
+                taken.texts.append_value(&id);
+            }
+            IdKind::Int | IdKind::Numbered { .. } => {
+                let id = decimal::id(&id).map_err(|why| not_id("vertex", why, self.ids == IdKind::Int))?;
+                taken.ints.push(id);
+            }
+        }
+        taken.count += 1;
+        Ok(())
+    }
+
+    /// Takes the values of a row. A value that is not of the type that the first rows have makes the property
+    /// one of texts.
+    fn take(
+        &self,
+        fields: &[FieldPlace],
+        bytes: &[u8],
+        row: usize,
+        places: &[Option<usize>],
+        columns: &mut VertexColumns,
+    ) {
+        for ((field, place), (_, own)) in fields.iter().zip(places).zip(&self.properties) {
+            let (Some(place), value) = (*place, field.text(bytes)) else { continue };
+            if value.is_empty() {
+                continue;
+            }
+            let text = String::from_utf8_lossy(&value);
+            let typed = if own.logical.is_text() { None } else { typed_value(&text, own) };
+            columns.push(row, place, &typed.unwrap_or_else(|| Attribute::Text(Cow::Borrowed(&text))));
+        }
+    }
+}

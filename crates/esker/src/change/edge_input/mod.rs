@@ -1,0 +1,238 @@
+//! An open input of edges, and the edge properties that a change finds in it.
+
+use esker_graph::{Message, Setting, message};
+use esker_import::open::{Opened, open, open_inputs};
+use esker_import::read::format::{Format, Pick, PickProperties, ReadOptions};
+use esker_import::read::input::{Input, expand};
+use esker_import::read::source::{Reader, Schema};
+use esker_store::format::{ElementType, PropertyRecord};
+use esker_store::{Error, Result};
+
+use super::target::Target;
+
+/// Whether the edges of an input are added or removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// Add the edges, with all properties.
+    Add,
+    /// Remove the edges: all between two vertices, or those that have the values of the properties that the
+    /// options name.
+    Remove,
+}
+
+/// An open input of edges for a database.
+pub struct EdgeInput {
+    /// The reader.
+    pub reader: Box<dyn Reader>,
+    /// How each input is read: format, columns, type of ids.
+    pub notes: Vec<Message>,
+    /// What may not be as the user expects it, such as columns that are not read.
+    pub warnings: Vec<Message>,
+    /// Whether its edges are added or removed.
+    pub purpose: Purpose,
+    /// The edge properties that are read: to add edges, all given ones of the database in its order.
+    pub(super) properties: Vec<PropertyRecord>,
+    /// For each of them, its index in the reader's schema.
+    pub(super) places: Vec<usize>,
+}
+
+impl EdgeInput {
+    /// Edges to add that come from a reader whose edge properties are the given ones of the database, in its
+    /// order.
+    pub fn of_reader(target: &Target, reader: Box<dyn Reader>) -> Self {
+        let properties: Vec<PropertyRecord> = target.given_properties().cloned().collect();
+        let places = (0..properties.len()).collect();
+        let (notes, warnings) = (Vec::new(), Vec::new());
+        Self { reader, notes, warnings, purpose: Purpose::Add, properties, places }
+    }
+}
+
+impl EdgeInput {
+    /// The same; to remove edges, their ends are enough, so that other columns are not read is a note.
+    fn for_purpose(mut self) -> Self {
+        if self.purpose == Purpose::Remove {
+            self.notes.append(&mut self.warnings);
+        }
+        self
+    }
+}
+
+/// The edge properties that an input must have.
+pub(super) struct Wanted<'t> {
+    pub(super) target: &'t Target,
+    pub(super) purpose: Purpose,
+    pub(super) properties: Vec<PropertyRecord>,
+}
+
+impl Wanted<'_> {
+    /// Opens inputs and finds the properties in them.
+    pub(super) fn open(
+        &self,
+        inputs: &[String],
+        given: &ReadOptions,
+        base: ReadOptions,
+    ) -> Result<EdgeInput> {
+        if self.properties.is_empty() {
+            let Opened { reader, notes, warnings, .. } = open_any(inputs, &ends_only(base))?;
+            let (purpose, properties, places) = (self.purpose, Vec::new(), Vec::new());
+            return Ok(EdgeInput { reader, notes, warnings, purpose, properties, places }.for_purpose());
+        }
+        let by_name = open_any(inputs, &self.by_name(&base)).and_then(|opened| self.complete(opened));
+        let first = match by_name {
+            Ok(input) => return Ok(input),
+            Err(error) => error,
+        };
+        // Formats with fixed columns, and files without a header, can have a weight but have no column names.
+        let only_weight = matches!(&self.properties[..], [only] if only.weight);
+        if !only_weight || inputs.iter().any(|input| input == "-") {
+            return Err(blamed(first, given));
+        }
+        let by_position = ReadOptions { time: Pick::Skip, properties: PickProperties::None, ..base };
+        match open_any(inputs, &by_position).and_then(|opened| self.complete(opened)) {
+            Ok(input) => Ok(input),
+            Err(second) => {
+                Err(blamed(if matches!(given.weight, Pick::Column(_)) { first } else { second }, given))
+            }
+        }
+    }
+
+    /// Opens inputs of edges to remove from a database of kinds: those of the kind that a row names. Where
+    /// inputs have no column of kinds, nor any other that may be one, rows mean the edges of all kinds.
+    pub(super) fn of_kinds(
+        &self,
+        kind: &PropertyRecord,
+        inputs: &[String],
+        given: &ReadOptions,
+        base: ReadOptions,
+    ) -> Result<EdgeInput> {
+        let properties = self.properties.iter().chain([kind]).cloned().collect();
+        let with_kind = Self { properties, ..*self };
+        let refused = match with_kind.open(inputs, given, base.clone()) {
+            Ok(input) => return Ok(input),
+            Err(error) => error,
+        };
+        if inputs.iter().any(|input| input == "-") {
+            let kind = &kind.name;
+            return Err(Error::invalid(format!(
+                "{}; edges have kinds, so give those to remove with a column {kind}, or in a file instead of standard input",
+                refused.message()
+            )));
+        }
+        let options = if self.properties.is_empty() { ends_only(base.clone()) } else { self.by_name(&base) };
+        let expected = 2 + self.properties.len();
+        for one in expand(inputs, &base.cancel)? {
+            let Ok(opened) = open_inputs(std::slice::from_ref(&one), &options) else { continue };
+            if opened.reader.table().is_some_and(|table| table.columns as usize > expected) {
+                return Err(Error::invalid(format!(
+                    "{}: the edges of {} have kinds, but no column is called {:?}, so rows do not say which of several \
+                     edges to remove: call the column of the kinds so, or leave the ends alone in the file to remove the \
+                     edges of all kinds",
+                    one.name(),
+                    self.target.name,
+                    kind.name
+                )));
+            }
+        }
+        let mut input = self.open(inputs, given, base)?;
+        input.notes.push(format!("no column {:?}: edges of all kinds are removed", kind.name).into());
+        Ok(input)
+    }
+
+    /// Options that read the edge properties by name.
+    fn by_name(&self, base: &ReadOptions) -> ReadOptions {
+        let weight = match (&base.weight, self.properties.iter().find(|property| property.weight)) {
+            (Pick::Column(column), _) => Pick::Column(column.clone()),
+            (_, Some(weight)) => Pick::Column(weight.name.clone()),
+            (_, None) => Pick::Skip,
+        };
+        let others = self.properties.iter().filter(|property| !property.weight);
+        // The database determines the type, so text that looks like a number stays text.
+        let typed =
+            others.map(|property| match property.is_number() && property.element != ElementType::U64 {
+                true => format!("{}:number", property.name),
+                false => format!("{}:{}", property.name, property.type_name()),
+            });
+        let properties = PickProperties::Columns(typed.collect());
+        ReadOptions { weight, time: Pick::Skip, properties, ..base.clone() }
+    }
+
+    /// The input, if it has all of these edge properties.
+    fn complete(&self, opened: Opened) -> Result<EdgeInput> {
+        let schema = opened.reader.schema();
+        let places: Vec<Option<usize>> = self
+            .properties
+            .iter()
+            .map(|property| index_of(schema, &property.name, property.weight))
+            .collect();
+        let missing: Vec<&str> = places
+            .iter()
+            .zip(&self.properties)
+            .filter(|(index, _)| index.is_none())
+            .map(|(_, property)| property.name.as_str())
+            .collect();
+        if missing.is_empty() {
+            let (purpose, properties) = (self.purpose, self.properties.clone());
+            let places = places.into_iter().flatten().collect();
+            let Opened { reader, notes, warnings, .. } = opened;
+            return Ok(EdgeInput { reader, notes, warnings, purpose, properties, places }.for_purpose());
+        }
+        let names = missing.join(", ");
+        if self.purpose == Purpose::Remove {
+            return Err(Error::invalid(format!(
+                "the input has no column {names}, whose values the edges to remove must have"
+            )));
+        }
+        let weight = self.target.edge_properties.iter().find(|property| property.weight);
+        let remedy = match weight {
+            Some(weight) if missing.contains(&weight.name.as_str()) => {
+                message!["; if the weight is in a column with another name, give it with ", Setting::Weight]
+            }
+            _ => Message::default(),
+        };
+        let edges = self.target.describe_edges();
+        Err(Error::invalid(message![
+            format!(
+                "the input has no column {names}: {edges}, and every edge needs a value for each of them"
+            ),
+            remedy,
+        ]))
+    }
+}
+
+/// The error for a missing column: unless options name columns, the database asks for it.
+fn blamed(error: Error, given: &ReadOptions) -> Error {
+    match error {
+        Error::Usage(reason) if !names_columns(given) => Error::invalid(reason),
+        error => error,
+    }
+}
+
+/// Whether options name columns.
+fn names_columns(given: &ReadOptions) -> bool {
+    let ends = given.source.is_some() || given.target.is_some() || !given.schema.is_empty();
+    let picks = [&given.weight, &given.time].into_iter().any(|pick| matches!(pick, Pick::Column(_)));
+    ends || picks || matches!(given.properties, PickProperties::Columns(_))
+}
+
+/// Opens the inputs; without inputs, `options` can still name a file of vertices.
+fn open_any(inputs: &[String], options: &ReadOptions) -> Result<Opened> {
+    if !inputs.is_empty() {
+        return open(inputs, options);
+    }
+    let options = ReadOptions { format: Some(Format::EdgeList), ..options.clone() };
+    let mut opened = open_inputs(&[Input::memory("no edges", Vec::new())], &options)?;
+    opened.notes = opened.reader.notes();
+    Ok(opened)
+}
+
+/// Options that read the ends of edges only.
+fn ends_only(options: ReadOptions) -> ReadOptions {
+    ReadOptions { weight: Pick::Skip, time: Pick::Skip, properties: PickProperties::None, ..options }
+}
+
+fn index_of(schema: &Schema, name: &str, weight: bool) -> Option<usize> {
+    schema
+        .weight
+        .filter(|_| weight)
+        .or_else(|| schema.properties.iter().position(|property| property == name))
+}
