@@ -1,9 +1,13 @@
 //! What `esker edges` and `esker vertices` compute of groups, and how they sort rows.
 
 use clap::Args;
-use esker::grouping::{GroupKey, GroupOrder, Measure};
+use esker::grouping::{GroupKey, GroupOrder, Measure, keys_of};
 
+use crate::failure::Failure;
 use crate::show::rows::RowFormat;
+
+/// Rows of a list that a table shows by itself.
+pub(crate) const LISTED_ROWS: usize = 20;
 
 /// Groups and their measures.
 #[derive(Debug, Clone, Args)]
@@ -11,7 +15,7 @@ use crate::show::rows::RowFormat;
 pub(crate) struct GroupArgs {
     /// Group by these, separated by commas: properties, and of edges also source, target, vertex (both ends),
     /// source.NAME, target.NAME and vertex.NAME. Without it, measures are of all rows
-    #[arg(long, value_name = "KEY,...", value_delimiter = ',')]
+    #[arg(long, value_name = "KEY,...")]
     group_by: Vec<String>,
     /// Count the rows of a group
     #[arg(long)]
@@ -33,12 +37,16 @@ pub(crate) struct GroupArgs {
 /// The order and the form of rows.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SortArgs {
-    /// Sort by this column, the greatest first [default: steps of time, else the first measure]
+    /// Sort by this column: of measures and of lists the greatest first, of keys the least [default: steps of
+    /// time, else the first of sums, means, minima, maxima and the count]
     #[arg(long, value_name = "COLUMN")]
     sort: Option<String>,
     /// The least first
-    #[arg(long)]
+    #[arg(long, conflicts_with = "descending")]
     ascending: bool,
+    /// The greatest first
+    #[arg(long)]
+    descending: bool,
     /// Show only the first N rows
     #[arg(long, value_name = "N")]
     top: Option<usize>,
@@ -56,8 +64,9 @@ impl GroupArgs {
         !self.group_by.is_empty() || !self.measures().is_empty()
     }
 
-    pub(crate) fn keys(&self) -> Vec<GroupKey> {
-        self.group_by.iter().map(|key| key.as_str().into()).collect()
+    pub(crate) fn keys(&self) -> Result<Vec<GroupKey>, Failure> {
+        let keys = self.group_by.iter().map(|keys| keys_of(keys));
+        Ok(keys.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 
     /// Sums, means, minima, maxima, then the count: the first one sorts the rows.
@@ -76,7 +85,19 @@ impl GroupArgs {
 
 impl SortArgs {
     pub(crate) fn order(&self) -> GroupOrder {
-        GroupOrder { column: self.sort.clone(), ascending: self.ascending.then_some(true), top: self.top }
+        let ascending = self.ascending.then_some(true).or(self.descending.then_some(false));
+        GroupOrder { column: self.sort.clone(), ascending, top: self.top }
+    }
+
+    /// That of a list, of which a table for people shows the first rows; and whether it is such a table.
+    pub(crate) fn order_of_list(&self) -> Result<(GroupOrder, bool), Failure> {
+        if self.sort.is_none() && (self.ascending || self.descending) {
+            let message = "--ascending and --descending of a list need --sort, which names the column";
+            return Err(Failure::Usage(message.to_owned()));
+        }
+        let is_cut = self.top.is_none() && self.format() == RowFormat::Table;
+        let order = self.order();
+        Ok((GroupOrder { top: if is_cut { Some(LISTED_ROWS + 1) } else { order.top }, ..order }, is_cut))
     }
 
     pub(crate) fn format(&self) -> RowFormat {

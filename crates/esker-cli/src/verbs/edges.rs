@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, Args};
 use esker::graph::Run;
-use esker::grouping::{GroupQuery, group_edges, list_edges};
+use esker::grouping::{GroupQuery, edge_columns, group_edges, list_edges};
 use esker::session::VersionSource;
 use esker::store::View;
 use esker::window::{Span, Times};
@@ -30,7 +30,7 @@ use crate::verbs::vertices::list_rows;
   esker edges pay.esker --group-by target.country,kind --mean amount --where 'amount > 100'
   esker edges pay.esker --every 7d --time at --sum amount
   esker edges pay.esker --sort amount --top 5")]
-#[command(mut_args(needs_window))]
+#[command(mut_args(of_edges))]
 pub(crate) struct EdgesCommand {
     /// The database
     database: PathBuf,
@@ -51,10 +51,13 @@ pub(crate) struct EdgesCommand {
     resources: ResourceArgs,
 }
 
-/// The options of a window that mean nothing to steps need `--window`.
-fn needs_window(argument: Arg) -> Arg {
-    let is_of_window = ["copies", "combine", "closed"].contains(&argument.get_id().as_str());
-    if is_of_window { argument.requires("window") } else { argument }
+/// Hides the choices that are refused: edges are listed as they are stored. `--closed` needs `--window`.
+fn of_edges(argument: Arg) -> Arg {
+    match argument.get_id().as_str() {
+        "reverse" | "as_undirected" | "copies" | "combine" | "all_vertices" => argument.hide(true),
+        "closed" => argument.requires("window"),
+        _ => argument,
+    }
 }
 
 impl EdgesCommand {
@@ -75,14 +78,15 @@ impl EdgesCommand {
         if !self.groups.asks() && self.every.is_none() {
             return self.list(&selected.view, &run);
         }
-        let times = match (self.every, selected.times) {
-            (Some(_), None) => {
-                Some(Times::of(&selected.view, self.time.as_deref(), self.choice.unit(), &run)?)
-            }
-            (_, times) => times,
-        };
+        // Steps lie in the whole range of the times; those of a window are the last of them.
+        let times =
+            self.every.map(|_| Times::of(&selected.view, self.time.as_deref(), self.choice.unit(), &run));
+        let times = times.transpose()?.map(|times| match &selected.times {
+            Some(of_window) => times.under(&of_window.rules),
+            None => times,
+        });
         let query = GroupQuery {
-            by: self.groups.keys(),
+            by: self.groups.keys()?,
             every: self.every,
             measures: self.groups.measures(),
             order: self.sort.order(),
@@ -94,9 +98,6 @@ impl EdgesCommand {
     }
 
     fn list(&self, view: &View, run: &Run) -> Outcome {
-        let properties = view.version().edge_properties().map(|property| property.name.clone());
-        let columns: Vec<String> =
-            ["source", "target"].map(str::to_owned).into_iter().chain(properties).collect();
-        list_rows(&columns, &self.sort, |take| list_edges(view, &self.sort.order(), run, take))
+        list_rows(&edge_columns(view), &self.sort, |order, take| list_edges(view, order, run, take))
     }
 }

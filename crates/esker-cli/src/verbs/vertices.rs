@@ -3,16 +3,19 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use esker::grouping::{GroupQuery, VertexConditions, group_vertices, list_vertices};
+use esker::grouping::{
+    GroupOrder, GroupQuery, VertexConditions, group_vertices, list_vertices, vertex_columns,
+};
 use esker::selection::Condition;
 
 use crate::args::at::AtArgs;
-use crate::args::grouping::{GroupArgs, SortArgs};
+use crate::args::grouping::{GroupArgs, LISTED_ROWS, SortArgs};
 use crate::args::resources::ResourceArgs;
 use crate::failure::Outcome;
 use crate::interrupt::cancel_on_signals;
 use crate::session::opening::open_store;
 use crate::show::rows::{PrintedRows, RowTable};
+use crate::show::text;
 
 /// List vertices, or group them and add up their properties
 ///
@@ -48,14 +51,12 @@ impl VerticesCommand {
         let version = version?;
         let conditions = VertexConditions::of(&self.conditions, &version, &run)?;
         if !self.groups.asks() {
-            let names = version.vertex_properties().map(|property| property.name.clone());
-            let columns: Vec<String> = std::iter::once("vertex".to_owned()).chain(names).collect();
-            return list_rows(&columns, &self.sort, |take| {
-                list_vertices(&version, &conditions, &self.sort.order(), &run, take)
+            return list_rows(&vertex_columns(&version), &self.sort, |order, take| {
+                list_vertices(&version, &conditions, order, &run, take)
             });
         }
         let query = GroupQuery {
-            by: self.groups.keys(),
+            by: self.groups.keys()?,
             every: None,
             measures: self.groups.measures(),
             order: self.sort.order(),
@@ -67,16 +68,24 @@ impl VerticesCommand {
     }
 }
 
-/// Prints rows as they come from a list.
+/// Takes the rows of a list.
+pub(super) type TakeRow<'a> = &'a mut dyn FnMut(Vec<serde_json::Value>) -> esker::Result<()>;
+
+/// Prints rows as they come from a list. A table has the first ones, and says so.
 pub(super) fn list_rows(
     columns: &[String],
     sort: &SortArgs,
-    list: impl FnOnce(&mut dyn FnMut(Vec<serde_json::Value>) -> esker::Result<()>) -> esker::Result<()>,
+    list: impl FnOnce(&GroupOrder, TakeRow<'_>) -> esker::Result<()>,
 ) -> Outcome {
+    let (order, is_cut) = sort.order_of_list()?;
     let mut printed = PrintedRows::new(sort.format());
     printed.add(RowTable::of(columns))?;
-    let mut failed: Outcome = Ok(());
-    let listed = list(&mut |row| {
+    let (mut count, mut failed) = (0, Ok(()));
+    let listed = list(&order, &mut |row| {
+        count += 1;
+        if is_cut && count > LISTED_ROWS {
+            return Ok(());
+        }
         let mut rows = RowTable::of(columns);
         rows.push(row);
         failed = printed.add(rows);
@@ -84,5 +93,9 @@ pub(super) fn list_rows(
     });
     failed?;
     listed?;
-    printed.finish()
+    printed.finish()?;
+    if is_cut && count > LISTED_ROWS {
+        text::remark(&format!("the first {LISTED_ROWS} rows; --top N shows more, --format csv all"));
+    }
+    Ok(())
 }

@@ -7,16 +7,17 @@ use esker_store::layer::ListColumns;
 use serde_json::Value;
 
 use super::groups::Groups;
-use super::keys::{GroupEnd, GroupKey, KEYS_MAX, KeyBits, KeyColumn, id_json};
+use super::keys::{GroupEnd, GroupKey, KEYS_MAX, KeyBits, KeyColumn, id_json, key_bits};
 use super::measures::MeasureColumn;
 use super::query::GroupQuery;
-use super::table::{GroupOrder, GroupTable, compared, place_of};
+use super::table::{GroupOrder, GroupTable, compared, place_of, told_apart};
 use crate::differences::value_json;
 use crate::error::{Error, Result};
 use crate::window::Times;
 
-/// Vertices whose edges a thread takes at a time.
+/// Vertices whose edges a thread takes at a time, and those between two looks for a signal.
 const GRAIN: usize = 1 << 12;
+const CHECK_VERTICES: VertexId = 1 << 6;
 
 /// Groups the edges of a view; `times` are those of its edges, for [`GroupQuery::every`]. An undirected edge
 /// counts once, or, by `vertex`, for each of its ends.
@@ -42,6 +43,7 @@ pub fn group_edges(view: &View, times: Option<&Times>, query: &GroupQuery, run: 
         return Err(Error::usage(format!("edges are grouped by {KEYS_MAX} keys at most")));
     }
     let names = names_of(&keys, &query.by);
+    query.expect_each_once()?;
     let measures = query.measures.iter().map(|measure| {
         let property = measure.property().map(|name| version.edge_property(name).cloned()).transpose()?;
         MeasureColumn::new(measure.clone(), property)
@@ -61,6 +63,9 @@ pub fn group_edges(view: &View, times: Option<&Times>, query: &GroupQuery, run: 
                 None => groups.insert(Groups::new(domain, &measures, run)?),
             };
             for v in range.map(vertex) {
+                if v % CHECK_VERTICES == 0 {
+                    run.check()?;
+                }
                 view.visit_kept(Direction::Out, v, |target, lists, index| {
                     let mut add = |end| rows.add([v, target, end], lists, index, groups, run);
                     match (is_directed, of_both_ends) {
@@ -132,7 +137,7 @@ impl EdgeRows<'_> {
             let value = match key {
                 KeyColumn::End(of) => Some(u64::from(vertex_of(*of))),
                 KeyColumn::EndProperty(of, values) => values.of(vertex_of(*of)),
-                KeyColumn::Property(property) => bits(property)?,
+                KeyColumn::Property(property) => bits(property)?.map(|bits| key_bits(property, bits)),
                 KeyColumn::Step(step) => bits(&step.property)?.and_then(|bits| {
                     step.of(match step.property.element {
                         ElementType::I32 => i64::from(bits as i32),
@@ -163,7 +168,7 @@ pub fn list_edges(
     let mut sorted = place.map(|place| SortedRows::new(place, order));
     let mut count = 0;
     for v in (0..version.num_vertices()).map(vertex) {
-        if v % (1 << 10) == 0 {
+        if v % CHECK_VERTICES == 0 {
             run.check()?;
         }
         if sorted.is_none() && order.top.is_some_and(|top| count >= top) {
@@ -183,7 +188,7 @@ pub fn list_edges(
             rows.push((target, row));
             Ok::<_, Error>(())
         })?;
-        // Layers follow each other.
+        // A list with parts in several layers comes part by part.
         rows.sort_by_key(|row| row.0);
         for (target, mut row) in rows {
             (row[0], row[1]) = (id_json(version, v)?, id_json(version, target)?);
@@ -198,10 +203,11 @@ pub fn list_edges(
     sorted.map_or(Ok(()), |sorted| sorted.finish().into_iter().try_for_each(take))
 }
 
-/// The names of the columns of [`list_edges`].
-pub(super) fn edge_columns(view: &View) -> Vec<String> {
+/// The names of the columns of [`list_edges`]: `source`, `target` and the properties; one that is called like
+/// a column before it is `property.NAME`.
+pub fn edge_columns(view: &View) -> Vec<String> {
     let properties = view.version().edge_properties().map(|property| property.name.clone());
-    ["source", "target"].map(str::to_owned).into_iter().chain(properties).collect()
+    told_apart(["source", "target"].map(str::to_owned).into_iter().chain(properties))
 }
 
 /// The first rows by a column.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use esker_graph::{Bitmap, Reservation, Run, VertexId, vertex};
-use esker_store::format::PropertyRecord;
+use esker_store::format::{ElementType, PropertyRecord};
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
 use esker_store::{Version, View};
@@ -48,18 +48,50 @@ impl GroupEnd {
     }
 }
 
+/// The keys of a text, which commas separate. A name in double quotes may have commas and dots, as
+/// `source."of birth"`; two quotes in it stand for one.
+///
+/// # Errors
+/// [`Error::Usage`] for a quote that is not closed, and for an empty key.
+pub fn keys_of(text: &str) -> Result<Vec<GroupKey>> {
+    let (mut parts, mut is_open) = (vec![String::new()], false);
+    for sign in text.chars() {
+        is_open ^= sign == '"';
+        match parts.last_mut() {
+            Some(part) if is_open || sign != ',' => part.push(sign),
+            _ => parts.push(String::new()),
+        }
+    }
+    if is_open {
+        return Err(Error::usage(format!("{text:?} has a quote that is not closed")));
+    }
+    let key = |part: &String| match part.trim() {
+        "" => Err(Error::usage(format!("{text:?} has an empty key"))),
+        part => Ok(part.into()),
+    };
+    parts.iter().map(key).collect()
+}
+
+/// A name without the quotes around it.
+fn unquoted(name: &str) -> Option<String> {
+    let inside = name.strip_prefix('"')?.strip_suffix('"')?;
+    Some(inside.replace("\"\"", "\""))
+}
+
 impl From<&str> for GroupKey {
     /// `source`, `target` and `vertex` are ends, `source.NAME` and so on their properties, and all else is a
     /// property; one in double quotes always.
     fn from(text: &str) -> Self {
-        if let Some(name) = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
-            return Self::Property(name.to_owned());
+        if let Some(name) = unquoted(text) {
+            return Self::Property(name);
         }
         let (first, name) = text.split_once('.').map_or((text, None), |(first, name)| (first, Some(name)));
         let ends = [GroupEnd::Source, GroupEnd::Target, GroupEnd::Vertex];
         match (ends.into_iter().find(|end| end.name() == first), name) {
             (Some(end), None) => Self::End(end),
-            (Some(end), Some(name)) => Self::EndProperty(end, name.to_owned()),
+            (Some(end), Some(name)) => {
+                Self::EndProperty(end, unquoted(name).unwrap_or_else(|| name.to_owned()))
+            }
             (None, _) => Self::Property(text.to_owned()),
         }
     }
@@ -73,6 +105,16 @@ impl std::fmt::Display for GroupKey {
             Self::Property(name) => f.write_str(name),
         }
     }
+}
+
+/// The bits of a key: zero has two signs and is one value.
+pub(super) fn key_bits(record: &PropertyRecord, bits: u64) -> u64 {
+    let is_negative_zero = match record.element {
+        ElementType::F32 => bits == u64::from((-0.0_f32).to_bits()),
+        ElementType::F64 => bits == (-0.0_f64).to_bits(),
+        _ => false,
+    };
+    if is_negative_zero && record.is_number() { 0 } else { bits }
 }
 
 /// The keys of a row: bits of numbers, codes of texts, numbers of vertices.
@@ -239,7 +281,7 @@ impl VertexValues {
                         texts.len() as u64 - 1
                     })
                 }
-                value => value.bits().unwrap_or(0),
+                value => key_bits(property.record(), value.bits().unwrap_or(0)),
             };
         }
         Ok(Self { record: property.record().clone(), bits, known, texts, _memory: memory })

@@ -1,5 +1,7 @@
 //! Counts, sums, means and extremes of a property, by group.
 
+use std::cmp::Ordering;
+
 use esker_store::format::{ElementType, LogicalType, PropertyRecord};
 use esker_store::property::PropertyValue;
 use serde_json::Value;
@@ -106,12 +108,12 @@ impl MeasureColumn {
             (Measure::Sum(_) | Measure::Mean(_), Number::Whole(value)) => cell.whole += value,
             (Measure::Sum(_) | Measure::Mean(_), Number::Real(value)) => cell.add(value),
             (Measure::Min(_), value)
-                if cell.count == 0 || value.is_less(Number::of(property.element, cell.extreme)) =>
+                if cell.count == 0 || value.order(Number::of(property.element, cell.extreme)).is_lt() =>
             {
                 cell.extreme = bits;
             }
             (Measure::Max(_), value)
-                if cell.count == 0 || Number::of(property.element, cell.extreme).is_less(value) =>
+                if cell.count == 0 || value.order(Number::of(property.element, cell.extreme)).is_gt() =>
             {
                 cell.extreme = bits;
             }
@@ -138,8 +140,8 @@ impl MeasureColumn {
         cell.error += theirs.error;
     }
 
-    /// The order of the values of two groups; missing ones are last.
-    pub(super) fn compare(&self, a: usize, b: usize) -> std::cmp::Ordering {
+    /// The order of the values of two groups; missing ones are the least.
+    pub(super) fn compare(&self, a: usize, b: usize) -> Ordering {
         let key = |group: usize| {
             let cell = &self.cells[group];
             match (&self.measure, &self.property) {
@@ -154,40 +156,36 @@ impl MeasureColumn {
             }
         };
         match (key(a), key(b)) {
-            (Some(a), Some(b)) if a.is_less(b) => std::cmp::Ordering::Less,
-            (Some(a), Some(b)) if b.is_less(a) => std::cmp::Ordering::Greater,
-            (Some(_), None) => std::cmp::Ordering::Greater,
-            (None, Some(_)) => std::cmp::Ordering::Less,
-            _ => std::cmp::Ordering::Equal,
+            (Some(a), Some(b)) => a.order(b),
+            (a, b) => a.is_some().cmp(&b.is_some()),
         }
     }
 
     /// The value of a group.
     ///
     /// # Errors
-    /// [`Error::Usage`] if a sum does not fit in 64 bits.
+    /// [`Error::Usage`] if a sum does not fit in 64 bits, or in a float.
     pub(super) fn value(&self, group: usize) -> Result<Value> {
         let cell = &self.cells[group];
         let Some(property) = &self.property else { return Ok(cell.count.into()) };
         if cell.count == 0 {
             return Ok(Value::Null);
         }
-        Ok(match self.measure {
-            Measure::Mean(_) => (cell.sum(property).as_real() / cell.count as f64).into(),
-            Measure::Sum(_) => match cell.sum(property) {
-                Number::Real(sum) => sum.into(),
-                Number::Whole(sum) => i64::try_from(sum)
-                    .map(Value::from)
-                    .or_else(|_| u64::try_from(sum).map(Value::from))
-                    .map_err(|_| {
-                        let name = &property.name;
-                        Error::usage(format!(
-                            "the sum {sum} of {name:?} does not fit in 64 bits: ask for the mean"
-                        ))
-                    })?,
-            },
-            _ => value_json(&PropertyValue::from_stored(property, cell.extreme)),
-        })
+        let sum = match self.measure {
+            Measure::Sum(_) | Measure::Mean(_) => cell.sum(property),
+            _ => return Ok(value_json(&PropertyValue::from_stored(property, cell.extreme))),
+        };
+        if matches!(self.measure, Measure::Mean(_)) {
+            return finite(sum.as_real() / cell.count as f64, &property.name);
+        }
+        match sum {
+            Number::Real(sum) => finite(sum, &property.name),
+            Number::Whole(sum) => {
+                let whole =
+                    i64::try_from(sum).map(Value::from).or_else(|_| u64::try_from(sum).map(Value::from));
+                whole.map_err(|_| beyond(&property.name, "64 bits"))
+            }
+        }
     }
 
     /// Whether a group has no value.
@@ -252,10 +250,20 @@ impl Number {
         }
     }
 
-    fn is_less(self, other: Self) -> bool {
+    fn order(self, other: Self) -> Ordering {
         match (self, other) {
-            (Self::Whole(a), Self::Whole(b)) => a < b,
-            (a, b) => a.as_real() < b.as_real(),
+            (Self::Whole(a), Self::Whole(b)) => a.cmp(&b),
+            (a, b) => a.as_real().total_cmp(&b.as_real()),
         }
     }
+}
+
+fn finite(value: f64, name: &str) -> Result<Value> {
+    if value.is_finite() { Ok(value.into()) } else { Err(beyond(name, "a float")) }
+}
+
+fn beyond(name: &str, what: &str) -> Error {
+    Error::usage(format!(
+        "a sum of {name:?} does not fit in {what}: leave out the greatest values with a condition"
+    ))
 }

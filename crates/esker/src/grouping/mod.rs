@@ -37,9 +37,9 @@ mod query;
 mod edges;
 mod vertices;
 
-pub use edges::{group_edges, list_edges};
-pub use keys::{GroupEnd, GroupKey};
+pub use edges::{edge_columns, group_edges, list_edges};
+pub use keys::{GroupEnd, GroupKey, keys_of};
 pub use measures::Measure;
 pub use query::GroupQuery;
 pub use table::{GroupOrder, GroupTable};
-pub use vertices::{VertexConditions, group_vertices, list_vertices};
+pub use vertices::{VertexConditions, group_vertices, list_vertices, vertex_columns};

@@ -3,12 +3,28 @@
 use super::keys::GroupKey;
 use super::measures::Measure;
 use super::table::GroupOrder;
+use crate::error::{Error, Result};
 use crate::window::Span;
+
+impl GroupQuery {
+    /// Refuses a key or a measure that is asked for twice.
+    pub(super) fn expect_each_once(&self) -> Result<()> {
+        let keys = self.by.iter().map(GroupKey::to_string);
+        let mut names: Vec<String> = keys.chain(self.measures.iter().map(Measure::column)).collect();
+        names.sort_unstable();
+        match names.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => {
+                Err(Error::usage(format!("the column {:?} would be there twice: ask for it once", pair[0])))
+            }
+            None => Ok(()),
+        }
+    }
+}
 
 /// What is asked of groups.
 #[derive(Debug, Clone, Default)]
 pub struct GroupQuery {
-    /// What rows of a group have in common, four at most; none: all rows are one group.
+    /// What rows of a group have in common, four at most with steps; none: all rows are one group.
     pub by: Vec<GroupKey>,
     /// Edges are also grouped by steps of this length, in the order of time.
     pub every: Option<Span>,

@@ -24,7 +24,8 @@ pub struct GroupTable {
 pub struct GroupOrder {
     /// The column by which they are sorted; `None`: steps of time, else the first measure, else the keys.
     pub column: Option<String>,
-    /// Whether the least comes first; `None`: of keys. Rows without a value are last.
+    /// Whether the least comes first; `None`: where keys or steps are sorted, not where measures and the
+    /// values of lists are. Rows without a value are last.
     pub ascending: Option<bool>,
     /// How many rows at most.
     pub top: Option<usize>,
@@ -45,6 +46,18 @@ pub(super) fn compared(a: &Value, b: &Value, ascending: bool) -> Ordering {
         (a, b) => a.to_string().cmp(&b.to_string()),
     };
     if ascending { order } else { order.reverse() }
+}
+
+/// Names, each once: one that was there before becomes `property.NAME`.
+pub(super) fn told_apart(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut told: Vec<String> = Vec::new();
+    for mut name in names {
+        while told.contains(&name) {
+            name.insert_str(0, "property.");
+        }
+        told.push(name);
+    }
+    told
 }
 
 /// The place of a column among names.
@@ -87,11 +100,11 @@ impl Groups {
         let mut groups: Vec<usize> = (0..self.keys().len()).collect();
         if let Some(measure) = place.checked_sub(keys.len()) {
             let measure = &self.measures()[measure];
-            let missing_last = |a: usize, b: usize| {
+            let in_order = |a: usize, b: usize| {
                 let order = measure.compare(a, b);
                 if ascending { order } else { order.reverse() }
             };
-            groups.sort_by(|&a, &b| missing_last(a, b).then(self.keys()[a].cmp(&self.keys()[b])));
+            groups.sort_by(|&a, &b| in_order(a, b).then(self.keys()[a].cmp(&self.keys()[b])));
             if ascending {
                 // Those without a value came first.
                 let missing = groups.iter().take_while(|&&group| measure.is_missing(group)).count();

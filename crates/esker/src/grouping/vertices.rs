@@ -9,7 +9,7 @@ use super::groups::Groups;
 use super::keys::{KEYS_MAX, KeyBits, KeyColumn, VertexValues, id_json};
 use super::measures::MeasureColumn;
 use super::query::GroupQuery;
-use super::table::{GroupOrder, GroupTable, place_of};
+use super::table::{GroupOrder, GroupTable, place_of, told_apart};
 use crate::differences::value_json;
 use crate::error::{Error, Result};
 use crate::selection::{Condition, Conditions};
@@ -63,6 +63,7 @@ pub fn group_vertices(
     query: &GroupQuery,
     run: &Run,
 ) -> Result<GroupTable> {
+    query.expect_each_once()?;
     let keys = query.by.iter().map(|key| KeyColumn::of_vertices(key, version, run));
     let keys = keys.collect::<Result<Vec<_>>>()?;
     if keys.len() > KEYS_MAX {
@@ -98,6 +99,13 @@ pub fn group_vertices(
     groups.table(names_of(&keys, &query.by), &keys, &query.order, version, run)
 }
 
+/// The names of the columns of [`list_vertices`]: `vertex` and the properties; one that is called so is
+/// `property.vertex`.
+pub fn vertex_columns(version: &Version) -> Vec<String> {
+    let properties = version.vertex_properties().map(|property| property.name.clone());
+    told_apart(std::iter::once("vertex".to_owned()).chain(properties))
+}
+
 /// Lists the vertices of a version that meet conditions, with all their properties: hands each row of the id
 /// and the values to `take`, in the order of the vertices, or sorted by a column.
 ///
@@ -113,7 +121,7 @@ pub fn list_vertices(
     let names: Vec<String> = version.vertex_properties().map(|property| property.name.clone()).collect();
     let properties =
         names.iter().map(|name| Ok(version.vertex_property(name)?)).collect::<Result<Vec<_>>>()?;
-    let columns: Vec<String> = std::iter::once("vertex".to_owned()).chain(names).collect();
+    let columns = vertex_columns(version);
     let place = order.column.as_deref().map(|column| place_of(column, &columns)).transpose()?;
     let mut sorted = place.map(|place| SortedRows::new(place, order));
     let mut left = order.top.filter(|_| sorted.is_none()).unwrap_or(usize::MAX);

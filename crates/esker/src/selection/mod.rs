@@ -36,6 +36,9 @@ pub fn notes(conditions: &[Condition], version: &Version) -> Result<Vec<String>>
     Ok(notes)
 }
 
+/// So many texts that no edge has are named.
+const NAMED_TEXTS: usize = 3;
+
 fn add_notes(expression: &Expression, version: &Version, notes: &mut Vec<String>) -> Result<()> {
     match expression {
         Expression::All(parts) | Expression::Any(parts) => {
@@ -44,12 +47,19 @@ fn add_notes(expression: &Expression, version: &Version, notes: &mut Vec<String>
         Expression::Not(part) => add_notes(part, version, notes),
         Expression::Test(Comparison { operand, asked }) if operand.whose == Whose::Edge => {
             let property = property_of(operand, version)?;
-            for wanted in
-                TextTest::new(asked).wanted().unwrap_or_default().iter().filter(|_| property.is_text())
-            {
-                if !text_is_known(wanted, property, version)? {
-                    notes.push(format!("no edge of any version has the text {wanted:?} as its {operand}"));
+            let test = TextTest::new(asked);
+            let (mut unknown, mut more) = (Vec::new(), 0);
+            for wanted in test.wanted().unwrap_or_default().iter().filter(|_| property.is_text()) {
+                match text_is_known(wanted, property, version)? {
+                    true => {}
+                    false if unknown.len() == NAMED_TEXTS => more += 1,
+                    false => unknown.push(format!("{wanted:?}")),
                 }
+            }
+            if !unknown.is_empty() {
+                let (unknown, more) =
+                    (unknown.join(" or "), if more > 0 { format!(" or {more} more") } else { String::new() });
+                notes.push(format!("no edge of any version has the text {unknown}{more} as its {operand}"));
             }
             Ok(())
         }
