@@ -9,6 +9,9 @@ cd "$(dirname "$0")"
 . scripts/prepare.sh
 prepare build python
 
+# A few cases for each property: the suite is to take no longer than people wait.
+export ESKER_CASES="${ESKER_CASES:-16}"
+
 step() { printf '\n== [%d min %02d s] %s\n' $((SECONDS / 60)) $((SECONDS % 60)) "$*"; "$@"; }
 
 # Compiles everything in one go, the Python extension and the command with clusters included, so that no core waits and nothing is compiled
@@ -24,7 +27,7 @@ step python/test.sh
 # Clippy (.ci/run) type-checks all of them at both widths. Some long tests are left out: of damage at each byte of a file, of installations
 # that fail, of several threads on one graph; `cargo xtask prove properties` runs them too. Naming esker-python,
 # which has no Rust tests, selects the features of dependencies that were compiled above.
-step env ESKER_CASES="${ESKER_CASES:-16}" cargo test \
+step cargo test \
     -p esker-graph -p esker-algo -p esker-format -p esker-layers -p esker-store -p esker-import -p esker-python --features id64 -- \
     --skip commits:: --skip processes:: --skip database:: --skip log:: --skip io:: --skip flipped_byte --skip byte_flipped \
     --skip every_truncation --skip installed_wholly --skip on_several_threads --skip number_of_threads

@@ -111,8 +111,8 @@ fn every_command_that_reads_edges_takes_conditions_on_edges_and_ends() {
         "the edges of a that remain"
     );
     assert_eq!(rows(&format!("get w.esker a --format csv --where {condition}")), ["a,3,0,DE,1"]);
-    let neighbours = rows("neighbors w.esker a --format csv --where \"target\"=b");
-    assert!(neighbours.is_empty(), "a property of that name is quoted: {neighbours:?}");
+    assert_eq!(rows("neighbors w.esker a --format csv --where (target=b)and(kind=rail)"), ["a,b,5,rail"]);
+    place.fails(2, "neighbors w.esker a --where \"target\"=b", "have no property \"target\"");
 }
 
 #[test]
