@@ -259,10 +259,10 @@ impl Search<'_> {
         }
     }
 
-    /// Whether a column has one value in all of several rows.
+    /// Whether a column has one value in all of more than two rows.
     fn is_constant(&self, column: usize) -> bool {
         let values = &self.columns[column].values;
-        values.len() > 1 && distinct(values).len() < 2
+        values.len() > 2 && distinct(values).len() < 2
     }
 
     /// How many of the values of two columns are in both, of 1.
