@@ -135,7 +135,8 @@ def pandas_files() -> None:
     put("transfers-na.csv", "frame.to_csv(path, index=False, na_rep='NA')", "transfers", empty)
     put("transfers-format.csv", "frame.to_csv(path, index=False, float_format='%.3e')", "transfers")
     thousands = frames["transfers"].assign(amount=[f"{1000 * row + 0.5:,.2f}" for row in range(9)])
-    put("transfers-thousands.csv", "frame.to_csv(path, index=False)", "transfers", thousands)
+    put("transfers-thousands.csv", "frame.to_csv(path, index=False)", "transfers", thousands,
+        of_frame(frames["transfers"].assign(amount=[1000 * row + 0.5 for row in range(9)]), "from", "to"))
     german = frames["transfers"].assign(date=frames["transfers"]["date"].map("{:%d.%m.%Y}".format))
     put("transfers-german.csv", "frame.to_csv(path, index=False, sep=';', decimal=',', encoding='utf-8-sig')",
         "transfers", german, of_frame(frames["transfers"], "from", "to"),
