@@ -111,7 +111,8 @@ proptest! {
         let id_files = [0, 2, 4, 5][ids as usize - 1];
         let lists = if sample.encoding == Encoding::Compressed { 4 } else { 2 };
         let directions = if sample.in_edges { 2 } else { 1 };
-        prop_assert_eq!(report.columns, id_files + 2 + (lists + 2) * directions);
+        // The texts of the properties, and their order.
+        prop_assert_eq!(report.columns, id_files + 3 + (lists + 2) * directions);
     }
 }
 

@@ -274,7 +274,7 @@ fn create_with_texts(path: &Path) {
 }
 
 #[test]
-fn texts_of_edges_count_against_the_limit_in_batches_and_as_long_as_the_database_is_open() {
+fn texts_of_edges_count_against_the_limit_in_batches_and_until_they_are_frozen() {
     const LIMIT_BYTES: u64 = 16 << 20;
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let directory = tempfile::tempdir().unwrap();
@@ -302,22 +302,16 @@ fn texts_of_edges_count_against_the_limit_in_batches_and_as_long_as_the_database
     assert!(refused.contains("changes and more needs "), "{refused}");
     let peak = PEAK_BYTES.load(Ordering::SeqCst) - held;
     assert!(peak < LIMIT_BYTES as usize, "{peak} bytes");
-    // The texts of all commits are kept, for their codes: at some time there is no more room for others.
-    let commits = (0..40).take_while(|part| fill(part * 500, 500).is_ok()).count();
-    assert!((8..30).contains(&commits), "{commits}");
+    // Those of commits are kept for their codes until they are frozen, which makes room for others.
+    for part in 0..40 {
+        fill(part * 500, 500).unwrap();
+    }
     let peak = PEAK_BYTES.load(Ordering::SeqCst) - held;
     assert!(peak < (LIMIT_BYTES + (16 << 20)) as usize, "{peak} bytes");
     db.freeze(&Run::with_threads(1).unwrap()).unwrap();
     db.close().unwrap();
-    let needed = match open(2 << 20).map(drop) {
-        Err(Error::Stop(Stop::OverBudget { needed_bytes, what, .. })) => {
-            assert!(what.contains("texts of edge properties"), "{what}");
-            needed_bytes
-        }
-        other => panic!("{other:?}"),
-    };
-    assert!(needed > commits as u64 * 500_000 && needed < LIMIT_BYTES, "{needed}");
-    open(needed).unwrap().close().unwrap();
+    // Those of layers are looked up where they lie.
+    open(2 << 20).unwrap().close().unwrap();
 }
 
 #[test]
