@@ -110,7 +110,7 @@ def chosen(graph: Graph, where: Where, all_vertices: bool) -> Graph:
         # What is unknown of a missing value is not true.
         keep = numpy.asarray(numpy.ma.filled(where(table) if callable(where) else where, False))
     if keep.dtype != bool or keep.ndim != 1:
-        raise MistypedError(f"where must be values by property, such as {{'kind': 'depends'}}, or True or False for each edge; got {where!r:.60}")
+        raise MistypedError(f"where must be a condition in words, values by property, such as {{'kind': 'depends'}}, or True or False for each edge; got {where!r:.60}")
     if len(keep) != len(table):
         raise InvalidError(f"where gives {counted(len(keep), 'value')} for {counted(len(table), 'edge')}")
     return _with(graph, table._only(keep), all_vertices)

@@ -324,8 +324,10 @@ def test_a_wrong_tag_or_condition_is_named(web):
         web.tag(1, "monday")
     with pytest.raises(esker.MistypedError, match="name of a tag"):
         web.untag(1)
-    with pytest.raises(esker.MistypedError, match="such as {'kind': 'depends'}.*got 'weight > 1'"):
-        web.graph().filter("weight > 1")
+    with pytest.raises(esker.MistypedError, match="such as {'kind': 'depends'}.*got 5"):
+        web.graph().filter(5)
+    with pytest.raises(esker.InvalidError, match="behind weight belongs a comparison"):
+        web.graph().filter("weight")
 
 
 @pytest.mark.parametrize(

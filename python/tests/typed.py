@@ -38,7 +38,8 @@ wrong_degree: str = right_graph.degree(0)  # type: ignore[assignment]
 part: esker.Graph = right_graph.ego(0, 2, direction="out").reverse().undirected().subgraph([0, 1])
 chosen: esker.Graph = part.filter({"kind": "a"}).filter(lambda edges: edges.source == edges.target)
 part.subgraph(0)  # type: ignore[arg-type]
-part.filter("kind")  # type: ignore[arg-type]
+part.filter("kind = 'a'")
+part.filter(5)  # type: ignore[arg-type]
 with esker.Cancel() as handle:
     handle.cancel()
 handle.cancel("now")  # type: ignore[call-arg]

@@ -13,6 +13,9 @@ use super::chunks::{expect_short, is_wide};
 use super::column::{ColumnType, InputColumn};
 use crate::failure::{PyOutcome, invalid};
 
+/// The pieces of a range, each with where it starts, and the places of null in the range.
+type GivenPieces = (Vec<(usize, ArrayRef)>, Vec<usize>);
+
 impl InputColumn {
     /// As [`InputColumn::values`], as `UInt64` where an element of the range exceeds 2^63 - 1.
     pub(super) fn values_or_unsigned(&self, range: Range<usize>) -> PyOutcome<ArrayRef> {
@@ -37,7 +40,7 @@ impl InputColumn {
 
     /// The pieces of a range as arrays of the types that [`simplified`] makes, and the places of null in the
     /// range.
-    fn given(&self, range: Range<usize>) -> PyOutcome<(Vec<(usize, ArrayRef)>, Vec<usize>)> {
+    fn given(&self, range: Range<usize>) -> PyOutcome<GivenPieces> {
         let (mut pieces, mut missing) = (Vec::new(), Vec::new());
         for (start, piece) in self.pieces(range.clone()) {
             if let Some(nulls) = piece.logical_nulls().filter(|nulls| nulls.null_count() > 0) {

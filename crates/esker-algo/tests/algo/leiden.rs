@@ -89,9 +89,9 @@ fn planted(groups: usize, size: usize, inside: usize, outside: usize, seed: u64)
     let mut random = Random::new(seed);
     let truth: Vec<usize> = (0..n).map(|v| v % groups).collect();
     let mut edges = Vec::new();
-    for v in 0..n {
+    for (v, group) in truth.iter().enumerate() {
         for _ in 0..inside.div_ceil(2) {
-            edges.push((vertex(v), vertex(truth[v] + groups * random.index(size)), ()));
+            edges.push((vertex(v), vertex(group + groups * random.index(size)), ()));
         }
         for _ in 0..outside.div_ceil(2) {
             edges.push((vertex(v), vertex(random.index(n)), ()));

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::groups::Groups;
 use super::keys::KeyColumn;
+use super::measures::MeasureColumn;
 use crate::error::{Error, Result};
 
 /// Rows with a name for each column.
@@ -87,7 +88,7 @@ impl Groups {
             return Err(Error::usage("nothing is asked of all rows: ask for a measure, such as their count"));
         }
         let columns: Vec<String> =
-            names.into_iter().chain(self.measures().iter().map(|measure| measure.name())).collect();
+            names.into_iter().chain(self.measures().iter().map(MeasureColumn::name)).collect();
         let place = match &order.column {
             Some(column) => place_of(column, &columns)?,
             None => match keys.iter().position(|key| matches!(key, KeyColumn::Step(_))) {

@@ -3,7 +3,7 @@
 use esker_graph::{Bitmap, Reservation, Run, Setting, VertexId, message, vertex};
 use esker_store::Version;
 use esker_store::format::{ElementType, LogicalType, PropertyRecord, PropertyType};
-use esker_store::ids::ExternalId;
+use esker_store::ids::{ExternalId, IdMap};
 use esker_store::property::PropertyValue;
 
 use super::codes::TextCodes;
@@ -170,7 +170,7 @@ impl EndTest {
             Some(name) => (None, Some(version.vertex_property(name)?)),
             None => (Some(version.ids()), None),
         };
-        let record = match (&property, ids.is_some_and(|ids| ids.is_text())) {
+        let record = match (&property, ids.is_some_and(IdMap::is_text)) {
             (Some(property), _) => property.record().clone(),
             (None, true) => PropertyRecord::of_vertices("", TEXT),
             (None, false) => PropertyRecord::of_vertices("", INTEGER),

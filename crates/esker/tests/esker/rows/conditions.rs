@@ -14,13 +14,16 @@ use crate::common::cases;
 
 use super::world::{Facts, KINDS, LANDS, Row, World};
 
+/// Whether a value that is there meets a comparison.
+type KnownTest = Box<dyn Fn(&Known) -> bool>;
+
 /// A condition and its text.
 enum Wanted {
     Both(Box<Self>, Box<Self>),
     Either(Box<Self>, Box<Self>),
     Not(Box<Self>),
     /// Of a name: a comparison, or `None` for `is null`.
-    Test(&'static str, Option<Box<dyn Fn(&Known) -> bool>>),
+    Test(&'static str, Option<KnownTest>),
 }
 
 /// A value, as far as the test compares it.
@@ -41,7 +44,7 @@ fn compared(random: &mut Random, name: &'static str, text: &mut String) -> Wante
         "amount" => random.below(9) as f64 - 3.0,
         _ => random.below(5) as f64,
     };
-    let test = |is_met: Box<dyn Fn(&Known) -> bool>| Wanted::Test(name, Some(is_met));
+    let test = |is_met: KnownTest| Wanted::Test(name, Some(is_met));
     match (random.below(5), is_text) {
         (0, _) if name.contains('.') || !matches!(name, "source" | "target" | "vertex") => {
             *text += &format!("{name} is null");
