@@ -229,8 +229,9 @@ impl Search<'_> {
     }
 
     /// The ends of a table of more than three columns without names, whose first two hold integers: these,
-    /// or texts further back, as in flows that begin with a time and a duration. The pairs that share values
-    /// say so.
+    /// or texts further back, as in flows that begin with a time and a duration. Texts that share values
+    /// say so; integers of other things, such as ratings, share values with ids by chance. Four columns
+    /// without such texts are ends, a weight and a time, as KONECT and SNAP write them.
     fn among_many(&self, first: EdgeEnds) -> FoundEnds {
         let plausible = self.plausible();
         let texts: Vec<usize> = plausible
@@ -238,6 +239,9 @@ impl Search<'_> {
             .copied()
             .filter(|&column| self.columns[column].kind() == ValueKind::Texts && !self.is_constant(column))
             .collect();
+        if texts.len() < 2 && self.columns.len() == 4 {
+            return FoundEnds::Sure(first);
+        }
         let pairs = self.pairs_of(if texts.len() > 1 { &texts } else { &plausible });
         let shares = self.shares(first) > 0.0;
         let found = self.sharing(&pairs);
@@ -251,9 +255,9 @@ impl Search<'_> {
             FoundEnds::Unsure(shown)
         };
         match found {
-            Some(ends) if ends == first || !shares => FoundEnds::Sure(ends),
+            Some(ends) if ends == first || !shares && texts.len() > 1 => FoundEnds::Sure(ends),
             Some(ends) => candidates(&[ends, first]),
-            None if shares || texts.len() < 2 && self.columns.len() == 4 => FoundEnds::Sure(first),
+            None if shares => FoundEnds::Sure(first),
             None if texts.len() > 1 => candidates(&[]),
             None => candidates(&[first]),
         }

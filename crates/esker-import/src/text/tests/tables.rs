@@ -28,6 +28,7 @@ fn tables_of_every_kind() {
         ("a.wel", "0 1 5\n1 2 0.5\n2 0 -1e3\n", &["0 1 5", "1 2 0.5", "2 0 -1000"]),
         ("a.txt", "# Directed\n# FromNodeId\tToNodeId\n0\t4\n# more\n4 0\n", &["0 4", "4 0"]),
         ("a.txt", "% KONECT\n1 2 1 1234\n3 4 1 1235\n", &["1 2", "3 4"]),
+        ("a.txt", "5 1001 7 1234\n2 1002 5 1235\n7 1001 2 1236\n", &["5 1001", "2 1002", "7 1001"]),
         ("a.txt", "", &[]),
         ("a.txt", "\n\n", &[]),
         ("a.txt", "# nothing\n# at all", &[]),
