@@ -17,8 +17,8 @@ use super::target::Target;
 /// target and weight.
 ///
 /// # Errors
-/// Those of [`esker_import::open::open`]; [`Error::Input`] if the columns are not those that the database remembers;
-/// [`Error::Invalid`] if the input lacks an edge property of the database;
+/// Those of [`esker_import::open::open`]; [`Error::Input`] if the columns are not those that the database
+/// remembers; [`Error::Invalid`] if the input lacks an edge property of the database;
 /// [`Error::Usage`] if `given` names a property that the database does not have.
 pub fn open_edges(
     target: &Target,
