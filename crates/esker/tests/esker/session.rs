@@ -173,11 +173,13 @@ fn a_session_answers_as_the_catalogue_does_on_a_view_made_by_hand() {
                 expect_alike(&name, &found, &expected);
                 answered += 1;
             }
+            // The graph is directed.
+            (Err(_), Err(_)) if request.entry.undirected && !choice.undirected => {}
             (Err(_), Err(_)) => refused += 1,
             (found, expected) => panic!("{name}: {found:?}, not {expected:?}"),
         }
     }
-    assert!(answered > refused / 2 && answered > requests.len(), "{answered} answered, {refused} refused");
+    assert!(answered > refused && answered > requests.len(), "{answered} answered, {refused} refused");
 }
 
 fn usage<T: std::fmt::Debug>(outcome: esker::Result<T>) -> String {
