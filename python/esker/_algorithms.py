@@ -28,7 +28,7 @@ SETTINGS: tuple[tuple[str, str, Any, str], ...] = (
     ("weight", "str | None", None, "Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike)."),
 )
 _OF_ESTIMATES = ("threads", "memory", "deterministic", "encoding", "residency", "head", "undirected", "weight")
-_TYPES = {"vertex": "Id | None", "integer": "int | None", "float": "float | None", "flag": "bool"}
+_TYPES = {"vertex": "Id | None", "integer": "int | None", "float": "float | None", "property": "str | None", "flag": "bool"}
 
 
 def _literal(choices: tuple[str, ...]) -> str:
@@ -42,7 +42,7 @@ class Option(NamedTuple):
     name: str
     """Its name in the catalogue."""
     kind: str
-    """``vertex``, ``integer``, ``float``, ``choice`` or ``flag``."""
+    """``vertex``, ``integer``, ``float``, ``property``, ``choice`` or ``flag``."""
     choices: tuple[str, ...]
     """The values of a choice; of a number, the words that stand for one."""
     default: str
@@ -107,7 +107,7 @@ class Option(NamedTuple):
             return [repr(float(value))]
         if not isinstance(value, str):
             raise MistypedError(f"{self.keyword} must be a string, not {type(value).__name__}")
-        if value not in self.choices:
+        if self.kind == "choice" and value not in self.choices:
             raise InvalidError(f"{self.keyword} must be one of {', '.join(map(repr, self.choices))}, not {value!r}")
         return [value]
 

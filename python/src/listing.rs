@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 #[derive(IntoPyObject)]
 struct Listed {
     name: &'static str,
-    /// `vertex`, `integer`, `float`, `flag` or `choice`.
+    /// `vertex`, `integer`, `float`, `property`, `flag` or `choice`.
     kind: &'static str,
     choices: Vec<&'static str>,
     /// As text; empty without one.
@@ -38,6 +38,7 @@ impl From<&Opt> for Listed {
             OptKind::Integer => ("integer", Vec::new()),
             OptKind::Float if option.has_auto => ("float", vec![AUTO]),
             OptKind::Float => ("float", Vec::new()),
+            OptKind::Property => ("property", Vec::new()),
             OptKind::Flag => ("flag", Vec::new()),
             OptKind::Choice(names) => ("choice", names.to_vec()),
         };

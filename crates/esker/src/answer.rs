@@ -107,6 +107,13 @@ impl Values {
     /// The marker for "no value" in [`Values::Integer`]: neither a distance nor the width of an edge.
     pub const NO_INTEGER: i64 = i64::MIN;
 
+    /// Numbers, of which those that are none are no value.
+    pub(crate) fn numbers(mut numbers: Vec<f64>) -> Self {
+        // Unlike other numbers, NaN is not equal to itself, so equal answers would not be.
+        numbers.iter_mut().filter(|number| number.is_nan()).for_each(|number| *number = f64::INFINITY);
+        Self::Float(numbers)
+    }
+
     /// The number of values, which is the number of rows of the answer.
     pub fn len(&self) -> usize {
         match self {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use esker_algo::algorithm::centrality::pagerank::{PageRankOptions, pagerank};
 use esker_algo::algorithm::cohesion::cliques::{CliquesOptions, cliques};
 use esker_algo::algorithm::cohesion::truss::truss;
-use esker_algo::check::{self, CommunityClaim, Rejection, WatchedRows};
+use esker_algo::check::{self, CommunityClaim, QualityClaim, Rejection, WatchedRows};
 use esker_graph::{Cancel, Csr, Direction, Stop};
 
 use crate::common;
@@ -29,7 +29,16 @@ fn every_verifier_says_that_it_was_stopped() {
         is_connected: true,
         is_settled: true,
     };
-    let answers: [(&str, Result<(), Rejection>); 33] = [
+    let quality = QualityClaim {
+        groups: &[0; 3],
+        resolution: 1.0,
+        modularity: 0.0,
+        coverage: 0.0,
+        conductance: 0.0,
+        worst_conductance: 0.0,
+    };
+    let answers: [(&str, Result<(), Rejection>); 37] = [
+        ("assortativity", check::assortativity(out(), &[Direction::Out], &[Direction::Out], 0.0)),
         ("bellman_ford", check::bellman_ford(out(), 0, &[0_i64, 5, 9], None)),
         ("betweenness", check::betweenness(out(), &[0], 1.0, &[0.0; 3], 1e-9)),
         ("bfs", check::bfs(out(), &[0], &[0, 0, 0], None)),
@@ -53,11 +62,14 @@ fn every_verifier_says_that_it_was_stopped() {
         ("negative_cycle", check::negative_cycle(out(), 0, &[0, 1], -1_i64)),
         ("pagerank", check::pagerank(out(), 0.85, None, &[1.0 / 3.0; 3], 1e-9)),
         ("pagerank_weighted", check::pagerank_weighted(out(), 0.85, None, &[1.0 / 3.0; 3], 1e-9)),
+        ("quality", check::quality(out(), false, &quality)),
+        ("reciprocity", check::reciprocity(out(), &[1.0; 3], 1.0)),
         ("scc", check::scc(out(), &[0; 3])),
         ("set_cover", check::set_cover(out(), &[], &[], &[0; 3], 1.1)),
         ("spanner", check::spanner(out(), &[(0, 1), (0, 2)], &[0; 3], 1)),
         ("sssp", check::sssp(out(), 0, &[0_i64, 5, 9], None)),
         ("sssp_to", check::sssp_to(out(), 0, Some(1), &[0_i64, 5, 9], None)),
+        ("strength", check::strength(out(), &[Direction::Out], [&[0.0; 3]; 4])),
         ("triangles", check::triangles(out(), 1)),
         ("triangles_sampled", check::triangles_sampled(out(), 1.0, 3.0, 9)),
         ("truss", check::truss(out(), &[(0, 1), (0, 2), (1, 2)], &[3; 3])),

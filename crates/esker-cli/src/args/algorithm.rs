@@ -4,7 +4,7 @@
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use esker::catalogue::{CATALOGUE, Entry, Opt, OptKind, Params, REFUSED_BY_ALL, find};
+use esker::catalogue::{CATALOGUE, Entry, Opt, OptKind, Params, Question, REFUSED_BY_ALL, find};
 
 use crate::failure::Outcome;
 use crate::language::said;
@@ -40,8 +40,13 @@ impl<T> PerAlgorithm<T> {
     pub(crate) fn carry_out(&self, request: impl FnOnce(&Requested<T>) -> Outcome) -> Outcome {
         match self {
             Self::List => {
-                let row = |entry: &Entry| (entry.name.to_owned(), entry.summary.to_owned());
-                text::facts(&CATALOGUE.iter().map(row).collect::<Vec<_>>())
+                let width = CATALOGUE.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
+                let row = |entry: &Entry| (format!("  {:<width$}", entry.name), entry.summary.to_owned());
+                Question::ALL.iter().try_for_each(|question| {
+                    let entries = CATALOGUE.iter().filter(|entry| entry.question == *question);
+                    text::line(question.text())?;
+                    text::facts(&entries.map(row).collect::<Vec<_>>())
+                })
             }
             Self::One(requested) => request(requested),
         }

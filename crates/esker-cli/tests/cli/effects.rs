@@ -1,6 +1,6 @@
 //! What has no effect is refused, what is assumed is said, and standard output has the answer alone.
 
-use esker::catalogue::CATALOGUE;
+use esker::catalogue::{CATALOGUE, Question};
 
 use crate::place::Place;
 
@@ -105,7 +105,8 @@ fn an_unknown_algorithm_is_answered_with_the_nearest_name() {
     }
     let list = place.ok("run --list");
     assert_eq!(list, place.ok("estimate --list"));
-    assert_eq!(list.lines().count(), CATALOGUE.len());
+    assert_eq!(list.lines().count(), CATALOGUE.len() + Question::ALL.len());
+    assert!(Question::ALL.iter().all(|question| list.lines().any(|line| line == question.text())), "{list}");
     assert!(CATALOGUE.iter().all(|entry| list.contains(entry.summary)), "{list}");
 }
 

@@ -8,6 +8,7 @@ use esker_store::format::MemoryLimit;
 use super::job::Job;
 use super::option::Opt;
 use super::params::Params;
+use super::question::Question;
 use super::work::Workload;
 use crate::answer::Answer;
 use crate::error::{Error, Result};
@@ -21,6 +22,8 @@ pub struct Entry {
     pub name: &'static str,
     /// One line about it.
     pub summary: &'static str,
+    /// The question that it answers.
+    pub question: Question,
     /// The options it has.
     pub options: &'static [Opt],
     /// What it reads of a graph.

@@ -7,6 +7,7 @@ mod option;
 mod params;
 mod work;
 mod job;
+mod question;
 mod entry;
 mod refusals;
 mod entries;
@@ -22,10 +23,11 @@ pub use job::Job;
 pub(crate) use many::{Many, ManyFailure};
 pub use option::{AUTO, Opt, OptDefault, OptKind, OptRange};
 pub use params::Params;
+pub use question::Question;
 pub use refusals::{REFUSED_BY_ALL, Refusal};
 pub use work::Workload;
 
-/// All algorithms, in the order in which help lists them.
+/// All algorithms, in the order in which help lists them: by the question that they answer.
 pub static CATALOGUE: &[Entry] = entries::ALL;
 
 /// The algorithm of that name.

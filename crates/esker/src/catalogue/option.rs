@@ -13,6 +13,8 @@ pub enum OptKind {
     Float,
     /// No value: the option is given or not.
     Flag,
+    /// The name of a vertex property.
+    Property,
     /// One of these names.
     Choice(&'static [&'static str]),
 }
@@ -125,6 +127,10 @@ impl Opt {
         Self::new(name, OptKind::Float, help)
     }
 
+    pub(super) const fn property(name: &'static str, help: &'static str) -> Self {
+        Self::new(name, OptKind::Property, help)
+    }
+
     pub(super) const fn flag(name: &'static str, help: &'static str) -> Self {
         Self::new(name, OptKind::Flag, help)
     }
@@ -187,7 +193,7 @@ impl Opt {
             OptKind::Vertex => "ID",
             OptKind::Integer => "N",
             OptKind::Float => "NUMBER",
-            OptKind::Choice(_) => "NAME",
+            OptKind::Choice(_) | OptKind::Property => "NAME",
             OptKind::Flag => "",
         }
     }

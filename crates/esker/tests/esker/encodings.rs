@@ -132,7 +132,9 @@ fn outcome(model: &Model, form: &Form, run: &Run, request: &Request) -> Option<T
         _ if undirected && model.directed => Some("undirected"),
         (Weights::Halves | Weights::Extreme, "wbfs") => Some("integer"),
         (Weights::Negative, "wbfs" | "sssp") => Some("negative"),
-        (Weights::Negative, "pagerank" | "leiden" | "louvain") if *variant == "weight" => Some("negative"),
+        (Weights::Negative, "pagerank" | "leiden" | "louvain" | "quality") if *variant == "weight" => {
+            Some("negative")
+        }
         _ => None,
     };
     match (entry.run(&job), expected) {
@@ -214,9 +216,8 @@ fn every_form_of_a_random_graph_answers_alike_by_weights() {
             form.view = form.view.clone().weighted_by("weight").expect("a weight");
         }
         let params = Params::default().with("tolerance", "1e-13").with("rounds", "1000");
-        for (name, params) in
-            [("pagerank", params), ("leiden", Params::default()), ("louvain", Params::default())]
-        {
+        for name in ["pagerank", "leiden", "louvain", "quality"] {
+            let params = if name == "pagerank" { params.clone() } else { Params::default() };
             let request = Request { entry: find(name).expect("an entry"), params, variant: "weight" };
             let mut found = forms.iter().map(|form| outcome(&model, form, &run, &request));
             let plain = found.next().expect("the plain form");

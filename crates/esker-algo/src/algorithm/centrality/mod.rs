@@ -1,10 +1,14 @@
-//! Measures of how central each vertex is: degrees, closeness, betweenness, PageRank; and what they share.
+//! Measures of how central each vertex is: degrees and sums over edges, closeness, betweenness, PageRank; and
+//! what they share.
 
 pub(crate) mod sample;
 pub(crate) mod scale;
 pub(crate) mod path_numbers;
 pub(crate) mod bfs_levels;
 pub mod degrees;
+pub mod strength;
+pub mod reciprocity;
+pub mod assortativity;
 pub mod betweenness;
 pub mod closeness;
 pub(crate) mod convergence;

@@ -1,6 +1,6 @@
 //! Weights as whole numbers, so that sums do not depend on the order of additions.
 
-use esker_graph::{Direction, Flow, Lists, Piece, Run, Select, Stop, VertexId, Visitor};
+use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, Stop, VertexId, Visitor};
 
 use crate::primitive::Ranked;
 
@@ -65,21 +65,20 @@ fn power(exponent: i32) -> f64 {
     f64::from_bits(((1023 + exponent) as u64) << 52)
 }
 
-/// The unit for the weights of a graph. Reads all lists once, unless edges have no weights.
+/// The unit for the weights of a graph. Reads all lists once, unless edges have no weights. `what` is what
+/// cannot be done by some weights.
 ///
 /// # Errors
 /// [`Stop::Unsuitable`] for a weight that is negative, infinite or no number; the first list that cannot be
 /// read; cancellation.
-pub(super) fn unit_of<G: Lists<Weight: Ranked>>(graph: &G, run: &Run) -> Result<Unit, G::Error> {
+pub(super) fn unit_of<G: Graph<Weight: Ranked>>(graph: &G, run: &Run, what: &str) -> Result<Unit, G::Error> {
     if size_of::<G::Weight>() == 0 {
         return Ok(Unit::ONE);
     }
     let found = graph.scan(run, Direction::Out, Select::All, &FindLargest)?;
     if let Some(weight) = found.iter().filter_map(|state| state.refused).reduce(f64::min) {
         let reason = if weight < 0.0 { "weights must not be negative" } else { "it is no finite number" };
-        return Err(
-            Stop::unsuitable(format!("cannot find communities by the weight {weight}: {reason}")).into()
-        );
+        return Err(Stop::unsuitable(format!("cannot {what} by the weight {weight}: {reason}")).into());
     }
     let largest = found.iter().map(|state| state.largest).fold(0.0, f64::max);
     Ok(Unit::of(largest, graph.num_arcs()))

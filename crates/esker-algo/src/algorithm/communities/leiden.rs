@@ -147,7 +147,7 @@ pub fn leiden<G: Lists<Weight: Ranked>>(
     need_undirected(graph, "finding communities")?;
     need_positive("the resolution", options.resolution)?;
     run.install(|| {
-        let mut unit = unit_of(graph, run)?;
+        let mut unit = unit_of(graph, run, "find communities")?;
         if size_of::<G::Weight>() > 0 {
             let sum = strengths(run, &VertexLists { graph, run, unit })?.iter().sum();
             unit = unit.refined(sum, graph.num_arcs());

@@ -10,3 +10,5 @@ mod refining;
 mod levels;
 mod naming;
 pub mod leiden;
+pub mod quality;
+pub mod agreement;

@@ -10,12 +10,14 @@ use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::option::{Opt, OptRange};
 use crate::catalogue::params::Params;
+use crate::catalogue::question::Question;
 use crate::catalogue::work::{Workload, num_sources};
 use crate::error::Result;
 
 pub(super) const CLOSENESS: Entry = Entry {
     name: "closeness",
     summary: "Closeness centrality: the inverse of the mean number of steps from the other vertices",
+    question: Question::Centrality,
     options: &[
         Opt::vertex("source", "Only distances from this vertex")
             .repeatable()

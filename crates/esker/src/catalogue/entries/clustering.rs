@@ -13,12 +13,14 @@ use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::option::{Opt, OptRange};
 use crate::catalogue::params::Params;
+use crate::catalogue::question::Question;
 use crate::catalogue::work::Workload;
 use crate::error::Result;
 
 pub(super) const TRIANGLES: Entry = Entry {
     name: "triangles",
     summary: "Number of triangles; directions, self-loops and parallel edges are ignored",
+    question: Question::Density,
     options: &[
         Opt::choice(
             "method",
@@ -122,6 +124,7 @@ fn run_triangles(job: &Job<'_>, graph: &StoredGraph<'_, ()>, filtered: bool) -> 
 pub(super) const LCC: Entry = Entry {
     name: "lcc",
     summary: "Local clustering coefficient: the share of pairs of neighbours that are joined by an edge",
+    question: Question::Density,
     options: &[],
     reads: GraphReads::points(ListReads::BothNeeded),
     work: |_, _| {

@@ -13,6 +13,7 @@ use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::option::{Opt, OptRange};
 use crate::catalogue::params::Params;
+use crate::catalogue::question::Question;
 use crate::catalogue::work::Workload;
 use crate::error::Result;
 
@@ -31,6 +32,7 @@ const OPTIONS: &[Opt] = &[
 pub(super) const LOUVAIN: Entry = Entry {
     name: "louvain",
     summary: "Communities by Louvain, of high modularity",
+    question: Question::Communities,
     options: OPTIONS,
     reads: GraphReads::points(ListReads::Out).weighted_if_chosen().counting_copies(),
     work: |params, _| work(params),

@@ -12,12 +12,14 @@ use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::option::{Opt, RATES};
 use crate::catalogue::params::Params;
+use crate::catalogue::question::Question;
 use crate::catalogue::work::Workload;
 use crate::error::Result;
 
 pub(super) const WCC: Entry = Entry {
     name: "wcc",
     summary: "Weakly connected components: vertices that are connected if directions are ignored",
+    question: Question::Components,
     options: &[
         Opt::choice(
             "method",
@@ -79,6 +81,7 @@ fn run_wcc(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &WccOptions) -> 
 pub(super) const CDLP: Entry = Entry {
     name: "cdlp",
     summary: "Communities by label propagation, as Graphalytics defines it",
+    question: Question::Communities,
     options: &[Opt::integer("iterations", "Number of iterations").or("10")],
     reads: GraphReads::points(ListReads::BothNeeded).with_ids().counting_copies(),
     work: |params, _| {
@@ -155,6 +158,7 @@ fn run_cdlp(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &CdlpOptions) -
 pub(super) const SCC: Entry = Entry {
     name: "scc",
     summary: "Strongly connected components: vertices that reach each other",
+    question: Question::Components,
     options: &[],
     reads: GraphReads::points(ListReads::Both),
     work: |_, _| Ok(Workload::new(0.96, 1.7, 1.3).over(0.0096, 0.96, 0.89).evenly(2.1, 1.1)),

@@ -13,12 +13,14 @@ use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::option::{Opt, OptRange};
 use crate::catalogue::params::Params;
+use crate::catalogue::question::Question;
 use crate::catalogue::work::Workload;
 use crate::error::Result;
 
 pub(super) const KCORE: Entry = Entry {
     name: "kcore",
     summary: "Coreness: the largest k such that the vertex lies in a subgraph of minimum degree k",
+    question: Question::Density,
     options: &[],
     reads: GraphReads::few(ListReads::BothNeeded).ignoring_isolated().counting_copies(),
     work: |_, _| Ok(Workload::new(2.2, 5.0, 5.4).over(5.9, 15.0, 8.2).evenly(15.0, 14.0)),
@@ -51,6 +53,7 @@ fn run_kcore(job: &Job<'_>, graph: &StoredGraph<'_, ()>) -> Result<Answer> {
 pub(super) const DENSEST: Entry = Entry {
     name: "densest",
     summary: "Densest subgraph, approximately: the vertices with the most edges per vertex among them",
+    question: Question::Density,
     options: &[Opt::float("epsilon", "The density is at least 1 / (2 + 2 epsilon) of the largest")
         .within(OptRange::Above(0.0))
         .or("0.001")],
@@ -96,6 +99,7 @@ fn run_densest(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &DensestOpti
 pub(super) const CLIQUES: Entry = Entry {
     name: "cliques",
     summary: "Number of cliques of k vertices",
+    question: Question::Density,
     options: &[Opt::integer("k", "Vertices of a clique").within(OptRange::From(1.0)).or("4")],
     reads: GraphReads::points(ListReads::BothNeeded),
     work: |_, _| Ok(Workload::new(1.0, 33.0, 65.0).over(6.3, 1.0, 13.0).points(75.0, 60.0).growing(0.0, 0.7)),
@@ -131,6 +135,7 @@ fn run_cliques(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &CliquesOpti
 pub(super) const TRUSS: Entry = Entry {
     name: "truss",
     summary: "Trussness of each edge: the largest k such that the edge lies in a subgraph whose edges are all in k - 2 triangles",
+    question: Question::Density,
     options: &[],
     reads: GraphReads::points(ListReads::BothNeeded).ignoring_isolated().counting_copies(),
     work: |_, _| Ok(Workload::new(1.0, 140.0, 420.0).over(6.3, 1.0, 9.8).points(75.0, 5.0).growing(0.0, 0.5)),

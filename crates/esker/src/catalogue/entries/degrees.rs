@@ -9,18 +9,22 @@ use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::option::Opt;
 use crate::catalogue::params::Params;
+use crate::catalogue::question::Question;
 use crate::catalogue::work::Workload;
 use crate::error::Result;
+
+pub(super) const DIRECTION: Opt = Opt::choice(
+    "direction",
+    &["out", "in", "both"],
+    "Edges that leave a vertex, that come to it, or both; an undirected graph has one kind",
+)
+.in_lists(&["in", "both"]);
 
 pub(super) const DEGREES: Entry = Entry {
     name: "degrees",
     summary: "Degrees: the number of edges of each vertex",
-    options: &[Opt::choice(
-        "direction",
-        &["out", "in", "both"],
-        "Edges that leave a vertex, that come to it, or both; an undirected graph has one kind",
-    )
-    .in_lists(&["in", "both"])],
+    question: Question::Degrees,
+    options: &[DIRECTION],
     reads: GraphReads::scans(ListReads::Both).ignoring_isolated().counting_copies(),
     // The lengths of lists are read, and no list.
     work: |_, _| Ok(Workload::new(0.001, 0.1, 0.1).growing(0.0, 0.0)),

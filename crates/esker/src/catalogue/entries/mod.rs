@@ -5,8 +5,10 @@ mod search;
 mod paths;
 mod rank;
 mod closeness;
+mod mixing;
 mod components;
 mod communities;
+mod quality;
 mod clustering;
 mod cores;
 mod sets;
@@ -28,17 +30,26 @@ pub(super) static ALL: &[Entry] = &[
     paths::WBFS,
     paths::BELLMAN_FORD,
     paths::WIDEST,
+    trees::SPANNER,
     rank::PAGERANK,
     rank::BETWEENNESS,
     closeness::CLOSENESS,
     components::WCC,
     components::SCC,
-    components::CDLP,
+    trees::BICONNECTIVITY,
+    trees::FOREST,
+    trees::MSF,
     communities::LEIDEN,
     communities::LOUVAIN,
+    components::CDLP,
+    trees::LDD,
+    quality::QUALITY,
+    degrees::DEGREES,
+    mixing::STRENGTH,
+    mixing::RECIPROCITY,
+    mixing::ASSORTATIVITY,
     clustering::TRIANGLES,
     clustering::LCC,
-    degrees::DEGREES,
     cores::KCORE,
     cores::TRUSS,
     cores::CLIQUES,
@@ -47,9 +58,4 @@ pub(super) static ALL: &[Entry] = &[
     sets::COLOURING,
     sets::MATCHING,
     sets::SETCOVER,
-    trees::BICONNECTIVITY,
-    trees::FOREST,
-    trees::MSF,
-    trees::SPANNER,
-    trees::LDD,
 ];

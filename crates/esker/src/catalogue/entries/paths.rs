@@ -16,6 +16,7 @@ use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::option::Opt;
 use crate::catalogue::params::Params;
+use crate::catalogue::question::Question;
 use crate::catalogue::work::{Workload, one_way};
 use crate::error::Result;
 
@@ -24,6 +25,7 @@ const SOURCE: Opt = Opt::vertex("source", "Vertex to start from").required();
 pub(super) const WBFS: Entry = Entry {
     name: "wbfs",
     summary: "Shortest paths by integer weights: weighted breadth-first search, a bucket for each distance",
+    question: Question::Paths,
     options: &[SOURCE, PARENTS],
     reads: GraphReads::few(ListReads::Both).weighted().ignoring_isolated().counting_copies(),
     work: |_, shape| {
@@ -60,6 +62,7 @@ fn wbfs_by<W: StoredWeight + Length<Distance: Shown>>(job: &Job<'_>) -> Result<A
 pub(super) const BELLMAN_FORD: Entry = Entry {
     name: "bellman-ford",
     summary: "Shortest paths from one source; weights may be negative, and a negative cycle is reported",
+    question: Question::Paths,
     options: &[SOURCE, PARENTS],
     reads: GraphReads::scans(ListReads::Both).weighted().ignoring_isolated().counting_copies(),
     work: |_, shape| {
@@ -111,6 +114,7 @@ fn bellman_ford_by<W: StoredWeight + Length<Distance: Shown>>(job: &Job<'_>) -> 
 pub(super) const WIDEST: Entry = Entry {
     name: "widest",
     summary: "Widest paths from one source: paths whose smallest weight is as large as possible",
+    question: Question::Paths,
     options: &[
         SOURCE,
         Opt::choice("method", &["buckets", "rounds"], "buckets: the widest first; rounds: as Bellman-Ford"),

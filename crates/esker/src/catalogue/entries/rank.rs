@@ -15,12 +15,14 @@ use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::option::{Opt, OptRange};
 use crate::catalogue::params::Params;
+use crate::catalogue::question::Question;
 use crate::catalogue::work::{Workload, num_sources};
 use crate::error::Result;
 
 pub(super) const PAGERANK: Entry = Entry {
     name: "pagerank",
     summary: "PageRank: the share of time that a random surfer spends at the vertex",
+    question: Question::Centrality,
     options: &[
         Opt::float("damping", "Probability of following an edge")
             .within(OptRange::Between(0.0, 1.0))
@@ -149,6 +151,7 @@ pub(crate) fn convergence_facts(found: &PageRank) -> Vec<(&'static str, Fact)> {
 pub(super) const BETWEENNESS: Entry = Entry {
     name: "betweenness",
     summary: "Betweenness centrality: the share of shortest paths, by steps, through the vertex",
+    question: Question::Centrality,
     options: &[
         Opt::vertex("source", "Only paths from this vertex").repeatable().otherwise("all vertices: exact"),
         Opt::integer("samples", "Only paths from this many vertices, drawn at random by the seed")

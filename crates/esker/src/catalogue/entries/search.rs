@@ -14,6 +14,7 @@ use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::option::{Opt, OptRange};
 use crate::catalogue::params::Params;
+use crate::catalogue::question::Question;
 use crate::catalogue::work::{Workload, one_way};
 use crate::error::Result;
 
@@ -25,6 +26,7 @@ pub(super) const SEARCH: Workload = Workload::new(0.75, 0.65, 0.33).over(0.0098,
 pub(super) const BFS: Entry = Entry {
     name: "bfs",
     summary: "Breadth-first search: the number of steps from the nearest source",
+    question: Question::Paths,
     options: &[
         Opt::vertex("source", "Vertex to start from").required().repeatable(),
         Opt::integer(
@@ -124,6 +126,7 @@ pub(crate) fn depths_answer(depths: Vec<VertexId>, reached: u64, rounds: usize) 
 pub(super) const SSSP: Entry = Entry {
     name: "sssp",
     summary: "Shortest paths from one source; weights must not be negative",
+    question: Question::Paths,
     options: &[
         Opt::vertex("source", "Vertex to start from").required(),
         Opt::float("delta", "Width of a bucket, or auto")

@@ -15,12 +15,14 @@ use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::option::{Opt, OptRange};
 use crate::catalogue::params::Params;
+use crate::catalogue::question::Question;
 use crate::catalogue::work::Workload;
 use crate::error::{Error, Result};
 
 pub(super) const MIS: Entry = Entry {
     name: "mis",
     summary: "Maximal independent set: no two members are neighbours, and no vertex can be added",
+    question: Question::Sets,
     options: &[Opt::choice(
         "first",
         &["degree", "random"],
@@ -65,6 +67,7 @@ fn run_mis(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &MisOptions) -> 
 pub(super) const COLOURING: Entry = Entry {
     name: "colouring",
     summary: "Graph colouring: neighbours get different colours, few in all",
+    question: Question::Sets,
     options: &[
         Opt::choice(
             "first",
@@ -136,6 +139,7 @@ fn run_colouring(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &Colouring
 pub(super) const MATCHING: Entry = Entry {
     name: "matching",
     summary: "Maximal matching: no two edges share a vertex, and no edge can be added",
+    question: Question::Sets,
     options: &[Opt::choice(
         "method",
         &["claims", "priorities"],
@@ -185,6 +189,7 @@ fn run_matching(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &MatchingOp
 pub(super) const SETCOVER: Entry = Entry {
     name: "setcover",
     summary: "Set cover, approximately: few vertices whose out-neighbours include every out-neighbour",
+    question: Question::Sets,
     options: &[Opt::float(
         "epsilon",
         "Relative difference below which gains count as equal; larger is faster",

@@ -17,12 +17,14 @@ use crate::catalogue::entry::{Entry, GraphReads, ListReads};
 use crate::catalogue::job::{Job, timed};
 use crate::catalogue::option::{Opt, OptRange, RATES};
 use crate::catalogue::params::Params;
+use crate::catalogue::question::Question;
 use crate::catalogue::work::Workload;
 use crate::error::Result;
 
 pub(super) const FOREST: Entry = Entry {
     name: "forest",
     summary: "Spanning forest: edges without a cycle that connect each component",
+    question: Question::Components,
     options: &[Opt::choice(
         "method",
         &["union-find", "search"],
@@ -75,6 +77,7 @@ fn run_forest(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &ForestOption
 pub(super) const MSF: Entry = Entry {
     name: "msf",
     summary: "Minimum spanning forest: a spanning forest of the least total weight",
+    question: Question::Components,
     options: &[],
     reads: GraphReads::scans(ListReads::Out).weighted().counting_copies(),
     work: |_, shape| {
@@ -122,6 +125,7 @@ fn msf_by<W: StoredWeight + Ranked>(job: &Job<'_>) -> Result<Answer> {
 pub(super) const SPANNER: Entry = Entry {
     name: "spanner",
     summary: "Spanner: few edges that stretch no distance by more than a factor",
+    question: Question::Paths,
     options: &[Opt::integer("k", "Stretch of distances is O(k), the number of edges about n^(1 + 1/k)")
         .within(OptRange::From(1.0))
         .otherwise("the logarithm of n")],
@@ -167,6 +171,7 @@ fn run_spanner(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &SpannerOpti
 pub(super) const LDD: Entry = Entry {
     name: "ldd",
     summary: "Low-diameter decomposition: clusters of small radius with few edges between them",
+    question: Question::Communities,
     options: &[Opt::float(
         "beta",
         "About this part of the edges lies between clusters, whose radius is about log n / beta",
@@ -218,6 +223,7 @@ fn run_ldd(job: &Job<'_>, graph: &StoredGraph<'_, ()>, options: &LddOptions) -> 
 pub(super) const BICONNECTIVITY: Entry = Entry {
     name: "biconnectivity",
     summary: "Biconnected components, articulation points and bridges",
+    question: Question::Components,
     options: &[Opt::flag("bridges", "Answer with the bridges instead of the vertices")],
     reads: GraphReads::scans(ListReads::Out),
     work: |_, _| Ok(Workload::new(4.2, 3.8, 2.9).over(1.7, 7.0, 2.2).evenly(5.3, 2.3)),

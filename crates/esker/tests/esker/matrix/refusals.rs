@@ -77,7 +77,8 @@ impl Cell<'_> {
 
     /// Whether lengths or weights have to be zero or more.
     fn needs_no_negative(&self) -> bool {
-        self.reads_weights && matches!(self.entry().name, "sssp" | "wbfs" | "pagerank" | "leiden" | "louvain")
+        let name = self.entry().name;
+        self.reads_weights && matches!(name, "sssp" | "wbfs" | "pagerank" | "leiden" | "louvain" | "quality")
     }
 }
 
