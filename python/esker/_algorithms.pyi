@@ -185,6 +185,58 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
+    def spanner(self, *, k: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+        """Spanner: few edges that stretch no distance by more than a factor.
+
+        For undirected graphs; of a directed one, with ``undirected=True``.
+
+        Args:
+            k: Stretch of distances is O(k), the number of edges about n^(1 + 1/k) [default: the logarithm of n].
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Seed of all random choices.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+
+        Returns:
+            A :class:`esker.Result` with figures ``edges, k, stretch_bound, radius``.
+
+        The header of ``spanner`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def flow(self, source: Id, *, target: Id = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
+        """Maximum flow between two vertices, and the minimum cut; weights are capacities.
+
+        Uses the weights of edges; without weights, every edge has weight 1.
+
+        Args:
+            source: Vertex from which it flows.
+            target: Vertex to which it flows.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Seed of all random choices.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
+
+        Returns:
+            A :class:`esker.Result` with column ``source_side`` and figures ``flow, cut_edges``.
+
+        The header of ``flow`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
     def pagerank(self, *, damping: float | None = None, tolerance: float | None = None, rounds: int | None = None, teleport_to: Id | Iterable[Id] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
         """PageRank: the share of time that a random surfer spends at the vertex.
 
@@ -237,8 +289,8 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def closeness(self, source: Id | Iterable[Id] | None = None, *, samples: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
-        """Closeness centrality: the inverse of the mean number of steps from the other vertices.
+    def closeness(self, source: Id | Iterable[Id] | None = None, *, samples: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
+        """Closeness centrality: the inverse of the mean distance from the other vertices.
 
         Args:
             source: Only distances from this vertex; one or several [default: all vertices: exact].
@@ -253,11 +305,115 @@ class Algorithms:
             residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
 
         Returns:
             A :class:`esker.Result` with column ``closeness`` and figure ``sources``.
 
         The header of ``closeness`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def harmonic(self, source: Id | Iterable[Id] | None = None, *, samples: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
+        """Harmonic centrality: the sum of the inverse distances from the other vertices.
+
+        Args:
+            source: Only distances from this vertex; one or several [default: all vertices: exact].
+            samples: Only distances from this many vertices, drawn at random by the seed.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Seed of all random choices.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
+
+        Returns:
+            A :class:`esker.Result` with column ``harmonic`` and figure ``sources``.
+
+        The header of ``harmonic`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def eigenvector(self, *, tolerance: float | None = None, rounds: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
+        """Eigenvector centrality: a vertex matters as much as those with an edge to it.
+
+        Args:
+            tolerance: Change of all scores at which it ends, by the number of vertices [default: 1e-6].
+            rounds: Most rounds [default: 100].
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Seed of all random choices.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
+
+        Returns:
+            A :class:`esker.Result` with column ``score`` and figures ``error, converged``.
+
+        The header of ``eigenvector`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def katz(self, *, alpha: float | Literal['auto'] | None = None, beta: float | None = None, raw: bool = False, tolerance: float | None = None, rounds: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
+        """Katz centrality: the number of walks to a vertex, long ones less.
+
+        Args:
+            alpha: How much each more edge of a walk counts, or auto [default: auto: so small that it converges].
+            beta: What each vertex has by itself [default: 1].
+            raw: Scores as they are, not divided by the root of the sum of their squares.
+            tolerance: Change of all scores at which it ends, by the number of vertices [default: 1e-6].
+            rounds: Most rounds [default: 100].
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Seed of all random choices.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
+
+        Returns:
+            A :class:`esker.Result` with column ``score`` and figures ``alpha, error, converged``.
+
+        The header of ``katz`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def hits(self, *, tolerance: float | None = None, rounds: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
+        """HITS: hubs, which point to good authorities, and authorities, to which good hubs point.
+
+        Args:
+            tolerance: Change of all scores at which it ends, by the number of vertices [default: 1e-6].
+            rounds: Most rounds [default: 100].
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Seed of all random choices.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
+
+        Returns:
+            A :class:`esker.Result` with columns ``authority, hub`` and figures ``error, converged``.
+
+        The header of ``hits`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
@@ -307,11 +463,13 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def cdlp(self, *, iterations: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
-        """Communities by label propagation, as Graphalytics defines it.
+    def biconnectivity(self, *, bridges: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+        """Biconnected components, articulation points and bridges.
+
+        For undirected graphs; of a directed one, with ``undirected=True``.
 
         Args:
-            iterations: Number of iterations [default: 10].
+            bridges: Answer with the bridges instead of the vertices.
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             seed: Seed of all random choices.
@@ -324,9 +482,109 @@ class Algorithms:
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
 
         Returns:
-            A :class:`esker.Result` with column ``community`` and figures ``communities, converged``.
+            A :class:`esker.Result` with columns ``block, articulation_point`` and figures ``blocks, articulation_points, bridges, components``.
 
-        The header of ``cdlp`` in ``crates/esker-algo/src/algorithm`` describes
+        The header of ``biconnectivity`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def forest(self, *, method: Literal['union-find', 'search'] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+        """Spanning forest: edges without a cycle that connect each component.
+
+        For undirected graphs; of a directed one, with ``undirected=True``.
+
+        Args:
+            method: union-find, or search (a breadth-first search of each component) ('union-find', 'search') [default: union-find; search if deterministic].
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Seed of all random choices.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+
+        Returns:
+            A :class:`esker.Result` with figures ``trees, edges``.
+
+        The header of ``forest`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def msf(self, *, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
+        """Minimum spanning forest: a spanning forest of the least total weight.
+
+        Uses the weights of edges; without weights, every edge has weight 1.
+
+        For undirected graphs; of a directed one, with ``undirected=True``.
+
+        Args:
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Seed of all random choices.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
+
+        Returns:
+            A :class:`esker.Result` with column ``weight`` and figures ``trees, edges, weight``.
+
+        The header of ``msf`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def order(self, *, parents: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
+        """Topological order: the generation of each vertex, and the longest path to it.
+
+        Uses the weights of edges; without weights, every edge has weight 1.
+
+        Args:
+            parents: Also give the previous vertex on each path.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Seed of all random choices.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
+
+        Returns:
+            A :class:`esker.Result` with columns ``generation, length, parent`` and figures ``acyclic, generations, unordered, longest``.
+
+        The header of ``order`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def cycle(self, *, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+        """A shortest cycle, or that there is none.
+
+        Args:
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Seed of all random choices.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+
+        Returns:
+            A :class:`esker.Result` with figures ``acyclic, cycle_edges``.
+
+        The header of ``cycle`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
@@ -386,6 +644,199 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
+    def cdlp(self, *, iterations: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+        """Communities by label propagation, as Graphalytics defines it.
+
+        Args:
+            iterations: Number of iterations [default: 10].
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Seed of all random choices.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+
+        Returns:
+            A :class:`esker.Result` with column ``community`` and figures ``communities, converged``.
+
+        The header of ``cdlp`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def ldd(self, *, beta: float | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+        """Low-diameter decomposition: clusters of small radius with few edges between them.
+
+        For undirected graphs; of a directed one, with ``undirected=True``.
+
+        Args:
+            beta: About this part of the edges lies between clusters, whose radius is about log n / beta [default: 0.2].
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Seed of all random choices.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+
+        Returns:
+            A :class:`esker.Result` with column ``cluster`` and figures ``clusters, radius``.
+
+        The header of ``ldd`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def quality(self, *, labels: str | None = None, against: str | None = None, resolution: float | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
+        """Quality of groups: modularity, coverage, conductance, and agreement with other groups.
+
+        Args:
+            labels: Vertex property whose values are the groups; a vertex without one is a group [default: connected components].
+            against: Vertex property with other groups, for nmi and ari [default: none].
+            resolution: The resolution of modularity [default: 1].
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Seed of all random choices.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
+
+        Returns:
+            A :class:`esker.Result` with figures ``groups, modularity, coverage, conductance, worst_conductance, nmi, ari``.
+
+        The header of ``quality`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def similarity(self, source: Id, *, measure: Literal['jaccard', 'overlap', 'cosine', 'adamic-adar', 'resource-allocation', 'preferential-attachment'] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+        """Similarity of all vertices to one, by their common neighbours.
+
+        Args:
+            source: Vertex to which others are compared.
+            measure: What is made of the common neighbours ('jaccard', 'overlap', 'cosine', 'adamic-adar', 'resource-allocation', 'preferential-attachment') [default: jaccard].
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Seed of all random choices.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+
+        Returns:
+            A :class:`esker.Result` with column ``similarity``.
+
+        The header of ``similarity`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def degrees(self, *, direction: Literal['out', 'in', 'both'] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+        """Degrees: the number of edges of each vertex.
+
+        Args:
+            direction: Edges that leave a vertex, that come to it, or both; an undirected graph has one kind ('out', 'in', 'both') [default: out].
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Seed of all random choices.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+
+        Returns:
+            A :class:`esker.Result` with column ``degree`` and figure ``largest``.
+
+        The header of ``degrees`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def strength(self, *, direction: Literal['out', 'in', 'both'] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
+        """Strengths: the sum, mean, least and greatest weight of the edges of each vertex.
+
+        Uses the weights of edges; without weights, every edge has weight 1.
+
+        Args:
+            direction: Edges that leave a vertex, that come to it, or both; an undirected graph has one kind ('out', 'in', 'both') [default: out].
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Seed of all random choices.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
+
+        Returns:
+            A :class:`esker.Result` with columns ``strength, mean, least, greatest`` and figure ``largest``.
+
+        The header of ``strength`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def reciprocity(self, *, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+        """Reciprocity: the share of edges that have an edge back.
+
+        Args:
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Seed of all random choices.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+
+        Returns:
+            A :class:`esker.Result` with column ``reciprocity`` and figure ``overall``.
+
+        The header of ``reciprocity`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def assortativity(self, *, source_degree: Literal['out', 'in', 'both'] | None = None, target_degree: Literal['out', 'in', 'both'] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+        """Degree assortativity: whether vertices of many edges are joined to vertices of many.
+
+        Args:
+            source_degree: Which edges count at the vertex that an edge leaves ('out', 'in', 'both') [default: out].
+            target_degree: Which edges count at the vertex to which it leads ('out', 'in', 'both') [default: out].
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Seed of all random choices.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+
+        Returns:
+            A :class:`esker.Result` with figure ``assortativity``.
+
+        The header of ``assortativity`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
     def triangles(self, *, method: Literal['lists', 'filter', 'sample'] | None = None, samples: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Number of triangles; directions, self-loops and parallel edges are ignored.
 
@@ -429,29 +880,6 @@ class Algorithms:
             A :class:`esker.Result` with column ``coefficient`` and figures ``average, triangles``.
 
         The header of ``lcc`` in ``crates/esker-algo/src/algorithm`` describes
-        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
-        """
-
-    def degrees(self, *, direction: Literal['out', 'in', 'both'] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
-        """Degrees: the number of edges of each vertex.
-
-        Args:
-            direction: Edges that leave a vertex, that come to it, or both; an undirected graph has one kind ('out', 'in', 'both') [default: out].
-            threads: Worker threads; one a processor if not given.
-            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Seed of all random choices.
-            deterministic: The same answer for any number of threads.
-            progress: True shows a bar; a callable is told of each round.
-            verify: Checks the answer by a slow serial verifier.
-            encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
-            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
-            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
-
-        Returns:
-            A :class:`esker.Result` with column ``degree`` and figure ``largest``.
-
-        The header of ``degrees`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
@@ -641,133 +1069,6 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def biconnectivity(self, *, bridges: bool = False, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
-        """Biconnected components, articulation points and bridges.
-
-        For undirected graphs; of a directed one, with ``undirected=True``.
-
-        Args:
-            bridges: Answer with the bridges instead of the vertices.
-            threads: Worker threads; one a processor if not given.
-            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Seed of all random choices.
-            deterministic: The same answer for any number of threads.
-            progress: True shows a bar; a callable is told of each round.
-            verify: Checks the answer by a slow serial verifier.
-            encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
-            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
-            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
-
-        Returns:
-            A :class:`esker.Result` with columns ``block, articulation_point`` and figures ``blocks, articulation_points, bridges, components``.
-
-        The header of ``biconnectivity`` in ``crates/esker-algo/src/algorithm`` describes
-        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
-        """
-
-    def forest(self, *, method: Literal['union-find', 'search'] | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
-        """Spanning forest: edges without a cycle that connect each component.
-
-        For undirected graphs; of a directed one, with ``undirected=True``.
-
-        Args:
-            method: union-find, or search (a breadth-first search of each component) ('union-find', 'search') [default: union-find; search if deterministic].
-            threads: Worker threads; one a processor if not given.
-            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Seed of all random choices.
-            deterministic: The same answer for any number of threads.
-            progress: True shows a bar; a callable is told of each round.
-            verify: Checks the answer by a slow serial verifier.
-            encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
-            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
-            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
-
-        Returns:
-            A :class:`esker.Result` with figures ``trees, edges``.
-
-        The header of ``forest`` in ``crates/esker-algo/src/algorithm`` describes
-        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
-        """
-
-    def msf(self, *, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Result:
-        """Minimum spanning forest: a spanning forest of the least total weight.
-
-        Uses the weights of edges; without weights, every edge has weight 1.
-
-        For undirected graphs; of a directed one, with ``undirected=True``.
-
-        Args:
-            threads: Worker threads; one a processor if not given.
-            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Seed of all random choices.
-            deterministic: The same answer for any number of threads.
-            progress: True shows a bar; a callable is told of each round.
-            verify: Checks the answer by a slow serial verifier.
-            encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
-            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
-            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
-            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
-
-        Returns:
-            A :class:`esker.Result` with column ``weight`` and figures ``trees, edges, weight``.
-
-        The header of ``msf`` in ``crates/esker-algo/src/algorithm`` describes
-        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
-        """
-
-    def spanner(self, *, k: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
-        """Spanner: few edges that stretch no distance by more than a factor.
-
-        For undirected graphs; of a directed one, with ``undirected=True``.
-
-        Args:
-            k: Stretch of distances is O(k), the number of edges about n^(1 + 1/k) [default: the logarithm of n].
-            threads: Worker threads; one a processor if not given.
-            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Seed of all random choices.
-            deterministic: The same answer for any number of threads.
-            progress: True shows a bar; a callable is told of each round.
-            verify: Checks the answer by a slow serial verifier.
-            encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
-            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
-            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
-
-        Returns:
-            A :class:`esker.Result` with figures ``edges, k, stretch_bound, radius``.
-
-        The header of ``spanner`` in ``crates/esker-algo/src/algorithm`` describes
-        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
-        """
-
-    def ldd(self, *, beta: float | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
-        """Low-diameter decomposition: clusters of small radius with few edges between them.
-
-        For undirected graphs; of a directed one, with ``undirected=True``.
-
-        Args:
-            beta: About this part of the edges lies between clusters, whose radius is about log n / beta [default: 0.2].
-            threads: Worker threads; one a processor if not given.
-            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            seed: Seed of all random choices.
-            deterministic: The same answer for any number of threads.
-            progress: True shows a bar; a callable is told of each round.
-            verify: Checks the answer by a slow serial verifier.
-            encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
-            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
-            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
-
-        Returns:
-            A :class:`esker.Result` with column ``cluster`` and figures ``clusters, radius``.
-
-        The header of ``ldd`` in ``crates/esker-algo/src/algorithm`` describes
-        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
-        """
-
 class Estimates:
     def _call(self, algorithm: Algorithm, given: dict[str, Any]) -> Any: ...
 
@@ -887,6 +1188,48 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
+    def spanner(self, *, k: int | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
+        """Estimates the memory and the bytes of lists read by ``spanner``.
+
+        Args:
+            k: Stretch of distances is O(k), the number of edges about n^(1 + 1/k) [default: the logarithm of n].
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+
+        Returns:
+            An :class:`esker.Estimate`.
+
+        The header of ``spanner`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def flow(self, source: Id | None = None, *, target: Id = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
+        """Estimates the memory and the bytes of lists read by ``flow``.
+
+        Args:
+            source: Vertex from which it flows.
+            target: Vertex to which it flows.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
+
+        Returns:
+            An :class:`esker.Estimate`.
+
+        The header of ``flow`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
     def pagerank(self, *, damping: float | None = None, tolerance: float | None = None, rounds: int | None = None, teleport_to: Id | Iterable[Id] | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``pagerank``.
 
@@ -933,7 +1276,7 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def closeness(self, source: Id | Iterable[Id] | None = None, *, samples: int | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
+    def closeness(self, source: Id | Iterable[Id] | None = None, *, samples: int | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``closeness``.
 
         Args:
@@ -946,11 +1289,103 @@ class Estimates:
             residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
             head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
             undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
 
         Returns:
             An :class:`esker.Estimate`.
 
         The header of ``closeness`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def harmonic(self, source: Id | Iterable[Id] | None = None, *, samples: int | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
+        """Estimates the memory and the bytes of lists read by ``harmonic``.
+
+        Args:
+            source: Only distances from this vertex; one or several [default: all vertices: exact].
+            samples: Only distances from this many vertices, drawn at random by the seed.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
+
+        Returns:
+            An :class:`esker.Estimate`.
+
+        The header of ``harmonic`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def eigenvector(self, *, tolerance: float | None = None, rounds: int | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
+        """Estimates the memory and the bytes of lists read by ``eigenvector``.
+
+        Args:
+            tolerance: Change of all scores at which it ends, by the number of vertices [default: 1e-6].
+            rounds: Most rounds [default: 100].
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
+
+        Returns:
+            An :class:`esker.Estimate`.
+
+        The header of ``eigenvector`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def katz(self, *, alpha: float | Literal['auto'] | None = None, beta: float | None = None, raw: bool = False, tolerance: float | None = None, rounds: int | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
+        """Estimates the memory and the bytes of lists read by ``katz``.
+
+        Args:
+            alpha: How much each more edge of a walk counts, or auto [default: auto: so small that it converges].
+            beta: What each vertex has by itself [default: 1].
+            raw: Scores as they are, not divided by the root of the sum of their squares.
+            tolerance: Change of all scores at which it ends, by the number of vertices [default: 1e-6].
+            rounds: Most rounds [default: 100].
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
+
+        Returns:
+            An :class:`esker.Estimate`.
+
+        The header of ``katz`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def hits(self, *, tolerance: float | None = None, rounds: int | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
+        """Estimates the memory and the bytes of lists read by ``hits``.
+
+        Args:
+            tolerance: Change of all scores at which it ends, by the number of vertices [default: 1e-6].
+            rounds: Most rounds [default: 100].
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
+
+        Returns:
+            An :class:`esker.Estimate`.
+
+        The header of ``hits`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
@@ -994,11 +1429,11 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
-    def cdlp(self, *, iterations: int | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
-        """Estimates the memory and the bytes of lists read by ``cdlp``.
+    def biconnectivity(self, *, bridges: bool = False, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
+        """Estimates the memory and the bytes of lists read by ``biconnectivity``.
 
         Args:
-            iterations: Number of iterations [default: 10].
+            bridges: Answer with the bridges instead of the vertices.
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             deterministic: The same answer for any number of threads.
@@ -1010,7 +1445,87 @@ class Estimates:
         Returns:
             An :class:`esker.Estimate`.
 
-        The header of ``cdlp`` in ``crates/esker-algo/src/algorithm`` describes
+        The header of ``biconnectivity`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def forest(self, *, method: Literal['union-find', 'search'] | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
+        """Estimates the memory and the bytes of lists read by ``forest``.
+
+        Args:
+            method: union-find, or search (a breadth-first search of each component) ('union-find', 'search') [default: union-find; search if deterministic].
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+
+        Returns:
+            An :class:`esker.Estimate`.
+
+        The header of ``forest`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def msf(self, *, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
+        """Estimates the memory and the bytes of lists read by ``msf``.
+
+        Args:
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
+
+        Returns:
+            An :class:`esker.Estimate`.
+
+        The header of ``msf`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def order(self, *, parents: bool = False, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
+        """Estimates the memory and the bytes of lists read by ``order``.
+
+        Args:
+            parents: Also give the previous vertex on each path.
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
+
+        Returns:
+            An :class:`esker.Estimate`.
+
+        The header of ``order`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def cycle(self, *, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
+        """Estimates the memory and the bytes of lists read by ``cycle``.
+
+        Args:
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+
+        Returns:
+            An :class:`esker.Estimate`.
+
+        The header of ``cycle`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
@@ -1060,6 +1575,171 @@ class Estimates:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
+    def cdlp(self, *, iterations: int | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
+        """Estimates the memory and the bytes of lists read by ``cdlp``.
+
+        Args:
+            iterations: Number of iterations [default: 10].
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+
+        Returns:
+            An :class:`esker.Estimate`.
+
+        The header of ``cdlp`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def ldd(self, *, beta: float | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
+        """Estimates the memory and the bytes of lists read by ``ldd``.
+
+        Args:
+            beta: About this part of the edges lies between clusters, whose radius is about log n / beta [default: 0.2].
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+
+        Returns:
+            An :class:`esker.Estimate`.
+
+        The header of ``ldd`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def quality(self, *, labels: str | None = None, against: str | None = None, resolution: float | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
+        """Estimates the memory and the bytes of lists read by ``quality``.
+
+        Args:
+            labels: Vertex property whose values are the groups; a vertex without one is a group [default: connected components].
+            against: Vertex property with other groups, for nmi and ari [default: none].
+            resolution: The resolution of modularity [default: 1].
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
+
+        Returns:
+            An :class:`esker.Estimate`.
+
+        The header of ``quality`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def similarity(self, source: Id | None = None, *, measure: Literal['jaccard', 'overlap', 'cosine', 'adamic-adar', 'resource-allocation', 'preferential-attachment'] | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
+        """Estimates the memory and the bytes of lists read by ``similarity``.
+
+        Args:
+            source: Vertex to which others are compared.
+            measure: What is made of the common neighbours ('jaccard', 'overlap', 'cosine', 'adamic-adar', 'resource-allocation', 'preferential-attachment') [default: jaccard].
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+
+        Returns:
+            An :class:`esker.Estimate`.
+
+        The header of ``similarity`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def degrees(self, *, direction: Literal['out', 'in', 'both'] | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
+        """Estimates the memory and the bytes of lists read by ``degrees``.
+
+        Args:
+            direction: Edges that leave a vertex, that come to it, or both; an undirected graph has one kind ('out', 'in', 'both') [default: out].
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+
+        Returns:
+            An :class:`esker.Estimate`.
+
+        The header of ``degrees`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def strength(self, *, direction: Literal['out', 'in', 'both'] | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
+        """Estimates the memory and the bytes of lists read by ``strength``.
+
+        Args:
+            direction: Edges that leave a vertex, that come to it, or both; an undirected graph has one kind ('out', 'in', 'both') [default: out].
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
+
+        Returns:
+            An :class:`esker.Estimate`.
+
+        The header of ``strength`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def reciprocity(self, *, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
+        """Estimates the memory and the bytes of lists read by ``reciprocity``.
+
+        Args:
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+
+        Returns:
+            An :class:`esker.Estimate`.
+
+        The header of ``reciprocity`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def assortativity(self, *, source_degree: Literal['out', 'in', 'both'] | None = None, target_degree: Literal['out', 'in', 'both'] | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
+        """Estimates the memory and the bytes of lists read by ``assortativity``.
+
+        Args:
+            source_degree: Which edges count at the vertex that an edge leaves ('out', 'in', 'both') [default: out].
+            target_degree: Which edges count at the vertex to which it leads ('out', 'in', 'both') [default: out].
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+
+        Returns:
+            An :class:`esker.Estimate`.
+
+        The header of ``assortativity`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
     def triangles(self, *, method: Literal['lists', 'filter', 'sample'] | None = None, samples: int | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
         """Estimates the memory and the bytes of lists read by ``triangles``.
 
@@ -1097,26 +1777,6 @@ class Estimates:
             An :class:`esker.Estimate`.
 
         The header of ``lcc`` in ``crates/esker-algo/src/algorithm`` describes
-        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
-        """
-
-    def degrees(self, *, direction: Literal['out', 'in', 'both'] | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
-        """Estimates the memory and the bytes of lists read by ``degrees``.
-
-        Args:
-            direction: Edges that leave a vertex, that come to it, or both; an undirected graph has one kind ('out', 'in', 'both') [default: out].
-            threads: Worker threads; one a processor if not given.
-            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            deterministic: The same answer for any number of threads.
-            encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
-            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
-            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
-
-        Returns:
-            An :class:`esker.Estimate`.
-
-        The header of ``degrees`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
@@ -1277,105 +1937,5 @@ class Estimates:
             An :class:`esker.Estimate`.
 
         The header of ``setcover`` in ``crates/esker-algo/src/algorithm`` describes
-        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
-        """
-
-    def biconnectivity(self, *, bridges: bool = False, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
-        """Estimates the memory and the bytes of lists read by ``biconnectivity``.
-
-        Args:
-            bridges: Answer with the bridges instead of the vertices.
-            threads: Worker threads; one a processor if not given.
-            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            deterministic: The same answer for any number of threads.
-            encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
-            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
-            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
-
-        Returns:
-            An :class:`esker.Estimate`.
-
-        The header of ``biconnectivity`` in ``crates/esker-algo/src/algorithm`` describes
-        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
-        """
-
-    def forest(self, *, method: Literal['union-find', 'search'] | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
-        """Estimates the memory and the bytes of lists read by ``forest``.
-
-        Args:
-            method: union-find, or search (a breadth-first search of each component) ('union-find', 'search') [default: union-find; search if deterministic].
-            threads: Worker threads; one a processor if not given.
-            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            deterministic: The same answer for any number of threads.
-            encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
-            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
-            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
-
-        Returns:
-            An :class:`esker.Estimate`.
-
-        The header of ``forest`` in ``crates/esker-algo/src/algorithm`` describes
-        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
-        """
-
-    def msf(self, *, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False, weight: str | None = None) -> Estimate:
-        """Estimates the memory and the bytes of lists read by ``msf``.
-
-        Args:
-            threads: Worker threads; one a processor if not given.
-            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            deterministic: The same answer for any number of threads.
-            encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
-            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
-            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
-            weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
-
-        Returns:
-            An :class:`esker.Estimate`.
-
-        The header of ``msf`` in ``crates/esker-algo/src/algorithm`` describes
-        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
-        """
-
-    def spanner(self, *, k: int | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
-        """Estimates the memory and the bytes of lists read by ``spanner``.
-
-        Args:
-            k: Stretch of distances is O(k), the number of edges about n^(1 + 1/k) [default: the logarithm of n].
-            threads: Worker threads; one a processor if not given.
-            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            deterministic: The same answer for any number of threads.
-            encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
-            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
-            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
-
-        Returns:
-            An :class:`esker.Estimate`.
-
-        The header of ``spanner`` in ``crates/esker-algo/src/algorithm`` describes
-        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
-        """
-
-    def ldd(self, *, beta: float | None = None, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
-        """Estimates the memory and the bytes of lists read by ``ldd``.
-
-        Args:
-            beta: About this part of the edges lies between clusters, whose radius is about log n / beta [default: 0.2].
-            threads: Worker threads; one a processor if not given.
-            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
-            deterministic: The same answer for any number of threads.
-            encoding: What is read: 'lists' or 'tiles'.
-            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
-            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
-            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
-
-        Returns:
-            An :class:`esker.Estimate`.
-
-        The header of ``ldd`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """

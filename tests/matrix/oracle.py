@@ -266,6 +266,54 @@ def check_closeness(graph, options, answer, vertex):
     expect_values(answer.column(graph, "closeness", float), wanted, "closeness")
 
 
+def check_harmonic(graph, options, answer, vertex):
+    sources = {vertex(s) for s in options.get("source", [])} or set(graph.vertices)
+    depths = {s: steps(graph, [s]) for s in sources}
+    wanted = {v: sum(1 / depths[s][v] for s in sources if depths[s].get(v)) for v in graph.vertices}
+    expect_values(answer.column(graph, "harmonic", float), wanted, "harmonic centrality")
+
+
+# Order
+
+
+def generations(graph):
+    """The generation of each vertex that is neither on a cycle nor behind one."""
+    left = Counter(v for _, v, _ in graph.arcs())
+    out, of = graph.out(), {}
+    free = [v for v in graph.vertices if not left[v]]
+    while free:
+        of.update(dict.fromkeys(free, len(set(of.values()))))
+        ahead = Counter(v for u in free for v, _ in out[u])
+        free = [v for v in ahead if left[v] == ahead[v]]
+        left -= ahead
+    return of
+
+
+def check_order(graph, options, answer, vertex):
+    of = generations(graph)
+    found = answer.column(graph, "generation", int)
+    expect_values(found, {v: of.get(v) for v in graph.vertices}, "generation")
+    expect_fact(answer, "acyclic", len(of) == len(graph.vertices))
+    expect_fact(answer, "unordered", len(graph.vertices) - len(of))
+    if "length" in answer.columns:
+        longest, out = {v: 0 for v in of}, graph.out()
+        for u in sorted(of, key=of.get):
+            for v, w in out[u]:
+                if v in of:
+                    longest[v] = max(longest[v], longest[u] + w)
+        expect_values(answer.column(graph, "length", float), {v: longest.get(v) for v in graph.vertices}, "length")
+
+
+def check_cycle(graph, options, answer, vertex):
+    edges = [ends for ends, _ in answer.edges]
+    for (u, v), (next_u, _) in zip(edges, edges[1:] + edges[:1]):
+        if (u, v) not in graph.pairs() or v != next_u:
+            raise Wrong(f"{u} - {v} is no edge, or not the one before {next_u}")
+    lengths = [1 + depth for s in graph.vertices for v, depth in steps(graph, [s]).items() if (v, s) in graph.pairs()]
+    expect(len(edges), min(lengths, default=0), "edges of a shortest cycle")
+    expect_fact(answer, "acyclic", not lengths)
+
+
 # Connectivity
 
 
@@ -624,6 +672,47 @@ def expect_values_exactly(found, wanted, what):
         expect(found[v], wanted[v], f"{what} of {v}")
 
 
+# Edges and neighbours of each vertex
+
+
+def check_strength(graph, options, answer, vertex):
+    weights, direction = {v: [] for v in graph.vertices}, options["direction"]
+    for u, v, w in graph.arcs():
+        if direction in ("out", "both") or not graph.directed:
+            weights[u].append(w)
+        if graph.directed and direction in ("in", "both"):
+            weights[v].append(w)
+    expect_values(answer.column(graph, "strength", float), {v: sum(ws) for v, ws in weights.items()}, "strength")
+    for name, pick in (("mean", lambda ws: sum(ws) / len(ws)), ("least", min), ("greatest", max)):
+        if name in answer.columns:
+            wanted = {v: pick(ws) if ws else None for v, ws in weights.items()}
+            expect_values(answer.column(graph, name, float), wanted, name)
+
+
+def check_reciprocity(graph, options, answer, vertex):
+    pairs = {(u, v) for u, v in graph.pairs() if u != v}
+    ahead, behind = ({v: set() for v in graph.vertices} for _ in range(2))
+    for u, v in pairs:
+        ahead[u].add(v)
+        behind[v].add(u)
+    all_of = {v: len(ahead[v]) + len(behind[v]) for v in graph.vertices}
+    wanted = {v: 2 * len(ahead[v] & behind[v]) / all_of[v] if all_of[v] else None for v in graph.vertices}
+    expect_values(answer.column(graph, "reciprocity", float), wanted, "reciprocity")
+    expect_fact(answer, "overall", sum((v, u) in pairs for u, v in pairs) / len(pairs) if pairs else 0)
+
+
+def check_similarity(graph, options, answer, vertex):
+    source, near = vertex(options["source"][0]), graph.simple()
+    wanted = dict.fromkeys(graph.vertices)
+    for v in graph.vertices:
+        common = near[source] & near[v]
+        if v != source and common:
+            wanted[v] = len(common) / len(near[source] | near[v])
+            if options.get("measure") == "adamic-adar":
+                wanted[v] = sum(1 / math.log(len(near[w])) for w in common)
+    expect_values(answer.column(graph, "similarity", float), wanted, "similarity")
+
+
 CHECKS = {
     "bfs": check_bfs,
     "wbfs": check_distances,
@@ -632,6 +721,12 @@ CHECKS = {
     "widest": check_widest,
     "betweenness": check_betweenness,
     "closeness": check_closeness,
+    "harmonic": check_harmonic,
+    "order": check_order,
+    "cycle": check_cycle,
+    "strength": check_strength,
+    "reciprocity": check_reciprocity,
+    "similarity": check_similarity,
     "wcc": check_wcc,
     "scc": check_scc,
     "forest": check_forest,

@@ -32,6 +32,16 @@ ALGORITHMS = [
     ("betweenness", {"source": [S, T], "scale": "fraction"}),
     ("closeness", {}),
     ("closeness", {"source": [S, T]}),
+    ("harmonic", {}),
+    ("harmonic", {"source": [S, T]}),
+    ("order", {}),
+    ("cycle", {}),
+    ("strength", {"direction": "out"}),
+    ("strength", {"direction": "in"}),
+    ("strength", {"direction": "both"}),
+    ("reciprocity", {}),
+    ("similarity", {"source": [S]}),
+    ("similarity", {"source": [S], "measure": "adamic-adar"}),
     ("wcc", {}),
     ("wcc", {"method": "contraction"}),
     ("scc", {}),
@@ -75,7 +85,7 @@ ALGORITHMS = [
     ("cdlp", {}),
     ("cdlp", {"iterations": 3}),
 ]
-READS_WEIGHTS = {"wbfs", "sssp", "bellman-ford", "widest", "msf"}
+READS_WEIGHTS = {"wbfs", "sssp", "bellman-ford", "widest", "msf", "strength", "order"}
 # Algorithms that are defined for undirected graphs only, and methods of others.
 UNDIRECTED = {"matching", "biconnectivity", "forest", "msf", "spanner", "ldd"}
 UNDIRECTED_METHODS = {("wcc", "contraction"), ("triangles", "filter"), ("triangles", "sample")}
@@ -106,7 +116,7 @@ LIMITS = [None, "1GiB", "least"]
 # Commands that answer on one graph, on several versions, on windows that follow each other.
 DOORS = ["run"] * 6 + ["versions", "windows"]
 # Algorithms with figures alone, whose answers cannot be checked without their figures, or that may answer with a cycle.
-RUN_ONLY = {"triangles", "cliques", "ldd", "spanner", "densest", "colouring", "bellman-ford"}
+RUN_ONLY = {"triangles", "cliques", "ldd", "spanner", "densest", "colouring", "bellman-ford", "cycle"}
 
 
 @dataclass

@@ -7,7 +7,7 @@ from questions import READS_WEIGHTS, needs_undirected
 from views import ends_of_windows, graph_of
 
 # Algorithms that read single lists, of which tiles hold none.
-POINTS = {"scc", "cdlp", "triangles", "lcc", "truss", "cliques", "matching"}
+POINTS = {"scc", "cdlp", "triangles", "lcc", "truss", "cliques", "matching", "reciprocity", "cycle", "similarity"}
 
 
 @dataclass

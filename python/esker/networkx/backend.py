@@ -7,7 +7,7 @@ from typing import Any
 
 import networkx as nx
 
-from . import centrality, communities, distances, paths, structure, weighted_paths
+from . import centrality, communities, distances, measures, paths, structure, weighted_paths
 from .graph import NxGraph, convert_from_nx, convert_to_nx
 from .offer import OFFERED
 
@@ -21,7 +21,7 @@ CONSTANT = frozenset(("is_isolate",))
 #: Functions of two nodes, or of the near of one, which NetworkX answers without looking at the whole graph.
 LOCAL = frozenset(
     "shortest_path bidirectional_shortest_path has_path efficiency dijkstra_path dijkstra_path_length "
-    "bellman_ford_path bellman_ford_path_length descendants_at_distance".split()
+    "bellman_ford_path bellman_ford_path_length descendants_at_distance cut_size volume conductance normalized_cut_size".split()
 )
 #: Functions of nodes and their neighbours, by the argument that names the nodes.
 OF_NODES = {"triangles": "nodes", "clustering": "nodes", "average_clustering": "nodes"}
@@ -30,7 +30,7 @@ FEW_NODES = 16
 #: Functions of degrees.
 DEGREES = frozenset(
     "isolates number_of_isolates number_of_selfloops degree_centrality in_degree_centrality out_degree_centrality is_regular is_k_regular "
-    "is_tree is_forest is_arborescence is_branching".split()
+    "is_tree is_forest is_arborescence is_branching average_neighbor_degree average_degree_connectivity rich_club_coefficient".split()
 )
 
 #: Functions that search from one node, and so look at no more than what is reached from it, or that stop when a part of the graph tells.
@@ -48,8 +48,17 @@ SEARCHES_BEFORE = 2
 #: The key in the cache of a graph of NetworkX for their number. NetworkX empties the cache when the graph changes.
 SEARCHED = "esker_searched"
 
+#: Functions with a search from each node, whose start takes Esker longer than NetworkX the whole search of a small graph.
+FROM_EACH = frozenset(
+    "eccentricity diameter radius center periphery global_efficiency wiener_index average_shortest_path_length harmonic_centrality".split()
+)
+#: With fewer nodes NetworkX is faster at these.
+FROM_EACH_LEAST = 400
+#: Functions of pairs of nodes: with few pairs, NetworkX is faster.
+OF_PAIRS = frozenset("jaccard_coefficient adamic_adar_index resource_allocation_index preferential_attachment".split())
+
 #: The modules that register the functions.
-MODULES = (structure, paths, distances, weighted_paths, centrality, communities)
+MODULES = (structure, paths, distances, weighted_paths, centrality, communities, measures)
 
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
@@ -80,6 +89,10 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
     has_target = name == "shortest_path_length" and (kwargs.get("target") is not None or args[2:3] not in ((), (None,)))
     if name in LOCAL or has_target or kwargs.get("cutoff") is not None:
         return f"{name} looks at a part of the graph, so NetworkX answers before the conversion ends"
+    if name in FROM_EACH and isinstance(graph, nx.Graph) and len(graph) < FROM_EACH_LEAST:
+        return f"{name} searches from each node, and NetworkX answers faster for fewer than {FROM_EACH_LEAST} nodes"
+    if name in OF_PAIRS:
+        return f"{name} looks at the neighbours of pairs of nodes, so NetworkX answers before the conversion ends"
     if name in DEGREES:
         return f"{name} only counts neighbours, so NetworkX answers before the conversion ends"
     if name in ONLY_DIRECTED and isinstance(graph, nx.Graph) and not graph.is_directed():

@@ -8,6 +8,7 @@ import networkx as nx
 import numpy as np
 
 from .graph import NxGraph
+from .measures import weight_option
 from .offer import offer, unless
 from .paths import path_between, two_nodes
 
@@ -118,10 +119,13 @@ def global_efficiency(G: Any) -> float:
     return float(sum((1 / depths[depths > 0]).sum() for _, depths in _searches(G))) / (n * (n - 1))
 
 
-@offer(refuse=unless(distance=None))
+@offer()
 def closeness_centrality(G: Any, u: Node = None, distance: Any = None, wf_improved: bool = True) -> Any:
+    by_length = weight_option(G, distance)
     if u is None and wf_improved:
-        return G.by_node(G.values("closeness"))
+        return G.by_node(G.values("closeness", **by_length))
+    if by_length:
+        raise NotImplementedError("esker supports closeness by distance of all nodes, improved")
     n, towards, found = len(G), G.reverse, {}
     rows = range(n) if u is None else [G.row(u)]
     for row, depths in _searches(towards, rows):
@@ -136,10 +140,7 @@ def closeness_centrality(G: Any, u: Node = None, distance: Any = None, wf_improv
     return found if u is None else found[u]
 
 
-@offer(refuse=unless(nbunch=None, distance=None, sources=None))
+@offer(refuse=unless(nbunch=None, sources=None))
 def harmonic_centrality(G: Any, nbunch: Any = None, distance: Any = None, sources: Any = None) -> dict[Node, float]:
-    found: dict[Node, float] = dict.fromkeys(set(iter(G.nodes)), 0)  # the order of NetworkX
-    for row, depths in _searches(G.reverse):
-        if (depths > 0).any():
-            found[G.nodes[row]] = float((1 / depths[depths > 0]).sum())
-    return found
+    values = dict(zip(G.nodes, G.values("harmonic", **weight_option(G, distance)).tolist()))
+    return {node: values[node] or 0 for node in set(iter(G.nodes))}  # the order of NetworkX

@@ -6,3 +6,6 @@ pub mod centrality;
 pub mod cohesion;
 pub mod sets;
 pub mod communities;
+pub mod order;
+pub mod similarity;
+pub mod flow;

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 use esker_algo::algorithm::centrality::pagerank::{PageRankOptions, pagerank};
 use esker_algo::algorithm::cohesion::cliques::{CliquesOptions, cliques};
 use esker_algo::algorithm::cohesion::truss::truss;
-use esker_algo::check::{self, CommunityClaim, QualityClaim, Rejection, WatchedRows};
+use esker_algo::check::{
+    self, CommunityClaim, HitsClaim, OrderClaim, QualityClaim, Rejection, SpectralClaim, WatchedRows,
+};
 use esker_graph::{Cancel, Csr, Direction, Stop};
 
 use crate::common;
@@ -29,6 +31,9 @@ fn every_verifier_says_that_it_was_stopped() {
         is_connected: true,
         is_settled: true,
     };
+    let hubs = HitsClaim { hubs: &[0.0; 3], authorities: &[0.0; 3], error: None };
+    let order = OrderClaim { generations: &[0; 3], count: 1, unordered: 0, lengths: None, parents: None };
+    let scores = SpectralClaim { scores: &[0.0; 3], katz: None, is_normal: true, error: None };
     let quality = QualityClaim {
         groups: &[0; 3],
         resolution: 1.0,
@@ -37,7 +42,7 @@ fn every_verifier_says_that_it_was_stopped() {
         conductance: 0.0,
         worst_conductance: 0.0,
     };
-    let answers: [(&str, Result<(), Rejection>); 37] = [
+    let answers: [(&str, Result<(), Rejection>); 45] = [
         ("assortativity", check::assortativity(out(), &[Direction::Out], &[Direction::Out], 0.0)),
         ("bellman_ford", check::bellman_ford(out(), 0, &[0_i64, 5, 9], None)),
         ("betweenness", check::betweenness(out(), &[0], 1.0, &[0.0; 3], 1e-9)),
@@ -47,26 +52,34 @@ fn every_verifier_says_that_it_was_stopped() {
         ("cdlp", check::cdlp(out(), None, &[0, 1, 2], 1, &[0; 3])),
         ("cliques", check::cliques(out(), 3, 1)),
         ("closeness", check::closeness(out(), &[0], &[0.0; 3])),
+        ("closeness_by_steps", check::closeness_by_steps(out(), &[0], true, 1.0, &[0.0; 3])),
+        ("closeness_by_weight", check::closeness_by_weight(out(), &[0], false, 1.0, &[0.0; 3])),
         ("colouring", check::colouring(out(), false, &[0, 1, 2])),
         ("communities", check::communities(out(), &claim)),
+        ("cycle", check::cycle(out(), &[0, 1, 2])),
         ("degrees", check::degrees(out(), &[Direction::Out], &[2; 3])),
         ("densest", check::densest(out(), false, &[true; 3], 1.0, &[0; 3], 2.0)),
         ("forest", check::forest(out(), &[(0, 1), (1, 2)], 1)),
+        ("hits", check::hits(out(), &hubs)),
         ("kcore", check::kcore(out(), false, &[2; 3], &[0, 1, 2])),
         ("lcc", check::lcc(out(), &[1.0; 3])),
         ("ldd", check::ldd(out(), &[0; 3], 1).map(drop)),
         ("ldd_trees", check::ldd_trees(out(), &[0; 3], &[0; 3], &[0, 1, 1])),
         ("matching", check::matching(out(), &[1, 0, esker_graph::NONE], 1)),
+        ("max_flow", check::max_flow(out(), 0, 1, 1.0, &[true, false, false])),
         ("mis", check::mis(out(), &[true, false, false])),
         ("msf", check::msf(out(), &[(0, 1, 5), (1, 2, 7)], 1)),
         ("negative_cycle", check::negative_cycle(out(), 0, &[0, 1], -1_i64)),
+        ("order", check::order(out(), &order)),
         ("pagerank", check::pagerank(out(), 0.85, None, &[1.0 / 3.0; 3], 1e-9)),
         ("pagerank_weighted", check::pagerank_weighted(out(), 0.85, None, &[1.0 / 3.0; 3], 1e-9)),
         ("quality", check::quality(out(), false, &quality)),
         ("reciprocity", check::reciprocity(out(), &[1.0; 3], 1.0)),
         ("scc", check::scc(out(), &[0; 3])),
         ("set_cover", check::set_cover(out(), &[], &[], &[0; 3], 1.1)),
+        ("similarity", check::similarity(out(), 0, "jaccard", &[0.0; 3])),
         ("spanner", check::spanner(out(), &[(0, 1), (0, 2)], &[0; 3], 1)),
+        ("spectral", check::spectral(out(), &scores)),
         ("sssp", check::sssp(out(), 0, &[0_i64, 5, 9], None)),
         ("sssp_to", check::sssp_to(out(), 0, Some(1), &[0_i64, 5, 9], None)),
         ("strength", check::strength(out(), &[Direction::Out], [&[0.0; 3]; 4])),

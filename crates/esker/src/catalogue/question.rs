@@ -5,6 +5,8 @@
 pub enum Question {
     /// How far apart are vertices?
     Paths,
+    /// How much can go from one vertex to another?
+    Flow,
     /// Which vertices matter?
     Centrality,
     /// What hangs together?
@@ -13,6 +15,8 @@ pub enum Question {
     Order,
     /// Which groups are there?
     Communities,
+    /// Which vertices are alike?
+    Similarity,
     /// How many edges has each vertex, and to which kind of vertex?
     Degrees,
     /// Where are edges dense?
@@ -25,10 +29,12 @@ impl Question {
     /// All, in the order of lists.
     pub const ALL: &[Self] = &[
         Self::Paths,
+        Self::Flow,
         Self::Centrality,
         Self::Components,
         Self::Order,
         Self::Communities,
+        Self::Similarity,
         Self::Degrees,
         Self::Density,
         Self::Sets,
@@ -38,10 +44,12 @@ impl Question {
     pub fn text(self) -> &'static str {
         match self {
             Self::Paths => "How far apart are vertices?",
+            Self::Flow => "How much can go from one vertex to another?",
             Self::Centrality => "Which vertices matter?",
             Self::Components => "What hangs together?",
             Self::Order => "In what order do edges put the vertices?",
             Self::Communities => "Which groups are there?",
+            Self::Similarity => "Which vertices are alike?",
             Self::Degrees => "How many edges has each vertex, and to which kind of vertex?",
             Self::Density => "Where are edges dense?",
             Self::Sets => "Which vertices or edges to choose?",

@@ -144,8 +144,9 @@ fn answers_have_the_columns_and_figures_that_the_catalogue_names() {
         assert_eq!(columns, &entry.columns.iter().copied().collect(), "{}", entry.name);
         // A cycle is told only where there is one, agreement only where there are two properties.
         let is_told = |name: &&str| !["cycle_edges", "nmi", "ari"].contains(name);
-        let figures_named = entry.figures.iter().copied().filter(is_told).collect();
-        assert_eq!(figures, &figures_named, "{}", entry.name);
+        let figures_named: BTreeSet<&str> = entry.figures.iter().copied().filter(is_told).collect();
+        let figures: BTreeSet<&str> = figures.iter().copied().filter(is_told).collect();
+        assert_eq!(figures, figures_named, "{}", entry.name);
     }
 }
 
@@ -161,4 +162,46 @@ fn unknown_names_and_options_are_refused_with_what_there_is() {
     let job = Job { view: &version.view(), run: &run, params: &params, verify: false };
     let refused = find("scc").unwrap().run(&job).unwrap_err().to_string();
     assert_eq!(refused, "scc has no option `damping`; it takes none");
+}
+
+/// Labels may be numbers or texts, some missing; versions and windows have their own.
+#[test]
+fn groups_are_those_of_a_vertex_property() {
+    use esker::store::property::PropertyValue;
+    use esker::store::{Database, DatabaseOptions};
+    let directory = tempfile::tempdir().unwrap();
+    store(directory.path(), "p.esker", &Model::Path(6), Weighting::None, NumberingOrder::Keep);
+    let db = Database::open(directory.path().join("p.esker"), DatabaseOptions::default()).unwrap();
+    let mut batch = db.batch();
+    batch.define_vertex_property("side", None);
+    batch.define_vertex_property("half", esker::store::format::ElementType::I32);
+    for v in 0..6_u64 {
+        if v != 5 {
+            let side: &[u8] = if v < 3 { b"left" } else { b"right" };
+            batch.set_vertex(v, "side", Some(PropertyValue::Text(side))).unwrap();
+        }
+        batch.set_vertex(v, "half", Some(i32::from(v >= 3).into())).unwrap();
+    }
+    db.commit(batch, "labels").unwrap();
+    let run = Run::with_threads(2).unwrap();
+    let fact = |params: &Params, name: &str| {
+        let view = db.latest().unwrap().view();
+        let answer =
+            find("quality").unwrap().run(&Job { view: &view, run: &run, params, verify: true }).unwrap();
+        format!("{:?}", answer.fact(name).unwrap())
+    };
+    let halves = Params::default().with("labels", "half").with("against", "side");
+    // Five edges: two inside each half, and one between them.
+    assert_eq!(fact(&halves, "groups"), "Count(2)");
+    assert_eq!(fact(&halves, "coverage"), "Float(0.8)");
+    assert!(fact(&halves, "modularity").starts_with("Float(0.3"));
+    let sides = Params::default().with("labels", "side").with("against", "side");
+    assert_eq!(fact(&sides, "groups"), "Count(3)"); // the last vertex is a group of its own
+    assert_eq!(fact(&sides, "nmi"), "Float(1.0)");
+    assert_eq!(fact(&Params::default(), "groups"), "Count(1)");
+    let params = Params::default().with("labels", "none");
+    let view = db.latest().unwrap().view();
+    let job = Job { view: &view, run: &run, params: &params, verify: false };
+    let error = find("quality").unwrap().run(&job).unwrap_err().to_string();
+    assert!(error.contains("none"), "{error}");
 }

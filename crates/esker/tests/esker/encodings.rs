@@ -24,6 +24,10 @@ fn varies(algorithm: &str, model: &Model, form: &Form) -> bool {
 /// Of several right answers, which one is given depends on the order in which lists come.
 pub(crate) const OF_MANY: &[&str] = &["parents", "claims"];
 
+/// What reads weights only if they are named.
+const BY_CHOICE: [&str; 9] =
+    ["pagerank", "leiden", "louvain", "quality", "closeness", "harmonic", "eigenvector", "katz", "hits"];
+
 /// Wedges to draw from a graph. The default suits graphs of any size, and drawing that many takes longer than
 /// all other algorithms.
 const SAMPLES: &str = "4096";
@@ -131,10 +135,8 @@ fn outcome(model: &Model, form: &Form, run: &Run, request: &Request) -> Option<T
     let expected = match (model.weights, name) {
         _ if undirected && model.directed => Some("undirected"),
         (Weights::Halves | Weights::Extreme, "wbfs") => Some("integer"),
-        (Weights::Negative, "wbfs" | "sssp") => Some("negative"),
-        (Weights::Negative, "pagerank" | "leiden" | "louvain" | "quality") if *variant == "weight" => {
-            Some("negative")
-        }
+        (Weights::Negative, "wbfs" | "sssp" | "flow") => Some("negative"),
+        (Weights::Negative, _) if *variant == "weight" && BY_CHOICE.contains(&name) => Some("negative"),
         _ => None,
     };
     match (entry.run(&job), expected) {
@@ -216,9 +218,11 @@ fn every_form_of_a_random_graph_answers_alike_by_weights() {
             form.view = form.view.clone().weighted_by("weight").expect("a weight");
         }
         let params = Params::default().with("tolerance", "1e-13").with("rounds", "1000");
-        for name in ["pagerank", "leiden", "louvain", "quality"] {
-            let params = if name == "pagerank" { params.clone() } else { Params::default() };
-            let request = Request { entry: find(name).expect("an entry"), params, variant: "weight" };
+        for name in BY_CHOICE {
+            let entry = find(name).expect("an entry");
+            let iterates = entry.option("tolerance").is_some();
+            let params = if iterates { params.clone() } else { Params::default() };
+            let request = Request { entry, params, variant: "weight" };
             let mut found = forms.iter().map(|form| outcome(&model, form, &run, &request));
             let plain = found.next().expect("the plain form");
             let is_refused = weights == Weights::Negative || request.entry.undirected && model.directed;
@@ -229,6 +233,31 @@ fn every_form_of_a_random_graph_answers_alike_by_weights() {
                     (other, plain) => assert_eq!(other.is_none(), plain.is_none()),
                 }
             }
+        }
+    }
+}
+
+/// The flow between two vertices is the same on every form, and so is its cut: no request of the catalogue
+/// names two vertices.
+#[test]
+fn every_form_of_a_random_graph_lets_as_much_through() {
+    let run = Run::with_threads(2).expect("threads");
+    for (i, sample) in (1..13).map(random).enumerate() {
+        let weights = [Weights::None, Weights::Small, Weights::Wide, Weights::Halves][i % 4];
+        let sample = Sample { directed: i % 2 == 1, ..sample };
+        let model = Model::new(format!("random graph {i} with weights {weights:?}"), &sample, weights);
+        let told = |form: &Form| {
+            let id = |v: u64| (v * form.step + form.first).to_string();
+            let ends = [id(model.num_vertices / 3), id(model.num_vertices / 5)];
+            let params = Params::default().with("source", &ends[0]).with("target", &ends[1]);
+            let request = Request { entry: find("flow").expect("an entry"), params, variant: "" };
+            outcome(&model, form, &run, &request).expect("a flow")
+        };
+        let forms = model.forms(&run);
+        let plain = told(&forms[0]);
+        for form in &forms[1..] {
+            let found = told(form);
+            assert!(found.is_like(&plain), "{} as {}: {found:?}, not {plain:?}", model.name, form.name);
         }
     }
 }

@@ -158,6 +158,7 @@ fn edges(is_removed: IsRemoved) -> Vec<(u64, u64, u64)> {
 const VARYING: &[&str] = &[
     "biconnectivity",
     "colouring",
+    "cycle",
     "densest",
     "forest",
     "ldd",

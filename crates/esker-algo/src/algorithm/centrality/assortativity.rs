@@ -106,7 +106,7 @@ impl<G: Graph, W: Weight> Visitor<W> for CompareDegrees<'_, G> {
 
 /// Estimates memory and reads; both are exact.
 pub fn estimate(shape: Shape) -> Estimate {
-    Estimate { memory_bytes: 0, read_bytes: shape.list_bytes() }
+    Estimate { memory_bytes: size_of::<DegreeSums>() as u64, read_bytes: shape.list_bytes() }
 }
 
 /// Finds the assortativity; NaN if all degrees at one end of the arcs are the same, and without arcs.

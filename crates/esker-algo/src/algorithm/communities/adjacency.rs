@@ -5,8 +5,8 @@
 
 use esker_graph::{Direction, Lists, Run, Stop, VertexId};
 
-use super::fixed::Unit;
 use crate::primitive::Ranked;
+use crate::primitive::Unit;
 
 /// The weights beside a part of a list.
 #[derive(Debug, Clone, Copy)]

@@ -39,13 +39,13 @@ use std::sync::Arc;
 use esker_graph::{Lists, Run, Stop, VertexId, vertex};
 
 use super::adjacency::{Adjacency, VertexLists};
-use super::fixed::{Unit, unit_of};
 use super::levels::Levels;
 use super::moving::{Deciders, Mover, VisitOrder};
 use super::naming::{inside, names, split, strengths};
 use super::partition::{Cost, Partition};
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{Ranked, VertexArray, need_positive, need_undirected};
+use crate::primitive::{Unit, unit_of};
 
 /// How communities are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

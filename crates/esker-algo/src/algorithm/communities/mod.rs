@@ -1,6 +1,5 @@
 //! Communities: groups of vertices with more edges inside than chance would have.
 
-mod fixed;
 mod tally;
 mod adjacency;
 mod contracted;

@@ -3,13 +3,13 @@
 //! The modularity of groups c is the sum over c of in(c) / W - r out(c) in'(c) / W^2 [1, 2]. in(c) is the
 //! weight of the arcs inside c, out(c) and in'(c) that of the arcs that leave and that reach its vertices, W
 //! that of all arcs, r the resolution. An undirected edge is two arcs, and so is an undirected self-loop;
-//! then out(c) and in'(c) are the same. The coverage is the share of weight inside groups: the sum of in(c) / W.
-//! The conductance of c is the weight of the arcs between c and the rest, in both directions, divided by
+//! then out(c) and in'(c) are the same. The coverage is the share of weight inside groups: the sum of in(c) /
+//! W. The conductance of c is the weight of the arcs between c and the rest, in both directions, divided by
 //! vol(c) or by vol(rest), whichever is less; vol(c) = out(c) + in'(c) [3]. A group with nothing on one of
 //! these sides has none. Parallel edges add up.
 //!
-//! Weights are whole multiples of a power of two (`primitive/units.rs`), so that no figure depends on the order of
-//! additions.
+//! Weights are whole multiples of a power of two (`primitive/units.rs`), so that no figure depends on the
+//! order of additions.
 //!
 //! Work O(n + m). Memory: 16 bytes a vertex, 24 for a directed graph, and three times 8 bytes a group. Reads:
 //! the out-lists once, by weight twice.

@@ -18,9 +18,9 @@ pub fn assortativity<'a, W: Weight>(
     let out = out.into();
     let n = out.num_vertices();
     let (mut leaving, mut arriving, mut arcs) = (vec![0.0; n], vec![0.0; n], Vec::new());
-    for u in 0..n {
+    for (u, leaving) in leaving.iter_mut().enumerate() {
         for &v in out.list(vertex(u))?.0 {
-            leaving[u] += 1.0;
+            *leaving += 1.0;
             arriving[v as usize] += 1.0;
             arcs.push((u, v as usize));
         }

@@ -6,4 +6,5 @@ pub(crate) mod reciprocity;
 pub(crate) mod assortativity;
 pub(crate) mod betweenness;
 pub(crate) mod closeness;
+pub(crate) mod spectral;
 pub(crate) mod pagerank;

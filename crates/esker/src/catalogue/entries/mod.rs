@@ -8,6 +8,10 @@ mod closeness;
 mod mixing;
 mod components;
 mod communities;
+mod order;
+mod spectral;
+mod similarity;
+mod flow;
 mod quality;
 mod clustering;
 mod cores;
@@ -31,19 +35,27 @@ pub(super) static ALL: &[Entry] = &[
     paths::BELLMAN_FORD,
     paths::WIDEST,
     trees::SPANNER,
+    flow::FLOW,
     rank::PAGERANK,
     rank::BETWEENNESS,
     closeness::CLOSENESS,
+    closeness::HARMONIC,
+    spectral::EIGENVECTOR,
+    spectral::KATZ,
+    spectral::HITS,
     components::WCC,
     components::SCC,
     trees::BICONNECTIVITY,
     trees::FOREST,
     trees::MSF,
+    order::ORDER,
+    order::CYCLE,
     communities::LEIDEN,
     communities::LOUVAIN,
     components::CDLP,
     trees::LDD,
     quality::QUALITY,
+    similarity::SIMILARITY,
     degrees::DEGREES,
     mixing::STRENGTH,
     mixing::RECIPROCITY,

@@ -182,12 +182,18 @@ pub(super) use by_weight;
 pub(crate) trait Shown: Copy + PartialEq {
     /// As values, where `unreached` is no value.
     fn values(numbers: Vec<Self>, unreached: Self) -> Values;
+    /// As a double.
+    fn number(self) -> f64;
 }
 
 impl Shown for i32 {
     fn values(numbers: Vec<Self>, unreached: Self) -> Values {
         let show = |number| if number == unreached { Values::NO_INTEGER } else { i64::from(number) };
         Values::Integer(numbers.into_iter().map(show).collect())
+    }
+
+    fn number(self) -> f64 {
+        self.into()
     }
 }
 
@@ -197,17 +203,29 @@ impl Shown for i64 {
         missing.for_each(|number| *number = Values::NO_INTEGER);
         Values::Integer(numbers)
     }
+
+    fn number(self) -> f64 {
+        self as f64
+    }
 }
 
 impl Shown for f32 {
     fn values(numbers: Vec<Self>, _: Self) -> Values {
         Values::Float(numbers.into_iter().map(f64::from).collect())
     }
+
+    fn number(self) -> f64 {
+        self.into()
+    }
 }
 
 impl Shown for f64 {
     fn values(numbers: Vec<Self>, _: Self) -> Values {
         Values::Float(numbers)
+    }
+
+    fn number(self) -> f64 {
+        self
     }
 }
 
@@ -232,7 +250,7 @@ pub(super) fn path_columns<N: Shown>(
 }
 
 /// Adds the column of parents, if there are any.
-fn push_parents(columns: &mut Vec<AnswerColumn>, parents: Option<Vec<VertexId>>) {
+pub(super) fn push_parents(columns: &mut Vec<AnswerColumn>, parents: Option<Vec<VertexId>>) {
     columns.extend(parents.map(|parents| AnswerColumn {
         name: "parent",
         values: Values::Vertex(parents),

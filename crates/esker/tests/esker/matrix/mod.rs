@@ -35,6 +35,7 @@ use crate::requests::Request;
 const BY_NUMBER: &[&str] = &[
     "biconnectivity",
     "colouring",
+    "cycle",
     "densest",
     "forest",
     "ldd",

@@ -78,7 +78,9 @@ impl Cell<'_> {
     /// Whether lengths or weights have to be zero or more.
     fn needs_no_negative(&self) -> bool {
         let name = self.entry().name;
-        self.reads_weights && matches!(name, "sssp" | "wbfs" | "pagerank" | "leiden" | "louvain" | "quality")
+        self.reads_weights
+            && (matches!(name, "sssp" | "wbfs" | "pagerank" | "leiden" | "louvain" | "quality" | "flow")
+                || matches!(name, "closeness" | "harmonic" | "eigenvector" | "katz" | "hits"))
     }
 }
 

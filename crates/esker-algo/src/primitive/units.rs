@@ -2,7 +2,7 @@
 
 use esker_graph::{Direction, Flow, Graph, Piece, Run, Select, Stop, VertexId, Visitor};
 
-use crate::primitive::Ranked;
+use super::rank::Ranked;
 
 /// Sums of all weights stay below this power of two.
 const SUM_BITS: i32 = 61;
@@ -12,14 +12,14 @@ const EXPONENT_MAX: i32 = 900;
 /// The unit of whole-numbered weights: a power of two of a weight. The sum of all weights takes at most 61
 /// bits, so a weight below about 2^-60 of that sum counts as 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Unit {
+pub(crate) struct Unit {
     /// A weight in units is the weight times 2 to this power.
     exponent: i32,
 }
 
 impl Unit {
     /// The unit where every edge counts 1.
-    pub(super) const ONE: Self = Self { exponent: 0 };
+    pub(crate) const ONE: Self = Self { exponent: 0 };
 
     /// The unit for `num_arcs` weights up to `largest`.
     fn of(largest: f64, num_arcs: u64) -> Self {
@@ -32,7 +32,7 @@ impl Unit {
     }
 
     /// A unit as fine as a sum of weights allows that was counted in this one.
-    pub(super) fn refined(self, sum: u64, num_arcs: u64) -> Self {
+    pub(crate) fn refined(self, sum: u64, num_arcs: u64) -> Self {
         if sum == 0 {
             return self;
         }
@@ -43,18 +43,18 @@ impl Unit {
 
     /// A weight in units, rounded down.
     #[inline(always)]
-    pub(super) fn count(self, weight: f64) -> u64 {
+    pub(crate) fn count(self, weight: f64) -> u64 {
         // In two steps, since a power beyond the range of doubles may stand beside a small weight.
         (weight * power(self.exponent / 2) * power(self.exponent - self.exponent / 2)) as u64
     }
 
     /// A sum of units as a sum of weights.
-    pub(super) fn weight(self, units: f64) -> f64 {
+    pub(crate) fn weight(self, units: f64) -> f64 {
         units * power(-(self.exponent / 2)) * power(-(self.exponent - self.exponent / 2))
     }
 
     /// A number of weights, such as a resolution, in units.
-    pub(super) fn scale(self, weight: f64) -> f64 {
+    pub(crate) fn scale(self, weight: f64) -> f64 {
         weight * power(self.exponent / 2) * power(self.exponent - self.exponent / 2)
     }
 }
@@ -71,7 +71,7 @@ fn power(exponent: i32) -> f64 {
 /// # Errors
 /// [`Stop::Unsuitable`] for a weight that is negative, infinite or no number; the first list that cannot be
 /// read; cancellation.
-pub(super) fn unit_of<G: Graph<Weight: Ranked>>(graph: &G, run: &Run, what: &str) -> Result<Unit, G::Error> {
+pub(crate) fn unit_of<G: Graph<Weight: Ranked>>(graph: &G, run: &Run, what: &str) -> Result<Unit, G::Error> {
     if size_of::<G::Weight>() == 0 {
         return Ok(Unit::ONE);
     }

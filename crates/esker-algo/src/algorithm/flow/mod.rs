@@ -1,0 +1,3 @@
+//! Flows and cuts.
+
+pub mod max_flow;

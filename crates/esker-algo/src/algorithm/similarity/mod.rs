@@ -1,0 +1,3 @@
+//! How alike vertices are.
+
+pub mod neighbours;

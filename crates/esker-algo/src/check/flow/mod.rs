@@ -1,0 +1,3 @@
+//! Verifiers of flows.
+
+pub(crate) mod max_flow;

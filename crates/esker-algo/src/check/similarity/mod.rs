@@ -1,0 +1,3 @@
+//! Verifiers of similarity.
+
+pub(crate) mod neighbours;
