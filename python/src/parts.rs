@@ -129,7 +129,8 @@ pub(crate) fn group_edges(
         };
         Ok(grouping::group_edges(&view, times.as_ref(), &query, &run)?)
     })?;
-    Ok((table.columns, serde_json::Value::from_iter(table.rows).to_string()))
+    let rows = table.rows()?;
+    Ok((table.columns, serde_json::Value::from_iter(rows).to_string()))
 }
 
 /// The number of edges of each kind.

@@ -142,8 +142,8 @@ impl TableBatches {
     }
 
     fn edges(&mut self) -> PyOutcome<Vec<ArrayRef>> {
-        let rows = self.rows.clone();
-        let lists = RowLists::new(&rows, &self.run)?;
+        let (rows, run) = (self.rows.clone(), Arc::clone(&self.run));
+        let lists = RowLists::new(&rows, &run)?;
         let graph = lists.graph();
         let mut block = BlockBuilder::new(graph.properties());
         while self.next < self.num_rows && block.targets.len() < BATCH_ROWS {

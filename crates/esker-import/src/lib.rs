@@ -14,7 +14,8 @@
 //! assert_eq!((report.vertices, report.edges), (3, 3));
 //!
 //! let view = Store::open(at("people.esker"))?.latest()?.view();
-//! let graph = StoredExport::new(&view, &esker_graph::Run::with_threads(1)?)?;
+//! let run = esker_graph::Run::with_threads(1)?;
+//! let graph = StoredExport::new(&view, &run)?;
 //! let written = export(&graph, &at("follows.parquet"), &ExportOptions::default())?;
 //! assert_eq!(written.edges, 3);
 //! # Ok(())

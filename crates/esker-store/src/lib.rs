@@ -77,7 +77,7 @@ pub use esker_layers::{
 pub use follower::Follower;
 
 pub use store::{CommitInLog, LogCheck, Store};
-pub use version::{Version, VertexEdges};
+pub use version::{ReservedBits, Version, VertexEdges};
 pub use view::{View, WindowLists, WindowMove};
 
 /// The example of README.md, run with the documentation tests.

@@ -70,6 +70,7 @@ pub mod versions;
 pub mod change;
 pub mod differences;
 pub mod selection;
+pub mod edge_rows;
 pub mod grouping;
 pub mod local;
 pub mod graph500;

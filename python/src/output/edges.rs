@@ -53,7 +53,7 @@ pub(crate) struct RowLists<'a> {
 }
 
 impl<'a> RowLists<'a> {
-    pub(crate) fn new(rows: &'a VersionRows, run: &Run) -> PyOutcome<Self> {
+    pub(crate) fn new(rows: &'a VersionRows, run: &'a Run) -> PyOutcome<Self> {
         let view = rows.view();
         // The export numbers the vertices that are there, in order of vertex: those are rows, if vertices
         // ascend with rows.

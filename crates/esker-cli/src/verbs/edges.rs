@@ -92,8 +92,10 @@ impl EdgesCommand {
             order: self.sort.order(),
         };
         let table = group_edges(&selected.view, times.as_ref(), &query, &run)?;
-        let mut rows = RowTable::of(table.columns);
-        table.rows.into_iter().for_each(|row| rows.push(row));
+        let mut rows = RowTable::of(&table.columns);
+        for row in table.rows()? {
+            rows.push(row);
+        }
         rows.print(self.sort.format())
     }
 

@@ -62,8 +62,10 @@ impl VerticesCommand {
             order: self.sort.order(),
         };
         let table = group_vertices(&version, &conditions, &query, &run)?;
-        let mut rows = RowTable::of(table.columns);
-        table.rows.into_iter().for_each(|row| rows.push(row));
+        let mut rows = RowTable::of(&table.columns);
+        for row in table.rows()? {
+            rows.push(row);
+        }
         rows.print(self.sort.format())
     }
 }

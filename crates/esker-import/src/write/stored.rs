@@ -9,28 +9,25 @@ use arrow_array::builder::{
 };
 use arrow_array::types::ArrowPrimitiveType;
 use esker_format::{Column, Element, ElementType, Error, IdMapKind, PropertyRecord, Result, Values};
-use esker_graph::{Direction, Message, Remaining, Run, VertexId};
+use esker_graph::{Direction, Remaining, Run, VertexId};
 use esker_layers::ids::ExternalId;
 use esker_layers::property::{Dictionary, PropertyValue, VertexProperty};
-use esker_store::{Version, View};
+use esker_store::{ReservedBits, View};
 
 use super::graph::{BlockBuilder, ExportGraph, PropertyInfo, PropertyKind};
 
 /// A view without its removed vertices, and without the edges that its window or its filter leaves out.
 /// Lists are read as they are needed; blocks are verified as they are touched.
-#[derive(Debug)]
 pub struct StoredExport<'a> {
     view: &'a View,
+    run: &'a Run,
     /// If some are removed, the vertices that are left: what the export numbers.
     remaining: Option<&'a Remaining>,
     properties: Vec<PropertyInfo>,
     /// Numbers of the properties in the store.
     numbers: Vec<u32>,
-    /// Why a format needs a value of each property that an edge is without.
-    lacks: Vec<Option<Message>>,
-    /// What stands for a missing value of each property that edges may be without: bits, or the code of a
-    /// text.
-    reserved: Vec<Option<Reserved>>,
+    /// What stands for a missing value of each property.
+    reserved: Vec<ReservedBits>,
     weight: Option<usize>,
     /// How many texts the dictionary of each property has; 0 for those that are not of texts.
     num_texts: Vec<usize>,
@@ -41,14 +38,9 @@ impl<'a> StoredExport<'a> {
     /// The graph of `view`.
     ///
     /// # Errors
-    /// If its removed vertices cannot be read, see [`View::remaining`], or its values, see
-    /// [`View::expect_values`]; an edge may be without a value.
-    pub fn new(view: &'a View, run: &Run) -> Result<Self> {
+    /// If its removed vertices cannot be read, see [`View::remaining`]; an edge may be without a value.
+    pub fn new(view: &'a View, run: &'a Run) -> Result<Self> {
         let records: Vec<_> = view.version().edge_properties().collect();
-        let lacks = |record: &&PropertyRecord| match view.expect_values(record, run) {
-            Err(Error::Invalid(reason)) => Ok(Some(reason)),
-            read => read.map(|()| None),
-        };
         let info = |record: &&esker_format::PropertyRecord| PropertyInfo {
             name: record.name.clone(),
             logical: record.logical.clone(),
@@ -67,11 +59,11 @@ impl<'a> StoredExport<'a> {
             remaining: view.remaining(run)?,
             properties: records.iter().map(info).collect(),
             numbers: records.iter().map(|record| record.number).collect(),
-            lacks: records.iter().map(lacks).collect::<Result<_>>()?,
             reserved: records
                 .iter()
-                .map(|record| Reserved::of(view.version(), record))
+                .map(|record| view.version().reserved_bits(record))
                 .collect::<Result<_>>()?,
+            run,
             weight: records.iter().position(|record| record.weight),
             num_texts: records
                 .iter()
@@ -135,7 +127,9 @@ impl ExportGraph for StoredExport<'_> {
     }
 
     fn expect_values(&self, property: usize) -> Result<()> {
-        self.lacks[property].clone().map_or(Ok(()), |reason| Err(Error::Invalid(reason)))
+        let mut records = self.view.version().edge_properties();
+        let record = records.find(|record| record.number == self.numbers[property]);
+        record.map_or(Ok(()), |record| self.view.expect_values(record, self.run))
     }
 
     fn weight(&self) -> Option<usize> {
@@ -147,7 +141,7 @@ impl ExportGraph for StoredExport<'_> {
         if let Some(dictionary) = self.view.version().dictionary(self.numbers[property]) {
             for code in 0..dictionary.len() {
                 // No edge has the text that stands for a missing one, which is not UTF-8.
-                let is_missing = self.reserved[property].is_some_and(|reserved| reserved.has(code as u64));
+                let is_missing = self.reserved[property].has(code as u64);
                 texts.append_value(if is_missing { b"" } else { dictionary.text(code)? });
             }
         }
@@ -232,58 +226,23 @@ impl ExportGraph for StoredExport<'_> {
     }
 }
 
-/// What stands for a missing value of a property.
-#[derive(Debug, Clone, Copy)]
-enum Reserved {
-    /// These bits, widened to 64: of a text, its code.
-    Bits(u64),
-    /// NaN.
-    NotANumber,
-}
-
-impl Reserved {
-    /// What does of a property; `None`: each edge has a value.
-    fn of(version: &Version, record: &PropertyRecord) -> Result<Option<Self>> {
-        if !record.optional {
-            return Ok(None);
-        }
-        if let Some(texts) = version.dictionary(record.number) {
-            for code in 0..texts.len() {
-                if record.is_missing_text(texts.text(code)?) {
-                    return Ok(Some(Self::Bits(code as u64)));
-                }
-            }
-            return Ok(None);
-        }
-        Ok(match record.element {
-            ElementType::F32 | ElementType::F64 => Some(Self::NotANumber),
-            _ => record.missing_bits().map(Self::Bits),
-        })
-    }
-
-    /// Whether these are the bits.
-    fn has(self, bits: u64) -> bool {
-        matches!(self, Self::Bits(reserved) if reserved == bits)
-    }
-}
-
 /// Appends a range of a stored column. Codes must be below `num_texts`. Values that are `reserved` are null.
 fn append(
     out: &mut Box<dyn ArrayBuilder>,
     stored: &Values,
     range: Range<usize>,
     num_texts: usize,
-    reserved: Option<Reserved>,
+    reserved: ReservedBits,
 ) -> Result<()> {
     let out = out.as_any_mut();
     // The bits as a property's record has them.
-    let is_code = |code: &u32| reserved.is_some_and(|own| own.has(u64::from(*code)));
+    let is_code = |code: &u32| reserved.has(u64::from(*code));
     let is_int = |value: &i64| {
         let bits =
             if matches!(stored, Values::I32(_)) { *value as u32 as u64 } else { value.cast_unsigned() };
-        reserved.is_some_and(|own| own.has(bits))
+        reserved.has(bits)
     };
-    let is_float = |value: &f64| reserved.is_some() && value.is_nan();
+    let is_float = |value: &f64| reserved != ReservedBits::None && value.is_nan();
     if let Some(out) = out.downcast_mut::<UInt32Builder>() {
         let (before, first) = (out.len(), range.start);
         match stored {
@@ -311,7 +270,7 @@ fn append(
         };
     }
     if let Some(out) = out.downcast_mut::<UInt64Builder>() {
-        let is_missing = |value: &u64| reserved.is_some_and(|own| own.has(*value));
+        let is_missing = |value: &u64| reserved.has(*value);
         return match stored {
             Values::U64(column) => extend(out, column, range, u64::from, is_missing),
             stored => Err(not_of_type(stored)),

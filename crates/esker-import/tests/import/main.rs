@@ -177,7 +177,8 @@ fn a_forged_code_ends_an_export_with_an_error() {
     import(&disk, reader, target, &ImportOptions::default(), StagingOptions::default()).unwrap();
     forge(&disk, &target.join("layers/1"), "out.property.0", 1, 200);
     let view = Version::open(&disk, target).unwrap().view();
-    let graph = StoredExport::new(&view, &Run::with_threads(1).unwrap()).unwrap();
+    let run = Run::with_threads(1).unwrap();
+    let graph = StoredExport::new(&view, &run).unwrap();
     for name in ["out.csv", "out.parquet", "out.arrow"] {
         let error =
             export(&graph, &dir.path().join(name), &ExportOptions::default()).unwrap_err().to_string();

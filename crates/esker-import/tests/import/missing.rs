@@ -23,7 +23,8 @@ fn keep() -> ImportOptions {
 /// The edges of a database as a CSV, sorted, below the types of the properties.
 fn shown(database: &Path) -> String {
     let view = Store::open(database).unwrap().latest().unwrap().view();
-    let graph = StoredExport::new(&view, &Run::with_threads(1).unwrap()).unwrap();
+    let run = Run::with_threads(1).unwrap();
+    let graph = StoredExport::new(&view, &run).unwrap();
     let file = database.with_extension("shown.csv");
     export(&graph, &file, &ExportOptions { overwrite: true, ..ExportOptions::default() }).unwrap();
     let text = std::fs::read_to_string(file).unwrap();
@@ -141,7 +142,8 @@ fn tables_have_defaults() {
     let at = |name: &str| directory.path().join(name);
     import_inputs(&[Input::memory("a.csv", table.as_bytes())], at("a.esker"), &all(), &keep()).unwrap();
     let view = Store::open(at("a.esker")).unwrap().latest().unwrap().view();
-    let graph = StoredExport::new(&view, &Run::with_threads(1).unwrap()).unwrap();
+    let run = Run::with_threads(1).unwrap();
+    let graph = StoredExport::new(&view, &run).unwrap();
     let defaults = |all: &[&str]| all.iter().map(|one| one.parse().unwrap()).collect::<Vec<_>>();
     let given = defaults(&["n=-1", "t=none", "d=1970-01-01", "w=2"]);
     for ending in ["csv", "parquet", "arrow"] {
@@ -243,7 +245,8 @@ fn what_is_missing_comes_back_from_every_format() {
     let expected = shown(&at("a.esker"));
     assert_eq!(expected.matches('?').count(), 7, "{expected}");
     let view = Store::open(at("a.esker")).unwrap().latest().unwrap().view();
-    let graph = StoredExport::new(&view, &Run::with_threads(1).unwrap()).unwrap();
+    let run = Run::with_threads(1).unwrap();
+    let graph = StoredExport::new(&view, &run).unwrap();
     let formats = ["csv", "tsv", "parquet", "arrow", "graphml", "json", "cyjs", "edgelist", "gml", "dot"];
     for ending in formats {
         let (file, back) = (at(&format!("out.{ending}")), at(&format!("{ending}.esker")));

@@ -299,7 +299,8 @@ fn rows(text: &[u8]) -> Vec<Vec<Option<String>>> {
 /// The graph of a database.
 fn told(store: &Store) -> (Told, BTreeSet<String>) {
     let view = store.latest().unwrap().view();
-    let graph = StoredExport::new(&view, &Run::with_threads(1).unwrap()).unwrap();
+    let run = Run::with_threads(1).unwrap();
+    let graph = StoredExport::new(&view, &run).unwrap();
     let mut told = Told { directed: graph.is_directed(), ..Told::default() };
     let records = graph.vertex_records();
     let mut values = vec![None; records.len()];

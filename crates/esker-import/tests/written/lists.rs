@@ -47,7 +47,8 @@ fn written_bytes(name: &str, text: &str, ending: &str) -> Result<Vec<u8>, String
     let input = Input::memory(name, text.as_bytes());
     import_inputs(&[input], &database, &ReadOptions::default(), &options).unwrap();
     let view = Store::open(&database).unwrap().latest().unwrap().view();
-    let graph = StoredExport::new(&view, &Run::with_threads(1).unwrap()).unwrap();
+    let run = Run::with_threads(1).unwrap();
+    let graph = StoredExport::new(&view, &run).unwrap();
     match export(&graph, &file, &ExportOptions::default()) {
         Ok(_) => Ok(std::fs::read(&file).unwrap()),
         Err(error) => Err(error.to_string()),

@@ -26,7 +26,8 @@ fn written(name: &str) -> PathBuf {
 /// The vertices of a database and their properties, then its edges, a line each.
 fn shown(database: &Path) -> String {
     let view = Store::open(database).unwrap().latest().unwrap().view();
-    let graph = StoredExport::new(&view, &Run::with_threads(1).unwrap()).unwrap();
+    let run = Run::with_threads(1).unwrap();
+    let graph = StoredExport::new(&view, &run).unwrap();
     let records = graph.vertex_records();
     let mut values = vec![None; records.len()];
     let mut lines = Vec::new();

@@ -23,7 +23,8 @@ const ENDINGS: [&str; 7] = ["graphml", "gexf", "json", "cyjs", "gml", "net", "do
 fn round_trip(database: &Path) {
     let directory = tempfile::tempdir().unwrap();
     let view = Store::open(database).unwrap().latest().unwrap().view();
-    let graph = StoredExport::new(&view, &Run::with_threads(1).unwrap()).unwrap();
+    let run = Run::with_threads(1).unwrap();
+    let graph = StoredExport::new(&view, &run).unwrap();
     let expected = shown(database);
     for ending in ENDINGS {
         let file = directory.path().join(format!("out.{ending}"));

@@ -12,10 +12,12 @@ mod points;
 mod find;
 mod recoverable;
 mod live;
+mod reserved;
 
 pub use edges::VertexEdges;
 pub(crate) use layer::Layer;
 pub(crate) use layer::vertex_property;
 pub(crate) use recoverable::{ManifestLeft, RecoverableState, open_only};
+pub use reserved::ReservedBits;
 pub(crate) use state::State;
 pub use state::Version;

@@ -46,6 +46,22 @@ impl View {
         v: VertexId,
         mut take: impl FnMut(VertexId, &ListColumns, usize) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
+        self.visit_kept_runs(direction, v, |others, lists, first| {
+            (first..).zip(others).try_for_each(|(index, &other)| take(other, lists, index))
+        })
+    }
+
+    /// The same by runs of edges that lie beside each other: their other ends, the lists, and the place of
+    /// the first in them. Without a window and a filter a run is all that a layer has of `v`.
+    ///
+    /// # Errors
+    /// As [`View::visit_kept`].
+    pub fn visit_kept_runs<E: From<Error>>(
+        &self,
+        direction: Direction,
+        v: VertexId,
+        mut take: impl FnMut(&[VertexId], &ListColumns, usize) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
         let part = self.window.as_deref();
         if part.is_some_and(WindowPart::joins) {
             return Err(joined().into());
@@ -53,23 +69,39 @@ impl View {
         let (window, filter) = (part.map(|part| part.index().window()), self.filter.as_deref());
         let time = part.and_then(WindowPart::time);
         let mut failed = None;
+        let mut hand_over = |others: &[VertexId], lists: &ListColumns, first| {
+            let taken = if others.is_empty() { Ok(()) } else { take(others, lists, first) };
+            taken.map_or_else(
+                |error| {
+                    failed = Some(error);
+                    Flow::Enough
+                },
+                |()| Flow::More,
+            )
+        };
         self.version.stack().visit(direction, v, |stretch| {
             let times = time.and_then(|time| stretch.lists.property(time as usize));
-            for (index, &other) in (stretch.start..).zip(stretch.targets.iter()) {
-                if let Some((window, times)) = window.zip(times)
-                    && !window.contains(time_at(times, index)?)
-                {
-                    continue;
-                }
+            let times = window.zip(times);
+            if times.is_none() && filter.is_none() {
+                return Ok(hand_over(&stretch.targets, stretch.lists, stretch.start));
+            }
+            let mut run = 0;
+            for (place, &other) in stretch.targets.iter().enumerate() {
+                let index = stretch.start + place;
+                let is_in_window = match times {
+                    Some((window, times)) => window.contains(time_at(times, index)?),
+                    None => true,
+                };
                 let arc = ListedArc::of_list(direction, v, other, stretch.lists, index);
-                if filter.map_or(Ok(true), |filter| filter.keeps(&arc))?
-                    && let Err(error) = take(other, stretch.lists, index)
-                {
-                    failed = Some(error);
-                    return Ok(Flow::Enough);
+                if !(is_in_window && filter.map_or(Ok(true), |filter| filter.keeps(&arc))?) {
+                    let kept = &stretch.targets[run..place];
+                    if hand_over(kept, stretch.lists, stretch.start + run) == Flow::Enough {
+                        return Ok(Flow::Enough);
+                    }
+                    run = place + 1;
                 }
             }
-            Ok(Flow::More)
+            Ok(hand_over(&stretch.targets[run..], stretch.lists, stretch.start + run))
         })?;
         failed.map_or(Ok(()), Err)
     }

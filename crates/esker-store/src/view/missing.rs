@@ -8,7 +8,7 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::choice::View;
 use super::part::WindowPart;
-use crate::version::Version;
+use crate::version::{ReservedBits, Version};
 
 /// Vertices between two checks for cancellation.
 const CHECK_VERTICES: usize = 1 << 14;
@@ -31,11 +31,11 @@ impl Version {
         if !self.may_lack(property) {
             return Ok(0);
         }
-        let view = self.view();
+        let (view, reserved) = (self.view(), self.reserved_bits(property)?);
         let of_vertex = |v: usize| {
             let mut count = 0;
             let v = esker_graph::vertex(v);
-            view.visit_missing(property, v, |target| {
+            view.visit_missing(property, reserved, v, |target| {
                 count += u64::from(self.is_directed() || v <= target);
                 Flow::More
             })?;
@@ -72,9 +72,10 @@ impl View {
         if !self.version.may_lack(property) {
             return Ok(());
         }
+        let reserved = self.version.reserved_bits(property)?;
         let first_of = |v: usize| {
             let (v, mut first) = (esker_graph::vertex(v), None);
-            self.visit_missing(property, v, |target| {
+            self.visit_missing(property, reserved, v, |target| {
                 first = Some((v, target));
                 Flow::Enough
             })?;
@@ -101,14 +102,10 @@ impl View {
     fn visit_missing(
         &self,
         property: &PropertyRecord,
+        reserved: ReservedBits,
         v: VertexId,
         mut take: impl FnMut(VertexId) -> Flow,
     ) -> Result<()> {
-        let dictionary = self.version.dictionary(property.number);
-        let is_missing = |bits: u64| match dictionary {
-            Some(texts) => Ok(property.is_missing_text(texts.text(bits as usize)?)),
-            None => Ok::<_, Error>(property.is_missing(bits)),
-        };
         let part = self.window.as_deref();
         let time = part.and_then(WindowPart::time);
         self.version.stack().visit(Direction::Out, v, |stretch| {
@@ -116,7 +113,7 @@ impl View {
             let times = time.and_then(column);
             for (index, &target) in (stretch.start..).zip(stretch.targets.iter()) {
                 let bits = column(property.number).map_or(Ok(0), |values: &Values| values.bits_at(index))?;
-                if !is_missing(bits)? {
+                if !reserved.has(bits) {
                     continue;
                 }
                 let time = times.map(|times| time_at(times, index)).transpose()?;

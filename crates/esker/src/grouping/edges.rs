@@ -1,29 +1,34 @@
 //! Groups and lists of edges.
 
 use esker_graph::{Direction, Run, VertexId, vertex};
-use esker_store::View;
-use esker_store::format::{ElementType, PropertyRecord};
-use esker_store::layer::ListColumns;
+use esker_store::format::PropertyRecord;
+use esker_store::{Version, View};
 use serde_json::Value;
 
 use super::groups::Groups;
-use super::keys::{GroupEnd, GroupKey, KEYS_MAX, KeyBits, KeyColumn, id_json, key_bits};
+use super::keys::{KEYS_MAX, KeyColumn, id_json};
 use super::measures::MeasureColumn;
 use super::query::GroupQuery;
-use super::table::{GroupOrder, GroupTable, compared, place_of, told_apart};
+use super::rows::QueryScan;
+use super::sort::{RowMemory, SortKey, sorted};
+use super::table::{GroupOrder, GroupTable, place_of, told_apart};
 use crate::differences::value_json;
+use crate::edge_rows::{EdgeRowBlock, EdgeScan};
 use crate::error::{Error, Result};
 use crate::window::Times;
 
 /// Vertices whose edges a thread takes at a time, and those between two looks for a signal.
 const GRAIN: usize = 1 << 12;
 const CHECK_VERTICES: VertexId = 1 << 6;
+/// Rows that are added up at a time.
+const BLOCK_ROWS: usize = 1 << 12;
 
 /// Groups the edges of a view; `times` are those of its edges, for [`GroupQuery::every`]. An undirected edge
 /// counts once, or, by `vertex`, for each of its ends.
 ///
 /// Time: one pass over the edges, on the threads of `run`. Memory: 60 to 200 bytes a group for each thread,
-/// four bytes a vertex if ends are the only key, eight a vertex for each property of ends.
+/// four bytes a vertex for each thread and once more if ends are the only key, eight a vertex for each
+/// property of ends.
 ///
 /// # Errors
 /// [`Error::Usage`] for keys and measures that there are not, and for a view that turns edges round, drops
@@ -31,128 +36,62 @@ const CHECK_VERTICES: VertexId = 1 << 6;
 /// [`esker_store::Error::Corrupt`].
 pub fn group_edges(view: &View, times: Option<&Times>, query: &GroupQuery, run: &Run) -> Result<GroupTable> {
     let version = view.version();
-    expect_edges(view)?;
     let mut keys = Vec::new();
     for key in &query.by {
         keys.push(KeyColumn::of_edges(key, version, run)?);
     }
-    if let (Some(every), Some(times)) = (query.every, times) {
-        keys.push(KeyColumn::steps(view, times.clone(), every, run)?);
+    match (query.every, times) {
+        (Some(every), Some(times)) => keys.push(KeyColumn::steps(view, times.clone(), every)?),
+        (Some(_), None) => return Err(Error::usage("steps of time need the times of the edges".to_owned())),
+        (None, _) => {}
     }
     if keys.len() > KEYS_MAX {
         return Err(Error::usage(format!("edges are grouped by {KEYS_MAX} keys at most")));
     }
-    let names = names_of(&keys, &query.by);
     query.expect_each_once()?;
     let measures = query.measures.iter().map(|measure| {
         let property = measure.property().map(|name| version.edge_property(name).cloned()).transpose()?;
         MeasureColumn::new(measure.clone(), property)
     });
     let measures = measures.collect::<Result<Vec<_>>>()?;
-    let domain = if let [key] = &keys[..] { key.domain(version) } else { None };
-    let of_both_ends = keys.iter().any(KeyColumn::is_of_both_ends);
-    let is_directed = version.is_directed();
-    let rows = EdgeRows { view, keys: &keys, measures: &measures };
+    let domains: Vec<_> = keys.iter().map(|key| key.domain(version)).collect();
+    let query_scan = QueryScan::new(view, &keys, &measures)?;
     let parts = run.share_ranges(
         version.num_vertices(),
         GRAIN,
         || None,
-        |groups, range| {
-            let groups = match groups {
-                Some(groups) => groups,
-                None => groups.insert(Groups::new(domain, &measures, run)?),
+        |part: &mut Option<(Groups, EdgeRowBlock)>, range| {
+            let (groups, block) = match part {
+                Some(part) => part,
+                None => part.insert((Groups::new(&domains, &measures, run)?, query_scan.scan.block())),
             };
             for v in range.map(vertex) {
                 if v % CHECK_VERTICES == 0 {
                     run.check()?;
                 }
-                view.visit_kept(Direction::Out, v, |target, lists, index| {
-                    let mut add = |end| rows.add([v, target, end], lists, index, groups, run);
-                    match (is_directed, of_both_ends) {
-                        (true, true) if target != v => add(v).and_then(|()| add(target)),
-                        (false, false) if target < v => Ok(()),
-                        _ => add(v),
-                    }
+                query_scan.scan.append_in_blocks(v, block, BLOCK_ROWS, |block| {
+                    groups.add_block(block, &query_scan, &keys, run)
                 })?;
             }
             Ok::<_, Error>(())
         },
     )?;
-    let mut groups = Groups::new(domain, &measures, run)?;
+    let mut groups = Groups::new(&domains, &measures, run)?;
     if keys.is_empty() {
         groups.expect_whole(run)?;
     }
-    for part in parts.iter().flatten() {
-        groups.add_all(part, run)?;
+    for (mut part, block) in parts.into_iter().flatten() {
+        part.add_block(&block, &query_scan, &keys, run)?;
+        groups.add_all(&part, run)?;
     }
-    groups.table(names, &keys, &query.order, version, run)
-}
-
-pub(super) fn names_of(keys: &[KeyColumn], by: &[GroupKey]) -> Vec<String> {
-    keys.iter().enumerate().map(|(place, key)| key.name(by.get(place))).collect()
-}
-
-fn expect_edges(view: &View) -> Result<()> {
-    if view.is_reversed() || view.drops_directions() {
-        return Err(Error::usage(
-            "edges are listed and grouped as they are stored: group by source, by target, or by vertex for both".to_owned(),
-        ));
-    }
-    Ok(())
-}
-
-/// The edges of a view as rows.
-struct EdgeRows<'a> {
-    view: &'a View,
-    keys: &'a [KeyColumn],
-    measures: &'a [MeasureColumn],
-}
-
-impl EdgeRows<'_> {
-    fn add(
-        &self,
-        [source, target, end]: [VertexId; 3],
-        lists: &ListColumns,
-        index: usize,
-        groups: &mut Groups,
-        run: &Run,
-    ) -> Result<()> {
-        let version = self.view.version();
-        let bits = |property: &PropertyRecord| -> Result<Option<u64>> {
-            let column = lists.property(property.number as usize);
-            let bits = column.map_or(Ok(0), |column| column.bits_at(index))?;
-            let is_missing = match version.dictionary(property.number) {
-                Some(texts) if property.optional => property.is_missing_text(texts.text(bits as usize)?),
-                _ => property.is_missing(bits),
-            };
-            Ok((!is_missing).then_some(bits))
-        };
-        let vertex_of = |of: GroupEnd| match of {
-            GroupEnd::Source => source,
-            GroupEnd::Target => target,
-            GroupEnd::Vertex => end,
-        };
-        let mut keys = KeyBits::default();
-        for (place, key) in self.keys.iter().enumerate() {
-            let value = match key {
-                KeyColumn::End(of) => Some(u64::from(vertex_of(*of))),
-                KeyColumn::EndProperty(of, values) => values.of(vertex_of(*of)),
-                KeyColumn::Property(property) => bits(property)?.map(|bits| key_bits(property, bits)),
-                KeyColumn::Step(step) => bits(&step.property)?.and_then(|bits| {
-                    step.of(match step.property.element {
-                        ElementType::I32 => i64::from(bits as i32),
-                        _ => bits.cast_signed(),
-                    })
-                }),
-            };
-            keys.set(place, value);
-        }
-        groups.add(keys, |place| self.measures[place].reads().map_or(Ok(None), bits), run)
-    }
+    groups.table(keys, &query.by, &query.order, version, run)
 }
 
 /// Lists the edges of a view with all their properties: hands each row of source, target and values to
-/// `take`, in the order of the lists, or sorted by a column. Without `top`, sorted rows are all in memory.
+/// `take`, in the order of the lists, or sorted by a column.
+///
+/// Memory: 32 bytes and 8 for each property for each edge of the longest list; if they are sorted, of all
+/// edges, or of the first `top`, with what they are sorted by.
 ///
 /// # Errors
 /// As [`group_edges`]; what `take` returns.
@@ -162,45 +101,122 @@ pub fn list_edges(
     run: &Run,
     mut take: impl FnMut(Vec<Value>) -> Result<()>,
 ) -> Result<()> {
-    expect_edges(view)?;
+    let mut scan = EdgeScan::new(view.clone())?;
     let (version, columns) = (view.version(), edge_columns(view));
-    let place = order.column.as_deref().map(|column| place_of(column, &columns)).transpose()?;
-    let mut sorted = place.map(|place| SortedRows::new(place, order));
-    let mut count = 0;
+    let properties: Vec<&PropertyRecord> = version.edge_properties().collect();
+    for property in &properties {
+        scan.read(property)?;
+    }
+    let rows = EdgeRows { version, properties };
+    if let Some(column) = &order.column {
+        let place = place_of(column, &columns)?;
+        return rows
+            .sorted(&scan, place, order, run)?
+            .into_iter()
+            .try_for_each(|row| take(rows.shown(&row)?));
+    }
+    let (mut block, mut left) = (scan.block(), order.top.unwrap_or(usize::MAX));
     for v in (0..version.num_vertices()).map(vertex) {
         if v % CHECK_VERTICES == 0 {
             run.check()?;
         }
-        if sorted.is_none() && order.top.is_some_and(|top| count >= top) {
+        if left == 0 {
             break;
         }
-        let mut rows = Vec::new();
-        view.visit_kept(Direction::Out, v, |target, lists, index| {
-            if !version.is_directed() && target < v {
-                return Ok(());
-            }
-            let mut row = vec![Value::Null; 2];
-            for property in version.edge_properties() {
-                let column = lists.property(property.number as usize);
-                let bits = column.map_or(Ok(0), |column| column.bits_at(index))?;
-                row.push(value_json(&version.edge_value(property, bits)?));
-            }
-            rows.push((target, row));
-            Ok::<_, Error>(())
-        })?;
+        let degree = version.degree(Direction::Out, v)? as u64;
+        let memory = run.budget().reserve("the edges of a vertex", degree * rows.row_bytes())?;
+        scan.append(v, &mut block)?;
         // A list with parts in several layers comes part by part.
-        rows.sort_by_key(|row| row.0);
-        for (target, mut row) in rows {
-            (row[0], row[1]) = (id_json(version, v)?, id_json(version, target)?);
-            match &mut sorted {
-                Some(sorted) => sorted.push(row),
-                None if order.top.is_some_and(|top| count >= top) => break,
-                None => take(row)?,
-            }
-            count += 1;
+        let mut places: Vec<usize> = (0..block.len()).collect();
+        places.sort_by_key(|&place| block.targets()[place]);
+        for place in places.into_iter().take(left) {
+            take(rows.shown(&rows.row(&block, place))?)?;
+            left -= 1;
         }
+        block.clear();
+        drop(memory);
     }
-    sorted.map_or(Ok(()), |sorted| sorted.finish().into_iter().try_for_each(take))
+    Ok(())
+}
+
+/// The edges of a version as rows of all their properties.
+struct EdgeRows<'a> {
+    version: &'a Version,
+    properties: Vec<&'a PropertyRecord>,
+}
+
+/// An edge, with the bits of its properties.
+struct EdgeRow {
+    ends: [VertexId; 2],
+    bits: Box<[u64]>,
+}
+
+impl EdgeRows<'_> {
+    /// Bytes of a row that is gathered.
+    fn row_bytes(&self) -> u64 {
+        (size_of::<EdgeRow>() + 8 * self.properties.len()) as u64
+    }
+
+    fn row(&self, block: &EdgeRowBlock, place: usize) -> EdgeRow {
+        let bits = (0..self.properties.len()).map(|property| block.bits(property)[place]);
+        EdgeRow { ends: [block.sources()[place], block.targets()[place]], bits: bits.collect() }
+    }
+
+    fn shown(&self, row: &EdgeRow) -> Result<Vec<Value>> {
+        let mut shown = Vec::with_capacity(2 + row.bits.len());
+        for end in row.ends {
+            shown.push(id_json(self.version, end)?);
+        }
+        for (property, &bits) in self.properties.iter().zip(&row.bits) {
+            shown.push(value_json(&self.version.edge_value(property, bits)?));
+        }
+        Ok(shown)
+    }
+
+    /// What a row is sorted by, in the column at a place.
+    fn sort_key(&self, row: &EdgeRow, place: usize) -> Result<SortKey> {
+        Ok(match place.checked_sub(2) {
+            Some(property) => {
+                (&self.version.edge_value(self.properties[property], row.bits[property])?).into()
+            }
+            None => self.version.ids().external_of(row.ends[place])?.into(),
+        })
+    }
+
+    /// All rows, or the first, sorted by the column at a place; those of equal values as they come.
+    fn sorted(&self, scan: &EdgeScan, place: usize, order: &GroupOrder, run: &Run) -> Result<Vec<EdgeRow>> {
+        let (top, ascending) = (order.top.unwrap_or(usize::MAX), order.ascending.unwrap_or(false));
+        let in_order = |a: &(SortKey, EdgeRow), b: &(SortKey, EdgeRow)| a.0.compared(&b.0, ascending);
+        let kept = top.saturating_mul(2).max(GRAIN);
+        let (mut memory, mut rows) = (RowMemory::default(), Vec::new());
+        let (mut block, mut reserved) = (scan.block(), 0);
+        for v in (0..self.version.num_vertices()).map(vertex) {
+            if v % CHECK_VERTICES == 0 {
+                run.check()?;
+            }
+            scan.append_in_blocks(v, &mut block, BLOCK_ROWS, |block| self.gather(block, place, &mut rows))?;
+            self.gather(&block, place, &mut rows)?;
+            block.clear();
+            if rows.len() >= kept {
+                rows = sorted(rows, in_order, top, run)?;
+            }
+            if rows.len() > reserved {
+                let new = &rows[reserved..];
+                let of_keys = |row: &(SortKey, EdgeRow)| row.0.bytes() + size_of::<SortKey>() as u64;
+                memory.hold(new.iter().map(|row| of_keys(row) + self.row_bytes()).sum(), run)?;
+                reserved = rows.len();
+            }
+        }
+        Ok(sorted(rows, in_order, top, run)?.into_iter().map(|row| row.1).collect())
+    }
+
+    fn gather(&self, block: &EdgeRowBlock, place: usize, rows: &mut Vec<(SortKey, EdgeRow)>) -> Result<()> {
+        for row in 0..block.len() {
+            let row = self.row(block, row);
+            rows.push((self.sort_key(&row, place)?, row));
+        }
+        Ok(())
+    }
 }
 
 /// The names of the columns of [`list_edges`]: `source`, `target` and the properties; one that is called like
@@ -208,38 +224,4 @@ pub fn list_edges(
 pub fn edge_columns(view: &View) -> Vec<String> {
     let properties = view.version().edge_properties().map(|property| property.name.clone());
     told_apart(["source", "target"].map(str::to_owned).into_iter().chain(properties))
-}
-
-/// The first rows by a column.
-pub(super) struct SortedRows {
-    rows: Vec<Vec<Value>>,
-    place: usize,
-    ascending: bool,
-    top: usize,
-}
-
-impl SortedRows {
-    pub(super) fn new(place: usize, order: &GroupOrder) -> Self {
-        let (ascending, top) = (order.ascending.unwrap_or(false), order.top.unwrap_or(usize::MAX));
-        Self { rows: Vec::new(), place, ascending, top }
-    }
-
-    pub(super) fn push(&mut self, row: Vec<Value>) {
-        self.rows.push(row);
-        if self.rows.len() >= self.top.saturating_mul(2).max(1 << 10) {
-            self.cut();
-        }
-    }
-
-    /// Rows of equal values stay in the order in which they came.
-    fn cut(&mut self) {
-        let (place, ascending) = (self.place, self.ascending);
-        self.rows.sort_by(|a, b| compared(&a[place], &b[place], ascending));
-        self.rows.truncate(self.top);
-    }
-
-    pub(super) fn finish(mut self) -> Vec<Vec<Value>> {
-        self.cut();
-        self.rows
-    }
 }

@@ -1,6 +1,7 @@
 //! What rows are grouped by.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use esker_graph::{Bitmap, Reservation, Run, VertexId, vertex};
 use esker_store::format::{ElementType, PropertyRecord};
@@ -9,9 +10,10 @@ use esker_store::property::PropertyValue;
 use esker_store::{Version, View};
 use serde_json::Value;
 
+use super::sort::{Number, RowMemory, SortKey};
 use crate::differences::value_json;
 use crate::error::{Error, Result};
-use crate::window::{Span, Step, Times};
+use crate::window::{Span, Times};
 
 /// Keys that rows may have at most.
 pub(super) const KEYS_MAX: usize = 4;
@@ -150,18 +152,20 @@ pub(super) enum KeyColumn {
 /// Steps of time.
 pub(super) struct StepKey {
     pub(super) property: PropertyRecord,
-    /// Ends, ascending.
-    ends: Vec<i64>,
+    every: Span,
     times: Times,
 }
+
+/// Bytes of a text beside the text: in the list, in the table of codes, and of its counts.
+const TEXT_BYTES: u64 = 16 + 2 * 32 + 16;
 
 /// A property of all vertices: bits, or codes of texts.
 pub(super) struct VertexValues {
     record: PropertyRecord,
     bits: Vec<u64>,
     known: Bitmap,
-    texts: Vec<String>,
-    _memory: Reservation,
+    texts: Vec<Arc<[u8]>>,
+    _memory: (Reservation, RowMemory),
 }
 
 impl KeyColumn {
@@ -201,10 +205,27 @@ impl KeyColumn {
     }
 
     /// The steps of a length in which the times of a view lie.
-    pub(super) fn steps(view: &View, times: Times, every: Span, run: &Run) -> Result<Self> {
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a length that makes no sense in the unit of the times.
+    pub(super) fn steps(view: &View, times: Times, every: Span) -> Result<Self> {
         let property = view.version().edge_property(&times.property)?.clone();
-        let ends = times.ends(view, Step::Length(every), None, None, run)?.collect();
-        Ok(Self::Step(StepKey { property, ends, times }))
+        times.grid(every)?;
+        Ok(Self::Step(StepKey { property, every, times }))
+    }
+
+    /// What rows are sorted by for a value.
+    pub(super) fn sort_key(&self, bits: Option<u64>, version: &Version) -> Result<SortKey> {
+        let Some(bits) = bits else { return Ok(SortKey::Missing) };
+        Ok(match self {
+            Self::End(_) => version.ids().external_of(vertex(bits as usize))?.into(),
+            Self::EndProperty(_, values) if values.record.is_text() => {
+                SortKey::Text((*values.texts[bits as usize]).into())
+            }
+            Self::EndProperty(_, values) => SortKey::Number(Number::of(values.record.element, bits)),
+            Self::Property(property) => (&version.edge_value(property, bits)?).into(),
+            Self::Step(_) => SortKey::Number(Number::Whole(bits.cast_signed().into())),
+        })
     }
 
     /// How many values it has at most, if they count from 0.
@@ -233,7 +254,7 @@ impl KeyColumn {
         Ok(match self {
             Self::End(_) => id_json(version, vertex(bits as usize))?,
             Self::EndProperty(_, values) if values.record.is_text() => {
-                values.texts[bits as usize].clone().into()
+                String::from_utf8_lossy(&values.texts[bits as usize]).into_owned().into()
             }
             Self::EndProperty(_, values) => value_json(&PropertyValue::from_stored(&values.record, bits)),
             Self::Property(property) => value_json(&version.edge_value(property, bits)?),
@@ -251,10 +272,22 @@ pub(super) fn id_json(version: &Version, v: VertexId) -> Result<Value> {
 }
 
 impl StepKey {
-    /// The end of the step in which a time lies, as bits.
-    pub(super) fn of(&self, time: i64) -> Option<u64> {
-        let next = self.ends.partition_point(|&end| end < time);
-        self.ends.get(next).map(|end| end.cast_unsigned())
+    /// What gives the end of the step in which a time lies, as bits.
+    pub(super) fn ends(&self) -> Result<impl FnMut(i64) -> u64> {
+        let grid = self.times.grid(self.every)?;
+        // Times that follow each other often lie in one step.
+        let mut last: Option<(i64, i64)> = None;
+        Ok(move |time| {
+            let end = match last {
+                Some((before, end)) if before < time && time <= end => end,
+                _ => grid.end_of(time),
+            };
+            // A step has all between one of its times and its end.
+            let before =
+                last.filter(|&(_, known)| known == end).map_or(time.saturating_sub(1), |(before, _)| before);
+            last = Some((before.min(time.saturating_sub(1)), end));
+            end.cast_unsigned()
+        })
     }
 }
 
@@ -265,8 +298,9 @@ impl VertexValues {
             return Err(Error::usage(format!("{name:?} holds vectors, which neither group nor add up")));
         }
         let memory = run.budget().reserve("the keys of vertices", 8 * n as u64 + n as u64 / 8)?;
-        let (mut bits, known, mut texts, mut codes) =
-            (vec![0; n], Bitmap::new(n), Vec::new(), HashMap::new());
+        let mut of_texts = RowMemory::default();
+        let (mut bits, known) = (vec![0; n], Bitmap::new(n));
+        let (mut texts, mut codes) = (Vec::new(), HashMap::<Arc<[u8]>, u64>::new());
         for (v, bits) in bits.iter_mut().enumerate() {
             if v.is_multiple_of(1 << 12) {
                 run.check()?;
@@ -274,17 +308,20 @@ impl VertexValues {
             let Some(value) = property.get(vertex(v))?.filter(|value| !value.is_missing()) else { continue };
             known.insert_alone(vertex(v));
             *bits = match value {
-                PropertyValue::Text(text) => {
-                    let text = String::from_utf8_lossy(text).into_owned();
-                    *codes.entry(text).or_insert_with_key(|text| {
-                        texts.push(text.clone());
-                        texts.len() as u64 - 1
-                    })
-                }
+                PropertyValue::Text(text) => match codes.get(text) {
+                    Some(&code) => code,
+                    None => {
+                        of_texts.hold(TEXT_BYTES + text.len() as u64, run)?;
+                        let (text, code) = (Arc::<[u8]>::from(text), texts.len() as u64);
+                        texts.push(Arc::clone(&text));
+                        codes.insert(text, code);
+                        code
+                    }
+                },
                 value => key_bits(property.record(), value.bits().unwrap_or(0)),
             };
         }
-        Ok(Self { record: property.record().clone(), bits, known, texts, _memory: memory })
+        Ok(Self { record: property.record().clone(), bits, known, texts, _memory: (memory, of_texts) })
     }
 
     pub(super) fn of(&self, v: VertexId) -> Option<u64> {

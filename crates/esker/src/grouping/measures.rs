@@ -1,11 +1,12 @@
 //! Counts, sums, means and extremes of a property, by group.
 
-use std::cmp::Ordering;
-
+use esker_store::ReservedBits;
 use esker_store::format::{ElementType, LogicalType, PropertyRecord};
 use esker_store::property::PropertyValue;
 use serde_json::Value;
 
+use super::exact_sum::ExactSum;
+use super::sort::{Number, SortKey};
 use crate::differences::value_json;
 use crate::error::{Error, Result};
 
@@ -45,21 +46,22 @@ impl Measure {
     }
 }
 
-/// A measure of all groups. Sums of integers are exact; those of floats carry the rounding errors beside
-/// them, so that the order of the rows does not show but in the rarest cases.
+/// A measure of all groups. Sums do not depend on the order of the rows: those of integers are exact, those
+/// of floats as [`ExactSum`] says.
 #[derive(Debug, Clone)]
 pub(super) struct MeasureColumn {
     measure: Measure,
     property: Option<PropertyRecord>,
     cells: Vec<MeasureCell>,
+    /// The sums of floats; empty for other measures.
+    reals: Vec<ExactSum>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 struct MeasureCell {
     count: u64,
+    /// The sum of integers.
     whole: i128,
-    real: f64,
-    error: f64,
     /// The bits of the least or the greatest value.
     extreme: u64,
 }
@@ -80,14 +82,28 @@ impl MeasureColumn {
                 )));
             }
         }
-        Ok(Self { measure, property, cells: Vec::new() })
+        Ok(Self { measure, property, cells: Vec::new(), reals: Vec::new() })
     }
 
     /// Bytes of a group.
-    pub(super) const CELL_BYTES: u64 = size_of::<MeasureCell>() as u64;
+    pub(super) fn cell_bytes(&self) -> u64 {
+        (size_of::<MeasureCell>() + if self.adds_reals() { size_of::<ExactSum>() } else { 0 }) as u64
+    }
+
+    fn is_sum(&self) -> bool {
+        matches!(self.measure, Measure::Sum(_) | Measure::Mean(_))
+    }
+
+    fn adds_reals(&self) -> bool {
+        let element = self.property.as_ref().map(|property| property.element);
+        self.is_sum() && matches!(element, Some(ElementType::F32 | ElementType::F64))
+    }
 
     pub(super) fn grow(&mut self, groups: usize) {
         self.cells.resize(groups, MeasureCell::default());
+        if self.adds_reals() {
+            self.reals.resize(groups, ExactSum::default());
+        }
     }
 
     /// Adds a row to a group; `None`: its value is missing.
@@ -106,7 +122,7 @@ impl MeasureColumn {
         }
         match (&self.measure, value) {
             (Measure::Sum(_) | Measure::Mean(_), Number::Whole(value)) => cell.whole += value,
-            (Measure::Sum(_) | Measure::Mean(_), Number::Real(value)) => cell.add(value),
+            (Measure::Sum(_) | Measure::Mean(_), Number::Real(value)) => self.reals[group].add(value),
             (Measure::Min(_), value)
                 if cell.count == 0 || value.order(Number::of(property.element, cell.extreme)).is_lt() =>
             {
@@ -120,6 +136,44 @@ impl MeasureColumn {
             _ => {}
         }
         cell.count += 1;
+    }
+
+    /// Adds rows to their groups: the bits of their values, and those that stand for a missing one; `None`
+    /// for a count.
+    pub(super) fn add_rows(&mut self, groups: &[u32], values: Option<(&[u64], ReservedBits)>) {
+        let Some((bits, reserved)) = values else {
+            groups.iter().for_each(|&group| self.cells[group as usize].count += 1);
+            return;
+        };
+        let rows = groups.iter().zip(bits).filter(|&(_, &bits)| !reserved.has(bits));
+        let Some(property) = &self.property else { return };
+        if !self.is_sum() {
+            rows.for_each(|(&group, &bits)| self.add(group as usize, Some(bits)));
+            return;
+        }
+        // Without a branch on the type for each row.
+        let (cells, reals) = (&mut self.cells, &mut self.reals);
+        let mut add_real = |group: u32, value: f64| {
+            if !value.is_nan() {
+                reals[group as usize].add(value);
+                cells[group as usize].count += 1;
+            }
+        };
+        match property.element {
+            ElementType::F32 => {
+                rows.for_each(|(&group, &bits)| add_real(group, f32::from_bits(bits as u32).into()));
+            }
+            ElementType::F64 => rows.for_each(|(&group, &bits)| add_real(group, f64::from_bits(bits))),
+            element => rows.for_each(|(&group, &bits)| {
+                let cell = &mut cells[group as usize];
+                cell.whole += match element {
+                    ElementType::I32 => i128::from(bits as i32),
+                    ElementType::I64 => i128::from(bits.cast_signed()),
+                    _ => i128::from(bits),
+                };
+                cell.count += 1;
+            }),
+        }
     }
 
     /// Adds the rows of a group of another column to a group of this.
@@ -136,28 +190,29 @@ impl MeasureColumn {
         let cell = &mut self.cells[group];
         cell.count += theirs.count;
         cell.whole += theirs.whole;
-        cell.add(theirs.real);
-        cell.error += theirs.error;
+        if let Some(sum) = other.reals.get(other_group) {
+            self.reals[group].add_sum(sum);
+        }
     }
 
-    /// The order of the values of two groups; missing ones are the least.
-    pub(super) fn compare(&self, a: usize, b: usize) -> Ordering {
-        let key = |group: usize| {
-            let cell = &self.cells[group];
-            match (&self.measure, &self.property) {
-                (Measure::Count, _) => Some(Number::Whole(cell.count.into())),
-                (_, Some(_)) if cell.count == 0 => None,
-                (Measure::Mean(_), Some(property)) => {
-                    Some(Number::Real(cell.sum(property).as_real() / cell.count as f64))
-                }
-                (Measure::Sum(_), Some(property)) => Some(cell.sum(property)),
-                (_, Some(property)) => Some(Number::of(property.element, cell.extreme)),
-                (_, None) => None,
-            }
-        };
-        match (key(a), key(b)) {
-            (Some(a), Some(b)) => a.order(b),
-            (a, b) => a.is_some().cmp(&b.is_some()),
+    /// What the groups are sorted by.
+    pub(super) fn sort_key(&self, group: usize) -> SortKey {
+        let cell = &self.cells[group];
+        let Some(property) = &self.property else { return SortKey::Number(Number::Whole(cell.count.into())) };
+        if cell.count == 0 {
+            return SortKey::Missing;
+        }
+        SortKey::Number(match self.measure {
+            Measure::Mean(_) => Number::Real(self.sum(group).as_real() / cell.count as f64),
+            Measure::Sum(_) => self.sum(group),
+            _ => Number::of(property.element, cell.extreme),
+        })
+    }
+
+    fn sum(&self, group: usize) -> Number {
+        match self.reals.get(group) {
+            Some(sum) => Number::Real(sum.value()),
+            None => Number::Whole(self.cells[group].whole),
         }
     }
 
@@ -172,7 +227,7 @@ impl MeasureColumn {
             return Ok(Value::Null);
         }
         let sum = match self.measure {
-            Measure::Sum(_) | Measure::Mean(_) => cell.sum(property),
+            Measure::Sum(_) | Measure::Mean(_) => self.sum(group),
             _ => return Ok(value_json(&PropertyValue::from_stored(property, cell.extreme))),
         };
         if matches!(self.measure, Measure::Mean(_)) {
@@ -188,11 +243,6 @@ impl MeasureColumn {
         }
     }
 
-    /// Whether a group has no value.
-    pub(super) fn is_missing(&self, group: usize) -> bool {
-        self.property.is_some() && self.cells[group].count == 0
-    }
-
     pub(super) fn name(&self) -> String {
         self.measure.column()
     }
@@ -200,61 +250,6 @@ impl MeasureColumn {
     /// Whether it reads this property.
     pub(super) fn reads(&self) -> Option<&PropertyRecord> {
         self.property.as_ref()
-    }
-}
-
-impl MeasureCell {
-    /// Adds a float, and what is lost by rounding to the error.
-    fn add(&mut self, value: f64) {
-        let sum = self.real + value;
-        let lost = if self.real.abs() >= value.abs() {
-            (self.real - sum) + value
-        } else {
-            (value - sum) + self.real
-        };
-        self.error += if lost.is_finite() { lost } else { 0.0 };
-        self.real = sum;
-    }
-
-    fn sum(&self, property: &PropertyRecord) -> Number {
-        match property.element {
-            ElementType::F32 | ElementType::F64 => Number::Real(self.real + self.error),
-            _ => Number::Whole(self.whole),
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Number {
-    Whole(i128),
-    Real(f64),
-}
-
-impl Number {
-    fn of(element: ElementType, bits: u64) -> Self {
-        match element {
-            ElementType::F32 => Self::Real(f64::from(f32::from_bits(bits as u32))),
-            ElementType::F64 => Self::Real(f64::from_bits(bits)),
-            ElementType::I32 => Self::Whole((bits as i32).into()),
-            ElementType::I64 => Self::Whole(bits.cast_signed().into()),
-            ElementType::U8 | ElementType::U16 | ElementType::U32 | ElementType::U64 => {
-                Self::Whole(bits.into())
-            }
-        }
-    }
-
-    fn as_real(self) -> f64 {
-        match self {
-            Self::Whole(value) => value as f64,
-            Self::Real(value) => value,
-        }
-    }
-
-    fn order(self, other: Self) -> Ordering {
-        match (self, other) {
-            (Self::Whole(a), Self::Whole(b)) => a.cmp(&b),
-            (a, b) => a.as_real().total_cmp(&b.as_real()),
-        }
     }
 }
 

@@ -22,13 +22,17 @@
 //! let run = esker::graph::Run::with_threads(1)?;
 //! let table = group_edges(&version.view(), None, &query, &run)?;
 //! assert_eq!(table.columns, ["source", "sum_amount", "count"]);
-//! assert_eq!(table.rows[0], ["ann".into(), 12.into(), 2.into()] as [serde_json::Value; 3]);
+//! assert_eq!(table.row(0)?, ["ann".into(), 12.into(), 2.into()] as [serde_json::Value; 3]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+
+mod sort;
+mod exact_sum;
 
 mod keys;
 mod measures;
 
+mod rows;
 mod groups;
 mod table;
 

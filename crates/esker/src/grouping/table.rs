@@ -2,22 +2,68 @@
 
 use std::cmp::Ordering;
 
-use esker_graph::Run;
+use esker_graph::{Reservation, Run};
 use esker_store::Version;
 use serde_json::Value;
 
 use super::groups::Groups;
-use super::keys::KeyColumn;
+use super::keys::{GroupKey, KeyColumn};
 use super::measures::MeasureColumn;
+use super::sort::{RowMemory, SortKey, sorted};
 use crate::error::{Error, Result};
 
-/// Rows with a name for each column.
-#[derive(Debug, Clone, PartialEq)]
+/// Groups between two looks for a signal.
+const CHECK_GROUPS: usize = 1 << 12;
+
+/// Groups as rows with a name for each column. A row is made when it is asked for.
 pub struct GroupTable {
     /// The names of the columns: keys, then measures.
     pub columns: Vec<String>,
-    /// The rows, with a value for each column; `null` where there is none.
-    pub rows: Vec<Vec<Value>>,
+    groups: Groups,
+    keys: Vec<KeyColumn>,
+    version: Version,
+    /// The group of each row.
+    order: Vec<u32>,
+    _memory: Reservation,
+}
+
+impl std::fmt::Debug for GroupTable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GroupTable").field("columns", &self.columns).finish_non_exhaustive()
+    }
+}
+
+impl GroupTable {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    /// The values of a row, one for each column; `null` where there is none. Panics if there is no such row.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a sum beyond 64 bits or a float; [`esker_store::Error::Corrupt`].
+    pub fn row(&self, row: usize) -> Result<Vec<Value>> {
+        let group = self.order[row] as usize;
+        let keys = self.keys.iter().enumerate().map(|(place, key)| {
+            let bits = self.groups.keys()[group].get(place);
+            bits.map_or(Ok(Value::Null), |bits| key.shown(bits, &self.version))
+        });
+        keys.chain(self.groups.measures().iter().map(|measure| measure.value(group))).collect()
+    }
+
+    /// All rows.
+    ///
+    /// # Errors
+    /// As [`GroupTable::row`].
+    pub fn rows(&self) -> Result<Vec<Vec<Value>>> {
+        (0..self.len()).map(|row| self.row(row)).collect()
+    }
 }
 
 /// In which order rows come, and how many.
@@ -30,23 +76,6 @@ pub struct GroupOrder {
     pub ascending: Option<bool>,
     /// How many rows at most.
     pub top: Option<usize>,
-}
-
-/// Two values in the order of numbers, or of texts by their bytes; missing ones are last.
-pub(super) fn compared(a: &Value, b: &Value, ascending: bool) -> Ordering {
-    let order = match (a, b) {
-        (Value::Null, Value::Null) => return Ordering::Equal,
-        (Value::Null, _) => return Ordering::Greater,
-        (_, Value::Null) => return Ordering::Less,
-        (Value::Number(a), Value::Number(b)) => match (a.as_i128(), b.as_i128()) {
-            (Some(a), Some(b)) => a.cmp(&b),
-            _ => a.as_f64().partial_cmp(&b.as_f64()).unwrap_or(Ordering::Equal),
-        },
-        (Value::String(a), Value::String(b)) => a.as_bytes().cmp(b.as_bytes()),
-        (Value::Bool(a), Value::Bool(b)) => a.cmp(b),
-        (a, b) => a.to_string().cmp(&b.to_string()),
-    };
-    if ascending { order } else { order.reverse() }
 }
 
 /// Names, each once: one that was there before becomes `property.NAME`.
@@ -75,11 +104,11 @@ impl Groups {
     /// The groups as rows.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a column that there is not, and a sum beyond 64 bits; cancellation.
+    /// [`Error::Usage`] for a column that there is not; the memory limit of `run`; cancellation.
     pub(super) fn table(
-        &self,
-        names: Vec<String>,
-        keys: &[KeyColumn],
+        self,
+        keys: Vec<KeyColumn>,
+        by: &[GroupKey],
         order: &GroupOrder,
         version: &Version,
         run: &Run,
@@ -87,8 +116,8 @@ impl Groups {
         if keys.is_empty() && self.measures().is_empty() {
             return Err(Error::usage("nothing is asked of all rows: ask for a measure, such as their count"));
         }
-        let columns: Vec<String> =
-            names.into_iter().chain(self.measures().iter().map(MeasureColumn::name)).collect();
+        let names = keys.iter().enumerate().map(|(place, key)| key.name(by.get(place)));
+        let columns = told_apart(names.chain(self.measures().iter().map(MeasureColumn::name)));
         let place = match &order.column {
             Some(column) => place_of(column, &columns)?,
             None => match keys.iter().position(|key| matches!(key, KeyColumn::Step(_))) {
@@ -98,44 +127,74 @@ impl Groups {
             },
         };
         let ascending = order.ascending.unwrap_or(place < keys.len());
-        let mut groups: Vec<usize> = (0..self.keys().len()).collect();
-        if let Some(measure) = place.checked_sub(keys.len()) {
-            let measure = &self.measures()[measure];
-            let in_order = |a: usize, b: usize| {
-                let order = measure.compare(a, b);
-                if ascending { order } else { order.reverse() }
+        let (order, memory) = self.sorted(&keys, place, ascending, order.top, version, run)?;
+        Ok(GroupTable { columns, groups: self, keys, version: version.clone(), order, _memory: memory })
+    }
+
+    /// The groups in the order of the column at a place; those of equal values in the order of the keys.
+    fn sorted(
+        &self,
+        keys: &[KeyColumn],
+        place: usize,
+        ascending: bool,
+        top: Option<usize>,
+        version: &Version,
+        run: &Run,
+    ) -> Result<(Vec<u32>, Reservation)> {
+        let mut memory = RowMemory::default();
+        let mut rows: Vec<(SortKey, u32)> = Vec::new();
+        for group in 0..self.keys().len() {
+            let key = match place.checked_sub(keys.len()) {
+                Some(measure) => self.measures()[measure].sort_key(group),
+                None => keys[place].sort_key(self.keys()[group].get(place), version)?,
             };
-            groups.sort_by(|&a, &b| in_order(a, b).then(self.keys()[a].cmp(&self.keys()[b])));
-            if ascending {
-                // Those without a value came first.
-                let missing = groups.iter().take_while(|&&group| measure.is_missing(group)).count();
-                groups.rotate_left(missing);
-            }
-            // Rows of equal measures are sorted by what keys show, below.
-            let top = order.top.unwrap_or(usize::MAX);
-            if let Some(&last) = top.checked_sub(1).and_then(|last| groups.get(last)) {
-                let is_equal = |&&group: &&usize| measure.compare(last, group).is_eq();
-                let equal = groups[top..].iter().take_while(is_equal).count();
-                groups.truncate(top + equal);
-            }
-        }
-        let mut rows = Vec::with_capacity(groups.len());
-        for (number, &group) in groups.iter().enumerate() {
-            if number % (1 << 12) == 0 {
+            memory.hold(key.bytes() + size_of::<(SortKey, u32)>() as u64, run)?;
+            rows.push((key, group as u32));
+            if group.is_multiple_of(CHECK_GROUPS) {
                 run.check()?;
             }
-            let shown = keys.iter().enumerate().map(|(place, key)| {
-                self.keys()[group].get(place).map_or(Ok(Value::Null), |bits| key.shown(bits, version))
-            });
-            let measures = self.measures().iter().map(|measure| measure.value(group));
-            rows.push(shown.chain(measures).collect::<Result<Vec<_>>>()?);
         }
-        rows.sort_by(|a, b| {
-            let by_keys = (0..keys.len()).map(|key| compared(&a[key], &b[key], true));
-            let first = compared(&a[place], &b[place], ascending);
-            first.then_with(|| by_keys.fold(Ordering::Equal, Ordering::then))
-        });
-        rows.truncate(order.top.unwrap_or(usize::MAX));
-        Ok(GroupTable { columns, rows })
+        // A key of several, or a measure, leaves some equal: the other keys decide among these.
+        let top = top.unwrap_or(usize::MAX);
+        if top < rows.len() {
+            keep_first(&mut rows, top, ascending);
+        }
+        let mut all = Vec::with_capacity(rows.len());
+        for (number, (first, group)) in rows.into_iter().enumerate() {
+            if number.is_multiple_of(CHECK_GROUPS) {
+                run.check()?;
+            }
+            let bits = self.keys()[group as usize];
+            let own = keys.iter().enumerate().filter(|&(key, _)| key != place);
+            let own = own.map(|(place, key)| key.sort_key(bits.get(place), version));
+            let own = own.collect::<Result<Vec<_>>>()?;
+            let of_keys = own.iter().map(|key| key.bytes() + size_of::<SortKey>() as u64).sum::<u64>();
+            memory.hold(of_keys + size_of::<SortedGroup>() as u64, run)?;
+            all.push(SortedGroup { first, own, group });
+        }
+        let order = |a: &SortedGroup, b: &SortedGroup| {
+            let by_keys = a.own.iter().zip(&b.own).map(|(a, b)| a.compared(b, true));
+            a.first.compared(&b.first, ascending).then_with(|| by_keys.fold(Ordering::Equal, Ordering::then))
+        };
+        let order: Vec<u32> = sorted(all, order, top, run)?.into_iter().map(|row| row.group).collect();
+        let reserved = run.budget().reserve("the order of groups", 4 * order.len() as u64)?;
+        Ok((order, reserved))
     }
+}
+
+/// A group with what it is sorted by: the column, then the other keys.
+struct SortedGroup {
+    first: SortKey,
+    own: Vec<SortKey>,
+    group: u32,
+}
+
+/// Leaves the first `top` rows, and those that equal the last of them.
+fn keep_first(rows: &mut Vec<(SortKey, u32)>, top: usize, ascending: bool) {
+    let Some(last) = top.checked_sub(1) else { return rows.clear() };
+    let mut places: Vec<u32> = (0..rows.len() as u32).collect();
+    let key = |place: u32| &rows[place as usize].0;
+    let (_, last, _) = places.select_nth_unstable_by(last, |&a, &b| key(a).compared(key(b), ascending));
+    let last = key(*last).clone();
+    rows.retain(|(row, _)| row.compared(&last, ascending).is_le());
 }

@@ -4,11 +4,11 @@ use esker_graph::{Run, VertexId, vertex};
 use esker_store::Version;
 use serde_json::Value;
 
-use super::edges::{SortedRows, names_of};
 use super::groups::Groups;
 use super::keys::{KEYS_MAX, KeyBits, KeyColumn, VertexValues, id_json};
 use super::measures::MeasureColumn;
 use super::query::GroupQuery;
+use super::sort::{RowMemory, SortKey, sorted};
 use super::table::{GroupOrder, GroupTable, place_of, told_apart};
 use crate::differences::value_json;
 use crate::error::{Error, Result};
@@ -29,7 +29,11 @@ impl VertexConditions {
         Ok(Self(Conditions::of(&conditions, version, run)?))
     }
 
-    fn keeps(&self, v: VertexId) -> Result<bool> {
+    /// Whether a vertex meets all.
+    ///
+    /// # Errors
+    /// [`esker_store::Error::Corrupt`].
+    pub fn keeps(&self, v: VertexId) -> Result<bool> {
         self.0.as_ref().map_or(Ok(true), |conditions| conditions.keeps_vertex(v))
     }
 }
@@ -77,8 +81,8 @@ pub fn group_vertices(
         measures.push(MeasureColumn::new(measure.clone(), record)?);
         values.push(of_vertices);
     }
-    let domain = if let [key] = &keys[..] { key.domain(version) } else { None };
-    let mut groups = Groups::new(domain, &measures, run)?;
+    let domains: Vec<_> = keys.iter().map(|key| key.domain(version)).collect();
+    let mut groups = Groups::new(&domains, &measures, run)?;
     if keys.is_empty() {
         groups.expect_whole(run)?;
     }
@@ -96,7 +100,7 @@ pub fn group_vertices(
         groups.add(bits, |place| Ok(values[place].as_ref().and_then(|values| values.of(v))), run)?;
         Ok(true)
     })?;
-    groups.table(names_of(&keys, &query.by), &keys, &query.order, version, run)
+    groups.table(keys, &query.by, &query.order, version, run)
 }
 
 /// The names of the columns of [`list_vertices`]: `vertex` and the properties; one that is called so is
@@ -121,24 +125,35 @@ pub fn list_vertices(
     let names: Vec<String> = version.vertex_properties().map(|property| property.name.clone()).collect();
     let properties =
         names.iter().map(|name| Ok(version.vertex_property(name)?)).collect::<Result<Vec<_>>>()?;
-    let columns = vertex_columns(version);
-    let place = order.column.as_deref().map(|column| place_of(column, &columns)).transpose()?;
-    let mut sorted = place.map(|place| SortedRows::new(place, order));
-    let mut left = order.top.filter(|_| sorted.is_none()).unwrap_or(usize::MAX);
-    visit(version, conditions, run, |v| {
-        if left == 0 {
-            return Ok(false);
-        }
-        left -= 1;
+    let row_of = |v: VertexId| {
         let mut row = vec![id_json(version, v)?];
         for property in &properties {
             row.push(property.get(v)?.as_ref().map_or(Value::Null, value_json));
         }
-        match &mut sorted {
-            Some(sorted) => sorted.push(row),
-            None => take(row)?,
-        }
+        Ok::<_, Error>(row)
+    };
+    let top = order.top.unwrap_or(usize::MAX);
+    let Some(column) = &order.column else {
+        let mut left = top;
+        return visit(version, conditions, run, |v| {
+            if left > 0 {
+                left -= 1;
+                take(row_of(v)?)?;
+            }
+            Ok(left > 0)
+        });
+    };
+    let (place, ascending) = (place_of(column, &vertex_columns(version))?, order.ascending.unwrap_or(false));
+    let in_order = |a: &(SortKey, VertexId), b: &(SortKey, VertexId)| a.0.compared(&b.0, ascending);
+    let (mut rows, mut memory) = (Vec::new(), RowMemory::default());
+    visit(version, conditions, run, |v| {
+        let key = match place.checked_sub(1) {
+            Some(place) => properties[place].get(v)?.as_ref().map_or(SortKey::Missing, SortKey::from),
+            None => version.ids().external_of(v)?.into(),
+        };
+        memory.hold(key.bytes() + size_of::<(SortKey, VertexId)>() as u64, run)?;
+        rows.push((key, v));
         Ok(true)
     })?;
-    sorted.map_or(Ok(()), |sorted| sorted.finish().into_iter().try_for_each(take))
+    sorted(rows, in_order, top, run)?.into_iter().try_for_each(|(_, v)| take(row_of(v)?))
 }

@@ -280,6 +280,11 @@ impl SessionView<'_> {
         self.selected.times.as_ref()
     }
 
+    /// The view with its times and notes, for longer than the session.
+    pub fn into_selected(self) -> Selected {
+        self.selected
+    }
+
     /// What a person should know of the selection: conditions that no edge can meet, and why there are no
     /// edges.
     pub fn notes(&self) -> impl Iterator<Item = &str> {

@@ -22,7 +22,7 @@ use esker_store::View;
 use esker_store::format::LogicalType;
 use esker_store::format::value::zone::Zone;
 use esker_store::windows::{Copies, TimeWindow};
-pub use rules::{ClosedEnd, WindowRules};
+pub use rules::{ClosedEnd, StepGrid, WindowRules};
 use rules::{LengthStep, TimeLine};
 pub use series::{WindowAnswer, WindowJob, WindowSeries};
 pub use units::{EpochUnit, Span, TimePoint};
@@ -268,6 +268,14 @@ impl Times {
         let (mut ends, last) = self.counted_ends(view, every, after, until, run)?;
         ends.extend(last);
         Ok(Box::new(ends.into_iter()))
+    }
+
+    /// The steps of a length in which times lie.
+    ///
+    /// # Errors
+    /// [`crate::Error::Usage`] for a length that makes no sense in the unit.
+    pub fn grid(&self, every: Span) -> Result<StepGrid<'_>> {
+        self.line().grid(LengthStep::of(every))
     }
 
     /// The ends of windows that follow each other and that `passed` has passed, ascending: those after

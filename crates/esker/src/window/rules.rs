@@ -78,6 +78,36 @@ fn second(seconds: i128) -> i64 {
     i64::try_from(seconds).unwrap_or(if seconds < 0 { i64::MIN } else { i64::MAX })
 }
 
+/// Steps of a length, numbered.
+pub struct StepGrid<'z> {
+    clock: ShownClock<'z>,
+    length: i128,
+    /// A time at which a step begins, as clocks show it.
+    boundary: i128,
+    /// By how much a step ends before the next begins.
+    end_before: i128,
+}
+
+impl StepGrid<'_> {
+    /// The end of a step.
+    fn end(&self, index: i128) -> i128 {
+        self.clock.time(self.boundary + index * self.length) - self.end_before
+    }
+
+    /// The step in which a time lies.
+    fn index_of(&self, time: i64) -> i128 {
+        let past = self.clock.shown(i128::from(time) + self.end_before) - self.boundary;
+        let index = (past + self.length - 1).div_euclid(self.length);
+        // Where clocks were set back, the same hour is shown again.
+        if self.end(index) < i128::from(time) { index + 1 } else { index }
+    }
+
+    /// The end of the step in which a time lies; the last time of all where that is beyond it.
+    pub fn end_of(&self, time: i64) -> i64 {
+        i64::try_from(self.end(self.index_of(time))).unwrap_or(i64::MAX)
+    }
+}
+
 /// The times of a property, under rules.
 #[derive(Clone, Copy)]
 pub(super) struct TimeLine<'r> {
@@ -174,20 +204,12 @@ impl<'r> TimeLine<'r> {
         from: Option<&TimePoint>,
         to: Option<&TimePoint>,
     ) -> Result<std::vec::IntoIter<i64>> {
-        let (every, clock, end_before) = (step.every, self.clock(step.every), self.end_before());
-        let (length, boundary) = (i128::from(self.unit.length(every)?), self.boundary(step)?);
+        let (every, grid) = (step.every, self.grid(step)?);
         let from = from.map(|from| self.before(from).map(|before| before.saturating_add(1))).transpose()?;
         let to = to.map(|to| self.last(to)).transpose()?;
         let first = from.or(range.map(|range| range.0));
         let last = to.or(range.map(|range| range.1));
-        let end = |index: i128| clock.time(boundary + index * length) - end_before;
-        let index_of = |time: i64| {
-            let past = clock.shown(i128::from(time) + end_before) - boundary;
-            let index = (past + length - 1).div_euclid(length);
-            // Where clocks were set back, the same hour is shown again.
-            if end(index) < i128::from(time) { index + 1 } else { index }
-        };
-        let indexes = first.zip(last).map(|(first, last)| (index_of(first), index_of(last)));
+        let indexes = first.zip(last).map(|(first, last)| (grid.index_of(first), grid.index_of(last)));
         let (first, last) = indexes.unwrap_or((0, -1));
         let count = if last < first { 0 } else { last - first + 1 };
         if count > STEPS_MAX {
@@ -195,8 +217,21 @@ impl<'r> TimeLine<'r> {
                 "every {every} makes {count} windows, but {STEPS_MAX} is the most: choose a longer step, or a shorter time with from and to"
             )));
         }
-        let ends = (first..first + count).filter_map(|index| i64::try_from(end(index)).ok());
+        let ends = (first..first + count).filter_map(|index| i64::try_from(grid.end(index)).ok());
         Ok(ends.collect::<Vec<_>>().into_iter())
+    }
+
+    /// The steps of a length.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a length that makes no sense in the unit.
+    pub(super) fn grid(self, step: LengthStep) -> Result<StepGrid<'r>> {
+        Ok(StepGrid {
+            clock: self.clock(step.every),
+            length: self.unit.length(step.every)?.into(),
+            boundary: self.boundary(step)?,
+            end_before: self.end_before(),
+        })
     }
 
     /// The newest of the ends of steps that is not later than `passed`; `None` beyond 64 bits.

@@ -58,7 +58,8 @@ impl World {
 /// The edges as a sorted CSV, without its header, on one line.
 fn shown(database: &Path) -> String {
     let view = Store::open(database).unwrap().latest().unwrap().view();
-    let graph = StoredExport::new(&view, &Run::with_threads(1).unwrap()).unwrap();
+    let run = Run::with_threads(1).unwrap();
+    let graph = StoredExport::new(&view, &run).unwrap();
     let file = database.with_extension("csv");
     export(&graph, &file, &ExportOptions { overwrite: true, ..ExportOptions::default() }).unwrap();
     let text = std::fs::read_to_string(file).unwrap();

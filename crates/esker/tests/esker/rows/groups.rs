@@ -7,9 +7,11 @@ use esker::graph::random::Random;
 use esker::grouping::{
     GroupOrder, GroupQuery, Measure, VertexConditions, group_edges, group_vertices, list_edges, list_vertices,
 };
+use esker::import::{ImportOptions, Input, PickProperties, ReadOptions, import_inputs};
 use esker::selection::{Condition, Conditions};
 use esker::store::format::Encoding;
 use esker::store::{Store, Version};
+use esker::window::{EpochUnit, Times};
 use serde_json::{Value, json};
 
 use super::world::{Facts, Row, World};
@@ -154,13 +156,17 @@ fn groups_are_what_sql_computes_in_every_version() {
                     let table = group_edges(&view, None, &query, &run).unwrap();
                     let wanted = expected(&rows, facts, &by, &measures, of_both);
                     assert_eq!(
-                        sorted(table.rows.clone()),
+                        sorted(table.rows().unwrap()),
                         sorted(wanted),
                         "{by:?} {measures:?} {directed} {number}"
                     );
                     let order = GroupOrder { top: Some(3), ..GroupOrder::default() };
                     let top = group_edges(&view, None, &GroupQuery { order, ..query }, &run).unwrap();
-                    assert_eq!(top.rows, table.rows[..table.rows.len().min(3)], "{by:?} {measures:?}");
+                    assert_eq!(
+                        top.rows().unwrap(),
+                        table.rows().unwrap()[..table.len().min(3)],
+                        "{by:?} {measures:?}"
+                    );
                 }
             }
         }
@@ -217,7 +223,7 @@ fn lists(version: &Version, world: &World, facts: &[Facts], count: usize, run: &
     }
     let wanted =
         groups.into_iter().map(|(land, (count, sum))| vec![json!(land), json!(count), json!(sum)]).collect();
-    assert_eq!(sorted(table.rows), sorted(wanted));
+    assert_eq!(sorted(table.rows().unwrap()), sorted(wanted));
 }
 
 #[test]
@@ -234,9 +240,9 @@ fn no_rows_are_one_group_if_there_are_no_keys() {
         ..GroupQuery::default()
     };
     let table = group_edges(&view, None, &query, &run).unwrap();
-    assert_eq!(table.rows, [[json!(0), Value::Null]]);
+    assert_eq!(table.rows().unwrap(), [[json!(0), Value::Null]]);
     let by_kind = GroupQuery { by: vec!["kind".into()], ..query };
-    assert_eq!(group_edges(&view, None, &by_kind, &run).unwrap().rows, [] as [Vec<Value>; 0]);
+    assert!(group_edges(&view, None, &by_kind, &run).unwrap().is_empty());
     let refused = |query: GroupQuery| group_edges(&view, None, &query, &run).unwrap_err().to_string();
     assert!(refused(GroupQuery::default()).contains("nothing is asked"));
     let of = |measure: Measure| GroupQuery { measures: vec![measure], ..GroupQuery::default() };
@@ -255,4 +261,103 @@ fn lists_are_sorted_and_cut() {
     for (number, count) in [(2, 30), (3, 40)] {
         lists(&store.at(number).unwrap(), &world, &world.facts[number as usize - 2], count, &run);
     }
+}
+
+/// A database of a CSV with all its properties.
+fn imported(place: &std::path::Path, csv: &str, kinds: &[(&str, &str)]) -> Version {
+    let path = place.join("rows.esker");
+    let read = ReadOptions {
+        properties: PickProperties::All,
+        schema: kinds.iter().map(|(name, kind)| format!("{name}:{kind}").parse().unwrap()).collect(),
+        ..ReadOptions::default()
+    };
+    let edges = [Input::memory("rows.csv", csv.as_bytes().to_vec())];
+    import_inputs(&edges, &path, &read, &ImportOptions::default()).unwrap();
+    Store::open(&path).unwrap().latest().unwrap()
+}
+
+/// The first of a list that is sorted by a column.
+fn column(version: &Version, by: &str, place: usize, ascending: bool, top: Option<usize>) -> Vec<String> {
+    let (mut found, run) = (Vec::new(), Run::with_threads(1).unwrap());
+    let order = GroupOrder { column: Some(by.to_owned()), ascending: Some(ascending), top };
+    list_edges(&version.view(), &order, &run, |row| {
+        found.push(row[place].as_str().map_or_else(|| row[place].to_string(), str::to_owned));
+        Ok(())
+    })
+    .unwrap();
+    found
+}
+
+#[test]
+fn times_sort_by_when_they_are_not_by_how_they_are_written() {
+    let place = tempfile::tempdir().unwrap();
+    // A fraction is left out where it is 0, and `.` is before `Z`; clocks are set back between the last two.
+    let times = ["00:00:00Z", "00:00:00.500Z", "00:00:01Z", "00:00:01.25Z", "00:30:00Z", "01:30:00Z"];
+    let rows = times.iter().enumerate();
+    let rows: String = rows.map(|(edge, time)| format!("{edge},{},2026-10-25T{time}\n", edge + 1)).collect();
+    let csv = format!("source,target,at\n{rows}");
+    let version = imported(place.path(), &csv, &[("at", "timestamp[ms, Europe/Berlin]")]);
+    let (run, ends) = (Run::with_threads(2).unwrap(), ["0", "1", "2", "3", "4", "5"]);
+    assert_eq!(column(&version, "at", 0, true, None), ends);
+    assert_eq!(column(&version, "at", 0, false, Some(2)), ["5", "4"]);
+    let query = GroupQuery { by: vec!["at".into()], measures: vec![Measure::Count], ..GroupQuery::default() };
+    let order = GroupOrder { column: Some("at".to_owned()), ..GroupOrder::default() };
+    let sorted = GroupQuery { order, ..query.clone() };
+    let whole = group_edges(&version.view(), None, &sorted, &run).unwrap().rows().unwrap();
+    assert_eq!(whole[0][0], json!("2026-10-25T02:00:00+02:00"));
+    for (by, ascending) in [("at", true), ("at", false), ("count", true)] {
+        let order = GroupOrder { column: Some(by.to_owned()), ascending: Some(ascending), top: Some(4) };
+        let table = group_edges(&version.view(), None, &GroupQuery { order, ..query.clone() }, &run).unwrap();
+        let mut expected = whole.clone();
+        if !ascending {
+            expected.reverse();
+        }
+        assert_eq!(table.rows().unwrap(), expected[..4], "{by} {ascending}");
+    }
+}
+
+#[test]
+fn sums_of_floats_are_the_same_however_the_rows_are_shared() {
+    let (place, mut random) = (tempfile::tempdir().unwrap(), Random::new(11));
+    let mut csv = "source,target,x\n".to_owned();
+    let mut exact = 0.0;
+    for pair in 0..4000 {
+        // Pairs that cancel each other, far above what is left.
+        let large = (random.unit() + 0.5) * 10_f64.powi(random.below(28) as i32);
+        let (a, b) = (random.below(3000), random.below(3000));
+        csv += &format!("{a},{},{large:e}\n{},{b},{:e}\n", 5000 + 2 * pair, 5001 + 2 * pair, -large);
+    }
+    for small in 0..100 {
+        csv += &format!("{small},{},0.125\n", 20_000 + small);
+        exact += 0.125;
+    }
+    let version = imported(place.path(), &csv, &[("x", "f64")]);
+    let query = GroupQuery { measures: vec![Measure::Sum("x".to_owned())], ..GroupQuery::default() };
+    for threads in [1, 2, 2, 3] {
+        let run = Run::with_threads(threads).unwrap();
+        let table = group_edges(&version.view(), None, &query, &run).unwrap();
+        assert_eq!(table.row(0).unwrap(), [json!(exact)], "{threads} threads");
+    }
+}
+
+#[test]
+fn steps_are_those_of_the_edges_of_the_view_up_to_the_last_time_of_all() {
+    let place = tempfile::tempdir().unwrap();
+    // So far apart that the steps between them would be millions; the last is the end of all times.
+    let csv = format!("source,target,at\n1,2,0\n2,3,400000000\n3,4,400000001\n4,5,{}\n", i64::MAX);
+    let version = imported(place.path(), &csv, &[("at", "i64")]);
+    let run = Run::with_threads(1).unwrap();
+    let unit = Some(EpochUnit::Seconds);
+    let times = Times::of(&version.view(), Some("at"), unit, &run).unwrap();
+    let query = GroupQuery {
+        every: Some("1s".parse().unwrap()),
+        measures: vec![Measure::Count],
+        ..GroupQuery::default()
+    };
+    let table = group_edges(&version.view(), Some(&times), &query, &run).unwrap();
+    let rows = table.rows().unwrap();
+    assert_eq!(rows.len(), 4);
+    assert!(rows.iter().all(|row| !row[0].is_null() && row[1] == 1), "{rows:?}");
+    let refused = group_edges(&version.view(), None, &query, &run).unwrap_err().to_string();
+    assert!(refused.contains("need the times"), "{refused}");
 }
