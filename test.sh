@@ -20,15 +20,22 @@ step cargo build --workspace --all-targets --features esker-cli/cluster
 step cargo test --workspace --features esker-cli/cluster
 # Imports and replacements killed at random moments; the tests above killed commits. `cargo xtask prove kills` does so by the thousand.
 step python3 tests/kill/kill_import.py --esker target/debug/esker --edges 30000 --times 20
-step python/test.sh
-
+# Python uses one core, so the other compiles the tests of the other width of ids meanwhile.
+#
 # The width of ids changes the layout of lists, tiles, files and imported ids, and the arithmetic of algorithms. It does not change the
 # catalogue, the command and the Python package, which use the same code through the same types, nor the log, the commits and the locks.
 # Clippy (.ci/run) type-checks all of them at both widths. Some long tests are left out: of damage at each byte of a file, of installations
 # that fail, of several threads on one graph; `cargo xtask prove properties` runs them too. Naming esker-python,
 # which has no Rust tests, selects the features of dependencies that were compiled above.
-step cargo test \
-    -p esker-graph -p esker-algo -p esker-format -p esker-layers -p esker-store -p esker-import -p esker-python --features id64 -- \
+of_id64=(-p esker-graph -p esker-algo -p esker-format -p esker-layers -p esker-store -p esker-import -p esker-python --features id64)
+id64_log=$(mktemp)
+trap 'rm -f "$id64_log"' EXIT
+nice -n 15 cargo test --no-run "${of_id64[@]}" >"$id64_log" 2>&1 </dev/null &
+id64_pid=$!
+step python/test.sh
+wait "$id64_pid" || { cat "$id64_log"; exit 1; }
+# Of each property fewer cases: all were tried above at the other width.
+step env ESKER_CASES=6 cargo test "${of_id64[@]}" -- \
     --skip commits:: --skip processes:: --skip database:: --skip log:: --skip io:: --skip flipped_byte --skip byte_flipped \
     --skip every_truncation --skip installed_wholly --skip on_several_threads --skip number_of_threads
 
