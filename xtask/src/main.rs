@@ -1,4 +1,4 @@
-//! Chores of the project: `cargo xtask tidy`, `quick`, `prove`, `dist` and `package`.
+//! Chores of the project: `cargo xtask tidy`, `quick`, `prove`, `dist`, `duckdb` and `package`.
 
 mod findings;
 mod source;
@@ -15,6 +15,7 @@ mod steps;
 mod quick;
 mod prove;
 mod dist;
+mod duckdb;
 mod package;
 
 use std::path::Path;
@@ -27,6 +28,7 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   quick [BASE]                       run the tests of the files that differ from a commit (default: HEAD)
   prove [--effort FACTOR] [NAME...]  run the slow proofs: fuzz, kills, crashes, interleavings, properties, memory
   dist [program|wheel|check]...      make a program and a wheel that need no build, and check both in a bare root
+  duckdb [LIBRARY FILE]              make the extension of DuckDB, or FILE of a LIBRARY that was built
   package [--no-verify]              rehearse a release: make the package of every crate and look into each;
                                      --no-verify does not compile them";
 
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
         ["prove", ..] => prove::run(root, &arguments[1..]),
         ["package"] => package::run(root, true),
         ["package", "--no-verify"] => package::run(root, false),
+        ["duckdb", ..] => duckdb::run(root, &arguments[1..]),
         ["dist", ..] => dist::run(root, &arguments[1..]),
         _ => Err(USAGE.to_owned()),
     };

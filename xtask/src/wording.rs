@@ -8,6 +8,8 @@ use crate::modules::Tree;
 
 /// The crate of the command, whose words these are.
 const COMMAND: &str = "crates/esker-cli";
+/// The crates of other interfaces, which name the command for what only it can do.
+const INTERFACES: &[&str] = &["crates/esker-duckdb"];
 /// The page about the files of databases, which is for people and no message.
 const PAGE: &str = "crates/esker-format/src/document.rs";
 
@@ -15,7 +17,8 @@ const PAGE: &str = "crates/esker-format/src/document.rs";
 pub(crate) fn check(root: &Path, trees: &[Tree], findings: &mut Findings) -> std::io::Result<()> {
     for module in trees.iter().flat_map(|tree| tree.modules.values()) {
         let file = module.file.display().to_string();
-        if !file.starts_with("crates/") || file.starts_with(COMMAND) || file == PAGE {
+        let is_interface = file.starts_with(COMMAND) || INTERFACES.iter().any(|own| file.starts_with(own));
+        if !file.starts_with("crates/") || is_interface || file == PAGE {
             continue;
         }
         let text = std::fs::read_to_string(root.join(&module.file))?;
