@@ -838,6 +838,7 @@ class Database:
         schema: Mapping[str, str] | None = None,
         default: Mapping[str, Any] | None = None,
         kind: str | None = None,
+        null: str | Iterable[str] | None = None,
         date_format: str | Mapping[str, str] | None = None,
         decimal_comma: bool | None = None,
         timezone: str | None = None,
@@ -882,6 +883,7 @@ class Database:
             kind: Column of the kinds of edges, texts. Edges of different kinds stay beside each other; ``duplicates`` applies to those of one
                 kind.
             default: Values of properties by name for edges that have none.
+            null: A word, or several, that stand for no value in every column of a table of text, as an empty field does.
             date_format: The format of dates in a table, in the words of ``strptime``, such as ``"%d.%m.%Y"``, or formats by column.
             decimal_comma: Whether numbers of a table have a decimal comma, as in ``1.234,56``; None as the database remembers it, else False.
             timezone: The zone of times without an offset in a table, such as ``"Europe/Berlin"``.
@@ -927,6 +929,7 @@ class Database:
             date_format,
             decimal_comma,
             timezone,
+            null,
         )
         with _progress.listening(progress if progress is not None else new.get("progress"), "import") as callback:
             settings = build_settings(

@@ -51,6 +51,7 @@ def read_settings(
     date_format: str | Mapping[str, str] | None = None,
     decimal_comma: bool | None = None,
     timezone: str | None = None,
+    null: str | Iterable[str] | None = None,
 ) -> dict[str, Any]:
     """The settings for reading files."""
 
@@ -80,9 +81,18 @@ def read_settings(
         "schema": schema_items(schema),
         "default": _default_items(default),
         "date_format": _format_items(date_format),
+        "null": _words(null),
         "decimal_comma": decimal_comma,
         "timezone": timezone,
     }
+
+
+def _words(null: Any) -> list[str]:
+    """Words that stand for no value."""
+    words = [null] if isinstance(null, str) else [] if null is None else list(null) if hasattr(null, "__iter__") else null
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise MistypedError(f"null must be a word or several words, not {null!r:.60}")
+    return words
 
 
 def _format_items(formats: str | Mapping[str, str] | None) -> list[tuple[str | None, str]]:

@@ -27,7 +27,7 @@ use crate::batch::PyBatch;
 use crate::differences::{DifferenceStream, JsonLists};
 use crate::failure::{PyFailure, PyOutcome, invalid};
 use crate::graph::PyGraph;
-use crate::output::report::{feed_facts, version_facts};
+use crate::output::report::{feed_facts, replaced, version_facts};
 use crate::settings::{
     BuildSettings, ONLY_OF_TILES, ReadSettings, Settings, WriteSettings, commit_options, duplicates,
     event_time, stored_encoding,
@@ -477,6 +477,7 @@ impl PyDatabase {
             let input = open_edges(&target, &inputs, &read, purpose)?;
             let (notes, mut report) = (input.notes.clone(), FeedReport::default());
             feed(&writer, &target, input, &options, &mut report).map_err(PyFailure::of_feed)?;
+            report.warnings.extend(replaced(&writer, &target, purpose, &report)?);
             Ok(feed_facts(&report, &notes, begin.elapsed().as_secs_f64()))
         })
     }

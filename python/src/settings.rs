@@ -289,6 +289,7 @@ pub(crate) struct ReadSettings {
     default: Vec<(String, String)>,
     /// Formats of dates, each with its column if it has one.
     date_format: Vec<(Option<String>, String)>,
+    null: Vec<String>,
     decimal_comma: Option<bool>,
     timezone: Option<String>,
 }
@@ -337,6 +338,7 @@ impl ReadSettings {
             both_ends: self.both_ends,
             schema: declarations(self.schema)?,
             defaults: self.default.into_iter().map(|(name, value)| DefaultValue { name, value }).collect(),
+            nulls: self.null,
             ..ReadOptions::default()
         })
     }

@@ -19,8 +19,8 @@ use super::layout::manifest::{
 };
 use super::layout::options::{CopyPolicy, SpanRecord, SpanUnit, StreamRecord, StreamUnit, WriteOptions};
 use super::layout::reading::{
-    ColumnRecord, DateFormatRecord, EventTimes, NotationRecord, PropertyColumnRecord, ReadingRecord,
-    TableRecord,
+    ColumnRecord, DateFormatRecord, DefaultRecord, EventTimes, NotationRecord, PropertyColumnRecord,
+    ReadingRecord, TableRecord,
 };
 use super::layout::tile::{KeptForms, SharedTiles, TileCoding, TilesRecord};
 use super::layout::version::{Duplicates, RetentionKind, RetentionRecord, TagRecord, VersionRecord};
@@ -236,6 +236,7 @@ fn render() -> String {
     chapter::<PropertyColumnRecord>(&mut out);
     chapter::<ColumnRecord>(&mut out);
     chapter::<NotationRecord>(&mut out);
+    chapter::<DefaultRecord>(&mut out);
     chapter::<DateFormatRecord>(&mut out);
     chapter::<EventTimes>(&mut out);
     chapter::<LogMark>(&mut out);

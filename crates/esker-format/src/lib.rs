@@ -55,8 +55,8 @@ pub use layout::manifest::{
 pub use layout::missing::{MISSING_TEXT, missing_bits};
 pub use layout::options::{CopyPolicy, SpanRecord, SpanUnit, StreamRecord, StreamUnit, WriteOptions};
 pub use layout::reading::{
-    ColumnRecord, DateFormatRecord, EventTimes, NotationRecord, PropertyColumnRecord, ReadingRecord,
-    TableRecord,
+    ColumnRecord, DateFormatRecord, DefaultRecord, EventTimes, NotationRecord, PropertyColumnRecord,
+    ReadingRecord, TableRecord,
 };
 pub use layout::tile::{KeptForms, SharedTiles, TileCoding, TilesRecord};
 pub use layout::version::{Duplicates, Retention, TagRecord, VersionRecord};

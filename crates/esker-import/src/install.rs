@@ -21,7 +21,9 @@ use super::build::built::{Built, BuiltIds, BuiltProperty};
 use super::build::pipeline::{Destination, build_layer};
 use super::build::vertex_values;
 use super::open::{Opened, open_inputs};
-use super::options::{ImportOptions, ImportProgress, ImportReport, MEMORY_BYTES_MIN, NumberingOrder};
+use super::options::{
+    ImportOptions, ImportProgress, ImportReport, MEMORY_BYTES_MIN, NumberingOrder, SelfLoops,
+};
 use super::read::format::ReadOptions;
 use super::read::input::{Input, expand};
 use super::read::source::Reader;
@@ -116,7 +118,7 @@ pub fn import(
     }
     options.time_ms.map_or(Ok(()), check_event_time)?;
     let message = options.message.clone().unwrap_or(format!("import of {}", reader.schema().format));
-    let reading = ReadingRecord { format: reader.schema().format.to_owned(), table: reader.table() };
+    let reading = reading_of(reader.as_ref(), options);
     let mut staging = Staging::begin(Arc::clone(disk), target, staging)?;
     staging.expect_properties(reader.schema().properties.len());
     let scratch = staging.subdirectory("scratch")?;
@@ -171,18 +173,16 @@ pub fn import(
     Ok(report)
 }
 
+/// What the database remembers of how its input is read.
+fn reading_of(reader: &dyn Reader, options: &ImportOptions) -> ReadingRecord {
+    let drops_self_loops = options.self_loops == SelfLoops::Drop;
+    ReadingRecord { format: reader.schema().format.to_owned(), table: reader.table(), drops_self_loops }
+}
+
 /// Refuses an input of which no row could be taken: its database would be empty.
 fn expect_rows(built: Built) -> Result<Built> {
     match built.report.rejected_sample.first() {
-        Some(first) if built.report.rows == 0 => Err(Error::Input {
-            path: first.path.to_path_buf(),
-            line: Some(first.line),
-            text: first.text.clone(),
-            reason: message![
-                format!("no row could be taken, of {}; here, ", built.report.rejected),
-                &first.reason
-            ],
-        }),
+        Some(first) if built.report.rows == 0 => Err(first.of_all(built.report.rejected)),
         _ => Ok(built),
     }
 }

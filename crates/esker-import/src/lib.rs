@@ -54,6 +54,7 @@ pub mod export;
 #[cfg(test)]
 mod tests;
 
+pub use columns::missing;
 pub use install::{import_files, import_inputs};
 pub use options::{Duplicates, ImportOptions, ImportReport};
 pub use read::format::{Format, Pick, PickProperties, ReadOptions};

@@ -7,13 +7,13 @@ use super::attributed::vertex_table::{VertexFile, VertexTable};
 use super::formats::FORMATS;
 use super::read::both_ends::BothEnds;
 use super::read::defaults::WithDefaults;
-use super::read::format::{Format, Pick, PickIds, PickProperties, ReadOptions};
+use super::read::format::{DefaultValue, Format, Pick, PickIds, PickProperties, ReadOptions};
 use super::read::head::InputHead;
 use super::read::input::{Input, expand};
 use super::read::input_format::{Choices, OpenedInput, one};
 pub use super::read::of_kinds::KIND_PROPERTY;
 use super::read::of_kinds::{OfKind, OfKinds};
-use super::read::source::{IdKind, Reader};
+use super::read::source::{IdKind, Reader, Schema};
 use super::sniff::sniff;
 use super::text::named::NamedReader;
 use super::text::vertices::{WithCount, WithVertices};
@@ -81,8 +81,9 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
     }
     let OpenedInput { mut reader, mut notes } = (input.open)(inputs, head, options)?;
     let mut warnings = reader.warnings();
-    if is_table && !options.defaults.is_empty() {
-        reader = Box::new(WithDefaults::new(reader, &options.defaults)?);
+    let defaults = if is_table { defaults(options, reader.schema()) } else { Vec::new() };
+    if !defaults.is_empty() {
+        reader = Box::new(WithDefaults::new(reader, &defaults)?);
     }
     if matches!(options.weight, Pick::Column(_)) && reader.schema().weight.is_none() {
         return Err(Error::invalid(format!("{} has no weights to import", first.path().display())));
@@ -107,6 +108,18 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
         reader = Box::new(BothEnds::new(reader)?);
     }
     Ok(Opened { reader, format, notes, warnings })
+}
+
+/// The defaults of a table: those that are given, and the remembered ones of other properties that are read.
+fn defaults(options: &ReadOptions, schema: &Schema) -> Vec<DefaultValue> {
+    let remembered = options.expected.iter().filter(|_| !options.removes).flat_map(|table| &table.defaults);
+    let remembered = remembered.filter(|one| {
+        let is_given = options.defaults.iter().any(|given| given.name == one.property);
+        !is_given && schema.properties.contains(&one.property)
+    });
+    let remembered =
+        remembered.map(|one| DefaultValue { name: one.property.clone(), value: one.value.clone() });
+    options.defaults.iter().cloned().chain(remembered).collect()
 }
 
 /// Puts the vertices of a file before edges.

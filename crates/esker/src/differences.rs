@@ -296,7 +296,8 @@ pub fn value_json(value: &PropertyValue<'_>) -> Value {
         PropertyValue::U64(x) => json!(x),
         PropertyValue::I32(x) => json!(x),
         PropertyValue::I64(x) => json!(x),
-        PropertyValue::F32(x) if x.is_finite() => json!(x),
+        // The fewest digits that tell it from others of 32 bits, not those of 64.
+        PropertyValue::F32(x) if x.is_finite() => serde_json::from_str(&format!("{x:?}")).unwrap_or(json!(x)),
         PropertyValue::F64(x) if x.is_finite() => json!(x),
         PropertyValue::Boolean(value) => json!(value),
         PropertyValue::Missing => Value::Null,

@@ -1,16 +1,21 @@
 //! Reports on graphs, versions and imports, as JSON that Python parses into dictionaries.
 
-use esker::change::FeedReport;
+use esker::change::{FeedReport, Purpose, Target};
 use esker::graph::{Direction, Message, VertexId};
-use esker::import::options::ImportReport;
+use esker::import::options::{Duplicates, ImportReport};
 use esker::import::read::source::Rejected;
-use esker::store::View;
+use esker::store::diff::diff;
 use esker::store::format::{PropertyRecord, VersionRecord};
+use esker::store::{Database as Writer, View};
+use esker::window::Declared;
 use serde_json::{Value, json};
 
 use crate::failure::PyOutcome;
 use crate::language::said;
 use crate::settings::brief;
+
+/// With more edges than this, no versions are compared to find those that replaced others.
+const COMPARED_MAX: u64 = 1 << 20;
 
 /// Describes a graph.
 pub(crate) fn graph_facts(view: &View) -> PyOutcome<String> {
@@ -111,7 +116,8 @@ pub(crate) fn feed_facts(report: &FeedReport, notes: &[Message], seconds: f64) -
         "rows": report.edges,
         "vertices": report.vertices,
         "duplicates": report.duplicates,
-        "rule": report.rule.map(esker::import::options::Duplicates::name),
+        "self_loops": report.self_loops,
+        "rule": report.rule.map(Duplicates::name),
         "rejected": report.rejected,
         "rejected_sample": rejected(&report.rejected_sample),
         "warnings": report.warnings.iter().map(said).collect::<Vec<_>>(),
@@ -119,4 +125,21 @@ pub(crate) fn feed_facts(report: &FeedReport, notes: &[Message], seconds: f64) -
         "seconds": seconds,
     })
     .to_string()
+}
+
+/// The warning that edges with times replaced others; of very many edges those of the same commit count
+/// alone.
+pub(crate) fn replaced(
+    writer: &Writer,
+    target: &Target,
+    purpose: Purpose,
+    report: &FeedReport,
+) -> PyOutcome<Option<Message>> {
+    let time = Declared::of(&writer.manifest()).time.filter(|_| purpose == Purpose::Add);
+    let Some(time) = time.filter(|_| report.rule == Some(Duplicates::Last)) else { return Ok(None) };
+    let changed = match report.edges <= COMPARED_MAX {
+        true => diff(&target.newest, &writer.latest()?, &*brief()?, |_| Ok(()))?.edges_changed,
+        false => writer.frozen_changes().map_or(0, |counts| counts.updated),
+    };
+    Ok(report.replaced(changed + report.duplicates, &time))
 }

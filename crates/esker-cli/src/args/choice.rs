@@ -76,7 +76,7 @@ impl ChoiceArgs {
             version: at.at.clone(),
             weight: weight.map(str::to_owned),
             conditions: self.selected.conditions.clone(),
-            kinds: self.selected.kinds.kinds.clone(),
+            kinds: self.selected.kinds.kinds(),
             window,
             all_vertices: self.of_window.all_vertices,
             reversed: self.reverse,

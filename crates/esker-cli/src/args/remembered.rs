@@ -107,6 +107,7 @@ impl RememberArgs {
                 "the database remembers no table whose columns could change: name those of the next file to `esker add`".to_owned(),
             ));
         };
+        let drops_self_loops = kept.is_some_and(|kept| kept.drops_self_loops);
         let (named, columns) = (table.named, table.columns);
         let known: Vec<ColumnRecord> = [&table.source, &table.target]
             .into_iter()
@@ -128,7 +129,7 @@ impl RememberArgs {
                 }
             }
         }
-        Ok(Some(Some(ReadingRecord { format, table: Some(table) })))
+        Ok(Some(Some(ReadingRecord { format, table: Some(table), drops_self_loops })))
     }
 }
 
@@ -152,9 +153,19 @@ fn column(given: &str, named: bool, columns: u32, known: &[ColumnRecord]) -> Res
 
 /// `CSV with header, separated by ','; source from, target to, amount`; `None` if no table is remembered.
 pub(crate) fn describe_reading(reading: Option<&ReadingRecord>) -> Option<String> {
-    let ReadingRecord { format, table } = reading?;
+    let ReadingRecord { format, table, drops_self_loops } = reading?;
     let TableRecord {
-        source, target, properties, named, delimiter, quotes, both_ends, nulls, notation, ..
+        source,
+        target,
+        properties,
+        named,
+        delimiter,
+        quotes,
+        both_ends,
+        nulls,
+        notation,
+        defaults,
+        ..
     } = table.as_ref()?;
     let shown = |column: &ColumnRecord| match column.name.as_str() {
         "" => format!("column {}", column.place + 1),
@@ -174,9 +185,17 @@ pub(crate) fn describe_reading(reading: Option<&ReadingRecord>) -> Option<String
     let separated = delimiter.map(|byte| format!(", separated by {}", separator(byte))).unwrap_or_default();
     let quotes = if *quotes == Some(false) { ", without quotes" } else { "" };
     let nulls: String = nulls.iter().map(|word| format!(", {word:?} for no value")).collect();
+    let defaults: String = defaults
+        .iter()
+        .map(|one| format!(", {} {:?} where none is given", one.property, one.value))
+        .collect();
+    let loops = if *drops_self_loops { ", without self-loops" } else { "" };
     let both = if *both_ends { ", each edge at both ends" } else { "" };
     let notation = describe_notation(notation);
-    Some(format!("{format}{header}{separated}{quotes}{nulls}{both}{notation}; {}", words.join(", ")))
+    Some(format!(
+        "{format}{header}{separated}{quotes}{nulls}{both}{notation}{defaults}{loops}; {}",
+        words.join(", ")
+    ))
 }
 
 /// `, a decimal comma, dates of at as %d.%m.%Y`.

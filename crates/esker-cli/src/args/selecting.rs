@@ -1,5 +1,6 @@
 //! `--where` and `--kind`: conditions on edges and their ends.
 
+use std::str::FromStr;
 use std::sync::Arc;
 
 use clap::Args;
@@ -26,9 +27,61 @@ pub(crate) struct WhereArgs {
 /// `--kind`: kinds of edges.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct KindArgs {
-    /// Only edges of these kinds, separated by commas
-    #[arg(long = "kind", value_name = "KIND,...", value_delimiter = ',')]
-    pub(crate) kinds: Vec<String>,
+    /// Only edges of these kinds, separated by commas; quotes hold a comma of a kind, as in '"a,b",c'
+    #[arg(id = "kinds", long = "kind", value_name = "KIND,...")]
+    pub(crate) lists: Vec<KindList>,
+}
+
+impl KindArgs {
+    /// The kinds of all lists.
+    pub(crate) fn kinds(&self) -> Vec<String> {
+        self.lists.iter().flat_map(|list| list.0.iter().cloned()).collect()
+    }
+}
+
+/// Kinds with commas between them, in quotes where one has a comma or a quote.
+#[derive(Debug, Clone)]
+pub(crate) struct KindList(Vec<String>);
+
+impl FromStr for KindList {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (mut kinds, mut rest) = (Vec::new(), text);
+        loop {
+            let Some(inside) = rest.strip_prefix('"') else {
+                let (kind, after) =
+                    rest.split_once(',').map_or((rest, None), |(kind, after)| (kind, Some(after)));
+                kinds.push(kind.to_owned());
+                let Some(after) = after else { return Ok(Self(kinds)) };
+                rest = after;
+                continue;
+            };
+            let (kind, after) = unquoted(inside).ok_or("a quote opens and does not close")?;
+            kinds.push(kind);
+            rest = match after.strip_prefix(',') {
+                Some(after) => after,
+                None if after.is_empty() => return Ok(Self(kinds)),
+                None => return Err("a comma belongs behind a closing quote".to_owned()),
+            };
+        }
+    }
+}
+
+/// The text up to the closing quote, of which two stand for one, and what is behind it.
+fn unquoted(inside: &str) -> Option<(String, &str)> {
+    let (mut kind, mut rest) = (String::new(), inside);
+    loop {
+        let (part, after) = rest.split_once('"')?;
+        kind.push_str(part);
+        match after.strip_prefix('"') {
+            Some(after) => {
+                kind.push('"');
+                rest = after;
+            }
+            None => return Some((kind, after)),
+        }
+    }
 }
 
 impl WhereArgs {
@@ -45,12 +98,12 @@ impl WhereArgs {
         version: &Version,
         run: &Run,
     ) -> Result<Option<Arc<Conditions>>, Failure> {
-        Ok(Conditions::with_kinds(&self.conditions, &self.kinds.kinds, version, run)?)
+        Ok(Conditions::with_kinds(&self.conditions, &self.kinds.kinds(), version, run)?)
     }
 
     /// The version, of whose edges those remain that meet the conditions.
     pub(crate) fn select(&self, view: View, all_vertices: bool, run: &Run) -> Result<View, Failure> {
-        check_all_vertices(all_vertices, !self.conditions.is_empty() || !self.kinds.kinds.is_empty())?;
+        check_all_vertices(all_vertices, !self.conditions.is_empty() || !self.kinds.lists.is_empty())?;
         match self.on(view.version(), run)? {
             Some(conditions) => Ok(view.filtered(conditions, None, all_vertices, run)?),
             None => Ok(view),

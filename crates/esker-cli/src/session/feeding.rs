@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use clap::Args;
 use esker::change::{Definition, FeedOptions, FeedReport, Purpose, feed, open_edges};
-use esker::graph::{Cancel, Message, Setting, message};
+use esker::graph::Cancel;
 use esker::import::options::{BadLines, Duplicates};
 use esker::import::read::input::expand;
 use esker::store::{CommitSizing, Error};
@@ -80,7 +80,9 @@ impl FeedArgs {
     fn change(&self, path: &Path, feeding: Feeding<'_>, commits: &Arc<Commits>) -> Outcome {
         let void = match feeding.purpose {
             Purpose::Remove => Some("only the ends of edges are read"),
-            Purpose::Add if feeding.defined.is_empty() => Some("every edge needs a value for each property"),
+            Purpose::Add if feeding.defined.is_empty() => {
+                Some("the weight of the database is read where the files have it")
+            }
             Purpose::Add => None,
         };
         if let Some(why) = void.filter(|_| self.read.no_weight) {
@@ -114,8 +116,10 @@ impl FeedArgs {
             writing.database.freeze(&writing.run)?;
         }
         let time = Declared::of(&writing.database.manifest()).time;
+        let time = time.filter(|_| feeding.purpose == Purpose::Add);
         let written = self.write.finish(writing, changes)?;
-        report.warnings.extend(replaced(feeding.purpose, &report, &written, time.as_deref()));
+        let replaced = written.edges_changed().unwrap_or(0) + report.duplicates;
+        report.warnings.extend(time.and_then(|time| report.replaced(replaced, &time)));
         let taken = begin.elapsed().as_secs_f64();
         if self.json {
             return print_json(path, &report, &written, taken);
@@ -210,26 +214,6 @@ fn remark_defined(path: &Path, writing: &Writing) {
     }
 }
 
-/// The warning that edges took the place of earlier ones, where they have times.
-fn replaced(
-    purpose: Purpose,
-    report: &FeedReport,
-    written: &WriteSummary,
-    time: Option<&str>,
-) -> Option<Message> {
-    let time = time.filter(|_| purpose == Purpose::Add && report.rule == Some(Duplicates::Last))?;
-    let changed = written.edges_changed().unwrap_or(0) + report.duplicates;
-    (changed > 0).then(|| {
-        message![
-            format!(
-                "{} of the same two vertices replaced an earlier one, and its {time}; to keep both, import all edges anew with ",
-                counted(changed, "edge", "edges")
-            ),
-            Setting::Duplicates.to("keep"),
-        ]
-    })
-}
-
 fn print(path: &Path, purpose: Purpose, report: &FeedReport, written: &WriteSummary, taken: f64) -> Outcome {
     let name = path.display();
     if let Some(removed) = written.edges_removed().filter(|_| purpose == Purpose::Remove && report.edges > 0)
@@ -249,6 +233,10 @@ fn print(path: &Path, purpose: Purpose, report: &FeedReport, written: &WriteSumm
             _ => "Skipped",
         };
         text::line(&format!("{fate} {}", counted(report.duplicates, "duplicate edge", "duplicate edges")))?;
+    }
+    if report.self_loops > 0 {
+        let loops = counted(report.self_loops, "self-loop", "self-loops");
+        text::line(&format!("Left out {loops}, as the import did"))?;
     }
     if report.rejected > 0 {
         text::line(&format!("Skipped {}", counted(report.rejected, "malformed line", "malformed lines")))?;
@@ -275,6 +263,7 @@ fn print_json(path: &Path, report: &FeedReport, written: &WriteSummary, taken: f
         "vertices": report.vertices,
         "edges_deleted": written.edges_removed(),
         "duplicates": report.duplicates,
+        "self_loops": report.self_loops,
         "rejected": report.rejected,
         "rejected_sample": text::rejected_json(&report.rejected_sample),
         "warnings": report.warnings.iter().map(said).collect::<Vec<_>>(),

@@ -13,10 +13,10 @@ use crate::session::feeding::{FeedArgs, Feeding};
 ///
 /// All edges become one version unless --each-file or --batch is given; an interrupted command leaves
 /// complete versions only. An edge that exists gets the properties of the new one, unless the database was
-/// imported with another rule for --duplicates. If edges have properties, the files need columns of the same
-/// names. A number that does not fit the type of its property gives it a wider one. --vertices adds vertices,
-/// those of a file or 0 to N - 1. --define first adds a property to all edges: existing edges get 0 or the
-/// empty text.
+/// imported with another rule for --duplicates. Properties are read from columns of the same names; an edge
+/// of a file that lacks one has no value, or the --default of the import. A number that does not fit the type
+/// of its property gives it a wider one. --vertices adds vertices, those of a file or 0 to N - 1. --define
+/// first adds a property to all edges: existing edges get 0 or the empty text.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker add web.esker more.csv

@@ -228,7 +228,7 @@ impl FollowCommand {
     /// The edges of a version that are followed.
     fn view(&self, version: &Version, run: &Run) -> Result<View, Error> {
         let WhereArgs { conditions, kinds } = &self.part;
-        let conditions = Conditions::with_kinds(conditions, &kinds.kinds, version, run)?;
+        let conditions = Conditions::with_kinds(conditions, &kinds.kinds(), version, run)?;
         let view = self.options.of_version(version.view())?;
         match conditions {
             Some(conditions) => Ok(view.filtered(conditions, None, self.of_window.all_vertices, run)?),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use esker::change::{SetReport, set_from_table, set_vertex};
+use esker::change::{SetOptions, SetReport, set_from_table, set_vertex};
 use serde_json::json;
 
 use crate::args::notation_args::NotationArgs;
@@ -18,8 +18,9 @@ use crate::show::text;
 /// Set properties of vertices
 ///
 /// TABLE is a CSV or TSV file with a header: vertex ids in the first column, a property in every other
-/// column. An empty field removes the value. The type of a new property is the first that fits all its
-/// values: integer, number, truth value, date, time, text. All changes become one version.
+/// column. An empty field leaves the value as it is; with --clear-empty it removes it. The type of a new
+/// property is the first that fits all its values: integer, number, truth value, date, time, text. All
+/// changes become one version.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   esker set web.esker people.csv
@@ -46,6 +47,13 @@ pub(crate) struct SetCommand {
     /// values
     #[arg(long, value_name = "NAME:TYPE,...", conflicts_with = "vertex")]
     schema: Vec<SchemaArg>,
+    /// Remove the values of fields without one, instead of leaving them as they are
+    #[arg(long, conflicts_with = "vertex")]
+    clear_empty: bool,
+    /// Word that stands for no value, as an empty field does, beside those that the database remembers;
+    /// may be repeated
+    #[arg(long, value_name = "WORD", allow_hyphen_values = true, conflicts_with = "vertex")]
+    null: Vec<String>,
     #[command(flatten)]
     notation: NotationArgs,
     /// Report as JSON
@@ -77,7 +85,9 @@ impl SetCommand {
                 options.notation = self.notation.notation();
                 options.header = self.header.then_some(true);
                 options.schema = self.schema.iter().flat_map(|schema| schema.0.iter().cloned()).collect();
-                set_from_table(&writing.database, &writing.target, file, &options, self.new, &commit)?
+                options.nulls.clone_from(&self.null);
+                let set = SetOptions { add_missing: self.new, clears_empty: self.clear_empty };
+                set_from_table(&writing.database, &writing.target, file, &options, set, &commit)?
             }
         };
         if report.repeated > 0 {

@@ -273,10 +273,14 @@ impl StreamCommand {
         let (target, inputs) = (target.clone(), [input.to_owned()]);
         let (sender, receiver) = sync_channel(1);
         // The thread is not joined: an input that stays silent blocks it.
-        std::thread::spawn(move || sender.send(open_edges(&target, &inputs, &read, Purpose::Add)));
+        std::thread::spawn(move || {
+            let opened = open_edges(&target, &inputs, &read, Purpose::Add).map(Box::new);
+            // Nobody waits for it after a signal.
+            let _ = sender.send(opened);
+        });
         loop {
             match receiver.recv_timeout(LOOK_EVERY) {
-                Ok(opened) => return Ok(Some(opened?)),
+                Ok(opened) => return Ok(Some(*opened?)),
                 Err(RecvTimeoutError::Timeout) if !stop.is_cancelled() => {}
                 Err(_) => return Ok(None),
             }
@@ -327,6 +331,7 @@ impl StreamCommand {
             value["passed_over"] = json!(passed_over);
             value["versions"] = json!(fed.versions.len());
             value["duplicates"] = json!(fed.duplicates);
+            value["self_loops"] = json!(fed.self_loops);
             value["rejected_lines"] = json!(fed.rejected);
             value["rejected_sample"] = json!(text::rejected_json(&fed.rejected_sample));
             value["warnings"] = json!(fed.warnings.iter().map(said).collect::<Vec<_>>());
@@ -346,6 +351,9 @@ impl StreamCommand {
         }
         if fed.duplicates > 0 {
             add("duplicates", counted(fed.duplicates, "edge", "edges"));
+        }
+        if fed.self_loops > 0 {
+            add("self-loops", format!("{}, left out", counted(fed.self_loops, "edge", "edges")));
         }
         if fed.rejected > 0 {
             add("bad lines", counted(fed.rejected, "line", "lines"));

@@ -17,7 +17,7 @@ fn what_is_remembered_of_files_is_shown_changed_and_forgotten() {
     let expected = json!({
         "format": "csv", "source": "payer", "target": "payee", "properties": {"amount": "amount"},
         "header": true, "delimiter": ";", "quotes": false, "both_ends": false, "nulls": [],
-        "date_format": {}, "decimal_comma": false,
+        "date_format": {}, "decimal_comma": false, "default": {}, "self_loops": "keep",
     });
     assert_eq!(place.json("options g.esker --json")["reading"], expected);
     assert_eq!(place.json("info g.esker --json")["reading"], expected);

@@ -17,6 +17,7 @@ mod rules;
 mod losses;
 mod selections;
 mod streams;
+mod tables;
 mod expiries;
 mod kills;
 mod windows;

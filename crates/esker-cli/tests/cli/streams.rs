@@ -705,3 +705,35 @@ fn a_stream_that_is_killed_while_edges_expire_ends_with_the_same_edges() {
         place.ok("check s.esker");
     }
 }
+
+#[test]
+fn a_line_that_is_being_written_is_waited_for_though_the_next_file_has_begun() {
+    let place = place();
+    place.file("p1.csv", "from,to,sent\n1,2,101\n2,3,10");
+    let child = start(&place, "stream s.esker p*.csv --follow --commit-every 50ms");
+    until("the first line", || newest_edges(&place) == 1);
+    place.file("p2.csv", "from,to,sent\n3,4,103\n");
+    std::thread::sleep(std::time::Duration::from_millis(600));
+    let mut first = std::fs::OpenOptions::new().append(true).open(place.path().join("p1.csv")).unwrap();
+    std::io::Write::write_all(&mut first, b"2\n").unwrap();
+    until("both files", || newest_edges(&place) == 3);
+    // A file that ends without a line end is complete once it has not changed for a while.
+    place.file("p3.csv", "from,to,sent\n4,5,104");
+    place.file("p4.csv", "from,to,sent\n5,6,105\n");
+    until("all files", || newest_edges(&place) == 5);
+    end(child, rustix::process::Signal::TERM);
+    assert_eq!(sorted(edges(&place)), expected(&rows(1..6, |i| 100 + i)));
+}
+
+#[test]
+fn a_file_that_is_rotated_by_copying_is_not_read_twice() {
+    let place = place();
+    place.file("log.csv", "from,to,sent\n1,2,101\n2,3,102\n");
+    let mut child = start(&place, "stream s.esker log* --follow --commit-every 50ms");
+    until("the first lines", || newest_edges(&place) == 2);
+    std::fs::copy(place.path().join("log.csv"), place.path().join("log.csv.1")).unwrap();
+    let status = child.wait().unwrap();
+    assert_eq!(status.code(), Some(1));
+    assert_eq!(newest_edges(&place), 2);
+    place.fails(1, "stream s.esker log*", "is a copy of");
+}

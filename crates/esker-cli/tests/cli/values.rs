@@ -294,7 +294,7 @@ fn options_of_reading_that_have_no_effect_are_refused() {
         ("delete a.esker a.csv --no-weight", "--no-weight has no effect: only the ends of edges are read"),
         (
             "add a.esker a.csv --no-weight",
-            "--no-weight has no effect: every edge needs a value for each property",
+            "--no-weight has no effect: the weight of the database is read where the files have it",
         ),
         ("import a.parquet b.esker --delimiter ;", "--delimiter has no effect on a Parquet"),
         ("import a.parquet b.esker --header", "--header has no effect on a Parquet"),

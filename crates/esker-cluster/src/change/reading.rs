@@ -35,7 +35,11 @@ pub(crate) fn remember(database: &Database, table: Option<TableRecord>) -> Resul
     let Some(mut table) = table else { return Ok(()) };
     // However the column is called, the shards call the property so.
     table.properties.iter_mut().for_each(|weight| WEIGHT_NAME.clone_into(&mut weight.property));
-    database.set_reading(Some(ReadingRecord { format: "table".to_owned(), table: Some(table) }))
+    database.set_reading(Some(ReadingRecord {
+        format: "table".to_owned(),
+        table: Some(table),
+        drops_self_loops: false,
+    }))
 }
 
 /// Options that read what is remembered, where the job says nothing else.

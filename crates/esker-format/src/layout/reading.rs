@@ -81,6 +81,16 @@ layout! {
 }
 
 layout! {
+    /// The value of edges that have none.
+    pub struct DefaultRecord {
+        /// The property.
+        property: String,
+        /// The value, as in a text.
+        value: String,
+    }
+}
+
+layout! {
     /// How a table of edges was read.
     pub struct TableRecord {
         /// The column of sources.
@@ -103,6 +113,8 @@ layout! {
         nulls: Vec<String>,
         /// How its values are written.
         notation: NotationRecord,
+        /// The values of edges that have none.
+        defaults: Vec<DefaultRecord>,
     }
 }
 
@@ -113,5 +125,7 @@ layout! {
         format: String,
         /// How it was read, if it was a table.
         table: Option<TableRecord>,
+        /// Whether self-loops were left out.
+        drops_self_loops: bool,
     }
 }

@@ -300,9 +300,10 @@ impl Syntax for GmlSyntax {
     }
 }
 
-/// Takes a value out of fields.
+/// Takes a value out of fields; case does not tell keys apart.
 fn remove<'a>(fields: &mut NamedValues<'a>, name: &str) -> Option<Attribute<'a>> {
-    let place = fields.iter().position(|(own, _)| own == name)?;
+    let exact = fields.iter().position(|(own, _)| own == name);
+    let place = exact.or_else(|| fields.iter().position(|(own, _)| own.eq_ignore_ascii_case(name)))?;
     fields.remove(place).1
 }
 

@@ -344,6 +344,7 @@ pub(super) fn record(names: &[(String, Holds)], chosen: &Picked) -> TableRecord 
         both_ends: false,
         nulls: Vec::new(),
         notation: NotationRecord::default(),
+        defaults: Vec::new(),
     }
 }
 

@@ -166,6 +166,7 @@ mod tests {
             both_ends: false,
             nulls: Vec::new(),
             notation: NotationRecord::default(),
+            defaults: Vec::new(),
         }
     }
 

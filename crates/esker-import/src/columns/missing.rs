@@ -10,7 +10,7 @@ const WORDS: &[&[u8]] =
 const OF_DATABASES: &[u8] = b"\\N";
 
 /// Whether a value that is no text says that there is none.
-pub(crate) fn says_missing(value: &[u8]) -> bool {
+pub fn says_missing(value: &[u8]) -> bool {
     // No number is looked for in the list.
     if value.first().is_some_and(u8::is_ascii_digit) {
         return false;
@@ -21,7 +21,7 @@ pub(crate) fn says_missing(value: &[u8]) -> bool {
 
 /// The words of an input that stand for no value in columns of every type.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct MissingWords {
+pub struct MissingWords {
     /// Those that the user or the input names.
     named: Vec<Vec<u8>>,
     /// A bit for each length below 64 that a word of texts has.
@@ -32,15 +32,18 @@ pub(crate) struct MissingWords {
 
 /// What a field of a column of texts holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TextField {
+pub enum TextField {
+    /// Nothing.
     Missing,
+    /// The empty text.
     Empty,
+    /// Itself.
     Given,
 }
 
 impl MissingWords {
     /// The words that options name or the database remembers.
-    pub(crate) fn of(options: &ReadOptions) -> Self {
+    pub fn of(options: &ReadOptions) -> Self {
         let remembered = options.expected.iter().flat_map(|expected| &expected.nulls);
         let mut words = Self::default();
         words.add(OF_DATABASES);
@@ -71,13 +74,13 @@ impl MissingWords {
 
     /// Whether a value is a word that the user or the input names.
     #[inline]
-    pub(crate) fn is_named(&self, value: &[u8]) -> bool {
+    pub fn is_named(&self, value: &[u8]) -> bool {
         self.has_named() && self.named.iter().any(|word| word == value)
     }
 
     /// What a text without quotes stands for.
     #[inline]
-    pub(crate) fn text(&self, value: &[u8]) -> TextField {
+    pub fn text(&self, value: &[u8]) -> TextField {
         if value.is_empty() {
             return TextField::Missing;
         }

@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, BinaryArray, PrimitiveArray};
 use esker_format::value::decimal::{Number, number};
-use esker_format::{Error, PropertyType, Result, TableRecord};
+use esker_format::{DefaultRecord, Error, PropertyType, Result, TableRecord};
 use esker_graph::{Message, Setting, message};
 
 use crate::read::format::DefaultValue;
@@ -17,6 +17,7 @@ use crate::read::typed::{self, Typed};
 pub(crate) struct WithDefaults {
     edges: Box<dyn Reader>,
     parser: Arc<FillingParser>,
+    given: Vec<DefaultValue>,
 }
 
 struct FillingParser {
@@ -114,7 +115,7 @@ impl WithDefaults {
         };
         let defaults = schema.properties.iter().enumerate().map(of_property).collect::<Result<_>>()?;
         let parser = Arc::new(FillingParser { edges: edges.parser(), defaults });
-        Ok(Self { edges, parser })
+        Ok(Self { edges, parser, given: given.to_vec() })
     }
 }
 
@@ -128,7 +129,12 @@ impl Reader for WithDefaults {
     }
 
     fn table(&self) -> Option<TableRecord> {
-        self.edges.table()
+        let record =
+            |one: &DefaultValue| DefaultRecord { property: one.name.clone(), value: one.value.clone() };
+        let table = self.edges.table()?;
+        let own = self.given.iter().map(record);
+        let defaults = table.defaults.iter().cloned().chain(own).collect();
+        Some(TableRecord { defaults, ..table })
     }
 
     fn notes(&self) -> Vec<Message> {

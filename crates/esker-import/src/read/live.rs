@@ -2,8 +2,9 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
+use esker_format::io::{Disk, RealDisk};
 use esker_format::{Error, Result};
 use esker_graph::Cancel;
 
@@ -11,6 +12,8 @@ use crate::read::input::{Input, InputStream};
 
 /// Time between two looks at whether a file has grown.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// A file that did not change for so long ends without a line end.
+const SETTLED_AFTER: Duration = Duration::from_secs(2);
 
 /// How to read an input that is still being written: lines are handed on as soon as they have come.
 #[derive(Debug, Clone, Default)]
@@ -51,6 +54,21 @@ pub(crate) enum Growth {
 }
 
 impl GrowingInput {
+    /// At the end of a file that is complete but for a line end, and has not grown since `since`: whether it
+    /// ends so. Waits a moment if not.
+    pub(crate) fn has_settled(&self, input: &Input, stream: &InputStream, since: Instant) -> bool {
+        let is_own = input.file_id().is_some() && input.file_id() == stream.file_id();
+        let named = is_own.then(|| RealDisk.identify(&input.path()).ok().flatten()).flatten();
+        let now = UNIX_EPOCH.elapsed().map_or(0, |age| age.as_nanos() as i128);
+        let settled_ns = SETTLED_AFTER.as_nanos() as i128;
+        if since.elapsed() >= SETTLED_AFTER || named.is_some_and(|named| now - named.modified_ns > settled_ns)
+        {
+            return true;
+        }
+        std::thread::sleep(LOOK_EVERY);
+        false
+    }
+
     /// At the end of what there is: waits a moment, and says whether to read on.
     ///
     /// # Errors

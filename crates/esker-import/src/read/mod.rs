@@ -13,4 +13,5 @@ pub mod generated;
 pub(crate) mod prepared;
 pub(crate) mod both_ends;
 pub(crate) mod defaults;
+pub mod absent;
 pub(crate) mod of_kinds;

@@ -44,7 +44,7 @@ fn escaped(path: &Path) -> String {
 }
 
 /// Whether a name is another one with a number or a date behind it, or before its ending.
-fn is_rotated(path: &Path, beside: &Path) -> bool {
+pub fn is_rotated(path: &Path, beside: &Path) -> bool {
     let is_number = |part: &[u8]| {
         let [b'.' | b'-' | b'_', number @ ..] = part else { return false };
         number.first().is_some_and(u8::is_ascii_digit)

@@ -11,7 +11,7 @@ use arrow_array::{Array, ArrayRef, BinaryArray, Float64Array, Int64Array, UInt64
 use arrow_buffer::NullBuffer;
 use esker_format::value::decimal::{NotId, TEXT_BYTES_MAX, text_id};
 use esker_format::{Error, PropertyType, Result, TableRecord};
-use esker_graph::{Message, Stop};
+use esker_graph::{Message, Stop, message};
 use esker_layers::ids::ExternalId;
 
 /// The integers of a column of ids; `None` if its ids are texts.
@@ -113,6 +113,18 @@ pub struct Rejected {
     pub reason: Message,
     /// How many edges of its batch come before it in the input.
     pub edges_before: usize,
+}
+
+impl Rejected {
+    /// The error that of `count` rows, of which this is the first, none could be taken.
+    pub fn of_all(&self, count: u64) -> Error {
+        Error::Input {
+            path: self.path.to_path_buf(),
+            line: Some(self.line),
+            text: self.text.clone(),
+            reason: message![format!("no row could be taken, of {count}; here, "), &self.reason],
+        }
+    }
 }
 
 /// An integer that no float equals, and its place in the input.

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use esker_format::{Error, Result};
 use esker_graph::Message;
@@ -150,11 +151,21 @@ impl OpenPart {
                 return Ok((self.beginning(bytes, line_bytes_max), false));
             }
             bytes.resize(filled + block_bytes, 0);
-            let mut is_complete = false;
+            let (mut is_complete, since) = (false, Instant::now());
             let read = loop {
                 let read = self.stream.read_some(&mut bytes[filled..])?;
-                if read > 0 || is_complete {
+                if read > 0
+                    || is_complete && (filled == 0 || live.has_settled(&self.input, &self.stream, since))
+                {
                     break read;
+                }
+                if is_complete {
+                    // A line that has begun may be finished although the next file has its first lines.
+                    is_complete = !live.stop.is_cancelled();
+                    if !is_complete {
+                        break 0;
+                    }
+                    continue;
                 }
                 match live.waits(&self.input, &self.stream) {
                     Ok(Growth::Awaited) => {}

@@ -3,14 +3,16 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{ArrayRef, Float64Array, Int64Array};
 use esker_format::{Result, value::decimal};
+use esker_graph::Message;
 
 use super::blocks::{LineBlocks, PartialInput, input_error};
-use super::line::{Comments, Dialect, Separator, line_end};
+use super::line::{Comments, Dialect, Separator, line_end, of_colouring};
 use super::table_parser::{ColumnLayout, TableParser};
 use super::tally::BlockTally;
 use crate::read::format::{Pick, ReadOptions};
@@ -63,6 +65,8 @@ struct HeadedParser {
     tally: Arc<BlockTally>,
     skew: bool,
     entries_add_up: bool,
+    /// Lines that describe vertices and are not read, where there may be some.
+    of_vertices: Option<AtomicU64>,
 }
 
 impl HeadedReader {
@@ -117,8 +121,10 @@ impl HeadedReader {
             both_ends: false,
             input_bytes: input.stored_bytes(),
         };
-        let HeadedInput { skew, entries_add_up, .. } = header;
-        let parser = Arc::new(HeadedParser { path: input.path(), table, tally, skew, entries_add_up });
+        let HeadedInput { skew, entries_add_up, comments, .. } = header;
+        let of_vertices = (comments == Comments::Colouring).then(AtomicU64::default);
+        let path = input.path();
+        let parser = Arc::new(HeadedParser { path, table, tally, skew, entries_add_up, of_vertices });
         Ok(Self { schema, blocks: LineBlocks::new(vec![part], options), parser, handed_out: 0 })
     }
 }
@@ -166,6 +172,10 @@ impl Reader for HeadedReader {
 
 impl BlockParser for HeadedParser {
     fn parse(&self, block: InputBlock) -> Result<EdgeBatch> {
+        if let Some(count) = &self.of_vertices {
+            let lines = block.bytes.split(|byte| *byte == b'\n').filter(|line| of_colouring(line));
+            count.fetch_add(lines.count() as u64, Ordering::Relaxed);
+        }
         let batch = self.table.parse(block)?;
         self.tally.parsed((batch.len() + batch.rejected.len()) as u64)?;
         if !self.skew {
@@ -180,6 +190,13 @@ impl BlockParser for HeadedParser {
                 Err(input_error(&self.path, None, b"", reason))
             }
         }
+    }
+
+    fn warnings(&self) -> Vec<Message> {
+        let count = self.of_vertices.as_ref().map_or(0, |count| count.load(Ordering::Relaxed));
+        let lines = esker_graph::counted(count, "line", "lines");
+        let told = || format!("{}: {lines} about vertices (n, d, v, x) not read", self.path.display());
+        (count > 0).then(|| told().into()).into_iter().collect()
     }
 }
 

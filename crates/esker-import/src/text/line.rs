@@ -59,6 +59,14 @@ pub(crate) enum Comments {
     Spaced,
     /// Those that begin with the letter `c` alone.
     Letter,
+    /// These, and what a graph to be coloured says of vertices: [`of_colouring`].
+    Colouring,
+}
+
+/// Whether a line of a graph to be coloured describes vertices: colours (`n`), dimensions (`d`), places (`v`)
+/// and parameters (`x`).
+pub(crate) fn of_colouring(line: &[u8]) -> bool {
+    matches!(line, [b'n' | b'd' | b'v' | b'x', b' ' | b'\t', ..])
 }
 
 /// How lines are to be read.
@@ -78,10 +86,15 @@ impl Dialect {
         match self.comments {
             Comments::None => false,
             Comments::Marked => matches!(line, [b'#' | b'%', ..]),
-            Comments::Letter => matches!(line, [b'c'] | [b'c', b' ' | b'\t' | b'\r', ..]),
+            Comments::Letter => is_letter_comment(line),
+            Comments::Colouring => is_letter_comment(line) || of_colouring(line),
             Comments::Spaced => matches!(line, [b'#'] | [b'#', b' ' | b'\t' | b'#' | b'\r', ..]),
         }
     }
+}
+
+fn is_letter_comment(line: &[u8]) -> bool {
+    matches!(line, [b'c'] | [b'c', b' ' | b'\t' | b'\r', ..])
 }
 
 /// A field within the bytes that were split, without its quotes and the blanks around it.

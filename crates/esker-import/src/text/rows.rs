@@ -24,6 +24,11 @@ impl FieldPlace {
         &bytes[self.0.start..self.0.end]
     }
 
+    /// Whether quotes hold the field.
+    pub fn is_quoted(self, bytes: &[u8]) -> bool {
+        self.0.start > 0 && bytes[self.0.start - 1] == b'"' && bytes.get(self.0.end) == Some(&b'"')
+    }
+
     /// The text of the field, its doubled quotes undone.
     pub fn text(self, bytes: &[u8]) -> Cow<'_, [u8]> {
         match self.0.doubled {

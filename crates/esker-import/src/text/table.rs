@@ -157,6 +157,7 @@ impl Sniffed {
             both_ends: false,
             nulls: options.nulls.clone(),
             notation: self.notation.record(of_column),
+            defaults: Vec::new(),
         })
     }
 }

@@ -72,10 +72,19 @@ fn is_matrix(shape: &TableShape) -> bool {
         (0..n)
             .all(|v| cell(v, v).is_some_and(|zero| zero == b"0") && (0..v).all(|u| cell(u, v) == cell(v, u)))
     };
+    // Distances, similarities, and whether there is an edge: edges with weights and times are nothing
+    // like it.
+    let is_plain = |n: usize| {
+        let is_bit = |value: &Vec<u8>| value == b"0" || value == b"1";
+        let has_one_diagonal = (1..n).all(|v| cell(v, v) == cell(0, 0));
+        has_one_diagonal || rows.iter().flatten().all(is_bit)
+    };
     let is_square = match shape.columns {
         0..=2 => false,
         // As many are three edges with weights.
         3 => rows.len() == 3 && is_distance(3),
+        // These may have times and more.
+        n @ 4..=5 => rows.len() == n && is_plain(n),
         columns => rows.len() == columns || columns > LIST_COLUMNS_MAX,
     };
     is_square && rows.iter().all(|row| decimal::are_numbers(row.iter().map(Vec::as_slice)))

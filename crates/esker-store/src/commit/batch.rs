@@ -1,5 +1,6 @@
 //! A batch: changes that together become one version.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use esker_format::MISSING_TEXT;
@@ -14,7 +15,7 @@ use esker_layers::property::PropertyValue;
 use super::change::{BatchOp, BatchValue};
 use super::content::NewIds;
 use super::exact::{exact_bits, exact_number, wider_for};
-use super::matching::{BatchMatch, EdgeMatch};
+use super::matching::BatchMatch;
 use super::numbered::NumberedChange;
 use super::options::BatchMemory;
 use super::scope::RuleScope;
@@ -27,6 +28,9 @@ const STANDING_BYTES: usize = 128;
 
 /// What a commit keeps in memory for a change of edges if it gives edges ids.
 const NUMBERED_BYTES: usize = size_of::<NumberedChange>();
+
+/// Memory of the row of an edge that replaces another: a slot of a table.
+const REPLACING_BYTES: usize = size_of::<u32>() + 1;
 
 /// Changes to commit together with [`crate::Database::commit`].
 ///
@@ -61,6 +65,8 @@ pub struct Batch {
     pub(crate) num_rows: u32,
     /// For each text property of edges, the distinct texts of the batch; the rows hold indexes of them.
     pub(crate) texts: Vec<Texts>,
+    /// The rows of edges that replace the one that exists, whatever the rule.
+    pub(crate) replacing: HashSet<u32>,
     /// The names of the vertex properties that the batch sets.
     pub(crate) names: Vec<String>,
     /// The values that it sets, in order.
@@ -68,7 +74,7 @@ pub struct Batch {
     /// Which edges it removes, where not all between two vertices.
     pub(crate) matches: Vec<BatchMatch>,
     /// Memory of what these have on the heap.
-    match_bytes: usize,
+    pub(super) match_bytes: usize,
     /// Whether the commit counts the edges that it removes.
     pub(crate) counts_removed: bool,
     /// The vertex properties that the batch defines: name and type.
@@ -95,6 +101,7 @@ impl Batch {
             rows: vec![Vec::new(); count],
             num_rows: 0,
             texts: vec![Texts::default(); count],
+            replacing: HashSet::new(),
             names: Vec::new(),
             values: Vec::new(),
             matches: Vec::new(),
@@ -128,7 +135,8 @@ impl Batch {
         let looks_up = self.selects_edges() || (self.rule_reads_edges() && scope != RuleScope::Ends);
         let standing = if looks_up { self.ops.len() * STANDING_BYTES } else { 0 };
         let numbered = if self.edge_ids.is_some() { self.ops.len() * NUMBERED_BYTES } else { 0 };
-        self.ids.bytes() + ops + values + matches + rows + standing + numbered + self.text_bytes()
+        let replacing = self.replacing.capacity() * REPLACING_BYTES;
+        self.ids.bytes() + replacing + ops + values + matches + rows + standing + numbered + self.text_bytes()
     }
 
     /// The memory of the texts among the changes.
@@ -211,10 +219,40 @@ impl Batch {
         values: &[PropertyValue<'_>],
     ) -> Result<()> {
         let (source, target) = (self.expect_new(source.into())?, self.expect_new(target.into())?);
+        self.add_one(source, target, values).map(drop)
+    }
+
+    /// Adds an edge as [`Batch::add_edge`] does, but if it exists, it gets the new properties whatever the
+    /// rule for duplicates says, and keeps its id. Where edges have kinds, that is the edge of the same kind;
+    /// where parallel edges are kept otherwise, the edge is another one.
+    ///
+    /// # Errors
+    /// As [`Batch::add_edge`].
+    pub fn replace_edge<'i>(
+        &mut self,
+        source: impl Into<ExternalId<'i>>,
+        target: impl Into<ExternalId<'i>>,
+        values: &[PropertyValue<'_>],
+    ) -> Result<()> {
+        let (source, target) = (self.expect_new(source.into())?, self.expect_new(target.into())?);
+        let row = self.add_one(source, target, values)?;
+        if self.duplicates != Duplicates::Last && !self.duplicates.keeps_parallel() {
+            self.replacing.insert(row);
+        }
+        Ok(())
+    }
+
+    /// Adds an edge; returns its row.
+    fn add_one(
+        &mut self,
+        source: ExternalId<'_>,
+        target: ExternalId<'_>,
+        values: &[PropertyValue<'_>],
+    ) -> Result<u32> {
         self.make_room(&[source, target])?;
         let row = self.add_rows(1, values.len(), |number| std::slice::from_ref(&values[number]))?.start;
         self.push_edge(source, target, row);
-        Ok(())
+        Ok(row)
     }
 
     /// Adds rows with the values of each property; returns their indexes. After an error none is added.
@@ -306,85 +344,6 @@ impl Batch {
         Ok(())
     }
 
-    /// Removes an edge; in a multigraph, all edges between the two vertices. Does nothing if there is no such
-    /// edge.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] if memory runs out, or an id is not of the database's kind.
-    pub fn remove_edge<'i>(
-        &mut self,
-        source: impl Into<ExternalId<'i>>,
-        target: impl Into<ExternalId<'i>>,
-    ) -> Result<()> {
-        let (source, target) = (self.expect_kind(source.into())?, self.expect_kind(target.into())?);
-        self.make_room(&[source, target])?;
-        self.push_edge(source, target, REMOVAL);
-        Ok(())
-    }
-
-    /// Removes those edges between two vertices that a match selects, among those that there are after the
-    /// earlier changes of the batch. Does nothing if there are none.
-    ///
-    /// ```
-    /// # let (directory, csv) = (tempfile::tempdir()?, *b"source,target,weight\n1,2,5\n2,3,6\n");
-    /// # let path = directory.path().join("web.esker");
-    /// # let edges = [esker_import::Input::memory("web.csv", csv)];
-    /// # esker_import::import_inputs(&edges, &path, &Default::default(), &Default::default())?;
-    /// # let db = esker_store::Database::open(&path, Default::default())?;
-    /// use esker_store::EdgeMatch;
-    ///
-    /// let weight = db.latest()?.edge_property("weight")?.number;
-    /// let mut batch = db.batch();
-    /// for (source, target) in [(1_u64, 2_u64), (2, 3)] {
-    ///     let wanted = EdgeMatch { values: &[(weight, 5.into())], at_most: None };
-    ///     batch.remove_edges(source, target, &wanted)?;
-    /// }
-    /// db.commit(batch, "without weight 5")?;
-    /// assert_eq!(db.latest()?.num_edges(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] if memory runs out, an id is not of the database's kind, or there is no such edge
-    /// property.
-    pub fn remove_edges<'i>(
-        &mut self,
-        source: impl Into<ExternalId<'i>>,
-        target: impl Into<ExternalId<'i>>,
-        wanted: &EdgeMatch<'_>,
-    ) -> Result<()> {
-        let (source, target) = (self.expect_kind(source.into())?, self.expect_kind(target.into())?);
-        let count = self.edge_properties.len();
-        if let Some((number, _)) = wanted.values.iter().find(|(number, _)| *number as usize >= count) {
-            return Err(Error::invalid(format!("there is no edge property number {number}")));
-        }
-        self.make_room(&[source, target])?;
-        let index = u32::try_from(self.matches.len()).ok().filter(|&index| index < REMOVAL);
-        let index = index.ok_or_else(|| {
-            Error::invalid("a batch takes at most 2^32 - 1 removals of edges: commit it in parts".to_owned())
-        })?;
-        reserve(&mut self.matches, 1)?;
-        let wanted = BatchMatch::of(wanted)?;
-        self.match_bytes += wanted.bytes();
-        self.matches.push(wanted);
-        self.ids.push(source);
-        self.ids.push(target);
-        self.ops.push(BatchOp::RemoveEdges(index));
-        Ok(())
-    }
-
-    /// Asks the commit to count the edges that [`Batch::remove_edge`] removes: see
-    /// [`crate::Committed::removed`]. That takes a search for each.
-    pub fn count_removed(&mut self) {
-        self.counts_removed = true;
-    }
-
-    /// Whether the commit has to know which edges there are, because it removes some of several or counts
-    /// them.
-    pub(crate) fn selects_edges(&self) -> bool {
-        self.counts_removed || !self.matches.is_empty()
-    }
-
     /// Adds a vertex, unless it exists.
     ///
     /// # Errors
@@ -471,12 +430,12 @@ impl Batch {
     }
 
     /// Reserves memory for one change with these ids.
-    fn make_room(&mut self, ids: &[ExternalId<'_>]) -> Result<()> {
+    pub(super) fn make_room(&mut self, ids: &[ExternalId<'_>]) -> Result<()> {
         self.ids.make_room(ids)?;
         reserve(&mut self.ops, 1)
     }
 
-    fn push_edge(&mut self, source: ExternalId<'_>, target: ExternalId<'_>, row: u32) {
+    pub(super) fn push_edge(&mut self, source: ExternalId<'_>, target: ExternalId<'_>, row: u32) {
         self.ids.push(source);
         self.ids.push(target);
         self.ops.push(BatchOp::Edge(row));
@@ -548,7 +507,7 @@ impl Batch {
         self.expect_kind(id)
     }
 
-    fn expect_kind<'i>(&self, id: ExternalId<'i>) -> Result<ExternalId<'i>> {
+    pub(super) fn expect_kind<'i>(&self, id: ExternalId<'i>) -> Result<ExternalId<'i>> {
         match (&self.ids, id) {
             (NewIds::Integers(_), ExternalId::Int(_)) | (NewIds::Texts(..), ExternalId::Text(_)) => Ok(id),
             (NewIds::Integers(_), id) => {

@@ -2,6 +2,7 @@
 //! rule.
 
 use std::cell::Cell;
+use std::collections::HashSet;
 
 use esker_format::memory::{filled, with_room};
 use esker_format::{Duplicates, ElementType, Error, PropertyRecord, Result, Widening};
@@ -19,6 +20,8 @@ use crate::freeze::{EdgeChange, REMOVAL, sorted_edges};
 pub(crate) struct DuplicateRule<'a> {
     pub(crate) rule: Duplicates,
     pub(crate) scope: RuleScope,
+    /// The rows of edges that replace the one that exists.
+    pub(crate) replacing: &'a HashSet<u32>,
     /// The property that has ids of edges.
     pub(crate) edge_ids: Option<usize>,
     pub(crate) directed: bool,
@@ -128,12 +131,13 @@ impl DuplicateRule<'_> {
                 Standing::Earlier(bits) => (bits.clone(), None),
                 Standing::Set(at) => (bits_of(commit, *at), Some(*at)),
             };
-            duplicates += 1;
-            if self.rule == Duplicates::Refuse {
+            let rule = self.rule_of(row);
+            duplicates += u64::from(!self.replacing.contains(&row));
+            if rule == Duplicates::Refuse {
                 return Err(self.refused(source, target, earlier, index));
             }
             let names = || format!("from {} to {}", (self.name)(source), (self.name)(target));
-            let Some(bits) = self.united(&before, bits_of(commit, index), &names)? else {
+            let Some(bits) = self.united(rule, &before, bits_of(commit, index), &names)? else {
                 dropped[index] = true;
                 continue;
             };
@@ -176,13 +180,15 @@ impl DuplicateRule<'_> {
                 standing.push(added, index);
                 continue;
             };
-            duplicates += 1;
-            if self.rule == Duplicates::Refuse {
+            let row = commit.edges[index].row;
+            let rule = self.rule_of(row);
+            duplicates += u64::from(!self.replacing.contains(&row));
+            if rule == Duplicates::Refuse {
                 let CommitEdge { source, target, .. } = commit.edges[index];
                 return Err(self.refused(source, target, same.change, index));
             }
             dropped[index] = true;
-            let Some(mut bits) = self.united(&same.bits, added, &names)? else { continue };
+            let Some(mut bits) = self.united(rule, &same.bits, added, &names)? else { continue };
             if let Some(ids) = self.edge_ids {
                 bits[ids] = same.bits[ids];
             }
@@ -219,20 +225,26 @@ impl DuplicateRule<'_> {
         ))
     }
 
+    /// The rule for the edge of a row.
+    fn rule_of(&self, row: u32) -> Duplicates {
+        if self.replacing.contains(&row) { Duplicates::Last } else { self.rule }
+    }
+
     /// The property bits of an edge that exists and is added again; `None` if it stays as it is.
     fn united(
         &self,
+        rule: Duplicates,
         before: &[u64],
         mut added: Vec<u64>,
         names: &dyn Fn() -> String,
     ) -> Result<Option<Vec<u64>>> {
         let weight = self.properties.iter().position(|property| property.weight);
-        match (self.rule, weight) {
+        match (rule, weight) {
             (Duplicates::Keep | Duplicates::Last, _) => Ok(Some(added)),
             (Duplicates::Min | Duplicates::Max, Some(weight)) => {
                 let (property, old, new) = (&self.properties[weight], before[weight], added[weight]);
                 let element = property.element;
-                let is_better = match self.rule {
+                let is_better = match rule {
                     // A weight is better than none.
                     _ if property.is_missing(old) || property.is_missing(new) => !property.is_missing(new),
                     Duplicates::Min => is_less(element, new, old),

@@ -10,6 +10,7 @@ mod options;
 mod numbered;
 mod scope;
 mod batch;
+mod removals;
 mod named;
 mod rule;
 mod widening;

@@ -28,6 +28,10 @@ pub fn open_edges(
 ) -> Result<EdgeInput> {
     let mut input = open_columns(target, inputs, given, purpose)?;
     input.notes.extend(target.chosen_anew(given).filter(|_| input.reader.table().is_some()));
+    if input.reader.schema().both_ends && !inputs.iter().any(|name| name == "-") {
+        let (target, inputs, given) = (target.clone(), inputs.to_vec(), given.clone());
+        input.again = Some(Box::new(move || Ok(open_columns(&target, &inputs, &given, purpose)?.reader)));
+    }
     Ok(input)
 }
 
@@ -73,9 +77,9 @@ fn open_columns(
         && !wanted.properties.iter().any(|property| property.kind)
         && !inputs.is_empty()
     {
-        return wanted.of_kinds(kind, inputs, given, base);
+        return wanted.of_kinds(kind, inputs, given, &base);
     }
-    wanted.open(inputs, given, base)
+    wanted.open(inputs, given, &base)
 }
 
 /// Refuses date formats of edge properties that the database does not have.

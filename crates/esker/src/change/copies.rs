@@ -2,8 +2,15 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use esker_graph::{Cancel, Setting, message};
+use esker_import::read::source::id_at;
+use esker_store::format::Duplicates;
 use esker_store::ids::ExternalId;
 use esker_store::{Error, Result};
+
+use super::columns::directions;
+use super::edge_input::EdgeInput;
+use super::target::Target;
 
 /// Skips one of the two copies of each edge.
 #[derive(Default)]
@@ -35,5 +42,36 @@ impl Copies {
                  other rows, or let the database forget how files are read",
             )),
         }
+    }
+}
+
+impl EdgeInput {
+    /// Reads the input ahead, if its edges are taken once of two copies, and refuses it if some edge has one
+    /// only: parts of it may be committed before its end.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] then, or if it cannot be read twice; those of reading.
+    pub(super) fn expect_both_ends(&self, target: &Target, rule: Duplicates, cancel: &Cancel) -> Result<()> {
+        let (_, _, is_once) = directions(target, self.reader.as_ref(), rule, self.purpose);
+        if !is_once {
+            return Ok(());
+        }
+        let Some(again) = &self.again else {
+            return Err(Error::invalid(message![
+                "each edge is read as standing at both of its ends, and a commit of a part may come between its \
+                 rows, which cannot be read ahead here: name a file, or commit all at once without ",
+                Setting::BatchEdges,
+            ]));
+        };
+        let (mut reader, mut copies) = (again()?, Copies::default());
+        let parser = reader.parser();
+        while let Some(block) = reader.next_block()? {
+            cancel.check()?;
+            let rows = parser.parse(block)?;
+            for row in 0..rows.len() {
+                copies.skips(id_at(&rows.source, row), id_at(&rows.target, row));
+            }
+        }
+        copies.expect_both()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use esker_graph::{Cancel, Message};
+use esker_graph::{Cancel, Message, Setting, counted, message};
 use esker_import::options::BadLines;
 use esker_import::read::source::Rejected;
 use esker_store::CommitOptions;
@@ -53,6 +53,8 @@ pub struct FeedReport {
     pub vertices: u64,
     /// Number of edges left out or united with another, as the rule for duplicates says.
     pub duplicates: u64,
+    /// Number of self-loops left out, as the import left them out.
+    pub self_loops: u64,
     /// That rule; `None` before anything was read.
     pub rule: Option<Duplicates>,
     /// Number of skipped lines.
@@ -61,4 +63,21 @@ pub struct FeedReport {
     pub rejected_sample: Vec<Rejected>,
     /// What a person should know of the lines that were read, although none of them was refused for it.
     pub warnings: Vec<Message>,
+}
+
+impl FeedReport {
+    /// The warning that so many edges took the place of earlier ones, and of their times, which the property
+    /// `time` holds; `None` if that is none, or another rule than that of the last edge decided.
+    pub fn replaced(&self, edges: u64, time: &str) -> Option<Message> {
+        (edges > 0 && self.rule == Some(Duplicates::Last)).then(|| {
+            message![
+                format!(
+                    "{} of the same two vertices replaced an earlier one, and its {time}; to keep both, import all edges \
+                     anew with ",
+                    counted(edges, "edge", "edges")
+                ),
+                Setting::Duplicates.to("keep"),
+            ]
+        })
+    }
 }

@@ -40,4 +40,4 @@ pub use stream_files::{StreamFile, StreamFiles, StreamReport};
 pub use stream_options::{CommitEvery, Expiry, Late, OnStream, Pace, StreamOptions, StreamState};
 pub use target::Target;
 pub use value::{InputValue, convert_or_widen};
-pub use vertices::{SetReport, set_from_table, set_vertex};
+pub use vertices::{SetOptions, SetReport, set_from_table, set_vertex};

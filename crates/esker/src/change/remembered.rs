@@ -2,7 +2,8 @@
 //! event times of versions are.
 
 use esker_graph::{Message, Setting, message};
-use esker_import::read::format::{Pick, ReadOptions};
+use esker_import::missing::MissingWords;
+use esker_import::read::format::{DefaultValue, Pick, ReadOptions};
 use esker_import::read::source::Reader;
 use esker_store::format::notation::Notation;
 use esker_store::format::{
@@ -67,7 +68,33 @@ impl Target {
     pub(super) fn to_remember(&self, reader: &dyn Reader) -> Option<ReadingRecord> {
         let knows = self.reading.as_ref().is_some_and(|reading| reading.table.is_some());
         let table = reader.table().filter(|_| !knows)?;
-        Some(ReadingRecord { format: reader.schema().format.to_owned(), table: Some(table) })
+        let drops_self_loops = self.drops_self_loops();
+        Some(ReadingRecord {
+            format: reader.schema().format.to_owned(),
+            table: Some(table),
+            drops_self_loops,
+        })
+    }
+
+    /// Whether self-loops of files are left out, as the import did.
+    pub(super) fn drops_self_loops(&self) -> bool {
+        self.reading.as_ref().is_some_and(|reading| reading.drops_self_loops)
+    }
+
+    /// The words that stand for no value: those that are given, and those that are remembered.
+    pub(super) fn words(&self, given: &ReadOptions) -> MissingWords {
+        let expected = self.reading.as_ref().and_then(|reading| reading.table.clone());
+        MissingWords::of(&ReadOptions { expected, ..given.clone() })
+    }
+
+    /// The defaults of properties: those that are given, else those that are remembered.
+    pub(super) fn defaults(&self, given: &ReadOptions) -> Vec<DefaultValue> {
+        let remembered =
+            self.reading.iter().flat_map(|reading| &reading.table).flat_map(|table| &table.defaults);
+        let remembered =
+            remembered.map(|one| DefaultValue { name: one.property.clone(), value: one.value.clone() });
+        let is_new = |one: &DefaultValue| given.defaults.iter().all(|given| given.name != one.name);
+        given.defaults.iter().cloned().chain(remembered.filter(is_new)).collect()
     }
 }
 
@@ -143,6 +170,8 @@ pub fn reading_json(reading: Option<&ReadingRecord>) -> Value {
     let formats = table.notation.date_formats.iter();
     let formats: serde_json::Map<_, _> =
         formats.map(|one| (one.property.clone(), json!(one.format))).collect();
+    let defaults: serde_json::Map<_, _> =
+        table.defaults.iter().map(|one| (one.property.clone(), json!(one.value))).collect();
     json!({
         "format": reading.format,
         "source": column(&table.source),
@@ -155,5 +184,7 @@ pub fn reading_json(reading: Option<&ReadingRecord>) -> Value {
         "nulls": table.nulls,
         "date_format": formats,
         "decimal_comma": table.notation.decimal_comma,
+        "default": defaults,
+        "self_loops": if reading.drops_self_loops { "drop" } else { "keep" },
     })
 }

@@ -29,7 +29,7 @@ use esker_graph::{Message, Setting, message};
 
 use esker_import::read::format::LINE_BYTES_MAX;
 use esker_import::read::typed::sniff_type;
-use esker_store::format::{Duplicates, PropertyRecord, PropertyType};
+use esker_store::format::{PropertyRecord, PropertyType};
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
 use esker_store::{Batch, CommitOptions, Database, Error, Result};
@@ -288,26 +288,20 @@ impl ScriptParser<'_> {
         let rule = self.batch.duplicates();
         match sign {
             Some('-') if !values.is_empty() && self.target.multigraph => {
-                return self.remove_edges([u, v], values, None);
+                self.remove_edges([u, v], values, None)
             }
-            Some('-') => return self.batch.remove_edge(u, v).map_err(|error| error.message()),
+            Some('-') => self.batch.remove_edge(u, v).map_err(|error| error.message()),
             Some('~') if self.target.multigraph => {
-                let of_kind = values.iter().find(|(name, _)| self.is_kind(name));
-                if let Some(of_kind) = of_kind.filter(|_| !rule.keeps_parallel()) {
-                    self.remove_edges([u, v], std::slice::from_ref(of_kind), None)?;
-                    return self.add_edge([u, v], values);
+                if !rule.keeps_parallel() && values.iter().any(|(name, _)| self.is_kind(name)) {
+                    return self.replace_edge([u, v], values);
                 }
-                return refuse("`~` does not say how many of several parallel edges change: remove them with `-1`, and add them with \
+                refuse("`~` does not say how many of several parallel edges change: remove them with `-1`, and add them with \
                             their new values with `+`"
-                    .to_owned());
+                    .to_owned())
             }
-            // Rules other than that of the last value would join the old edge and the new one.
-            Some('~') if rule != Duplicates::Last => {
-                self.batch.remove_edge(u, v).map_err(|error| error.message())?;
-            }
-            _ => {}
+            Some('~') => self.replace_edge([u, v], values),
+            _ => self.add_edge([u, v], values),
         }
-        self.add_edge([u, v], values)
     }
 
     /// The id of a vertex. Notes one that a line adds or removes; expects it to exist if the line does not
@@ -346,6 +340,22 @@ impl ScriptParser<'_> {
         [source, end]: [ExternalId<'_>; 2],
         values: &[(&str, &RawValue)],
     ) -> LineResult<()> {
+        let values = self.values_of_edge(values)?;
+        self.batch.add_edge(source, end, &values).map_err(|error| error.message())
+    }
+
+    /// Gives an edge these values, whatever the rule for duplicates says.
+    fn replace_edge(
+        &mut self,
+        [source, end]: [ExternalId<'_>; 2],
+        values: &[(&str, &RawValue)],
+    ) -> LineResult<()> {
+        let values = self.values_of_edge(values)?;
+        self.batch.replace_edge(source, end, &values).map_err(|error| error.message())
+    }
+
+    /// The values of an edge, for each property that it is given.
+    fn values_of_edge<'v>(&self, values: &[(&str, &'v RawValue)]) -> LineResult<Vec<PropertyValue<'v>>> {
         let known = |name: &str| self.target.edge_properties.iter().any(|property| property.name == name);
         if let Some((name, _)) = values.iter().find(|(name, _)| !known(name)) {
             return refuse(format!("no edge property {name:?}: {}", self.target.describe_edges()));
@@ -366,7 +376,7 @@ impl ScriptParser<'_> {
             let given = value.given(property)?;
             converted.push(convert_or_widen(property, given).map_err(|error| error.message())?);
         }
-        self.batch.add_edge(source, end, &converted).map_err(|error| error.message())
+        Ok(converted)
     }
 
     fn set_vertex(&mut self, u: &str, values: &[(&str, &RawValue)], added: bool) -> LineResult<()> {

@@ -2,6 +2,7 @@
 //! those that follow under the same names when files are rotated.
 
 use std::collections::VecDeque;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 use esker_graph::Cancel;
 use esker_import::read::input::{Input, expand};
 use esker_import::read::live::{GrowingInput, HasNext};
-use esker_import::read::rotated::renamed_from;
+use esker_import::read::rotated::{is_rotated, renamed_from};
 use esker_store::format::io::{InputId, input_bytes, input_id};
 use esker_store::{Database, Error, Result};
 use parking_lot::Mutex;
@@ -44,6 +45,31 @@ struct TakenFile {
     /// The name under which it is read.
     source: PathBuf,
     file: InputId,
+    /// Its first bytes, as it was handed out.
+    head: Vec<u8>,
+}
+
+/// So many first bytes tell a copy of a file.
+const HEAD_BYTES: u64 = 4096;
+
+/// The first bytes of a file; fewer if it is shorter, none if it cannot be read.
+fn head_of(path: &Path) -> Vec<u8> {
+    let mut head = Vec::new();
+    if let Ok(mut stream) = Input::File(Arc::new(path.to_path_buf())).open() {
+        // What cannot be read is said when it is read.
+        let _ = (&mut stream).take(HEAD_BYTES).read_to_end(&mut head);
+    }
+    head
+}
+
+impl TakenFile {
+    /// Whether a file is a copy of this one, under a name of those to which files are rotated.
+    fn is_copied_to(&self, path: &Path, head: &[u8]) -> bool {
+        let now = if input_id(&self.source) == Some(self.file) { head_of(&self.source) } else { Vec::new() };
+        let known = if now.len() > self.head.len() { &now } else { &self.head };
+        let has_lines = known.iter().filter(|&&byte| byte == b'\n').count() > 1;
+        is_rotated(&self.source, path) && has_lines && head.starts_with(known)
+    }
 }
 
 /// Files in order. Those of a pattern come by name, each once; with `follow`, new ones as they appear.
@@ -65,7 +91,8 @@ impl StreamFiles {
     /// The next file; waits for one if files are followed. `None` at the end, or when the stream is stopped.
     ///
     /// # Errors
-    /// As [`expand`], if no file matches and none was read before.
+    /// As [`expand`], if no file matches and none was read before; [`Error::Input`] if a file is a copy
+    /// of one that is read, as a rotation by copying makes it.
     pub fn next(&mut self, database: &Database) -> Result<Option<StreamFile>> {
         loop {
             if let Some(file) = self.waiting.pop_front() {
@@ -74,7 +101,7 @@ impl StreamFiles {
             let is_first = self.taken.lock().is_empty();
             let new = first_new(&self.names, &self.taken.lock(), is_first)?;
             match new {
-                Some((path, file)) => self.add(database, &path, file),
+                Some((path, file)) => self.add(database, &path, file)?,
                 None if !self.follow || self.stop.is_cancelled() => return Ok(None),
                 None => std::thread::sleep(LOOK_EVERY),
             }
@@ -82,9 +109,19 @@ impl StreamFiles {
     }
 
     /// Puts a file behind those that were renamed to make room for it and are not read wholly.
-    fn add(&mut self, database: &Database, path: &Path, file: InputId) {
-        let source = path.display().to_string();
+    ///
+    /// # Errors
+    /// [`Error::Input`] if it is a copy of a file that is read.
+    fn add(&mut self, database: &Database, path: &Path, file: InputId) -> Result<()> {
+        let (source, head) = (path.display().to_string(), head_of(path));
         let mut taken = self.taken.lock();
+        if let Some(original) = taken.iter().find(|one| one.is_copied_to(path, &head)) {
+            let reason = format!(
+                "the file is a copy of {}, whose lines were read: rotate files by renaming them, not by copying",
+                original.source.display()
+            );
+            return Err(Error::input(path, reason));
+        }
         let last = taken.iter().rev().find(|taken| taken.source == path).map(|taken| taken.file);
         let read = last.or_else(|| {
             let versions = database.versions();
@@ -100,7 +137,8 @@ impl StreamFiles {
                 continue;
             }
             let before = predecessor.replace(renamed.path.clone());
-            taken.push(TakenFile { source: path.to_path_buf(), file: renamed.file });
+            let head = Vec::new();
+            taken.push(TakenFile { source: path.to_path_buf(), file: renamed.file, head });
             self.waiting.push_back(StreamFile {
                 path: renamed.path,
                 source: source.clone(),
@@ -111,11 +149,12 @@ impl StreamFiles {
             });
             is_successor = true;
         }
-        taken.push(TakenFile { source: path.to_path_buf(), file });
+        taken.push(TakenFile { source: path.to_path_buf(), file, head });
         drop(taken);
         let path = path.to_path_buf();
         let file = Some(file);
         self.waiting.push_back(StreamFile { path, source, file, is_successor, predecessor, may_grow: true });
+        Ok(())
     }
 
     /// How to read a file while it grows.
@@ -163,6 +202,7 @@ impl StreamReport {
         self.fed.edges += fed.edges;
         self.fed.vertices += fed.vertices;
         self.fed.duplicates += fed.duplicates;
+        self.fed.self_loops += fed.self_loops;
         self.fed.rejected += fed.rejected;
         self.fed.rejected_sample.extend(fed.rejected_sample);
         self.fed.warnings.extend(fed.warnings);

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use esker::change::{
-    FeedOptions, FeedReport, Purpose, StreamOptions, Target, commit_script, feed, open_edges, set_from_table,
-    set_vertex, stream,
+    FeedOptions, FeedReport, Purpose, SetOptions, StreamOptions, Target, commit_script, feed, open_edges,
+    set_from_table, set_vertex, stream,
 };
 use esker::graph::{Run, vertex};
 use esker::import::install::import;
@@ -190,7 +190,7 @@ fn committed(database: &Path, script: &str) -> Found<()> {
 fn set(database: &Path, file: &str) -> Found<()> {
     let (database, target) = open(database);
     let commit = CommitOptions::default();
-    told(set_from_table(&database, &target, file, &ReadOptions::default(), false, &commit))?;
+    told(set_from_table(&database, &target, file, &ReadOptions::default(), SetOptions::default(), &commit))?;
     Ok(())
 }
 

@@ -76,7 +76,9 @@ pub(super) struct Candidates {
 }
 
 struct Candidate {
-    name: &'static str,
+    /// Its usual name, and the name that the first vertices give it: case does not tell names apart.
+    usual: &'static str,
+    name: Option<String>,
     values: Vec<String>,
     known: HashSet<String>,
     /// Whether each vertex has a value that no other has.
@@ -86,7 +88,8 @@ struct Candidate {
 impl Candidates {
     pub(super) fn new(names: &[&'static str]) -> Self {
         let of = |name: &&'static str| Candidate {
-            name,
+            usual: name,
+            name: None,
             values: Vec::new(),
             known: HashSet::new(),
             is_unique: true,
@@ -94,10 +97,20 @@ impl Candidates {
         Self { all: names.iter().map(of).collect() }
     }
 
-    /// Looks at a vertex: `value` is its value of an attribute.
-    pub(super) fn take(&mut self, value: impl Fn(&str) -> Option<String>) {
+    /// Looks at a vertex: `names` are those of its attributes, `value` is its value of one.
+    pub(super) fn take<'n>(
+        &mut self,
+        names: &(impl Iterator<Item = &'n str> + Clone),
+        value: impl Fn(&str) -> Option<String>,
+    ) {
         for own in &mut self.all {
-            match value(own.name).filter(|value| !value.is_empty()) {
+            if own.name.is_none() {
+                let exact = names.clone().find(|name| *name == own.usual);
+                let alike = || names.clone().find(|name| name.eq_ignore_ascii_case(own.usual));
+                own.name = exact.or_else(alike).map(str::to_owned);
+            }
+            let given = own.name.as_deref().and_then(&value);
+            match given.filter(|value| !value.is_empty()) {
                 Some(value) => {
                     own.is_unique &= own.known.insert(value.clone());
                     own.values.push(value);
@@ -113,16 +126,16 @@ impl Candidates {
     }
 
     /// The first attribute that may be the id, an integer if `are_integers`.
-    pub(super) fn chosen(&self, are_integers: bool) -> Option<&'static str> {
+    pub(super) fn chosen(&self, are_integers: bool) -> Option<&str> {
         let fits = |own: &&Candidate| {
             let integers = || own.values.iter().all(|value| value.parse::<u64>().is_ok());
             own.is_unique && !own.values.is_empty() && (!are_integers || integers())
         };
-        self.all.iter().find(fits).map(|own| own.name)
+        self.all.iter().find(fits).and_then(|own| own.name.as_deref())
     }
 
     /// The values of an attribute.
     pub(super) fn of(&self, name: &str) -> &[String] {
-        self.all.iter().find(|own| own.name == name).map_or(&[], |own| &own.values)
+        self.all.iter().find(|own| own.name.as_deref() == Some(name)).map_or(&[], |own| &own.values)
     }
 }

@@ -184,7 +184,7 @@ impl Sink for Sampled {
             let found = fields.iter().find(|(own, _)| own == name)?.1.as_ref()?;
             Some(String::from_utf8_lossy(&found.text()).into_owned())
         };
-        self.names.take(value);
+        self.names.take(&fields.iter().map(|(name, _)| name.as_ref()), value);
         for (name, value) in fields {
             let Some(value) = value else { continue };
             let shown = shown_with(self.of_vertices.get(name.as_ref()), value);

@@ -1,4 +1,5 @@
 //! Graphs of the second DIMACS challenge: `c` comments, `p edge vertices edges`, then `e u v` lines, 1-based.
+//! Lines `n`, `d`, `v` and `x` describe vertices and are not read.
 //!
 //! D. Johnson, M. Trick, "Cliques, Coloring, and Satisfiability: Second DIMACS Implementation Challenge",
 //! 1996.
@@ -34,10 +35,14 @@ fn parse(head: &[u8], whole: bool) -> std::result::Result<Option<HeadedInput>, S
         ));
     }
     // Some programs write weights.
-    let weighted = match content_line(head, whole, end, b'c') {
-        Some((words, _)) => words.len() == 4,
-        None if whole => false,
-        None => return Ok(None),
+    let mut at = end;
+    let weighted = loop {
+        match content_line(head, whole, at, b'c') {
+            Some((words, next)) if words[0] != "e" && words[0].len() == 1 => at = next,
+            Some((words, _)) => break words.len() == 4,
+            None if whole => break false,
+            None => return Ok(None),
+        }
     };
     Ok(Some(HeadedInput {
         format: COL.name,
@@ -49,7 +54,7 @@ fn parse(head: &[u8], whole: bool) -> std::result::Result<Option<HeadedInput>, S
         skew: false,
         entries_add_up: false,
         mark: Some(b'e'),
-        comments: Comments::Letter,
+        comments: Comments::Colouring,
         end,
     }))
 }

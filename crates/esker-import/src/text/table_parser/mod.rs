@@ -267,7 +267,8 @@ impl<'a> PendingBlock<'a> {
     /// The line at `at`, whatever it is; returns where the next begins.
     fn line(&mut self, at: usize) -> usize {
         let bytes = &self.block.bytes[..];
-        if matches!(bytes[at], b'#' | b'%' | b'c') && self.layout.dialect.comments != Comments::None {
+        let may_be = matches!(bytes[at], b'#' | b'%' | b'c' | b'n' | b'd' | b'v' | b'x');
+        if may_be && self.layout.dialect.comments != Comments::None {
             let (end, next) = line_end(bytes, at);
             if self.layout.dialect.is_comment(&bytes[at..end]) {
                 return next;

@@ -31,7 +31,7 @@ const IDS: [&str; 3] = ["label", "name", "esker_id"];
 /// # Errors
 /// If there is none.
 pub(super) fn free_id(shape: &ElementShape<'_>, title: &str) -> Result<&'static str> {
-    let is_free = |id: &&str| shape.vertex_properties.iter().all(|own| own.name != *id);
+    let is_free = |id: &&str| shape.vertex_properties.iter().all(|own| !own.name.eq_ignore_ascii_case(id));
     IDS.into_iter().find(is_free).ok_or_else(|| unfit_name(IDS[2], title))
 }
 

@@ -35,6 +35,7 @@ impl CommitBuilder<'_> {
         for row in changes.rows {
             let mut added: Vec<u64> = self.commit.rows.iter().map(|column| column[row as usize]).collect();
             let same = edges.iter_mut().find(|edge| scope.is_same(edge, &added));
+            let rule = if batch.replacing.contains(&row) { Duplicates::Last } else { rule };
             match (same, rule) {
                 (None, _) | (_, Duplicates::Keep) => edges.push(added),
                 (Some(same), Duplicates::Last) => {

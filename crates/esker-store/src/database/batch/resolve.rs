@@ -339,6 +339,7 @@ impl CommitBuilder<'_> {
             directed,
             properties,
             scope: RuleScope::of(rule, properties),
+            replacing: &batch.replacing,
             edge_ids: batch.edge_ids,
             earlier: &edges,
             name: &name,

@@ -85,7 +85,7 @@ fn writers_obey_the_options_of_the_database() {
     db.declare_stream(stream.clone()).unwrap();
     let wrong = db.declare_stream(StreamRecord { time: "nothing".to_owned(), ..stream.clone() }).unwrap_err();
     assert!(wrong.to_string().contains("an edge property that does not exist"), "{wrong}");
-    let reading = ReadingRecord { format: "csv".to_owned(), table: None };
+    let reading = ReadingRecord { format: "csv".to_owned(), table: None, drops_self_loops: true };
     db.set_reading(Some(reading.clone())).unwrap();
     db.set_event_times(EventTimes::Given).unwrap();
     // The manifest keeps them when it is written anew.

@@ -2,13 +2,15 @@
 
 use esker_graph::{Message, Setting, message};
 use esker_import::open::{Opened, open, open_inputs};
-use esker_import::read::format::{Format, Pick, PickProperties, ReadOptions};
+use esker_import::read::absent::{AbsentProperty, with_absent};
+use esker_import::read::format::{DefaultValue, Format, Pick, PickProperties, ReadOptions};
 use esker_import::read::input::{Input, expand};
 use esker_import::read::source::{Reader, Schema};
 use esker_store::format::{ElementType, PropertyRecord};
 use esker_store::{Error, Result};
 
 use super::target::Target;
+use crate::window::Declared;
 
 /// Whether the edges of an input are added or removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,16 +36,28 @@ pub struct EdgeInput {
     pub(super) properties: Vec<PropertyRecord>,
     /// For each of them, its index in the reader's schema.
     pub(super) places: Vec<usize>,
+    /// Opens the same inputs again, where they are files.
+    pub(super) again: Option<OpenAgain>,
 }
 
+/// Opens inputs again.
+pub(super) type OpenAgain = Box<dyn Fn() -> Result<Box<dyn Reader>> + Send>;
+
 impl EdgeInput {
+    /// An input that was opened.
+    fn of(opened: Opened, purpose: Purpose, properties: Vec<PropertyRecord>, places: Vec<usize>) -> Self {
+        let Opened { reader, notes, warnings, .. } = opened;
+        let input = Self { reader, notes, warnings, purpose, properties, places, again: None };
+        input.for_purpose()
+    }
+
     /// Edges to add that come from a reader whose edge properties are the given ones of the database, in its
     /// order.
     pub fn of_reader(target: &Target, reader: Box<dyn Reader>) -> Self {
         let properties: Vec<PropertyRecord> = target.given_properties().cloned().collect();
         let places = (0..properties.len()).collect();
         let (notes, warnings) = (Vec::new(), Vec::new());
-        Self { reader, notes, warnings, purpose: Purpose::Add, properties, places }
+        Self { reader, notes, warnings, purpose: Purpose::Add, properties, places, again: None }
     }
 }
 
@@ -70,12 +84,95 @@ impl Wanted<'_> {
         &self,
         inputs: &[String],
         given: &ReadOptions,
-        base: ReadOptions,
+        base: &ReadOptions,
     ) -> Result<EdgeInput> {
+        let refused = match self.open_all(inputs, given, base.clone()) {
+            Ok(input) => return Ok(input),
+            Err(refused) => refused,
+        };
+        match self.purpose {
+            // What cannot be read twice was read.
+            Purpose::Add if !inputs.iter().any(|input| input == "-") => {
+                self.without_absent(inputs, given, base).transpose().unwrap_or(Err(refused))
+            }
+            _ => Err(refused),
+        }
+    }
+
+    /// Opens inputs that lack columns of properties, of which no edge has a value then but a default. `None`
+    /// if that is not why they could not be opened.
+    fn without_absent(
+        &self,
+        inputs: &[String],
+        given: &ReadOptions,
+        base: &ReadOptions,
+    ) -> Result<Option<EdgeInput>> {
+        let Some((present, absent)) = self.divide(inputs, given, base)? else { return Ok(None) };
+        let is_absent = |one: &DefaultValue| absent.iter().any(|property| property.name == one.name);
+        let (defaults, others): (Vec<_>, Vec<_>) =
+            self.target.defaults(given).into_iter().partition(is_absent);
+        let others = others.into_iter().filter(|one| given.defaults.contains(one)).collect();
+        let without = Self { properties: present, ..*self };
+        let mut input = without.open_all(inputs, given, ReadOptions { defaults: others, ..base.clone() })?;
+        let of_absent = |property: &PropertyRecord| AbsentProperty {
+            name: property.name.clone(),
+            property_type: property.property_type(),
+        };
+        let columns: Vec<AbsentProperty> = absent.iter().map(of_absent).collect();
+        let first = input.reader.schema().properties.len();
+        let named =
+            |all: &[PropertyRecord], name: &str| all.iter().position(|property| property.name == name);
+        let place = |property: &PropertyRecord| match named(&absent, &property.name) {
+            Some(place) => Some(first + place),
+            None => named(&without.properties, &property.name).map(|place| input.places[place]),
+        };
+        input.places = self.properties.iter().filter_map(place).collect();
+        input.properties.clone_from(&self.properties);
+        input.reader = with_absent(input.reader, &columns, &defaults)?;
+        input.warnings.extend(absent.iter().map(|property| absence(property, &defaults)));
+        Ok(Some(input))
+    }
+
+    /// The properties whose columns inputs have, and those that they lack; `None` if they lack none, or one
+    /// that edges need or that a column without a name may be.
+    fn divide(&self, inputs: &[String], given: &ReadOptions, base: &ReadOptions) -> Result<Option<Divided>> {
+        let weight = if matches!(base.weight, Pick::Column(_)) { base.weight.clone() } else { Pick::Auto };
+        let every = ReadOptions {
+            weight,
+            time: Pick::Skip,
+            properties: PickProperties::All,
+            defaults: Vec::new(),
+            ..base.clone()
+        };
+        let Ok(opened) = open_any(inputs, &every) else { return Ok(None) };
+        if opened.reader.table().is_some_and(|table| !table.named && table.columns > 2) {
+            return Ok(None);
+        }
+        let schema = opened.reader.schema();
+        let has = |property: &PropertyRecord| index_of(schema, &property.name, property.weight).is_some();
+        let (present, absent): (Vec<_>, Vec<_>) = self.properties.iter().cloned().partition(has);
+        let time = Declared::of(self.target.newest.manifest()).time;
+        let is_needed_by_each = |one: &&PropertyRecord| one.kind || time.as_ref() == Some(&one.name);
+        if let Some(PropertyRecord { name, kind, .. }) = absent.iter().find(is_needed_by_each) {
+            let what = if *kind { "kinds" } else { "times" };
+            return Err(Error::invalid(format!(
+                "the input has no column {name}, which has the {what} of edges, and no edge is without one"
+            )));
+        }
+        let is_needed = |property: &PropertyRecord| {
+            let is_weight_given = property.weight && matches!(given.weight, Pick::Column(_));
+            // One that is about to be added is there for the values of the input.
+            let is_new = self.target.newest.edge_properties().all(|own| own.name != property.name);
+            is_weight_given || is_new
+        };
+        Ok((!absent.is_empty() && !absent.iter().any(is_needed)).then_some((present, absent)))
+    }
+
+    /// Opens inputs that have all of the properties.
+    fn open_all(&self, inputs: &[String], given: &ReadOptions, base: ReadOptions) -> Result<EdgeInput> {
         if self.properties.is_empty() {
-            let Opened { reader, notes, warnings, .. } = open_any(inputs, &ends_only(base))?;
-            let (purpose, properties, places) = (self.purpose, Vec::new(), Vec::new());
-            return Ok(EdgeInput { reader, notes, warnings, purpose, properties, places }.for_purpose());
+            let opened = open_any(inputs, &ends_only(base))?;
+            return Ok(EdgeInput::of(opened, self.purpose, Vec::new(), Vec::new()));
         }
         let by_name = open_any(inputs, &self.by_name(&base)).and_then(|opened| self.complete(opened));
         let first = match by_name {
@@ -103,11 +200,11 @@ impl Wanted<'_> {
         kind: &PropertyRecord,
         inputs: &[String],
         given: &ReadOptions,
-        base: ReadOptions,
+        base: &ReadOptions,
     ) -> Result<EdgeInput> {
         let properties = self.properties.iter().chain([kind]).cloned().collect();
         let with_kind = Self { properties, ..*self };
-        let refused = match with_kind.open(inputs, given, base.clone()) {
+        let refused = match with_kind.open(inputs, given, base) {
             Ok(input) => return Ok(input),
             Err(error) => error,
         };
@@ -118,7 +215,7 @@ impl Wanted<'_> {
                 refused.message()
             )));
         }
-        let options = if self.properties.is_empty() { ends_only(base.clone()) } else { self.by_name(&base) };
+        let options = if self.properties.is_empty() { ends_only(base.clone()) } else { self.by_name(base) };
         let expected = 2 + self.properties.len();
         for one in expand(inputs, &base.cancel)? {
             let Ok(opened) = open_inputs(std::slice::from_ref(&one), &options) else { continue };
@@ -171,10 +268,8 @@ impl Wanted<'_> {
             .map(|(_, property)| property.name.as_str())
             .collect();
         if missing.is_empty() {
-            let (purpose, properties) = (self.purpose, self.properties.clone());
             let places = places.into_iter().flatten().collect();
-            let Opened { reader, notes, warnings, .. } = opened;
-            return Ok(EdgeInput { reader, notes, warnings, purpose, properties, places }.for_purpose());
+            return Ok(EdgeInput::of(opened, self.purpose, self.properties.clone(), places));
         }
         let names = missing.join(", ");
         if self.purpose == Purpose::Remove {
@@ -196,6 +291,26 @@ impl Wanted<'_> {
             ),
             remedy,
         ]))
+    }
+}
+
+/// Properties whose columns inputs have, and those that they lack.
+type Divided = (Vec<PropertyRecord>, Vec<PropertyRecord>);
+
+/// The warning that an input lacks the column of a property.
+fn absence(property: &PropertyRecord, defaults: &[DefaultValue]) -> Message {
+    let name = &property.name;
+    match defaults.iter().find(|one| one.name == *name) {
+        Some(DefaultValue { value, .. }) => {
+            format!("there is no column {name:?}: the edges get the default {value:?}").into()
+        }
+        None if property.weight => message![
+            format!(
+                "there is no column {name:?}: the edges get no {name}; a column of another name is given with "
+            ),
+            Setting::Weight,
+        ],
+        None => format!("there is no column {name:?}: the edges get no {name}").into(),
     }
 }
 

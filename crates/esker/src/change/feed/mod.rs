@@ -1,5 +1,7 @@
 //! Commits the edges of files and streams. A `FeedPolicy` decides which edges are taken and when to commit.
 
+mod batch_policy;
+
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -14,13 +16,15 @@ use esker_import::read::source::{
 use esker_store::format::{Duplicates, PropertyRecord};
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
-use esker_store::{CommitOptions, CommitSizing, Database, EdgeMatch, Error, Result};
+use esker_store::{CommitSizing, Database, EdgeMatch, Error, Result};
+
+use batch_policy::BatchPolicy;
 
 use super::clock::DeclaredTimes;
 use super::columns::{EdgeInput, Purpose, directions, id_at, not_taken, refuse_vertices, stopped_by};
 use super::copies::Copies;
 use super::feed_options::{FeedOptions, FeedReport};
-use super::feed_policy::{FedEdge, FedEdges, FeedPolicy, within};
+use super::feed_policy::{FedEdge, FedEdges, FeedPolicy};
 use super::given::GivenProperties;
 use super::remembered::remember;
 use super::room::expect_borne_out;
@@ -45,52 +49,17 @@ const ROOM_EVERY: usize = 1 << 12;
 /// Largest number of rejected lines in a report.
 const SAMPLE_MAX: usize = 10;
 
-/// The policy of [`feed`]: commits after every [`FeedOptions::batch_edges`] edges and at the end.
-struct BatchPolicy<'a> {
-    options: &'a FeedOptions,
-    times: Option<DeclaredTimes>,
-}
-
-impl FeedPolicy for BatchPolicy<'_> {
-    fn admits(&mut self, edge: &FedEdge<'_>) -> Result<bool> {
-        self.times.as_ref().map_or(Ok(()), |times| times.expect(edge)).map(|()| true)
-    }
-
-    fn admits_together(&mut self, edges: &FedEdges<'_>) -> Result<bool> {
-        Ok(self.times.as_ref().is_none_or(|times| times.admit(edges)))
-    }
-
-    fn together(&self, pending: u64, count: usize) -> usize {
-        within(self.options.batch_edges, pending, count)
-    }
-
-    fn has_an_end(&self) -> bool {
-        true
-    }
-
-    fn is_due(&mut self, pending: u64, _is_idle: bool) -> bool {
-        self.options.batch_edges.is_some_and(|limit| pending >= limit)
-    }
-
-    fn options(&mut self, part: usize) -> Result<CommitOptions> {
-        let mut options = self.options.commit.clone();
-        if self.options.batch_edges.is_some() {
-            options.message = format!("{}, part {part}", options.message);
-        }
-        Ok(options)
-    }
-}
-
 /// Commits the edges and vertices of an input. After a failure or cancellation, `report` describes what was
 /// committed: complete commits only.
 ///
 /// Time: that of reading; a thread parses ahead. Memory: one commit, see [`esker_store::Batch`].
 ///
 /// # Errors
-/// Those of the reader; [`Error::Input`] for a malformed line. [`Error::Invalid`] if a value does not have
-/// the type of its property, a time seems to be in a smaller unit than the declared one, or a vertex to be
-/// removed does not exist. [`Error::Usage`] if the database wants an event time. Those of
-/// [`Database::commit`]; cancellation.
+/// Those of the reader; [`Error::Input`] for a malformed line, also if none but such lines were there.
+/// [`Error::Invalid`] if a value does not have the type of its property, a time seems to be in a smaller
+/// unit than the declared one, or a vertex to be removed does not exist, or of an input that has each
+/// edge at both of its ends some stand at one end only. [`Error::Usage`] if the database wants an event
+/// time. Those of [`Database::commit`]; cancellation.
 pub fn feed(
     database: &Database,
     target: &Target,
@@ -100,7 +69,20 @@ pub fn feed(
 ) -> Result<()> {
     target.expect_event_time(&options.commit)?;
     let mut policy = BatchPolicy { options, times: DeclaredTimes::of(target)? };
-    feed_with(database, target, input, options, &mut policy, report)
+    let before = [report.rejected, report.edges + report.vertices];
+    let num_samples = report.rejected_sample.len();
+    if options.batch_edges.is_some() {
+        let rule = options.duplicates.unwrap_or(database.batch().duplicates());
+        input.expect_both_ends(target, rule, &options.cancel)?;
+    }
+    feed_with(database, target, input, options, &mut policy, report)?;
+    let rejected = report.rejected - before[0];
+    match report.rejected_sample.get(num_samples).or(report.rejected_sample.last()) {
+        Some(first) if rejected > 0 && report.edges + report.vertices == before[1] => {
+            Err(first.of_all(rejected))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// As [`feed`], with a policy of the caller's choice, which replaces `options.commit` and `batch_edges`.
@@ -131,8 +113,7 @@ pub(super) fn feed_with(
         _ => 0..0,
     };
     expect_borne_out(counted.end - counted.start, total.unwrap_or(0), database.budget().limit_bytes())?;
-    let ahead = (database.budget().limit_bytes() / AHEAD_PARTS / BLOCK_BYTES).min(BLOCKS_AHEAD);
-    let (sender, receiver) = sync_channel(ahead as usize);
+    let (sender, receiver) = sync_channel(blocks_ahead(database));
     let parser = reader.parser();
     let warning_source = Arc::clone(&parser);
     let mut feeder = Feeder {
@@ -142,6 +123,7 @@ pub(super) fn feed_with(
         properties,
         places,
         reverse,
+        drops_self_loops: purpose == Purpose::Add && target.drops_self_loops(),
         once: once.then(Copies::default),
         options,
         policy,
@@ -175,6 +157,16 @@ pub(super) fn feed_with(
     fed.and_then(|()| remember(database, reading, &report.versions))
 }
 
+/// So many blocks are parsed ahead.
+fn blocks_ahead(database: &Database) -> usize {
+    (database.budget().limit_bytes() / AHEAD_PARTS / BLOCK_BYTES).min(BLOCKS_AHEAD) as usize
+}
+
+/// Whether an edge goes from a vertex to itself.
+fn is_loop(rows: &EdgeBatch, row: usize) -> bool {
+    external_id(&rows.source, row) == external_id(&rows.target, row)
+}
+
 struct Feeder<'a> {
     /// The number of changes in `batch` when their memory was last reserved.
     reserved_len: usize,
@@ -186,6 +178,8 @@ struct Feeder<'a> {
     places: Vec<usize>,
     /// Add each edge in both directions: the input is undirected, the database directed.
     reverse: bool,
+    /// Leave out self-loops, as the import did.
+    drops_self_loops: bool,
     /// Skips one of the two copies of undirected edges listed in both directions, if the rule counts.
     once: Option<Copies>,
     options: &'a FeedOptions,
@@ -321,7 +315,8 @@ impl Feeder<'_> {
     fn takes_columns(&self, rows: &EdgeBatch) -> bool {
         let are_texts = [&rows.source, &rows.target].map(|ids| integer_ids(ids).is_none());
         let as_read = self.purpose == Purpose::Add && !self.reverse && self.once.is_none();
-        as_read && are_texts == [self.target.text_ids; 2]
+        let has_loop = || (0..rows.len()).any(|row| is_loop(rows, row));
+        as_read && !(self.drops_self_loops && has_loop()) && are_texts == [self.target.text_ids; 2]
     }
 
     /// Takes a range of edges at once. Returns false, having taken none, if they must be taken one by one.
@@ -411,6 +406,7 @@ impl Feeder<'_> {
 
     /// Waits until the policy wants the edge, and takes it. False if the policy ended the input before.
     fn take_edge(&mut self, rows: &EdgeBatch, index: usize) -> Result<bool> {
+        let is_left_out = self.drops_self_loops && is_loop(rows, index);
         let (mut from, mut to) = (String::new(), String::new());
         let source = id_at(&rows.source, index, self.target.text_ids, &mut from);
         let target = id_at(&rows.target, index, self.target.text_ids, &mut to);
@@ -435,7 +431,11 @@ impl Feeder<'_> {
                 return Ok(false);
             }
         }
-        if self.purpose == Purpose::Remove || self.policy.admits(&edge)? {
+        // Also of an edge that is left out, the position in the input counts.
+        let is_admitted = self.purpose == Purpose::Remove || self.policy.admits(&edge)?;
+        if is_left_out {
+            self.report.self_loops += 1;
+        } else if is_admitted {
             self.change(&edge)?;
             self.pending.edges += 1;
         }

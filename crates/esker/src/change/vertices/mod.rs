@@ -1,16 +1,19 @@
 //! Sets properties of vertices, from a table or for one vertex.
 
-use std::borrow::Cow;
-use std::io::Read;
+mod headed_table;
 
-use esker_graph::{Budget, Message, Reservation, Setting, Stop, message};
+use std::borrow::Cow;
+
+use esker_graph::{Message, Setting, message};
+use esker_import::missing::{TextField, says_missing};
 use esker_import::read::format::{Declaration, ReadOptions};
-use esker_import::read::input::{Input, expand};
+use esker_import::read::input::expand;
 use esker_import::read::typed::sniff_type;
-use esker_import::rows::{BadRow, FieldPlace, TextRows, check_encoding};
 use esker_store::format::notation::{ColumnNotation, Notation};
 use esker_store::format::{LogicalType, PropertyRecord, PropertyType, value::decimal};
-use esker_store::{Batch, CommitOptions, CommitSizing, Database, Error, Result};
+use esker_store::{Batch, CommitOptions, Database, Error, Result};
+
+use headed_table::{HeadedTable, input_error};
 
 use super::definitions::Definitions;
 use super::room::Room;
@@ -36,21 +39,31 @@ pub struct SetReport {
     pub odd_times: Option<String>,
 }
 
+/// How [`set_from_table`] changes vertices.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SetOptions {
+    /// Whether vertices are added that do not exist.
+    pub add_missing: bool,
+    /// Whether a field without a value removes the one that a vertex has. Else it stays.
+    pub clears_empty: bool,
+}
+
 /// Sets properties of vertices from a table, as one version. The first column is the id; the other columns
-/// are properties, named by the header. An empty field removes the value. The type of a new property is the
-/// first that fits all its values: 64-bit integer, number, truth value, date, time, text. Memory: the table.
+/// are properties, named by the header. An empty field, or a word for no value, leaves the value as it is or
+/// removes it, as [`SetOptions::clears_empty`] says. The type of a new property is the first that fits
+/// all its values: 64-bit integer, number, truth value, date, time, text. Memory: the table.
 ///
 /// # Errors
 /// [`Error::Input`] with the number of the invalid line, or if the first line looks like values and `options`
-/// do not say that it is a header. [`Error::Invalid`] if a vertex does not exist and `add_missing` is not
-/// set. [`Error::Usage`] if `options.schema` declares a column that the table lacks, or a property that has
-/// another type. Nothing is committed then.
+/// do not say that it is a header. [`Error::Invalid`] if a vertex does not exist and
+/// [`SetOptions::add_missing`] is not set. [`Error::Usage`] if `options.schema` declares a column that
+/// the table lacks, or a property that has another type. Nothing is committed then.
 pub fn set_from_table(
     database: &Database,
     target: &Target,
     file: &str,
     options: &ReadOptions,
-    add_missing: bool,
+    set: SetOptions,
     commit: &CommitOptions,
 ) -> Result<SetReport> {
     target.expect_event_time(commit)?;
@@ -67,7 +80,9 @@ pub fn set_from_table(
     if options.header != Some(true) {
         names_columns(target, &table.header).map_err(|reason| input_error(&input, Some(1), reason))?;
     }
-    let mut setter = Setter::new(database, target, add_missing);
+    let mut setter = Setter::new(database, target, set.add_missing);
+    setter.clears_empty = set.clears_empty;
+    let words = target.words(options);
     expect_new_columns(target, &table.header, &options.schema)?;
     check_formats(&table.header, &options.notation)?;
     let properties: Vec<SetColumn> = (1..table.header.len())
@@ -76,6 +91,7 @@ pub fn set_from_table(
             let declared = options.schema.iter().find(|declared| declared.name == *name);
             // A text with doubled quotes is no number, as it stands.
             let values = table.rows().map(|row| row[column].raw(&table.content));
+            let values = values.filter(|value| !words.is_named(value));
             let notation = options.notation.of_column(|own| own == name, values.clone());
             let property_type =
                 declared.map_or_else(|| type_of(&notation, values), |known| known.property_type.clone());
@@ -84,8 +100,16 @@ pub fn set_from_table(
         .collect();
     let (mut room, mut unreserved) = (Room::default(), 0);
     for (index, (line, row)) in table.lines.iter().zip(table.rows()).enumerate() {
-        let mut values = row.iter().map(|field| field.text(&table.content));
-        let id = values.next().unwrap_or_default();
+        let id = row[0].text(&table.content);
+        let values = row[1..].iter().zip(&properties).map(|(field, column)| {
+            let text = field.text(&table.content);
+            let is_quoted = field.is_quoted(&table.content);
+            let is_missing = match column.property.is_text() {
+                true => !is_quoted && words.text(&text) == TextField::Missing,
+                false => says_missing(&text) || words.is_named(&text),
+            };
+            (!is_missing).then_some(text)
+        });
         setter
             .set_row(&id, values, &properties)
             .map_err(|reason| input_error(&input, Some(*line), reason.message()))?;
@@ -95,7 +119,7 @@ pub fn set_from_table(
             room.make(database, &mut setter.batch)?;
         }
     }
-    room.finish(database, &mut setter.batch, table.memory.held.bytes())?;
+    room.finish(database, &mut setter.batch, table.bytes())?;
     setter.count_repeated(&table);
     drop(table);
     setter.report.odd_times = options.notation.odd_times.warning();
@@ -130,7 +154,9 @@ pub fn set_vertex(
         let property = setter.define(name, type_of(&notation, given));
         properties.push(SetColumn { property, notation });
     }
-    let values = values.iter().map(|(_, value)| Cow::Borrowed(value.as_bytes()));
+    let values =
+        values.iter().map(|(_, value)| (!value.is_empty()).then_some(Cow::Borrowed(value.as_bytes())));
+    setter.clears_empty = true;
     setter.set_row(id.as_bytes(), values, &properties)?;
     setter.report.odd_times = notation.odd_times.warning();
     setter.commit(commit)
@@ -145,7 +171,12 @@ struct SetColumn {
 /// The type of a new property with these values.
 fn type_of<'v>(notation: &ColumnNotation, values: impl Iterator<Item = &'v [u8]>) -> PropertyType {
     let read = notation.sample(values);
-    let found = sniff_type(read.iter().map(AsRef::as_ref));
+    // Words for no value show what a column holds only where nothing else does.
+    let given = || read.iter().map(AsRef::as_ref).filter(|value| !says_missing(value));
+    let found = match given().next() {
+        Some(_) => sniff_type(given()),
+        None => sniff_type(read.iter().map(AsRef::as_ref)),
+    };
     match found.logical {
         LogicalType::Timestamp { .. } => notation.zoned(found.logical).into(),
         LogicalType::Number
@@ -173,6 +204,7 @@ struct Setter<'a> {
     database: &'a Database,
     target: &'a Target,
     add_missing: bool,
+    clears_empty: bool,
     batch: Batch,
     definitions: Definitions<'a>,
     report: SetReport,
@@ -181,7 +213,8 @@ struct Setter<'a> {
 impl<'a> Setter<'a> {
     fn new(database: &'a Database, target: &'a Target, add_missing: bool) -> Self {
         let (definitions, report) = (Definitions::new(target), SetReport::default());
-        Self { database, target, add_missing, batch: database.batch(), definitions, report }
+        let batch = database.batch();
+        Self { database, target, add_missing, clears_empty: false, batch, definitions, report }
     }
 
     fn define(&mut self, name: &str, property_type: PropertyType) -> PropertyRecord {
@@ -196,7 +229,7 @@ impl<'a> Setter<'a> {
     fn set_row<'v>(
         &mut self,
         id: &[u8],
-        values: impl Iterator<Item = Cow<'v, [u8]>>,
+        values: impl Iterator<Item = Option<Cow<'v, [u8]>>>,
         properties: &[SetColumn],
     ) -> Result<()> {
         let vertex = self.target.id(id)?;
@@ -206,11 +239,13 @@ impl<'a> Setter<'a> {
             })?;
         }
         for (SetColumn { property, notation }, value) in properties.iter().zip(values) {
-            if value.is_empty() {
-                self.batch.set_vertex(vertex, &property.name, None)?;
-                self.report.unset += 1;
+            let Some(value) = value else {
+                if self.clears_empty {
+                    self.batch.set_vertex(vertex, &property.name, None)?;
+                    self.report.unset += 1;
+                }
                 continue;
-            }
+            };
             let value = notation
                 .read(&value, &property.logical)
                 .map_err(|reason| not_written(property, &value, &reason))?;
@@ -298,182 +333,3 @@ fn names_columns(target: &Target, header: &[String]) -> std::result::Result<(), 
 /// Rows, and bytes of their fields, after which the memory of a batch is looked at.
 const ROWS_PER_LOOK: usize = 1024;
 const BYTES_PER_LOOK: usize = 1 << 18;
-/// Bytes that are read, or counted, at a time.
-const TABLE_STEP_BYTES: u64 = 1 << 20;
-/// Memory of a row beside its text, and of each of its fields: their places, in vectors that double as they
-/// grow.
-const ROW_BYTES: u64 = 3 * size_of::<u64>() as u64;
-const FIELD_BYTES: u64 = 3 * size_of::<FieldPlace>() as u64;
-
-/// A table with a header.
-struct HeadedTable {
-    header: Vec<String>,
-    content: Vec<u8>,
-    /// The fields of all rows, as many in each as the header has.
-    fields: Vec<FieldPlace>,
-    /// The line of each row.
-    lines: Vec<u64>,
-    memory: TableMemory,
-}
-
-/// The memory of a table that is read.
-struct TableMemory {
-    what: String,
-    held: Reservation,
-    /// Not reserved yet.
-    more: u64,
-}
-
-impl TableMemory {
-    fn new(input: &Input, budget: &Budget) -> Result<Self> {
-        let what = format!("the table {}", input.path().display());
-        let held = budget.reserve(&what, 0)?;
-        Ok(Self { what, held, more: 0 })
-    }
-
-    /// Counts memory that is about to be taken.
-    fn count(&mut self, bytes: u64, budget: &Budget) -> Result<()> {
-        self.more += bytes;
-        if self.more >= TABLE_STEP_BYTES {
-            self.held.absorb(budget.reserve(&self.what, self.more)?);
-            self.more = 0;
-        }
-        Ok(())
-    }
-}
-
-/// What there is in a table that does not fit.
-#[derive(Debug, Clone, Copy, Default)]
-struct TableCounts {
-    bytes: u64,
-    lines: u64,
-    /// Characters that may end a field.
-    ends: u64,
-}
-
-impl TableCounts {
-    fn add(&mut self, content: &[u8]) {
-        let count = |wanted: &[u8]| content.iter().filter(|byte| wanted.contains(byte)).count() as u64;
-        self.bytes += content.len() as u64;
-        self.lines += count(b"\n");
-        self.ends += count(b",\t;|\n");
-    }
-
-    /// The refusal of the table, with a limit that is enough for it, and for the commit of all its fields.
-    fn refusal(self, memory: TableMemory, database: &Database) -> Error {
-        let TableMemory { what, held, .. } = memory;
-        drop(held);
-        let rows = (self.lines + 1) * ROW_BYTES + (self.ends + 1) * FIELD_BYTES;
-        let table_bytes = 2 * self.bytes.next_multiple_of(TABLE_STEP_BYTES) + rows + 2 * TABLE_STEP_BYTES;
-        let mut sizing = CommitSizing::default();
-        sizing.add_counted(database, self.ends + 1, self.bytes);
-        match sizing.refusal(database, 0) {
-            Error::Stop(Stop::OverBudget { needed_bytes, budget_bytes, .. }) => {
-                Error::Stop(Stop::OverBudget { what, needed_bytes: needed_bytes + table_bytes, budget_bytes })
-            }
-            other => other,
-        }
-    }
-}
-
-/// Reads an input whole. If it does not fit the limit, counts its rows and bytes instead.
-fn read_bytes(
-    input: &Input,
-    memory: &mut TableMemory,
-    budget: &Budget,
-) -> Result<std::result::Result<Vec<u8>, TableCounts>> {
-    let (mut bytes, mut source) = (Vec::new(), input.open()?);
-    let mut step = |bytes: &mut Vec<u8>| {
-        let read = (&mut source).take(TABLE_STEP_BYTES).read_to_end(bytes);
-        read.map_err(Error::io("read", input.path().to_path_buf()))
-    };
-    // The vector doubles as it grows.
-    while step(&mut bytes)? > 0 {
-        if memory.count(2 * TABLE_STEP_BYTES, budget).is_err() {
-            let mut counts = TableCounts::default();
-            while !bytes.is_empty() {
-                counts.add(&bytes);
-                bytes.clear();
-                step(&mut bytes)?;
-            }
-            return Ok(Err(counts));
-        }
-    }
-    Ok(Ok(bytes))
-}
-
-impl HeadedTable {
-    fn read(input: &Input, options: &ReadOptions, database: &Database) -> Result<Self> {
-        let budget = database.budget();
-        let mut memory = TableMemory::new(input, budget)?;
-        let bytes = match read_bytes(input, &mut memory, budget)? {
-            Ok(bytes) => bytes,
-            Err(counts) => return Err(counts.refusal(memory, database)),
-        };
-        let content = match bytes.strip_prefix(b"\xef\xbb\xbf") {
-            Some(content) => content.to_vec(),
-            None => bytes,
-        };
-        check_encoding(&content).map_err(|reason| input_error(input, None, reason))?;
-        let first = content.split(|&byte| byte == b'\n').next().unwrap_or_default();
-        let delimiter = options.delimiter.unwrap_or_else(|| usual_delimiter(first));
-        let mut rows = TextRows::new(&content, delimiter, options.quotes != Some(false));
-        let told = |bad: BadRow| input_error(input, Some(bad.line), bad.reason.to_owned());
-        let mut fields = Vec::new();
-        rows.next_row(&mut fields).map_err(told)?;
-        let name = |field: FieldPlace| String::from_utf8_lossy(&field.text(&content)).into_owned();
-        let header: Vec<String> = fields.drain(..).map(name).collect();
-        check_header(&header).map_err(|reason| input_error(input, Some(1), reason))?;
-        let mut lines = Vec::new();
-        while let Some(line) = rows.next_row(&mut fields).map_err(told)? {
-            lines.push(line);
-            let found = fields.len() - (lines.len() - 1) * header.len();
-            if found != header.len() {
-                let found = esker_graph::counted(found, "field", "fields");
-                let reason = format!("the line has {found}, but the header has {}", header.len());
-                return Err(input_error(input, Some(line), reason));
-            }
-            if memory.count(ROW_BYTES + FIELD_BYTES * found as u64, budget).is_err() {
-                let mut counts = TableCounts::default();
-                counts.add(&content);
-                return Err(counts.refusal(memory, database));
-            }
-        }
-        Ok(Self { header, content, fields, lines, memory })
-    }
-
-    /// The fields of each row.
-    fn rows(&self) -> impl Iterator<Item = &[FieldPlace]> + Clone {
-        self.fields.chunks_exact(self.header.len())
-    }
-}
-
-/// Checks that a header names at least one property, and none twice.
-fn check_header(header: &[String]) -> std::result::Result<(), Message> {
-    if header.len() < 2 {
-        return Err(message![
-            "the header must have at least two columns, the id and one property; use ",
-            Setting::Delimiter,
-            " if the columns are separated by another character",
-        ]);
-    }
-    let is_wrong = |&index: &usize| header[index].is_empty() || header[1..index].contains(&header[index]);
-    match (1..header.len()).find(is_wrong) {
-        None => Ok(()),
-        Some(index) => {
-            let name = &header[index];
-            Err(format!("column {} of the header is {name:?}, which is empty or a duplicate", index + 1)
-                .into())
-        }
-    }
-}
-
-/// The usual delimiter that occurs most often in the header.
-fn usual_delimiter(header: &[u8]) -> u8 {
-    let count = |delimiter: u8| header.iter().filter(|&&byte| byte == delimiter).count();
-    *b",\t;|".iter().rev().max_by_key(|&&delimiter| count(delimiter)).unwrap_or(&b',')
-}
-
-fn input_error(input: &Input, line: Option<u64>, reason: impl Into<Message>) -> Error {
-    Error::Input { path: input.path().to_path_buf(), line, text: String::new(), reason: reason.into() }
-}

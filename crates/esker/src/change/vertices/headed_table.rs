@@ -1,0 +1,194 @@
+//! Tables of vertices, read whole.
+
+use std::io::Read;
+
+use esker_graph::{Budget, Message, Reservation, Setting, Stop, message};
+use esker_import::read::format::ReadOptions;
+use esker_import::read::input::Input;
+use esker_import::rows::{BadRow, FieldPlace, TextRows, check_encoding};
+use esker_store::{CommitSizing, Database, Error, Result};
+
+/// Bytes that are read, or counted, at a time.
+const TABLE_STEP_BYTES: u64 = 1 << 20;
+/// Memory of a row beside its text, and of each of its fields: their places, in vectors that double as they
+/// grow.
+const ROW_BYTES: u64 = 3 * size_of::<u64>() as u64;
+const FIELD_BYTES: u64 = 3 * size_of::<FieldPlace>() as u64;
+
+/// A table with a header.
+pub(super) struct HeadedTable {
+    pub(super) header: Vec<String>,
+    pub(super) content: Vec<u8>,
+    /// The fields of all rows, as many in each as the header has.
+    fields: Vec<FieldPlace>,
+    /// The line of each row.
+    pub(super) lines: Vec<u64>,
+    memory: TableMemory,
+}
+
+/// The memory of a table that is read.
+struct TableMemory {
+    what: String,
+    held: Reservation,
+    /// Not reserved yet.
+    more: u64,
+}
+
+impl TableMemory {
+    fn new(input: &Input, budget: &Budget) -> Result<Self> {
+        let what = format!("the table {}", input.path().display());
+        let held = budget.reserve(&what, 0)?;
+        Ok(Self { what, held, more: 0 })
+    }
+
+    /// Counts memory that is about to be taken.
+    fn count(&mut self, bytes: u64, budget: &Budget) -> Result<()> {
+        self.more += bytes;
+        if self.more >= TABLE_STEP_BYTES {
+            self.held.absorb(budget.reserve(&self.what, self.more)?);
+            self.more = 0;
+        }
+        Ok(())
+    }
+}
+
+/// What there is in a table that does not fit.
+#[derive(Debug, Clone, Copy, Default)]
+struct TableCounts {
+    bytes: u64,
+    lines: u64,
+    /// Characters that may end a field.
+    ends: u64,
+}
+
+impl TableCounts {
+    fn add(&mut self, content: &[u8]) {
+        let count = |wanted: &[u8]| content.iter().filter(|byte| wanted.contains(byte)).count() as u64;
+        self.bytes += content.len() as u64;
+        self.lines += count(b"\n");
+        self.ends += count(b",\t;|\n");
+    }
+
+    /// The refusal of the table, with a limit that is enough for it, and for the commit of all its fields.
+    fn refusal(self, memory: TableMemory, database: &Database) -> Error {
+        let TableMemory { what, held, .. } = memory;
+        drop(held);
+        let rows = (self.lines + 1) * ROW_BYTES + (self.ends + 1) * FIELD_BYTES;
+        let table_bytes = 2 * self.bytes.next_multiple_of(TABLE_STEP_BYTES) + rows + 2 * TABLE_STEP_BYTES;
+        let mut sizing = CommitSizing::default();
+        sizing.add_counted(database, self.ends + 1, self.bytes);
+        match sizing.refusal(database, 0) {
+            Error::Stop(Stop::OverBudget { needed_bytes, budget_bytes, .. }) => {
+                Error::Stop(Stop::OverBudget { what, needed_bytes: needed_bytes + table_bytes, budget_bytes })
+            }
+            other => other,
+        }
+    }
+}
+
+/// Reads an input whole. If it does not fit the limit, counts its rows and bytes instead.
+fn read_bytes(
+    input: &Input,
+    memory: &mut TableMemory,
+    budget: &Budget,
+) -> Result<std::result::Result<Vec<u8>, TableCounts>> {
+    let (mut bytes, mut source) = (Vec::new(), input.open()?);
+    let mut step = |bytes: &mut Vec<u8>| {
+        let read = (&mut source).take(TABLE_STEP_BYTES).read_to_end(bytes);
+        read.map_err(Error::io("read", input.path().to_path_buf()))
+    };
+    // The vector doubles as it grows.
+    while step(&mut bytes)? > 0 {
+        if memory.count(2 * TABLE_STEP_BYTES, budget).is_err() {
+            let mut counts = TableCounts::default();
+            while !bytes.is_empty() {
+                counts.add(&bytes);
+                bytes.clear();
+                step(&mut bytes)?;
+            }
+            return Ok(Err(counts));
+        }
+    }
+    Ok(Ok(bytes))
+}
+
+impl HeadedTable {
+    pub(super) fn read(input: &Input, options: &ReadOptions, database: &Database) -> Result<Self> {
+        let budget = database.budget();
+        let mut memory = TableMemory::new(input, budget)?;
+        let bytes = match read_bytes(input, &mut memory, budget)? {
+            Ok(bytes) => bytes,
+            Err(counts) => return Err(counts.refusal(memory, database)),
+        };
+        let content = match bytes.strip_prefix(b"\xef\xbb\xbf") {
+            Some(content) => content.to_vec(),
+            None => bytes,
+        };
+        check_encoding(&content).map_err(|reason| input_error(input, None, reason))?;
+        let first = content.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        let delimiter = options.delimiter.unwrap_or_else(|| usual_delimiter(first));
+        let mut rows = TextRows::new(&content, delimiter, options.quotes != Some(false));
+        let told = |bad: BadRow| input_error(input, Some(bad.line), bad.reason.to_owned());
+        let mut fields = Vec::new();
+        rows.next_row(&mut fields).map_err(told)?;
+        let name = |field: FieldPlace| String::from_utf8_lossy(&field.text(&content)).into_owned();
+        let header: Vec<String> = fields.drain(..).map(name).collect();
+        check_header(&header).map_err(|reason| input_error(input, Some(1), reason))?;
+        let mut lines = Vec::new();
+        while let Some(line) = rows.next_row(&mut fields).map_err(told)? {
+            lines.push(line);
+            let found = fields.len() - (lines.len() - 1) * header.len();
+            if found != header.len() {
+                let found = esker_graph::counted(found, "field", "fields");
+                let reason = format!("the line has {found}, but the header has {}", header.len());
+                return Err(input_error(input, Some(line), reason));
+            }
+            if memory.count(ROW_BYTES + FIELD_BYTES * found as u64, budget).is_err() {
+                let mut counts = TableCounts::default();
+                counts.add(&content);
+                return Err(counts.refusal(memory, database));
+            }
+        }
+        Ok(Self { header, content, fields, lines, memory })
+    }
+
+    /// The memory that it takes.
+    pub(super) fn bytes(&self) -> u64 {
+        self.memory.held.bytes()
+    }
+
+    /// The fields of each row.
+    pub(super) fn rows(&self) -> impl Iterator<Item = &[FieldPlace]> + Clone {
+        self.fields.chunks_exact(self.header.len())
+    }
+}
+
+/// Checks that a header names at least one property, and none twice.
+fn check_header(header: &[String]) -> std::result::Result<(), Message> {
+    if header.len() < 2 {
+        return Err(message![
+            "the header must have at least two columns, the id and one property; use ",
+            Setting::Delimiter,
+            " if the columns are separated by another character",
+        ]);
+    }
+    let is_wrong = |&index: &usize| header[index].is_empty() || header[1..index].contains(&header[index]);
+    match (1..header.len()).find(is_wrong) {
+        None => Ok(()),
+        Some(index) => {
+            let name = &header[index];
+            Err(format!("column {} of the header is {name:?}, which is empty or a duplicate", index + 1)
+                .into())
+        }
+    }
+}
+
+/// The usual delimiter that occurs most often in the header.
+fn usual_delimiter(header: &[u8]) -> u8 {
+    let count = |delimiter: u8| header.iter().filter(|&&byte| byte == delimiter).count();
+    *b",\t;|".iter().rev().max_by_key(|&&delimiter| count(delimiter)).unwrap_or(&b',')
+}
+
+pub(super) fn input_error(input: &Input, line: Option<u64>, reason: impl Into<Message>) -> Error {
+    Error::Input { path: input.path().to_path_buf(), line, text: String::new(), reason: reason.into() }
+}
