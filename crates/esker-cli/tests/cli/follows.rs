@@ -211,6 +211,35 @@ fn a_window_is_followed_as_it_moves() {
     }
 }
 
+/// Conditions are those of each version's window, not of the first alone.
+#[test]
+fn a_window_that_is_followed_keeps_its_conditions() {
+    let place = Place::new();
+    place.file(
+        "w.csv",
+        "source,target,time,kind,w\n1,2,1700000000,a,1\n2,3,1700000001,b,5\n3,4,1700000002,a,7\n",
+    );
+    place.ok("import w.csv w.esker --time time --property all --kind kind");
+    place.file("script", "+ 5 6 time=1700000003 kind=a w=1");
+    place.ok("commit w.esker script");
+    for algorithm in ["degrees", "kcore", "leiden --as-undirected"] {
+        for chosen in ["--where w>=5", "--kind b"] {
+            for window in ["", "--copies weighted", "--every-edges 1"] {
+                let chosen = format!("--window 1h {window} {chosen}");
+                let line = format!("follow w.esker {algorithm} {chosen} --once --format csv -q --from");
+                let vertices = |from: &str| {
+                    let rows = place.ok(&format!("{line} {from} --initial"));
+                    let newest = rows.lines().filter(|row| row.starts_with("2,"));
+                    newest.map(|row| row.split(',').nth(2).unwrap().to_owned()).collect::<Vec<_>>()
+                };
+                // The edge that came meets neither condition.
+                assert_eq!(vertices("1"), [""; 0], "{algorithm} {chosen}");
+                assert!(!vertices("2").is_empty(), "{algorithm} {chosen}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_window_that_moves_in_steps_stays_until_its_end_has_passed() {
     let place = timed();

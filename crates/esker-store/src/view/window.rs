@@ -163,9 +163,10 @@ impl View {
         Some(FilteredArcs { stack, filter, time, weight })
     }
 
-    /// The same version with all its edges.
+    /// The same version before its window is chosen anew: see [`View::window`]. What the filter leaves is
+    /// not counted.
     pub(crate) fn without_window(mut self) -> Self {
-        (self.window, self.filter) = (None, None);
+        self.window = None;
         self
     }
 
@@ -218,9 +219,7 @@ impl View {
     ///
     /// [`SHARED_WINDOWS_MAX`]: esker_layers::graph::views::window::SHARED_WINDOWS_MAX
     pub fn share_windows(&self, time: &str, windows: &[TimeWindow], run: &Run) -> Result<SharedLists> {
-        if self.is_filtered() {
-            return Err(Error::invalid("windows of a filtered version share no lists".to_owned()));
-        }
+        self.share_all_edges()?;
         let record = self.version.time_property(time)?;
         let after = windows.iter().map(|window| window.after).min().unwrap_or(0);
         let until = windows.iter().map(|window| window.until).max().unwrap_or(0);
@@ -228,12 +227,18 @@ impl View {
         self.times(&stack, record, &self.access, run)?.shared(windows, run)
     }
 
+    /// Refuses to share lists, which have all edges, where a filter leaves some out.
+    fn share_all_edges(&self) -> Result<()> {
+        let refused = || Error::invalid("windows of a filtered version share no lists".to_owned());
+        if self.is_filtered() { Err(refused()) } else { Ok(()) }
+    }
+
     /// As [`View::window`], for one of the windows that share these lists of the version. Graphs without
     /// weights that are [gathered](View::gathered) are copied from the shared lists; others are read from
     /// the layers.
     ///
     /// # Errors
-    /// As [`View::window`]; [`Error::Invalid`] for another window.
+    /// As [`View::window`]; [`Error::Invalid`] for another window, and for a filtered version.
     pub fn shared_window(
         mut self,
         time: &str,
@@ -242,6 +247,7 @@ impl View {
         all_vertices: bool,
         run: &Run,
     ) -> Result<Self> {
+        self.share_all_edges()?;
         self.window = None;
         let number = self.version.time_property(time)?.number;
         let absent = self.removed(run)?.clone();

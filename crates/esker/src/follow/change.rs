@@ -161,9 +161,12 @@ impl VersionChange {
     }
 }
 
-/// Whether a state of one window can be taken to the other edge by edge: both or none is a window, and they
-/// differ in their range only.
+/// Whether a state of one window can be taken to the other edge by edge: both or none is a window, they
+/// differ in their range only, and no filter leaves out edges.
 pub(super) fn is_slide(older: &View, newer: &View) -> bool {
+    if older.is_filtered() || newer.is_filtered() {
+        return false;
+    }
     match (older.window_lists(), newer.window_lists()) {
         (None, None) => true,
         (Some(before), Some(after)) => {

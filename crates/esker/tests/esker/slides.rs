@@ -11,12 +11,13 @@ use esker::graph::{Budget, Direction, Graph, Lists, Remaining, Run, RunOptions, 
 use esker::import::install::import;
 use esker::import::options::{ImportOptions, NumberingOrder};
 use esker::import::read::source::{EdgeBatch, IdKind, Numbers, Schema};
+use esker::selection::{Condition, Conditions};
 use esker::store::format::{CopyPolicy, Duplicates, Encoding, Retention};
 use esker::store::io::{Disk, MemoryDisk};
 use esker::store::manifest::StagingOptions;
 use esker::store::property::PropertyValue;
 use esker::store::windows::{Combine, Copies, TimeWindow};
-use esker::store::{Database, DatabaseOptions, Follower, View};
+use esker::store::{Database, DatabaseOptions, Follower, Version, View};
 use esker_graph::random::Random;
 
 use crate::follow::{TOLERANCE, agree};
@@ -40,6 +41,8 @@ struct Stream {
     follower: Option<Follower>,
     ids: u64,
     now: i64,
+    /// What the edges that are shown meet.
+    conditions: Vec<Condition>,
 }
 
 impl Stream {
@@ -97,22 +100,32 @@ impl Stream {
             let run = Arc::new(Run::with_threads(1).unwrap());
             Follower::open(Arc::clone(&disk), path, run).unwrap()
         });
-        Self { directed, in_edges, noise, disk, database, follower, ids: IMPORTED, now: start + LENGTH }
+        let (now, conditions) = (start + LENGTH, Vec::new());
+        Self { directed, in_edges, noise, disk, database, follower, ids: IMPORTED, now, conditions }
     }
 
     /// The newest version.
     fn newest(&self) -> View {
-        match &self.follower {
-            Some(follower) => follower.at(follower.newest()).unwrap().view(),
-            None => self.database.latest().unwrap().view(),
-        }
+        self.shown(match &self.follower {
+            Some(follower) => follower.at(follower.newest()).unwrap(),
+            None => self.database.latest().unwrap(),
+        })
     }
 
     /// A version by its number.
     fn at(&self, number: u64) -> View {
-        match &self.follower {
-            Some(follower) => follower.at(number).unwrap().view(),
-            None => self.database.at(number).unwrap().view(),
+        self.shown(match &self.follower {
+            Some(follower) => follower.at(number).unwrap(),
+            None => self.database.at(number).unwrap(),
+        })
+    }
+
+    /// The edges of a version that meet the conditions.
+    fn shown(&self, version: Version) -> View {
+        let run = Run::with_threads(1).unwrap();
+        match Conditions::of(&self.conditions, &version, &run).unwrap() {
+            Some(conditions) => version.view().filtered(conditions, None, false, &run).unwrap(),
+            None => version.view(),
         }
     }
 
@@ -160,8 +173,20 @@ fn values_of(follow: &Follow) -> BTreeMap<VertexId, Value> {
 /// Follows an algorithm over windows that move over a random stream. Returns the number of updates, and of
 /// windows that were made from the one before.
 fn updates_of(algorithm: &str, seed: u64, copies: Copies, params: &Params) -> (usize, usize) {
+    updates_where(&[], algorithm, seed, copies, params)
+}
+
+/// As [`updates_of`], of the edges that meet some conditions.
+fn updates_where(
+    conditions: &[&str],
+    algorithm: &str,
+    seed: u64,
+    copies: Copies,
+    params: &Params,
+) -> (usize, usize) {
     let run = Arc::new(Run::new(RunOptions { threads: 1, seed: 7, ..RunOptions::default() }).unwrap());
     let mut stream = Stream::new(seed);
+    stream.conditions = conditions.iter().map(|text| text.parse().unwrap()).collect();
     // Searches begin at vertices that have to be there.
     let all_vertices = params.text("source").is_some() || seed & 4 > 0;
     let window = |stream: &Stream, until: i64| {
@@ -206,7 +231,7 @@ fn updates_of(algorithm: &str, seed: u64, copies: Copies, params: &Params) -> (u
             assert_eq!(before, changed.old, "{}: {at}", changed.vertex);
         }
         agree(&follow, &run, params, &given, &at);
-        let is_kept = copies == Copies::All;
+        let is_kept = copies == Copies::All && conditions.is_empty();
         // Ranks have a certificate also where a window moved far.
         assert!(algorithm != "pagerank" || !is_kept || follow.updates(), "{at}");
         let keeps = stream.noise.below(5) == 0;
@@ -248,6 +273,33 @@ fn windows_that_move_are_followed_by_updates() {
             .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         assert!(updates > 40, "{updates} updates of {algorithm}");
         assert!(moves > 40, "{moves} windows of {algorithm} were made from the one before");
+    }
+}
+
+#[test]
+fn windows_that_move_keep_the_conditions() {
+    let source = || Params::default().with("source", "0");
+    let copies = [Copies::All, Copies::Distinct, Copies::Weighted(Combine::Sum)];
+    let algorithms = [
+        ("degrees", Params::default()),
+        ("kcore", Params::default()),
+        ("wcc", Params::default()),
+        ("sssp", source()),
+        ("leiden", Params::default()),
+    ];
+    let conditions = ["weight >= 5", "source < 20 and not weight = 3", "vertex != 4"];
+    for (case, (algorithm, params)) in algorithms.iter().enumerate() {
+        for seed in [0, 2, 4].map(|seed| seed + 6 * case as u64) {
+            // In undirected graphs only both ends have names.
+            let (condition, copies) =
+                (conditions[2 * (seed as usize / 2 % 2)], copies[seed as usize / 2 % 3]);
+            let moved = updates_where(&[condition], algorithm, seed, copies, params);
+            assert_eq!(moved, (0, 0), "{algorithm}, seed {seed}, {condition}");
+        }
+    }
+    for seed in [1, 5, 7, 9] {
+        let moved = updates_where(&conditions[..2], "degrees", seed, Copies::All, &Params::default());
+        assert_eq!(moved, (0, 0), "seed {seed}");
     }
 }
 
