@@ -77,6 +77,7 @@ impl ChoiceArgs {
             weight: weight.map(str::to_owned),
             conditions: self.selected.conditions.clone(),
             kinds: self.selected.kinds.kinds(),
+            kinds_are_checked: false,
             window,
             all_vertices: self.of_window.all_vertices,
             reversed: self.reverse,

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use clap::Args;
 use esker::graph::Run;
-use esker::selection::{Condition, Conditions, notes};
+use esker::selection::{Condition, Conditions, check_kinds, notes};
 use esker::session::check_all_vertices;
 use esker::store::{Version, View};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Outcome};
 use crate::show::text;
 
 /// Conditions on edges.
@@ -87,18 +87,28 @@ fn unquoted(inside: &str) -> Option<(String, &str)> {
 impl WhereArgs {
     /// The conditions on the edges of a version; `None` if there are none.
     pub(crate) fn on(&self, version: &Version, run: &Run) -> Result<Option<Arc<Conditions>>, Failure> {
-        let notes = notes(&self.conditions, version)?;
-        notes.iter().for_each(|note| text::warn(&format!("warning: {note}")));
+        self.check(&[version])?;
         self.quietly_on(version, run)
     }
 
-    /// The same without warnings.
+    /// Refuses kinds that none of some versions knows, and warns of texts that none has.
+    pub(crate) fn check(&self, versions: &[&Version]) -> Outcome {
+        check_kinds(&self.kinds.kinds, versions)?;
+        let notes = versions.iter().map(|version| notes(&self.conditions, version));
+        let notes = notes.collect::<Result<Vec<_>, _>>()?;
+        if let Some(last) = notes.last().filter(|_| !notes.iter().any(Vec::is_empty)) {
+            last.iter().for_each(|note| text::warn(&format!("warning: {note}")));
+        }
+        Ok(())
+    }
+
+    /// The same without warnings, on a version that may lack kinds of others.
     pub(crate) fn quietly_on(
         &self,
         version: &Version,
         run: &Run,
     ) -> Result<Option<Arc<Conditions>>, Failure> {
-        Ok(Conditions::with_kinds(&self.conditions, &self.kinds.kinds(), version, run)?)
+        Ok(Conditions::with_checked_kinds(&self.conditions, &self.kinds.kinds(), version, run)?)
     }
 
     /// The version, of whose edges those remain that meet the conditions.

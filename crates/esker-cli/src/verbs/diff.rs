@@ -24,6 +24,8 @@ use crate::show::text;
 /// weight=3` a removed one, `~ u v weight=3 -> 5` one with changed properties; `+ u`, `- u` and `~ u name=old
 /// -> new` are changes of vertices. An undirected edge is listed once. Where edges may be parallel, a number
 /// says how many equal ones were added or removed, as in `-2 u v weight=3`. `esker commit` reads this format.
+/// With --where or --kind, an edge that comes to meet the conditions is an added one, and one that no longer
+/// meets them a removed one.
 /// The time depends on the number of changes, not on the size of the graph.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -76,15 +78,16 @@ impl DiffCommand {
         if self.edge_ids {
             differences = differences.naming_removed();
         }
-        let conditions = self.part.on(&b, &run)?.zip(self.part.quietly_on(&a, &run)?);
+        self.part.check(&[&a, &b])?;
+        let conditions = self.part.quietly_on(&b, &run)?.zip(self.part.quietly_on(&a, &run)?);
         let mut selected = DiffSummary::default();
         let written = diff(&a, &b, &run, |difference| {
-            if let Some((later, former)) = &conditions {
-                if !later.keeps_difference(former, &difference)? {
-                    return Ok(());
-                }
-                selected.count(&difference);
-            }
+            let difference = match &conditions {
+                Some((later, former)) => later.of_difference(former, difference)?,
+                None => Some(difference),
+            };
+            let Some(difference) = difference else { return Ok(()) };
+            selected.count(&difference);
             if self.summary { Ok(()) } else { differences.write(&difference) }
         });
         let written = written.and_then(|summary| differences.finish().map(|()| summary));

@@ -199,7 +199,9 @@ impl FollowCommand {
             None => follower.newest(),
             Some(selector) => number_of(&store, selector)?,
         };
-        let view = self.view(&follower.at(first)?, run)?;
+        let first = follower.at(first)?;
+        self.part.check(&[&first, &follower.at(follower.newest())?])?;
+        let view = self.view(&first, run)?;
         let open = |number| self.view(&follower.at(number)?, run);
         let moved = self.moving()?.map(|window| first_window(&window, &view, open, run));
         let moved = moved.transpose()?.flatten();
@@ -228,7 +230,7 @@ impl FollowCommand {
     /// The edges of a version that are followed.
     fn view(&self, version: &Version, run: &Run) -> Result<View, Error> {
         let WhereArgs { conditions, kinds } = &self.part;
-        let conditions = Conditions::with_kinds(conditions, &kinds.kinds(), version, run)?;
+        let conditions = Conditions::with_checked_kinds(conditions, &kinds.kinds(), version, run)?;
         let view = self.options.of_version(version.view())?;
         match conditions {
             Some(conditions) => Ok(view.filtered(conditions, None, self.of_window.all_vertices, run)?),

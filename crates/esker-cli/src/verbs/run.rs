@@ -12,7 +12,8 @@ use esker::export::ExportOptions;
 use esker::graph::{Cancel, Run};
 use esker::histogram::Histogram;
 use esker::output::write;
-use esker::session::Selected;
+use esker::selection::check_kinds;
+use esker::session::{Selected, Selection};
 use esker::store::format::PropertyRecord;
 use esker::store::{Store, View};
 use esker::top::{TopVertex, top};
@@ -248,6 +249,11 @@ impl RunArgs {
         let Requested { entry, params, .. } = requested;
         let (weight, time) = (self.read.weight.as_deref(), self.read.time.as_deref());
         let selection = self.choice.selection(&AtArgs { at: None }, weight, time)?;
+        // Each of the versions may lack kinds that a later one, or one that is kept no longer, has.
+        let ends = [numbers.first(), numbers.last()].into_iter().flatten();
+        let ends: Vec<_> = ends.map(|&number| store.at(number)).collect::<Result<_, _>>()?;
+        check_kinds(&selection.kinds, &ends.iter().collect::<Vec<_>>())?;
+        let selection = Selection { kinds_are_checked: true, ..selection };
         let open = |number: u64| -> Result<View, Failure> {
             let reading = self.resources.run(cancel, 0, false, None)?;
             Ok(select(&selection, &store.at(number)?, &reading)?.view)

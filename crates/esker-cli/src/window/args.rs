@@ -2,11 +2,13 @@
 
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use esker::catalogue::Entry;
 use esker::graph::{Cancel, Run};
 use esker::output::StepsFile;
+use esker::selection::Conditions;
 use esker::store::{Version, View};
 use esker::window::{Alignment, Span, Step, TimePoint, Times};
 
@@ -122,10 +124,23 @@ pub(super) enum OverrunArg {
 }
 
 impl WindowCommand {
-    /// The edges of a version that the windows are of.
+    /// The edges of the version that the windows are of.
     pub(super) fn view(&self, version: &Version, run: &Run) -> Result<View, Failure> {
+        self.view_of(version, self.part.on(version, run)?, run)
+    }
+
+    /// The same of an earlier or later version, which may lack kinds.
+    pub(super) fn view_at(&self, version: &Version, run: &Run) -> Result<View, Failure> {
+        self.view_of(version, self.part.quietly_on(version, run)?, run)
+    }
+
+    fn view_of(
+        &self,
+        version: &Version,
+        conditions: Option<Arc<Conditions>>,
+        run: &Run,
+    ) -> Result<View, Failure> {
         // Each window leaves out the vertices without edges in it.
-        let conditions = self.part.on(version, run)?;
         let view = self.options.of_version(version.view())?;
         match conditions {
             Some(conditions) => Ok(view.filtered(conditions, None, true, run)?),

@@ -64,7 +64,7 @@ impl Series<'_> {
             if let Some((_, time_ms)) = newest.filter(|_| newest != seen) {
                 let messages = versions.iter().rev().map(|version| version.message.as_str());
                 let passed = newest_watermark(messages).unwrap_or_else(|| self.times.unit.of_ms(time_ms));
-                self.view = self.command.view(&store.latest()?, &self.run)?;
+                self.view = self.command.view_at(&store.latest()?, &self.run)?;
                 let expiries = Expiries::of(&versions, self.times.unit);
                 let (mut ends, has_all) = self.ends_passed(&store, &expiries, step, last, passed)?;
                 if self.command.overrun == Some(OverrunArg::Skip) && ends.len() > 1 {
@@ -142,7 +142,7 @@ impl Series<'_> {
             let lengths = std::slice::from_ref(length);
             match expiries.version_of(after, end) {
                 WindowVersion::Before(version) => {
-                    let before = self.command.view(&store.at(version)?, &self.run)?;
+                    let before = self.command.view_at(&store.at(version)?, &self.run)?;
                     self.add_rows(&mut rows, None, &before, &[end], lengths)?;
                     continue;
                 }

@@ -114,7 +114,7 @@ fn kinds_are_counted_listed_and_asked_about() {
     place.fails(
         2,
         "run wcc a.esker --kind mails",
-        "there is no kind of edges \"mails\"; there are calls, likes",
+        "there is no kind of edges \"mails\" in version 1; there are calls, likes",
     );
     place.file("plain.csv", "source,target\n1,2\n");
     place.ok("import plain.csv plain.esker");
@@ -148,6 +148,40 @@ fn kinds_are_counted_listed_and_asked_about() {
     place.file("pairs.csv", "source,target\nann,bob\n");
     place.ok("delete a.esker pairs.csv");
     assert_eq!(place.json("info a.esker --json")["kinds"], serde_json::json!({ "calls": 1 }));
+}
+
+/// A kind that an earlier version lacks, on all doors that read several versions; and differences that show
+/// only edges of it.
+#[test]
+fn a_kind_may_be_that_of_some_versions_only() {
+    for rule in ["keep", "last"] {
+        let place = Place::new();
+        place.file("a.csv", "source,target,w,kind\n1,2,1,a\n2,1,2,a\n");
+        place.ok(&format!("import a.csv a.esker --property all --kind kind --duplicates {rule}"));
+        place.file("script", "- 1 2\n+ 1 2 w=5 kind=b\n");
+        place.ok("commit a.esker script");
+        assert_eq!(place.ok("diff a.esker 1 2 --kind a"), "-1 1 2 w=1 kind=a\n");
+        assert_eq!(place.ok("diff a.esker 1 2 --kind b"), "+ 1 2 w=5 kind=b\n");
+        assert_eq!(place.ok("diff a.esker 2 1 --kind b"), "-1 1 2 w=5 kind=b\n");
+        assert_eq!(place.ok("diff a.esker 1 2 --where w>=5"), "+ 1 2 w=5 kind=b\n");
+        assert_eq!(place.ok("diff a.esker 1 2 --where kind=b"), "+ 1 2 w=5 kind=b\n");
+        assert_eq!(place.json("diff a.esker 1 2 --kind a --json")["summary"]["edges_added"], 0);
+        for versions in ["--each-version", "--versions 1..2"] {
+            let found = place.ok(&format!("run wcc a.esker {versions} --kind b --format csv"));
+            assert_eq!(found.lines().count(), 3, "{found}");
+            place.fails(
+                2,
+                &format!("run wcc a.esker {versions} --kind c"),
+                "in versions 1 and 2; there are a, b",
+            );
+        }
+        let followed = place.ok("follow a.esker degrees --from 1 --once --kind b --format csv -q");
+        assert_eq!(followed, "version,vertex,old,new\n2,1,,1\n2,2,,0\n");
+        place.fails(2, "follow a.esker degrees --from 1 --once --kind c", "there is no kind of edges");
+        let said =
+            String::from_utf8_lossy(&place.run("run wcc a.esker --at 1 --where kind=b").stderr).into_owned();
+        assert!(said.contains("no edge of version 1 has the text \"b\" as its kind"), "{said}");
+    }
 }
 
 #[test]

@@ -286,3 +286,27 @@ fn tiles_alone_without_in_edges_answer_as_lists_do() {
         }
     }
 }
+
+#[test]
+fn edges_of_one_kind_are_joined_however_the_kind_is_chosen() {
+    let place = Place::new();
+    place.file("o.csv", "source,target,kind,w\n1,2,a,5\n2,1,a,7\n");
+    place.ok("import o.csv o.esker --kind kind --weight w");
+    for (chosen, degrees) in [
+        (&["--kind", "a"][..], "1 1"),
+        (&["--where", "kind=a", "--where", "w>1"], "1 1"),
+        (&["--where", "kind like 'a'"], "1 1"),
+        (&["--where", "kind=a and w>1"], "1 1"),
+        (&["--where", "not kind!=a"], "1 1"),
+        (&["--where", "kind=a or kind=a"], "1 1"),
+        // Other versions may have other kinds, and these meet it.
+        (&["--where", "kind!=b"], "2 2"),
+        (&["--where", "w>1"], "2 2"),
+    ] {
+        let mut command = place.command("run degrees o.esker --as-undirected -q -o -");
+        let found = command.args(chosen).output().unwrap();
+        let found = String::from_utf8_lossy(&found.stdout).into_owned();
+        let values: Vec<&str> = found.lines().skip(1).map(|row| row.split_once(',').unwrap().1).collect();
+        assert_eq!(values.join(" "), degrees, "{chosen:?}");
+    }
+}

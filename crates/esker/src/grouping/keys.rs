@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::sort::{Number, RowMemory, SortKey};
 use crate::differences::value_json;
 use crate::error::{Error, Result};
+use crate::selection::end_of_vertex;
 use crate::window::{Span, Times};
 
 /// Keys that rows may have at most.
@@ -198,9 +199,8 @@ impl KeyColumn {
             GroupKey::EndProperty(GroupEnd::Vertex, name) | GroupKey::Property(name) => {
                 Ok(Self::EndProperty(GroupEnd::Vertex, VertexValues::read(version, name, run)?))
             }
-            GroupKey::End(_) | GroupKey::EndProperty(..) => {
-                Err(Error::usage(format!("a vertex has no {key}: its properties are keys by their names")))
-            }
+            GroupKey::End(_) => Err(end_of_vertex(&key.to_string(), None)),
+            GroupKey::EndProperty(_, name) => Err(end_of_vertex(&key.to_string(), Some(name))),
         }
     }
 

@@ -49,17 +49,9 @@ impl TextCodes {
             Self::Some { codes, answer, .. } => Some(codes.binary_search(&code).is_ok() == *answer),
         }
     }
-
-    /// Whether one text at most is met.
-    pub(super) fn are_of_one_text(&self) -> bool {
-        match self {
-            Self::Each(answers) => answers.iter().filter(|&&is_met| is_met == Some(true)).count() < 2,
-            Self::Some { codes, answer, .. } => *answer && codes.len() < 2,
-        }
-    }
 }
 
-/// Whether an edge of any version has a text as its value of a property.
+/// Whether an edge of a version, or of an earlier one, has a text as its value of a property.
 pub(super) fn text_is_known(text: &str, property: &PropertyRecord, version: &Version) -> Result<bool> {
     let Some(texts) = version.dictionary(property.number) else { return Ok(false) };
     Ok(texts.code_of(text.as_bytes())?.is_some())

@@ -3,29 +3,46 @@
 use esker_graph::{Direction, Run, Setting, message, vertex};
 use esker_store::Version;
 
-use super::codes::TextCodes;
 use super::test::PropertyTest;
+use super::text::{Asked, Literal};
 use crate::error::{Error, Result};
 
-/// The test whether an edge is of one of some kinds.
+/// The test whether an edge is of one of some kinds; one that the version does not know is that of no edge.
 pub(super) fn kinds_test(kinds: &[String], version: &Version) -> Result<PropertyTest> {
-    let Some(property) = version.kind_property() else {
-        return Err(Error::usage(message![
-            format!("the edges of {} have no kinds: import them with ", version.path().display()),
-            Setting::Kind,
-            ", which names the column that has them",
-        ]));
-    };
-    let known = kinds_of(version)?;
-    let code_of = |kind: &String| {
-        let code = known.iter().position(|known| known == kind);
-        code.map(|code| code as u64).ok_or_else(|| unknown_kind(kind, &known))
-    };
-    let mut codes = kinds.iter().map(code_of).collect::<Result<Vec<_>>>()?;
-    codes.sort_unstable();
-    codes.dedup();
-    let codes = TextCodes::Some { codes, answer: true, missing: None };
-    Ok(PropertyTest::of_codes(property.clone(), codes))
+    let Some(property) = version.kind_property() else { return Err(no_kinds(version)) };
+    let literal = |kind: &String| Literal { text: kind.clone(), is_quoted: true };
+    let wanted = Asked::OneOf(kinds.iter().map(literal).collect());
+    PropertyTest::of(property.clone(), &wanted, version)
+}
+
+fn no_kinds(version: &Version) -> Error {
+    Error::usage(message![
+        format!("the edges of {} have no kinds: import them with ", version.path().display()),
+        Setting::Kind,
+        ", which names the column that has them",
+    ])
+}
+
+/// Refuses a kind that none of some versions of a database knows.
+///
+/// # Errors
+/// [`Error::Usage`]; [`esker_store::Error::Corrupt`].
+pub fn check_kinds(kinds: &[String], versions: &[&Version]) -> Result<()> {
+    let mut known: Vec<String> = Vec::new();
+    for version in versions.iter().filter(|_| !kinds.is_empty()) {
+        if version.kind_property().is_none() {
+            return Err(no_kinds(version));
+        }
+        for kind in kinds_of(version)? {
+            if !known.contains(&kind) {
+                known.push(kind);
+            }
+        }
+    }
+    match kinds.iter().find(|kind| !known.contains(kind)) {
+        Some(kind) => Err(unknown_kind(kind, &known, versions)),
+        None => Ok(()),
+    }
 }
 
 /// The kinds of edges of a version, by code; none if its edges have no kinds.
@@ -77,13 +94,18 @@ pub fn count_kinds(version: &Version, run: &Run) -> Result<Vec<KindCount>> {
 /// So many kinds are named where one is not known.
 const KINDS_NAMED_MAX: usize = 10;
 
-fn unknown_kind(kind: &str, known: &[String]) -> Error {
+fn unknown_kind(kind: &str, known: &[String], versions: &[&Version]) -> Error {
     let mut named = known.iter().take(KINDS_NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
     if known.len() > KINDS_NAMED_MAX {
         named += &format!(" and {} more", known.len() - KINDS_NAMED_MAX);
     }
+    let mut numbers: Vec<u64> = versions.iter().map(|version| version.number()).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
+    let of = format!("version{} {}", if numbers.len() == 1 { "" } else { "s" }, numbers.join(" and "));
     Error::usage(match known {
-        [] => format!("there is no kind of edges {kind:?}: no edge of any version has a kind"),
-        [_, ..] => format!("there is no kind of edges {kind:?}; there are {named}"),
+        [] => format!("there is no kind of edges {kind:?}: no edge of {of} has a kind"),
+        [_, ..] => format!("there is no kind of edges {kind:?} in {of}; there are {named}"),
     })
 }

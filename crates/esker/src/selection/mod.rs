@@ -7,6 +7,7 @@ mod codes;
 mod test;
 
 mod kinds;
+mod one_kind;
 
 use std::sync::Arc;
 
@@ -19,12 +20,13 @@ use esker_store::windows::{ArcFilter, ListedArc};
 use crate::error::{Error, Result};
 use codes::text_is_known;
 use kinds::kinds_test;
-pub use kinds::{KindCount, count_kinds, kinds_of};
+pub use kinds::{KindCount, check_kinds, count_kinds, kinds_of};
+use one_kind::leave_one_kind;
 use test::{EdgeEnds, EdgeTest, property_of};
 use text::{Comparison, Expression, Operand, Whose};
 use value::TextTest;
 
-/// What a person should know of conditions on a version: the texts that no edge has.
+/// What a person should know of conditions on a version: the texts that no edge of it has.
 ///
 /// # Errors
 /// [`esker_store::Error::Invalid`] for an unknown property; [`esker_store::Error::Corrupt`].
@@ -59,7 +61,10 @@ fn add_notes(expression: &Expression, version: &Version, notes: &mut Vec<String>
             if !unknown.is_empty() {
                 let (unknown, more) =
                     (unknown.join(" or "), if more > 0 { format!(" or {more} more") } else { String::new() });
-                notes.push(format!("no edge of any version has the text {unknown}{more} as its {operand}"));
+                let number = version.number();
+                notes.push(format!(
+                    "no edge of version {number} has the text {unknown}{more} as its {operand}"
+                ));
             }
             Ok(())
         }
@@ -117,13 +122,25 @@ fn of_vertices(expression: &Expression) -> Result<Expression> {
         Expression::Not(part) => Expression::Not(Box::new(of_vertices(part)?)),
         Expression::Test(Comparison { operand, asked }) => match operand.whose {
             Whose::Source | Whose::Target => {
-                return Err(Error::usage(format!("a vertex has no {operand}: name its properties alone")));
+                return Err(end_of_vertex(&operand.to_string(), operand.name.as_deref()));
             }
             Whose::Edge | Whose::Vertex => {
                 let operand = Operand { whose: Whose::Vertex, ..operand.clone() };
                 Expression::Test(Comparison { operand, asked: asked.clone() })
             }
         },
+    })
+}
+
+/// The error for an end of an edge, or its property, where a vertex is asked about.
+pub(crate) fn end_of_vertex(end: &str, property: Option<&str>) -> Error {
+    let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
+    Error::usage(match property {
+        Some(name) => format!("a vertex has no {end}: name its property alone, as {}", quoted(name)),
+        None => format!(
+            "a vertex has no {end}: its id is called vertex, and a property called {end} is put in double quotes, as {}",
+            quoted(end)
+        ),
     })
 }
 
@@ -173,17 +190,28 @@ impl Conditions {
         version: &Version,
         run: &Run,
     ) -> Result<Option<Arc<Self>>> {
+        check_kinds(kinds, &[version])?;
+        Self::with_checked_kinds(conditions, kinds, version, run)
+    }
+
+    /// As [`Conditions::with_kinds`], for kinds that [`check_kinds`] found in some version: no edge of this
+    /// one is of those that it does not know.
+    ///
+    /// # Errors
+    /// As [`Conditions::of`].
+    pub fn with_checked_kinds(
+        conditions: &[Condition],
+        kinds: &[String],
+        version: &Version,
+        run: &Run,
+    ) -> Result<Option<Arc<Self>>> {
         let tests = conditions.iter().map(|condition| EdgeTest::new(&condition.expression, version, run));
         let mut tests = tests.collect::<Result<Vec<_>>>()?;
         if !kinds.is_empty() {
             tests.push(EdgeTest::Value(kinds_test(kinds, version)?));
         }
-        let is_of_one_kind = |test: &EdgeTest| match test {
-            EdgeTest::Value(test) => test.property.kind && test.is_of_one_text(),
-            _ => false,
-        };
         let joins = !version.manifest().duplicates().keeps_parallel();
-        let are_of_one_kind = joins && tests.iter().any(is_of_one_kind);
+        let are_of_one_kind = joins && version.kind_property().is_some() && leave_one_kind(&tests);
         let with_ends = |test: EdgeTest| ConditionTest { is_of_both_ends: test.is_of_both_ends(), test };
         let tests: Vec<_> = tests.into_iter().map(with_ends).collect();
         Ok((!tests.is_empty()).then(|| Arc::new(Self { tests, are_of_one_kind })))
@@ -214,23 +242,33 @@ impl Conditions {
         Ok(self.are_met([v, v], |_| Ok(0))?)
     }
 
-    /// Whether a difference is of a vertex, or of an edge that meets all, before or after it. `former` are
-    /// the same conditions on the earlier version.
+    /// A difference between the edges that meet all: one that comes to meet them is added, one that no longer
+    /// does is removed. `former` are the same conditions on the earlier version. Differences of vertices stay.
+    /// `None` if it is none.
     ///
     /// # Errors
     /// [`esker_store::Error::Corrupt`].
-    pub fn keeps_difference(&self, former: &Self, difference: &Difference<'_>) -> esker_store::Result<bool> {
+    pub fn of_difference<'d>(
+        &self,
+        former: &Self,
+        difference: Difference<'d>,
+    ) -> esker_store::Result<Option<Difference<'d>>> {
         let keeps = |conditions: &Self, edge: &DiffEdge<'_>| {
             conditions.are_met([edge.source, edge.target], |number| edge.bits(number))
         };
-        match difference {
+        Ok(match difference {
             Difference::VertexAdded(_) | Difference::VertexRemoved(_) | Difference::ValueChanged(..) => {
-                Ok(true)
+                Some(difference)
             }
-            Difference::EdgeAdded(edge) => keeps(self, edge),
-            Difference::EdgeRemoved(edge) => keeps(former, edge),
-            Difference::EdgeChanged(old, new) => Ok(keeps(former, old)? || keeps(self, new)?),
-        }
+            Difference::EdgeAdded(edge) => keeps(self, &edge)?.then_some(Difference::EdgeAdded(edge)),
+            Difference::EdgeRemoved(edge) => keeps(former, &edge)?.then_some(Difference::EdgeRemoved(edge)),
+            Difference::EdgeChanged(old, new) => match (keeps(former, &old)?, keeps(self, &new)?) {
+                (true, true) => Some(Difference::EdgeChanged(old, new)),
+                (true, false) => Some(Difference::EdgeRemoved(old)),
+                (false, true) => Some(Difference::EdgeAdded(new)),
+                (false, false) => None,
+            },
+        })
     }
 }
 

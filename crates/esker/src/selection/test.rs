@@ -78,7 +78,7 @@ impl EdgeTest {
             Self::All(parts) => decided(parts, false, ends, bits),
             Self::Any(parts) => decided(parts, true, ends, bits),
             Self::Not(part) => Ok(part.of(ends, bits)?.map(|is_met| !is_met)),
-            Self::Value(test) => Ok(test.of(bits(test.property.number)?)),
+            Self::Value(test) => Ok(test.of_bits(bits(test.property.number)?)),
             Self::End(test) => Ok(test.of(ends)),
         }
     }
@@ -128,7 +128,16 @@ pub(super) fn property_of<'v>(operand: &Operand, version: &'v Version) -> Result
 impl PropertyTest {
     fn new(Comparison { operand, asked }: &Comparison, version: &Version) -> Result<Self> {
         let property = property_of(operand, version)?.clone();
-        let test = ValueTest::new(asked, &property).map_err(|reason| refused(operand, &reason))?;
+        ValueTest::new(asked, &property).map_err(|reason| refused(operand, &reason))?;
+        Self::of(property, asked, version)
+    }
+
+    /// A question about a property.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if its values cannot be compared so.
+    pub(super) fn of(property: PropertyRecord, asked: &Asked, version: &Version) -> Result<Self> {
+        let test = ValueTest::new(asked, &property).map_err(Error::usage)?;
         let codes = match version.dictionary(property.number) {
             Some(texts) if property.is_text() => Some(TextCodes::of(&test, texts, &property)?),
             _ => None,
@@ -136,21 +145,16 @@ impl PropertyTest {
         Ok(Self { property, test, codes })
     }
 
-    /// The test whether the code of a text is one of some.
-    pub(super) fn of_codes(property: PropertyRecord, codes: TextCodes) -> Self {
-        Self { property, test: ValueTest::Null, codes: Some(codes) }
-    }
-
-    fn of(&self, bits: u64) -> Option<bool> {
+    fn of_bits(&self, bits: u64) -> Option<bool> {
         match &self.codes {
             Some(codes) => codes.answer(bits),
             None => self.test.is_met(&PropertyValue::from_stored(&self.property, bits)),
         }
     }
 
-    /// Whether the texts that meet it are one at most.
-    pub(super) fn is_of_one_text(&self) -> bool {
-        self.codes.as_ref().is_some_and(TextCodes::are_of_one_text)
+    /// What is asked of the kind of an edge, if that is the question.
+    pub(super) fn of_kind(&self) -> Option<&ValueTest> {
+        self.property.kind.then_some(&self.test)
     }
 }
 

@@ -204,6 +204,12 @@ impl TextPattern {
         Self { signs: text.chars().collect() }
     }
 
+    /// The only text that it fits, if it has no sign that stands for others.
+    pub(super) fn only_text(&self) -> Option<String> {
+        let stands_for_others = |sign: &char| ['%', '_'].contains(sign);
+        (!self.signs.iter().any(stands_for_others)).then(|| self.signs.iter().collect())
+    }
+
     /// Goes back to the last `%` where the rest does not fit, which takes time in proportion to the product
     /// of both lengths.
     fn is_met(&self, text: &[u8]) -> bool {

@@ -6,7 +6,7 @@ use esker_store::windows::Copies;
 use esker_store::{Version, View};
 
 use crate::error::{Error, Result};
-use crate::selection::{Condition, Conditions, notes};
+use crate::selection::{Condition, Conditions, check_kinds, notes};
 use crate::window::{EpochUnit, Span, TimePoint, Times, WindowRules};
 
 /// A version, and which of its edges a run reads in which direction.
@@ -32,6 +32,9 @@ pub struct Selection {
     pub conditions: Vec<Condition>,
     /// Only edges of these kinds; of any if empty.
     pub kinds: Vec<String>,
+    /// Whether the version may lack these kinds, because [`check_kinds`](crate::selection::check_kinds) found
+    /// them in another one.
+    pub kinds_are_checked: bool,
     /// Only edges of a range of times.
     pub window: Option<WindowSelection>,
     /// Whether vertices stay that the conditions or the window leave without an edge.
@@ -182,7 +185,10 @@ impl Selection {
             return Err(Error::usage(message![Setting::Reverse, " has no effect: the graph is undirected"]));
         }
         let warnings = notes(&self.conditions, version)?;
-        let conditions = Conditions::with_kinds(&self.conditions, &self.kinds, version, run)?;
+        if !self.kinds_are_checked {
+            check_kinds(&self.kinds, &[version])?;
+        }
+        let conditions = Conditions::with_checked_kinds(&self.conditions, &self.kinds, version, run)?;
         let view = if self.reversed { view.reversed() } else { view };
         let view = if self.undirected { view.as_undirected() } else { view };
         let mut times = None;

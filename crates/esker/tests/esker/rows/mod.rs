@@ -4,3 +4,4 @@ mod world;
 
 mod conditions;
 mod groups;
+mod kinds;
