@@ -277,14 +277,6 @@ impl Notation {
     }
 }
 
-/// The zone of the local times of a property with this zone: UTC is no zone of anybody's clock.
-fn zone_of(name: &str) -> Option<Zone> {
-    match name {
-        "" | "UTC" => None,
-        name => Zone::named(name),
-    }
-}
-
 fn parsed(format: &DateFormat, value: &[u8]) -> Option<GivenTime> {
     format.parse(std::str::from_utf8(value).ok()?)
 }
@@ -317,7 +309,8 @@ impl ColumnNotation {
 
     /// Whether [`ColumnNotation::read`] may change values of a property of this type.
     pub fn changes(&self, wanted: &LogicalType) -> bool {
-        let is_zoned = matches!(wanted, LogicalType::Timestamp { zone, .. } if zone_of(zone).is_some());
+        let is_zoned =
+            matches!(wanted, LogicalType::Timestamp { zone, .. } if Zone::of_clocks(zone).is_some());
         is_zoned || !self.is_common()
     }
 
@@ -401,7 +394,7 @@ impl ColumnNotation {
         count: impl FnOnce(ClockShows),
     ) -> std::result::Result<Cow<'t, [u8]>, String> {
         let (is_moment, has_zone, own) = match wanted {
-            Some(LogicalType::Timestamp { zone, .. }) => (true, !zone.is_empty(), zone_of(zone)),
+            Some(LogicalType::Timestamp { zone, .. }) => (true, !zone.is_empty(), Zone::of_clocks(zone)),
             _ => (false, wanted.is_none(), None),
         };
         let given = match &self.format {

@@ -160,3 +160,32 @@ fn the_unit_of_times_is_found_and_told() {
         "dates are told, too"
     );
 }
+
+/// Local times without an offset are of the zone of the property: in files, in scripts and in conditions.
+#[test]
+fn local_times_are_of_the_zone_of_the_property_in_every_door() {
+    let place = Place::new();
+    let times = ["2024-03-30T23:30", "2024-03-31T00:30", "2024-03-31T03:30", "2024-10-27T02:30"];
+    let rows: String = times.iter().enumerate().map(|(i, time)| format!("{i},9,{time}\n")).collect();
+    place.file("a.csv", &format!("source,target,ts\n{rows}"));
+    place.ok("import a.csv a.esker --time ts --timezone Europe/Berlin");
+    let edges = |condition: &str| {
+        place.json(&format!("run degrees a.esker --where {condition} --json"))["edges"].as_u64().unwrap()
+    };
+    // The first of the moments that the clocks showed as 02:30 in October.
+    for (local, utc, later) in [
+        ("2024-03-31", "2024-03-30T23:00:00Z", 3),
+        ("2024-03-31T03:30", "2024-03-31T01:30:00Z", 2),
+        ("2024-10-27T02:30:00", "2024-10-27T00:30:00Z", 1),
+        ("2024-10-27T02:31:00", "2024-10-27T00:31:00Z", 0),
+    ] {
+        assert_eq!((edges(&format!("ts>={local}")), edges(&format!("ts>={utc}"))), (later, later), "{local}");
+    }
+    assert_eq!(edges("ts=2024-03-30T23:30"), 1);
+    place.file("more.csv", "source,target,ts\n7,9,2024-07-01T12:00\n");
+    place.ok("add a.esker more.csv");
+    place.file("script", "+ 8 9 ts=2024-07-01T12:00\n");
+    place.ok("commit a.esker script");
+    assert_eq!(edges("ts=2024-07-01T10:00:00Z"), 2);
+    place.fails(2, "run degrees a.esker --where ts>=yesterday", "is not a time");
+}

@@ -368,6 +368,14 @@ impl Timestamp {
         Self { offset_seconds: offset, ..self }
     }
 
+    /// The moment when the clocks of a zone show this time: see [`Zone::moment`]. `None` if it does not fit.
+    #[must_use]
+    pub fn local_in(self, zone: &Zone) -> Option<Self> {
+        let second = self.count.div_euclid(self.unit.per_second());
+        let behind = zone.moment(second).second.checked_sub(second)?.checked_mul(self.unit.per_second())?;
+        Some(Self { count: self.count.checked_add(behind)?, offset_seconds: Some(0), ..self })
+    }
+
     /// Whether its zone is known.
     pub fn is_utc(self) -> bool {
         self.offset_seconds.is_some()

@@ -54,6 +54,14 @@ impl Zone {
         })
     }
 
+    /// The zone of the local times of a property with this zone: UTC is no zone of anybody's clock.
+    pub fn of_clocks(name: &str) -> Option<Self> {
+        match name {
+            "" | "UTC" => None,
+            name => Self::named(name),
+        }
+    }
+
     fn find(name: &str) -> Option<Self> {
         if let Ok(rules) = TimeZone::get(name) {
             let name = rules.iana_name().unwrap_or(name).to_owned();

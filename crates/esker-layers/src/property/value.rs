@@ -1,5 +1,6 @@
 //! One value of a property, of any type.
 
+use esker_format::value::zone::Zone;
 use esker_format::{
     DateText, EdgeId, ElementType, LogicalType, PropertyRecord, Timestamp, Widening, parse_boolean,
     parse_date,
@@ -230,7 +231,12 @@ impl<'a> PropertyValue<'a> {
                     (true, true) => Err(
                         "has a time zone, which the property does not keep; declare it as timestamp[us, UTC]",
                     ),
-                    (false, false) => Err("has no time zone; write Z or an offset behind it"),
+                    // Local times are of the zone of the property, as in files.
+                    (false, false) => match Zone::of_clocks(zone).map(|own| time.local_in(&own)) {
+                        Some(Some(time)) => Ok(Self::Timestamp(time.shown_in(zone))),
+                        Some(None) => Err("does not fit 64 bits in the unit of the property"),
+                        None => Err("has no time zone; write Z or an offset behind it"),
+                    },
                     _ => Ok(Self::Timestamp(time.shown_in(zone))),
                 }
             }
