@@ -241,3 +241,41 @@ fn floats_of_a_difference_are_floats_where_it_is_committed() {
     }
     assert!(place.ok("export b.esker - --format csv").contains("x,z,-0"));
 }
+
+/// Integers of 64 bits without a sign, some of which floats hold exactly, in all forms that a file may have.
+#[test]
+fn large_integers_come_from_every_format_whether_floats_hold_them_or_not() {
+    let place = Place::new();
+    let values = [
+        "0",
+        "9007199254740993",
+        "9223372036854775807",
+        "9223372036854775808",
+        "9223372036854777856",
+        "18446744073709549568",
+        "18446744073709551614",
+        "18446744073709551615",
+    ];
+    let rows: String = values.iter().enumerate().map(|(i, u)| format!("{i},{},{u}\n", i + 1)).collect();
+    let csv = format!("source,target,u\n{rows}");
+    place.file("a.csv", &csv);
+    let list = values.iter().enumerate().map(|(i, u)| format!("{i} {} {{'u': {u}}}\n", i + 1));
+    place.file("b.edgelist", &list.collect::<String>());
+    place.ok("import a.csv a.esker --schema u:u64 --property u");
+    for file in ["b.edgelist", "a.graphml", "a.gexf", "a.json", "a.gml", "a.dot", "a.parquet"] {
+        if file != "b.edgelist" {
+            place.ok(&format!("export a.esker {file}"));
+        }
+        place.ok(&format!("import {file} g.esker --schema u:u64 --property u --force"));
+        let mut found: Vec<String> = place
+            .ok("export g.esker - --format csv")
+            .lines()
+            .skip(1)
+            .map(|row| row.rsplit(',').next().unwrap().to_owned())
+            .collect();
+        let mut wanted = values.map(str::to_owned);
+        found.sort();
+        wanted.sort();
+        assert_eq!(found, wanted, "{file}");
+    }
+}

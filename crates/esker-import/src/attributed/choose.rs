@@ -302,7 +302,10 @@ pub(super) fn number_of(text: &str, is_float: bool) -> Option<Attribute<'static>
             Attribute::Float(value as f64)
         }
         Ok(Number::Int(value)) => Attribute::Int(value),
-        Ok(Number::Float(value)) => Attribute::Float(value),
+        Ok(Number::Float(value)) => match decimal::unsigned(trimmed.as_bytes()).filter(|_| !is_float) {
+            Some(value) => Attribute::Unsigned(value),
+            None => Attribute::Float(value),
+        },
         Err(_) if !is_float && trimmed.parse::<i64>().is_ok() => {
             Attribute::Int(trimmed.parse().unwrap_or_default())
         }

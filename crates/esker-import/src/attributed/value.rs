@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use esker_format::value::decimal::{self, Number};
 use esker_format::value::digits::{push_i64, push_u64};
 
 /// A value of an attribute.
@@ -17,6 +18,17 @@ pub(super) enum Attribute<'a> {
 }
 
 impl Attribute<'_> {
+    /// A number by its decimal digits; `None` if they are none. An integer that 64 bits hold is never taken
+    /// for a float, not even one from 2^63 on that a float holds exactly.
+    pub(super) fn of_number(digits: &[u8]) -> Option<Self> {
+        match (decimal::number(digits), decimal::unsigned(digits)) {
+            (Ok(Number::Int(value)), _) => Some(Self::Int(value)),
+            (_, Some(value)) => Some(Self::Unsigned(value)),
+            (Ok(Number::Float(value)), _) => Some(Self::Float(value)),
+            (Err(_), None) => None,
+        }
+    }
+
     /// The value as a text, as it is written.
     pub(super) fn text(&self) -> Cow<'_, [u8]> {
         let mut out = Vec::new();

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use esker_format::value::decimal::{self, Number};
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -108,12 +107,7 @@ pub(super) fn value_of(text: &str) -> Option<Attribute<'_>> {
         }
         [b'"', ..] => Attribute::Text(Cow::Owned(serde_json::from_str(text).unwrap_or_default())),
         [b'{' | b'[', ..] => Attribute::Text(Cow::Borrowed(text)),
-        digits => match (decimal::number(digits), decimal::unsigned(digits)) {
-            (Ok(Number::Int(value)), _) => Attribute::Int(value),
-            (_, Some(value)) => Attribute::Unsigned(value),
-            (Ok(Number::Float(value)), _) => Attribute::Float(value),
-            (Err(_), None) => Attribute::Text(Cow::Borrowed(text)),
-        },
+        digits => Attribute::of_number(digits).unwrap_or(Attribute::Text(Cow::Borrowed(text))),
     })
 }
 

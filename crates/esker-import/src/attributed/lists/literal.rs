@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use esker_format::value::decimal::{self, Number};
-
 use crate::attributed::value::Attribute;
 
 /// Names, and their values; `None` is a missing value.
@@ -52,14 +50,9 @@ fn value(text: &str) -> Option<(Option<Attribute<'_>>, &str)> {
         "None" | "nan" => None,
         "True" => Some(Attribute::Boolean(true)),
         "False" => Some(Attribute::Boolean(false)),
-        digits => Some(match decimal::number(digits.as_bytes()) {
-            Ok(Number::Int(value)) => Attribute::Int(value),
-            Ok(Number::Float(value)) => Attribute::Float(value),
-            Err(_) => match decimal::unsigned(digits.as_bytes()) {
-                Some(value) => Attribute::Unsigned(value),
-                None => Attribute::Text(Cow::Borrowed(own)),
-            },
-        }),
+        digits => {
+            Some(Attribute::of_number(digits.as_bytes()).unwrap_or(Attribute::Text(Cow::Borrowed(own))))
+        }
     };
     Some((value, rest))
 }
