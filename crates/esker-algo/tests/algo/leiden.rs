@@ -82,6 +82,37 @@ proptest! {
     }
 }
 
+/// Weights near the ends of the range of floating-point numbers: a right answer with a finite quality, or a
+/// refusal that says why.
+#[test]
+fn extreme_weights_have_a_finite_quality_or_are_refused() {
+    let (mut refused, mut answered) = (0, 0);
+    for weight in [f64::MAX, 1.5e308, 8e307, 1e300, 1.0, 1e-250] {
+        for edges in 1..5_u32 {
+            let edges: Vec<_> = (0..edges).map(|v| (v as VertexId, (v + 1) as VertexId, weight)).collect();
+            let csr = Csr::undirected(6, &edges).expect("the ends are vertices");
+            for options in [1e-3, 1.0, 1e300].iter().flat_map(|&resolution| all_options(resolution, 2)) {
+                match leiden(&csr.graph(), &common::run(1, false), &options) {
+                    Ok(_) => {
+                        let found = checked(&csr.graph(), &csr, &common::run(1, false), &options);
+                        assert!(found.quality.is_finite(), "{weight}, {options:?}: {}", found.quality);
+                        answered += 1;
+                    }
+                    Err(stop) => {
+                        let is_cpm = options.objective == Objective::Cpm;
+                        assert!(
+                            is_cpm && stop.to_string().contains("with these weights"),
+                            "{stop}, {options:?}"
+                        );
+                        refused += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(refused > 10 && answered > refused, "{refused} refused, {answered} answered");
+}
+
 /// `groups` groups of `size` vertices, in which each vertex has about `inside` edges within its group and
 /// `outside` to others. Vertices of a group do not follow one another.
 fn planted(groups: usize, size: usize, inside: usize, outside: usize, seed: u64) -> (Csr, Vec<usize>) {

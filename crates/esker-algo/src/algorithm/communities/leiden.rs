@@ -149,11 +149,27 @@ pub fn leiden<G: Lists<Weight: Ranked>>(
     run.install(|| {
         let mut unit = unit_of(graph, run, "find communities")?;
         if size_of::<G::Weight>() > 0 {
-            let sum = strengths(run, &VertexLists { graph, run, unit })?.iter().sum();
+            let sum: u64 = strengths(run, &VertexLists { graph, run, unit })?.iter().sum();
+            if options.objective == Objective::Cpm {
+                need_finite(unit.weight(sum as f64 / 2.0), unit.scale(options.resolution))?;
+            }
             unit = unit.refined(sum, graph.num_arcs());
         }
         find(run, &VertexLists { graph, run, unit }, graph.num_arcs(), unit, options)
     })
+}
+
+/// Refuses weights of which the quality by the constant Potts model is no finite number: that adds them up,
+/// where modularity takes the share of each.
+fn need_finite(sum: f64, resolution_units: f64) -> Result<(), Stop> {
+    let reason = match (sum.is_finite(), resolution_units.is_finite()) {
+        (true, true) => return Ok(()),
+        (false, _) => "their sum exceeds the range of floating-point numbers",
+        (true, false) => "the resolution is too large beside them",
+    };
+    Err(Stop::unsuitable(format!(
+        "cannot find communities by the constant Potts model with these weights: {reason}; scale them, or maximise modularity"
+    )))
 }
 
 /// Finds communities in lists of any kind.
