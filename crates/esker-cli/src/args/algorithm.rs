@@ -4,7 +4,7 @@
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use esker::catalogue::{CATALOGUE, Entry, Opt, OptKind, Params, Question, REFUSED_BY_ALL, find};
+use esker::catalogue::{CATALOGUE, Entry, Opt, OptKind, Params, Question, REFUSED_BY_ALL, WeightReads, find};
 
 use crate::failure::Outcome;
 use crate::language::said;
@@ -106,7 +106,22 @@ fn complete<T: SharedArgs>(command: Command) -> Command {
     );
     // The shared options have an `about` of their own.
     let command = T::augment_args(command.args(options)).about(entry.summary).long_about(None);
+    let command = command.mut_args(|argument| match argument.get_id() == "weight" {
+        true => weight_argument(argument, entry),
+        false => argument,
+    });
     with_negative_numbers(command).after_help(notes)
+}
+
+/// The argument for the weight, with the default of an algorithm.
+fn weight_argument(argument: Arg, entry: &Entry) -> Arg {
+    let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+    let named = help.split(" [default").next().unwrap_or_default();
+    match entry.reads.weights {
+        WeightReads::Always => argument,
+        WeightReads::IfChosen => argument.help(format!("{named} [default: none, all edges alike]")),
+        WeightReads::Never => argument.help(format!("{named} [{} reads no weights]", entry.name)),
+    }
 }
 
 /// Takes words that begin with a minus and go on with digits for values of the arguments, not for options.

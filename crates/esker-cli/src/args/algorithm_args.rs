@@ -13,7 +13,8 @@ pub(crate) struct AlgorithmArgs {
     /// Option of the algorithm, such as damping=0.9; `esker run ALGORITHM --help` lists them
     #[arg(long = "option", short = 'p', value_name = "NAME=VALUE", value_parser = parse_option)]
     options: Vec<(String, String)>,
-    /// Edge property that is the weight [default: the weight of the import]
+    /// Edge property that is the weight [default: the weight of the import; none for algorithms that read
+    /// only weights that are named, see `esker run ALGORITHM --help`]
     #[arg(long, value_name = "NAME")]
     weight: Option<String>,
     /// Read a directed graph as undirected: `a -> b` and `b -> a` become one edge with the smaller weight; if

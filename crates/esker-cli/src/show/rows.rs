@@ -1,6 +1,7 @@
 //! Rows of answers on standard output: as a table for people, or in a form for programs.
 
 use std::borrow::Cow;
+use std::sync::Once;
 
 use clap::ValueEnum;
 use esker::histogram::Histogram;
@@ -88,7 +89,7 @@ impl RowTable {
             RowFormat::Table | RowFormat::Csv if self.header.is_empty() => Ok(()),
             RowFormat::Table => self.print_table(),
             RowFormat::Csv => {
-                text::print(&fields(self.header.iter().map(|name| Cow::Borrowed(name.as_str()))))?;
+                text::print(&fields(self.header.iter().map(|name| Some(Cow::Borrowed(name.as_str())))))?;
                 self.print_more(format)
             }
             RowFormat::Json => {
@@ -124,7 +125,7 @@ impl RowTable {
         let mut lines = vec![self.header.clone()];
         for row in &self.rows {
             interrupt::check()?;
-            lines.push(row.iter().map(|value| text::cell(&field(value)).into_owned()).collect());
+            lines.push(row.iter().map(cell).collect());
         }
         let is_number =
             |column: usize| self.rows.iter().all(|row| row[column].is_number() || row[column].is_null());
@@ -196,23 +197,49 @@ pub(crate) fn bars(name: &str, histogram: &Histogram) -> RowTable {
     rows
 }
 
-/// A value as text; nothing for a missing one.
-fn field(value: &Value) -> Cow<'_, str> {
+/// A value as text; `None` for a missing one.
+fn field(value: &Value) -> Option<Cow<'_, str>> {
     match value {
-        Value::Null => Cow::Borrowed(""),
-        Value::String(text) => Cow::Borrowed(text),
-        other => Cow::Owned(other.to_string()),
+        Value::Null => None,
+        Value::String(text) => {
+            warn_of_replaced(text);
+            Some(Cow::Borrowed(text))
+        }
+        other => Some(Cow::Owned(other.to_string())),
     }
 }
 
-/// Joins fields with commas, quoted where they need it. An empty one is a missing value.
-fn fields<'a>(fields: impl Iterator<Item = Cow<'a, str>>) -> String {
+/// Says once that a text is not shown as it is stored: `\u{fffd}` stands for bytes that are not UTF-8.
+fn warn_of_replaced(text: &str) {
+    static SAID: Once = Once::new();
+    if text.contains(char::REPLACEMENT_CHARACTER) {
+        SAID.call_once(|| {
+            text::warn(
+                "warning: some texts have the sign \u{fffd}, which stands for bytes that are not UTF-8; esker export \
+                 writes these as they are, to CSV",
+            );
+        });
+    }
+}
+
+/// A value as the cell of a table. The empty text is two quotes, a missing value nothing.
+fn cell(value: &Value) -> String {
+    match field(value) {
+        None => String::new(),
+        Some(text) if text.is_empty() => "\"\"".to_owned(),
+        Some(text) => text::cell(&text).into_owned(),
+    }
+}
+
+/// Joins fields with commas, quoted where they need it, as in the files of an export: nothing is a missing
+/// value, two quotes are the empty text.
+fn fields<'a>(fields: impl Iterator<Item = Option<Cow<'a, str>>>) -> String {
     let mut line = Vec::new();
     for (at, field) in fields.enumerate() {
         if at > 0 {
             line.push(b',');
         }
-        if !field.is_empty() {
+        if let Some(field) = field {
             push_quoted(&mut line, field.as_bytes(), b',');
         }
     }
@@ -221,12 +248,16 @@ fn fields<'a>(fields: impl Iterator<Item = Cow<'a, str>>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
     fn fields_of_csv_are_quoted_where_they_need_it() {
-        let row = ["a", "b,c", "say \"x\"", "", "1.5", " a"];
-        let expected = "a,\"b,c\",\"say \"\"x\"\"\",,1.5,\" a\"";
-        assert_eq!(fields(row.into_iter().map(Cow::Borrowed)), expected);
+        let row = json!(["a", "b,c", "say \"x\"", null, 1.5, " a", ""]);
+        let row = row.as_array().unwrap();
+        let expected = "a,\"b,c\",\"say \"\"x\"\"\",,1.5,\" a\",\"\"";
+        assert_eq!(fields(row.iter().map(field)), expected);
+        assert_eq!(row.iter().map(cell).collect::<Vec<_>>().join("|"), "a|b,c|say \"x\"||1.5| a|\"\"");
     }
 }

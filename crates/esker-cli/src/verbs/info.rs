@@ -7,10 +7,9 @@ use clap::Args;
 use esker::change::reading_json;
 use esker::graph::{Direction, Run, VertexId};
 use esker::selection::{KindCount, count_kinds};
-use esker::store::format::{Encoding, EventTimes, HeadOrder, LayerRecord, WriteOptions};
+use esker::store::format::{Encoding, EventTimes, HeadOrder, LayerRecord, MISSING_TEXT, WriteOptions};
 use esker::store::headed::StoredHeads;
 use esker::store::manifest::format_time;
-use esker::store::property::Dictionary;
 use esker::store::{Store, Version};
 use esker::window::Declared;
 use serde_json::json;
@@ -193,9 +192,12 @@ impl InfoCommand {
 fn property_rows(version: &Version) -> Result<Vec<(String, String)>, Failure> {
     let mut rows = Vec::new();
     for property in version.edge_properties() {
-        let texts = version.dictionary(property.number).map(Dictionary::len);
-        let values = match texts {
-            Some(texts) => format!("text, {} distinct", count(texts as u64)),
+        let values = match version.dictionary(property.number) {
+            Some(texts) => {
+                // A missing value has a text in the dictionary, and is none.
+                let has_missing = property.optional && texts.code_of(MISSING_TEXT)?.is_some();
+                format!("text, {} distinct", count((texts.len() - usize::from(has_missing)) as u64))
+            }
             None => property.type_name(),
         };
         let role = match (property.weight, property.kind) {

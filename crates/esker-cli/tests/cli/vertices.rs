@@ -222,3 +222,56 @@ fn removed_vertices_are_not_counted_by_answers_without_rows() {
         assert_eq!(report["vertices"], 29, "{algorithm}");
     }
 }
+
+#[test]
+fn a_property_that_is_called_like_an_end_is_named_in_quotes() {
+    let place = Place::new();
+    place.file("v.csv", "id,source,country\n1,4,DE\n2,7,CH\n");
+    place.file("e.csv", "source,target\n1,2\n");
+    place.ok("import e.csv e.esker");
+    place.ok("set e.esker v.csv");
+    for end in ["source", "target"] {
+        let told = format!("a property called {end} is put in double quotes, as \"{end}\"");
+        place.fails(2, &format!("vertices e.esker --where {end}<5"), &told);
+        place.fails(2, &format!("vertices e.esker --group-by {end} --count"), &told);
+        let told = format!("a vertex has no {end}.country: name its property alone, as \"country\"");
+        place.fails(2, &format!("vertices e.esker --where {end}.country=DE"), &told);
+        place.fails(2, &format!("vertices e.esker --group-by {end}.country"), &told);
+    }
+    assert_eq!(
+        place.ok("vertices e.esker --where \"source\"<5 --format csv"),
+        "vertex,source,country\n1,4,DE\n"
+    );
+    assert_eq!(place.ok("vertices e.esker --group-by \"source\" --count --format csv").lines().count(), 3);
+}
+
+#[test]
+fn a_missing_text_is_told_from_an_empty_one_in_every_table() {
+    let place = Place::new();
+    place.file("e.csv", "source,target,s\n1,2,\"\"\n1,3,\n1,4,x\n1,5,\n");
+    place.ok("import e.csv e.esker --schema s:text --property s --ids int");
+    place.file("v.csv", "id,t\n2,\n3,y\n");
+    place.ok("set e.esker v.csv --schema t:text");
+    place.file("script", "~ 1 t=\"\"\n");
+    place.ok("commit e.esker script");
+    let csv = |line: &str| place.ok(&format!("{line} --format csv"));
+    let rows = "1,2,\"\"\n1,3,\n1,4,x\n1,5,\n";
+    assert_eq!(csv("edges e.esker"), format!("source,target,s\n{rows}"));
+    assert_eq!(csv("neighbors e.esker 1"), format!("source,target,s\n{rows}"));
+    assert_eq!(csv("subgraph e.esker 1 --radius 1"), format!("source,target,s\n{rows}"));
+    assert_eq!(place.ok("export e.esker - --format csv"), format!("source,target,s\n{rows}"));
+    let groups = csv("edges e.esker --group-by s --count --sort s --ascending");
+    assert!(groups.contains("\"\",1\n") && groups.contains("\n,2\n"), "{groups}");
+    assert_eq!(csv("vertices e.esker"), "vertex,t\n1,\"\"\n2,\n3,y\n4,\n5,\n");
+    assert_eq!(
+        csv("get e.esker 1 2")
+            .lines()
+            .map(|row| row.rsplit(',').next().unwrap().to_owned())
+            .collect::<Vec<_>>(),
+        ["t", "\"\"", ""]
+    );
+    let shown = place.ok("vertices e.esker");
+    assert!(shown.contains("1  \"\"\n     2\n"), "{shown}");
+    let info = place.ok("info e.esker");
+    assert!(info.contains("s (text, 2 distinct)"), "{info}");
+}

@@ -217,12 +217,18 @@ pub(crate) fn utf8<'a>(text: &'a [u8], title: &str) -> Result<&'a str> {
     std::str::from_utf8(text).map_err(|_| unfit(text, "is not UTF-8", title))
 }
 
+/// The formats that hold any text as this one: those of tables, of which Parquet has UTF-8 alone.
+pub(crate) fn formats_for(text: &[u8]) -> &'static str {
+    if std::str::from_utf8(text).is_ok() { "csv or parquet" } else { "csv" }
+}
+
 /// The error for a text that a format cannot hold.
 pub(crate) fn unfit(text: &[u8], why: &str, title: &str) -> Error {
     let shown = String::from_utf8_lossy(&text[..text.len().min(80)]).into_owned();
+    let formats = formats_for(text);
     Error::invalid(message![
         format!(
-            "the text {shown:?} {why}, so a {title} cannot hold it: write csv or parquet, the numbers of vertices with "
+            "the text {shown:?} {why}, so a {title} cannot hold it: write {formats}, the numbers of vertices with "
         ),
         Setting::VertexNumbers,
         ", or no properties with ",

@@ -10,7 +10,7 @@ use esker_format::{Error, LogicalType, Result};
 use esker_graph::{Setting, message};
 
 use super::digits::push_typed;
-use super::elements::directed;
+use super::elements::{directed, formats_for};
 use super::format::{EndsWritten, ExportFormat, Guessed, KeptProperties, ReadAs, WriteGraph};
 use super::graph::{ExportBlock, PropertyKind};
 use super::sink::OutputFile;
@@ -334,11 +334,9 @@ impl LineWriter<'_> {
                 || id.iter().any(u8::is_ascii_whitespace)
                 || matches!(id[0], b'#' | b'%' | b'"'))
         {
-            let id = String::from_utf8_lossy(id);
+            let (id, formats) = (String::from_utf8_lossy(id), formats_for(id));
             return Err(Error::invalid(message![
-                format!(
-                    "the id {id:?} cannot stand in a plain edge list: write csv or parquet, or numbers with "
-                ),
+                format!("the id {id:?} cannot stand in a plain edge list: write {formats}, or numbers with "),
                 Setting::VertexNumbers,
             ]));
         }

@@ -366,11 +366,12 @@ impl ScriptParser<'_> {
         let mut converted: Vec<PropertyValue<'_>> = Vec::with_capacity(values.len());
         for property in self.target.given_properties() {
             let Some((_, value)) = values.iter().rfind(|(name, _)| *name == property.name) else {
+                let name = quoted(property.name.as_bytes());
+                let missing = if property.kind { String::new() } else { format!(", or {name}=~ for none") };
                 return refuse(format!(
-                    "the edge has no value for {}: {}, and every edge needs a value for each, as in {}=1",
+                    "the edge has no value for {}: {}, and every edge needs a value for each, as in {name}=1{missing}",
                     property.name,
-                    self.target.describe_edges(),
-                    quoted(property.name.as_bytes())
+                    self.target.describe_edges()
                 ));
             };
             let given = value.given(property)?;

@@ -7,7 +7,7 @@ use esker_graph::{Setting, message};
 use esker_layers::property::PropertyValue;
 
 use crate::attributed;
-use crate::write::elements::{push_float, push_value, utf8, value_at};
+use crate::write::elements::{formats_for, push_float, push_value, utf8, value_at};
 use crate::write::format::{EndsWritten, ExportFormat, Guessed, KeptProperties, ReadAs, WriteGraph};
 use crate::write::graph::ExportBlock;
 use crate::write::sink::OutputFile;
@@ -120,9 +120,9 @@ fn check_id(id: &[u8]) -> Result<()> {
         utf8(id, TITLE)?;
         return Ok(());
     }
-    let id = String::from_utf8_lossy(id);
+    let (id, formats) = (String::from_utf8_lossy(id), formats_for(id));
     Err(Error::invalid(message![
-        format!("the id {id:?} cannot stand in a {TITLE}: write csv or parquet, or numbers with "),
+        format!("the id {id:?} cannot stand in a {TITLE}: write {formats}, or numbers with "),
         Setting::VertexNumbers,
     ]))
 }
