@@ -93,7 +93,7 @@ impl WhereArgs {
 
     /// Refuses kinds that none of some versions knows, and warns of texts that none has.
     pub(crate) fn check(&self, versions: &[&Version]) -> Outcome {
-        check_kinds(&self.kinds.kinds, versions)?;
+        check_kinds(&self.kinds.kinds(), versions)?;
         let notes = versions.iter().map(|version| notes(&self.conditions, version));
         let notes = notes.collect::<Result<Vec<_>, _>>()?;
         if let Some(last) = notes.last().filter(|_| !notes.iter().any(Vec::is_empty)) {
