@@ -25,8 +25,9 @@ const AGING_PARTS: u64 = 8;
 
 impl View {
     /// As [`View::window`], made from the window of an earlier version, or an earlier window of this one.
-    /// The filter is that of this view, whose edges are counted. Else, where little changed, that takes time in proportion to the change and to the number of vertices, not
-    /// of edges; else the edges are counted.
+    /// The filter is that of this view, whose edges are counted. Without one, where little changed, that
+    /// takes time in proportion to the change and to the number of vertices, not of edges; else the edges are
+    /// counted.
     ///
     /// # Errors
     /// As [`View::window`].

@@ -242,9 +242,10 @@ impl Conditions {
         Ok(self.are_met([v, v], |_| Ok(0))?)
     }
 
-    /// A difference between the edges that meet all: one that comes to meet them is added, one that no longer
-    /// does is removed. `former` are the same conditions on the earlier version. Differences of vertices stay.
-    /// `None` if it is none.
+    /// A difference between the edges that meet all: one that comes to meet them is added, one that no
+    /// longer does is removed. `former` are the same conditions on the earlier version.
+    /// Differences of vertices
+    /// stay. `None` if it is none.
     ///
     /// # Errors
     /// [`esker_store::Error::Corrupt`].

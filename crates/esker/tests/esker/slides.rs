@@ -106,7 +106,7 @@ impl Stream {
 
     /// The newest version.
     fn newest(&self) -> View {
-        self.shown(match &self.follower {
+        self.shown(&match &self.follower {
             Some(follower) => follower.at(follower.newest()).unwrap(),
             None => self.database.latest().unwrap(),
         })
@@ -114,16 +114,16 @@ impl Stream {
 
     /// A version by its number.
     fn at(&self, number: u64) -> View {
-        self.shown(match &self.follower {
+        self.shown(&match &self.follower {
             Some(follower) => follower.at(number).unwrap(),
             None => self.database.at(number).unwrap(),
         })
     }
 
     /// The edges of a version that meet the conditions.
-    fn shown(&self, version: Version) -> View {
+    fn shown(&self, version: &Version) -> View {
         let run = Run::with_threads(1).unwrap();
-        match Conditions::of(&self.conditions, &version, &run).unwrap() {
+        match Conditions::of(&self.conditions, version, &run).unwrap() {
             Some(conditions) => version.view().filtered(conditions, None, false, &run).unwrap(),
             None => version.view(),
         }
