@@ -180,6 +180,9 @@ fn requests() -> Vec<(&'static str, Params)> {
     let mut requests: Vec<_> = CATALOGUE
         .iter()
         .map(|entry| (entry.name, if sourced(entry.name) { source() } else { Params::default() }))
+        .map(|(name, params)| {
+            (name, if name == "flow" { params.with("target", id(9).to_string()) } else { params })
+        })
         .collect();
     requests.push(("betweenness", Params::default()));
     let two = Params::default().with("teleport-to", id(8).to_string()).with("teleport-to", id(9).to_string());
