@@ -23,6 +23,6 @@ export MPLBACKEND=agg
 # NetworkX's own tests of the algorithms that the backend covers best. All of its tests take a quarter of an hour: pytest --pyargs networkx.
 export NETWORKX_TEST_BACKEND=esker NETWORKX_FALLBACK_TO_NX=True
 if [ $# = 0 ]; then
-    "$environment/bin/python" -m pytest -p no:cacheprovider --pyargs networkx.algorithms.{components,connectivity,shortest_paths,centrality,coloring} \
-        networkx.algorithms.tests.test_{core,cluster,euler,smetric,regular,reciprocity,dag,hierarchy,mis}
+    "$environment/bin/python" -m pytest -p no:cacheprovider --pyargs networkx.algorithms.{components,connectivity,shortest_paths,centrality,coloring,assortativity} \
+        networkx.algorithms.tests.test_{core,cluster,euler,smetric,regular,reciprocity,dag,hierarchy,mis,cuts,link_prediction,richclub}
 fi

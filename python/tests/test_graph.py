@@ -30,7 +30,8 @@ def test_every_algorithm_of_the_catalogue_is_a_method(karate):
     _, graph = karate
     for algorithm in esker.ALGORITHMS.values():
         source = [0] if any(option.required for option in algorithm.options) else []
-        result = getattr(graph, algorithm.method)(*source, seed=3, verify=True)
+        target = {"target": 33} if algorithm.name == "flow" else {}
+        result = getattr(graph, algorithm.method)(*source, **target, seed=3, verify=True)
         assert result.algorithm == algorithm.name and result.seconds >= 0
         assert result.facts or result.columns
         assert set(result.columns) <= set(algorithm.columns) and set(result.facts) <= set(algorithm.figures)

@@ -103,13 +103,31 @@ def _generations(G: NxGraph) -> list[list[int]]:
     return [one.tolist() for one in generations]
 
 
+_CHANGED = "Graph contains a cycle or graph changed during iteration"
+
+
+def _expect_unchanged(G: NxGraph, rows: list[int]) -> None:
+    """Raises what NetworkX raises if the graph of NetworkX has changed at these rows since the conversion."""
+    origin = G._lists.origin() if G._lists is not None and G._lists.origin is not None else None
+    if origin is None:
+        return
+    lengths = G._lists.lengths
+    for row in rows:
+        found = origin._adj.get(G.nodes[row])
+        if found is None or len(found) > lengths[row]:
+            raise RuntimeError("Graph changed during iteration")
+        if len(found) < lengths[row]:
+            raise nx.NetworkXUnfeasible(_CHANGED)
+
+
 def _ordered(G: NxGraph) -> Iterator[list[Node]]:
     count = 0
     for rows in _generations(G):
+        _expect_unchanged(G, rows)
         count += len(rows)
         yield [G.nodes[row] for row in rows]
     if count < len(G):
-        raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
+        raise nx.NetworkXUnfeasible(_CHANGED)
 
 
 @offer()
@@ -130,7 +148,7 @@ def _longest(G: NxGraph, weight: str | None) -> tuple[list[int], float]:
         raise NotImplementedError("esker supports longest paths by the weight of the graph only")
     found = G.run("order", parents=True)
     if not found.acyclic:
-        raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
+        raise nx.NetworkXUnfeasible(_CHANGED)
     name = "length" if "length" in found.columns else "generation"
     lengths, parents = found.to_numpy(name, dense=True), found.to_numpy("parent", dense=True)
     row = int(np.argmax(lengths))

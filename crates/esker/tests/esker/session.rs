@@ -12,8 +12,8 @@ use esker::store::windows::{Copies, TimeWindow};
 use esker::store::{Store, Version, View};
 use esker::{Error, MemoryLimit, NewDatabase, Params, Selection, Session, SessionOptions, Value as Cell};
 
+use crate::encodings::requests_from;
 use crate::matrix::covering::covering;
-use crate::requests::requests;
 
 const NUM_VERTICES: u64 = 24;
 /// The newest version has three times as many hours of edges as this window.
@@ -149,7 +149,7 @@ fn expect_alike(name: &str, found: &Answer, expected: &Answer) {
 fn a_session_answers_as_the_catalogue_does_on_a_view_made_by_hand() {
     let directory = tempfile::tempdir().expect("a directory");
     let path = database(directory.path(), true);
-    let requests = requests("1");
+    let requests = requests_from("1");
     let sizes = [requests.len(), 3, 2, 3, 4, 2];
     let (session, store) = (Session::open_with(&path, &options(1 << 30)), Store::open(&path));
     let (session, store) = (session.expect("a session"), store.expect("a store"));
