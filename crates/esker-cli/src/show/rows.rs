@@ -36,7 +36,12 @@ pub(crate) struct RowTable {
     rows: Vec<Vec<Value>>,
     /// A bar for each row, in tables; empty for none.
     bars: Vec<String>,
+    /// Whether [`NO_BIN`] stands for missing values.
+    is_histogram: bool,
 }
+
+/// What counts missing values in a histogram.
+const NO_BIN: &str = "none";
 
 impl RowTable {
     /// No rows yet, of columns with these names. A property that is called like a column before it becomes
@@ -50,7 +55,7 @@ impl RowTable {
             }
             names.push(name);
         }
-        Self { header: names, rows: Vec::new(), bars: Vec::new() }
+        Self { header: names, ..Self::default() }
     }
 
     /// Adds a row with a value for each column.
@@ -72,6 +77,7 @@ impl RowTable {
         if self.header.is_empty() {
             self.header = std::iter::once(name.to_owned()).chain(other.header).collect();
         }
+        self.is_histogram |= other.is_histogram;
         self.rows
             .extend(other.rows.into_iter().map(|row| std::iter::once(value.clone()).chain(row).collect()));
     }
@@ -79,6 +85,7 @@ impl RowTable {
     /// Adds the rows of another table with the same columns.
     fn extend(&mut self, other: Self) {
         self.header = other.header;
+        self.is_histogram |= other.is_histogram;
         self.rows.extend(other.rows);
     }
 
@@ -89,7 +96,8 @@ impl RowTable {
             RowFormat::Table | RowFormat::Csv if self.header.is_empty() => Ok(()),
             RowFormat::Table => self.print_table(),
             RowFormat::Csv => {
-                text::print(&fields(self.header.iter().map(|name| Some(Cow::Borrowed(name.as_str())))))?;
+                let names = self.header.iter().map(|name| Some(Cow::Borrowed(name.as_str())));
+                text::print(&fields(names, None))?;
                 self.print_more(format)
             }
             RowFormat::Json => {
@@ -105,7 +113,8 @@ impl RowTable {
     fn print_more(&self, format: RowFormat) -> Outcome {
         match format {
             RowFormat::Csv => {
-                self.rows.iter().try_for_each(|row| text::print(&fields(row.iter().map(field))))
+                let plain = self.is_histogram.then_some(NO_BIN);
+                self.rows.iter().try_for_each(|row| text::print(&fields(row.iter().map(field), plain)))
             }
             _ => self.print(format),
         }
@@ -183,10 +192,11 @@ impl PrintedRows {
 pub(crate) fn bars(name: &str, histogram: &Histogram) -> RowTable {
     let mut rows = RowTable {
         header: vec![name.to_owned(), "count".to_owned(), "share".to_owned()],
+        is_histogram: true,
         ..RowTable::default()
     };
     let most = histogram.bins.iter().map(|bin| bin.1).max().unwrap_or(1).max(1);
-    let missing = (histogram.missing > 0).then(|| ("none".to_owned(), histogram.missing));
+    let missing = (histogram.missing > 0).then(|| (NO_BIN.to_owned(), histogram.missing));
     let all: u64 = histogram.bins.iter().map(|bin| bin.1).sum::<u64>() + histogram.missing;
     for (bin, count) in histogram.bins.iter().cloned().chain(missing) {
         let share = (count as f64 / all as f64 * 1e4).round() / 1e4;
@@ -232,15 +242,17 @@ fn cell(value: &Value) -> String {
 }
 
 /// Joins fields with commas, quoted where they need it, as in the files of an export: nothing is a missing
-/// value, two quotes are the empty text.
-fn fields<'a>(fields: impl Iterator<Item = Option<Cow<'a, str>>>) -> String {
+/// value, two quotes are the empty text. `plain` never needs quotes.
+fn fields<'a>(fields: impl Iterator<Item = Option<Cow<'a, str>>>, plain: Option<&str>) -> String {
     let mut line = Vec::new();
     for (at, field) in fields.enumerate() {
         if at > 0 {
             line.push(b',');
         }
-        if let Some(field) = field {
-            push_quoted(&mut line, field.as_bytes(), b',');
+        match field {
+            None => {}
+            Some(field) if plain == Some(&*field) => line.extend_from_slice(field.as_bytes()),
+            Some(field) => push_quoted(&mut line, field.as_bytes(), b','),
         }
     }
     String::from_utf8_lossy(&line).into_owned()
@@ -254,10 +266,14 @@ mod tests {
 
     #[test]
     fn fields_of_csv_are_quoted_where_they_need_it() {
-        let row = json!(["a", "b,c", "say \"x\"", null, 1.5, " a", ""]);
+        let row = json!(["a", "b,c", "say \"x\"", null, 1.5, " a", "", "NA", "none"]);
         let row = row.as_array().unwrap();
-        let expected = "a,\"b,c\",\"say \"\"x\"\"\",,1.5,\" a\",\"\"";
-        assert_eq!(fields(row.iter().map(field)), expected);
-        assert_eq!(row.iter().map(cell).collect::<Vec<_>>().join("|"), "a|b,c|say \"x\"||1.5| a|\"\"");
+        let expected = "a,\"b,c\",\"say \"\"x\"\"\",,1.5,\" a\",\"\",\"NA\",";
+        assert_eq!(fields(row.iter().map(field), None), format!("{expected}\"none\""));
+        assert_eq!(fields(row.iter().map(field), Some(NO_BIN)), format!("{expected}none"));
+        assert_eq!(
+            row.iter().map(cell).collect::<Vec<_>>().join("|"),
+            "a|b,c|say \"x\"||1.5| a|\"\"|NA|none"
+        );
     }
 }

@@ -104,8 +104,8 @@ fn an_edge_without_a_column_of_its_file_has_no_value_or_the_default() {
     let warnings = place.json("stream g.esker log.csv --json --default since=2022-01-01")["done"].clone();
     assert_eq!(warnings, json!(true));
     let rows = exported(&place, "g.esker");
-    assert!(rows.contains(&"b,c,,none,2021-01-01".to_owned()), "{rows:?}");
-    assert!(rows.contains(&"c,d,,none,2022-01-01".to_owned()), "{rows:?}");
+    assert!(rows.contains(&"b,c,,\"none\",2021-01-01".to_owned()), "{rows:?}");
+    assert!(rows.contains(&"c,d,,\"none\",2022-01-01".to_owned()), "{rows:?}");
     // What is named, the time of a stream and a kind are needed.
     place.fails(2, "add g.esker log.csv --weight cost", "there is no column \"cost\"");
     place.ok("import a.csv t.esker --time since");

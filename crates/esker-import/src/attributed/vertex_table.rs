@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use arrow_array::builder::BinaryBuilder;
 use arrow_array::{Array, ArrayRef};
-use esker_format::{PropertyType, Result, TableRecord, value::decimal};
+use esker_format::{ElementType, PropertyType, Result, TableRecord, value::decimal};
 use esker_graph::{Message, Setting, message};
 
 use super::types::typed_value;
 use super::value::Attribute;
 use super::vertices::VertexColumns;
+use crate::columns::missing::{MissingWords, TextField, says_missing};
 use crate::columns::names::vertex_id_column;
 use crate::read::format::ReadOptions;
 use crate::read::head::{HEAD_BYTES_MAX, InputHead};
@@ -24,6 +25,7 @@ use crate::text::blocks::{LineBlocks, PartialInput, excerpt, input_error};
 use crate::text::line::Separator;
 use crate::text::reasons::{check_text, not_id};
 use crate::text::rows::{FieldPlace, TextRows};
+use crate::text::sampled::values;
 use crate::text::shape::{SAMPLE_LINES, TableShape, shape};
 
 /// The number of the file of vertices among the files of a reader, which count from 0.
@@ -34,11 +36,13 @@ const VERTEX_TABLE: usize = usize::MAX;
 fn vertex_shape(head: &[u8], whole: bool, lines_max: usize, options: &ReadOptions) -> Option<TableShape> {
     static SEPARATORS: [Separator; 4] =
         [Separator::Byte(b'\t'), Separator::Byte(b','), Separator::Byte(b';'), Separator::Byte(b'|')];
+    let remembered = options.expected.iter().flat_map(|expected| &expected.nulls);
     let options = ReadOptions {
         delimiter: None,
         header: Some(false),
         expected: None,
         quotes: options.quotes,
+        nulls: options.nulls.iter().chain(remembered).cloned().collect(),
         ..ReadOptions::default()
     };
     let is_regular =
@@ -55,6 +59,16 @@ fn vertex_shape(head: &[u8], whole: bool, lines_max: usize, options: &ReadOption
     let named =
         ReadOptions { header: Some(true), delimiter: Some(found.dialect.separator.byte()), ..options };
     shape(head, whole, &SEPARATORS, lines_max, &named).ok().flatten()
+}
+
+/// The type of a column, by the sample.
+fn type_of(shape: &TableShape, column: usize) -> PropertyType {
+    let given = values(shape, column);
+    // Texts would keep the words.
+    if shape.columns_with_words.contains(&column) && given.clone().all(<[u8]>::is_empty) {
+        return ElementType::I64.into();
+    }
+    sniff_type(given)
 }
 
 /// What a file of vertices with several columns may be.
@@ -106,10 +120,8 @@ impl VertexTable {
             Some(name) if !name.trim().is_empty() => name.clone(),
             _ => format!("column{}", column + 1),
         };
-        let values =
-            |column: usize| shape.rows.iter().filter_map(move |row| row.get(column)).map(Vec::as_slice);
         let properties: Vec<(String, PropertyType)> =
-            (0..shape.columns).map(|column| (name(column), sniff_type(values(column)))).collect();
+            (0..shape.columns).map(|column| (name(column), type_of(&shape, column))).collect();
         let mut known = std::collections::HashSet::new();
         let mut of_properties = properties.iter().enumerate().filter(|(column, _)| *column != id);
         if let Some((_, (name, _))) = of_properties.find(|(_, (name, _))| !known.insert(name.as_str())) {
@@ -169,6 +181,7 @@ impl VertexTable {
             quotes: shape.dialect.quotes,
             id,
             properties,
+            missing: shape.missing,
         };
         let vertices = Some(LineBlocks::new(vec![part], &ReadOptions { live: None, ..options.clone() }));
         WithVertexTable { schema, vertices, note, edges, parser: Arc::new(parser) }
@@ -236,6 +249,7 @@ struct TableOfVertices {
     quotes: bool,
     id: usize,
     properties: Vec<(String, PropertyType)>,
+    missing: MissingWords,
 }
 
 impl BlockParser for TableOfVertices {
@@ -361,11 +375,17 @@ impl TableOfVertices {
     ) {
         for ((field, place), (_, own)) in fields.iter().zip(places).zip(&self.properties) {
             let (Some(place), value) = (*place, field.text(bytes)) else { continue };
-            if value.is_empty() {
+            let is_text = own.logical.is_text();
+            let is_missing = match is_text {
+                true => !field.is_quoted(bytes) && self.missing.text(&value) == TextField::Missing,
+                // No quotes make a number of a word.
+                false => self.missing.is_named(&value) || says_missing(&value),
+            };
+            if is_missing {
                 continue;
             }
             let text = String::from_utf8_lossy(&value);
-            let typed = if own.logical.is_text() { None } else { typed_value(&text, own) };
+            let typed = if is_text { None } else { typed_value(&text, own) };
             columns.push(row, place, &typed.unwrap_or_else(|| Attribute::Text(Cow::Borrowed(&text))));
         }
     }

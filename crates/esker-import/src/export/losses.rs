@@ -5,6 +5,7 @@ use std::fmt;
 use esker_format::{Result, value::decimal};
 use esker_graph::{Assignment, Message, Operation, Setting, message, vertex};
 
+use crate::columns::missing::says_missing;
 use crate::read::format::{Format, ReadOptions};
 use crate::read::typed;
 use crate::sniff;
@@ -300,6 +301,7 @@ fn of_first_lines(graph: &dyn ExportGraph, format: Format, options: &ExportOptio
 /// Whether a reader takes the texts of a property for numbers, truth values or times.
 fn look_like_others(graph: &dyn ExportGraph, property: usize) -> Result<bool> {
     let texts = graph.dictionary(property)?;
-    let texts = || texts.iter().flatten();
+    // Words for no value, which no quotes make texts of where numbers stand.
+    let texts = || texts.iter().flatten().filter(|text| !says_missing(text));
     Ok(decimal::are_numbers(texts()) || typed::sniff(texts()).is_some())
 }

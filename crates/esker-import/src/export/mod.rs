@@ -23,7 +23,7 @@ use crate::write::{
 
 pub use crate::write::{
     BlockBuilder, Escaped, ExportBlock, ExportGraph, ExportOptions, OutputCompression, OutputFile,
-    PropertyInfo, PropertyKind, StoredExport, WriteIds, escaped, push_f64, push_quoted,
+    PropertyInfo, PropertyKind, StoredExport, WriteIds, escaped, nulls, push_f64, push_quoted, push_text,
 };
 pub use losses::Loss;
 

@@ -6,7 +6,7 @@ mod likeliest;
 pub(crate) mod column;
 pub(crate) mod blocks;
 pub(crate) mod shape;
-mod sampled;
+pub(crate) mod sampled;
 mod table_ends;
 mod columns;
 mod fast;

@@ -50,7 +50,7 @@ pub(super) fn fields(shape: &TableShape, column: usize) -> impl Iterator<Item = 
 }
 
 /// The values of a column in the sample; words for no value are empty.
-pub(super) fn values(shape: &TableShape, column: usize) -> impl Iterator<Item = &[u8]> + Clone {
+pub(crate) fn values(shape: &TableShape, column: usize) -> impl Iterator<Item = &[u8]> + Clone {
     let rows = shape.rows.iter().enumerate().filter_map(move |(index, row)| Some((index, row.get(column)?)));
     let is_word = move |index: usize| !shape.words.is_empty() && shape.words.contains(&(index, column));
     rows.map(move |(index, field)| if is_word(index) { &[][..] } else { field.as_slice() })

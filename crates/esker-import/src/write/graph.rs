@@ -128,6 +128,11 @@ pub trait ExportGraph: Sync {
         Vec::new()
     }
 
+    /// The words that stand for no value in the tables that the graph reads later.
+    fn nulls(&self) -> &[String] {
+        &[]
+    }
+
     /// The values of `v`, one or none for each of [`ExportGraph::vertex_records`].
     ///
     /// # Errors

@@ -14,7 +14,7 @@ use super::elements::{directed, formats_for};
 use super::format::{EndsWritten, ExportFormat, Guessed, KeptProperties, ReadAs, WriteGraph};
 use super::graph::{ExportBlock, PropertyKind};
 use super::sink::OutputFile;
-use super::writer::{EdgeWriter, ExportShape, VertexNames, push_quoted};
+use super::writer::{EdgeWriter, ExportShape, VertexNames, push_quoted, push_text};
 use crate::read::input_format::InputFormat;
 use crate::read::typed::logical_value;
 use crate::text;
@@ -233,8 +233,8 @@ fn needs(format: &InputFormat, what: &str) -> Error {
 /// A writer of lines (or records) below a head.
 fn begin<'a>(line: LineStyle, head: Vec<u8>, shape: &ExportShape, output: &'a mut OutputFile) -> Begun<'a> {
     let logical = shape.properties.iter().map(|property| property.logical.clone()).collect();
-    let dictionaries = shape.dictionaries.clone();
-    Ok(Box::new(LineWriter { line, logical, dictionaries, buffer: head, output }))
+    let (dictionaries, nulls) = (shape.dictionaries.clone(), shape.nulls.clone());
+    Ok(Box::new(LineWriter { line, logical, dictionaries, nulls, buffer: head, output }))
 }
 
 struct LineWriter<'a> {
@@ -242,6 +242,8 @@ struct LineWriter<'a> {
     /// What the properties of a line of a table are.
     logical: Vec<LogicalType>,
     dictionaries: Vec<LargeBinaryArray>,
+    /// The words that stand for no value.
+    nulls: Vec<String>,
     buffer: Vec<u8>,
     output: &'a mut OutputFile,
 }
@@ -350,7 +352,7 @@ impl LineWriter<'_> {
         }
         let mut id = Vec::new();
         names.write(v, &mut id)?;
-        push_quoted(&mut self.buffer, &id, delimiter);
+        push_text(&mut self.buffer, &id, delimiter, &self.nulls);
         Ok(())
     }
 
@@ -367,7 +369,7 @@ impl LineWriter<'_> {
         }
         if let Some(codes) = values.as_primitive_opt::<UInt32Type>() {
             let text = self.dictionaries[property].value(codes.value(row) as usize);
-            push_quoted(&mut self.buffer, text, delimiter);
+            push_text(&mut self.buffer, text, delimiter, &self.nulls);
             return;
         }
         let number = values.as_primitive_opt::<Int64Type>().map(|numbers| numbers.value(row));

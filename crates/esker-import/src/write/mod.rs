@@ -35,9 +35,9 @@ pub(crate) use lines::{COL, CSV, DIMACS, EL, GRAPH500, GRAPH500_64, MAX, MTX, SN
 pub(crate) use npz::NPZ;
 pub use options::{ExportOptions, OutputCompression, WriteIds};
 pub use sink::OutputFile;
-pub use stored::StoredExport;
+pub use stored::{StoredExport, nulls};
 pub(crate) use tables::{ARROW, PARQUET};
 pub use terminal::{Escaped, escaped};
 pub(crate) use vertices::write as write_vertices;
-pub use writer::push_quoted;
 pub(crate) use writer::{ExportShape, VertexNames, pump};
+pub use writer::{push_quoted, push_text};

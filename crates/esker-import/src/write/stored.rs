@@ -12,7 +12,7 @@ use esker_format::{Column, Element, ElementType, Error, IdMapKind, PropertyRecor
 use esker_graph::{Direction, Remaining, Run, VertexId};
 use esker_layers::ids::ExternalId;
 use esker_layers::property::{Dictionary, PropertyValue, VertexProperty};
-use esker_store::{ReservedBits, View};
+use esker_store::{ReservedBits, Version, View};
 
 use super::graph::{BlockBuilder, ExportGraph, PropertyInfo, PropertyKind};
 
@@ -104,6 +104,10 @@ impl ExportGraph for StoredExport<'_> {
 
     fn kind(&self) -> Option<&str> {
         self.view.version().kind_property().map(|kind| kind.name.as_str())
+    }
+
+    fn nulls(&self) -> &[String] {
+        nulls(self.view.version())
     }
 
     fn vertex_records(&self) -> Vec<PropertyRecord> {
@@ -224,6 +228,12 @@ impl ExportGraph for StoredExport<'_> {
         let vertex = self.view.version().ids().vertex_of(ExternalId::Int(id))?;
         vertex.ok_or_else(|| Error::invalid(format!("there is no vertex with the id {id}")))
     }
+}
+
+/// The words that stand for no value in the tables that a database reads later.
+pub fn nulls(version: &Version) -> &[String] {
+    let table = version.manifest().reading.as_ref().and_then(|reading| reading.table.as_ref());
+    table.map_or(&[], |table| &table.nulls)
 }
 
 /// Appends a range of a stored column. Codes must be below `num_texts`. Values that are `reserved` are null.

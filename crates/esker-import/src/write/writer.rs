@@ -7,6 +7,7 @@ use esker_graph::{Bitmap, Operation, VertexId, message, vertex};
 
 use super::graph::{EdgeStream, ExportBlock, ExportGraph, PropertyInfo, PropertyKind};
 use super::options::{ExportOptions, WriteIds};
+use crate::columns::missing::says_missing;
 
 /// What is about to be written.
 #[derive(Debug, Clone)]
@@ -22,6 +23,8 @@ pub(crate) struct ExportShape {
     pub(crate) ids: WriteIds,
     /// Whether what will be written as ids are texts.
     pub(crate) text_ids: bool,
+    /// The words that the graph's later inputs have for no value.
+    pub(crate) nulls: Vec<String>,
 }
 
 impl ExportShape {
@@ -38,6 +41,7 @@ impl ExportShape {
             dictionaries: shape.dictionaries,
             ids,
             text_ids: VertexNames::new(stream.graph(), ids).are_texts(),
+            nulls: stream.graph().map_or_else(Vec::new, |graph| graph.nulls().to_vec()),
         };
         if !options.properties {
             own.properties.clear();
@@ -109,13 +113,21 @@ impl<'a> VertexNames<'a> {
     }
 }
 
-/// Appends a field of a table, in quotes if it is empty, begins as a comment, has blanks at its ends, or
-/// holds the delimiter, a quote or a line break. Without them, a reader would take it for another value.
+/// Appends a field of a table, in quotes if it is empty or a common word for no value, begins as a comment,
+/// has blanks at its ends, or holds the delimiter, a quote or a line break. Without them, a reader would take
+/// it for another value.
 pub fn push_quoted(out: &mut Vec<u8>, text: &[u8], delimiter: u8) {
+    push_text(out, text, delimiter, &[]);
+}
+
+/// The same for a table whose readers take `nulls` for no value too.
+pub fn push_text(out: &mut Vec<u8>, text: &[u8], delimiter: u8, nulls: &[String]) {
     let special = |byte: u8| byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
     let edge = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_whitespace);
     let comment = text.first() == Some(&b'#');
-    if !(comment || edge(text.first()) || edge(text.last()) || text.iter().any(|&byte| special(byte))) {
+    let is_null = says_missing(text) || nulls.iter().any(|word| word.as_bytes() == text);
+    let has_special = || text.iter().any(|&byte| special(byte));
+    if !(is_null || comment || edge(text.first()) || edge(text.last()) || has_special()) {
         out.extend_from_slice(text);
         return;
     }

@@ -1,6 +1,7 @@
 //! Edges without a value of a property: read from every kind of file, and written to every one that has a
 //! place for them.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use esker_graph::Run;
@@ -69,7 +70,7 @@ fn cells_of_tables_that_say_that_there_is_no_value() {
     // Words are missing numbers, dates and truth values, and texts among texts.
     for word in ["NA", "NaN", "nan", "NULL", "None", "\\N", "-", "N/A", "<NA>"] {
         let text = format!("source,target,n,d,t\na,b,1.5,2024-01-02,x\na,c,{word},{word},{word}\n");
-        let of_texts = if word == "\\N" { "" } else { word };
+        let of_texts = if word == "\\N" { String::new() } else { format!("\"{word}\"") };
         means(
             "a.csv",
             &text,
@@ -87,7 +88,7 @@ fn cells_of_tables_that_say_that_there_is_no_value() {
         "a.csv",
         "source,target,n,t\na,b,-1,no\na,c,-10,\"no\"\na,d,no,-1\n",
         &read,
-        "n:i64? t:text?\na,b,,\na,c,-10,no\na,d,,",
+        "n:i64? t:text?\na,b,,\na,c,-10,\"no\"\na,d,,",
     );
     // Lines of the common form, and a weight behind them.
     let lines: String = (0..2000)
@@ -153,7 +154,7 @@ fn tables_have_defaults() {
         let read = ReadOptions { defaults: given.clone(), ..all() };
         import_files(&files, &back, &read, &keep()).unwrap();
         assert!(
-            shown(&back).ends_with("\na,b,2.0,-1,none,1970-01-01\na,c,0.5,2,x,2024-01-02"),
+            shown(&back).ends_with("\na,b,2.0,-1,\"none\",1970-01-01\na,c,0.5,2,x,2024-01-02"),
             "{}",
             shown(&back)
         );
@@ -291,4 +292,105 @@ fn sorted(shown: &str) -> Vec<String> {
         .collect();
     edges.sort();
     types.into_iter().chain(edges).collect()
+}
+
+/// Texts that readers of tables may take for no value, and two that they do not.
+const WORDS: [&str; 16] = [
+    "\\N", "\\n", "NA", "n/a", "<NA>", "NaN", "nat", "NULL", "None", "nil", "-", "", "-1", "unset", "DE",
+    "no one",
+];
+
+/// Texts that look like no value come back from tables as the texts that they are: alone in a column, among
+/// others, and as ids.
+#[test]
+fn texts_that_look_like_no_value_come_back_from_tables() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    let read = ReadOptions { nulls: vec!["-1".to_owned(), "unset".to_owned()], ..all() };
+    let mut columns = vec![vec!["source".to_owned()], vec!["target".to_owned()]];
+    // -1 would be a number without the words of the database.
+    let words: Vec<&str> = WORDS.into_iter().filter(|word| *word != "-1").collect();
+    for (row, word) in words.iter().enumerate() {
+        let id = if word.is_empty() { "x" } else { word };
+        columns[0].push(format!("\"{id}\""));
+        columns[1].push(format!("\"{}\"", row % 3));
+        for other in [word, "DE", "two words"] {
+            let mut texts = vec![format!("t{}", columns.len())];
+            texts.extend((0..words.len()).map(|row| match row % 3 {
+                0 => format!("\"{word}\""),
+                1 => format!("\"{other}\""),
+                _ => String::new(),
+            }));
+            columns.push(texts);
+        }
+    }
+    let line = |row: usize| columns.iter().map(|own| own[row].clone()).collect::<Vec<_>>().join(",");
+    let csv: String = (0..=words.len()).map(|row| line(row) + "\n").collect();
+    import_inputs(&[Input::memory("a.csv", csv.as_bytes())], at("a.esker"), &read, &keep()).unwrap();
+    let expected = shown(&at("a.esker"));
+    assert_eq!(expected.matches(":text?").count(), columns.len() - 2, "{expected}");
+    let view = Store::open(at("a.esker")).unwrap().latest().unwrap().view();
+    let run = Run::with_threads(1).unwrap();
+    let graph = StoredExport::new(&view, &run).unwrap();
+    // Also where the words of the database are no values.
+    for (number, (ending, nulls)) in
+        [("csv", &read), ("tsv", &read), ("csv", &all()), ("tsv", &all())].into_iter().enumerate()
+    {
+        let (file, back) = (at(&format!("{number}.{ending}")), at(&format!("{number}.esker")));
+        export(&graph, &file, &ExportOptions::default()).unwrap();
+        import_files(&[file.to_string_lossy()], &back, nulls, &keep()).unwrap();
+        // The words that it does not know stand without quotes.
+        let plain = |text: &str| {
+            let text = text.replace("\"unset\"", "unset");
+            text.lines().map(str::to_owned).collect::<BTreeSet<_>>()
+        };
+        assert_eq!(plain(&shown(&back)), plain(&expected), "{ending}");
+    }
+}
+
+/// Words for no value mean the same for vertices as for edges, whatever the type of the column.
+#[test]
+fn words_for_no_value_in_tables_of_vertices() {
+    let given = ["5", "0.25", "true", "2024-01-02", "2024-01-02T03:04:05", "some"].iter().flat_map(|given| {
+        [(false, false), (true, false), (false, true)].map(|(is_quoted, far)| (*given, is_quoted, far))
+    });
+    for (number, (given, is_quoted, far)) in given.enumerate() {
+        // The words in the first rows, or behind all that are looked at.
+        let filling = if far { 1200 } else { 2 };
+        let separator = if number % 2 == 0 { "," } else { "\t" };
+        let row = |id: &str, field: &dyn Fn(usize) -> String| {
+            let fields = (0..WORDS.len()).map(field);
+            [id.to_owned()].into_iter().chain(fields).collect::<Vec<_>>().join(separator) + "\n"
+        };
+        let mut rows = row("id", &|at| format!("p{at}"));
+        (0..filling).for_each(|at| rows += &row(&format!("v{at}"), &|_| given.to_owned()));
+        rows += &row("w", &|at| match is_quoted {
+            true => format!("\"{}\"", WORDS[at]),
+            false => WORDS[at].to_owned(),
+        });
+        let directory = tempfile::tempdir().unwrap();
+        let (file, database) = (directory.path().join("v.txt"), directory.path().join("a.esker"));
+        std::fs::write(&file, rows).unwrap();
+        let vertices = Some(file.to_string_lossy().into_owned());
+        let read = ReadOptions { vertices, nulls: vec!["-1".into(), "unset".into()], ..all() };
+        let edges = Input::memory("a.csv", "source,target\nv0,v1\n".as_bytes());
+        import_inputs(&[edges], &database, &read, &keep()).unwrap();
+        let version = Store::open(&database).unwrap().latest().unwrap();
+        for (at, word) in WORDS.iter().enumerate() {
+            let property = version.vertex_property(&format!("p{at}")).unwrap();
+            let values = (0..version.num_vertices()).filter_map(|v| property.get(v as u32).unwrap());
+            let values: Vec<String> = values.map(|value| value.to_string()).collect();
+            let of_text = property.record().is_text();
+            let is_missing = match given {
+                "some" => !is_quoted && ["\\N", "", "-1", "unset"].contains(word),
+                _ if is_quoted && *word == "unset" => false,
+                "5" | "0.25" => !["DE", "no one"].contains(word),
+                _ => !(["DE", "no one"].contains(word) || is_quoted && *word == "-1"),
+            };
+            let what = format!("{given} beside {word}, quoted {is_quoted}, far {far}: {values:.60?}");
+            assert_eq!(values.len(), filling + usize::from(!is_missing), "{what}");
+            assert_eq!(values.iter().any(|value| value == word), !is_missing, "{what}");
+            assert_eq!(of_text, given == "some" || !is_missing, "{what}");
+        }
+    }
 }

@@ -4,7 +4,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use esker_graph::{Run, VertexId, vertex};
-use esker_import::export::{ExportOptions, OutputFile};
+use esker_import::export::{ExportOptions, OutputFile, nulls, push_text};
+use esker_import::missing::says_missing;
 use esker_import::read::typed::{is_unsigned, sniff_type};
 use esker_store::View;
 use esker_store::format::PropertyRecord;
@@ -92,7 +93,9 @@ fn add_to_samples(values: &[Option<PropertyValue<'_>>], samples: &mut [Vec<Vec<u
 /// 2^64 - 1 are one of their own.
 fn lost_type(property: &PropertyRecord, sample: &[Vec<u8>]) -> Option<String> {
     let own = property.property_type();
-    let is_told = sniff_type(sample.iter().map(Vec::as_slice)).logical == own.logical && !is_unsigned(&own);
+    // No quotes make a text of a word for no value where numbers stand.
+    let values = sample.iter().map(Vec::as_slice).filter(|value| !says_missing(value));
+    let is_told = sniff_type(values).logical == own.logical && !is_unsigned(&own);
     (!is_told).then(|| format!("{}:{own}", property.name).replace(", ", ","))
 }
 
@@ -117,7 +120,7 @@ fn write_row(
     let id = view.version().ids().external_of(v)?;
     match id {
         ExternalId::Int(id) => push_u64(out, id),
-        ExternalId::Text(text) => quote(text, out),
+        ExternalId::Text(text) => push_text(out, text, b',', nulls(view.version())),
     }
     for value in values {
         out.push(b',');
@@ -129,7 +132,7 @@ fn write_row(
                     id.to_string()
                 )));
             }
-            Some(PropertyValue::Text(text)) => quote(text, out),
+            Some(PropertyValue::Text(text)) => push_text(out, text, b',', nulls(view.version())),
             Some(vector @ PropertyValue::Vector(_)) => quote(vector.to_string().as_bytes(), out),
             Some(number) => out.extend_from_slice(&text_of(*number)),
         }
