@@ -6,8 +6,10 @@ use super::rank::Ranked;
 
 /// Sums of all weights stay below this power of two.
 const SUM_BITS: i32 = 61;
-/// A weight is at most 2^900 units, a power that a double can hold.
-const EXPONENT_MAX: i32 = 900;
+/// The least positive double, 2^-1074, is at most 2^61 units.
+const EXPONENT_MAX: i32 = SUM_BITS + 1074;
+/// More than all weights are in units.
+const BEYOND_ALL: f64 = power(100);
 
 /// The unit of whole-numbered weights: a power of two of a weight. The sum of all weights takes at most 61
 /// bits, so a weight below about 2^-60 of that sum counts as 0.
@@ -53,6 +55,12 @@ impl Unit {
         units * power(-(self.exponent / 2)) * power(-(self.exponent - self.exponent / 2))
     }
 
+    /// A cost in units that is compared with weights. What exceeds all of them by far is as good as any that
+    /// does.
+    pub(crate) fn cost(self, weight: f64) -> f64 {
+        self.scale(weight).min(BEYOND_ALL)
+    }
+
     /// A number of weights, such as a resolution, in units.
     pub(crate) fn scale(self, weight: f64) -> f64 {
         weight * power(self.exponent / 2) * power(self.exponent - self.exponent / 2)
@@ -61,7 +69,7 @@ impl Unit {
 
 /// 2 to a power between -1000 and 1000.
 #[inline(always)]
-fn power(exponent: i32) -> f64 {
+const fn power(exponent: i32) -> f64 {
     f64::from_bits(((1023 + exponent) as u64) << 52)
 }
 
@@ -123,11 +131,19 @@ mod tests {
 
     #[test]
     fn sums_of_units_fit_and_small_integers_are_exact() {
-        for (largest, num_arcs) in [(1.0, 1), (7.0, 1 << 20), (1e-300, 10), (1e300, 1 << 40), (f64::MAX, 3)] {
+        for (largest, num_arcs) in [
+            (1.0, 1),
+            (7.0, 1 << 20),
+            (1e-300, 10),
+            (5e-324, 1),
+            (5e-324, 1 << 30),
+            (1e300, 1 << 40),
+            (f64::MAX, 3),
+        ] {
             let unit = Unit::of(largest, num_arcs);
             let sum = u128::from(unit.count(largest)) * 2 * u128::from(num_arcs);
             assert!(sum < 1 << 62, "{largest} {num_arcs}: {sum}");
-            assert!(unit.exponent == EXPONENT_MAX || sum > 1 << 56, "{largest} {num_arcs}: {sum}");
+            assert!(sum > 1 << 56, "{largest} {num_arcs}: {sum}");
         }
         let coarse = Unit::of(9.0, 1000);
         let unit = coarse.refined(coarse.count(9.0) + 999 * coarse.count(1e-3), 1000);

@@ -87,7 +87,7 @@ proptest! {
 #[test]
 fn extreme_weights_have_a_finite_quality_or_are_refused() {
     let (mut refused, mut answered) = (0, 0);
-    for weight in [f64::MAX, 1.5e308, 8e307, 1e300, 1.0, 1e-250] {
+    for weight in [f64::MAX, 1.5e308, 8e307, 1e300, 1.0, 1e-250, 1e-290, 1e-308, 5e-324] {
         for edges in 1..5_u32 {
             let edges: Vec<_> = (0..edges).map(|v| (v as VertexId, (v + 1) as VertexId, weight)).collect();
             let csr = Csr::undirected(6, &edges).expect("the ends are vertices");
@@ -111,6 +111,23 @@ fn extreme_weights_have_a_finite_quality_or_are_refused() {
         }
     }
     assert!(refused > 10 && answered > refused, "{refused} refused, {answered} answered");
+}
+
+proptest! {
+    #![proptest_config(common::cases(100))]
+    /// The unit of weights is of no account: neither where it is the least double, nor where it is huge.
+    #[test]
+    fn weights_of_any_size_have_the_same_communities(sample in common::undirected(), resolution in 0.01..4.0_f64) {
+        for options in all_options(resolution, 2).into_iter().filter(|one| one.objective == Objective::Modularity) {
+            let found = [0, -1074, -963, -600, 900].map(|exponent: i32| {
+                // In two steps: the power may be less than all doubles but the least.
+                let half = 2.0_f64.powi(exponent / 2);
+                let csr = sample.csr(|weight| f64::from(weight) * half * 2.0_f64.powi(exponent - exponent / 2));
+                checked(&csr.graph(), &csr, &common::run(2, false), &options)
+            });
+            found.iter().for_each(|other| assert_eq!(other, &found[0]));
+        }
+    }
 }
 
 /// `groups` groups of `size` vertices, in which each vertex has about `inside` edges within its group and

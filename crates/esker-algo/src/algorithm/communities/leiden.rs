@@ -187,7 +187,7 @@ fn find<E: From<Stop> + Send>(
             let sum: u64 = strengths.iter().sum();
             (strengths.into(), options.resolution / sum.max(1) as f64)
         }
-        Objective::Cpm => (std::iter::repeat_n(1, n).collect(), unit.scale(options.resolution)),
+        Objective::Cpm => (std::iter::repeat_n(1, n).collect(), unit.cost(options.resolution)),
     };
     let refines = options.method == CommunityMethod::Leiden;
     let entries_each = num_arcs / n.max(1) as u64;

@@ -91,7 +91,7 @@ impl<E: From<Stop> + Send> Levels<'_, E> {
     ) -> R {
         match stored {
             LevelLists::Vertices => f(self.lists),
-            LevelLists::Coarse(coarse) => f(&CoarseLists { coarse, error: PhantomData }),
+            LevelLists::Coarse(coarse) => f(&CoarseLists { run: self.run, coarse, error: PhantomData }),
             LevelLists::Regrouped(members) => f(&Regrouped { lists: self.lists, above: top, members }),
         }
     }

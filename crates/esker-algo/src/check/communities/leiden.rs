@@ -114,7 +114,8 @@ impl Sums {
         }
         sums.factor = match claim.is_cpm {
             _ if sums.all == 0.0 => 0.0,
-            true => claim.resolution / largest,
+            // A pair that costs more than all weights may cost anything.
+            true => (claim.resolution / largest).min(1e30),
             false => claim.resolution / sums.all,
         };
         Ok(sums)
