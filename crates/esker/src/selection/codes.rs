@@ -1,17 +1,29 @@
 //! Questions about the texts of an edge property, answered by code.
 
+use std::ops::Range;
+
+use esker_graph::{Bitmap, Reservation, Run, vertex};
 use esker_store::Version;
 use esker_store::format::{MISSING_TEXT, PropertyRecord};
-use esker_store::property::{Dictionary, PropertyValue};
+use esker_store::property::Dictionary;
 
-use super::value::ValueTest;
+use super::value::{TextTest, ValueTest};
 use crate::error::{Error, Result};
+
+/// Texts that are compared at a time.
+const GRAIN: usize = 1 << 10;
 
 /// The answers to a question about texts, by code.
 #[derive(Debug)]
 pub(super) enum TextCodes {
-    /// One for each code.
-    Each(Vec<Option<bool>>),
+    /// Of texts that were all compared.
+    Compared {
+        /// Those that meet it.
+        met: Bitmap,
+        /// The code that stands for a missing text.
+        missing: Option<u64>,
+        _memory: Reservation,
+    },
     /// Of whether a text is one of some, or is not.
     Some {
         /// Their codes, ascending.
@@ -25,27 +37,46 @@ pub(super) enum TextCodes {
 
 impl TextCodes {
     /// Looks for the texts in a dictionary, or compares all of them.
-    pub(super) fn of(test: &ValueTest, texts: &Dictionary, property: &PropertyRecord) -> Result<Self> {
-        let wanted = match test {
-            ValueTest::Texts(test) => test.wanted().zip(Some(test.is_equality())),
-            _ => None,
-        };
-        let Some((wanted, answer)) = wanted else {
-            let answer = |code| Ok(test.is_met(&PropertyValue::from_text(property, texts.text(code)?)));
-            return Ok(Self::Each((0..texts.len()).map(answer).collect::<Result<_>>()?));
-        };
+    pub(super) fn of(
+        test: &ValueTest,
+        texts: &Dictionary,
+        property: &PropertyRecord,
+        run: &Run,
+    ) -> Result<Self> {
         let code_of = |text: &[u8]| Ok::<_, Error>(texts.code_of(text)?.map(|code| code as u64));
+        let missing = if property.optional { code_of(MISSING_TEXT)? } else { None };
+        let ValueTest::Texts(test) = test else {
+            // What is not asked of the text itself is whether it is missing.
+            return Ok(Self::Some { codes: missing.into_iter().collect(), answer: true, missing: None });
+        };
+        let Some(wanted) = test.wanted() else { return Self::compared(test, texts, missing, run) };
         let codes = wanted.iter().map(|text| code_of(text.as_bytes()));
         let mut codes: Vec<u64> = codes.filter_map(Result::transpose).collect::<Result<_>>()?;
         codes.sort_unstable();
-        let missing = if property.optional { code_of(MISSING_TEXT)? } else { None };
-        Ok(Self::Some { codes, answer, missing })
+        Ok(Self::Some { codes, answer: test.is_equality(), missing })
+    }
+
+    /// Compares all texts. Memory: a bit for each.
+    fn compared(test: &TextTest, texts: &Dictionary, missing: Option<u64>, run: &Run) -> Result<Self> {
+        let bytes = texts.len().div_ceil(8) as u64;
+        let memory = run.budget().reserve("the texts that meet conditions", bytes).map_err(Error::from)?;
+        let met = Bitmap::new(texts.len());
+        let compare = |(): &mut (), range: Range<usize>| {
+            for code in range {
+                if test.is_met(texts.text(code)?) {
+                    met.insert_alone(vertex(code));
+                }
+            }
+            Ok::<_, Error>(())
+        };
+        run.share_ranges(texts.len(), GRAIN, || (), compare)?;
+        Ok(Self::Compared { met, missing, _memory: memory })
     }
 
     pub(super) fn answer(&self, code: u64) -> Option<bool> {
         match self {
-            Self::Each(answers) => answers.get(code as usize).copied().unwrap_or(Some(false)),
-            Self::Some { missing, .. } if *missing == Some(code) => None,
+            Self::Compared { missing, .. } | Self::Some { missing, .. } if *missing == Some(code) => None,
+            Self::Compared { met, .. } => Some((code as usize) < met.len() && met.get(vertex(code as usize))),
             Self::Some { codes, answer, .. } => Some(codes.binary_search(&code).is_ok() == *answer),
         }
     }

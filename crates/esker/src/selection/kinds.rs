@@ -8,11 +8,11 @@ use super::text::{Asked, Literal};
 use crate::error::{Error, Result};
 
 /// The test whether an edge is of one of some kinds; one that the version does not know is that of no edge.
-pub(super) fn kinds_test(kinds: &[String], version: &Version) -> Result<PropertyTest> {
+pub(super) fn kinds_test(kinds: &[String], version: &Version, run: &Run) -> Result<PropertyTest> {
     let Some(property) = version.kind_property() else { return Err(no_kinds(version)) };
     let literal = |kind: &String| Literal { text: kind.clone(), is_quoted: true };
     let wanted = Asked::OneOf(kinds.iter().map(literal).collect());
-    PropertyTest::of(property.clone(), &wanted, version)
+    PropertyTest::of(property.clone(), &wanted, version, run)
 }
 
 fn no_kinds(version: &Version) -> Error {

@@ -208,7 +208,7 @@ impl Conditions {
         let tests = conditions.iter().map(|condition| EdgeTest::new(&condition.expression, version, run));
         let mut tests = tests.collect::<Result<Vec<_>>>()?;
         if !kinds.is_empty() {
-            tests.push(EdgeTest::Value(kinds_test(kinds, version)?));
+            tests.push(EdgeTest::Value(kinds_test(kinds, version, run)?));
         }
         let joins = !version.manifest().duplicates().keeps_parallel();
         let are_of_one_kind = joins && version.kind_property().is_some() && leave_one_kind(&tests);

@@ -62,7 +62,7 @@ impl EdgeTest {
             Expression::Any(parts) => Self::Any(several(parts)?),
             Expression::Not(part) => Self::Not(Box::new(Self::new(part, version, run)?)),
             Expression::Test(comparison) => match comparison.operand.whose {
-                Whose::Edge => Self::Value(PropertyTest::new(comparison, version)?),
+                Whose::Edge => Self::Value(PropertyTest::new(comparison, version, run)?),
                 _ => Self::End(EndTest::new(comparison, version, run)?),
             },
         })
@@ -126,20 +126,20 @@ pub(super) fn property_of<'v>(operand: &Operand, version: &'v Version) -> Result
 }
 
 impl PropertyTest {
-    fn new(Comparison { operand, asked }: &Comparison, version: &Version) -> Result<Self> {
+    fn new(Comparison { operand, asked }: &Comparison, version: &Version, run: &Run) -> Result<Self> {
         let property = property_of(operand, version)?.clone();
         ValueTest::new(asked, &property).map_err(|reason| refused(operand, &reason))?;
-        Self::of(property, asked, version)
+        Self::of(property, asked, version, run)
     }
 
     /// A question about a property.
     ///
     /// # Errors
     /// [`Error::Usage`] if its values cannot be compared so.
-    pub(super) fn of(property: PropertyRecord, asked: &Asked, version: &Version) -> Result<Self> {
+    pub(super) fn of(property: PropertyRecord, asked: &Asked, version: &Version, run: &Run) -> Result<Self> {
         let test = ValueTest::new(asked, &property).map_err(Error::usage)?;
         let codes = match version.dictionary(property.number) {
-            Some(texts) if property.is_text() => Some(TextCodes::of(&test, texts, &property)?),
+            Some(texts) if property.is_text() => Some(TextCodes::of(&test, texts, &property, run)?),
             _ => None,
         };
         Ok(Self { property, test, codes })

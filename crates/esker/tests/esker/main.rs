@@ -25,4 +25,5 @@ mod residencies;
 mod rows;
 mod session;
 mod slides;
+mod texts;
 mod windows;
