@@ -16,12 +16,9 @@ use pyo3::types::PyCapsule;
 
 use crate::failure::PyOutcome;
 use crate::input::capsule;
-use crate::output::stream::{id_type, ids_are_signed, ids_array};
+use crate::output::stream::{BATCH_ROWS, id_type, ids_are_signed, ids_array};
 use crate::tables::{column_of, data_type};
 use crate::watch::watched;
-
-/// Rows of a batch.
-const BATCH_ROWS: usize = 1 << 16;
 
 /// Differences of a list of JSON. Python reads a list in a call that handles no signals.
 const LIST_LEN: usize = 1 << 13;

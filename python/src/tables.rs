@@ -12,7 +12,7 @@ use arrow_array::{
     UInt64Array,
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use esker::export::{BlockBuilder, ExportGraph, PropertyKind, StoredExport};
+use esker::export::{BlockBuilder, ExportBlock, ExportGraph, StoredExport};
 use esker::graph::{Run, VertexId, vertex};
 use esker::import::read::typed::{arrow_column, arrow_type};
 use esker::store::format::{ElementType, LogicalType, PropertyRecord};
@@ -25,12 +25,9 @@ use crate::graph::PyGraph;
 use crate::input::capsule;
 use crate::output::edges::RowLists;
 use crate::output::row_order::VersionRows;
-use crate::output::stream::{id_type, ids_are_signed, ids_array};
+use crate::output::stream::{BATCH_ROWS, id_type, ids_are_signed, ids_array};
 use crate::settings::brief;
 use crate::watch::reading;
-
-/// Rows of a batch, about: a list of edges is not cut.
-const BATCH_ROWS: usize = 1 << 16;
 
 /// The edges or the vertices of a version as a stream of Arrow record batches; every call starts a new
 /// stream.
@@ -79,6 +76,8 @@ struct TableBatches {
     /// The next row.
     next: usize,
     num_rows: usize,
+    /// Edges that were read, and how many of them were handed over.
+    read: Option<(ExportBlock, usize)>,
 }
 
 impl TableBatches {
@@ -110,12 +109,23 @@ impl TableBatches {
         let schema = Arc::new(Schema::new(ids.chain(values).collect::<Vec<_>>()));
         drop(graph);
         let of_edges = stream.of_edges;
-        Ok(Self { rows, run, schema, signed, of_edges, properties: all, texts, next: 0, num_rows })
+        Ok(Self {
+            rows,
+            run,
+            schema,
+            signed,
+            of_edges,
+            properties: all,
+            texts,
+            next: 0,
+            num_rows,
+            read: None,
+        })
     }
 
     /// The batch of the next vertices or of their edges; `None` at the end.
     fn batch(&mut self) -> PyOutcome<Option<RecordBatch>> {
-        while self.next < self.num_rows {
+        while self.next < self.num_rows || self.read.is_some() {
             let columns = if self.of_edges { self.edges()? } else { self.vertices()? };
             if !columns[0].is_empty() {
                 return Ok(Some(RecordBatch::try_new(Arc::clone(&self.schema), columns)?));
@@ -141,29 +151,42 @@ impl TableBatches {
         ids_array(self.rows.view().version(), self.signed, &mut vertices.iter().copied().map(Some))
     }
 
-    fn edges(&mut self) -> PyOutcome<Vec<ArrayRef>> {
+    /// The edges that come next, and how many of them were handed over.
+    fn read_edges(&mut self) -> PyOutcome<(ExportBlock, usize)> {
+        if let Some(read) = self.read.take() {
+            return Ok(read);
+        }
         let (rows, run) = (self.rows.clone(), Arc::clone(&self.run));
         let lists = RowLists::new(&rows, &run)?;
-        let graph = lists.graph();
-        let mut block = BlockBuilder::new(graph.properties());
+        let mut block = BlockBuilder::new(lists.graph().properties());
         while self.next < self.num_rows && block.targets.len() < BATCH_ROWS {
             lists.append(self.take(1).start, &mut block)?;
         }
-        let found = lists.finish(&mut block)?;
+        Ok((lists.finish(&mut block)?, 0))
+    }
+
+    fn edges(&mut self) -> PyOutcome<Vec<ArrayRef>> {
+        let (found, first) = self.read_edges()?;
+        // A list may have more edges than a batch.
+        let end = found.targets.len().min(first + BATCH_ROWS);
         let mut columns = Vec::with_capacity(2 + self.properties.len());
-        for end in [&found.sources, &found.targets] {
-            columns.push(self.ids(&self.vertices_of(end.iter().map(|&row| row as usize))?)?);
+        for all in [&found.sources, &found.targets] {
+            columns.push(self.ids(&self.vertices_of(all[first..end].iter().map(|&row| row as usize))?)?);
         }
-        let infos = graph.properties().iter().zip(found.properties);
-        for ((info, values), texts) in infos.zip(&self.texts) {
-            columns.push(match (info.kind, texts) {
-                (PropertyKind::Text, Some(texts)) => {
+        let properties = self.properties.iter().zip(&found.properties);
+        for ((property, values), texts) in properties.zip(&self.texts) {
+            let values = values.slice(first, end - first);
+            columns.push(match texts {
+                Some(texts) => {
                     let codes = values.as_primitive::<UInt32Type>().iter();
                     let text = |code: Option<u32>| code.map(|code| texts.value(code as usize));
                     Arc::new(codes.map(text).collect::<StringArray>())
                 }
-                _ => arrow_column(&info.logical, &values),
+                None => arrow_column(&property.logical, &values),
             });
+        }
+        if end < found.targets.len() {
+            self.read = Some((found, end));
         }
         Ok(columns)
     }

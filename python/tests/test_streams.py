@@ -62,9 +62,25 @@ def test_a_batch_is_made_when_it_is_asked_for():
     graph = esker.from_edges(np.arange(200_000), np.arange(1, 200_001))
     batches = reader(graph.edges())
     first = batches.read_next_batch()
-    assert 65_536 <= len(first) < 70_000 and first["source"][0].as_py() == 0
+    assert len(first) == 16_384 and first["source"][0].as_py() == 0
     assert sum(len(batch) for batch in batches) + len(first) == 200_000
-    assert [len(batch) for batch in reader(graph.vertices())] == [65_536, 65_536, 65_536, 3_393]
+    assert [len(batch) for batch in reader(graph.vertices())] == [16_384] * 12 + [3_393]
+
+
+@pytest.mark.parametrize("hub", [0, 30_000])
+def test_no_batch_has_more_rows_than_texts_of_any_length_allow(hub):
+    """A column of texts has less than 2 GiB, and a text up to 64 KiB; a list of edges has any length."""
+    source = [hub] * 50_000 + list(range(40_000))
+    target = list(range(50_000)) + list(range(1, 40_001))
+    notes = [None if at % 7 == 0 else f"note {at % 1000}" for at in range(90_000)]
+    graph = esker.from_edges([str(v) for v in source], [str(v) for v in target], properties={"note": notes, "n": list(range(90_000))}, duplicates="keep")
+    batches = list(reader(graph.edges()))
+    assert max(map(len, batches)) == 16_384 and sum(map(len, batches)) == 90_000
+    for batch in batches:
+        for u, v, note, n in zip(*(batch[name].to_pylist() for name in ("source", "target", "note", "n"))):
+            assert (u, v, note) == (str(source[n]), str(target[n]), notes[n])
+    assert sorted(n for batch in batches for n in batch["n"].to_pylist()) == list(range(90_000))
+    assert max(len(batch) for batch in reader(graph.vertices())) <= 16_384
 
 
 #: Prints how far the largest resident size, in MiB, grew while a stream was read.

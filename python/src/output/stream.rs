@@ -9,6 +9,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use esker::answer::{Answer, Value, Values};
 use esker::graph::{NONE, VertexId, vertex};
 use esker::store::Version;
+use esker::store::format::value::decimal::TEXT_BYTES_MAX;
 use esker::store::ids::ExternalId;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -20,7 +21,10 @@ use crate::output::row_order::VersionRows;
 use crate::watch::reading;
 
 /// Number of rows per batch. External ids are generated for one batch at a time.
-const BATCH_ROWS: usize = 1 << 16;
+pub(crate) const BATCH_ROWS: usize = 1 << 14;
+
+// A column of a batch has less than 2^31 bytes, which its offsets count.
+const _: () = assert!(BATCH_ROWS * TEXT_BYTES_MAX < 1 << 31);
 
 /// An answer as a stream of Arrow record batches; every call starts a new stream.
 #[pyclass(frozen, name = "Stream", module = "esker._esker")]
