@@ -43,6 +43,8 @@ class EdgeTable:
     def __init__(self, graph: Graph, source: Any, target: Any, properties: dict[str, Any]) -> None:
         import numpy
 
+        from ._texts import Texts
+
         self._read: tuple[Callable[[], Any], bool] | None = None
         self.graph: Graph = graph
         """The graph of the edges."""
@@ -53,7 +55,11 @@ class EdgeTable:
         self.properties: dict[str, numpy.ndarray] = {
             name: _columns.typed(_values(values), graph.edge_properties.get(name, "")) for name, values in properties.items()
         }
-        """Values of each property; text values are objects, times with a zone are in UTC. Missing values are masked, and missing texts ``None``."""
+        """Values of each property; text values are objects, times with a zone are in UTC. Missing values are masked, and missing texts ``None``,
+        of which the answers of comparisons are masked."""
+        for name, values in self.properties.items():
+            if graph.edge_properties.get(name) == "text":
+                self.properties[name] = values.view(Texts)
 
     @classmethod
     def _later(cls, graph: Graph, read: Callable[[], tuple[Any, Any, dict[str, Any]]], properties: bool) -> EdgeTable:

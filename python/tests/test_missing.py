@@ -2,6 +2,7 @@
 
 import datetime
 import math
+import operator
 
 import numpy as np
 import pandas as pd
@@ -83,6 +84,35 @@ def test_nan_is_missing():
                 refused()
     with pytest.raises(esker.InvalidError, match="finite"):
         esker.from_edges(SOURCE, TARGET, weight=[0.5, math.inf, 1])
+
+
+def test_what_is_unknown_of_a_missing_value_is_not_true():
+    """No comparison with a value keeps an edge without one, of any type of property, nor does its opposite."""
+    columns = {
+        "t": (["a", None, "b"], "a"),
+        "n": (pa.array([1, None, 2]), 1),
+        "x": (pa.array([0.5, None, 1.5]), 0.5),
+        "d": (pa.array([0, None, 1], pa.date32()), np.datetime64("1970-01-01")),
+        "b": (pa.array([False, None, True]), False),
+    }
+    g = esker.from_edges(SOURCE, TARGET, properties={name: column for name, (column, _) in columns.items()})
+    compared = [operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge]
+    for name, (_, value) in columns.items():
+        for compare in compared:
+            expected = int(compare(0, 0)) + int(compare(1, 0))
+            kept = [
+                g.filter(lambda edges: compare(edges.properties[name], value)),
+                g.filter(compare(g.edges().properties[name], value)),
+                g.filter(lambda edges: ~~compare(edges.properties[name], value)),
+            ]
+            assert [graph.num_edges for graph in kept] == [expected] * 3, (name, compare)
+            opposite = g.filter(lambda edges: ~compare(edges.properties[name], value))
+            assert opposite.num_edges == 2 - expected, (name, compare)
+    texts = g.edges().properties["t"]
+    assert g.filter(lambda edges: edges.properties["t"] == edges.properties["t"]).num_edges == 2
+    # Which are missing can be told, and the objects are as they were.
+    assert g.filter(texts == None).num_edges == 1 and g.filter(texts != None).num_edges == 2  # noqa: E711
+    assert sorted(map(str, texts)) == ["None", "a", "b"] and texts.tolist().count(None) == 1
 
 
 def test_a_kind_is_needed(path):
