@@ -251,7 +251,8 @@ fn tiles_alone_without_in_edges_answer_as_lists_do() {
         for name in ["lists.esker", "tiles.esker"].into_iter().filter(|_| !change.is_empty()) {
             place.ok(&change.replace("NAME", name));
         }
-        for algorithm in listed.lines().filter_map(|line| line.split_whitespace().next()) {
+        let named = listed.lines().filter(|line| line.starts_with(' '));
+        for algorithm in named.filter_map(|line| line.split_whitespace().next()) {
             let options = match algorithm {
                 "pagerank" => "--tolerance 1e-10",
                 "bfs" | "sssp" | "wbfs" | "bellman-ford" | "widest" | "betweenness" => "--source 1",
