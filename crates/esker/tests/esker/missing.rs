@@ -83,7 +83,7 @@ fn later_files_lack_values_as_the_first_does() {
         let json = r#"{"nodes":[],"links":[{"source":"i","target":"j","weight":null,"note":"z"},{"source":"k","target":"l"}]}"#;
         world.feed("more.json", json, &none, Purpose::Add).unwrap();
         let kept = if first == "a,b,1,x\n" { "a,b,1,x" } else { "a,b,," };
-        assert_eq!(world.shown(), format!("{kept} c,d,7,y e,f,, g,h,5,NA i,j,,z k,l,,"));
+        assert_eq!(world.shown(), format!("{kept} c,d,7,y e,f,, g,h,5,\"NA\" i,j,,z k,l,,"));
         // Those without the value are meant where a file names it so.
         let of_weight = ReadOptions {
             weight: esker::import::Pick::Column("weight".to_owned()),
@@ -91,7 +91,7 @@ fn later_files_lack_values_as_the_first_does() {
         };
         let text = "source,target,weight\ne,f,none\nc,d,\n";
         assert_eq!(world.feed("less.csv", text, &of_weight, Purpose::Remove), Ok(5));
-        assert_eq!(world.shown(), format!("{kept} c,d,7,y g,h,5,NA i,j,,z k,l,,"));
+        assert_eq!(world.shown(), format!("{kept} c,d,7,y g,h,5,\"NA\" i,j,,z k,l,,"));
         let view = Store::open(&world.database).unwrap().latest().unwrap().view();
         let refused = view.graph::<i64>(&Run::with_threads(1).unwrap()).unwrap_err().to_string();
         assert!(refused.contains("has no value of \"weight\""), "{refused}");
