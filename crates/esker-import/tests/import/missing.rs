@@ -378,7 +378,8 @@ fn words_for_no_value_in_tables_of_vertices() {
         let version = Store::open(&database).unwrap().latest().unwrap();
         for (at, word) in WORDS.iter().enumerate() {
             let property = version.vertex_property(&format!("p{at}")).unwrap();
-            let values = (0..version.num_vertices()).filter_map(|v| property.get(v as u32).unwrap());
+            let values =
+                (0..version.num_vertices()).filter_map(|v| property.get(esker_graph::vertex(v)).unwrap());
             let values: Vec<String> = values.map(|value| value.to_string()).collect();
             let of_text = property.record().is_text();
             let is_missing = match given {

@@ -34,7 +34,7 @@ struct LengthTotals {
 /// Computes the scores. `number` gives a distance as a double.
 ///
 /// # Errors
-/// As [`sssp`]: [`esker_graph::Stop::Unsuitable`] for negative lengths and sources that are not vertices.
+/// As [`sssp()`]: [`esker_graph::Stop::Unsuitable`] for negative lengths and sources that are not vertices.
 pub fn closeness_weighted<G: Graph<Weight: Length>>(
     graph: &G,
     run: &Run,
