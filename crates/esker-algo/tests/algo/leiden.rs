@@ -296,3 +296,20 @@ fn the_verifier_finds_faults() {
         "one of its own",
     );
 }
+
+/// Edges that weigh nothing were left out of the levels in memory only, so that without room for these other
+/// vertices were visited.
+#[test]
+fn edges_without_weight_are_the_same_with_and_without_room_for_levels() {
+    let sparse = vec![(8, 49), (17, 1), (17, 29), (26, 18), (6, 35), (31, 9), (4, 9), (1, 23), (38, 1)];
+    let tree = vec![(9, 0), (9, 2), (5, 0), (4, 1), (9, 4)];
+    let samples = [(50, sparse, 15_561_584_007_193_192_035), (10, tree, 7_229_927_938_048_933_312)];
+    for (num_vertices, edges, seed) in samples {
+        let sample = common::Sample { num_vertices, directed: false, edges, seed };
+        for iterations in 1..4 {
+            for options in all_options(1.0, iterations) {
+                same_everywhere(&sample.csr(f64::from), sample.seed, &options);
+            }
+        }
+    }
+}

@@ -55,7 +55,8 @@ pub(super) trait Adjacency: Sync {
     ) -> Result<(), Self::Error>;
 }
 
-/// Hands over the entries of a list one by one.
+/// Hands over the entries of a list one by one, without those that weigh nothing: levels in memory have none
+/// of them, and what is visited next is to be the same on both.
 #[inline(always)]
 pub(super) fn each_entry<E: From<Stop> + Send>(
     lists: &dyn Adjacency<Error = E>,
@@ -65,7 +66,11 @@ pub(super) fn each_entry<E: From<Stop> + Send>(
 ) -> Result<(), E> {
     lists.each_part(node, buffers, &mut |nodes, units| match units {
         Units::Ones => nodes.iter().for_each(|&u| f(u, 1)),
-        Units::Each(units) => nodes.iter().zip(units).for_each(|(&u, &units)| f(u, units)),
+        Units::Each(units) => {
+            for (&u, &units) in nodes.iter().zip(units).filter(|&(_, &units)| units > 0) {
+                f(u, units);
+            }
+        }
     })
 }
 

@@ -208,10 +208,8 @@ impl ChunkMaker {
                 })?;
             }
             tally.drain(|other, units| {
-                if units > 0 {
-                    chunk.nodes.push(other);
-                    chunk.units.push(units);
-                }
+                chunk.nodes.push(other);
+                chunk.units.push(units);
             });
             chunk.ends.push(chunk.nodes.len() as u32);
         }
