@@ -30,6 +30,7 @@ ALGORITHMS = {
     "betweenness": "--source SOURCE",
     "closeness": "--samples 16",
     "harmonic": "--samples 16",
+    "eccentricity": "",
     "eigenvector": "",
     "katz": "",
     "hits": "",

@@ -185,6 +185,30 @@ class Algorithms:
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 
+    def eccentricity(self, *, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
+        """Eccentricities: the steps to the farthest vertex of the component; the diameter and the radius.
+
+        For undirected graphs; of a directed one, with ``undirected=True``.
+
+        Args:
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            seed: Seed of all random choices.
+            deterministic: The same answer for any number of threads.
+            progress: True shows a bar; a callable is told of each round.
+            verify: Checks the answer by a slow serial verifier.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+
+        Returns:
+            A :class:`esker.Result` with column ``eccentricity`` and figures ``diameter, radius, components``.
+
+        The header of ``eccentricity`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
     def spanner(self, *, k: int | None = None, threads: int | None = None, memory: int | str | None = None, seed: int = 0, deterministic: bool = False, progress: bool | Callable[[Progress], object] | None = None, verify: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Result:
         """Spanner: few edges that stretch no distance by more than a factor.
 
@@ -1185,6 +1209,25 @@ class Estimates:
             An :class:`esker.Estimate`.
 
         The header of ``widest`` in ``crates/esker-algo/src/algorithm`` describes
+        method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
+        """
+
+    def eccentricity(self, *, threads: int | None = None, memory: int | str | None = None, deterministic: bool = False, encoding: Literal['lists', 'tiles'] | None = None, residency: Literal['mapped', 'pooled', 'headed', 'memory'] | None = None, head: int | None = None, undirected: bool = False) -> Estimate:
+        """Estimates the memory and the bytes of lists read by ``eccentricity``.
+
+        Args:
+            threads: Worker threads; one a processor if not given.
+            memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
+            deterministic: The same answer for any number of threads.
+            encoding: What is read: 'lists' or 'tiles'.
+            residency: How it is kept in memory: 'mapped', 'pooled', 'headed' (lists) or 'memory' (a copy of the lists); see docs/memory.md.
+            head: With headed lists, the neighbours of each vertex that are kept; as many as fit if not given.
+            undirected: Reads a directed graph as undirected: edges both ways become one, with the smaller weight; in a multigraph, each becomes an edge.
+
+        Returns:
+            An :class:`esker.Estimate`.
+
+        The header of ``eccentricity`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
         """
 

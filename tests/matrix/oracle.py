@@ -273,6 +273,11 @@ def check_harmonic(graph, options, answer, vertex):
     expect_values(answer.column(graph, "harmonic", float), wanted, "harmonic centrality")
 
 
+def check_eccentricity(graph, options, answer, vertex):
+    wanted = {v: max(steps(graph, [v]).values()) for v in graph.vertices}
+    expect_values(answer.column(graph, "eccentricity", int), wanted, "eccentricity")
+
+
 # Order
 
 
@@ -722,6 +727,7 @@ CHECKS = {
     "betweenness": check_betweenness,
     "closeness": check_closeness,
     "harmonic": check_harmonic,
+    "eccentricity": check_eccentricity,
     "order": check_order,
     "cycle": check_cycle,
     "strength": check_strength,

@@ -32,6 +32,7 @@ ALGORITHMS = [
     ("betweenness", {"source": [S, T], "scale": "fraction"}),
     ("closeness", {}),
     ("closeness", {"source": [S, T]}),
+    ("eccentricity", {}),
     ("harmonic", {}),
     ("harmonic", {"source": [S, T]}),
     ("order", {}),
@@ -87,7 +88,7 @@ ALGORITHMS = [
 ]
 READS_WEIGHTS = {"wbfs", "sssp", "bellman-ford", "widest", "msf", "strength", "order"}
 # Algorithms that are defined for undirected graphs only, and methods of others.
-UNDIRECTED = {"matching", "biconnectivity", "forest", "msf", "spanner", "ldd"}
+UNDIRECTED = {"eccentricity", "matching", "biconnectivity", "forest", "msf", "spanner", "ldd"}
 UNDIRECTED_METHODS = {("wcc", "contraction"), ("triangles", "filter"), ("triangles", "sample")}
 READINGS = [
     [],

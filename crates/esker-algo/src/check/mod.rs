@@ -20,6 +20,7 @@ pub use centrality::assortativity::assortativity;
 pub use centrality::betweenness::betweenness;
 pub use centrality::closeness::{closeness, closeness_by_steps, closeness_by_weight};
 pub use centrality::degrees::degrees;
+pub use centrality::eccentricity::eccentricity;
 pub use centrality::pagerank::{pagerank, pagerank_weighted};
 pub use centrality::reciprocity::reciprocity;
 pub use centrality::spectral::{HitsClaim, SpectralClaim, hits, spectral};

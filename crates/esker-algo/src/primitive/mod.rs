@@ -11,6 +11,7 @@ mod frontier;
 mod vertex_map;
 mod gather;
 mod edge_map;
+mod many_searches;
 mod reach;
 mod vectors;
 mod mode;
@@ -38,6 +39,7 @@ pub use frontier::Frontier;
 pub(crate) use gather::gather;
 pub(crate) use histogram::{PeelStep, degrees_without_loops};
 pub(crate) use hubs::{BitLine, HubAdjacency, LINE_BITS, bit, clear_word, set_bit};
+pub(crate) use many_searches::{ManySearches, SEARCHES_MAX};
 pub(crate) use mode::ModeCounter;
 pub(crate) use neighbour_sum::{CHUNK_LEN, NeighbourSum, VertexChunk};
 pub(crate) use neighbours::{

@@ -11,6 +11,7 @@ mod closeness;
 mod colouring;
 mod degrees;
 mod densest;
+mod eccentricity;
 mod filter;
 mod flow;
 mod forest;

@@ -40,7 +40,7 @@ const FRUGAL: [&str; 3] = ["triangles", "lcc", "cliques"];
 
 #[test]
 fn every_run_fits_its_estimate_and_is_refused_with_it() {
-    let view = graph(2000);
+    let view = graph(700);
     for request in requests("0") {
         let resources = Resources {
             threads: 2,

@@ -505,7 +505,7 @@ fn every_algorithm_answers_on_a_window_as_on_its_edges() {
             // Where edges are joined to weighted ones, PageRank reads their weights, which it does not of an
             // import.
             let reads_alike = |weights| copies == Copies::Distinct || weights != WeightReads::IfChosen;
-            agree_on(&plain, &[form], &model, &run, |request| reads_alike(request.entry.reads.weights));
+            agree_on(&plain, &[form], &model, &run, |_, _, request| reads_alike(request.entry.reads.weights));
         }
     }
 }

@@ -20,11 +20,11 @@
 //! [3] M. Then et al., "The More the Merrier: Efficient Multi-Source Graph Traversal", VLDB 2014.
 //! [4] M. Marchiori, V. Latora, "Harmony in the small-world", Physica A 285, 2000.
 
-use esker_graph::{Graph, Run, VertexId, Weight};
+use esker_graph::{Graph, Run, VertexId};
 
 use crate::algorithm::centrality::sample::{Sources, resolve};
 use crate::estimate::{Estimate, Shape};
-use crate::primitive::{EdgeOp, Frontier, VertexValues, each_vertex, edge_map, vertex_map};
+use crate::primitive::{ManySearches, SEARCHES_MAX, VertexValues, each_vertex};
 
 /// What is computed of distances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -87,67 +87,13 @@ pub struct Closeness {
     pub rounds: usize,
 }
 
-/// Sources that share a batch.
-const BATCH_LEN: usize = u64::BITS as usize;
-
 /// Estimates memory and reads; both are upper bounds.
 pub fn estimate(shape: Shape, options: &ClosenessOptions) -> Estimate {
     let sources = options.sources.count(shape.num_vertices);
     let id_bytes = size_of::<VertexId>() as u64;
-    // Growing lists may have capacity for twice their length.
-    let frontiers = shape.num_vertices * 4 * id_bytes + shape.num_vertices.div_ceil(64) * 8 * 3;
     Estimate {
-        memory_bytes: shape.num_vertices * 40 + frontiers + sources * id_bytes,
+        memory_bytes: shape.num_vertices * 16 + ManySearches::bytes(shape.num_vertices) + sources * id_bytes,
         read_bytes: shape.list_bytes().saturating_mul(sources),
-    }
-}
-
-/// Which searches of a batch reached which vertices.
-struct ManySearches {
-    /// The searches of the batch.
-    all: u64,
-    /// The searches that reached a vertex in an earlier round or before this one.
-    seen: VertexValues<u64>,
-    /// The searches that reached a vertex in the last round; zero outside the frontier.
-    current: VertexValues<u64>,
-    /// The searches that reach a vertex in this round; zero between rounds.
-    next: VertexValues<u64>,
-}
-
-impl ManySearches {
-    /// The searches that come along an edge and have not been at its target.
-    #[inline(always)]
-    fn arriving(&self, src: VertexId, dst: VertexId) -> u64 {
-        self.current.get(src) & !self.seen.get(dst)
-    }
-}
-
-impl<W: Weight> EdgeOp<W> for ManySearches {
-    const BOXED: bool = true;
-
-    #[inline(always)]
-    fn wants(&self, dst: VertexId) -> bool {
-        self.seen.get(dst) | self.next.get(dst) != self.all
-    }
-
-    #[inline(always)]
-    fn push(&self, src: VertexId, dst: VertexId, _: W) -> bool {
-        let bits = self.arriving(src, dst);
-        bits != 0 && self.next.unite(dst, bits) == 0
-    }
-
-    #[inline(always)]
-    fn push_alone(&self, src: VertexId, dst: VertexId, _: W) -> bool {
-        let (bits, before) = (self.arriving(src, dst), self.next.get(dst));
-        self.next.set(dst, before | bits);
-        bits != 0 && before == 0
-    }
-
-    #[inline(always)]
-    fn pull(&self, dst: VertexId, src: VertexId, _: W) -> bool {
-        let bits = self.arriving(src, dst);
-        self.next.set(dst, self.next.get(dst) | bits);
-        bits != 0
     }
 }
 
@@ -204,7 +150,7 @@ pub fn closeness<G: Graph>(graph: &G, run: &Run, options: &ClosenessOptions) -> 
     Ok(Closeness { scores, sources, rounds: run.rounds() })
 }
 
-/// ManySearches from all sources, batch by batch.
+/// Searches from all sources, batch by batch.
 fn search<G: Graph>(
     graph: &G,
     run: &Run,
@@ -214,44 +160,13 @@ fn search<G: Graph>(
     let n = graph.num_vertices();
     let zeros = || VertexValues::filled(run, n, 0);
     let totals = ClosenessTotals { reached: zeros(), distance: zeros(), measure };
-    let mut searches = ManySearches { all: 0, seen: zeros(), current: zeros(), next: zeros() };
-    for (done, batch) in sources.chunks(BATCH_LEN).enumerate() {
-        run.set_done((done * BATCH_LEN) as u64, sources.len() as u64);
-        each_vertex(run, n, |v| searches.seen.set(v, 0))?;
-        searches.all = u64::MAX >> (BATCH_LEN - batch.len());
-        for (i, &source) in batch.iter().enumerate() {
-            searches.seen.unite(source, 1 << i);
-            searches.current.unite(source, 1 << i);
-        }
-        let mut starts = batch.to_vec();
-        starts.dedup();
-        search_batch(graph, run, &searches, Frontier::from_list(graph, starts), &totals)?;
+    let mut searches = ManySearches::new(run, n);
+    for (done, batch) in sources.chunks(SEARCHES_MAX).enumerate() {
+        run.set_done((done * SEARCHES_MAX) as u64, sources.len() as u64);
+        let starts: Vec<_> = batch.iter().enumerate().map(|(i, &source)| (source, i)).collect();
+        searches.search(graph, run, &starts, |v, reaching, distance| {
+            totals.add(v, u64::from(reaching.count_ones()), distance);
+        })?;
     }
     Ok(totals)
-}
-
-/// ManySearches from the sources of a batch, round by round.
-fn search_batch<G: Graph>(
-    graph: &G,
-    run: &Run,
-    searches: &ManySearches,
-    mut level: Frontier,
-    totals: &ClosenessTotals,
-) -> Result<(), G::Error> {
-    let mut distance = 0;
-    while !level.is_empty() {
-        run.round(level.len())?;
-        distance += 1;
-        let next = edge_map(graph, run, &level, searches)?;
-        vertex_map(run, &level, |v| searches.current.set(v, 0))?;
-        vertex_map(run, &next, |v| {
-            let bits = searches.next.get(v);
-            searches.next.set(v, 0);
-            searches.current.set(v, bits);
-            searches.seen.set(v, searches.seen.get(v) | bits);
-            totals.add(v, u64::from(bits.count_ones()), distance);
-        })?;
-        level = next;
-    }
-    Ok(())
 }

@@ -12,6 +12,7 @@ pub mod assortativity;
 pub mod betweenness;
 pub mod closeness;
 pub mod closeness_weighted;
+pub mod eccentricity;
 pub mod power;
 pub mod hits;
 pub mod spectral;

@@ -6,5 +6,6 @@ pub(crate) mod reciprocity;
 pub(crate) mod assortativity;
 pub(crate) mod betweenness;
 pub(crate) mod closeness;
+pub(crate) mod eccentricity;
 pub(crate) mod spectral;
 pub(crate) mod pagerank;

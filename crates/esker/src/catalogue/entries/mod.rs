@@ -5,6 +5,7 @@ mod search;
 mod paths;
 mod rank;
 mod closeness;
+mod eccentricity;
 mod mixing;
 mod components;
 mod communities;
@@ -34,6 +35,7 @@ pub(super) static ALL: &[Entry] = &[
     paths::WBFS,
     paths::BELLMAN_FORD,
     paths::WIDEST,
+    eccentricity::ECCENTRICITY,
     trees::SPANNER,
     flow::FLOW,
     rank::PAGERANK,
