@@ -829,6 +829,7 @@ class Database:
         duplicates: Duplicates | None = None,
         self_loops: Literal["keep", "drop"] = "keep",
         bad_lines: Literal["stop", "skip"] = "stop",
+        rejects: Path | None = None,
         threads: int | None = None,
         memory: Memory = None,
         progress: ProgressOption = None,
@@ -873,6 +874,7 @@ class Database:
                 parallel edges. The rule of a new database holds for later changes, too.
             self_loops: ``keep`` or ``drop``.
             bad_lines: Malformed lines: ``stop`` raises an exception, ``skip`` skips them.
+            rejects: A CSV file to write that gets the rows that cannot be read, each with its file, line and reason; the others are taken.
             threads: Number of worker threads; by default one per processor.
             memory: Memory limit of the import, such as ``"2GiB"``; by default 4 GiB.
             progress: ``True`` shows a progress bar; a callable is called with a :class:`Progress`.
@@ -942,6 +944,7 @@ class Database:
                 kind=kind,
                 self_loops=self_loops,
                 bad_lines=bad_lines,
+                rejects=None if rejects is None else path_text(rejects),
                 threads=threads if threads is not None else new.get("threads"),
                 memory=memory if memory is not None else new.get("memory"),
                 message=message,

@@ -30,7 +30,7 @@ use crate::graph::PyGraph;
 use crate::output::report::{feed_facts, replaced, version_facts};
 use crate::settings::{
     BuildSettings, ONLY_OF_TILES, ReadSettings, Settings, WriteSettings, commit_options, duplicates,
-    event_time, stored_encoding,
+    event_time, finish_rejects, stored_encoding,
 };
 use crate::watch::{CancelHandle, Listener, reading, token, watched, watched_reading};
 
@@ -454,7 +454,10 @@ impl PyDatabase {
     ) -> PyOutcome<String> {
         let (writer, begin) = (self.writer()?, Instant::now());
         check_message(&message)?;
+        let named: Vec<String> = inputs.iter().cloned().chain(read.vertices.clone()).collect();
+        let rejects = build.rejects(writer.path(), &named, false)?;
         let read: ReadOptions = read.options()?;
+        let read = if rejects.is_some() { read.keeping_rejected() } else { read };
         let rule = build.duplicates()?;
         let (build, listener): (ImportOptions, Option<Listener>) = build.options()?;
         let slot = listener.as_ref().map(|listener| listener.slot.clone());
@@ -463,6 +466,7 @@ impl PyDatabase {
             duplicates: rule,
             batch_edges,
             bad_lines: build.bad_lines,
+            rejects: rejects.clone(),
             allow_unknown: true,
             cancel: build.cancel.clone(),
             on_progress: slot.map(|slot| -> esker::change::OnFeed {
@@ -476,7 +480,12 @@ impl PyDatabase {
             let purpose = if remove { Purpose::Remove } else { Purpose::Add };
             let input = open_edges(&target, &inputs, &read, purpose)?;
             let (notes, mut report) = (input.notes.clone(), FeedReport::default());
-            feed(&writer, &target, input, &options, &mut report).map_err(PyFailure::of_feed)?;
+            let fed = feed(&writer, &target, input, &options, &mut report).map_err(PyFailure::of_feed);
+            // Versions that were committed before a failure have the rows beside the rejected ones.
+            if fed.is_ok() || !report.versions.is_empty() {
+                report.warnings.extend(finish_rejects(rejects.as_deref())?);
+            }
+            fed?;
             report.warnings.extend(replaced(&writer, &target, purpose, &report)?);
             Ok(feed_facts(&report, &notes, begin.elapsed().as_secs_f64()))
         })

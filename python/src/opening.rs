@@ -24,7 +24,7 @@ use crate::failure::PyOutcome;
 use crate::input::column::InputColumn;
 use crate::input::source::{InputColumnReader, InputColumns};
 use crate::output::report::import_facts;
-use crate::settings::{BuildSettings, ReadSettings, Settings, declarations, one_of};
+use crate::settings::{BuildSettings, ReadSettings, Settings, declarations, finish_rejects, one_of};
 use crate::watch::watched;
 
 /// When commits are synced to disk.
@@ -124,13 +124,18 @@ pub(crate) fn import_files(
     replace: bool,
 ) -> PyOutcome<(String, Option<PyDatabase>)> {
     let begin = Instant::now();
+    let named: Vec<String> = inputs.iter().cloned().chain(read.vertices.clone()).collect();
+    let rejects = settings.rejects(target.as_deref().unwrap_or(Path::new("")), &named, replace)?;
     let (options, listener) = settings.options()?;
+    let options = ImportOptions { rejects: rejects.clone(), ..options };
     let (memory_bytes, directed) = (options.memory_bytes, options.directed);
     let read = ReadOptions { memory_bytes, directed, ..read.options()? };
+    let read = if rejects.is_some() { read.keeping_rejected() } else { read };
     watched(py, &options.cancel, listener.as_ref(), || {
         let opened = open_files(&inputs, &read)?;
         let (mut report, database) = build(opened.reader, target.as_deref(), &options, replace)?;
         report.warnings.splice(0..0, opened.warnings);
+        report.warnings.extend(finish_rejects(rejects.as_deref())?);
         let seconds = begin.elapsed().as_secs_f64();
         Ok((import_facts(&report, Some(opened.format.name()), &opened.notes, seconds), database))
     })

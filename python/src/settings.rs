@@ -1,6 +1,7 @@
 //! Settings of runs and imports: threads, memory, seed, and choices given by name.
 
 use parking_lot::Mutex;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
@@ -8,13 +9,14 @@ use std::time::UNIX_EPOCH;
 use esker::MemoryLimit;
 use esker::catalogue::Resources;
 use esker::change::check_message;
-use esker::graph::{Budget, Cancel, Progress, Run, RunOptions};
+use esker::graph::{Budget, Cancel, Message, Progress, Run, RunOptions, counted};
 use esker::import::options::{
     BadLines, Duplicates, ImportOptions, ImportProgress, NumberingOrder, SelfLoops,
 };
 use esker::import::read::format::{
     Declaration, DefaultValue, Format, Pick, PickIds, PickProperties, ReadOptions,
 };
+use esker::import::rejects::RejectsFile;
 use esker::plan::{RESIDENCIES, Request, encoding_name};
 use esker::store::format::notation::{ColumnFormat, Notation};
 use esker::store::format::value::zone::Zone;
@@ -24,6 +26,7 @@ use esker::store::{CommitOptions, Error, GraphEncoding, View};
 use pyo3::prelude::*;
 
 use crate::failure::{PyFailure, PyOutcome, invalid};
+use crate::language::said;
 use crate::watch::{CancelHandle, Listener, ProgressSlot, token};
 
 /// Declared properties, given as names and types.
@@ -154,6 +157,18 @@ impl ViewSettings {
     }
 }
 
+/// What may become of malformed lines.
+pub(crate) const BAD_LINES: [(&str, BadLines); 2] = [("stop", BadLines::Stop), ("skip", BadLines::Skip)];
+
+/// Completes a file of rejected rows; the warning of them, if there are any.
+pub(crate) fn finish_rejects(rejects: Option<&RejectsFile>) -> PyOutcome<Option<Message>> {
+    let Some(rejects) = rejects else { return Ok(None) };
+    rejects.finish()?;
+    let rows = counted(rejects.count(), "row", "rows");
+    let told = || format!("{rows} could not be read and went to {}", rejects.path().display()).into();
+    Ok((rejects.count() > 0).then(told))
+}
+
 /// Settings for building a database.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
@@ -170,6 +185,8 @@ pub(crate) struct BuildSettings {
     event_time: Option<String>,
     self_loops: String,
     bad_lines: String,
+    /// The file of rejected rows.
+    rejects: Option<PathBuf>,
     threads: usize,
     memory: Option<u64>,
     message: Option<String>,
@@ -181,6 +198,17 @@ impl BuildSettings {
     /// The rule for duplicate edges, if one is given.
     pub(crate) fn duplicates(&self) -> PyOutcome<Option<Duplicates>> {
         self.duplicates.as_deref().map(duplicates).transpose()
+    }
+
+    /// Begins the file of rejected rows, if there is to be one: then bad lines do not stop the import.
+    pub(crate) fn rejects(
+        &self,
+        database: &Path,
+        inputs: &[String],
+        overwrite: bool,
+    ) -> PyOutcome<Option<Arc<RejectsFile>>> {
+        let create = |path: &PathBuf| RejectsFile::create(path, said, database, inputs, overwrite);
+        Ok(self.rejects.as_ref().map(create).transpose()?.map(Arc::new))
     }
 
     /// The options of the import, and the listener for its progress.
@@ -214,11 +242,11 @@ impl BuildSettings {
                 &self.self_loops,
                 &[("keep", SelfLoops::Keep), ("drop", SelfLoops::Drop)],
             )?,
-            bad_lines: one_of(
-                "bad_lines",
-                &self.bad_lines,
-                &[("stop", BadLines::Stop), ("skip", BadLines::Skip)],
-            )?,
+            bad_lines: match (one_of("bad_lines", &self.bad_lines, &BAD_LINES)?, &self.rejects) {
+                (_, Some(_)) => BadLines::Skip,
+                (chosen, None) => chosen,
+            },
+            rejects: None,
             threads: self.threads,
             memory_bytes: self.memory.unwrap_or(default.memory_bytes),
             time_ms: self.event_time.as_deref().map(event_time).transpose()?,
@@ -281,7 +309,7 @@ pub(crate) struct ReadSettings {
     delimiter: Option<String>,
     header: Option<bool>,
     quotes: Option<bool>,
-    vertices: Option<String>,
+    pub(crate) vertices: Option<String>,
     both_ends: bool,
     /// Declared properties: names and types.
     schema: Vec<(String, String)>,

@@ -12,7 +12,6 @@ use esker::change::{
     StreamState, Target, convert_or_widen, open_edges, place_of_times, stream,
 };
 use esker::graph::Cancel;
-use esker::import::options::BadLines;
 use esker::import::read::live::GrowingInput;
 use esker::import::read::source::{BlockParser, EdgeBatch, IdKind, InputBlock, Reader, Schema};
 use esker::store::Result;
@@ -24,7 +23,7 @@ use crate::database::PyDatabase;
 use crate::failure::{PyFailure, PyOutcome, invalid};
 use crate::input::column::InputColumn;
 use crate::input::source::{EDGE_BYTES, InputColumns};
-use crate::settings::{ReadSettings, Settings, commit_options, duplicates, one_of};
+use crate::settings::{BAD_LINES, ReadSettings, Settings, commit_options, duplicates, one_of};
 use crate::watch::watched;
 use crate::windows::{span, symbol};
 
@@ -111,6 +110,7 @@ type StateObjects = (Option<u64>, u64, u64, u64, Option<(i64, &'static str)>, f6
 fn schema_of(target: &Target) -> Schema {
     let properties: Vec<_> = target.given_properties().collect();
     Schema {
+        kind: None,
         format: "columns",
         ids: if target.text_ids { IdKind::Text } else { IdKind::Int },
         properties: properties.iter().map(|property| property.name.clone()).collect(),
@@ -258,8 +258,7 @@ fn open_file(
 ) -> PyOutcome<OpenInput> {
     options.source = Some(file.path.clone());
     options.from_start = file.from_start;
-    options.bad_lines =
-        one_of("bad_lines", &file.bad_lines, &[("stop", BadLines::Stop), ("skip", BadLines::Skip)])?;
+    options.bad_lines = one_of("bad_lines", &file.bad_lines, &BAD_LINES)?;
     let mut read = file.read.options()?;
     read.live =
         Some(GrowingInput { follow: file.follow, stop: options.stop.clone(), ..GrowingInput::default() });

@@ -45,6 +45,7 @@ mod write;
 mod formats;
 mod sniff;
 pub mod open;
+pub mod rejects;
 #[cfg(test)]
 mod drive;
 pub mod options;

@@ -1,9 +1,13 @@
 //! From names of inputs to a reader: the one entry of all formats.
 
+use std::path::Path;
+
+use esker_format::io::{Disk, RealDisk};
 use esker_format::{Error, Result};
 use esker_graph::{Message, Setting, message};
 
 use super::attributed::vertex_table::{VertexFile, VertexTable};
+use super::binary::{WithVertexFiles, may_be_vertices};
 use super::formats::FORMATS;
 use super::read::both_ends::BothEnds;
 use super::read::defaults::WithDefaults;
@@ -17,6 +21,9 @@ use super::read::source::{IdKind, Reader, Schema};
 use super::sniff::sniff;
 use super::text::named::NamedReader;
 use super::text::vertices::{WithCount, WithVertices};
+
+/// What is named as vertices, for the error that there are several.
+const A_FILE: &str = "a file of vertices";
 
 /// An opened input.
 pub struct Opened {
@@ -43,7 +50,25 @@ pub fn open_reader<S: AsRef<str>>(inputs: &[S], options: &ReadOptions) -> Result
 /// # Errors
 /// As [`open_reader`].
 pub fn open<S: AsRef<str>>(inputs: &[S], options: &ReadOptions) -> Result<Opened> {
+    if let [folder] = inputs
+        && let Some([edges, vertices]) = graph_frame(folder.as_ref())
+    {
+        let vertices = Some(options.vertices.clone().unwrap_or(vertices));
+        let options = ReadOptions { vertices, ..options.clone() };
+        return open_inputs(&expand(&[edges], &options.cancel)?, &options);
+    }
     open_inputs(&expand(inputs, &options.cancel)?, options)
+}
+
+/// The files of the edges and of the vertices of a folder that has a folder of each, as GraphFrames are saved;
+/// `None` if it is none.
+fn graph_frame(folder: &str) -> Option<[String; 2]> {
+    // A name that cannot be looked at is told of where it is read.
+    let is_folder = |path: &Path| matches!(RealDisk.look(path), Ok(Some(entry)) if entry.is_directory);
+    let parts = ["edges", "vertices"].map(|part| Path::new(folder).join(part));
+    let is_frame = folder != "-" && parts.iter().all(|part| is_folder(part));
+    is_frame
+        .then(|| parts.map(|part| format!("{}/*.parquet", glob::Pattern::escape(&part.to_string_lossy()))))
 }
 
 /// The same for inputs of any kind. Several inputs are read one after another, as one; the first tells the
@@ -93,12 +118,21 @@ pub fn open_inputs(inputs: &[Input], options: &ReadOptions) -> Result<Opened> {
         Some((_, Ok(count))) => reader = Box::new(WithCount::new(reader, count)?),
         Some((name, Err(_))) => {
             let vertices = expand(&[name], &options.cancel)?;
-            let vertices = one(&vertices, "a file of vertices")?;
             reader = match reader.schema().ids {
-                IdKind::Numbered { first, num_vertices } => {
-                    Box::new(NamedReader::open(vertices, reader, first, num_vertices, options)?)
+                IdKind::Int | IdKind::Text if may_be_vertices(&vertices)? => {
+                    let with = WithVertexFiles::open(&vertices, reader, options)?;
+                    notes.push(with.note());
+                    warnings.extend(with.of_vertices());
+                    Box::new(with)
                 }
-                _ => with_vertices(vertices, reader, options, &mut notes, &mut warnings)?,
+                IdKind::Numbered { first, num_vertices } => Box::new(NamedReader::open(
+                    one(&vertices, A_FILE)?,
+                    reader,
+                    first,
+                    num_vertices,
+                    options,
+                )?),
+                _ => with_vertices(one(&vertices, A_FILE)?, reader, options, &mut notes, &mut warnings)?,
             };
         }
     }

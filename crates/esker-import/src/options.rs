@@ -10,6 +10,7 @@ use esker_graph::{Cancel, Message};
 use esker_layers::tiles::TileReport;
 
 use super::read::source::Rejected;
+use super::rejects::RejectsFile;
 
 /// How the vertices are numbered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -90,6 +91,9 @@ pub struct ImportOptions {
     pub self_loops: SelfLoops,
     /// What happens at a malformed line. Default: [`BadLines::Stop`].
     pub bad_lines: BadLines,
+    /// Where rejected rows go, if they do not stop the import; the reader must keep them:
+    /// [`crate::ReadOptions::keeping_rejected`]. `None` (default): nowhere.
+    pub rejects: Option<Arc<RejectsFile>>,
     /// Worker threads; 0 (default) takes as many as the machine has processors.
     pub threads: usize,
     /// The memory limit of the import, at least [`MEMORY_BYTES_MIN`]. Its process stays below this plus 64
@@ -122,6 +126,7 @@ impl std::fmt::Debug for ImportOptions {
             .field("writes", &self.writes)
             .field("self_loops", &self.self_loops)
             .field("bad_lines", &self.bad_lines)
+            .field("rejects", &self.rejects)
             .field("threads", &self.threads)
             .field("memory_bytes", &self.memory_bytes)
             .field("message", &self.message)
@@ -145,6 +150,7 @@ impl Default for ImportOptions {
             writes: None,
             self_loops: SelfLoops::default(),
             bad_lines: BadLines::default(),
+            rejects: None,
             threads: 0,
             memory_bytes: 4 << 30,
             message: None,

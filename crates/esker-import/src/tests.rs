@@ -104,6 +104,7 @@ impl MemoryLayer {
 
 fn schema(ids: IdKind, weighted: bool) -> Schema {
     Schema {
+        kind: None,
         format: "test",
         ids,
         properties: if weighted { vec!["weight".to_owned()] } else { Vec::new() },

@@ -1,6 +1,6 @@
 //! Imports, and their options shared by all verbs that build a database.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -13,6 +13,7 @@ use esker::import::options::{
 };
 use esker::import::read::format::{Format, ReadOptions};
 use esker::import::read::source::Reader;
+use esker::import::rejects::RejectsFile;
 use esker::store::format::{Encoding, StreamUnit, WriteOptions};
 use esker::store::io::{Disk, RealDisk};
 use esker::store::manifest::StagingOptions;
@@ -21,9 +22,10 @@ use esker::window::EpochUnit;
 use crate::args::encoding::{OnlyArgs, StoredEncoding};
 use crate::args::reading::ReadArgs;
 use crate::args::resources::ResourceArgs;
-use crate::args::size::rate;
+use crate::args::size::{counted, rate};
 use crate::args::write_options::WriteOptionArgs;
 use crate::failure::Failure;
+use crate::language::said;
 use crate::show::progress::Bar;
 use crate::show::text;
 
@@ -131,6 +133,9 @@ pub(crate) struct PolicyArgs {
     /// The column of the kinds: only the verb that imports has the option, see [`PolicyArgs::of_kind`].
     #[arg(skip)]
     kind: Option<String>,
+    /// Where rejected rows go: likewise, see [`PolicyArgs::rejecting`].
+    #[arg(skip)]
+    rejects: RejectsArg,
     /// What to do with edges given more than once; also the rule of the database for later commits [default:
     /// last; the entries of a matrix add up]
     #[arg(long, value_enum)]
@@ -169,6 +174,11 @@ impl PolicyArgs {
         Self { kind: kind.map(str::to_owned), ..self.clone() }
     }
 
+    /// These options with a file for rejected rows.
+    pub(crate) fn rejecting(&self, rejects: &RejectsArg) -> Self {
+        Self { rejects: rejects.clone(), ..self.clone() }
+    }
+
     /// Whether edges are directed, if an option says it.
     fn direction(&self) -> Option<bool> {
         match (self.directed, self.undirected) {
@@ -200,10 +210,8 @@ impl PolicyArgs {
                 SelfLoopsArg::Keep => SelfLoops::Keep,
                 SelfLoopsArg::Drop => SelfLoops::Drop,
             },
-            bad_lines: match self.bad_lines {
-                BadLinesArg::Stop => BadLines::Stop,
-                BadLinesArg::Skip => BadLines::Skip,
-            },
+            bad_lines: self.rejects.bad_lines(self.bad_lines),
+            rejects: None,
             threads: resources.threads(),
             memory_bytes: resources.limit().bytes(),
             message: None,
@@ -213,6 +221,66 @@ impl PolicyArgs {
             on_progress: None,
         }
     }
+}
+
+/// `--rejects`: where rows go that are not taken.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct RejectsArg {
+    /// Write rows that cannot be read to this CSV file, with file, line and reason, and go on with the others
+    #[arg(long, value_name = "FILE")]
+    rejects: Option<PathBuf>,
+}
+
+impl RejectsArg {
+    pub(crate) fn is_given(&self) -> bool {
+        self.rejects.is_some()
+    }
+
+    /// What becomes of malformed lines.
+    pub(crate) fn bad_lines(&self, otherwise: BadLinesArg) -> BadLines {
+        match otherwise {
+            BadLinesArg::Stop if self.rejects.is_none() => BadLines::Stop,
+            BadLinesArg::Stop | BadLinesArg::Skip => BadLines::Skip,
+        }
+    }
+
+    /// How the input is read.
+    pub(crate) fn reading(&self, options: ReadOptions) -> ReadOptions {
+        if self.is_given() { options.keeping_rejected() } else { options }
+    }
+
+    /// Begins the file.
+    pub(crate) fn create(
+        &self,
+        database: &Path,
+        inputs: &[String],
+        overwrite: bool,
+    ) -> Result<Option<Arc<RejectsFile>>, Failure> {
+        let create = |path: &PathBuf| RejectsFile::create(path, said, database, inputs, overwrite);
+        Ok(self.rejects.as_ref().map(create).transpose()?.map(Arc::new))
+    }
+
+    /// Opens the file to append to it.
+    pub(crate) fn append(
+        &self,
+        database: &Path,
+        inputs: &[String],
+    ) -> Result<Option<Arc<RejectsFile>>, Failure> {
+        let append = |path: &PathBuf| RejectsFile::append(path, said, database, inputs);
+        Ok(self.rejects.as_ref().map(append).transpose()?.map(Arc::new))
+    }
+}
+
+/// Completes a file of rejected rows, and tells how many it has.
+pub(crate) fn finish_rejects(rejects: Option<&RejectsFile>) -> Result<(), Failure> {
+    let Some(rejects) = rejects else { return Ok(()) };
+    rejects.finish()?;
+    if rejects.count() > 0 {
+        let rows = counted(rejects.count(), "row", "rows");
+        let path = rejects.path().display();
+        text::warn(&format!("warning: {rows} could not be read and went to {path}"));
+    }
+    Ok(())
 }
 
 /// The result of an import.
@@ -246,6 +314,15 @@ pub(crate) enum ImportedFiles<'a> {
     OfKinds(Vec<KindInput>),
 }
 
+impl ImportedFiles<'_> {
+    fn names(&self) -> Vec<String> {
+        match self {
+            Self::All(inputs) => inputs.to_vec(),
+            Self::OfKinds(inputs) => inputs.iter().map(|one| one.input.clone()).collect(),
+        }
+    }
+}
+
 /// Imports files into a new database at `target`.
 pub(crate) fn import_files(
     inputs: &ImportedFiles<'_>,
@@ -262,15 +339,20 @@ pub(crate) fn import_files(
         return Err(Failure::Usage(reason.to_owned()));
     }
     let (memory_bytes, directed) = (resources.limit().bytes(), policy.direction());
-    let options = ReadOptions { memory_bytes, directed, ..read.options()? };
+    let options = policy.rejects.reading(ReadOptions { memory_bytes, directed, ..read.options()? });
+    let mut names = inputs.names();
+    names.extend(read.vertices.clone());
+    let rejects = policy.rejects.create(target, &names, replace)?;
     let opened = match inputs {
         ImportedFiles::All(inputs) => open(inputs, &options.with_kind(policy.kind.as_deref()))?,
         ImportedFiles::OfKinds(inputs) => open_kinds(inputs, &options)?,
     };
     text::warn_of(&opened.warnings);
-    let mut report = import_reader(opened.reader, target, policy, resources, cancel, replace)?;
+    let kept = rejects.clone();
+    let mut report = import_reader(opened.reader, target, policy, kept, resources, cancel, replace)?;
     let seconds = begin.elapsed().as_secs_f64();
     text::warn_of(&report.warnings);
+    finish_rejects(rejects.as_deref())?;
     report.warnings.splice(0..0, opened.warnings);
     Ok(Imported { report, format: Some(opened.format), notes: opened.notes, seconds })
 }
@@ -280,6 +362,7 @@ pub(crate) fn import_reader(
     reader: Box<dyn Reader>,
     target: &Path,
     policy: &PolicyArgs,
+    rejects: Option<Arc<RejectsFile>>,
     resources: &ResourceArgs,
     cancel: &Cancel,
     replace: bool,
@@ -287,7 +370,7 @@ pub(crate) fn import_reader(
     let bar = Bar::percent(false);
     let shown = bar.clone();
     let begin = Instant::now();
-    let mut options = policy.options(resources, cancel);
+    let mut options = ImportOptions { rejects, ..policy.options(resources, cancel) };
     options.on_progress = Some(Arc::new(move |progress: ImportProgress| {
         let remark = rate(progress.edges as f64, begin.elapsed().as_secs_f64(), "edges");
         shown.set(progress.stage, progress.fraction.unwrap_or(0.0), remark);

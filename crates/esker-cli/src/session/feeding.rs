@@ -7,13 +7,14 @@ use std::time::Instant;
 use clap::Args;
 use esker::change::{Definition, FeedOptions, FeedReport, Purpose, feed, open_edges};
 use esker::graph::Cancel;
-use esker::import::options::{BadLines, Duplicates};
+use esker::import::options::Duplicates;
 use esker::import::read::input::expand;
+use esker::import::rejects::RejectsFile;
 use esker::store::{CommitSizing, Error};
 use esker::window::Declared;
 use serde_json::json;
 
-use crate::args::importing::BadLinesArg;
+use crate::args::importing::{BadLinesArg, RejectsArg, finish_rejects};
 use crate::args::reading::ReadArgs;
 use crate::args::size::{counted, rate, seconds};
 use crate::failure::{Failure, Outcome};
@@ -61,6 +62,8 @@ pub(crate) struct FeedArgs {
     /// What to do with malformed lines
     #[arg(long, value_enum, default_value_t)]
     bad_lines: BadLinesArg,
+    #[command(flatten)]
+    rejects: RejectsArg,
     /// Report as JSON
     #[arg(long)]
     json: bool,
@@ -93,9 +96,14 @@ impl FeedArgs {
         writing.target = writing.target.with(feeding.defined, self.weight_of(feeding.defined))?;
         let mut report = FeedReport::default();
         let bar = Bar::percent(false);
-        let fed = self.feed_all(&mut writing, feeding, &bar, &mut report);
+        let rejects = self.rejects.create(path, &self.inputs, false)?;
+        let fed = self.feed_all(&mut writing, feeding, &bar, rejects.as_ref(), &mut report);
         bar.finish();
         if let Err(failure) = fed {
+            if !report.versions.is_empty() {
+                // Versions have the rows beside these.
+                finish_rejects(rejects.as_deref())?;
+            }
             remark_defined(path, &writing);
             if !report.versions.is_empty() {
                 // Also with --quiet: to repeat the command would commit these edges again.
@@ -110,6 +118,7 @@ impl FeedArgs {
             return Err(failure);
         }
         commits.complete();
+        finish_rejects(rejects.as_deref())?;
         let changes = report.edges + report.vertices;
         if feeding.purpose == Purpose::Remove && changes > SUMMARY_CHANGES_MAX {
             // So that the number of deleted edges is known.
@@ -143,6 +152,7 @@ impl FeedArgs {
         writing: &mut Writing,
         feeding: Feeding<'_>,
         bar: &Bar,
+        rejects: Option<&Arc<RejectsFile>>,
         report: &mut FeedReport,
     ) -> Outcome {
         let groups: Vec<Vec<String>> = match self.each_file {
@@ -151,7 +161,7 @@ impl FeedArgs {
             }
             false => vec![self.inputs.clone()],
         };
-        let read = self.read.options()?;
+        let read = self.rejects.reading(self.read.options()?);
         let Feeding { purpose, duplicates, allow_unknown, .. } = feeding;
         for group in &groups {
             let input = open_edges(&writing.target, group, &read, purpose)?;
@@ -173,10 +183,8 @@ impl FeedArgs {
                 commit: self.write.commit(|| format!("{verb} {names}")),
                 duplicates,
                 batch_edges: self.batch,
-                bad_lines: match self.bad_lines {
-                    BadLinesArg::Stop => BadLines::Stop,
-                    BadLinesArg::Skip => BadLines::Skip,
-                },
+                bad_lines: self.rejects.bad_lines(self.bad_lines),
+                rejects: rejects.cloned(),
                 allow_unknown,
                 cancel: Cancel::default(),
                 on_progress: Some(Arc::new(move |fraction, edges| {

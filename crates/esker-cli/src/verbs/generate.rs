@@ -136,6 +136,7 @@ impl GenerateCommand {
                 reader,
                 &self.output,
                 &self.policy.with_encoding(self.encoding, self.only).written(&self.writes),
+                None,
                 &self.resources,
                 &cancel,
                 self.force,

@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::args::encoding::{OnlyArgs, StoredEncoding};
 use crate::args::heads::{HeadsArgs, describe as describe_heads};
 use crate::args::importing::{
-    DuplicatesArg, Imported, ImportedFiles, PolicyArgs, import_files, refuse_standard_output,
+    DuplicatesArg, Imported, ImportedFiles, PolicyArgs, RejectsArg, import_files, refuse_standard_output,
 };
 use crate::args::reading::{IdsArg, ReadArgs};
 use crate::args::resources::{ResourceArgs, peak_memory_bytes};
@@ -57,6 +57,8 @@ pub(crate) struct ImportCommand {
     heads: HeadsArgs,
     #[command(flatten)]
     policy: PolicyArgs,
+    #[command(flatten)]
+    rejects: RejectsArg,
     /// Column of the kinds of edges, which is stored as a property of texts; or a kind and the file of its
     /// edges, once for each kind. Edges of different kinds stay beside each other: --duplicates applies to
     /// those of one kind
@@ -123,6 +125,7 @@ impl ImportCommand {
                 .at_time(self.event_time)
                 .of_kind(column)
                 .in_unit(self.time_unit.map(EpochUnit::from))
+                .rejecting(&self.rejects)
                 .written(&self.writes),
             &self.resources,
             &cancel,

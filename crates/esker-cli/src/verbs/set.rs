@@ -7,6 +7,7 @@ use clap::Args;
 use esker::change::{SetOptions, SetReport, set_from_table, set_vertex};
 use serde_json::json;
 
+use crate::args::importing::{RejectsArg, finish_rejects};
 use crate::args::notation_args::NotationArgs;
 use crate::args::reading::{ReadArgs, SchemaArg};
 use crate::args::size::{count, counted};
@@ -55,6 +56,8 @@ pub(crate) struct SetCommand {
     #[arg(long, value_name = "WORD", allow_hyphen_values = true, conflicts_with = "vertex")]
     null: Vec<String>,
     #[command(flatten)]
+    rejects: RejectsArg,
+    #[command(flatten)]
     notation: NotationArgs,
     /// Report as JSON
     #[arg(long)]
@@ -86,8 +89,16 @@ impl SetCommand {
                 options.header = self.header.then_some(true);
                 options.schema = self.schema.iter().flat_map(|schema| schema.0.iter().cloned()).collect();
                 options.nulls.clone_from(&self.null);
-                let set = SetOptions { add_missing: self.new, clears_empty: self.clear_empty };
-                set_from_table(&writing.database, &writing.target, file, &options, set, &commit)?
+                let rejects = self.rejects.create(&self.database, &self.values, false)?;
+                let set = SetOptions {
+                    add_missing: self.new,
+                    clears_empty: self.clear_empty,
+                    rejects: rejects.clone(),
+                };
+                let report =
+                    set_from_table(&writing.database, &writing.target, file, &options, set, &commit)?;
+                finish_rejects(rejects.as_deref())?;
+                report
             }
         };
         if report.repeated > 0 {
@@ -106,6 +117,7 @@ impl SetCommand {
                 "version": report.version,
                 "vertices": report.vertices,
                 "repeated": report.repeated,
+                "rejected": report.rejected,
                 "set": report.set,
                 "unset": report.unset,
                 "new_properties": report.defined.iter().map(|(name, _)| name).collect::<Vec<_>>(),

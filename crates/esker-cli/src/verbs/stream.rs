@@ -8,18 +8,18 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use esker::change::{
-    EdgeInput, Expiry, Late, OnStream, Pace, Purpose, StreamFile, StreamFiles, StreamOptions, StreamReport,
-    StreamState, Target, open_edges, stream,
+    EdgeInput, Expiry, Late, OnStream, Pace, Purpose, StreamFiles, StreamOptions, StreamReport, StreamState,
+    Target, open_edges, stream,
 };
 use esker::graph::Cancel;
-use esker::import::options::BadLines;
 use esker::import::read::live::GrowingInput;
+use esker::import::rejects::RejectsFile;
 use esker::store::Database;
 use esker::window::{Declared, EpochUnit, Span};
 use serde_json::{Value, json};
 
 use crate::args::commit_every::EveryArg;
-use crate::args::importing::{BadLinesArg, DuplicatesArg};
+use crate::args::importing::{BadLinesArg, DuplicatesArg, RejectsArg, finish_rejects};
 use crate::args::reading::ReadArgs;
 use crate::args::resources::ResourceArgs;
 use crate::args::size::{counted, rate, seconds};
@@ -97,6 +97,8 @@ pub(crate) struct StreamCommand {
     /// What to do with malformed lines
     #[arg(long, value_enum, default_value_t)]
     bad_lines: BadLinesArg,
+    #[command(flatten)]
+    rejects: RejectsArg,
     /// Report as JSON lines: one a second, and one at the end
     #[arg(long)]
     json: bool,
@@ -157,12 +159,14 @@ impl StreamCommand {
         }
         let database = self.open(&stop)?;
         let mut report = None;
-        let done = self.stream_all(&database, &stop, begin, &mut report);
+        let rejects = self.rejects.append(&self.database, &self.inputs)?;
+        let done = self.stream_all(&database, &stop, begin, rejects.as_ref(), &mut report);
         let taken = begin.elapsed();
         let Some(report) = report else { return done };
         let target = Target::of(&database)?;
         text::remark_rejected(&report.fed.rejected_sample);
         text::warn_of(&report.fed.warnings);
+        let done = done.and(finish_rejects(rejects.as_deref()));
         let printed = self.print(&report, taken, done.is_ok());
         done?;
         let closed = remark_on_heads(&database, &target, &self.database)
@@ -179,13 +183,15 @@ impl StreamCommand {
         database: &Database,
         stop: &Cancel,
         begin: Instant,
+        rejects: Option<&Arc<RejectsFile>>,
         report: &mut Option<StreamReport>,
     ) -> Outcome {
         if let [input] = &self.inputs[..]
             && (input == "-" || is_unnamed(input))
         {
             let live = GrowingInput { follow: self.follow, stop: stop.clone(), ..GrowingInput::default() };
-            return self.stream_one(database, input, None, live, begin, report);
+            let options = self.options(database, stop, begin, rejects)?;
+            return self.stream_one(database, input, live, options, report);
         }
         let mut files = StreamFiles::new(&self.inputs, self.follow, stop);
         while let Some(file) = files.next(database)? {
@@ -195,6 +201,11 @@ impl StreamCommand {
             };
             if rejected.is_some_and(|rejected| rejected == file.path) {
                 let reason = "late edges cannot be appended to the file that is read";
+                return Err(Failure::Usage(reason.to_owned()));
+            }
+            if rejects.is_some_and(|rejects| rejects.path().canonicalize().ok().as_ref() == Some(&file.path))
+            {
+                let reason = "rejected rows cannot be appended to the file that is read";
                 return Err(Failure::Usage(reason.to_owned()));
             }
             let path = file.path.display().to_string();
@@ -207,7 +218,13 @@ impl StreamCommand {
                 text::remark(&format!("{} was rotated: going on with {path}{old}", file.source));
             }
             let live = files.growing(&file);
-            self.stream_one(database, &path, Some(&file), live, begin, report)?;
+            let options = StreamOptions {
+                source: Some(file.source.clone()),
+                file: file.file,
+                is_successor: file.is_successor,
+                ..self.options(database, stop, begin, rejects)?
+            };
+            self.stream_one(database, &path, live, options, report)?;
             if stop.is_cancelled() {
                 return Ok(());
             }
@@ -220,9 +237,8 @@ impl StreamCommand {
         &self,
         database: &Database,
         input: &str,
-        file: Option<&StreamFile>,
         live: GrowingInput,
-        begin: Instant,
+        options: StreamOptions,
         report: &mut Option<StreamReport>,
     ) -> Outcome {
         let target = Target::of(database)?;
@@ -234,12 +250,6 @@ impl StreamCommand {
             opened.notes.iter().for_each(|note| text::remark(&said(note)));
         }
         text::warn_of(&std::mem::take(&mut opened.warnings));
-        let options = StreamOptions {
-            source: file.map(|file| file.source.clone()),
-            file: file.and_then(|file| file.file),
-            is_successor: file.is_some_and(|file| file.is_successor),
-            ..self.options(database, &stop, begin)?
-        };
         let mut own = None;
         let done = stream(database, &target, opened, &options, &mut own);
         if let Some(own) = own {
@@ -268,7 +278,7 @@ impl StreamCommand {
         live: GrowingInput,
         stop: &Cancel,
     ) -> Result<Option<EdgeInput>, Failure> {
-        let mut read = self.read.options()?;
+        let mut read = self.rejects.reading(self.read.options()?);
         read.live = Some(live);
         let (target, inputs) = (target.clone(), [input.to_owned()]);
         let (sender, receiver) = sync_channel(1);
@@ -287,7 +297,13 @@ impl StreamCommand {
         }
     }
 
-    fn options(&self, database: &Database, stop: &Cancel, begin: Instant) -> Result<StreamOptions, Failure> {
+    fn options(
+        &self,
+        database: &Database,
+        stop: &Cancel,
+        begin: Instant,
+        rejects: Option<&Arc<RejectsFile>>,
+    ) -> Result<StreamOptions, Failure> {
         let (json, age) = (self.json, self.expire.or(Declared::of(&database.manifest()).expire));
         let on_state: OnStream = Arc::new(move |state: &StreamState| {
             let taken = begin.elapsed();
@@ -308,10 +324,8 @@ impl StreamCommand {
             expire: age.map(|length| self.expiry(length)).transpose()?,
             from_start: self.from_start,
             duplicates: self.duplicates.map(Into::into),
-            bad_lines: match self.bad_lines {
-                BadLinesArg::Stop => BadLines::Stop,
-                BadLinesArg::Skip => BadLines::Skip,
-            },
+            bad_lines: self.rejects.bad_lines(self.bad_lines),
+            rejects: rejects.cloned(),
             stop: stop.clone(),
             on_state: Some(on_state),
             ..StreamOptions::default()

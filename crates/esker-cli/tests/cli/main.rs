@@ -18,6 +18,8 @@ mod losses;
 mod selections;
 mod streams;
 mod tables;
+mod rejects;
+mod vertex_tables;
 mod expiries;
 mod kills;
 mod windows;

@@ -250,3 +250,52 @@ fn case_does_not_tell_keys_of_gml_apart() {
         assert_eq!((&row["Label"], &row["NAME"]), (&json!("one"), &json!("three")), "{name}: {row}");
     }
 }
+
+#[test]
+fn files_that_neo4j_imports_are_read_by_the_marks_of_their_headers() {
+    let place = Place::new();
+    place.file(
+        "people.csv",
+        "name,personId:ID(Person),age:int,height:float,born:date,note:IGNORE,:LABEL\n\
+         Ann,p1,40,1.5,1980-02-03,x,Person;Admin\nBob,p2,,,,y,Person\n",
+    );
+    place.file(
+        "rels.csv",
+        ":START_ID(Person),since:date,:END_ID(Person),:TYPE,weight:double,n:long,code,skip:IGNORE\n\
+         p1,2020-01-02,p2,KNOWS,0.5,1,007,z\np1,2020-01-03,p2,PAID,2,2,008,z\np2,,p3,KNOWS,1,3,009,z\n",
+    );
+    place.ok("import rels.csv g.esker --vertices people.csv");
+    let info = place.json("info g.esker --json");
+    assert_eq!((info["edges"].as_u64(), info["vertices"].as_u64()), (Some(3), Some(3)), "{info}");
+    assert_eq!(
+        exported(&place, "g.esker"),
+        [
+            "source,target,weight,since,type,n,code",
+            "p1,p2,0.5,2020-01-02,KNOWS,1,007",
+            "p1,p2,2.0,2020-01-03,PAID,2,008",
+            "p2,p3,1.0,,KNOWS,3,009",
+        ]
+    );
+    let ann = &place.json("get g.esker p1 --json")[0];
+    let expected =
+        [("name", json!("Ann")), ("age", json!(40)), ("height", json!(1.5)), ("born", json!("1980-02-03"))];
+    for (name, value) in expected.into_iter().chain([("label", json!("Person;Admin")), ("note", json!(null))])
+    {
+        assert_eq!(ann[name], value, "{name}: {ann}");
+    }
+    // The type is the kind: edges of one are found, and a later edge replaces one of its kind only.
+    assert!(place.ok("export g.esker - --format csv --kind PAID").contains("p1,p2,2.0"));
+    place.file(
+        "more.csv",
+        ":START_ID,since:date,:END_ID,:TYPE,weight:double,n:long,code\np1,,p2,PAID,7,5,5\n",
+    );
+    place.ok("add g.esker more.csv");
+    let all = exported(&place, "g.esker");
+    assert!(all.contains(&"p1,p2,7.0,,PAID,5,5".to_owned()) && all.len() == 4, "{all:?}");
+    // An edge without a type is a bad row; what an option names is as in the header.
+    place.file("bad.csv", ":START_ID,:END_ID,:TYPE,n:int\na,b,,1\na,c,X,no\nb,c,Y,2\n");
+    place.ok("import bad.csv bad.esker --bad-lines skip");
+    assert_eq!(exported(&place, "bad.esker"), ["source,target,type,n", "b,c,Y,2"]);
+    place.ok("import more.csv asked.esker --kind :TYPE --property n:long --no-weight");
+    assert_eq!(exported(&place, "asked.esker"), ["source,target,n:long,:TYPE", "p1,p2,5,PAID"]);
+}

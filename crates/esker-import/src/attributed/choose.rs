@@ -8,7 +8,7 @@ use super::edges::{Accepted, EdgeProperty};
 use super::value::Attribute;
 use crate::read::format::{Pick, PickProperties, ReadOptions, Suffix, split_type};
 use crate::read::input::Input;
-use crate::read::source::{IdKind, Schema};
+use crate::read::source::{IdKind, RejectedText, Schema};
 use crate::read::typed::{sniff_type, weight_fits};
 
 /// What an input says, or its first edges show, of the values of an attribute.
@@ -42,6 +42,8 @@ pub(super) struct ChosenProperties {
     pub(super) unread: Vec<String>,
     /// Names of all attributes that are not kept.
     pub(super) left_out: Vec<String>,
+    /// How much is kept of elements that are rejected.
+    pub(super) rejected: RejectedText,
 }
 
 impl ChosenProperties {
@@ -78,7 +80,7 @@ pub(super) fn choose(
     };
     let declared = |name: &str| options.schema.iter().find(|one| one.name == name);
     let named = |pick: &Pick, name: &str| matches!(pick, Pick::Column(picked) if picked == name);
-    let mut chosen = ChosenProperties::default();
+    let mut chosen = ChosenProperties { rejected: options.rejected, ..ChosenProperties::default() };
     let is_weight_said = found.iter().any(|attribute| attribute.is_weight);
     for EdgeAttribute { name, shown, default, is_weight } in found {
         let is_called_weight = is_weight || (!is_weight_said && name.eq_ignore_ascii_case("weight"));
@@ -139,6 +141,7 @@ pub(super) fn schema_of(
     input: &Input,
 ) -> Schema {
     Schema {
+        kind: None,
         format,
         ids,
         properties: chosen.names(),

@@ -15,12 +15,9 @@ use super::edges::{AttributeColumn, Converted, EdgeProperty};
 use super::value::Attribute;
 use super::vertices::VertexColumns;
 use crate::columns::no_kind;
-use crate::read::source::{EdgeBatch, Rejected, id_column};
+use crate::read::source::{EdgeBatch, Rejected, RejectedText, id_column};
 use crate::text::blocks::{count_lines, excerpt, input_error};
 use crate::text::reasons::{check_text, not_id};
-
-/// The most rejected elements of a block that are described.
-const DESCRIBED_MAX: usize = 256;
 
 /// So many values of a vertex are compared with each other.
 const SCANNED_MAX: usize = 16;
@@ -35,6 +32,8 @@ pub(super) struct Elements {
     /// Whether the caller takes the graph as undirected, whatever it says.
     pub(super) is_undirected_anyway: bool,
     pub(super) properties: Vec<EdgeProperty>,
+    /// How much is kept of elements that are rejected.
+    pub(super) rejected: RejectedText,
     pub(super) notices: Notices,
 }
 
@@ -212,7 +211,7 @@ impl<'e> Rows<'e> {
 
     /// Leaves out the element at a place.
     pub(super) fn reject(&mut self, at: usize, reason: impl Into<Message>) {
-        let is_described = self.rejected.len() < DESCRIBED_MAX;
+        let is_described = self.elements.rejected.describes(self.rejected.len());
         let line = if is_described { self.line(at) } else { self.counted.1 };
         let text = if is_described {
             excerpt(self.bytes[at.min(self.bytes.len())..].trim_ascii_start())

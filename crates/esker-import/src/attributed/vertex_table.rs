@@ -14,14 +14,15 @@ use super::value::Attribute;
 use super::vertices::VertexColumns;
 use crate::columns::missing::{MissingWords, TextField, says_missing};
 use crate::columns::names::vertex_id_column;
+use crate::columns::neo4j::{Neo4jColumn, Neo4jRole, vertex_columns};
 use crate::read::format::ReadOptions;
 use crate::read::head::{HEAD_BYTES_MAX, InputHead};
 use crate::read::input::Input;
 use crate::read::source::{
-    BlockParser, EdgeBatch, IdKind, InputBlock, Numbers, Reader, Rejected, Schema, id_column,
+    BlockParser, EdgeBatch, IdKind, InputBlock, Numbers, Reader, Rejected, RejectedText, Schema, id_column,
 };
 use crate::read::typed::sniff_type;
-use crate::text::blocks::{LineBlocks, PartialInput, excerpt, input_error};
+use crate::text::blocks::{LineBlocks, PartialInput, excerpt, input_error, rejected_line};
 use crate::text::line::Separator;
 use crate::text::reasons::{check_text, not_id};
 use crate::text::rows::{FieldPlace, TextRows};
@@ -53,7 +54,7 @@ fn vertex_shape(head: &[u8], whole: bool, lines_max: usize, options: &ReadOption
     })?;
     let first: Vec<String> =
         found.rows.first()?.iter().map(|field| String::from_utf8_lossy(field).into_owned()).collect();
-    if vertex_id_column(&first).is_none() {
+    if vertex_id_column(&first).is_none() && vertex_columns(&first).is_none() {
         return Some(found);
     }
     let named =
@@ -87,6 +88,8 @@ pub(crate) struct VertexTable {
     id: usize,
     /// The names and types of the columns; that of the ids is not used.
     properties: Vec<(String, PropertyType)>,
+    /// Which columns are properties.
+    is_read: Vec<bool>,
 }
 
 impl VertexTable {
@@ -115,30 +118,39 @@ impl VertexTable {
             );
             return Ok(VertexFile::Ids(head, Some(unclear.into())));
         }
-        let id = names.and_then(vertex_id_column).unwrap_or(0);
-        let name = |column: usize| match names.and_then(|names| names.get(column)) {
-            Some(name) if !name.trim().is_empty() => name.clone(),
+        let marks = names.and_then(vertex_columns).unwrap_or_default();
+        let has = |column: usize, role| marks.get(column).is_some_and(|mark| mark.role == role);
+        let id = (0..marks.len()).find(|&column| has(column, Neo4jRole::Id));
+        let id = id.or_else(|| names.and_then(vertex_id_column)).unwrap_or(0);
+        let name = |column: usize| match (marks.get(column), names.and_then(|names| names.get(column))) {
+            (Some(mark), _) => mark.name.clone(),
+            (None, Some(name)) if !name.trim().is_empty() => name.clone(),
             _ => format!("column{}", column + 1),
         };
-        let properties: Vec<(String, PropertyType)> =
-            (0..shape.columns).map(|column| (name(column), type_of(&shape, column))).collect();
+        let said =
+            |column: usize| marks.get(column).and_then(|mark: &Neo4jColumn| mark.property_type.clone());
+        let own = |column: usize| (name(column), said(column).unwrap_or_else(|| type_of(&shape, column)));
+        let properties: Vec<(String, PropertyType)> = (0..shape.columns).map(own).collect();
+        let is_read = (0..shape.columns).map(|column| column != id && !has(column, Neo4jRole::Ignored));
+        let is_read: Vec<bool> = is_read.collect();
         let mut known = std::collections::HashSet::new();
-        let mut of_properties = properties.iter().enumerate().filter(|(column, _)| *column != id);
+        let mut of_properties = properties.iter().enumerate().filter(|(column, _)| is_read[*column]);
         if let Some((_, (name, _))) = of_properties.find(|(_, (name, _))| !known.insert(name.as_str())) {
             let reason = format!("two columns are called {name:?}: give one of them another name");
             return Err(input_error(&path, Some(shape.skip_lines), b"", reason));
         }
-        Ok(VertexFile::Table(Box::new(Self { input: input.clone(), head, shape, id, properties })))
+        let input = input.clone();
+        Ok(VertexFile::Table(Box::new(Self { input, head, shape, id, properties, is_read })))
     }
 
     /// Puts the vertices before `edges`.
     pub(crate) fn before(self, edges: Box<dyn Reader>, options: &ReadOptions) -> WithVertexTable {
-        let Self { input, head, shape, id, properties } = self;
+        let Self { input, head, shape, id, properties, is_read } = self;
         let path = input.path();
         let listed: Vec<String> = properties
             .iter()
             .enumerate()
-            .filter(|(column, _)| *column != id)
+            .filter(|(column, _)| is_read[*column])
             .map(
                 |(_, (name, own))| {
                     if own.logical.is_number() { name.clone() } else { format!("{name} as {own}") }
@@ -181,7 +193,9 @@ impl VertexTable {
             quotes: shape.dialect.quotes,
             id,
             properties,
+            is_read,
             missing: shape.missing,
+            rejected: options.rejected,
         };
         let vertices = Some(LineBlocks::new(vec![part], &ReadOptions { live: None, ..options.clone() }));
         WithVertexTable { schema, vertices, note, edges, parser: Arc::new(parser) }
@@ -249,7 +263,10 @@ struct TableOfVertices {
     quotes: bool,
     id: usize,
     properties: Vec<(String, PropertyType)>,
+    is_read: Vec<bool>,
     missing: MissingWords,
+    /// How much is kept of rows that are rejected.
+    rejected: RejectedText,
 }
 
 impl BlockParser for TableOfVertices {
@@ -265,7 +282,7 @@ impl BlockParser for TableOfVertices {
         let mut columns = VertexColumns::default();
         let places: Vec<Option<usize>> = (0..self.properties.len())
             .map(|column| {
-                (column != self.id).then(|| {
+                self.is_read[column].then(|| {
                     columns.place_of_type(&self.properties[column].0, Some(self.properties[column].1.clone()))
                 })
             })
@@ -282,7 +299,7 @@ impl BlockParser for TableOfVertices {
                 Err(bad) => {
                     taken.rejected.push(self.rejected(
                         block.first_line + bad.line - 1,
-                        &[],
+                        rows.last_row(),
                         bad.reason.into(),
                     ));
                     continue;
@@ -292,7 +309,12 @@ impl BlockParser for TableOfVertices {
             match self.id_of(&fields, &block.bytes, &mut taken) {
                 Ok(()) => self.take(&fields, &block.bytes, row, &places, &mut columns),
                 Err(reason) => {
-                    let text = fields.first().map_or(&[][..], |field| field.raw(&block.bytes));
+                    let text = match self.rejected {
+                        RejectedText::Rows => rows.last_row(),
+                        RejectedText::Excerpts => {
+                            fields.first().map_or(&[][..], |field| field.raw(&block.bytes))
+                        }
+                    };
                     taken.rejected.push(self.rejected(block.first_line + line - 1, text, reason));
                 }
             }
@@ -331,7 +353,13 @@ impl TakenVertices {
 
 impl TableOfVertices {
     fn rejected(&self, line: u64, text: &[u8], reason: Message) -> Rejected {
-        Rejected { path: Arc::clone(&self.path), line, text: excerpt(text), reason, edges_before: 0 }
+        Rejected {
+            path: Arc::clone(&self.path),
+            line,
+            text: rejected_line(text, self.rejected),
+            reason,
+            edges_before: 0,
+        }
     }
 
     /// Takes the id of a row.

@@ -55,6 +55,7 @@ fn open_gap(inputs: &[Input], format: &InputFormat, weighted: bool) -> Result<Bo
     };
     let graph = Arc::new(GapFile::open(Region::open(input, format)?, weighted)?);
     let schema = Schema {
+        kind: None,
         format: format.name,
         ids: IdKind::Numbered { first: 0, num_vertices: graph.vertices },
         properties: if graph.weighted { vec!["weight".to_owned()] } else { Vec::new() },

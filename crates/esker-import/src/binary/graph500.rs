@@ -44,6 +44,7 @@ fn open_graph500(
         input_bytes = input_bytes.zip(input.stored_bytes()).map(|(sum, bytes)| sum + bytes);
     }
     let schema = Schema {
+        kind: None,
         format: format.name,
         ids: IdKind::Int,
         properties: Vec::new(),

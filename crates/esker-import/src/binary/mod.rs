@@ -17,11 +17,13 @@ mod faults;
 mod ends;
 mod table;
 mod notes;
+mod vertices;
 mod parquet;
 mod arrow;
 mod gap;
 mod graph500;
 mod npz;
+mod vertex_files;
 
 pub(crate) use arrow::ARROW;
 pub(crate) use gap::{SG, WSG};
@@ -30,6 +32,7 @@ pub use long::{LongText, text_bytes, without_long_texts};
 pub(crate) use npz::NPZ;
 pub(crate) use parquet::PARQUET;
 pub use simple::simplified;
+pub(crate) use vertex_files::{WithVertexFiles, may_be_vertices};
 
 #[cfg(test)]
 mod tests;

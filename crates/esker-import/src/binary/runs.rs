@@ -7,7 +7,7 @@ use esker_format::{Error, Result, TableRecord};
 use esker_graph::{Message, Stop};
 
 use super::shared::SharedTexts;
-use crate::read::source::{BlockParser, InputBlock, Reader, Schema};
+use crate::read::source::{BlockParser, InputBlock, Reader, RejectedText, Schema};
 
 /// Rows (or edges) of one block, at most.
 pub(super) const RUN_ROWS: u64 = 1 << 17;
@@ -79,6 +79,8 @@ pub(super) struct BatchOrigin<'a> {
     /// Number of the first row, from 1.
     pub(super) first_row: u64,
     pub(super) input_bytes: u64,
+    /// How much is kept of rows that are rejected.
+    pub(super) rejected: RejectedText,
 }
 
 /// Parses runs of rows.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, BooleanArray};
 use arrow_schema::ArrowError;
 use arrow_select::filter::filter;
@@ -28,8 +29,8 @@ use crate::columns::ids_become_texts;
 use crate::columns::names::{TIMES, WEIGHTS, position};
 use crate::columns::pairs::EdgeEnds;
 use crate::read::format::{Declaration, Pick, PickIds, PickProperties, ReadOptions, Suffix, split_type};
-use crate::read::source::{EdgeBatch, IdKind, Rejected, Schema};
-use crate::read::typed::{as_time, cast, is_unsigned, logical_of, weight_fits};
+use crate::read::source::{EdgeBatch, IdKind, Rejected, RejectedText, Schema, push_field};
+use crate::read::typed::{as_time, cast, is_unsigned, logical_of, logical_value, weight_fits};
 
 /// The columns that an import takes, as names and as indices in one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -185,6 +186,22 @@ fn expect_declared_spans(path: &Arc<PathBuf>, names: &[(String, Holds)], chosen:
 }
 
 impl Picked {
+    /// Ids alone.
+    pub(super) fn of_ids(id: usize, name: &str) -> Self {
+        Self {
+            columns: vec![id],
+            ends: [name.to_owned(), name.to_owned()],
+            properties: Vec::new(),
+            types: Vec::new(),
+            weight: None,
+            time: None,
+            required: None,
+            left_out: Vec::new(),
+            spans: Vec::new(),
+            unread: Vec::new(),
+        }
+    }
+
     /// Takes the names of the columns that nothing asked for; `skipped` is one that is not to be read.
     fn take_unread(&mut self, names: &[(String, Holds)], skipped: Option<usize>) {
         let is_unread = |(index, (name, _)): &(usize, &(String, Holds))| {
@@ -312,6 +329,7 @@ pub(super) fn schema(
     is_undirected: bool,
 ) -> Schema {
     Schema {
+        kind: None,
         format,
         ids,
         properties: chosen.properties.clone(),
@@ -348,28 +366,29 @@ pub(super) fn record(names: &[(String, Holds)], chosen: &Picked) -> TableRecord 
     }
 }
 
-/// Makes a batch of columns of equal length: source, target, then the properties of `chosen`.
-///
-/// Rows with what is no id or with an infinite number are rejected. NaN is a missing value, as null is.
+/// Simplifies columns of equal length: `num_ids` of ids, then the properties of `chosen`. Returns the rows that
+/// are left out: those with what is no id or with an infinite number. NaN is a missing value, as null is.
 ///
 /// # Errors
 /// If the columns are not of equal length, which only damage can cause.
-pub(super) fn batch(
+pub(super) fn checked(
     origin: &BatchOrigin<'_>,
     ids: IdKind,
     chosen: &Picked,
-    mut columns: Vec<ArrayRef>,
-) -> Result<EdgeBatch> {
+    columns: &mut Vec<ArrayRef>,
+    num_ids: usize,
+) -> Result<Vec<Rejected>> {
     let Picked { ends, properties, types, .. } = chosen;
     let rows = columns.first().map_or(0, arrow_array::Array::len);
-    if columns.len() != properties.len() + 2 || columns.iter().any(|column| column.len() != rows) {
+    if columns.len() != properties.len() + num_ids || columns.iter().any(|column| column.len() != rows) {
         return Err(unusable(origin.path, "its columns differ in length: it is damaged"));
     }
+    let given = (origin.rejected == RejectedText::Rows).then(|| columns.clone());
     let mut faults = RowFaults::new();
     for (index, column) in columns.iter_mut().enumerate() {
         let name = match index {
-            0 | 1 => &ends[index],
-            _ => &properties[index - 2],
+            _ if index < num_ids => &ends[index],
+            _ => &properties[index - num_ids],
         };
         let short = without_long_texts(column);
         if let Some((short, long)) =
@@ -382,14 +401,14 @@ pub(super) fn batch(
         check_shared(origin, column, name)?;
         let given = logical_of(column.data_type());
         *column = simplified(column).map_err(|e| damaged(origin.path, format!("column {name:?}: {e}")))?;
-        let wanted = index.checked_sub(2).and_then(|property| types.get(property)?.as_ref());
-        if index >= 2 {
+        let wanted = index.checked_sub(num_ids).and_then(|property| types.get(property)?.as_ref());
+        if index >= num_ids {
             *column = without_nan(column);
         }
         let expected = Expected {
-            is_id: index < 2,
-            is_required: chosen.required.is_some_and(|required| required + 2 == index),
-            may_be_wide: index < 2 || wanted.is_some_and(is_unsigned),
+            is_id: index < num_ids,
+            is_required: chosen.required.is_some_and(|required| required + num_ids == index),
+            may_be_wide: index < num_ids || wanted.is_some_and(is_unsigned),
             ids,
         };
         find_faults(column, name, expected, &mut faults);
@@ -399,8 +418,7 @@ pub(super) fn batch(
             });
         }
     }
-    leave_out(&faults, &mut columns).map_err(|error| damaged(origin.path, error))?;
-    let (ends, values) = columns.split_at(2);
+    leave_out(&mut faults, columns, given).map_err(|error| damaged(origin.path, error))?;
     let rejected = faults.into_iter().enumerate().map(|(before, (row, (reason, text)))| Rejected {
         path: Arc::clone(origin.path),
         line: origin.first_row + row as u64,
@@ -408,27 +426,87 @@ pub(super) fn batch(
         reason,
         edges_before: row - before,
     });
+    Ok(rejected.collect())
+}
+
+/// Makes a batch of columns of equal length: source, target, then the properties of `chosen`.
+///
+/// # Errors
+/// If the columns are not of equal length, which only damage can cause.
+pub(super) fn batch(
+    origin: &BatchOrigin<'_>,
+    ids: IdKind,
+    chosen: &Picked,
+    mut columns: Vec<ArrayRef>,
+) -> Result<EdgeBatch> {
+    let rejected = checked(origin, ids, chosen, &mut columns, 2)?;
+    let (ends, values) = columns.split_at(2);
     Ok(EdgeBatch {
         source: as_ids(&ends[0], ids),
         target: as_ids(&ends[1], ids),
         properties: values
             .iter()
-            .zip(types)
+            .zip(&chosen.types)
             .map(|(column, own)| as_values(column, own.as_ref().is_some_and(is_unsigned)))
             .collect(),
         vertices: None,
         vertex_values: Vec::new(),
-        rejected: rejected.collect(),
+        rejected,
         wide: Vec::new(),
         input_bytes: origin.input_bytes,
     })
 }
 
-/// Takes the rows with faults out of columns.
-fn leave_out(faults: &RowFaults, columns: &mut [ArrayRef]) -> std::result::Result<(), ArrowError> {
+/// Keeps all of the rows with faults, as lines of a CSV file.
+fn keep_rows(given: &[ArrayRef], faults: &mut RowFaults) -> std::result::Result<(), ArrowError> {
+    let rows = given.first().map_or(0, Array::len);
+    let wanted: BooleanArray = (0..rows).map(|row| Some(faults.contains_key(&row))).collect();
+    let mut lines = vec![Vec::new(); faults.len()];
+    for (place, column) in given.iter().enumerate() {
+        let (logical, column) = (logical_of(column.data_type()), simplified(&filter(column, &wanted)?)?);
+        for (row, line) in lines.iter_mut().enumerate() {
+            if place > 0 {
+                line.push(b',');
+            }
+            push_value(line, &column, logical.as_ref(), row);
+        }
+    }
+    for ((_, text), line) in faults.values_mut().zip(lines) {
+        *text = String::from_utf8_lossy(&line).into_owned();
+    }
+    Ok(())
+}
+
+/// Appends a value of a simplified column; nothing for a missing one.
+fn push_value(line: &mut Vec<u8>, column: &ArrayRef, logical: Option<&LogicalType>, row: usize) {
+    if column.is_null(row) {
+        return;
+    }
+    if let Some(values) = column.as_primitive_opt::<Int64Type>() {
+        let value = values.value(row);
+        match logical {
+            Some(logical) => line.extend(logical_value(logical, value).to_string().bytes()),
+            None => line.extend(value.to_string().bytes()),
+        }
+    } else if let Some(values) = column.as_primitive_opt::<UInt64Type>() {
+        line.extend(values.value(row).to_string().bytes());
+    } else if let Some(values) = column.as_primitive_opt::<Float64Type>() {
+        line.extend(values.value(row).to_string().bytes());
+    } else if let Some(texts) = column.as_binary_opt::<i32>() {
+        push_field(line, texts.value(row));
+    }
+}
+
+/// Takes the rows with faults out of columns, and keeps all that was given of them, if it is to be kept.
+fn leave_out(
+    faults: &mut RowFaults,
+    columns: &mut [ArrayRef],
+    given: Option<Vec<ArrayRef>>,
+) -> std::result::Result<(), ArrowError> {
     if faults.is_empty() {
         return Ok(());
     }
+    given.map_or(Ok(()), |given| keep_rows(&given, faults))?;
     let rows = columns.first().map_or(0, arrow_array::Array::len);
     let keep: BooleanArray = (0..rows).map(|row| Some(!faults.contains_key(&row))).collect();
     for column in columns {

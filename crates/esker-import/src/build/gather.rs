@@ -17,8 +17,9 @@ use crate::build::values::{Range, RawColumn, TextCache, set_aside};
 use crate::build::vertex_rows::{NamedVertices, RowGatherer, VertexRows};
 use crate::keys::Keys;
 use crate::number::{Numberer, Parted};
-use crate::options::{BadLines, Tracker};
+use crate::options::{BadLines, ImportOptions, Tracker};
 use crate::read::source::{BlockParser, EdgeBatch, InputBlock, Reader, Rejected, WideInteger, integer_ids};
+use crate::rejects::RejectsFile;
 use crate::sort::scratch::{Shelf, ShelvedChunk, Workspace};
 
 /// How many rejected rows are kept as a sample.
@@ -135,6 +136,7 @@ struct Shared<'a> {
     texts: Vec<PropertyTexts>,
     rows: RowGatherer,
     bad_lines: BadLines,
+    rejects: Option<Arc<RejectsFile>>,
     tracker: &'a Tracker,
     stop: AtomicBool,
     found: Mutex<FoundEdges>,
@@ -158,7 +160,7 @@ struct FoundEdges {
 pub(crate) fn gather(
     work: &Workspace,
     mut reader: Box<dyn Reader>,
-    bad_lines: BadLines,
+    options: &ImportOptions,
     numberer: Option<Numberer>,
     keep_free_bytes: u64,
     tracker: &Tracker,
@@ -176,7 +178,8 @@ pub(crate) fn gather(
         shelf: Shelf::new(work, keep_free_bytes),
         texts,
         rows: RowGatherer::new(work, keep_free_bytes),
-        bad_lines,
+        bad_lines: options.bad_lines,
+        rejects: options.rejects.clone(),
         tracker,
         stop: AtomicBool::new(false),
         found: Mutex::new(FoundEdges {
@@ -262,6 +265,9 @@ impl Shared<'_> {
         if let Some(numberer) = &self.numberer {
             numberer.give_up();
         }
+        if let Some(rejects) = &self.rejects {
+            rejects.give_up();
+        }
     }
 
     fn parse(&self, worker: &mut Worker, sequence: u64, block: InputBlock) -> Result<()> {
@@ -304,6 +310,9 @@ impl Shared<'_> {
 
     fn take_rejected(&self, sequence: u64, batch: &mut EdgeBatch) -> Result<()> {
         let rejected = std::mem::take(&mut batch.rejected);
+        if let Some(file) = self.rejects.as_ref().filter(|_| self.bad_lines == BadLines::Skip) {
+            file.put(sequence, &rejected, || self.work.check())?;
+        }
         let Some(first) = rejected.first() else { return Ok(()) };
         if self.bad_lines == BadLines::Stop {
             return Err(Error::Input {

@@ -145,8 +145,7 @@ fn read_and_number(
         IdKind::Text => Some(Numberer::new(work, hasher).of_texts()),
         _ => None,
     };
-    let (mut gathered, numberer) =
-        gather(work, reader, options.bad_lines, numberer, keep_free_bytes, tracker)?;
+    let (mut gathered, numberer) = gather(work, reader, options, numberer, keep_free_bytes, tracker)?;
     drop(parsing);
     if let Some(mut numberer) = numberer {
         tracker.stage("number", 0);

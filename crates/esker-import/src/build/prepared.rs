@@ -26,7 +26,8 @@ pub(crate) fn prepare(reader: &dyn Reader, options: &ImportOptions) -> Result<Pr
     expect_no_vectors(&schema)?;
     let options = options_for(reader, &schema, options)?;
     check_weight(&schema, options.duplicates).and_then(|()| check_types(&schema))?;
-    let kind = kind_of(&schema, options.kind.as_deref())?;
+    // What the input says of kinds counts where nothing else is chosen.
+    let kind = kind_of(&schema, options.kind.as_deref())?.or(schema.kind);
     Ok(Prepared { schema, options, kind })
 }
 

@@ -7,6 +7,7 @@ use esker_format::value::decimal;
 use super::kinds::ValueKind;
 use super::missing::says_missing;
 use super::names::{NameRank, is_column_word, words};
+use super::neo4j::{edge_columns, vertex_columns};
 use super::pairs::{NamedPair, PairKind, end_words, named_pairs};
 
 /// What the first line of a table is.
@@ -43,6 +44,9 @@ fn told(first: &[Vec<u8>], body: &[&[Vec<u8>]], by_looks: bool) -> FirstLine {
         return FirstLine::Header;
     }
     let names: Vec<String> = first.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
+    if edge_columns(&names).is_some() || vertex_columns(&names).is_some() {
+        return FirstLine::Header;
+    }
     let pairs = named_pairs(&names.iter().map(|name| end_words(name)).collect::<Vec<_>>());
     let is_counted = |pair: &NamedPair| {
         let known = NameRank::Bare < pair.rank && pair.rank <= NameRank::Name;

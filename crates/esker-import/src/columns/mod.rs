@@ -2,6 +2,7 @@
 //! types and by shared values. What these leave open is asked for, never guessed.
 
 pub(crate) mod names;
+pub(crate) mod neo4j;
 pub mod missing;
 pub(crate) mod dates;
 pub(crate) mod kinds;

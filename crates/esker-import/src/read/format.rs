@@ -8,6 +8,7 @@ use esker_format::{PropertyType, Result, TableRecord};
 use esker_graph::Cancel;
 
 use crate::read::live::GrowingInput;
+use crate::read::source::RejectedText;
 
 /// A format of files. Its entry in the catalogue (`formats.rs`) has its names, its reader and its writer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -222,6 +223,9 @@ pub enum PickIds {
     Text,
 }
 
+/// Bytes of a block where rejected rows are kept: each takes many times the bytes of a short line.
+const KEEPING_BLOCK_BYTES: usize = 1 << 16;
+
 /// Bytes that a line of text may have, of a table as of a script.
 pub const LINE_BYTES_MAX: usize = 1 << 20;
 
@@ -287,6 +291,8 @@ pub struct ReadOptions {
     /// A memory limit. What opening an input reads and keeps, such as a file of the ids of vertices, stays
     /// within its share of it.
     pub memory_bytes: u64,
+    /// How much is kept of the rows that are rejected.
+    pub rejected: RejectedText,
     /// If the input is still being written: how to read it.
     pub live: Option<GrowingInput>,
 }
@@ -320,6 +326,7 @@ impl Default for ReadOptions {
             block_bytes: 1 << 20,
             line_bytes_max: LINE_BYTES_MAX,
             memory_bytes: u64::MAX,
+            rejected: RejectedText::Excerpts,
             live: None,
         }
     }
@@ -351,6 +358,12 @@ impl ReadOptions {
             self.schema.push(Declaration { name: column.to_owned(), property_type: PropertyType::text() });
         }
         self
+    }
+
+    /// These options, with all rows that are rejected kept.
+    pub fn keeping_rejected(self) -> Self {
+        let block_bytes = self.block_bytes.min(KEEPING_BLOCK_BYTES);
+        Self { rejected: RejectedText::Rows, block_bytes, ..self }
     }
 
     /// The property among these of which every edge must have a value of its own.

@@ -25,6 +25,7 @@ impl GeneratorReader {
     pub fn new(generator: Generator) -> Self {
         let weighted = generator.weighting() != Weighting::None;
         let schema = Schema {
+            kind: None,
             format: GENERATOR,
             ids: IdKind::Numbered { first: 0, num_vertices: generator.num_vertices() },
             properties: if weighted { vec!["weight".to_owned()] } else { Vec::new() },

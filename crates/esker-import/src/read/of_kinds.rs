@@ -49,6 +49,8 @@ impl OfKinds {
         }
         let places = inputs.iter().map(|input| places(first, input)).collect::<Result<Vec<_>>>()?;
         let mut schema = own;
+        // The kind that is given for each file counts.
+        schema.kind = None;
         schema.types.resize(schema.properties.len(), None);
         schema.properties.push(KIND_PROPERTY.to_owned());
         schema.types.push(Some(PropertyType::text()));

@@ -99,6 +99,40 @@ impl Numbers {
     }
 }
 
+/// How much is kept of the rows that are rejected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RejectedText {
+    /// The beginnings of some, for messages.
+    #[default]
+    Excerpts,
+    /// All rows of tables, and of other inputs the places that offend.
+    Rows,
+}
+
+impl RejectedText {
+    /// Rejected rows of one block that are described; of the others only the line is told, to bound memory.
+    const DESCRIBED_MAX: usize = 256;
+
+    /// Whether one more row of a block is described, of which so many were rejected before.
+    pub(crate) fn describes(self, before: usize) -> bool {
+        self == Self::Rows || before < Self::DESCRIBED_MAX
+    }
+}
+
+/// Appends a field of a line of a CSV file, in quotes where it needs them.
+pub(crate) fn push_field(out: &mut Vec<u8>, text: &[u8]) {
+    let is_special = |byte: &u8| matches!(byte, b',' | b'"' | b'\n' | b'\r');
+    if text.trim_ascii() == text && !text.is_empty() && !text.iter().any(is_special) {
+        out.extend_from_slice(text);
+        return;
+    }
+    out.push(b'"');
+    for &byte in text {
+        out.extend(std::iter::repeat_n(byte, if byte == b'"' { 2 } else { 1 }));
+    }
+    out.push(b'"');
+}
+
 /// A line (or row) that could not be understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rejected {
@@ -106,8 +140,8 @@ pub struct Rejected {
     pub path: Arc<PathBuf>,
     /// Line number from 1, or row number from 1 where the format has no lines.
     pub line: u64,
-    /// The offending text, at most some 80 bytes of it. It and the reason may be empty behind the first 256
-    /// of a block.
+    /// The offending text, as [`RejectedText`] says. It and the reason may be empty behind the first 256 of a
+    /// block unless rows are kept.
     pub text: String,
     /// What is wrong with it and what to do.
     pub reason: Message,
@@ -255,6 +289,8 @@ pub struct Schema {
     pub weight: Option<usize>,
     /// Index in `properties` of the time, if the user named it: the database remembers it.
     pub time: Option<usize>,
+    /// Index in `properties` of the kinds of edges, if the input itself says that it holds them.
+    pub kind: Option<usize>,
     /// Whether the format itself says that edges are directed (`Some(true)`), or undirected with each edge
     /// given once or at both ends (`Some(false)`). `None`: it does not say.
     pub directed: Option<bool>,

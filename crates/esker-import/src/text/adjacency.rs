@@ -90,6 +90,7 @@ impl AdjacencyReader {
             None
         };
         let schema = Schema {
+            kind: None,
             format: ADJ.name,
             ids: IdKind::Numbered { first: 0, num_vertices },
             properties: if weighted { vec!["weight".into()] } else { Vec::new() },

@@ -13,7 +13,7 @@ use super::line::{Dialect, last_line_end};
 use crate::read::format::ReadOptions;
 use crate::read::input::{Input, InputStream};
 use crate::read::live::{GrowingInput, Growth};
-use crate::read::source::InputBlock;
+use crate::read::source::{InputBlock, RejectedText};
 
 /// One input of several, and where in it the lines to cut begin.
 pub(crate) struct PartialInput {
@@ -235,6 +235,14 @@ pub(crate) fn excerpt(bytes: &[u8]) -> String {
         String::from_utf8_lossy(line).into_owned()
     } else {
         format!("{}...", String::from_utf8_lossy(&line[..77]).trim_end_matches('\u{fffd}'))
+    }
+}
+
+/// What is kept of a rejected line.
+pub(crate) fn rejected_line(bytes: &[u8], kept: RejectedText) -> String {
+    match kept {
+        RejectedText::Excerpts => excerpt(bytes),
+        RejectedText::Rows => String::from_utf8_lossy(bytes.trim_ascii_end()).into_owned(),
     }
 }
 

@@ -102,6 +102,7 @@ impl HeadedReader {
         let table =
             TableParser::new(vec![path], vec![layout(&header, weighted)], false, names.clone(), types)
                 .with_lines_of(options.line_bytes_max)
+                .with_rejected(options.rejected)
                 .with_ids(1..=header.num_vertices);
         let part = PartialInput {
             input: input.clone(),
@@ -111,6 +112,7 @@ impl HeadedReader {
             opened: Some((head.stream, head.bytes)),
         };
         let schema = Schema {
+            kind: None,
             format: header.format,
             ids: IdKind::Numbered { first: 1, num_vertices: header.num_vertices },
             properties: names,

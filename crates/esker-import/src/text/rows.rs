@@ -9,6 +9,8 @@ pub use super::shape::check_encoding;
 /// Rows one after another; lines without a field are none.
 pub struct TextRows<'a> {
     bytes: &'a [u8],
+    /// Where the last row begins, and the next one.
+    start: usize,
     at: usize,
     line: u64,
     dialect: Dialect,
@@ -27,6 +29,12 @@ impl FieldPlace {
     /// Whether quotes hold the field.
     pub fn is_quoted(self, bytes: &[u8]) -> bool {
         self.0.start > 0 && bytes[self.0.start - 1] == b'"' && bytes.get(self.0.end) == Some(&b'"')
+    }
+
+    /// The bytes from this field to a later one of its row, with their quotes.
+    pub fn through(self, last: Self, bytes: &[u8]) -> &[u8] {
+        let start = self.0.start - usize::from(self.is_quoted(bytes));
+        &bytes[start..last.0.end + usize::from(last.is_quoted(bytes))]
     }
 
     /// The text of the field, its doubled quotes undone.
@@ -52,7 +60,18 @@ impl<'a> TextRows<'a> {
     /// quote.
     pub fn new(bytes: &'a [u8], delimiter: u8, quotes: bool) -> Self {
         let separator = if delimiter == b' ' { Separator::Blank } else { Separator::Byte(delimiter) };
-        Self { bytes, at: 0, line: 1, dialect: Dialect { separator, quotes, comments: Comments::None } }
+        Self {
+            bytes,
+            start: 0,
+            at: 0,
+            line: 1,
+            dialect: Dialect { separator, quotes, comments: Comments::None },
+        }
+    }
+
+    /// The text of the row that was read last, or refused.
+    pub fn last_row(&self) -> &'a [u8] {
+        self.bytes[self.start..self.at].trim_ascii()
     }
 
     /// Appends the fields of the next row to `fields`; returns the line where it begins, or `None` at the
@@ -66,7 +85,7 @@ impl<'a> TextRows<'a> {
             let (start, line) = (self.at, self.line);
             let found = split(self.bytes, start, &self.dialect, usize::MAX, &mut split_fields);
             let next = found.map_or_else(|(_, line)| line.next, |line| line.next);
-            self.at = next;
+            (self.start, self.at) = (start, next);
             self.line += super::blocks::count_lines(&self.bytes[start..next]);
             match found {
                 Err((fault, _)) => return Err(BadRow { line, reason: fault.reason() }),

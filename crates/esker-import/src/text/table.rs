@@ -17,6 +17,7 @@ use super::columns::{EdgeColumn, TableColumns, columns, float_end, ids_are_texts
 use super::line::Separator;
 use super::sampled::{self, Unfit, find, values};
 use super::shape::{SAMPLE_LINES, SAMPLE_LINES_MAX, TableShape, shape};
+use super::table_ends::{MarkedTable, by_marks};
 use super::table_parser::{ColumnLayout, TableParser};
 use super::unexpected::{TableView, warnings};
 use crate::columns::direction::{DirectionRule, mixed};
@@ -55,6 +56,8 @@ struct Sniffed {
     is_text: bool,
     /// How its values are written, for later files.
     notation: Notation,
+    /// The property of the kinds of edges, if a mark in the header names it.
+    kind: Option<String>,
 }
 
 impl TableReader {
@@ -116,6 +119,7 @@ impl TableReader {
             },
             time: tables[model].columns.time,
             both_ends: false,
+            kind: tables[model].kind.as_ref().and_then(|kind| place_of(kind, &properties)),
             input_bytes: inputs.iter().map(Input::stored_bytes).sum(),
         };
         let layouts = tables.iter().map(|table| layout(table, options)).collect();
@@ -124,8 +128,9 @@ impl TableReader {
             .with_weight_and_time(schema.weight, schema.time)
             .with_direction(rule)
             .with_lines_of(options.line_bytes_max)
+            .with_rejected(options.rejected)
             .with_fixed_types(options.types_are_fixed, options.ids_can_become_texts)
-            .with_required(options.required_of(&schema.properties));
+            .with_required(options.required_of(&schema.properties).or(schema.kind));
         let parser = Arc::new(parser);
         let table = tables[model].record(options);
         Ok((Self { schema, blocks: LineBlocks::new(parts, options), parser, table, warnings }, notes))
@@ -243,7 +248,8 @@ fn look(
             None => return Err(failed(format!("the first {HEAD_BYTES_MAX} bytes hold no line of edges"))),
         }
     };
-    let options: &ReadOptions = &with_fractional_seconds(&shape, options);
+    let MarkedTable { shape, options, kind } = by_marks(shape, options);
+    let options: &ReadOptions = &with_fractional_seconds(&shape, &options);
     if let Some(line) = &shape.unclear {
         return Ok(Err(Unfit::Sample(header_is_unclear(line))));
     }
@@ -260,7 +266,7 @@ fn look(
     };
     let is_text = ids_are_texts(&shape, &columns, options);
     let notation = options.notation.clone();
-    Ok(Ok(Sniffed { shape, columns, is_text, notation }))
+    Ok(Ok(Sniffed { shape, columns, is_text, notation, kind }))
 }
 
 /// Makes all tables agree on their properties, and returns which of them is the model. Tables without rows
@@ -297,6 +303,11 @@ fn unite(tables: &mut [Sniffed], paths: &[Arc<PathBuf>]) -> Result<usize> {
         }
     }
     Ok(model)
+}
+
+/// The place of a property.
+fn place_of(name: &str, properties: &[EdgeColumn]) -> Option<usize> {
+    properties.iter().position(|property| property.name == name)
 }
 
 /// What becomes of edges by what a column says of their direction; `None` if no table has such a column.

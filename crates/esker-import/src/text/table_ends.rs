@@ -1,4 +1,6 @@
-//! Which columns of a table are the ends of its edges.
+//! Which columns of a table are the ends of its edges, and what the marks of a header say of them.
+
+use std::borrow::Cow;
 
 use esker_format::value::decimal;
 use esker_graph::{Setting, message};
@@ -7,8 +9,9 @@ use super::sampled::{Unfit, fields, find, listed, name_of, notation};
 use super::shape::TableShape;
 use crate::columns::ends::{ColumnSample, GivenEnds, find_ends};
 use crate::columns::kinds::ValueKind;
+use crate::columns::neo4j::{Neo4jRole, edge_columns};
 use crate::columns::pairs::EdgeEnds;
-use crate::read::format::{Pick, PickProperties, ReadOptions, split_type};
+use crate::read::format::{Declaration, Pick, PickProperties, ReadOptions, split_type};
 
 /// The columns that options name as ends.
 pub(super) fn given_ends(shape: &TableShape, options: &ReadOptions) -> Result<GivenEnds, Unfit> {
@@ -124,4 +127,66 @@ pub(super) fn samples<'s>(shape: &'s TableShape, options: &ReadOptions) -> Vec<C
         }
     };
     (0..shape.columns).map(sample).collect()
+}
+
+/// A table, and how it is read.
+pub(super) struct MarkedTable<'o> {
+    /// The table, its columns called by their names without marks, unless an option has them.
+    pub(super) shape: TableShape,
+    /// The options, with what the marks say of ends, properties and types where no option says it.
+    pub(super) options: Cow<'o, ReadOptions>,
+    /// The name of the column of kinds, if a mark names it, and no option.
+    pub(super) kind: Option<String>,
+}
+
+/// Reads the marks of a table, if its header has those of both ends.
+pub(super) fn by_marks(mut shape: TableShape, options: &ReadOptions) -> MarkedTable<'_> {
+    let header = shape.header.clone().unwrap_or_default();
+    let Some(columns) = edge_columns(&header) else {
+        return MarkedTable { shape, options: Cow::Borrowed(options), kind: None };
+    };
+    let asked: Vec<&str> = options.named_columns().chain(options.kind.as_deref()).collect();
+    let names = columns.iter().zip(&header).map(|(column, own)| match asked.contains(&own.as_str()) {
+        true => own.clone(),
+        false => column.name.clone(),
+    });
+    shape.header = Some(names.collect());
+    let places = |roles: &[Neo4jRole]| -> Vec<usize> {
+        (0..columns.len()).filter(|&place| roles.contains(&columns[place].role)).collect()
+    };
+    // By their numbers, because two columns may have one name.
+    let number = |place: &usize| (place + 1).to_string();
+    let mut marked = options.clone();
+    if options.source.is_none() && options.target.is_none() {
+        marked.source = places(&[Neo4jRole::Start]).first().map(number);
+        marked.target = places(&[Neo4jRole::End]).first().map(number);
+    }
+    let types = places(&[Neo4jRole::Type]);
+    let mut kind = None;
+    if !options.types_are_fixed {
+        if options.properties == PickProperties::None {
+            let read = places(&[Neo4jRole::Type, Neo4jRole::Property]);
+            marked.properties = PickProperties::Columns(read.iter().map(number).collect());
+        }
+        let is_declared = |place: usize| {
+            options.schema.iter().any(|declared| find(&shape, &declared.name).ok() == Some(place))
+        };
+        let is_read = |place: usize| match &marked.properties {
+            PickProperties::Columns(names) => names.iter().any(|name| find(&shape, name).ok() == Some(place)),
+            PickProperties::All => true,
+            PickProperties::None => false,
+        };
+        for (place, column) in columns.iter().enumerate() {
+            if let (Some(property_type), true) =
+                (&column.property_type, is_read(place) && !is_declared(place))
+            {
+                let property_type = property_type.clone();
+                marked.schema.push(Declaration { name: number(&place), property_type });
+            }
+        }
+        let is_free = options.kind.is_none() && types.len() == 1;
+        let name = |place: &usize| shape.header.as_ref().and_then(|names| names.get(*place)).cloned();
+        kind = types.first().filter(|&&place| is_free && is_read(place)).and_then(name);
+    }
+    MarkedTable { shape, options: Cow::Owned(marked), kind }
 }

@@ -11,7 +11,7 @@ use arrow_array::{Array, ArrayRef};
 use esker_format::{Error, Result, TableRecord, value::decimal};
 use esker_graph::{Message, Setting, message};
 
-use super::blocks::{LineBlocks, PartialInput, count_lines, excerpt, too_long};
+use super::blocks::{LineBlocks, PartialInput, count_lines, rejected_line, too_long};
 use super::digits::uint_at;
 use super::line::{Comments, Dialect, Field, Separator, line_end, split};
 use super::reasons::{check_text, not_id, not_in_range};
@@ -22,7 +22,8 @@ use crate::read::format::ReadOptions;
 use crate::read::head::InputHead;
 use crate::read::input::Input;
 use crate::read::source::{
-    BlockParser, EdgeBatch, IdKind, InputBlock, Numbers, Reader, Rejected, Schema, id_column, integer_ids,
+    BlockParser, EdgeBatch, IdKind, InputBlock, Numbers, Reader, Rejected, RejectedText, Schema, id_column,
+    integer_ids,
 };
 
 /// The number of the vertex file among the files of a reader, which count from 0.
@@ -46,6 +47,7 @@ struct Parser {
     edges: Arc<dyn BlockParser>,
     dialect: Dialect,
     line_bytes_max: usize,
+    rejected: RejectedText,
 }
 
 impl WithVertices {
@@ -96,6 +98,7 @@ impl WithVertices {
             edges: edges.parser(),
             dialect,
             line_bytes_max: options.line_bytes_max,
+            rejected: options.rejected,
         };
         let vertices = Some(LineBlocks::new(vec![part], options));
         Ok(Self { schema, vertices, header_note, handed_out: 0, edges, parser: Arc::new(parser) })
@@ -356,7 +359,7 @@ impl Parser {
             rejected.push(Rejected {
                 path: Arc::clone(&self.path),
                 line: block.first_line + count_lines(&bytes[..line.start]),
-                text: excerpt(line.text),
+                text: rejected_line(line.text, self.rejected),
                 reason,
                 edges_before: 0,
             });

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use esker_graph::{Cancel, Message, Setting, counted, message};
 use esker_import::options::BadLines;
 use esker_import::read::source::Rejected;
+use esker_import::rejects::RejectsFile;
 use esker_store::CommitOptions;
 use esker_store::format::Duplicates;
 
@@ -22,6 +23,8 @@ pub struct FeedOptions {
     pub batch_edges: Option<u64>,
     /// What to do with malformed lines.
     pub bad_lines: BadLines,
+    /// Where skipped lines go, which the reader must keep; `None`: nowhere.
+    pub rejects: Option<Arc<RejectsFile>>,
     /// Whether there is nothing to remove of vertices that do not exist; else they are an error.
     pub allow_unknown: bool,
     /// Cancels the work; committed versions stay.

@@ -14,6 +14,11 @@ pub(super) trait FeedPolicy {
         false
     }
 
+    /// How many edges are still skipped.
+    fn left_to_pass(&self) -> u64 {
+        0
+    }
+
     /// How long the next edge has to wait. Asked again and again, so that commits that become due meanwhile
     /// are made.
     fn wait(&mut self, _edge: &FedEdge<'_>) -> Duration {

@@ -68,11 +68,13 @@ pub fn stream(
     let feeding = FeedOptions {
         duplicates: options.duplicates,
         bad_lines: options.bad_lines,
+        rejects: options.rejects.clone(),
         ..FeedOptions::default()
     };
     let mut fed = FeedReport::default();
     let done =
         feed_with(database, target, input, &feeding, &mut policy, &mut fed).and_then(|()| policy.end());
+    let done = done.and(options.rejects.as_ref().map_or(Ok(()), |file| file.flush()));
     let passed_over = policy.begun_at - policy.to_pass;
     *report = Some(StreamReport { fed, passed_over, state: policy.state() });
     done
@@ -345,6 +347,10 @@ impl FeedPolicy for StreamPolicy<'_> {
         let passes = self.to_pass > 1;
         self.to_pass -= u64::from(passes);
         passes
+    }
+
+    fn left_to_pass(&self) -> u64 {
+        self.to_pass
     }
 
     fn wait(&mut self, edge: &FedEdge<'_>) -> Duration {

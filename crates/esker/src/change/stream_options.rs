@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use esker_graph::{Cancel, Run};
 use esker_import::options::BadLines;
+use esker_import::rejects::RejectsFile;
 use esker_store::format::Duplicates;
 use esker_store::format::io::InputId;
 
@@ -114,6 +115,8 @@ pub struct StreamOptions {
     pub duplicates: Option<Duplicates>,
     /// What to do with malformed lines.
     pub bad_lines: BadLines,
+    /// Where skipped lines go, which the reader must keep; `None`: nowhere.
+    pub rejects: Option<Arc<RejectsFile>>,
     /// Ends the stream after a last commit of what was read.
     pub stop: Cancel,
     /// Told of the state.
@@ -136,6 +139,7 @@ impl Default for StreamOptions {
             from_start: false,
             duplicates: None,
             bad_lines: BadLines::Stop,
+            rejects: None,
             stop: Cancel::default(),
             on_state: None,
         }

@@ -102,6 +102,7 @@ impl NewDatabase {
             })?),
         };
         let schema = Schema {
+            kind: None,
             format: "nothing",
             ids: if self.text_ids { IdKind::Text } else { IdKind::Int },
             types: self.edge_properties.iter().map(|one| Some(one.property_type.clone())).collect(),

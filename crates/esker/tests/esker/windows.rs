@@ -113,6 +113,7 @@ impl Stream {
             )
         };
         let schema = Schema {
+            kind: None,
             format: "list",
             ids: IdKind::Numbered { first: 0, num_vertices: self.num_vertices },
             properties: vec!["time".to_owned(), "weight".to_owned()],

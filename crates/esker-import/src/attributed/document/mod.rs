@@ -92,6 +92,7 @@ pub(super) fn open(
         directed: directed.unwrap_or(true),
         is_undirected_anyway: options.directed == Some(false),
         properties: chosen.properties,
+        rejected: chosen.rejected,
         notices: Notices::default(),
     };
     let window = Window::new(input.path(), head.stream, head.bytes, options, (format.syntax)());

@@ -174,6 +174,7 @@ impl GexfParser {
             directed,
             is_undirected_anyway: false,
             properties: chosen.properties,
+            rejected: chosen.rejected,
             notices,
         };
         Self {

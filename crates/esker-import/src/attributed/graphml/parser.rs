@@ -75,6 +75,7 @@ impl GraphmlParser {
             text_ids,
             directed: header.directed,
             properties: chosen.properties,
+            rejected: chosen.rejected,
             is_undirected_anyway: options.directed == Some(false),
             notices: Notices { of_graph: header.graph_values.into(), ..Notices::default() },
         };

@@ -164,6 +164,7 @@ impl JsonParser {
             directed: directed.unwrap_or(true),
             is_undirected_anyway,
             properties: chosen.properties,
+            rejected: chosen.rejected,
             notices: Notices::default(),
         };
         Self { elements, id, are_numbered, is_cytoscape: format.name == CYTOSCAPE.name, types, places }

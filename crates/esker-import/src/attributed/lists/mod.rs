@@ -164,6 +164,7 @@ fn open(inputs: &[Input], head: InputHead, options: &ReadOptions) -> Result<Open
         directed: true,
         is_undirected_anyway: options.directed == Some(false),
         properties: chosen.properties,
+        rejected: chosen.rejected,
         notices: Notices::default(),
     };
     let note = unread_note(&chosen.unread);

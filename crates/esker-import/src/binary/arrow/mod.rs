@@ -26,11 +26,12 @@ use super::region::{Region, WholeInput};
 use super::runs::{BatchOrigin, RowRun, RowSection, SectionParser, SectionReader, check_fits};
 use super::shared::SharedTexts;
 use super::table::{self, Picked};
+use super::vertices::{OpenedVertices, RowsAre, vertex_batch};
 use crate::read::format::ReadOptions;
 use crate::read::head::InputHead;
 use crate::read::input::Input;
 use crate::read::input_format::{Choices, InputFormat, OpenedInput};
-use crate::read::source::{BlockParser, EdgeBatch, IdKind, InputBlock, Reader};
+use crate::read::source::{BlockParser, EdgeBatch, IdKind, InputBlock, Reader, RejectedText};
 use crate::read::typed::{said_weight, says_undirected, type_of};
 
 /// Long record batches that are kept for the runs that follow, at most.
@@ -67,7 +68,7 @@ fn open_arrow(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn Reader>
         bytes_all += region.bytes();
         let path = Arc::clone(region.path());
         let first = files.first().map(|file| (&file.chosen, file.names.as_slice()));
-        let file = contain(&path, || ArrowFile::open(&region, first, options))?;
+        let file = contain(&path, || ArrowFile::open(&region, first, RowsAre::Edges(options)))?;
         let ends = [file.names[file.chosen.columns[0]].1, file.names[file.chosen.columns[1]].1];
         if table::id_kind(&path, ends, options)? == IdKind::Text {
             ids = IdKind::Text;
@@ -83,8 +84,45 @@ fn open_arrow(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn Reader>
     let notes = files.iter().flat_map(|file| file.chosen.notes(&file.path, &ARROW, ids)).collect();
     let warnings = first.chosen.warnings(&first.path, options);
     let table = table::record(&first.names, &first.chosen);
-    let parser = ArrowParser { files, ids, kept: Mutex::default(), shared: SharedTexts::new(bytes_all) };
+    let shared = SharedTexts::new(bytes_all);
+    let (kept, rejected) = (Mutex::default(), options.rejected);
+    let parser = ArrowParser { files, ids, kept, shared, rejected, of_vertices: None };
     Ok(Box::new(SectionReader::new(schema, parser, notes, sections).of_table(table).warning(warnings)))
+}
+
+/// Opens Arrow files of vertices, with ids of this kind and so many properties of the edges behind them.
+///
+/// # Errors
+/// If a file cannot be opened or is damaged, or the columns cannot be told or do not exist.
+pub(super) fn open_vertices(
+    inputs: &[Input],
+    ids: IdKind,
+    num_properties: usize,
+    options: &ReadOptions,
+) -> Result<OpenedVertices> {
+    let mut files: Vec<ArrowFile> = Vec::new();
+    let (mut sections, mut bytes_all, mut holds) = (Vec::new(), 0, Holds::Numbers);
+    for input in inputs {
+        let region = Region::open(input, &ARROW)?;
+        bytes_all += region.bytes();
+        let path = Arc::clone(region.path());
+        let first = files.first().map(|file| (&file.chosen, file.names.as_slice()));
+        let file = contain(&path, || ArrowFile::open(&region, first, RowsAre::Vertices))?;
+        if file.names[file.chosen.columns[0]].1 == Holds::Texts {
+            holds = Holds::Texts;
+        }
+        file.add_sections(files.len(), &mut sections)?;
+        files.push(file);
+    }
+    let Some(first) = files.first() else {
+        return Err(Error::invalid("no Arrow file is named".to_owned()));
+    };
+    let (chosen, path) = (first.chosen.clone(), Arc::clone(&first.path));
+    let schema = table::schema(ARROW.name, ids, &chosen, bytes_all, false);
+    let (shared, kept, rejected) = (SharedTexts::new(bytes_all), Mutex::default(), options.rejected);
+    let parser = ArrowParser { files, ids, kept, shared, rejected, of_vertices: Some(num_properties) };
+    let reader = Box::new(SectionReader::new(schema, parser, Vec::new(), sections));
+    Ok(OpenedVertices { reader, chosen, holds, path })
 }
 
 struct ArrowFile {
@@ -108,7 +146,7 @@ impl ArrowFile {
     fn open(
         region: &Region,
         first: Option<(&Picked, &[(String, Holds)])>,
-        options: &ReadOptions,
+        rows: RowsAre<'_>,
     ) -> Result<Self> {
         let path = Arc::clone(region.path());
         let Contents { schema, version, batches, dictionaries } = contents(region)?;
@@ -117,7 +155,7 @@ impl ArrowFile {
             fields.map(|field| (field.name().clone(), Holds::of(field.data_type()))).collect();
         let types: Vec<_> = schema.fields().iter().map(|field| type_of(field.data_type())).collect();
         let chosen = match first {
-            None => table::choose(&path, &names, &types, said_weight(&schema), options)?,
+            None => rows.choose(&path, &names, &types, said_weight(&schema))?,
             Some((chosen, own)) => chosen.in_file(&path, own, &names)?,
         };
         let mut projection = chosen.columns.clone();
@@ -232,6 +270,10 @@ struct ArrowParser {
     kept: Mutex<Vec<(usize, u64, SharedBatch)>>,
     /// Bounds what texts take that many rows share.
     shared: SharedTexts,
+    /// How much is kept of rows that are rejected.
+    rejected: RejectedText,
+    /// If the rows are vertices: how many properties the edges have that come behind them.
+    of_vertices: Option<usize>,
 }
 
 impl ArrowParser {
@@ -291,9 +333,17 @@ impl BlockParser for ArrowParser {
         let run = RowRun::of_block(&block);
         let file = self.files.get(run.file).ok_or_else(|| Error::invalid("no such file".to_owned()))?;
         let columns = contain(&file.path, || self.decode(file, run))?;
-        let (path, shared) = (&file.path, &self.shared);
-        let origin =
-            BatchOrigin { path, shared, first_row: block.first_line, input_bytes: block.input_bytes };
-        contain(&file.path, || table::batch(&origin, self.ids, &file.chosen, columns))
+        let (path, shared, rejected) = (&file.path, &self.shared, self.rejected);
+        let origin = BatchOrigin {
+            path,
+            shared,
+            first_row: block.first_line,
+            input_bytes: block.input_bytes,
+            rejected,
+        };
+        contain(&file.path, || match self.of_vertices {
+            None => table::batch(&origin, self.ids, &file.chosen, columns),
+            Some(count) => vertex_batch(&origin, self.ids, &file.chosen, columns, count),
+        })
     }
 }

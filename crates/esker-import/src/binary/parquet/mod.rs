@@ -32,11 +32,12 @@ use super::region::Region;
 use super::runs::{BatchOrigin, RowRun, RowSection, SectionParser, SectionReader, check_fits, run_rows};
 use super::shared::{FREE_BYTES, SharedTexts};
 use super::table::{self, Picked};
+use super::vertices::{OpenedVertices, RowsAre, vertex_batch};
 use crate::read::format::ReadOptions;
 use crate::read::head::InputHead;
 use crate::read::input::Input;
 use crate::read::input_format::{Choices, InputFormat, OpenedInput};
-use crate::read::source::{BlockParser, EdgeBatch, IdKind, InputBlock, Reader};
+use crate::read::source::{BlockParser, EdgeBatch, IdKind, InputBlock, Reader, RejectedText};
 use crate::read::typed::{logical_of, said_weight, says_undirected, type_of};
 
 /// Parquet.
@@ -65,7 +66,8 @@ fn open_parquet(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn Reade
         bytes_all += region.bytes();
         let path = Arc::clone(region.path());
         let first = files.first().map(|file| (&file.chosen, file.names.as_slice()));
-        let mut file = contain(&path, || ParquetFile::open(region, first, &waiting_max, options))?;
+        let rows = RowsAre::Edges(options);
+        let mut file = contain(&path, || ParquetFile::open(region, first, &waiting_max, rows))?;
         if file.leaves.len() < 2 {
             return Err(damaged(&path, nested_end()));
         }
@@ -85,8 +87,46 @@ fn open_parquet(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn Reade
     let warnings = first.chosen.warnings(&first.path, options);
     let table = table::record(&first.names, &first.chosen);
     let shared = SharedTexts::new(bytes_all);
-    let parser = ParquetParser { files, ids, waiting_max, shared };
+    let rejected = options.rejected;
+    let parser = ParquetParser { files, ids, waiting_max, shared, rejected, of_vertices: None };
     Ok(Box::new(SectionReader::new(schema, parser, notes, sections).of_table(table).warning(warnings)))
+}
+
+/// Opens Parquet files of vertices, with ids of this kind and so many properties of the edges behind them.
+///
+/// # Errors
+/// If a file cannot be opened or is damaged, or the columns cannot be told or do not exist.
+pub(super) fn open_vertices(
+    inputs: &[Input],
+    ids: IdKind,
+    num_properties: usize,
+    options: &ReadOptions,
+) -> Result<OpenedVertices> {
+    let mut files: Vec<ParquetFile> = Vec::new();
+    let waiting_max = Arc::new(AtomicUsize::new(WAITING_MAX));
+    let (mut sections, mut bytes_all, mut holds) = (Vec::new(), 0, Holds::Numbers);
+    for input in inputs {
+        let region = Region::open(input, &PARQUET)?;
+        bytes_all += region.bytes();
+        let path = Arc::clone(region.path());
+        let first = files.first().map(|file| (&file.chosen, file.names.as_slice()));
+        let mut file = contain(&path, || ParquetFile::open(region, first, &waiting_max, RowsAre::Vertices))?;
+        if file.names[file.chosen.columns[0]].1 == Holds::Texts {
+            holds = Holds::Texts;
+        }
+        contain(&path, || file.add_sections(files.len(), &mut sections))?;
+        files.push(file);
+    }
+    let Some(first) = files.first() else {
+        return Err(Error::invalid("no Parquet file is named".to_owned()));
+    };
+    let (chosen, path) = (first.chosen.clone(), Arc::clone(&first.path));
+    let schema = table::schema(PARQUET.name, ids, &chosen, bytes_all, false);
+    let (shared, rejected) = (SharedTexts::new(bytes_all), options.rejected);
+    let of_vertices = Some(num_properties);
+    let parser = ParquetParser { files, ids, waiting_max, shared, rejected, of_vertices };
+    let reader = Box::new(SectionReader::new(schema, parser, Vec::new(), sections));
+    Ok(OpenedVertices { reader, chosen, holds, path })
 }
 
 /// Whether Arrow's schema in a file says that the edges are undirected, as an export writes it.
@@ -157,7 +197,7 @@ impl ParquetFile {
         region: Region,
         first: Option<(&Picked, &[(String, Holds)])>,
         waiting_max: &Arc<AtomicUsize>,
-        options: &ReadOptions,
+        rows: RowsAre<'_>,
     ) -> Result<Self> {
         let (path, bytes) = (Arc::clone(region.path()), region.bytes());
         check_footer(&region)?;
@@ -178,7 +218,7 @@ impl ParquetFile {
         let chosen = match first {
             None => {
                 let types = logical_types(arrow.as_ref(), &leaves);
-                table::choose(&path, &names, &types, arrow.as_ref().and_then(said_weight), options)?
+                rows.choose(&path, &names, &types, arrow.as_ref().and_then(said_weight))?
             }
             Some((chosen, own)) => chosen.in_file(&path, own, &names)?,
         };
@@ -281,6 +321,10 @@ struct ParquetParser {
     waiting_max: Arc<AtomicUsize>,
     /// Bounds what texts take that many rows share.
     shared: SharedTexts,
+    /// How much is kept of rows that are rejected.
+    rejected: RejectedText,
+    /// If the rows are vertices: how many properties the edges have that come behind them.
+    of_vertices: Option<usize>,
 }
 
 impl SectionParser for ParquetParser {
@@ -307,9 +351,17 @@ impl BlockParser for ParquetParser {
         let run = RowRun::of_block(&block);
         let file = self.files.get(run.file).ok_or_else(|| Error::invalid("no such file".to_owned()))?;
         let columns = contain(&file.path, || file.read(run))?;
-        let (path, shared) = (&file.path, &self.shared);
-        let origin =
-            BatchOrigin { path, shared, first_row: block.first_line, input_bytes: block.input_bytes };
-        table::batch(&origin, self.ids, &file.chosen, columns)
+        let (path, shared, rejected) = (&file.path, &self.shared, self.rejected);
+        let origin = BatchOrigin {
+            path,
+            shared,
+            first_row: block.first_line,
+            input_bytes: block.input_bytes,
+            rejected,
+        };
+        match self.of_vertices {
+            None => table::batch(&origin, self.ids, &file.chosen, columns),
+            Some(count) => vertex_batch(&origin, self.ids, &file.chosen, columns, count),
+        }
     }
 }

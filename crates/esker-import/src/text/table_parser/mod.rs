@@ -18,16 +18,15 @@ use values::{FieldValue, ParsedValues, PropertyColumn, ValueColumn};
 
 use crate::columns::direction::{DirectionRule, is_directed, mixed};
 use crate::columns::no_kind;
-use crate::read::source::{BlockParser, EdgeBatch, InputBlock, Rejected, WideInteger, id_column};
-use crate::text::blocks::{count_lines, excerpt, input_error, too_long};
+use crate::read::source::{
+    BlockParser, EdgeBatch, InputBlock, Rejected, RejectedText, WideInteger, id_column,
+};
+use crate::text::blocks::{count_lines, excerpt, input_error, rejected_line, too_long};
 use crate::text::fast::{EdgeParts, Fast};
 use crate::text::line::{Comments, Dialect, Field, SplitLine, line_end, split};
 use crate::text::odd::OddLine;
 use crate::text::reasons::{RefusedColumn, check_text, not_id, not_id_of_database, not_in_range, of_line};
 use crate::text::shape::is_quoted;
-
-/// Rejected lines of one block that are described; of the others only the line is told, to bound memory.
-const DESCRIBED_MAX: usize = 256;
 
 /// The parser of tables. Memory: 24 bytes for each column beside the batch.
 pub(crate) struct TableParser {
@@ -53,6 +52,8 @@ pub(crate) struct TableParser {
     odd: OddLine,
     /// The property that no edge may be without.
     required: Option<usize>,
+    /// What is kept of rejected lines.
+    rejected: RejectedText,
 }
 
 impl TableParser {
@@ -78,6 +79,7 @@ impl TableParser {
             line_bytes_max: usize::MAX,
             odd: OddLine::default(),
             required: None,
+            rejected: RejectedText::Excerpts,
         }
     }
 
@@ -98,6 +100,11 @@ impl TableParser {
     /// The same where no edge may be without this property.
     pub(crate) fn with_required(self, required: Option<usize>) -> Self {
         Self { required, ..self }
+    }
+
+    /// The same where so much is kept of rejected lines.
+    pub(crate) fn with_rejected(self, rejected: RejectedText) -> Self {
+        Self { rejected, ..self }
     }
 
     /// The same where longer lines are refused.
@@ -477,13 +484,14 @@ impl<'a> PendingBlock<'a> {
 
     fn reject(&mut self, at: usize, end: usize, reason: impl Into<Message>) {
         let line = self.line_at(at);
-        let described = self.rejected.len() < DESCRIBED_MAX;
+        let kept = self.parser.rejected;
+        let described = kept.describes(self.rejected.len());
         let reason = of_line(reason.into(), self.layout.may_be_header == Some(line));
         let edges_before = self.num_edges();
         self.rejected.push(Rejected {
             path: Arc::clone(&self.parser.paths[self.block.file]),
             line,
-            text: if described { excerpt(&self.block.bytes[at..end]) } else { String::new() },
+            text: if described { rejected_line(&self.block.bytes[at..end], kept) } else { String::new() },
             reason: if described { reason } else { Message::default() },
             edges_before,
         });

@@ -1,24 +1,23 @@
 //! Commits the edges of files and streams. A `FeedPolicy` decides which edges are taken and when to commit.
 
 mod batch_policy;
+mod left_out;
 
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use esker_import::options::BadLines;
-use esker_import::read::source::{
-    EdgeBatch, IdKind, Rejected, id_at as external_id, integer_ids, limit_decoding,
-};
+use esker_import::read::source::{EdgeBatch, IdKind, id_at as external_id, integer_ids, limit_decoding};
 use esker_store::format::{Duplicates, PropertyRecord};
 use esker_store::ids::ExternalId;
 use esker_store::property::PropertyValue;
 use esker_store::{CommitSizing, Database, EdgeMatch, Error, Result};
 
 use batch_policy::BatchPolicy;
+use left_out::LeftOut;
 
 use super::clock::DeclaredTimes;
 use super::columns::{EdgeInput, Purpose, directions, id_at, not_taken, refuse_vertices, stopped_by};
@@ -46,8 +45,6 @@ const WAIT_AT_MOST: Duration = Duration::from_millis(10);
 const CANCEL_EVERY_VERTICES: u64 = 1 << 16;
 /// Number of changes after which their memory is reserved.
 const ROOM_EVERY: usize = 1 << 12;
-/// Largest number of rejected lines in a report.
-const SAMPLE_MAX: usize = 10;
 
 /// Commits the edges and vertices of an input. After a failure or cancellation, `report` describes what was
 /// committed: complete commits only.
@@ -114,8 +111,7 @@ pub(super) fn feed_with(
     };
     expect_borne_out(counted.end - counted.start, total.unwrap_or(0), database.budget().limit_bytes())?;
     let (sender, receiver) = sync_channel(blocks_ahead(database));
-    let parser = reader.parser();
-    let warning_source = Arc::clone(&parser);
+    let (parser, warning_source) = (reader.parser(), reader.parser());
     let mut feeder = Feeder {
         database,
         target,
@@ -130,6 +126,7 @@ pub(super) fn feed_with(
         batch,
         given: GivenProperties::new(target),
         rule,
+        left_out: LeftOut::default(),
         pending: FeedReport::default(),
         report,
         reserved_len: 0,
@@ -190,6 +187,7 @@ struct Feeder<'a> {
     /// Set once a commit did not fit. From then on nothing is committed; the rest of the input is read only
     /// to find the limit that would suffice.
     sizing: Option<CommitSizing>,
+    left_out: LeftOut,
     /// Counts of the current batch.
     pending: FeedReport,
     report: &'a mut FeedReport,
@@ -273,13 +271,14 @@ impl Feeder<'_> {
                 self.reserve_if_due()?;
             }
         }
+        self.begin_rejected(&rows.rejected);
         // The policy is asked about each edge before `one_by_one_end`.
         let (mut index, mut one_by_one_end) = (0, if self.takes_columns(rows) { 0 } else { edges });
         while index < edges {
             if index >= one_by_one_end {
                 let end = index + self.policy.together(self.pending.edges, (edges - index).min(ROOM_EVERY));
                 if end > index + 1 && self.take_many(rows, index..end)? {
-                    index = end;
+                    (index, self.left_out.taken_before) = (end, end);
                     self.reserve_if_due()?;
                     if !self.commit_if_due(false)? {
                         return Ok(false);
@@ -295,6 +294,7 @@ impl Feeder<'_> {
             if !self.take_edge(rows, index - 1)? {
                 return Ok(false);
             }
+            self.left_out.taken_before = index;
             self.reserve_if_due()?;
             if !self.commit_if_due(false)? {
                 return Ok(false);
@@ -304,6 +304,7 @@ impl Feeder<'_> {
             Some(bad) => Err(stopped_by(bad)),
             None => {
                 self.count_rejected(&rows.rejected);
+                self.keep_rejected(usize::MAX)?;
                 // Even a few rows may hold long texts.
                 self.reserve()?;
                 Ok(true)
@@ -398,12 +399,6 @@ impl Feeder<'_> {
         self.sizing.insert(CommitSizing::default()).add(self.database, &mut self.batch)
     }
 
-    fn count_rejected(&mut self, rejected: &[Rejected]) {
-        self.report.rejected += rejected.len() as u64;
-        let room = SAMPLE_MAX.saturating_sub(self.report.rejected_sample.len());
-        self.report.rejected_sample.extend(rejected.iter().take(room).cloned());
-    }
-
     /// Waits until the policy wants the edge, and takes it. False if the policy ended the input before.
     fn take_edge(&mut self, rows: &EdgeBatch, index: usize) -> Result<bool> {
         let is_left_out = self.drops_self_loops && is_loop(rows, index);
@@ -480,6 +475,9 @@ impl Feeder<'_> {
             self.sizing = Some(CommitSizing::default());
             return self.commit();
         }
+        // On the disk before a version says that the input was read up to here.
+        self.keep_rejected(self.left_out.taken_before)?;
+        self.options.rejects.as_ref().map_or(Ok(()), |file| file.flush())?;
         let mut next = self.database.batch();
         next.set_duplicates(self.rule)?;
         if !self.options.allow_unknown {

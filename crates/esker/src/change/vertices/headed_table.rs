@@ -5,6 +5,7 @@ use std::io::Read;
 use esker_graph::{Budget, Message, Reservation, Setting, Stop, message};
 use esker_import::read::format::ReadOptions;
 use esker_import::read::input::Input;
+use esker_import::read::source::Rejected;
 use esker_import::rows::{BadRow, FieldPlace, TextRows, check_encoding};
 use esker_store::{CommitSizing, Database, Error, Result};
 
@@ -23,6 +24,8 @@ pub(super) struct HeadedTable {
     fields: Vec<FieldPlace>,
     /// The line of each row.
     pub(super) lines: Vec<u64>,
+    /// Lines that are no rows, where they are kept.
+    pub(super) rejected: Vec<Rejected>,
     memory: TableMemory,
 }
 
@@ -113,7 +116,13 @@ fn read_bytes(
 }
 
 impl HeadedTable {
-    pub(super) fn read(input: &Input, options: &ReadOptions, database: &Database) -> Result<Self> {
+    /// Reads all of an input. Lines that are no rows are an error unless they are kept.
+    pub(super) fn read(
+        input: &Input,
+        options: &ReadOptions,
+        database: &Database,
+        keeps_rejected: bool,
+    ) -> Result<Self> {
         let budget = database.budget();
         let mut memory = TableMemory::new(input, budget)?;
         let bytes = match read_bytes(input, &mut memory, budget)? {
@@ -134,22 +143,31 @@ impl HeadedTable {
         let name = |field: FieldPlace| String::from_utf8_lossy(&field.text(&content)).into_owned();
         let header: Vec<String> = fields.drain(..).map(name).collect();
         check_header(&header).map_err(|reason| input_error(input, Some(1), reason))?;
-        let mut lines = Vec::new();
-        while let Some(line) = rows.next_row(&mut fields).map_err(told)? {
-            lines.push(line);
-            let found = fields.len() - (lines.len() - 1) * header.len();
-            if found != header.len() {
-                let found = esker_graph::counted(found, "field", "fields");
-                let reason = format!("the line has {found}, but the header has {}", header.len());
-                return Err(input_error(input, Some(line), reason));
+        let (mut lines, mut not_rows) = (Vec::new(), Vec::new());
+        loop {
+            let (line, reason) = match rows.next_row(&mut fields) {
+                Ok(None) => break,
+                Ok(Some(line)) => (line, wrong_length(fields.len() - lines.len() * header.len(), &header)),
+                Err(bad) => (bad.line, Some(bad.reason.to_owned())),
+            };
+            let found = header.len();
+            if let Some(reason) = reason {
+                if !keeps_rejected {
+                    return Err(input_error(input, Some(line), reason));
+                }
+                fields.truncate(lines.len() * header.len());
+                memory.count(ROW_BYTES + rows.last_row().len() as u64, budget)?;
+                not_rows.push(rejected(input, line, rows.last_row(), reason.into()));
+                continue;
             }
+            lines.push(line);
             if memory.count(ROW_BYTES + FIELD_BYTES * found as u64, budget).is_err() {
                 let mut counts = TableCounts::default();
                 counts.add(&content);
                 return Err(counts.refusal(memory, database));
             }
         }
-        Ok(Self { header, content, fields, lines, memory })
+        Ok(Self { header, content, fields, lines, rejected: not_rows, memory })
     }
 
     /// The memory that it takes.
@@ -157,10 +175,36 @@ impl HeadedTable {
         self.memory.held.bytes()
     }
 
+    /// The fields of a row.
+    pub(super) fn row(&self, row: usize) -> &[FieldPlace] {
+        &self.fields[row * self.header.len()..(row + 1) * self.header.len()]
+    }
+
+    /// A row as one that is not taken.
+    pub(super) fn rejected_row(&self, input: &Input, row: usize, reason: Message) -> Rejected {
+        let fields = self.row(row);
+        let (Some(first), Some(last)) = (fields.first(), fields.last()) else {
+            return rejected(input, self.lines[row], b"", reason);
+        };
+        rejected(input, self.lines[row], first.through(*last, &self.content), reason)
+    }
+
     /// The fields of each row.
     pub(super) fn rows(&self) -> impl Iterator<Item = &[FieldPlace]> + Clone {
         self.fields.chunks_exact(self.header.len())
     }
+}
+
+/// What is wrong with a row that has so many fields.
+fn wrong_length(found: usize, header: &[String]) -> Option<String> {
+    let fields = || esker_graph::counted(found, "field", "fields");
+    (found != header.len()).then(|| format!("the line has {}, but the header has {}", fields(), header.len()))
+}
+
+/// A line that is not taken.
+fn rejected(input: &Input, line: u64, text: &[u8], reason: Message) -> Rejected {
+    let text = String::from_utf8_lossy(text).into_owned();
+    Rejected { path: input.path(), line, text, reason, edges_before: 0 }
 }
 
 /// Checks that a header names at least one property, and none twice.

@@ -3,12 +3,15 @@
 mod headed_table;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use esker_graph::{Message, Setting, message};
 use esker_import::missing::{TextField, says_missing};
 use esker_import::read::format::{Declaration, ReadOptions};
-use esker_import::read::input::expand;
+use esker_import::read::input::{Input, expand};
+use esker_import::read::source::Rejected;
 use esker_import::read::typed::sniff_type;
+use esker_import::rejects::RejectsFile;
 use esker_store::format::notation::{ColumnNotation, Notation};
 use esker_store::format::{LogicalType, PropertyRecord, PropertyType, value::decimal};
 use esker_store::{Batch, CommitOptions, Database, Error, Result};
@@ -35,17 +38,21 @@ pub struct SetReport {
     pub unset: u64,
     /// Names of new properties, each with a description of its type.
     pub defined: Vec<(String, String)>,
+    /// Number of rows that were not taken.
+    pub rejected: u64,
     /// What to warn of, if local times were at changes of the clocks.
     pub odd_times: Option<String>,
 }
 
 /// How [`set_from_table`] changes vertices.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct SetOptions {
     /// Whether vertices are added that do not exist.
     pub add_missing: bool,
     /// Whether a field without a value removes the one that a vertex has. Else it stays.
     pub clears_empty: bool,
+    /// Where rows go that cannot be taken, so that the others are. Else one of them is an error.
+    pub rejects: Option<Arc<RejectsFile>>,
 }
 
 /// Sets properties of vertices from a table, as one version. The first column is the id; the other columns
@@ -67,16 +74,9 @@ pub fn set_from_table(
     commit: &CommitOptions,
 ) -> Result<SetReport> {
     target.expect_event_time(commit)?;
-    let input = match &expand(&[file], &options.cancel)?[..] {
-        [input] => input.clone(),
-        several => {
-            return Err(Error::invalid(format!(
-                "{file} matches {} files; give one at a time",
-                several.len()
-            )));
-        }
-    };
-    let table = HeadedTable::read(&input, options, database)?;
+    let input = single(file, options)?;
+    let rejects = set.rejects.as_deref();
+    let mut table = HeadedTable::read(&input, options, database, rejects.is_some())?;
     if options.header != Some(true) {
         names_columns(target, &table.header).map_err(|reason| input_error(&input, Some(1), reason))?;
     }
@@ -99,7 +99,11 @@ pub fn set_from_table(
         })
         .collect();
     let (mut room, mut unreserved) = (Room::default(), 0);
+    let (mut taken, mut no_rows) = (Vec::new(), std::mem::take(&mut table.rejected).into_iter().peekable());
     for (index, (line, row)) in table.lines.iter().zip(table.rows()).enumerate() {
+        while let Some(no_row) = no_rows.next_if(|no_row| no_row.line < *line) {
+            setter.reject(no_row, rejects)?;
+        }
         let id = row[0].text(&table.content);
         let values = row[1..].iter().zip(&properties).map(|(field, column)| {
             let text = field.text(&table.content);
@@ -110,9 +114,13 @@ pub fn set_from_table(
             };
             (!is_missing).then_some(text)
         });
-        setter
-            .set_row(&id, values, &properties)
-            .map_err(|reason| input_error(&input, Some(*line), reason.message()))?;
+        match (setter.set_row(&id, values, &properties), rejects) {
+            (Ok(()), _) => taken.push(index),
+            (Err(error), None) => return Err(input_error(&input, Some(*line), error.message())),
+            (Err(error), _) => {
+                setter.reject(table.rejected_row(&input, index, error.message()), rejects)?;
+            }
+        }
         unreserved += row.iter().map(|field| field.raw(&table.content).len()).sum::<usize>();
         if index % ROWS_PER_LOOK == 0 || unreserved > BYTES_PER_LOOK {
             unreserved = 0;
@@ -120,10 +128,20 @@ pub fn set_from_table(
         }
     }
     room.finish(database, &mut setter.batch, table.bytes())?;
-    setter.count_repeated(&table);
+    setter.count_repeated(&table, &taken);
+    no_rows.try_for_each(|no_row| setter.reject(no_row, rejects))?;
+    setter.expect_taken()?;
     drop(table);
     setter.report.odd_times = options.notation.odd_times.warning();
     setter.commit(commit)
+}
+
+/// The input of this name.
+fn single(file: &str, options: &ReadOptions) -> Result<Input> {
+    match &expand(&[file], &options.cancel)?[..] {
+        [input] => Ok(input.clone()),
+        several => Err(Error::invalid(format!("{file} matches {} files; give one at a time", several.len()))),
+    }
 }
 
 /// Sets properties of one vertex; an empty value removes the property's value.
@@ -208,13 +226,23 @@ struct Setter<'a> {
     batch: Batch,
     definitions: Definitions<'a>,
     report: SetReport,
+    first_rejected: Option<Rejected>,
 }
 
 impl<'a> Setter<'a> {
     fn new(database: &'a Database, target: &'a Target, add_missing: bool) -> Self {
         let (definitions, report) = (Definitions::new(target), SetReport::default());
         let batch = database.batch();
-        Self { database, target, add_missing, clears_empty: false, batch, definitions, report }
+        Self {
+            database,
+            target,
+            add_missing,
+            clears_empty: false,
+            batch,
+            definitions,
+            report,
+            first_rejected: None,
+        }
     }
 
     fn define(&mut self, name: &str, property_type: PropertyType) -> PropertyRecord {
@@ -238,29 +266,59 @@ impl<'a> Setter<'a> {
                 error.and(message!["; use ", Setting::AddMissing.to(true), " to add missing vertices"])
             })?;
         }
+        // Of a row that is not taken no value is set, so all are read first.
+        let mut read = Vec::with_capacity(properties.len());
         for (SetColumn { property, notation }, value) in properties.iter().zip(values) {
             let Some(value) = value else {
-                if self.clears_empty {
+                read.push(None);
+                continue;
+            };
+            let own = notation
+                .read(&value, &property.logical)
+                .map_err(|reason| not_written(property, &value, &reason))?
+                .into_owned();
+            convert_or_widen(property, InputValue::Text(&own))?;
+            read.push(Some(own));
+        }
+        for (SetColumn { property, .. }, value) in properties.iter().zip(&read) {
+            match value {
+                None if !self.clears_empty => {}
+                None => {
                     self.batch.set_vertex(vertex, &property.name, None)?;
                     self.report.unset += 1;
                 }
-                continue;
-            };
-            let value = notation
-                .read(&value, &property.logical)
-                .map_err(|reason| not_written(property, &value, &reason))?;
-            let value = convert_or_widen(property, InputValue::Text(&value))?;
-            self.batch.set_vertex(vertex, &property.name, Some(value))?;
-            self.report.set += 1;
+                Some(value) => {
+                    let value = convert_or_widen(property, InputValue::Text(value))?;
+                    self.batch.set_vertex(vertex, &property.name, Some(value))?;
+                    self.report.set += 1;
+                }
+            }
         }
         self.report.vertices += 1;
         Ok(())
     }
 
+    /// Writes a row that is not taken.
+    fn reject(&mut self, row: Rejected, file: Option<&RejectsFile>) -> Result<()> {
+        self.report.rejected += 1;
+        file.map_or(Ok(()), |file| file.write([&row]))?;
+        self.first_rejected.get_or_insert(row);
+        Ok(())
+    }
+
+    /// An error if no row was taken, and some were there.
+    fn expect_taken(&self) -> Result<()> {
+        match &self.first_rejected {
+            Some(first) if self.report.vertices == 0 => Err(first.of_all(self.report.rejected)),
+            _ => Ok(()),
+        }
+    }
+
     /// Counts the rows whose vertex an earlier row names.
-    fn count_repeated(&mut self, table: &HeadedTable) {
-        // All were taken, so they are ids: `1` and `1.0` are one.
-        let texts: Vec<Cow<'_, [u8]>> = table.rows().map(|row| row[0].text(&table.content)).collect();
+    fn count_repeated(&mut self, table: &HeadedTable, taken: &[usize]) {
+        // They were taken, so they are ids: `1` and `1.0` are one.
+        let texts: Vec<Cow<'_, [u8]>> =
+            taken.iter().map(|&row| table.row(row)[0].text(&table.content)).collect();
         let id = |row: &usize| self.target.id(&texts[*row]).ok();
         let mut rows: Vec<usize> = (0..texts.len()).collect();
         rows.sort_unstable_by_key(&id);

@@ -403,6 +403,7 @@ impl Listed {
         };
         let weighted = model.weights != Weights::None;
         let schema = Schema {
+            kind: None,
             format: "list",
             ids: IdKind::Numbered { first: 0, num_vertices },
             properties: if weighted { vec!["weight".to_owned()] } else { Vec::new() },

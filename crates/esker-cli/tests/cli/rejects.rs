@@ -1,0 +1,185 @@
+//! Rows that cannot be read go to a file, and the others are taken.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow_ipc::writer::FileWriter;
+use parquet::arrow::ArrowWriter;
+use serde_json::json;
+
+use crate::place::Place;
+
+/// The rows of a file of rejected rows: file, line, reason and row.
+fn rejects(place: &Place, name: &str) -> Vec<[String; 4]> {
+    let mut reader = csv::Reader::from_path(place.path().join(name)).unwrap();
+    assert_eq!(reader.headers().unwrap(), &csv::StringRecord::from(vec!["file", "line", "reason", "row"]));
+    let records = reader.records().map(|row| row.unwrap());
+    records.map(|row| std::array::from_fn(|column| row[column].to_owned())).collect()
+}
+
+/// Files, lines and rows alone.
+fn places(place: &Place, name: &str) -> Vec<String> {
+    rejects(place, name).iter().map(|[file, line, _, row]| format!("{file}:{line}:{row}")).collect()
+}
+
+fn succeeds(place: &Place, line: &str, warning: &str) {
+    let output = place.run(line);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && told.contains(warning), "{line}: {output:?}");
+}
+
+#[test]
+fn rows_of_tables_of_text_are_rejected_whole() {
+    let place = Place::new();
+    let quoted = "\"two\nlines\",w,3,4";
+    place.file("a.csv", &format!("note,payer,payee,amount\n\"x, y\",1,2,5\nz,one,3,6\n{quoted}\nv,4\n"));
+    place.file("b.tsv", "payee\tpayer\tnote\tamount\n7\t8\t\"say \"\"so\"\"\"\t9\n9\tbad\tq\t2\n");
+    let import = "import a.csv b.tsv g.esker --ids int --property note --rejects bad.csv";
+    succeeds(&place, import, "warning: 4 rows could not be read and went to bad.csv");
+    let expected = ["a.csv:3:z,one,3,6".to_owned(), format!("a.csv:4:{quoted}"), "a.csv:6:v,4".to_owned()];
+    assert_eq!(places(&place, "bad.csv")[..3], expected);
+    assert_eq!(places(&place, "bad.csv")[3], "b.tsv:3:9\tbad\tq\t2");
+    assert!(rejects(&place, "bad.csv")[0][2].contains("--ids text"), "the words of the command");
+    assert_eq!(place.json("info g.esker --json")["edges"], 2);
+    place.fails(1, &import.replace("g.esker", "h.esker"), "bad.csv exists already");
+    place.ok(&format!("{import} --force"));
+    // Without bad rows there is the header alone.
+    place.file("good.csv", "source,target\n1,2\n");
+    place.ok("import good.csv good.esker --rejects none.csv");
+    assert_eq!(std::fs::read_to_string(place.path().join("none.csv")).unwrap(), "file,line,reason,row\n");
+    for (line, why) in [
+        ("import good.csv x.esker --force --rejects good.csv", "good.csv is read"),
+        ("add g.esker good.csv --rejects g.esker/bad.csv", "lies in the database itself"),
+        ("import good.csv x.esker --rejects -", "name a file"),
+        ("import good.csv x.esker --rejects no/such.csv", "there is no directory"),
+    ] {
+        let output = place.run(line);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && told.contains(why), "{line}: {told}");
+    }
+}
+
+#[test]
+fn what_is_the_fault_of_a_file_ends_the_import_and_leaves_nothing() {
+    let place = Place::new();
+    place.file("a.csv", "source,target,weight\n1,2,3\nx,2,3\n");
+    place.file("none.csv", "source,target,weight\nx,2,3\nx,2,3\n");
+    for line in ["a.csv x.esker --weight amount", "a.csv b.csv x.esker", "none.csv x.esker --ids int"] {
+        let output = place.run(&format!("import {line} --rejects bad.csv"));
+        assert!(!output.status.success(), "{output:?}");
+        assert!(!place.path().join("bad.csv").exists() && !place.path().join("x.esker").exists(), "{line}");
+    }
+    let hidden = std::fs::read_dir(place.path()).unwrap().filter_map(Result::ok);
+    assert_eq!(hidden.filter(|entry| entry.file_name().to_string_lossy().ends_with(".part")).count(), 0);
+}
+
+#[test]
+fn rows_are_rejected_in_order_whichever_thread_reads_them() {
+    let place = Place::new();
+    let row = |v: u32| if v % 7 == 3 { format!("x{v},1\n") } else { format!("{v},1\n") };
+    let rows: String = (0..30_000).map(row).collect();
+    place.file("a.csv", &format!("source,target\n{rows}"));
+    place.ok("import a.csv g.esker --ids int --rejects one.csv --threads 1");
+    place.ok("import a.csv h.esker --ids int --rejects four.csv --threads 4 --memory 16MiB");
+    place.file("start.csv", "source,target\n1,2\n");
+    place.ok("import start.csv s.esker");
+    place.ok("add s.esker a.csv --rejects added.csv --batch 10000");
+    place.ok("import start.csv t.esker");
+    place.ok("stream t.esker a.csv --commit-every 12000 --rejects streamed.csv --from-start");
+    place.ok("delete s.esker a.csv --rejects deleted.csv");
+    // What the reason advises depends on the command.
+    let rejected = |name: &str| -> Vec<[String; 3]> {
+        let rows = rejects(&place, name).into_iter();
+        // A stream names a file by its whole path.
+        rows.map(|[file, line, _, row]| [file.rsplit('/').next().unwrap_or_default().to_owned(), line, row])
+            .collect()
+    };
+    let expected = rejected("one.csv");
+    assert_eq!(expected.len(), 30_000 / 7);
+    assert_eq!(expected.last().map(|row| row[2].as_str()), Some("x29998,1"));
+    for name in ["four.csv", "added.csv", "streamed.csv", "deleted.csv"] {
+        assert!(rejected(name) == expected, "{name}");
+    }
+    // What a stream has read it does not reject again; the file goes on.
+    place.file("a.csv", &format!("source,target\n{rows}y,2\n5,6\nz,3\n"));
+    place.ok("stream t.esker a.csv --rejects streamed.csv");
+    let all = rejected("streamed.csv");
+    assert_eq!(all[..expected.len()], expected);
+    assert_eq!(all[expected.len()..].iter().map(|row| row[2].as_str()).collect::<Vec<_>>(), ["y,2", "z,3"]);
+}
+
+#[test]
+fn rows_of_parquet_and_arrow_are_rejected_with_all_their_values() {
+    let place = Place::new();
+    let columns: [(&str, ArrayRef); 4] = [
+        ("source", Arc::new(Int64Array::from(vec![Some(1), Some(-2), None, Some(4)]))),
+        ("target", Arc::new(Int64Array::from(vec![2, 3, 4, 5]))),
+        ("weight", Arc::new(Float64Array::from(vec![Some(0.5), None, Some(2.0), Some(f64::INFINITY)]))),
+        ("note", Arc::new(StringArray::from(vec!["a", "b, c", "", "say \"so\""]))),
+    ];
+    let table = RecordBatch::try_from_iter(columns).unwrap();
+    let create = |end: &str| std::fs::File::create(place.path().join(format!("t.{end}"))).unwrap();
+    let mut writer = FileWriter::try_new(create("arrow"), &table.schema()).unwrap();
+    writer.write(&table).unwrap();
+    writer.finish().unwrap();
+    let mut writer = ArrowWriter::try_new(create("parquet"), table.schema(), None).unwrap();
+    writer.write(&table).unwrap();
+    writer.close().unwrap();
+    for end in ["arrow", "parquet"] {
+        place.fails(1, &format!("import t.{end} {end}.esker --property note"), &format!("t.{end}:2"));
+        let line = format!("import t.{end} {end}.esker --property note --rejects {end}.csv");
+        succeeds(&place, &line, "warning: 3 rows could not be read");
+        let rows: Vec<String> =
+            rejects(&place, &format!("{end}.csv")).into_iter().map(|[.., row]| row).collect();
+        assert_eq!(rows, ["-2,3,,\"b, c\"", ",4,2,\"\"", "4,5,inf,\"say \"\"so\"\"\""]);
+        assert_eq!(place.json(&format!("info {end}.esker --json"))["edges"], 1);
+    }
+}
+
+#[test]
+fn rows_of_vertices_are_rejected_too() {
+    let place = Place::new();
+    place.file("a.csv", "source,target\n1,2\n");
+    place.file("ids.txt", "5\nsix\n7\n");
+    place.file("table.csv", "id,name,age\n5,Ann,40\nsix,\"B, C\",2\n8,Eve,1\n");
+    place.ok("import a.csv g.esker --ids int --vertices ids.txt --rejects ids.csv");
+    assert_eq!(places(&place, "ids.csv"), ["ids.txt:2:six"]);
+    place.ok("import a.csv h.esker --ids int --vertices table.csv --rejects rows.csv");
+    assert_eq!(places(&place, "rows.csv"), ["table.csv:3:six,\"B, C\",2"]);
+    assert_eq!(place.json("get h.esker 8 --json")[0]["name"], json!("Eve"));
+}
+
+#[test]
+fn rows_that_cannot_be_set_are_kept_and_the_others_set() {
+    let place = Place::new();
+    place.file("a.csv", "source,target\n1,2\n2,3\n");
+    place.ok("import a.csv g.esker");
+    place.file("v.csv", "id,age,name\n1,40,Ann\n9,30,Bob\n2,old,Cat\n3\n\"3\",20,\"Dan, Jr\"\n1,41,Ann\n");
+    place.fails(1, "set g.esker v.csv --schema age:i64", "v.csv");
+    let line = "set g.esker v.csv --schema age:i64 --rejects bad.csv";
+    succeeds(&place, line, "warning: 3 rows could not be read and went to bad.csv");
+    assert_eq!(places(&place, "bad.csv"), ["v.csv:3:9,30,Bob", "v.csv:4:2,old,Cat", "v.csv:5:3"]);
+    assert_eq!(place.json("get g.esker 1 --json")[0]["age"], json!(41));
+    assert_eq!(
+        place.json("get g.esker 2 --json")[0]["name"],
+        json!(null),
+        "no value of a rejected row is set"
+    );
+    assert_eq!(place.json("get g.esker 3 --json")[0]["name"], json!("Dan, Jr"));
+    place.file("none.csv", "id,age\n7,1\n8,1\n");
+    place.fails(1, "set g.esker none.csv --rejects none-bad.csv", "no row could be taken, of 2");
+    assert!(!place.path().join("none-bad.csv").exists());
+}
+
+#[test]
+fn elements_of_documents_are_rejected_by_their_places() {
+    let place = Place::new();
+    let nodes = "<node id=\"a\"/><node id=\"b\"/>";
+    let edges = "<edge source=\"a\" target=\"b\"/>\n<edge source=\"a\"/>\n";
+    place.file(
+        "g.graphml",
+        &format!("<graphml><graph edgedefault=\"directed\">{nodes}\n{edges}</graph></graphml>"),
+    );
+    place.ok("import g.graphml g.esker --rejects bad.csv");
+    assert_eq!(places(&place, "bad.csv"), ["g.graphml:3:<edge source=\"a\"/>"]);
+}

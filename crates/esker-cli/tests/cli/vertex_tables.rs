@@ -1,0 +1,159 @@
+//! Tables of vertices in Parquet and Arrow: types, missing values, and what no property holds.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{FixedSizeListBuilder, Float32Builder};
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    ArrayRef, BooleanArray, Date32Array, DictionaryArray, Float32Array, Int32Array, Int64Array, RecordBatch,
+    StringArray, TimestampMillisecondArray, UInt64Array,
+};
+use arrow_ipc::writer::FileWriter;
+use parquet::arrow::ArrowWriter;
+use serde_json::{Value, json};
+
+use crate::place::Place;
+
+fn write(place: &Place, name: &str, columns: &[(&str, ArrayRef)]) {
+    let table = RecordBatch::try_from_iter(columns.iter().cloned()).unwrap();
+    let create = |end: &str| {
+        let path = place.path().join(format!("{name}.{end}"));
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::File::create(path).unwrap()
+    };
+    let mut writer = FileWriter::try_new(create("arrow"), &table.schema()).unwrap();
+    writer.write(&table).unwrap();
+    writer.finish().unwrap();
+    let mut writer = ArrowWriter::try_new(create("parquet"), table.schema(), None).unwrap();
+    writer.write(&table).unwrap();
+    writer.close().unwrap();
+}
+
+/// Vertices of all types, whose second row lacks all values.
+fn columns() -> Vec<(&'static str, ArrayRef)> {
+    let mut vectors = FixedSizeListBuilder::new(Float32Builder::new(), 2);
+    for row in 0..4 {
+        vectors.values().append_slice(&[row as f32, 0.5]);
+        vectors.append(true);
+    }
+    let kinds: DictionaryArray<Int32Type> = vec![Some("x"), None, Some("y"), Some("x")].into_iter().collect();
+    vec![
+        ("name", Arc::new(StringArray::from(vec![Some("Ann"), None, Some(""), Some("NA")]))),
+        ("id", Arc::new(Int64Array::from(vec![1, 2, 3, 9]))),
+        ("age", Arc::new(Int32Array::from(vec![Some(40), None, Some(-1), Some(0)]))),
+        ("big", Arc::new(UInt64Array::from(vec![Some(u64::MAX), None, Some(1), Some(2)]))),
+        ("height", Arc::new(Float32Array::from(vec![Some(1.5), None, Some(f32::NAN), Some(0.25)]))),
+        ("is_new", Arc::new(BooleanArray::from(vec![Some(true), None, Some(false), Some(true)]))),
+        ("born", Arc::new(Date32Array::from(vec![Some(0), None, Some(-1), Some(20_000)]))),
+        ("at", Arc::new(TimestampMillisecondArray::from(vec![Some(1500), None, Some(0), Some(-1)]))),
+        ("kind", Arc::new(kinds)),
+        ("vector", Arc::new(vectors.finish())),
+    ]
+}
+
+fn get(place: &Place, database: &str, vertex: &str) -> Value {
+    place.json(&format!("get {database} {vertex} --json"))[0].clone()
+}
+
+#[test]
+fn vertices_of_parquet_and_arrow_have_their_types() {
+    let place = Place::new();
+    place.file("e.csv", "source,target\n1,2\n2,3\n");
+    write(&place, "v", &columns());
+    let mut all = Vec::new();
+    for (end, more) in [("parquet", ""), ("arrow", ""), ("parquet", " --memory 16MiB --threads 1")] {
+        let output = place.run(&format!("import e.csv g.esker --vertices v.{end} --force{more}"));
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{told}");
+        assert!(
+            told.contains("v.END as vertices: id id, properties name".replace("END", end).as_str()),
+            "{told}"
+        );
+        assert!(told.contains("the column \"vector\" holds lists or records, so it is not read"), "{told}");
+        let ann = get(&place, "g.esker", "1");
+        for (name, value) in [
+            ("name", json!("Ann")),
+            ("age", json!(40)),
+            ("big", json!(u64::MAX)),
+            ("height", json!(1.5)),
+            ("is_new", json!(true)),
+            ("born", json!("1970-01-01")),
+            ("at", json!("1970-01-01T00:00:01.5")),
+            ("kind", json!("x")),
+            ("out_degree", json!(1)),
+        ] {
+            assert_eq!(ann[name], value, "{name}: {ann}");
+        }
+        let none = get(&place, "g.esker", "2");
+        for name in ["name", "age", "big", "height", "is_new", "born", "at", "kind"] {
+            assert_eq!(none[name], json!(null), "{name}: {none}");
+        }
+        let three = get(&place, "g.esker", "3");
+        assert_eq!((&three["name"], &three["height"]), (&json!(""), &json!(null)), "{three}");
+        // A vertex without an edge is one too.
+        assert_eq!(get(&place, "g.esker", "9")["name"], json!("NA"));
+        place.ok("check g.esker");
+        all.push(place.ok("get g.esker 1 2 3 9 --json"));
+    }
+    assert!(all.windows(2).all(|pair| pair[0] == pair[1]), "{all:?}");
+}
+
+#[test]
+fn vertices_are_added_with_texts_as_ids_and_bad_rows_apart() {
+    let place = Place::new();
+    place.file("e.csv", "source,target\na,b\n");
+    place.ok("import e.csv g.esker");
+    write(
+        &place,
+        "v",
+        &[
+            ("vertex", Arc::new(StringArray::from(vec![Some("b"), None, Some("c")])) as ArrayRef),
+            ("score", Arc::new(Int64Array::from(vec![1, 2, 3])) as ArrayRef),
+        ],
+    );
+    place.fails(1, "import e.csv h.esker --vertices v.parquet", "v.parquet:2: ");
+    for (end, name) in [("parquet", "p"), ("arrow", "a")] {
+        place.ok(&format!("import e.csv {name}.esker --vertices v.{end} --rejects {name}.csv"));
+        let rows = std::fs::read_to_string(place.path().join(format!("{name}.csv"))).unwrap();
+        assert!(rows.lines().count() == 2 && rows.trim_end().ends_with(",\",2\""), "{rows}");
+        assert_eq!(get(&place, &format!("{name}.esker"), "c")["score"], json!(3));
+    }
+    place.ok("add g.esker --vertices v.parquet --bad-lines skip");
+    assert_eq!(place.json("info g.esker --json")["vertices"], 3);
+    // Ids that are texts do not fit edges of integers, but numbers are texts where the edges have these.
+    place.file("i.csv", "source,target\n1,2\n");
+    place.fails(1, "import i.csv x.esker --vertices v.parquet", "--ids text");
+    write(&place, "n", &[("id", Arc::new(Int64Array::from(vec![7])) as ArrayRef)]);
+    place.ok("import e.csv y.esker --vertices n.parquet");
+    assert_eq!(get(&place, "y.esker", "7")["vertex"], json!("7"));
+}
+
+#[test]
+fn folders_of_graph_frames_are_read() {
+    let place = Place::new();
+    for (part, ids) in [("0", ["a", "b"]), ("1", ["c", "d"])] {
+        let ages: ArrayRef = Arc::new(Int64Array::from(vec![part.parse().unwrap(), 5]));
+        write(
+            &place,
+            &format!("frame/vertices/part-{part}"),
+            &[("id", Arc::new(StringArray::from(ids.to_vec())) as ArrayRef), ("age", ages)],
+        );
+        write(
+            &place,
+            &format!("frame/edges/part-{part}"),
+            &[
+                ("src", Arc::new(StringArray::from(vec![ids[0]])) as ArrayRef),
+                ("dst", Arc::new(StringArray::from(vec![ids[1]])) as ArrayRef),
+                ("weight", Arc::new(Int64Array::from(vec![3])) as ArrayRef),
+            ],
+        );
+    }
+    place.file("frame/edges/_SUCCESS", "");
+    place.ok("import frame g.esker");
+    let info = place.json("info g.esker --json");
+    assert_eq!((&info["edges"], &info["vertices"]), (&json!(2), &json!(4)), "{info}");
+    assert_eq!(get(&place, "g.esker", "c")["age"], json!(1));
+    std::fs::create_dir(place.path().join("plain")).unwrap();
+    place.file("plain/a.csv", "1,2\n");
+    place.fails(1, "import plain x.esker", "is a directory; name its files");
+}
