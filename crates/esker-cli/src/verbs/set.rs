@@ -96,7 +96,7 @@ impl SetCommand {
                     rejects: rejects.clone(),
                 };
                 let report =
-                    set_from_table(&writing.database, &writing.target, file, &options, set, &commit)?;
+                    set_from_table(&writing.database, &writing.target, file, &options, &set, &commit)?;
                 finish_rejects(rejects.as_deref())?;
                 report
             }

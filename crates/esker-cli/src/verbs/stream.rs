@@ -191,7 +191,7 @@ impl StreamCommand {
         {
             let live = GrowingInput { follow: self.follow, stop: stop.clone(), ..GrowingInput::default() };
             let options = self.options(database, stop, begin, rejects)?;
-            return self.stream_one(database, input, live, options, report);
+            return self.stream_one(database, input, live, &options, report);
         }
         let mut files = StreamFiles::new(&self.inputs, self.follow, stop);
         while let Some(file) = files.next(database)? {
@@ -224,7 +224,7 @@ impl StreamCommand {
                 is_successor: file.is_successor,
                 ..self.options(database, stop, begin, rejects)?
             };
-            self.stream_one(database, &path, live, options, report)?;
+            self.stream_one(database, &path, live, &options, report)?;
             if stop.is_cancelled() {
                 return Ok(());
             }
@@ -238,7 +238,7 @@ impl StreamCommand {
         database: &Database,
         input: &str,
         live: GrowingInput,
-        options: StreamOptions,
+        options: &StreamOptions,
         report: &mut Option<StreamReport>,
     ) -> Outcome {
         let target = Target::of(database)?;
@@ -251,7 +251,7 @@ impl StreamCommand {
         }
         text::warn_of(&std::mem::take(&mut opened.warnings));
         let mut own = None;
-        let done = stream(database, &target, opened, &options, &mut own);
+        let done = stream(database, &target, opened, options, &mut own);
         if let Some(own) = own {
             *report = Some(match report.take() {
                 Some(before) => before.with(own),

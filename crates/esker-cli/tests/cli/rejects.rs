@@ -13,7 +13,7 @@ use crate::place::Place;
 fn rejects(place: &Place, name: &str) -> Vec<[String; 4]> {
     let mut reader = csv::Reader::from_path(place.path().join(name)).unwrap();
     assert_eq!(reader.headers().unwrap(), &csv::StringRecord::from(vec!["file", "line", "reason", "row"]));
-    let records = reader.records().map(|row| row.unwrap());
+    let records = reader.records().map(Result::unwrap);
     records.map(|row| std::array::from_fn(|column| row[column].to_owned())).collect()
 }
 

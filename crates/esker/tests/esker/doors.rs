@@ -190,7 +190,7 @@ fn committed(database: &Path, script: &str) -> Found<()> {
 fn set(database: &Path, file: &str) -> Found<()> {
     let (database, target) = open(database);
     let commit = CommitOptions::default();
-    told(set_from_table(&database, &target, file, &ReadOptions::default(), SetOptions::default(), &commit))?;
+    told(set_from_table(&database, &target, file, &ReadOptions::default(), &SetOptions::default(), &commit))?;
     Ok(())
 }
 

@@ -70,7 +70,7 @@ pub fn set_from_table(
     target: &Target,
     file: &str,
     options: &ReadOptions,
-    set: SetOptions,
+    set: &SetOptions,
     commit: &CommitOptions,
 ) -> Result<SetReport> {
     target.expect_event_time(commit)?;
