@@ -300,13 +300,14 @@ def check_order(graph, options, answer, vertex):
     expect_values(found, {v: of.get(v) for v in graph.vertices}, "generation")
     expect_fact(answer, "acyclic", len(of) == len(graph.vertices))
     expect_fact(answer, "unordered", len(graph.vertices) - len(of))
-    if "length" in answer.columns:
+    if "longest_path" in answer.columns:
         longest, out = {v: 0 for v in of}, graph.out()
         for u in sorted(of, key=of.get):
             for v, w in out[u]:
                 if v in of:
                     longest[v] = max(longest[v], longest[u] + w)
-        expect_values(answer.column(graph, "length", float), {v: longest.get(v) for v in graph.vertices}, "length")
+        lengths = {v: longest.get(v) for v in graph.vertices}
+        expect_values(answer.column(graph, "longest_path", float), lengths, "longest path")
 
 
 def check_cycle(graph, options, answer, vertex):

@@ -25,7 +25,9 @@ impl Language for CommandLine {
             (_, None | Some(SettingValue::Flag(true))) => format!("--{name}"),
             (_, Some(SettingValue::Flag(false))) => format!("--no-{name}"),
             (_, Some(SettingValue::Name(column))) => format!("--{name} {}", quoted(column)),
-            (Setting::DateFormat, Some(SettingValue::Word(format))) => format!("--{name} {}", quoted(format)),
+            (Setting::DateFormat | Setting::Where, Some(SettingValue::Word(word))) => {
+                format!("--{name} {}", quoted(word))
+            }
             (_, Some(value)) => format!("--{name} {value}"),
         }
     }

@@ -149,7 +149,7 @@ def _longest(G: NxGraph, weight: str | None) -> tuple[list[int], float]:
     found = G.run("order", parents=True)
     if not found.acyclic:
         raise nx.NetworkXUnfeasible(_CHANGED)
-    name = "length" if "length" in found.columns else "generation"
+    name = "longest_path" if "longest_path" in found.columns else "generation"
     lengths, parents = found.to_numpy(name, dense=True), found.to_numpy("parent", dense=True)
     row = int(np.argmax(lengths))
     length, path = lengths[row].item(), [row]

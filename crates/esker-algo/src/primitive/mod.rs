@@ -52,6 +52,6 @@ pub(crate) use requirements::{need_in_edges, need_positive, need_source, need_ta
 pub(crate) use share_sums::Weighing;
 pub(crate) use shares::Precision;
 pub(crate) use union_find::{UnionFind, frequent};
-pub(crate) use units::{Unit, unit_of};
+pub(crate) use units::{Unit, largest_weight, unit_of};
 pub(crate) use vectors::{VectorLoop, with_vectors};
 pub use vertex_map::{each_vertex, vertex_count, vertex_filter, vertex_map};

@@ -83,13 +83,24 @@ pub(crate) fn unit_of<G: Graph<Weight: Ranked>>(graph: &G, run: &Run, what: &str
     if size_of::<G::Weight>() == 0 {
         return Ok(Unit::ONE);
     }
+    Ok(Unit::of(largest_weight(graph, run, what)?, graph.num_arcs()))
+}
+
+/// The largest weight of a graph, 1 where edges have none and 0 without edges; otherwise as [`unit_of`].
+pub(crate) fn largest_weight<G: Graph<Weight: Ranked>>(
+    graph: &G,
+    run: &Run,
+    what: &str,
+) -> Result<f64, G::Error> {
+    if size_of::<G::Weight>() == 0 {
+        return Ok(1.0);
+    }
     let found = graph.scan(run, Direction::Out, Select::All, &FindLargest)?;
     if let Some(weight) = found.iter().filter_map(|state| state.refused).reduce(f64::min) {
         let reason = if weight < 0.0 { "weights must not be negative" } else { "it is no finite number" };
         return Err(Stop::unsuitable(format!("cannot {what} by the weight {weight}: {reason}")).into());
     }
-    let largest = found.iter().map(|state| state.largest).fold(0.0, f64::max);
-    Ok(Unit::of(largest, graph.num_arcs()))
+    Ok(found.iter().map(|state| state.largest).fold(0.0, f64::max))
 }
 
 /// Finds the largest weight, and one that cannot be used.

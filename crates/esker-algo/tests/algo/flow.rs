@@ -66,6 +66,9 @@ fn known_flows() {
     assert_eq!((same.value, same.cut_arcs), (0.0, 0));
     let error = max_flow(&csr.graph(), &run, 0, 5).unwrap_err().to_string();
     assert!(error.contains("target 5 is not a vertex"), "{error}");
+    let huge = Csr::directed(2, &[(0, 1, 1e308), (0, 1, 1e308)]).unwrap();
+    let error = max_flow(&huge.graph(), &run, 0, 1).unwrap_err().to_string();
+    assert!(error.contains("more than a number of 64 bits holds"), "{error}");
     let negative = Csr::directed(2, &[(0, 1, -1)]).unwrap();
     let error = max_flow(&negative.graph(), &run, 0, 1).unwrap_err().to_string();
     assert!(error.contains("cannot send a flow by the weight -1"), "{error}");

@@ -15,6 +15,7 @@ use esker::follow::{Changed, Follow, FollowStep, KeptValues, Method, Resumed};
 use esker::graph::{Budget, Run, RunOptions, Stop, vertex};
 use esker::plan::Request;
 use esker::selection::Conditions;
+use esker::session::check_all_vertices;
 use esker::store::io::RealDisk;
 use esker::store::manifest::VersionSelector;
 use esker::store::{self, Follower, Store, Version, View};
@@ -59,7 +60,7 @@ const KEEP_PARTS: u32 = 50;
 /// each version. With --every, it moves when the latest edge passes the end of a step; a version that passes
 /// several moves it to the last. Edges that leave the window are taken out of the answer.
 #[derive(Debug, Args)]
-#[command(mut_args(needs_window), mut_arg("all_vertices", |kept| kept.requires("window")))]
+#[command(mut_args(needs_window))]
 #[command(after_help = "Examples:
   esker follow web.esker wcc   # until Ctrl-C
   esker follow web.esker wcc --top 3 --format csv
@@ -230,6 +231,8 @@ impl FollowCommand {
     /// The edges of a version that are followed.
     fn view(&self, version: &Version, run: &Run) -> Result<View, Error> {
         let WhereArgs { conditions, kinds } = &self.part;
+        let leaves_out = self.window.is_some() || !conditions.is_empty() || !kinds.lists.is_empty();
+        check_all_vertices(self.of_window.all_vertices, leaves_out)?;
         let conditions = Conditions::with_checked_kinds(conditions, &kinds.kinds(), version, run)?;
         let view = self.options.of_version(version.view())?;
         match conditions {

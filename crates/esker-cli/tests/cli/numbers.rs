@@ -279,3 +279,21 @@ fn large_integers_come_from_every_format_whether_floats_hold_them_or_not() {
         assert_eq!(found, wanted, "{file}");
     }
 }
+
+#[test]
+fn sums_beyond_the_largest_number_are_refused() {
+    let place = Place::new();
+    place.file("a.csv", "source,target,weight\n1,2,1e308\n1,2,1e308\n1,2,5\n");
+    place.fails(1, "import a.csv a.esker --duplicates sum", "add up to more than 64 bits hold");
+    place.file("b.csv", "source,target,weight\n1,2,3e38\n1,2,3e38\n");
+    // A sum has a type that holds it.
+    place.ok("import b.csv b.esker --duplicates sum --schema weight:f32");
+    assert!(place.ok("edges b.esker").contains("6.00000001"));
+    place.file("c.csv", "source,target,weight\n1,2,1e308\n1,3,1e308\n2,1,5\n");
+    place.ok("import c.csv c.esker");
+    place.fails(1, "run strength c.esker", "add up to more than a number of 64 bits holds");
+    place.file("d.csv", "source,target,weight\n1,2,1e308\n2,3,1e308\n");
+    place.ok("import d.csv d.esker");
+    place.fails(1, "run order d.esker", "add up to more than a number of 64 bits holds");
+    place.fails(1, "run closeness --weight weight d.esker", "does not fit in a double");
+}

@@ -491,3 +491,30 @@ fn the_closed_end_of_a_window_is_chosen() {
     assert_eq!(ends("--closed right")[0], "2024-01-01T00:00:00Z");
     place.fails(2, "run wcc m.esker --closed left", "--window");
 }
+
+/// As a source, a target that is required; not one at which a search may stop.
+#[test]
+fn a_window_without_a_vertex_that_a_run_needs_has_an_empty_row() {
+    let place = Place::new();
+    place.file("f.csv", "src,dst,weight,ts\n1,2,1,1000\n1,3,1,1010\n");
+    place.ok("import f.csv f.esker --time ts --time-unit s");
+    let windows = "window f.esker --length 10s --every 10s --run";
+    for ends in ["source=1 -p target=2", "source=2 -p target=1"] {
+        let told = place.ok(&format!("{windows} flow -p {ends} --format jsonl --output -"));
+        assert!(!told.is_empty(), "{ends}");
+    }
+    place.ok(&format!("{windows} bfs -p source=1 -p target=2 --output -"));
+    place.ok("follow f.esker flow -p source=1 -p target=2 --window 10s --once");
+}
+
+#[test]
+fn choices_without_effect_on_a_part_are_refused() {
+    let place = Place::new();
+    place.file("f.csv", "src,dst,weight,ts\n1,2,4,1000\n1,2,1,1001\n1,3,1,1010\n");
+    place.ok("import f.csv f.esker --time ts --time-unit s --duplicates keep");
+    let counted = "run harmonic f.esker --window 100s --copies weighted --weight weight";
+    place.fails(2, counted, "--weight weight has no effect");
+    place.ok(&format!("{counted} --combine sum"));
+    place.ok("follow f.esker wcc --where weight>1 --all-vertices --once");
+    place.fails(2, "follow f.esker wcc --all-vertices --once", "--all-vertices has no effect");
+}

@@ -273,16 +273,16 @@ impl Policy<'_> {
         let sum = if layout.carried == ElementType::I64 {
             let sum = (wide(kept) as i64).checked_add(other as i64);
             // What stands for a missing weight is none.
-            let sum = sum.filter(|sum| !layout.optional || *sum > i64::MIN).ok_or_else(|| {
-                Error::invalid(
-                    "the weights of duplicate edges add up to more than 64 bits hold: choose another rule for duplicates"
-                        .to_owned(),
-                )
-            })?;
-            sum as u64
+            sum.filter(|sum| !layout.optional || *sum > i64::MIN).map(|sum| sum as u64)
         } else {
-            (f64::from_bits(wide(kept)) + f64::from_bits(other)).to_bits()
+            let sum = f64::from_bits(wide(kept)) + f64::from_bits(other);
+            // What stands for a missing weight stays.
+            Some(sum).filter(|sum| !sum.is_infinite()).map(f64::to_bits)
         };
+        let sum = sum.ok_or_else(|| {
+            let reason = "the weights of duplicate edges add up to more than 64 bits hold: choose another rule for duplicates";
+            Error::invalid(reason.to_owned())
+        })?;
         put_wide(kept, sum);
         Ok(())
     }

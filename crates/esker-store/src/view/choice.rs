@@ -185,6 +185,12 @@ impl View {
         self.weight.is_some()
     }
 
+    /// The edge property that [`View::weighted_by`] chose.
+    pub(super) fn weight_chosen(&self) -> Option<&PropertyRecord> {
+        let chosen = self.weight?;
+        self.version.edge_properties().find(|property| property.number == chosen)
+    }
+
     /// Whether weights are asked for: [`View::weighted_by`] chose them, or edges of a window are joined
     /// to weighted ones.
     pub fn asks_for_weights(&self) -> bool {
@@ -199,7 +205,7 @@ impl View {
             return None;
         }
         match self.weight {
-            Some(chosen) => self.version.edge_properties().find(|property| property.number == chosen),
+            Some(_) => self.weight_chosen(),
             None => self.version.weight_property(),
         }
     }

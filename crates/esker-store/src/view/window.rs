@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use esker_format::{ElementType, Error, PropertyRecord, Result};
-use esker_graph::{Direction, Flow, Reservation, Run, VertexId};
+use esker_graph::{Direction, Flow, Reservation, Run, Setting, VertexId, message};
 use esker_layers::graph::views::window::{
-    ArcFilter, Copies, FilteredArcs, ListedArc, SharedLists, TimeWindow, TimedEdge, WindowIndex,
+    ArcFilter, Combine, Copies, FilteredArcs, ListedArc, SharedLists, TimeWindow, TimedEdge, WindowIndex,
 };
 use esker_layers::graph::{
     Access, ArcsInTime, CompleteLists, GraphEncoding, StoredGraph, StoredWeight, check_weight,
@@ -88,8 +88,9 @@ impl View {
     /// lie outside are not read, here and by graphs of the window. Memory: that of [`WindowIndex`].
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is no such property, or it holds no integers of 32 or 64 bits;
-    /// [`Error::Corrupt`]; cancellation; [`Error::Stop`] if the memory exceeds that of the run.
+    /// [`Error::Usage`] if there is no such property, or it holds no integers of 32 or 64 bits, and for a
+    /// weight that was chosen where edges are counted; [`Error::Corrupt`]; cancellation; [`Error::Stop`] if
+    /// the memory exceeds that of the run.
     pub fn window(self, time: &str, window: TimeWindow, all_vertices: bool, run: &Run) -> Result<Self> {
         let filter = self.filter.clone();
         self.selected(filter, Some((time, window)), all_vertices, run)
@@ -121,6 +122,13 @@ impl View {
         (self.window, self.filter) = (None, filter);
         let time = window.map(|(time, _)| self.version.time_property(time).cloned()).transpose()?;
         let window = window.map_or(TimeWindow::WHOLE, |(_, window)| window);
+        if let (Some(weight), Copies::Weighted(Combine::Count)) = (self.weight_chosen(), window.copies) {
+            return Err(Error::usage(message![
+                Setting::Weight.to_name(&weight.name),
+                " has no effect: the weight of an edge of the window is the number of edges that it stands \
+                 for; combine their weights by sum, min, max or last"
+            ]));
+        }
         let removed = self.removed(run)?.clone();
         let absent: Option<&[VertexId]> = all_vertices.then(|| removed.list());
         let stack = match &time {

@@ -8,12 +8,21 @@ use esker_store::Version;
 use crate::catalogue::{Entry, OptKind, Params};
 use crate::error::Result;
 
-/// The option whose vertex ends a search, which goes on where it is absent.
+/// The option whose vertex ends a search, which goes on where it is absent, unless the option is required.
 const TARGET: &str = "target";
 
 /// The vertices that options name, by option.
 #[derive(Debug, Default)]
-pub(crate) struct NamedVertices<'p>(Vec<(&'static str, Vec<(&'p str, VertexId)>)>);
+pub(crate) struct NamedVertices<'p>(Vec<NamedByOption<'p>>);
+
+/// The vertices that one option names.
+#[derive(Debug)]
+struct NamedByOption<'p> {
+    option: &'static str,
+    /// Whether there is no answer without them.
+    is_needed: bool,
+    vertices: Vec<(&'p str, VertexId)>,
+}
 
 /// What options come to in a window.
 pub(crate) struct OfWindow<'p> {
@@ -34,7 +43,8 @@ impl<'p> NamedVertices<'p> {
             let find = |text: &'p String| Ok((text.as_str(), version.find_vertex(text, run)?));
             let vertices: Vec<_> = params.all(option.name).iter().map(find).collect::<Result<_>>()?;
             if !vertices.is_empty() {
-                named.push((option.name, vertices));
+                let is_needed = option.required || option.name != TARGET;
+                named.push(NamedByOption { option: option.name, is_needed, vertices });
             }
         }
         Ok(Self(named))
@@ -48,13 +58,13 @@ impl<'p> NamedVertices<'p> {
     /// The options without the vertices that the window lacks.
     pub(crate) fn in_window(&self, params: &'p Params, is_there: impl Fn(VertexId) -> bool) -> OfWindow<'p> {
         let (mut params, mut lacks) = (Cow::Borrowed(params), None);
-        for (option, vertices) in &self.0 {
+        for NamedByOption { option, is_needed, vertices } in &self.0 {
             let is_absent = |&&(_, v): &&(&'p str, VertexId)| !is_there(v);
             let absent: Vec<&'p str> = vertices.iter().filter(is_absent).map(|&(name, _)| name).collect();
             if absent.is_empty() {
                 continue;
             }
-            if absent.len() == vertices.len() && *option != TARGET {
+            if absent.len() == vertices.len() && *is_needed {
                 lacks = lacks.or(absent.first().copied());
             }
             params.to_mut().retain(option, |name| !absent.contains(&name));

@@ -205,3 +205,14 @@ fn groups_are_those_of_a_vertex_property() {
     let error = find("quality").unwrap().run(&job).unwrap_err().to_string();
     assert!(error.contains("none"), "{error}");
 }
+
+/// A series of windows or versions puts columns of its own before those of the answer.
+#[test]
+fn no_column_has_the_name_of_one_of_a_series() {
+    for entry in CATALOGUE {
+        for name in entry.columns {
+            let is_own = ["until", "length", "version", "vertex", "source", "target"].contains(name);
+            assert!(!is_own, "{}: {name}", entry.name);
+        }
+    }
+}

@@ -6,7 +6,7 @@
 //! Work: that of [`crate::algorithm::paths::sssp`] for each source. Memory: that of one search, 16 bytes a
 //! vertex, and the sources. Reads: as the searches.
 
-use esker_graph::{Graph, Run, VertexId};
+use esker_graph::{Graph, Run, Stop, VertexId};
 
 use super::closeness::{Closeness, ClosenessMeasure, ClosenessOptions};
 use super::sample::resolve;
@@ -34,7 +34,8 @@ struct LengthTotals {
 /// Computes the scores. `number` gives a distance as a double.
 ///
 /// # Errors
-/// As [`sssp()`]: [`esker_graph::Stop::Unsuitable`] for negative lengths and sources that are not vertices.
+/// As [`sssp()`]: [`esker_graph::Stop::Unsuitable`] for negative lengths, sources that are not vertices, and distances
+/// that add up to no finite number.
 pub fn closeness_weighted<G: Graph<Weight: Length>>(
     graph: &G,
     run: &Run,
@@ -64,6 +65,10 @@ pub fn closeness_weighted<G: Graph<Weight: Length>>(
                 };
             }
         }
+    }
+    if totals.distances.iter().any(|sum| sum.is_infinite()) {
+        let reason = "the distances to a vertex add up to more than a number of 64 bits holds";
+        return Err(Stop::unsuitable(reason.to_owned()).into());
     }
     let scale = options.scale(n, sources.len());
     let score = |(v, sum): (usize, f64)| {

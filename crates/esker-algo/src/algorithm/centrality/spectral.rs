@@ -2,7 +2,8 @@
 //!
 //! Eigenvector: the scores are an eigenvector of the greatest eigenvalue of the matrix of edges, x(v) in
 //! proportion to the sum of w(u, v) x(u) over the edges u -> v, with a length (the root of the sum of
-//! squares) of 1. By the power method, shifted by one, so that bipartite graphs converge too [1]. Katz: x(v)
+//! squares) of 1. By the power method, shifted by the mean weight, so that bipartite graphs converge too [1],
+//! and weights of any size as fast as if each edge counted 1. Katz: x(v)
 //! = beta + alpha times that sum [2]; it converges if alpha is less than one by the greatest eigenvalue, and
 //! ends where scores are too large for doubles. A round whose scores differ from those before by less than
 //! the tolerance times n in total is the last.
@@ -15,11 +16,11 @@
 //! [1] P. Bonacich, "Power and centrality", American Journal of Sociology 92, 1987.
 //! [2] L. Katz, "A new status index derived from sociometric analysis", Psychometrika 18, 1953.
 
-use esker_graph::{Direction, Graph, Run};
+use esker_graph::{Direction, Graph, Run, Stop};
 
 use super::power::{Iterations, length};
 use crate::estimate::{Estimate, Shape};
-use crate::primitive::{Ranked, VertexValues, gather, need_positive, unit_of};
+use crate::primitive::{Ranked, VertexValues, gather, largest_weight, need_positive};
 
 /// What the scores of neighbours add up to.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,7 +44,7 @@ pub enum Influence {
 pub struct SpectralScores {
     /// The score of each vertex.
     pub scores: Vec<f64>,
-    /// How much of the scores of neighbours counted: of eigenvectors 1.
+    /// How much of the scores of neighbours counted: of eigenvectors 1 by the mean weight.
     pub alpha: f64,
     /// The change of all scores in the last round.
     pub error: f64,
@@ -80,7 +81,7 @@ pub fn estimate(shape: Shape, iterations: Iterations) -> Estimate {
 ///
 /// # Errors
 /// [`esker_graph::Stop::Unsuitable`] for a tolerance that is not positive, and for a weight that is negative
-/// or no finite number; [`esker_graph::Stop::OverBudget`]; the first list that cannot be read; cancellation.
+/// or no finite number, and for weights too small to divide by; [`esker_graph::Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn spectral<G: Graph<Weight: Ranked>>(
     graph: &G,
     run: &Run,
@@ -91,12 +92,12 @@ pub fn spectral<G: Graph<Weight: Ranked>>(
     need_positive("the tolerance", iterations.tolerance)?;
     let n = graph.num_vertices();
     run.install(|| {
-        unit_of(graph, run, "rank vertices")?;
+        let largest = largest_weight(graph, run, "rank vertices")?;
         let start = if influence == Influence::Eigenvector { 1.0 / n.max(1) as f64 } else { 0.0 };
         let (mut scores, mut next) = (vec![start; n], vec![0.0; n]);
         let sums = VertexValues::filled(run, n, 0.0);
         let alpha = match influence {
-            Influence::Eigenvector => 1.0,
+            Influence::Eigenvector => share_of_mean(graph, run, largest, &mut next, &sums)?,
             Influence::Katz { alpha: Some(alpha), .. } => alpha,
             Influence::Katz { alpha: None, .. } => {
                 next.fill(1.0);
@@ -108,12 +109,18 @@ pub fn spectral<G: Graph<Weight: Ranked>>(
         let (mut error, mut converged) = (0.0, n == 0);
         while !converged && run.rounds() < iterations.rounds_max {
             run.round(n)?;
-            gather(graph, run, Direction::In, &scores, &sums)?;
-            for ((next, sum), &score) in next.iter_mut().zip(sums.iter()).zip(&scores) {
-                *next = match influence {
-                    Influence::Eigenvector => score + sum,
-                    Influence::Katz { beta, .. } => alpha * sum + beta,
-                };
+            match influence {
+                // Before they are added up: so no sum is too large.
+                Influence::Eigenvector => {
+                    next.iter_mut().zip(&scores).for_each(|(next, score)| *next = alpha * score);
+                    gather(graph, run, Direction::In, &next, &sums)?;
+                    let each = next.iter_mut().zip(sums.iter()).zip(&scores);
+                    each.for_each(|((next, sum), score)| *next = score + sum);
+                }
+                Influence::Katz { beta, .. } => {
+                    gather(graph, run, Direction::In, &scores, &sums)?;
+                    next.iter_mut().zip(sums.iter()).for_each(|(next, sum)| *next = alpha * sum + beta);
+                }
             }
             if influence == Influence::Eigenvector {
                 scale(&mut next);
@@ -130,6 +137,28 @@ pub fn spectral<G: Graph<Weight: Ranked>>(
         }
         Ok(SpectralScores { scores, alpha, error, converged, rounds: run.rounds() })
     })
+}
+
+/// 1 by the mean weight, by means of the largest one; the vectors are overwritten.
+fn share_of_mean<G: Graph<Weight: Ranked>>(
+    graph: &G,
+    run: &Run,
+    largest: f64,
+    ones: &mut [f64],
+    sums: &VertexValues<f64>,
+) -> Result<f64, G::Error> {
+    if size_of::<G::Weight>() == 0 || largest == 0.0 {
+        return Ok(1.0);
+    }
+    ones.fill(largest.recip());
+    gather(graph, run, Direction::In, ones, sums)?;
+    let mean = sums.iter().sum::<f64>() / graph.num_arcs() as f64;
+    let share = largest.recip() / mean;
+    if share.is_finite() {
+        return Ok(share);
+    }
+    let reason = "cannot rank vertices by weights whose mean is below 1e-307: multiply them by a number";
+    Err(Stop::unsuitable(reason.to_owned()).into())
 }
 
 /// Makes the length of scores 1, unless it is 0.

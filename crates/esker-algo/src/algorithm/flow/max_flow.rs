@@ -211,7 +211,7 @@ impl Dinic<'_> {
 ///
 /// # Errors
 /// [`Stop::Unsuitable`] for a source or target that is not a vertex, and for a weight that is negative or no
-/// finite number; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
+/// finite number, or a flow that is none; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
 pub fn max_flow<G: Graph<Weight: Ranked>>(
     graph: &G,
     run: &Run,
@@ -237,6 +237,10 @@ pub fn max_flow<G: Graph<Weight: Ranked>>(
     while dinic.set_levels() {
         run.round(dinic.queue.len())?;
         dinic.block()?;
+    }
+    if dinic.value.is_infinite() {
+        let reason = "the flow is more than a number of 64 bits holds";
+        return Err(Stop::unsuitable(reason.to_owned()).into());
     }
     let source_side: Vec<bool> = dinic.levels.iter().map(|&level| level != NONE).collect();
     let crosses = |&&(u, v, _): &&CapacityArc| source_side[u as usize] && !source_side[v as usize];

@@ -15,7 +15,9 @@
 //!
 //! [1] A. Kahn, "Topological sorting of large networks", CACM 5(11), 1962.
 
-use esker_graph::{Direction, Flow, Graph, NONE, Piece, Run, Select, VertexId, Visitor, Weight, vertex};
+use esker_graph::{
+    Direction, Flow, Graph, NONE, Piece, Run, Select, Stop, VertexId, Visitor, Weight, vertex,
+};
 
 use crate::estimate::{Estimate, Shape};
 use crate::primitive::{
@@ -158,7 +160,8 @@ impl<W: Ranked> Visitor<W> for FindParents<'_> {
 /// ```
 ///
 /// # Errors
-/// [`esker_graph::Stop::OverBudget`]; the first list that cannot be read; cancellation.
+/// [`Stop::Unsuitable`] if the weights along a path add up to no finite number; [`Stop::OverBudget`]; the first
+/// list that cannot be read; cancellation.
 pub fn order<G: Graph<Weight: Ranked>>(
     graph: &G,
     run: &Run,
@@ -202,6 +205,10 @@ pub fn order<G: Graph<Weight: Ranked>>(
             Some(lengths) => lengths.iter().copied().fold(0.0, f64::max),
             None => count.saturating_sub(1) as f64,
         };
+        if lengths.iter().flatten().any(|length| length.is_infinite()) {
+            let reason = "the weights along a path add up to more than a number of 64 bits holds";
+            return Err(Stop::unsuitable(reason.to_owned()).into());
+        }
         let generations = generations.into_vec();
         let unordered = n - ordered;
         Ok(Order { generations, count, unordered, lengths, longest, parents, rounds: run.rounds() })

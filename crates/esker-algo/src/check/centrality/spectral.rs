@@ -49,6 +49,18 @@ fn sums<W: Ranked>(out: WatchedRows<'_, W>, values: &[f64], is_in: bool) -> Resu
     Ok(sums)
 }
 
+/// The mean weight of all arcs; 1 where none weighs anything.
+fn mean_weight<W: Ranked>(out: WatchedRows<'_, W>) -> Result<f64, Rejection> {
+    let (mut mean, mut count) = (0.0, 0.0);
+    for u in 0..out.num_vertices() {
+        for weight in out.list(vertex(u))?.1.iter() {
+            count += 1.0;
+            mean += (weight.as_f64() - mean) / count;
+        }
+    }
+    Ok(if mean > 0.0 { mean } else { 1.0 })
+}
+
 /// Checks that two lists of numbers differ by at most `most` in total, up to rounding. Numbers too large for
 /// a double claim nothing.
 fn ensure_near<W: Ranked>(out: WatchedRows<'_, W>, a: &[f64], b: &[f64], most: f64) -> Result<(), Rejection> {
@@ -80,15 +92,19 @@ pub fn spectral<'a, W: Ranked>(
     let is_right = !claim.is_normal || !own.is_finite() || own == 0.0 || (own - 1.0).abs() <= ROUNDING;
     out.ensure(is_right, || format!("the length of the scores is {own}"))?;
     let Some(error) = claim.error else { return Ok(()) };
-    let sums = sums(out, scores, true)?;
     match claim.katz {
         None => {
+            // Divided by the mean weight before they are added up: so no sum is too large.
+            let mean = mean_weight(out)?;
+            let shares: Vec<f64> = scores.iter().map(|score| score / mean).collect();
+            let sums = sums(out, &shares, true)?;
             let next: Vec<f64> = scores.iter().zip(sums).map(|(score, sum)| score + sum).collect();
             let by = length(&next);
             let next: Vec<f64> = next.iter().map(|next| if by == 0.0 { 0.0 } else { next / by }).collect();
             ensure_near(out, scores, &next, 2.0 * error)
         }
         Some((alpha, beta)) => {
+            let sums = sums(out, scores, true)?;
             // What each vertex has by itself, divided as the scores are: the same for all.
             let own: Vec<f64> = scores.iter().zip(&sums).map(|(score, sum)| score - alpha * sum).collect();
             let mean = own.iter().sum::<f64>() / n.max(1) as f64;

@@ -6,7 +6,7 @@ use esker_algo::algorithm::centrality::reciprocity::{self, reciprocity};
 use esker_algo::algorithm::centrality::strength::{self, strength};
 use esker_algo::check;
 use esker_algo::primitive::Ranked;
-use esker_graph::Graph;
+use esker_graph::{Graph, Stop};
 use esker_store::StoredWeight;
 use esker_store::format::ElementType;
 
@@ -45,6 +45,10 @@ fn strength_by<W: StoredWeight + Ranked>(job: &Job<'_>) -> Result<Answer> {
         let columns = [&found.sums[..], &found.means, &found.least, &found.greatest];
         check::strength(out, of.directions(graph.is_directed()), columns)
     })?;
+    if found.sums.iter().any(|sum| sum.is_infinite()) {
+        let reason = "the weights of a vertex add up to more than a number of 64 bits holds";
+        return Err(Stop::unsuitable(reason.to_owned()).into());
+    }
     let largest = found.sums.iter().copied().reduce(f64::max).unwrap_or(0.0);
     let column =
         |name, values| AnswerColumn { name, values: Values::numbers(values), ranking: Ranking::Largest };

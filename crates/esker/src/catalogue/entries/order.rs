@@ -25,7 +25,7 @@ pub(super) const ORDER: Entry = Entry {
     reads: GraphReads::few(ListReads::Both).weighted().counting_copies(),
     work: |_, _| Ok(Workload::new(0.8, 8.0, 6.0)),
     undirected: false,
-    columns: &["generation", "length", "parent"],
+    columns: &["generation", "longest_path", "parent"],
     figures: &["acyclic", "generations", "unordered", "longest"],
     edges: false,
     verifies: "Each edge leads to a later generation, none later than needed, and lengths are the greatest along edges",
@@ -57,7 +57,7 @@ fn order_by<W: StoredWeight + Ranked>(job: &Job<'_>) -> Result<Answer> {
         ranking: Ranking::Largest,
     }];
     columns.extend(found.lengths.map(|lengths| AnswerColumn {
-        name: "length",
+        name: "longest_path",
         values: Values::numbers(lengths),
         ranking: Ranking::Largest,
     }));

@@ -104,6 +104,8 @@ fn key(value: PropertyValue<'_>) -> Vec<u8> {
     match value {
         PropertyValue::Text(text) => text.to_vec(),
         PropertyValue::Vector(vector) => vector.bytes().to_vec(),
+        // Both zeros are equal.
+        PropertyValue::F32(0.0) | PropertyValue::F64(0.0) => 0_u64.to_le_bytes().to_vec(),
         number => number
             .bits()
             .map_or_else(|| format!("{number:?}").into_bytes(), |bits| bits.to_le_bytes().to_vec()),

@@ -159,7 +159,7 @@ pub(super) const BETWEENNESS: Entry = Entry {
         Opt::choice(
             "scale",
             &["sum", "pairs", "fraction"],
-            "sum over the sources; pairs of vertices; fraction of all pairs, as NetworkX normalises",
+            "sum over the sources; pairs of vertices; fraction of all pairs, with all sources as NetworkX normalises",
         )
         .otherwise("sum with a source, else fraction"),
     ],

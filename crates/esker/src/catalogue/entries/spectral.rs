@@ -25,6 +25,10 @@ const TOLERANCE: Opt =
         .or("1e-6");
 const ROUNDS: Opt = Opt::integer("rounds", "Most rounds").within(OptRange::From(1.0)).or("100");
 
+const HITS_TOLERANCE: Opt = Opt::float("tolerance", "Change of all hub scores in total at which it ends")
+    .within(OptRange::Above(0.0))
+    .or("1e-6");
+
 /// What a run is expected to take, if it converges.
 const EXPECTED_ROUNDS: f64 = 30.0;
 
@@ -124,6 +128,7 @@ fn column(name: &'static str, scores: Vec<f64>) -> AnswerColumn {
 pub(super) const HITS: Entry = Entry {
     name: "hits",
     summary: "HITS: hubs, which point to good authorities, and authorities, to which good hubs point",
+    options: &[HITS_TOLERANCE, ROUNDS],
     reads: GraphReads::scans(ListReads::Both).weighted_if_chosen().counting_copies(),
     work: |params, _| work(params, 1.0),
     columns: &["authority", "hub"],
