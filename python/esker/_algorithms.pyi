@@ -294,7 +294,7 @@ class Algorithms:
         Args:
             source: Only paths from this vertex; one or several [default: all vertices: exact].
             samples: Only paths from this many vertices, drawn at random by the seed.
-            scale: sum over the sources; pairs of vertices; fraction of all pairs, as NetworkX normalises ('sum', 'pairs', 'fraction') [default: sum with a source, else fraction].
+            scale: sum over the sources; pairs of vertices; fraction of all pairs, with all sources as NetworkX normalises ('sum', 'pairs', 'fraction') [default: sum with a source, else fraction].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             seed: Seed of all random choices.
@@ -420,7 +420,7 @@ class Algorithms:
         """HITS: hubs, which point to good authorities, and authorities, to which good hubs point.
 
         Args:
-            tolerance: Change of all scores at which it ends, by the number of vertices [default: 1e-6].
+            tolerance: Change of all hub scores in total at which it ends [default: 1e-6].
             rounds: Most rounds [default: 100].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
@@ -584,7 +584,7 @@ class Algorithms:
             weight: Of algorithms that read weights: the edge property that is the weight; that of the import if not given (``pagerank``: every edge counts alike).
 
         Returns:
-            A :class:`esker.Result` with columns ``generation, length, parent`` and figures ``acyclic, generations, unordered, longest``.
+            A :class:`esker.Result` with columns ``generation, longest_path, parent`` and figures ``acyclic, generations, unordered, longest``.
 
         The header of ``order`` in ``crates/esker-algo/src/algorithm`` describes
         method, source, work and memory; ``esker.Graph.estimate`` estimates the memory for a graph.
@@ -1303,7 +1303,7 @@ class Estimates:
         Args:
             source: Only paths from this vertex; one or several [default: all vertices: exact].
             samples: Only paths from this many vertices, drawn at random by the seed.
-            scale: sum over the sources; pairs of vertices; fraction of all pairs, as NetworkX normalises ('sum', 'pairs', 'fraction') [default: sum with a source, else fraction].
+            scale: sum over the sources; pairs of vertices; fraction of all pairs, with all sources as NetworkX normalises ('sum', 'pairs', 'fraction') [default: sum with a source, else fraction].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.
             deterministic: The same answer for any number of threads.
@@ -1414,7 +1414,7 @@ class Estimates:
         """Estimates the memory and the bytes of lists read by ``hits``.
 
         Args:
-            tolerance: Change of all scores at which it ends, by the number of vertices [default: 1e-6].
+            tolerance: Change of all hub scores in total at which it ends [default: 1e-6].
             rounds: Most rounds [default: 100].
             threads: Worker threads; one a processor if not given.
             memory: The most memory of the run's own arrays, as '2GiB'; a run that needs more is refused with the number that it needs.

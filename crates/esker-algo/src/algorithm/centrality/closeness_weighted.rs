@@ -34,8 +34,8 @@ struct LengthTotals {
 /// Computes the scores. `number` gives a distance as a double.
 ///
 /// # Errors
-/// As [`sssp()`]: [`esker_graph::Stop::Unsuitable`] for negative lengths, sources that are not vertices, and distances
-/// that add up to no finite number.
+/// As [`sssp()`]: [`esker_graph::Stop::Unsuitable`] for negative lengths, sources that are not vertices, and
+/// distances that add up to no finite number.
 pub fn closeness_weighted<G: Graph<Weight: Length>>(
     graph: &G,
     run: &Run,

@@ -81,7 +81,8 @@ pub fn estimate(shape: Shape, iterations: Iterations) -> Estimate {
 ///
 /// # Errors
 /// [`esker_graph::Stop::Unsuitable`] for a tolerance that is not positive, and for a weight that is negative
-/// or no finite number, and for weights too small to divide by; [`esker_graph::Stop::OverBudget`]; the first list that cannot be read; cancellation.
+/// or no finite number, and for weights too small to divide by; [`esker_graph::Stop::OverBudget`]; the first
+/// list that cannot be read; cancellation.
 pub fn spectral<G: Graph<Weight: Ranked>>(
     graph: &G,
     run: &Run,

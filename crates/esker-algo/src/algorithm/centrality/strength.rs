@@ -4,8 +4,8 @@
 //! counts once; of a directed one, once in each direction.
 //!
 //! Weights are counted in fractions of a power of two above the largest one of the vertex, as whole numbers.
-//! So sums of integers below 2^53 are exact, all sums are rounded once, and no answer depends on the order of additions;
-//! what is below 2^-61 of the largest is cut off.
+//! So sums of integers below 2^53 are exact, all sums are rounded once, and no answer depends on the order
+//! of additions; what is below 2^-61 of the largest is cut off.
 //!
 //! Work O(n + m). Memory: 48 bytes a vertex. Reads: the lists of the direction twice, with their weights.
 

@@ -211,7 +211,8 @@ impl Dinic<'_> {
 ///
 /// # Errors
 /// [`Stop::Unsuitable`] for a source or target that is not a vertex, and for a weight that is negative or no
-/// finite number, or a flow that is none; [`Stop::OverBudget`]; the first list that cannot be read; cancellation.
+/// finite number, or a flow that is none; [`Stop::OverBudget`]; the first list that cannot be read;
+/// cancellation.
 pub fn max_flow<G: Graph<Weight: Ranked>>(
     graph: &G,
     run: &Run,

@@ -160,8 +160,8 @@ impl<W: Ranked> Visitor<W> for FindParents<'_> {
 /// ```
 ///
 /// # Errors
-/// [`Stop::Unsuitable`] if the weights along a path add up to no finite number; [`Stop::OverBudget`]; the first
-/// list that cannot be read; cancellation.
+/// [`Stop::Unsuitable`] if the weights along a path add up to no finite number; [`Stop::OverBudget`]; the
+/// first list that cannot be read; cancellation.
 pub fn order<G: Graph<Weight: Ranked>>(
     graph: &G,
     run: &Run,
