@@ -95,7 +95,7 @@ fn rows_are_rejected_in_order_whichever_thread_reads_them() {
             .collect()
     };
     let expected = rejected("one.csv");
-    assert_eq!(expected.len(), 30_000 / 7);
+    assert_eq!(expected.len(), (0..30_000).filter(|v| v % 7 == 3).count());
     assert_eq!(expected.last().map(|row| row[2].as_str()), Some("x29998,1"));
     for name in ["four.csv", "added.csv", "streamed.csv", "deleted.csv"] {
         assert!(rejected(name) == expected, "{name}");
