@@ -91,7 +91,7 @@ def text() -> str:
 #: The chapters of the reference in order: a heading, and names of `esker`.
 CHAPTERS = (
     ("Functions", ("create", "open", "recover", "restore", "import_", "from_edges")),
-    ("Databases", ("Database", "Batch", "Version", "Difference", "DifferenceTable", "Backup", "Recovery", "ImportReport")),
+    ("Databases", ("Database", "Batch", "Version", "Difference", "DifferenceTable", "Backup", "Recovery", "ImportReport", "SyncReport")),
     ("Graphs", ("Graph", "PartView", "EdgeTable", "VertexTable", "Estimate", "ShortestPath")),
     ("Windows", ("Window", "Windows", "WindowTable")),
     ("Streams and live answers", ("EdgeStream", "StreamState", "StreamReport", "Follow", "FollowStep")),

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from ._opening import create, from_edges, import_, open, recover, restore
     from ._parts import PartView
     from ._progress import Progress
-    from ._reports import Backup, Difference, DifferenceTable, ImportReport, Recovery, Version
+    from ._reports import Backup, Difference, DifferenceTable, ImportReport, Recovery, SyncReport, Version
     from ._result import Column, Result
     from ._streaming import EdgeStream, StreamReport, StreamState
     from ._windows import Window, Windows, WindowTable
@@ -99,6 +99,7 @@ _HOMES = {
     "StorageError": "_errors",
     "StreamReport": "_streaming",
     "StreamState": "_streaming",
+    "SyncReport": "_reports",
     "UnsuitableError": "_errors",
     "Version": "_reports",
     "VersionNotFoundError": "_errors",
@@ -159,6 +160,7 @@ __all__ = [
     "StorageError",
     "StreamReport",
     "StreamState",
+    "SyncReport",
     "UnsuitableError",
     "Version",
     "VersionNotFoundError",

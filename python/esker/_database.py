@@ -28,7 +28,7 @@ from ._errors import (
 )
 from ._follow import Follow, started
 from ._graph import Graph
-from ._reports import Backup, Difference, DifferenceTable, ImportReport, Version, Versions, read_report
+from ._reports import Backup, Difference, DifferenceTable, ImportReport, SyncReport, Version, Versions, read_report
 from ._result import Result
 from ._selectors import At, Path, database_path, expect_path_exists, path_text, read_settings, schema_items, selector
 from ._settings import (
@@ -46,6 +46,7 @@ from ._settings import (
 )
 from ._streaming import EdgeStream
 from ._streaming import started as streaming
+from ._syncing import synced
 from ._windows import Copies, Time, Window, Windows, WindowTable, length_text, moving_window, of_window, on_versions, series
 
 
@@ -963,6 +964,97 @@ class Database:
                 report.update(vertices=self.graph().num_vertices - before.num_vertices, edges=report["rows"])
                 text = json.dumps(report)
         return read_report(text, settings["duplicates"], self._native.rule())
+
+    def sync(
+        self,
+        edges: Any,
+        *,
+        keep_vertices: bool = False,
+        allow_empty: bool = False,
+        dry_run: bool = False,
+        message: str = "",
+        event_time: EventTime = None,
+        source: str | int | None = None,
+        target: str | int | None = None,
+        weight: str | int | bool | None = None,
+        format: str | None = None,
+        delimiter: str | None = None,
+        header: bool | None = None,
+        quotes: bool | None = None,
+        vertices: Path | int | None = None,
+        both_ends: bool = False,
+        null: str | Iterable[str] | None = None,
+        default: Mapping[str, Any] | None = None,
+        date_format: str | Mapping[str, str] | None = None,
+        decimal_comma: bool | None = None,
+        timezone: str | None = None,
+        bad_lines: Literal["stop", "skip"] = "stop",
+        threads: int | None = None,
+        progress: ProgressOption = None,
+    ) -> SyncReport:
+        """Makes the newest version equal to files or a table of all edges, in one commit: for snapshots, such as one of each day.
+
+        Afterwards the graph has the edges and the vertices that an import of them into a new database would have. Edges that are not among
+        them are removed, those with other values get them, the rest is added; so vertices that no edge names are removed, with their properties.
+        Files are read as :meth:`import_` reads them into a database with edges: with the columns that the database remembers, and by
+        its rule for duplicates. Where edges are parallel, those with the same values are the same ones. If nothing has changed, there is no
+        new version.
+
+        Args:
+            edges: A path, several, or a pattern; or edges as for :meth:`Batch.add_edges`: a table, a graph, a matrix, tuples, or a pair of columns.
+            keep_vertices: Whether vertices stay that no edge names.
+            allow_empty: Whether edges that are none may remove all edges.
+            dry_run: Whether to count the changes and commit nothing.
+            message: The message of the version.
+            event_time: When what changed happened, as in :meth:`batch`.
+            source: Column of the source in files, as are ``target`` and ``weight``; of a table, ``weight`` names the weight.
+            target: Column of the target.
+            weight: Column of the weight.
+            format: The format of the files, by default detected; ``delimiter``, ``header``, ``quotes``, ``both_ends``, ``null``, ``default``,
+                ``date_format``, ``decimal_comma`` and ``timezone`` are those of :meth:`import_`.
+            delimiter: The character between columns of a CSV.
+            header: Whether the first line of a CSV contains the column names.
+            quotes: Whether ``"`` quotes fields.
+            vertices: A file of vertices, which need not have edges, and of their properties; or a number n: the vertices are 0 to n - 1.
+            both_ends: Whether the files have each undirected edge twice.
+            null: Words that stand for no value.
+            default: Values of properties by name for edges that have none.
+            date_format: The format of dates.
+            decimal_comma: Whether numbers have a decimal comma.
+            timezone: The zone of times without an offset.
+            bad_lines: Malformed lines: ``stop`` raises an exception, ``skip`` skips them, and their edges are removed.
+            threads: Number of worker threads.
+            progress: As for :meth:`import_`.
+
+        >>> db.sync("today.csv", message="monday")
+        """
+        self._expect_writable()
+        return synced(
+            self,
+            edges,
+            flags={"keep_vertices": keep_vertices, "allow_empty": allow_empty, "dry_run": dry_run},
+            columns={
+                "source": source,
+                "target": target,
+                "weight": weight,
+                "format": format,
+                "delimiter": delimiter,
+                "header": header,
+                "quotes": quotes,
+                "vertices": vertices,
+                "both_ends": both_ends,
+                "null": null,
+                "default": default,
+                "date_format": date_format,
+                "decimal_comma": decimal_comma,
+                "timezone": timezone,
+            },
+            bad_lines=bad_lines,
+            message=message,
+            event_time=event_time,
+            threads=threads,
+            progress=progress,
+        )
 
     def _expect_no_layout(
         self, graph: Graph, directed: bool | None, in_edges: bool, order: str, encoding: str | None, only: bool, heads: int | None,

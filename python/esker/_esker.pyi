@@ -240,6 +240,24 @@ class Database:
         remove: bool,
     ) -> str: ...
 
+def sync_files(
+    database: Database,
+    inputs: list[str],
+    read: dict[str, Any],
+    build: dict[str, Any],
+    message: str,
+    flags: tuple[bool, bool, bool],
+) -> str: ...
+def sync_columns(
+    database: Database,
+    source: Column,
+    target: Column,
+    properties: list[tuple[str, Column]],
+    vertices: Column | None,
+    build: dict[str, Any],
+    message: str,
+    flags: tuple[bool, bool, bool],
+) -> str: ...
 def columns_of_tuples(tuples: list[Any]) -> list[Column] | None: ...
 def read_tuples(iterable: Iterable[Any]) -> tuple[list[Column] | None, list[Any]]: ...
 def keys_of_dictionaries(rows: list[Any]) -> dict[Any, None] | None: ...

@@ -124,6 +124,25 @@ def _plain(value: Any) -> Any:
     return json.dumps(value) if isinstance(value, (dict, list)) else value
 
 
+class SyncReport(NamedTuple):
+    """What :meth:`Database.sync` has changed."""
+
+    version: int | None
+    """The new version; ``None`` if nothing was to change, or nothing was to be committed."""
+    edges_added: int
+    edges_removed: int
+    edges_changed: int
+    """The number of edges with other values."""
+    vertices_added: int
+    vertices_removed: int
+    values_changed: int
+    """The number of values of vertices that changed."""
+    rows: int
+    """The number of edges that were read."""
+    rejected: int
+    """The number of malformed lines that were skipped."""
+
+
 class Backup(NamedTuple):
     """What a copy of a database holds, and how it was made."""
 

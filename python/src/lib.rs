@@ -31,6 +31,7 @@ mod reading;
 mod remembered;
 mod follow;
 mod streaming;
+mod syncing;
 mod opening;
 mod copies;
 mod listing;
@@ -93,6 +94,8 @@ mod _esker {
     use super::remembered::{forget_reading, make_ids_texts, remembered};
     #[pymodule_export]
     use super::streaming::{PyEdgeStream, declare_stream, declared_stream, expire, stream_edges};
+    #[pymodule_export]
+    use super::syncing::{sync_columns, sync_files};
     #[pymodule_export]
     use super::tables::TableStream;
     #[pymodule_export]

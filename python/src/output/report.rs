@@ -1,6 +1,7 @@
 //! Reports on graphs, versions and imports, as JSON that Python parses into dictionaries.
 
-use esker::change::{FeedReport, Purpose, Target};
+use esker::change::{FeedReport, Purpose, SyncReport, Target};
+use esker::differences::summary_json;
 use esker::graph::{Direction, Message, VertexId};
 use esker::import::options::{Duplicates, ImportReport};
 use esker::import::read::source::Rejected;
@@ -123,6 +124,21 @@ pub(crate) fn feed_facts(report: &FeedReport, notes: &[Message], seconds: f64) -
         "warnings": report.warnings.iter().map(said).collect::<Vec<_>>(),
         "versions": report.versions,
         "seconds": seconds,
+    })
+    .to_string()
+}
+
+/// Describes what a sync has changed.
+pub(crate) fn sync_facts(report: &SyncReport, notes: &[Message]) -> String {
+    let SyncReport { version, changes, input } = report;
+    json!({
+        "notes": notes.iter().map(said).collect::<Vec<_>>(),
+        "version": version,
+        "changes": summary_json(changes),
+        "rows": input.edges,
+        "rejected": input.rejected,
+        "rejected_sample": rejected(&input.rejected_sample),
+        "warnings": input.warnings.iter().map(said).collect::<Vec<_>>(),
     })
     .to_string()
 }

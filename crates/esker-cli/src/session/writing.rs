@@ -162,6 +162,21 @@ impl WriteArgs {
         CommitOptions { message, time_ms: self.event_time, ..CommitOptions::default() }
     }
 
+    /// Freezes if requested, and closes the database, for a verb that has counted its `changes`.
+    pub(crate) fn finish_counted(
+        &self,
+        writing: Writing,
+        changes: DiffSummary,
+    ) -> Result<WriteSummary, Failure> {
+        let Writing { path, database, target, run, .. } = writing;
+        if self.freeze {
+            database.freeze(&run)?;
+        }
+        remark_on_heads(&database, &target, &path)?;
+        database.close()?;
+        Ok(WriteSummary { summary: Some(changes), frozen: None, vertices: DiffSummary::default() })
+    }
+
     /// Freezes if requested, closes the database, and summarises the effect of `changes` changes.
     pub(crate) fn finish(&self, writing: Writing, changes: u64) -> Result<WriteSummary, Failure> {
         let Writing { path, database, target, run, .. } = writing;

@@ -16,6 +16,7 @@ pub(crate) mod vertices;
 pub(crate) mod edges;
 pub(crate) mod check;
 pub(crate) mod add;
+pub(crate) mod sync;
 pub(crate) mod stream;
 pub(crate) mod delete;
 pub(crate) mod expire;

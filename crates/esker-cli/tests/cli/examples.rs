@@ -103,6 +103,7 @@ fn world() -> Place {
     place.file("plain.csv", "from,to\nalice,bob\nbob,carol\ncarol,dave\ndave,alice\n");
     place.file("timed.csv", "from,to,since\nalice,carol,2020\n");
     place.file("friends.csv", "from,to,weight\nalice,bob,1\nbob,carol,2\n");
+    place.file("today.csv", "from,to\nalice,bob\nbob,erin\n");
     place.file("changes.txt", "+ alice carol weight=1\n");
     place.file("closed-accounts.txt", "dave\n");
     place.file("people.csv", "id,age\nalice,40\n");

@@ -17,6 +17,7 @@ mod rules;
 mod losses;
 mod selections;
 mod streams;
+mod syncs;
 mod tables;
 mod rejects;
 mod vertex_tables;

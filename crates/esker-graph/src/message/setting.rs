@@ -37,6 +37,8 @@ macro_rules! settings {
 settings! {
     /// Whether vertices or edge properties that are missing are added.
     AddMissing = "add_missing",
+    /// Whether an input without edges may remove all edges.
+    AllowEmpty = "allow_empty",
     /// Whether vertices stay that a view leaves without an edge.
     AllVertices = "all_vertices",
     /// Whether a run reads a directed graph as an undirected one.

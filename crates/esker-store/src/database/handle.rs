@@ -330,6 +330,11 @@ impl Database {
         &self.core.options.budget
     }
 
+    /// [`DatabaseOptions::scratch`].
+    pub fn may_scratch(&self) -> bool {
+        self.core.options.scratch
+    }
+
     /// An empty batch of changes.
     ///
     /// ```

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use esker_import::install::import as import_from;
 use esker_import::read::format::Declaration;
-use esker_import::read::source::{BlockParser, EdgeBatch, IdKind, InputBlock, Reader, Schema};
+use esker_import::read::source::{IdKind, Schema};
 use esker_import::{ImportOptions, ImportReport, ReadOptions, import_files};
 use esker_store::io::{Disk, RealDisk};
 use esker_store::manifest::StagingOptions;
 
 use super::options::SessionOptions;
+use crate::change::NoEdges;
 use crate::error::{Error, Result};
 
 /// Imports a file into a new database at `target`, with all edge properties that it has. The format and the
@@ -122,32 +123,5 @@ impl NewDatabase {
         let reader = Box::new(NoEdges { schema });
         import_from(&disk, reader, target, &import, StagingOptions::default())?;
         Ok(())
-    }
-}
-
-/// An input without edges.
-struct NoEdges {
-    schema: Schema,
-}
-
-impl Reader for NoEdges {
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    fn parser(&self) -> Arc<dyn BlockParser> {
-        Arc::new(NoBlocks)
-    }
-
-    fn next_block(&mut self) -> esker_store::Result<Option<InputBlock>> {
-        Ok(None)
-    }
-}
-
-struct NoBlocks;
-
-impl BlockParser for NoBlocks {
-    fn parse(&self, _: InputBlock) -> esker_store::Result<EdgeBatch> {
-        Ok(EdgeBatch::of_integers(Vec::new(), Vec::new(), 0))
     }
 }

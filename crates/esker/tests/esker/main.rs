@@ -25,5 +25,6 @@ mod residencies;
 mod rows;
 mod session;
 mod slides;
+mod syncs;
 mod texts;
 mod windows;
