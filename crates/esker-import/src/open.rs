@@ -60,8 +60,8 @@ pub fn open<S: AsRef<str>>(inputs: &[S], options: &ReadOptions) -> Result<Opened
     open_inputs(&expand(inputs, &options.cancel)?, options)
 }
 
-/// The files of the edges and of the vertices of a folder that has a folder of each, as GraphFrames are saved;
-/// `None` if it is none.
+/// The files of the edges and of the vertices of a folder that has a folder of each, as GraphFrames are
+/// saved; `None` if it is none.
 fn graph_frame(folder: &str) -> Option<[String; 2]> {
     // A name that cannot be looked at is told of where it is read.
     let is_folder = |path: &Path| matches!(RealDisk.look(path), Ok(Some(entry)) if entry.is_directory);

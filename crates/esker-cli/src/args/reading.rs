@@ -97,9 +97,9 @@ pub(crate) struct ReadArgs {
     /// Treat `"` as an ordinary character
     #[arg(long)]
     pub(crate) no_quotes: bool,
-    /// File of vertex ids, one per line, or a table of vertices with a header or tabs, or in Parquet or Arrow,
-    /// whose other columns become properties; or a number N: the vertices 0 to N - 1. Else only ids that
-    /// stand in an edge are vertices
+    /// File of vertex ids, one per line, or a table of vertices with a header or tabs, or in Parquet or
+    /// Arrow, whose other columns become properties; or a number N: the vertices 0 to N - 1. Else only ids
+    /// that stand in an edge are vertices
     #[arg(long, value_name = "FILE|N")]
     pub(crate) vertices: Option<String>,
     /// The input has each undirected edge twice, in both directions, as `esker export --both-ends` writes it

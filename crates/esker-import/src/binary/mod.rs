@@ -14,6 +14,7 @@ mod long;
 mod holds;
 mod reasons;
 mod faults;
+mod left_out;
 mod ends;
 mod table;
 mod notes;

@@ -4,10 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, BooleanArray};
-use arrow_schema::ArrowError;
-use arrow_select::filter::filter;
+use arrow_array::{Array, ArrayRef};
 use esker_format::value::decimal::TOO_LONG;
 use esker_format::{
     ElementType, LogicalType, NotationRecord, PropertyColumnRecord, PropertyType, Result, TableRecord,
@@ -19,6 +16,7 @@ use super::converted::{as_ids, as_values};
 use super::ends::{choose_ends, find, fitted, fitted_ends};
 use super::faults::{Expected, RowFaults, find_faults, without_nan};
 use super::holds::{Holds, SPANS};
+use super::left_out::leave_out;
 use super::long::without_long_texts;
 use super::reasons::{no_numbers, times_as_ids};
 use super::region::unusable;
@@ -29,8 +27,8 @@ use crate::columns::ids_become_texts;
 use crate::columns::names::{TIMES, WEIGHTS, position};
 use crate::columns::pairs::EdgeEnds;
 use crate::read::format::{Declaration, Pick, PickIds, PickProperties, ReadOptions, Suffix, split_type};
-use crate::read::source::{EdgeBatch, IdKind, Rejected, RejectedText, Schema, push_field};
-use crate::read::typed::{as_time, cast, is_unsigned, logical_of, logical_value, weight_fits};
+use crate::read::source::{EdgeBatch, IdKind, Rejected, RejectedText, Schema};
+use crate::read::typed::{as_time, cast, is_unsigned, logical_of, weight_fits};
 
 /// The columns that an import takes, as names and as indices in one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -366,8 +364,9 @@ pub(super) fn record(names: &[(String, Holds)], chosen: &Picked) -> TableRecord 
     }
 }
 
-/// Simplifies columns of equal length: `num_ids` of ids, then the properties of `chosen`. Returns the rows that
-/// are left out: those with what is no id or with an infinite number. NaN is a missing value, as null is.
+/// Simplifies columns of equal length: `num_ids` of ids, then the properties of `chosen`. Returns the rows
+/// that are left out: those with what is no id or with an infinite number. NaN is a missing value, as null
+/// is.
 ///
 /// # Errors
 /// If the columns are not of equal length, which only damage can cause.
@@ -455,64 +454,6 @@ pub(super) fn batch(
         wide: Vec::new(),
         input_bytes: origin.input_bytes,
     })
-}
-
-/// Keeps all of the rows with faults, as lines of a CSV file.
-fn keep_rows(given: &[ArrayRef], faults: &mut RowFaults) -> std::result::Result<(), ArrowError> {
-    let rows = given.first().map_or(0, Array::len);
-    let wanted: BooleanArray = (0..rows).map(|row| Some(faults.contains_key(&row))).collect();
-    let mut lines = vec![Vec::new(); faults.len()];
-    for (place, column) in given.iter().enumerate() {
-        let (logical, column) = (logical_of(column.data_type()), simplified(&filter(column, &wanted)?)?);
-        for (row, line) in lines.iter_mut().enumerate() {
-            if place > 0 {
-                line.push(b',');
-            }
-            push_value(line, &column, logical.as_ref(), row);
-        }
-    }
-    for ((_, text), line) in faults.values_mut().zip(lines) {
-        *text = String::from_utf8_lossy(&line).into_owned();
-    }
-    Ok(())
-}
-
-/// Appends a value of a simplified column; nothing for a missing one.
-fn push_value(line: &mut Vec<u8>, column: &ArrayRef, logical: Option<&LogicalType>, row: usize) {
-    if column.is_null(row) {
-        return;
-    }
-    if let Some(values) = column.as_primitive_opt::<Int64Type>() {
-        let value = values.value(row);
-        match logical {
-            Some(logical) => line.extend(logical_value(logical, value).to_string().bytes()),
-            None => line.extend(value.to_string().bytes()),
-        }
-    } else if let Some(values) = column.as_primitive_opt::<UInt64Type>() {
-        line.extend(values.value(row).to_string().bytes());
-    } else if let Some(values) = column.as_primitive_opt::<Float64Type>() {
-        line.extend(values.value(row).to_string().bytes());
-    } else if let Some(texts) = column.as_binary_opt::<i32>() {
-        push_field(line, texts.value(row));
-    }
-}
-
-/// Takes the rows with faults out of columns, and keeps all that was given of them, if it is to be kept.
-fn leave_out(
-    faults: &mut RowFaults,
-    columns: &mut [ArrayRef],
-    given: Option<Vec<ArrayRef>>,
-) -> std::result::Result<(), ArrowError> {
-    if faults.is_empty() {
-        return Ok(());
-    }
-    given.map_or(Ok(()), |given| keep_rows(&given, faults))?;
-    let rows = columns.first().map_or(0, arrow_array::Array::len);
-    let keep: BooleanArray = (0..rows).map(|row| Some(!faults.contains_key(&row))).collect();
-    for column in columns {
-        *column = filter(column, &keep)?;
-    }
-    Ok(())
 }
 
 /// An error if the texts of a column that comes as codes and a dictionary take too much once each row has its

@@ -1,4 +1,5 @@
-//! Databases that become equal to files: after a sync, the newest version is what an import of the file makes.
+//! Databases that become equal to files: after a sync, the newest version is what an import of the file
+//! makes.
 
 use std::fmt::Write as _;
 use std::path::Path;

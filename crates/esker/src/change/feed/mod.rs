@@ -17,7 +17,7 @@ use esker_store::property::PropertyValue;
 use esker_store::{CommitSizing, Database, EdgeMatch, Error, Result};
 
 use batch_policy::BatchPolicy;
-use left_out::LeftOut;
+use left_out::{LeftOut, count_rejected};
 
 use super::clock::DeclaredTimes;
 use super::columns::{EdgeInput, Purpose, directions, id_at, not_taken, refuse_vertices, stopped_by};
@@ -271,7 +271,8 @@ impl Feeder<'_> {
                 self.reserve_if_due()?;
             }
         }
-        self.begin_rejected(&rows.rejected);
+        let rejected = if self.options.rejects.is_some() { &rows.rejected[..] } else { &[] };
+        self.left_out.begin(rejected, self.policy.left_to_pass());
         // The policy is asked about each edge before `one_by_one_end`.
         let (mut index, mut one_by_one_end) = (0, if self.takes_columns(rows) { 0 } else { edges });
         while index < edges {
@@ -303,8 +304,8 @@ impl Feeder<'_> {
         match bad {
             Some(bad) => Err(stopped_by(bad)),
             None => {
-                self.count_rejected(&rows.rejected);
-                self.keep_rejected(usize::MAX)?;
+                count_rejected(&mut self.report, &rows.rejected);
+                self.left_out.keep(self.options.rejects.as_deref(), usize::MAX)?;
                 // Even a few rows may hold long texts.
                 self.reserve()?;
                 Ok(true)
@@ -476,7 +477,8 @@ impl Feeder<'_> {
             return self.commit();
         }
         // On the disk before a version says that the input was read up to here.
-        self.keep_rejected(self.left_out.taken_before)?;
+        let before = self.left_out.taken_before;
+        self.left_out.keep(self.options.rejects.as_deref(), before)?;
         self.options.rejects.as_ref().map_or(Ok(()), |file| file.flush())?;
         let mut next = self.database.batch();
         next.set_duplicates(self.rule)?;

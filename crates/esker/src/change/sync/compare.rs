@@ -18,7 +18,7 @@ const CHECK_VERTICES: usize = 64;
 const ROOM_EVERY: usize = 1 << 12;
 
 /// The newest version of a database, and the snapshot that it shall be equal to.
-pub(super) struct Comparison<'a> {
+pub(super) struct SnapshotComparison<'a> {
     database: &'a Database,
     old: &'a Version,
     new: &'a Version,
@@ -41,7 +41,7 @@ struct Listed<'l> {
     index: usize,
 }
 
-impl<'a> Comparison<'a> {
+impl<'a> SnapshotComparison<'a> {
     pub(super) fn new(
         database: &'a Database,
         old: &'a Version,
@@ -122,7 +122,7 @@ impl<'a> Comparison<'a> {
 
 /// The changes so far.
 struct Changes<'c, 'a> {
-    comparison: &'c Comparison<'a>,
+    comparison: &'c SnapshotComparison<'a>,
     batch: &'c mut Batch,
     room: &'c mut Room,
     summary: DiffSummary,
@@ -159,7 +159,7 @@ impl<'a> Changes<'_, 'a> {
 
     /// A vertex of the database: it goes, or its list changes.
     fn of_vertex(&mut self, v: VertexId) -> Result<()> {
-        let Comparison { old, new, to_old, to_new, .. } = self.comparison;
+        let SnapshotComparison { old, new, to_old, to_new, .. } = self.comparison;
         let t = to_new[v as usize];
         if self.comparison.goes(v) {
             self.summary.vertices_removed += 1;
@@ -235,7 +235,7 @@ impl<'a> Changes<'_, 'a> {
         surplus: &[Vec<PropertyValue<'_>>],
         missing: &[Vec<PropertyValue<'_>>],
     ) -> Result<()> {
-        let Comparison { old, properties, kind, .. } = self.comparison;
+        let SnapshotComparison { old, properties, kind, .. } = self.comparison;
         let (source, target) = (old.ids().external_of(v)?, old.ids().external_of(u)?);
         let is_alike = |one: &[PropertyValue<'_>], other: &[PropertyValue<'_>]| {
             kind.is_none_or(|kind| Comparable::of(one[kind]) == Comparable::of(other[kind]))
@@ -265,9 +265,10 @@ impl<'a> Changes<'_, 'a> {
         Ok(())
     }
 
-    /// A vertex that only the snapshot has, with its edges; the directed ones to it are those of their sources.
+    /// A vertex that only the snapshot has, with its edges; the directed ones to it are those of their
+    /// sources.
     fn of_new_vertex(&mut self, t: VertexId) -> Result<()> {
-        let Comparison { new, to_old, .. } = self.comparison;
+        let SnapshotComparison { new, to_old, .. } = self.comparison;
         self.summary.vertices_added += 1;
         self.batch.add_vertex(new.ids().external_of(t)?)?;
         let edges = new.edges(Direction::Out, t)?;
@@ -290,7 +291,7 @@ impl<'a> Changes<'_, 'a> {
 
     /// The properties of vertices.
     fn of_values(&mut self) -> Result<()> {
-        let Comparison { old, new, to_old, run, .. } = self.comparison;
+        let SnapshotComparison { old, new, to_old, run, .. } = self.comparison;
         for property in new.vertex_properties() {
             let wanted = new.vertex_property(&property.name)?;
             let known = old.vertex_properties().any(|one| one.name == property.name);
@@ -329,9 +330,9 @@ impl<'a> Changes<'_, 'a> {
 }
 
 /// Which values only the first has, and which only the second.
-type Differences<'v> = (Vec<Vec<PropertyValue<'v>>>, Vec<Vec<PropertyValue<'v>>>);
+type UnmatchedValues<'v> = (Vec<Vec<PropertyValue<'v>>>, Vec<Vec<PropertyValue<'v>>>);
 
-fn differences<'v>(has: SortedValues<'v>, shall: SortedValues<'v>) -> Differences<'v> {
+fn differences<'v>(has: SortedValues<'v>, shall: SortedValues<'v>) -> UnmatchedValues<'v> {
     let (mut surplus, mut missing) = (Vec::new(), Vec::new());
     let (mut has, mut shall) = (has.into_iter().peekable(), shall.into_iter().peekable());
     loop {

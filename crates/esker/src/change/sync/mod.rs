@@ -21,14 +21,15 @@ use super::feed_options::{FeedOptions, FeedReport};
 use super::remembered::remember;
 use super::room::Room;
 use super::target::Target;
-use compare::Comparison;
+use compare::SnapshotComparison;
 pub(crate) use no_edges::NoEdges;
 use snapshot::Snapshot;
 
 /// Options of [`sync`](fn@sync).
 #[derive(Debug, Clone, Default)]
 pub struct SyncOptions {
-    /// How the input is read, and the commit. It is always one, under the rule of the database for duplicates.
+    /// How the input is read, and the commit. It is always one, under the rule of the database for
+    /// duplicates.
     pub feed: FeedOptions,
     /// Whether vertices stay that the input does not name. Else they are removed.
     pub keep_vertices: bool,
@@ -55,8 +56,8 @@ pub struct SyncReport {
 /// vertices, those that the input has values of become as it says; others stay.
 ///
 /// # Errors
-/// As [`fn@super::feed`]; [`Error::Usage`] if the input has no edges although the database has some, and that is
-/// not allowed.
+/// As [`fn@super::feed`]; [`Error::Usage`] if the input has no edges although the database has some, and that
+/// is not allowed.
 pub fn sync(
     database: &Database,
     target: &Target,
@@ -82,7 +83,7 @@ pub fn sync(
         ]));
     }
     let (mut batch, mut room) = (database.batch(), Room::default());
-    let comparison = Comparison::new(database, old, new, options.keep_vertices, run)?;
+    let comparison = SnapshotComparison::new(database, old, new, options.keep_vertices, run)?;
     let changes = comparison.changes(&mut batch, &mut room)?;
     let mut report = SyncReport { version: None, changes, input: snapshot.report };
     report.input.versions.clear();
