@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use esker_format::io::parent;
+use esker_format::io::{Cursor, Disk, File, Files, RealDisk, parent};
 use esker_format::{Error, Result};
 use esker_graph::Message;
 use parking_lot::{Condvar, Mutex};
@@ -46,7 +47,7 @@ enum RejectsOut {
     /// It gets its name when it is complete.
     New(Box<OutputFile>),
     /// It goes on at its end.
-    Appended(BufWriter<std::fs::File>),
+    Appended(BufWriter<Cursor>, Arc<dyn File>),
 }
 
 impl std::fmt::Debug for RejectsFile {
@@ -88,11 +89,14 @@ impl RejectsFile {
     /// If it is one of the inputs, lies in the database, or cannot be opened.
     pub fn append(path: &Path, say: SayReason, database: &Path, inputs: &[String]) -> Result<Self> {
         check_place(path, database, inputs)?;
-        let failed = |source| Error::Io { action: "open", path: path.to_owned(), source };
-        let file = std::fs::File::options().append(true).create(true).open(path).map_err(failed)?;
-        let is_new = file.metadata().map_err(failed)?.len() == 0;
-        let file = Self::of(path, say, RejectsOut::Appended(BufWriter::new(file)));
-        if is_new {
+        let file = match RealDisk.look(path)? {
+            Some(_) => RealDisk.open_for_writing(path)?,
+            None => RealDisk.create(path)?,
+        };
+        let len = file.len()?;
+        let end = BufWriter::new(Cursor::new(Arc::clone(&file), len));
+        let file = Self::of(path, say, RejectsOut::Appended(end, file));
+        if len == 0 {
             file.write_header()?;
         }
         Ok(file)
@@ -166,9 +170,9 @@ impl RejectsFile {
     /// [`Error::Io`].
     pub fn flush(&self) -> Result<()> {
         match &mut self.state.lock().out {
-            Some(RejectsOut::Appended(file)) => {
-                let done = file.flush().and_then(|()| file.get_ref().sync_data());
-                done.map_err(|error| self.failed(error))
+            Some(RejectsOut::Appended(end, file)) => {
+                end.flush().map_err(|error| self.failed(error))?;
+                file.sync()
             }
             Some(RejectsOut::New(_)) | None => Ok(()),
         }
@@ -182,7 +186,7 @@ impl RejectsFile {
         self.flush()?;
         match self.state.lock().out.take() {
             Some(RejectsOut::New(file)) => file.finish().map(drop),
-            Some(RejectsOut::Appended(_)) | None => Ok(()),
+            Some(RejectsOut::Appended(..)) | None => Ok(()),
         }
     }
 
@@ -203,7 +207,7 @@ impl RejectsFile {
     fn write_bytes(&self, state: &mut RejectsState, bytes: &[u8]) -> Result<()> {
         let done = match &mut state.out {
             Some(RejectsOut::New(file)) => file.write_all(bytes),
-            Some(RejectsOut::Appended(file)) => file.write_all(bytes),
+            Some(RejectsOut::Appended(end, _)) => end.write_all(bytes),
             None => Ok(()),
         };
         done.map_err(|error| self.failed(error))
