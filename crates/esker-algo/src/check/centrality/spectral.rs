@@ -53,7 +53,7 @@ fn sums<W: Ranked>(out: WatchedRows<'_, W>, values: &[f64], is_in: bool) -> Resu
 fn mean_weight<W: Ranked>(out: WatchedRows<'_, W>) -> Result<f64, Rejection> {
     let (mut mean, mut count) = (0.0, 0.0);
     for u in 0..out.num_vertices() {
-        for weight in out.list(vertex(u))?.1.iter() {
+        for weight in out.list(vertex(u))?.1 {
             count += 1.0;
             mean += (weight.as_f64() - mean) / count;
         }

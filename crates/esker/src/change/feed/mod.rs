@@ -304,7 +304,7 @@ impl Feeder<'_> {
         match bad {
             Some(bad) => Err(stopped_by(bad)),
             None => {
-                count_rejected(&mut self.report, &rows.rejected);
+                count_rejected(self.report, &rows.rejected);
                 self.left_out.keep(self.options.rejects.as_deref(), usize::MAX)?;
                 // Even a few rows may hold long texts.
                 self.reserve()?;
