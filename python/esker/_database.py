@@ -1003,7 +1003,7 @@ class Database:
         Args:
             edges: A path, several, or a pattern; or edges as for :meth:`Batch.add_edges`: a table, a graph, a matrix, tuples, or a pair of columns.
             keep_vertices: Whether vertices stay that no edge names.
-            allow_empty: Whether edges that are none may remove all edges.
+            allow_empty: Whether an input without edges may remove all edges.
             dry_run: Whether to count the changes and commit nothing.
             message: The message of the version.
             event_time: When what changed happened, as in :meth:`batch`.

@@ -133,16 +133,16 @@ impl RejectsFile {
         self.write_bytes(&mut state, &bytes)
     }
 
-    /// Adds the rows of a block of an input, also if there are none. Blocks are numbered from 0, and written
-    /// in that order whichever comes first.
+    /// Adds the rejected rows of one block of an input. Every block must come here, even one without such
+    /// rows, because blocks are written in the order of their numbers, from 0, whichever thread is first.
     ///
     /// # Errors
     /// [`Error::Io`]; those of `check`, which tells whether the work was cancelled.
     pub(crate) fn put(&self, sequence: u64, rows: &[Rejected], check: impl Fn() -> Result<()>) -> Result<()> {
         let rendered = self.rendered(rows);
         let mut state = self.state.lock();
-        // Whoever has the earliest block never waits, so the others do not wait for ever, unless it failed or
-        // was cancelled.
+        // The thread with the earliest block never waits. If it fails, `give_up` wakes the others; if the
+        // work is cancelled, `check` ends them.
         while sequence > state.next + AHEAD_MAX && !state.given_up {
             check()?;
             self.moved.wait_for(&mut state, PATIENCE);

@@ -55,7 +55,7 @@ fn many_components_are_searched_together() {
     assert_eq!(found.eccentricities[first as usize + 200], 200);
 }
 
-/// Searches bound the other vertices: fewer than half of a graph with hubs are sources.
+/// Bounds spare searches: in a graph with hubs, fewer than half of the vertices are sources.
 #[test]
 fn not_all_vertices_are_sources() {
     let csr = common::skewed(1000, 8000, false, 3);

@@ -58,7 +58,8 @@ fn near(a: &[f64], b: &[f64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-9 * a.abs().max(1e-3))
 }
 
-/// Whatever the form and the number of threads: each form with one number, as a run has many rounds.
+/// Scores are the same for any number of threads, and near for each form. A form is tried with one number of
+/// threads, because a run has many rounds.
 fn right<W: Ranked>(csr: &Csr<W>, seed: u64) {
     let (first, second) = (common::run(1, true), common::run(2, false));
     let one_way = common::without_in_edges(&csr.graph());
@@ -147,7 +148,7 @@ fn the_verifiers_find_faults() {
     check::hits(out, &HitsClaim { hubs: &[0.5; 2], ..hubs }).unwrap_err();
 }
 
-/// Each edge weighs the same: so the scores are those without weights, however large or small that is.
+/// If all edges weigh the same, the scores are those without weights, however large or small the weight.
 #[test]
 fn weights_of_any_size_rank_alike() {
     let run = common::run(2, false);

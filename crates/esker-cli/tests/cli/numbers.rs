@@ -296,4 +296,16 @@ fn sums_beyond_the_largest_number_are_refused() {
     place.ok("import d.csv d.esker");
     place.fails(1, "run order d.esker", "add up to more than a number of 64 bits holds");
     place.fails(1, "run closeness --weight weight d.esker", "does not fit in a double");
+    place.fails(1, "run msf d.esker --as-undirected", "add up to more than a number of 64 bits holds");
+    place.file("e.csv", "source,target,weight\n1,2,1e308\n3,2,1e308\n4,2,1e308\n2,1,1\n");
+    place.ok("import e.csv e.esker");
+    for algorithm in ["hits", "katz"] {
+        let run = format!("run {algorithm} e.esker --weight weight");
+        place.fails(1, &run, "add up to more than a number of 64 bits holds");
+    }
+    place.file("f.csv", "source,target,weight,ts\n1,2,1e308,10\n1,2,1e308,11\n");
+    place.ok("import f.csv f.esker --time ts --time-unit s --duplicates keep");
+    let joined = "run sssp f.esker --source 1 --window 100s --copies weighted";
+    place.fails(1, &format!("{joined} --combine sum"), "a sum that their type does not hold");
+    assert!(place.ok(&format!("{joined} --combine max")).contains("1e+308"));
 }

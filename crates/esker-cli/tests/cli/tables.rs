@@ -296,6 +296,13 @@ fn files_that_neo4j_imports_are_read_by_the_marks_of_their_headers() {
     place.file("bad.csv", ":START_ID,:END_ID,:TYPE,n:int\na,b,,1\na,c,X,no\nb,c,Y,2\n");
     place.ok("import bad.csv bad.esker --bad-lines skip");
     assert_eq!(exported(&place, "bad.esker"), ["source,target,type,n", "b,c,Y,2"]);
+    place.file("groups.csv", ":START_ID(Person),:END_ID(Post)\n1,2\n2,1\n");
+    let output = place.run("import groups.csv groups.esker");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.success() && told.contains("ids of Person and of Post are not told apart"),
+        "{told}"
+    );
     place.ok("import more.csv asked.esker --kind :TYPE --property n:long --no-weight");
     assert_eq!(exported(&place, "asked.esker"), ["source,target,n:long,:TYPE", "p1,p2,5,PAID"]);
 }

@@ -13,32 +13,47 @@ use super::vertices::OpenedVertices;
 use crate::read::format::ReadOptions;
 use crate::read::head::InputHead;
 use crate::read::input::Input;
+use crate::read::input_format::InputFormat;
 use crate::read::source::{BlockParser, EdgeBatch, IdKind, InputBlock, Reader, Schema};
 
 /// Added to the numbers of files of vertices, which tells them from files of edges.
 const VERTEX_FILES: usize = 1 << (usize::BITS - 2);
 
-/// Whether inputs are files of types that may have vertices: all of them Parquet, or all Arrow.
+/// A format with types that may hold a table of vertices.
+struct VertexFormat {
+    format: &'static InputFormat,
+    open: fn(&[Input], IdKind, usize, &ReadOptions) -> Result<OpenedVertices>,
+}
+
+static VERTEX_FORMATS: [VertexFormat; 2] = [
+    VertexFormat { format: &PARQUET, open: parquet::open_vertices },
+    VertexFormat { format: &ARROW, open: arrow::open_vertices },
+];
+
+/// Whether inputs are all of one format with types that may hold a table of vertices.
 ///
 /// # Errors
 /// If one cannot be read.
 pub(crate) fn may_be_vertices(inputs: &[Input]) -> Result<bool> {
-    Ok(kind_of(inputs)?.is_some())
+    Ok(format_of(inputs)?.is_some())
 }
 
-/// Whether files are Parquet, or else Arrow; `None`: neither.
-fn kind_of(inputs: &[Input]) -> Result<Option<bool>> {
-    let mut kinds = Vec::with_capacity(inputs.len());
-    for input in inputs.iter().filter(|input| input.is_repeatable()) {
+/// The one format of all inputs; `None` if they have none of [`VERTEX_FORMATS`], or several. An input that
+/// can be read only once is of none.
+fn format_of(inputs: &[Input]) -> Result<Option<&'static VertexFormat>> {
+    let mut found = None;
+    for input in inputs {
+        if !input.is_repeatable() {
+            return Ok(None);
+        }
         let head = InputHead::read(input)?.bytes;
-        kinds.push(match head.as_slice() {
-            head if (PARQUET.begins)(head) => Some(true),
-            head if (ARROW.begins)(head) => Some(false),
-            _ => None,
-        });
+        let place = VERTEX_FORMATS.iter().position(|one| (one.format.begins)(&head));
+        if place.is_none() || found.is_some_and(|first| Some(first) != place) {
+            return Ok(None);
+        }
+        found = place;
     }
-    let first = kinds.first().copied().flatten();
-    Ok(first.filter(|_| kinds.len() == inputs.len() && kinds.iter().all(|kind| *kind == first)))
+    Ok(found.map(|place| &VERTEX_FORMATS[place]))
 }
 
 /// First the vertices of files, then the edges.
@@ -58,11 +73,10 @@ impl WithVertexFiles {
     /// If a file cannot be opened or is damaged, or has other ids than the edges.
     pub(crate) fn open(inputs: &[Input], edges: Box<dyn Reader>, options: &ReadOptions) -> Result<Self> {
         let (ids, num_properties) = (edges.schema().ids, edges.schema().properties.len());
-        let is_parquet = kind_of(inputs)? == Some(true);
-        let OpenedVertices { reader, chosen, holds, path } = match is_parquet {
-            true => parquet::open_vertices(inputs, ids, num_properties, options)?,
-            false => arrow::open_vertices(inputs, ids, num_properties, options)?,
+        let Some(VertexFormat { open, .. }) = format_of(inputs)? else {
+            return Err(Error::invalid("these are no files of vertices of one format with types".to_owned()));
         };
+        let OpenedVertices { reader, chosen, holds, path } = open(inputs, ids, num_properties, options)?;
         if ids != IdKind::Text && holds == Holds::Texts {
             return Err(unusable(
                 &path,

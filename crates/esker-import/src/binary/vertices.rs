@@ -61,7 +61,7 @@ pub(super) struct OpenedVertices {
 /// properties.
 ///
 /// # Errors
-/// If the ids are none, or two columns have one name.
+/// If the column of ids cannot hold ids, or two columns have the same name.
 fn choose(path: &Arc<PathBuf>, names: &[(String, Holds)], types: &[Option<PropertyType>]) -> Result<Picked> {
     let header: Vec<String> = names.iter().map(|(name, _)| name.clone()).collect();
     let id = vertex_id_column(&header).unwrap_or(0);

@@ -42,6 +42,19 @@ pub(crate) fn vertex_columns(header: &[String]) -> Option<Vec<Neo4jColumn>> {
     columns(header, &[Neo4jRole::Id])
 }
 
+/// The groups of the ids of both ends by the marks of a header of edges, if they differ: `Person` and `Post`
+/// of `:START_ID(Person),:END_ID(Post)`.
+pub(crate) fn different_groups(header: &[String]) -> Option<[String; 2]> {
+    let columns = edge_columns(header)?;
+    let group = |role: Neo4jRole| {
+        let place = columns.iter().position(|column| column.role == role)?;
+        let (_, group) = header[place].rsplit_once('(')?;
+        Some(group.trim_end().trim_end_matches(')').to_owned())
+    };
+    let groups = [group(Neo4jRole::Start)?, group(Neo4jRole::End)?];
+    (groups[0] != groups[1]).then_some(groups)
+}
+
 fn columns(header: &[String], needed: &[Neo4jRole]) -> Option<Vec<Neo4jColumn>> {
     let columns: Vec<Neo4jColumn> = header.iter().map(|name| column(name.trim())).collect();
     let is_once = |role: &Neo4jRole| columns.iter().filter(|column| column.role == *role).count() == 1;
@@ -119,6 +132,12 @@ mod tests {
             "Property note",
         ];
         assert_eq!(found, expected);
+        let groups =
+            |header: &str| different_groups(&header.split(',').map(str::to_owned).collect::<Vec<_>>());
+        assert_eq!(groups("x:START_ID(A),:END_ID(B),n:int"), Some(["A".to_owned(), "B".to_owned()]));
+        for same in [":START_ID(A),:END_ID(A)", ":START_ID,:END_ID", ":START_ID(A),:END_ID", "a(b),c(d)"] {
+            assert_eq!(groups(same), None, "{same}");
+        }
         let found = shown("userId:ID(A){label:x},name:string,tags:string[],age:long,:LABEL", vertex_columns);
         let expected =
             ["Id userId", "Property name text", "Property tags text", "Property age i64", "Label label text"];

@@ -5,7 +5,7 @@
 //! path of `fast`; every other line is split into fields.
 
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use esker_format::notation::{ColumnFormat, Notation};
@@ -23,6 +23,7 @@ use super::unexpected::{TableView, warnings};
 use crate::columns::direction::{DirectionRule, mixed};
 use crate::columns::expected::column_record;
 use crate::columns::header_is_unclear;
+use crate::columns::neo4j::different_groups;
 use crate::read::format::{Pick, PickIds, ReadOptions};
 use crate::read::head::{HEAD_BYTES_MAX, InputHead};
 use crate::read::input::Input;
@@ -58,6 +59,8 @@ struct Sniffed {
     notation: Notation,
     /// The property of the kinds of edges, if a mark in the header names it.
     kind: Option<String>,
+    /// The groups of ids that the marks of both ends name, if they differ.
+    groups: Option<[String; 2]>,
 }
 
 impl TableReader {
@@ -103,7 +106,8 @@ impl TableReader {
         let views = paths.iter().zip(&tables);
         let views =
             views.map(|(path, table)| TableView { path, shape: &table.shape, columns: &table.columns });
-        let warnings = warnings(&views.collect::<Vec<_>>(), is_text, options);
+        let mut warnings = warnings(&views.collect::<Vec<_>>(), is_text, options);
+        warnings.extend(paths.iter().zip(&tables).filter_map(|(path, table)| one_of_two(path, table)));
         let rule = direction_rule(&tables, &paths, options)?;
         let properties = tables[model].columns.properties.clone();
         let schema = Schema {
@@ -248,6 +252,7 @@ fn look(
             None => return Err(failed(format!("the first {HEAD_BYTES_MAX} bytes hold no line of edges"))),
         }
     };
+    let groups = shape.header.as_deref().and_then(different_groups);
     let MarkedTable { shape, options, kind } = by_marks(shape, options);
     let options: &ReadOptions = &with_fractional_seconds(&shape, &options);
     if let Some(line) = &shape.unclear {
@@ -266,7 +271,17 @@ fn look(
     };
     let is_text = ids_are_texts(&shape, &columns, options);
     let notation = options.notation.clone();
-    Ok(Ok(Sniffed { shape, columns, is_text, notation, kind }))
+    Ok(Ok(Sniffed { shape, columns, is_text, notation, kind, groups }))
+}
+
+/// The warning that ids of two groups are taken for those of one.
+fn one_of_two(path: &Path, table: &Sniffed) -> Option<Message> {
+    let [source, target] = table.groups.as_ref()?;
+    let reason = format!(
+        "{}: ids of {source} and of {target} are not told apart: an id that stands in both is one vertex",
+        path.display()
+    );
+    Some(reason.into())
 }
 
 /// Makes all tables agree on their properties, and returns which of them is the model. Tables without rows

@@ -168,8 +168,8 @@ macro_rules! stored_weights {
 stored_weights! {
     i32 => I32, false, i32::checked_add;
     i64 => I64, true, i64::checked_add;
-    f32 => F32, true, |a, b| Some(a + b);
-    f64 => F64, false, |a, b| Some(a + b)
+    f32 => F32, true, |a, b| Some(a + b).filter(|sum| !sum.is_infinite());
+    f64 => F64, false, |a, b| Some(a + b).filter(|sum| !sum.is_infinite())
 }
 
 fn no_such(property: u32, element: Option<ElementType>) -> Error {

@@ -7,9 +7,9 @@
 //! greatest degree. Searches from 64 sources of each component run together [2], twice: first they find how
 //! far each gets, then they set the bounds, so distances are not kept.
 //!
-//! Work: two searches, O(n + m), for each source: a tenth of the vertices of some graphs with hubs, and all
-//! of a ring. Memory per vertex: 56 bytes and up to ten ids. Reads: the lists, for each batch of sources as
-//! often as two searches read them. The answer never varies.
+//! Work: two searches, O(n + m), for each source; all vertices of a ring are sources. Memory per vertex: 56
+//! bytes and up to ten ids. Reads: the lists, for each batch of sources as often as two searches read them.
+//! The answer never varies.
 //!
 //! [1] F. Takes, W. Kosters, "Computing the Eccentricity Distribution of Large Graphs", Algorithms 6, 2013.
 //! [2] M. Then et al., "The More the Merrier: Efficient Multi-Source Graph Traversal", VLDB 2014.
@@ -63,7 +63,7 @@ impl Bounds {
         self.upper.set(v, eccentricity);
     }
 
-    /// Takes in that a vertex of an eccentricity is at a distance of `v`.
+    /// Narrows the bounds of `v`, which is at `distance` from a vertex of this `eccentricity`.
     fn narrow(&self, v: VertexId, eccentricity: VertexId, distance: VertexId) {
         let least = distance.max(eccentricity - distance);
         self.lower.set(v, self.lower.get(v).max(least));
@@ -81,7 +81,7 @@ struct BatchSources {
     starts: Vec<(VertexId, usize)>,
     /// The place of the first source of each component, by the label of the component.
     first: VertexArray,
-    /// The steps to the farthest vertex from each, by its place.
+    /// For each source, by its place in `starts`, the steps to the vertex farthest from it.
     farthest: VertexArray,
 }
 

@@ -12,7 +12,7 @@
 //!
 //! [1] J. Kleinberg, "Authoritative sources in a hyperlinked environment", JACM 46(5), 1999.
 
-use esker_graph::{Direction, Graph, Run};
+use esker_graph::{Direction, Graph, Run, Stop};
 
 use super::power::Iterations;
 use crate::estimate::{Estimate, Shape};
@@ -42,10 +42,18 @@ pub fn estimate(shape: Shape, iterations: Iterations) -> Estimate {
 }
 
 /// Copies sums, divided so that they add up to 1. Sums that add up to 0 stay as they are.
-fn share(sums: &VertexValues<f64>, scores: &mut [f64]) {
+///
+/// # Errors
+/// [`Stop::Unsuitable`] if their total is no finite number.
+fn share(sums: &VertexValues<f64>, scores: &mut [f64]) -> Result<(), Stop> {
     let total: f64 = sums.iter().sum();
+    if !total.is_finite() {
+        let reason = "the weights, times scores, add up to more than a number of 64 bits holds";
+        return Err(Stop::unsuitable(reason.to_owned()));
+    }
     let total = if total == 0.0 { 1.0 } else { total };
     scores.iter_mut().zip(sums.iter()).for_each(|(score, sum)| *score = sum / total);
+    Ok(())
 }
 
 /// Computes the scores.
@@ -82,10 +90,10 @@ pub fn hits<G: Graph<Weight: Ranked>>(
         while !converged && run.rounds() < iterations.rounds_max {
             run.round(n)?;
             gather(graph, run, Direction::In, &hubs, &sums)?;
-            share(&sums, &mut authorities);
+            share(&sums, &mut authorities)?;
             gather(graph, run, Direction::Out, &authorities, &sums)?;
             std::mem::swap(&mut hubs, &mut last);
-            share(&sums, &mut hubs);
+            share(&sums, &mut hubs)?;
             error = hubs.iter().zip(&last).map(|(hub, last)| (hub - last).abs()).sum();
             converged = error < iterations.tolerance;
         }

@@ -2,11 +2,10 @@
 //!
 //! Eigenvector: the scores are an eigenvector of the greatest eigenvalue of the matrix of edges, x(v) in
 //! proportion to the sum of w(u, v) x(u) over the edges u -> v, with a length (the root of the sum of
-//! squares) of 1. By the power method, shifted by the mean weight, so that bipartite graphs converge too [1],
-//! and weights of any size as fast as if each edge counted 1. Katz: x(v)
-//! = beta + alpha times that sum [2]; it converges if alpha is less than one by the greatest eigenvalue, and
-//! ends where scores are too large for doubles. A round whose scores differ from those before by less than
-//! the tolerance times n in total is the last.
+//! squares) of 1. By the power method, shifted by the mean weight: so bipartite graphs converge too [1], and
+//! the unit of the weights does not count. Katz: x(v) = beta + alpha times that sum [2]; it converges if
+//! alpha is less than one by the greatest eigenvalue, and ends where scores are too large for doubles. A
+//! round whose scores differ from those before by less than the tolerance times n in total is the last.
 //!
 //! Parallel edges count each. Sums of lists that come whole are made in the order of the list, so the answer
 //! is bit-equal for any number of threads where lists arrive whole; elsewhere its last digits vary.
@@ -104,6 +103,11 @@ pub fn spectral<G: Graph<Weight: Ranked>>(
                 next.fill(1.0);
                 gather(graph, run, Direction::In, &next, &sums)?;
                 let largest = sums.iter().fold(0.0, f64::max);
+                if largest.is_infinite() {
+                    let reason =
+                        "the weights that come to a vertex add up to more than a number of 64 bits holds";
+                    return Err(Stop::unsuitable(reason.to_owned()).into());
+                }
                 if largest > 0.0 { SHARE / largest } else { SHARE }
             }
         };
@@ -111,7 +115,7 @@ pub fn spectral<G: Graph<Weight: Ranked>>(
         while !converged && run.rounds() < iterations.rounds_max {
             run.round(n)?;
             match influence {
-                // Before they are added up: so no sum is too large.
+                // Scores are multiplied before they are added up, so that no sum is too large.
                 Influence::Eigenvector => {
                     next.iter_mut().zip(&scores).for_each(|(next, score)| *next = alpha * score);
                     gather(graph, run, Direction::In, &next, &sums)?;
@@ -140,7 +144,8 @@ pub fn spectral<G: Graph<Weight: Ranked>>(
     })
 }
 
-/// 1 by the mean weight, by means of the largest one; the vectors are overwritten.
+/// The reciprocal of the mean weight. Weights are divided by the largest one first, so that their sum is not
+/// too large. Overwrites `ones` and `sums`.
 fn share_of_mean<G: Graph<Weight: Ranked>>(
     graph: &G,
     run: &Run,

@@ -55,8 +55,8 @@ pub(super) trait Adjacency: Sync {
     ) -> Result<(), Self::Error>;
 }
 
-/// Hands over the entries of a list one by one, without those that weigh nothing: levels in memory have none
-/// of them, and what is visited next is to be the same on both.
+/// Calls `f` with the entries of a list one by one, but for those of weight 0: levels in memory have no such
+/// entries, and the same vertices must be visited next on both.
 #[inline(always)]
 pub(super) fn each_entry<E: From<Stop> + Send>(
     lists: &dyn Adjacency<Error = E>,

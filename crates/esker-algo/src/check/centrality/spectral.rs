@@ -94,7 +94,7 @@ pub fn spectral<'a, W: Ranked>(
     let Some(error) = claim.error else { return Ok(()) };
     match claim.katz {
         None => {
-            // Divided by the mean weight before they are added up: so no sum is too large.
+            // Scores are divided by the mean weight before they are added up, so that no sum is too large.
             let mean = mean_weight(out)?;
             let shares: Vec<f64> = scores.iter().map(|score| score / mean).collect();
             let sums = sums(out, &shares, true)?;

@@ -102,7 +102,7 @@ impl TableParser {
         Self { required, ..self }
     }
 
-    /// The same where so much is kept of rejected lines.
+    /// The same parser, which keeps this much of rejected lines.
     pub(crate) fn with_rejected(self, rejected: RejectedText) -> Self {
         Self { rejected, ..self }
     }

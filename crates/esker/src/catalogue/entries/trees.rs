@@ -7,7 +7,7 @@ use esker_algo::algorithm::components::msf::{self, msf};
 use esker_algo::algorithm::components::spanner::{self, SpannerOptions, spanner};
 use esker_algo::check;
 use esker_algo::primitive::Ranked;
-use esker_graph::{Graph, VertexId};
+use esker_graph::{Graph, Stop, VertexId};
 use esker_store::format::ElementType;
 use esker_store::{StoredGraph, StoredWeight};
 
@@ -101,6 +101,10 @@ fn msf_by<W: StoredWeight + Ranked>(job: &Job<'_>) -> Result<Answer> {
     let (found, seconds) = timed(|| msf(graph, job.run));
     let found = found?;
     job.verify("msf", graph, |out, _| check::msf(out, &found.edges, found.trees))?;
+    if found.weight.is_infinite() {
+        let reason = "the weights of the forest add up to more than a number of 64 bits holds";
+        return Err(Stop::unsuitable(reason.to_owned()).into());
+    }
     let weights = found.edges.iter().map(|edge| edge.2.as_f64()).collect();
     let edges: Vec<(VertexId, VertexId)> = found.edges.into_iter().map(|(u, v, _)| (u, v)).collect();
     Ok(Answer {

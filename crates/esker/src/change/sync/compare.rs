@@ -98,7 +98,7 @@ impl<'a> SnapshotComparison<'a> {
         Ok(changes.summary)
     }
 
-    /// Whether a vertex of the database goes.
+    /// Whether a vertex of the database is removed.
     fn goes(&self, v: VertexId) -> bool {
         !self.keep_vertices && self.to_new[v as usize] == NONE
     }
@@ -157,7 +157,7 @@ impl<'a> Changes<'_, 'a> {
         Ok(())
     }
 
-    /// A vertex of the database: it goes, or its list changes.
+    /// Takes a vertex of the database: it is removed, or its list changes.
     fn of_vertex(&mut self, v: VertexId) -> Result<()> {
         let SnapshotComparison { old, new, to_old, to_new, .. } = self.comparison;
         let t = to_new[v as usize];

@@ -46,14 +46,14 @@ pub struct SyncReport {
     pub version: Option<u64>,
     /// The changes.
     pub changes: DiffSummary,
-    /// What was read. Its versions are none of the database.
+    /// What was read, without versions: those of the temporary database mean nothing here.
     pub input: FeedReport,
 }
 
 /// Makes the newest version equal to an input of edges to add, in one commit: edges that the input lacks are
 /// removed, those that it has with other values get them, others are added. Vertices that it does not name
-/// are removed with their properties, unless [`SyncOptions::keep_vertices`] is set. Of the properties of
-/// vertices, those that the input has values of become as it says; others stay.
+/// are removed with their properties, unless [`SyncOptions::keep_vertices`] is set. Properties of vertices
+/// get the values that the input has for them; the others stay.
 ///
 /// # Errors
 /// As [`fn@super::feed`]; [`Error::Usage`] if the input has no edges although the database has some, and that

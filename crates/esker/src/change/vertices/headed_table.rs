@@ -24,7 +24,7 @@ pub(super) struct HeadedTable {
     fields: Vec<FieldPlace>,
     /// The line of each row.
     pub(super) lines: Vec<u64>,
-    /// Lines that are no rows, where they are kept.
+    /// Lines that cannot be read as rows. Empty unless the options keep them.
     pub(super) rejected: Vec<Rejected>,
     memory: TableMemory,
 }
@@ -180,7 +180,7 @@ impl HeadedTable {
         &self.fields[row * self.header.len()..(row + 1) * self.header.len()]
     }
 
-    /// A row as one that is not taken.
+    /// The description of a row that is not taken.
     pub(super) fn rejected_row(&self, input: &Input, row: usize, reason: Message) -> Rejected {
         let fields = self.row(row);
         let (Some(first), Some(last)) = (fields.first(), fields.last()) else {
